@@ -229,6 +229,7 @@ const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
   "command/common_passwords.txt": "a list",
   "edge/back_pressure.ts": "a workaround for the runtime, in the list of these",
   "pages/page.js": "a script of browsers",
+  "resource/login.sh": "a script of users",
 };
 
 Deno.test("a file is a concept: what a neighbour alone needs and is a declaration stands there", async () => {

@@ -22,6 +22,10 @@ const CONSTRUCTED: ReadonlyMap<string, string> = new Map([
     "a constant at the beginning of a line, with blanks around it",
   ],
   [
+    "service/http/router.ts",
+    "the pattern of a route: each placeholder takes what is between two slashes, the last one the rest",
+  ],
+  [
     "sharing/import/sql_dump.ts",
     "one of two constant forms of a quoted text, whose repetitions exclude each other",
   ],

@@ -1,16 +1,4 @@
-/**
- * Operations on files of a daemon; nothing else opens data sessions. Shares open one session for a request by {@link
- * openFiles}. For a signed-in person, `ownFiles()` of `resource/own_files.ts` returns {@link Files}:
- *
- * ```ts
- * const files = await ownFiles(call, parts); // checks login, token, account; a server of the request
- * using session = await files.open("/home/ann/", call.signal); // or files.home()
- * await session.list("/home/ann/", (entry) => part.add(entry)); // only what the person may reach
- * const entry = await find(session, "/home/ann/x"); // undefined if absent or out of reach
- * await session.makeDirectory("/home/ann/new");
- * await files.write("/home/ann/x", body, { ... }); // move, copy and remove alike, directories with all below
- * ```
- */
+/** Operations on files of a daemon; nothing else opens data sessions. Shares open one by {@link openFiles} for a request. */
 import type { DaemonSession } from "../daemon/session/daemon_session.ts";
 import type { Entry } from "../daemon/session/entry.ts";
 import type { OwnSession, SessionClient } from "../daemon/session/session_client.ts";
@@ -56,6 +44,20 @@ export async function existingFile(session: DaemonSession, path: string): Promis
   return entry;
 }
 
+/** Makes the missing directories of a path, which ends in a slash. @throws {ERR_NO_DIRECTORY} If a file is in the way. */
+export async function makeDirectories(session: DaemonSession, directory: string): Promise<void> {
+  const entry = await find(session, directory);
+  if (entry?.kind === "directory") return;
+  if (entry !== undefined || directory === "/") throw httpError("ERR_NO_DIRECTORY", "a file is in the way");
+  await makeDirectories(session, parentOf(directory.slice(0, -1)));
+  try {
+    await session.makeDirectory(directory.slice(0, -1));
+  } catch (error) {
+    // Another request may have made it meanwhile.
+    if ((await find(session, directory))?.kind !== "directory") throw error;
+  }
+}
+
 async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
   try {
     return await found;
@@ -75,7 +77,6 @@ const CLEANING_MS = 30_000;
 /** Bytes of a name. */
 const LONGEST_NAME = 255;
 
-/** How a file is written. */
 interface Writing {
   readonly length?: number; // announced bytes
   readonly signal: AbortSignal;
@@ -142,7 +143,6 @@ export class Files {
     }
   }
 
-  /** Reports whether a path is within the person's limits. */
   reaches(path: string): boolean {
     const { within = "/", limits } = this.confine(path);
     return path.startsWith(within) && withinAll(limits, path);
@@ -171,10 +171,7 @@ export class Files {
     await withParent(session, path, () => session.makeDirectory(path));
   }
 
-  /**
-   * Deletes a file, or a directory with everything below. Links are deleted, not followed.
-   * @throws {ERR_NOT_FOUND | ERR_OUTSIDE_LIMITS | ERR_TREE_TOO_LARGE} The deletion may be incomplete.
-   */
+  /** Deletes a file, or a directory with all below; of links only themselves. @throws {ERR_OUTSIDE_LIMITS | ERR_TREE_TOO_LARGE} */
   async remove(path: string, signal: AbortSignal): Promise<void> {
     using session = await this.open(path, signal);
     const { kind } = await session.entry(path);
@@ -182,10 +179,7 @@ export class Files {
     await removeTree(session, path, kind, { left: MOST_ENTRIES }, MOST_DEPTH);
   }
 
-  /**
-   * Renames a file or directory; what was at the target is replaced with everything below.
-   * @throws {ERR_NOT_FOUND | ERR_OUTSIDE_LIMITS | ERR_OVERLAP | ERR_NO_DIRECTORY}
-   */
+  /** Renames a file or directory, in place of the target. @throws {ERR_OUTSIDE_LIMITS | ERR_OVERLAP | ERR_NO_DIRECTORY} */
   async move(from: string, to: string, signal: AbortSignal): Promise<void> {
     using session = await this.open(from, signal);
     const { kind } = await session.entry(from);

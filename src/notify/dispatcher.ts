@@ -45,7 +45,6 @@ export class Dispatcher {
     });
   }
 
-  /** Starts to deliver. */
   begin(): void {
     void this.#following.begin();
   }

@@ -37,10 +37,7 @@ const SQL = {
   expire: `DELETE FROM notification WHERE made <= :clock - :lasts RETURNING destination`,
 } as const;
 
-/**
- * Notifications in the database of the service, or of all instances. One instance at a time holds the first of a stream by
- * a lease: it records the attempt, delivers, and removes it. Methods throw {@link DatabaseFailure}.
- */
+/** Notifications in the database. One instance at a time holds the first of a stream by a lease. Methods throw {@link DatabaseFailure}. */
 export class Outbox {
   readonly #holder = crypto.randomUUID();
 

@@ -64,10 +64,7 @@ export class Recorder {
     for (const message of messages) yield* rows(SQL.withdraw, { message });
   }
 
-  /**
-   * Records an event if it changes the state of its subject, on any instance.
-   * @param usual Whether this is the state of a subject without an earlier event.
-   */
+  /** Records an event if it changes the state of its subject. @param usual Whether this is the state without an earlier event. */
   *turn(event: NotifiedEvent, { subject, usual }: { subject: string; usual: boolean }): Work<void> {
     const turned = yield* row(usual ? SQL.turnBack : SQL.turn, { subject, state: event.type });
     if (turned !== undefined) yield* this.record(event);

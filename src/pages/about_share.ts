@@ -1,7 +1,7 @@
 import type { Listing, ShareFacts } from "../resource/access/listing.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { personName } from "./person_name.ts";
-import { distance, moment } from "./quantities.ts";
+import { when } from "./quantities.ts";
 import { TEXTS } from "./texts.ts";
 import { EVERYBODY, groupOf, type Share } from "../sharing/share.ts";
 
@@ -10,7 +10,7 @@ export function aboutShare({ owner, expires }: Pick<ShareFacts, "owner" | "expir
   const end = expires * 1000;
   const says = TEXTS.listing;
   return markup`${says.sharedBy} ${isolated(personName(owner))}${
-    expires > 0 && markup`, ${says.until} ${moment(end)} (${distance(end, now)})`
+    expires > 0 && markup`, ${says.until} ${when(end, now)}`
   }`;
 }
 

@@ -6,13 +6,14 @@ import type { AdminApi } from "../resource/admin/admin_api.ts";
 import type { CoreStatus } from "../resource/admin/admin_request.ts";
 import { changeBansByForm } from "../resource/admin/ban_request.ts";
 import type { Call } from "../resource/call.ts";
-import { FORM_TOKEN, readOwnForm } from "../resource/form.ts";
+import { readOwnForm } from "../resource/form.ts";
 import type { ServerFacts } from "../resource/server_facts.ts";
 import type { ServiceFacts } from "../resource/service_section.ts";
-import { emptyResponse } from "../resource/text_response.ts";
+import { redirect } from "../resource/text_response.ts";
+import { factList, section, table, tokenForm } from "./elements.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
-import { distance, moment } from "./quantities.ts";
+import { distance, when } from "./quantities.ts";
 import { reservationInWords } from "./reservation_in_words.ts";
 import { TEXTS } from "./texts.ts";
 
@@ -25,7 +26,6 @@ export interface AdminPageParts {
   readonly admin: AdminApi;
 }
 
-/** Durations of a ban in the form. */
 const TERMS = ["1h", "1d", "7d", "30d"] as const;
 
 /** Answers `GET /admin`: the state of the service, and its bans. */
@@ -54,7 +54,6 @@ export async function adminPage(
       section("failures", SAYS.failures, failureTable(admin, now)),
       section("reservations", SAYS.reservations, reservations([...servers.values()], now)),
     ],
-    needs: { forms: true },
   });
 }
 
@@ -65,7 +64,7 @@ export async function changeBans(
 ): Promise<HttpResponse> {
   checkAdministrator(call, servers);
   await changeBansByForm(call, await readOwnForm(call), admin);
-  return emptyResponse({ status: 303, headers: { Location: `${call.root}admin#bans` } });
+  return redirect(`${call.root}admin#bans`);
 }
 
 function serviceFacts(
@@ -73,7 +72,7 @@ function serviceFacts(
   { version, upSince, clock }: ServiceFacts,
 ): Markup {
   const now = clock();
-  const rows: readonly (readonly [Content, Content])[] = [
+  return factList([
     [SAYS.version, version],
     [SAYS.upSince, when(upSince, now)],
     [
@@ -81,13 +80,7 @@ function serviceFacts(
       certificate && markup`${certificate.dn}, ${SAYS.until} ${when(certificate.expires, now)}`,
     ],
     [SAYS.shares, shares],
-  ];
-  return markup`<dl>${
-    rows.map(([term, value]) =>
-      value !== undefined && markup`<dt>${term}</dt><dd>${value}</dd>
-`
-    )
-  }</dl>`;
+  ]);
 }
 
 function instanceTable(instances: readonly RegisteredInstance[], now: number): Markup {
@@ -161,21 +154,21 @@ function liftForm(
   { user = "", address = "" }: { readonly user: string | undefined; readonly address: string | undefined },
   formToken: string,
 ): Markup {
-  return markup`<form method="post" action="${root}admin/bans">
-<input type="hidden" name="${FORM_TOKEN}" value="${formToken}">
-<input type="hidden" name="user" value="${user}"><input type="hidden" name="address" value="${
-    address.replace("/64", "")
-  }">
+  return tokenForm(
+    `${root}admin/bans`,
+    formToken,
+    markup`<input type="hidden" name="user" value="${user}"><input type="hidden" name="address" value="${
+      address.replace("/64", "")
+    }">
 <button class="plain" name="do" value="lift" aria-label="${
-    SAYS.liftNamed.with({ name: [user, address].join(" ").trim() })
-  }">${SAYS.lift}</button></form>`;
+      SAYS.liftNamed.with({ name: [user, address].join(" ").trim() })
+    }">${SAYS.lift}</button>`,
+    "",
+  );
 }
 
 function banForm({ root }: Call, formToken: string): Markup {
-  return markup`<h3>${SAYS.ban}</h3>
-<form class="fields" method="post" action="${root}admin/bans">
-<input type="hidden" name="${FORM_TOKEN}" value="${formToken}">
-<p><label for="user">${SAYS.user}</label>
+  const fields = markup`<p><label for="user">${SAYS.user}</label>
 <input id="user" name="user" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="256" aria-describedby="user-help"></p>
 <p id="user-help" class="quiet">${SAYS.userHelp}</p>
 <p><label for="address">${SAYS.address}</label>
@@ -185,8 +178,9 @@ function banForm({ root }: Call, formToken: string): Markup {
 <select id="for" name="for">${
     TERMS.map((term) => markup`<option value="${term}">${SAYS.terms[term]}</option>`)
   }</select></p>
-<p><button name="do" value="ban">${SAYS.ban}</button> <button class="plain" name="do" value="lift">${SAYS.lift}</button></p>
-</form>`;
+<p><button name="do" value="ban">${SAYS.ban}</button> <button class="plain" name="do" value="lift">${SAYS.lift}</button></p>`;
+  return markup`<h3>${SAYS.ban}</h3>
+${tokenForm(`${root}admin/bans`, formToken, fields)}`;
 }
 
 function failureTable(admin: AdminApi, now: number): Markup {
@@ -215,29 +209,6 @@ function reservations(servers: readonly ServerFacts[], now: number): Content {
   return lines.length === 0 ? markup`<p>${SAYS.noReservations}</p>` : markup`<ul>${lines}</ul>`;
 }
 
-function section(id: string, title: Content, content: Content): Markup {
-  return markup`<section aria-labelledby="${id}"><header><h2 id="${id}">${title}</h2></header>
-${content}
-</section>
-`;
-}
-
-function table(caption: Content, titles: readonly Content[], rows: readonly (readonly Content[])[]): Markup {
-  return markup`<div class="wide" tabindex="0" role="group" aria-label="${caption}"><table><caption>${caption}</caption>
-<thead><tr>${titles.map((title) => markup`<th scope="col">${title}</th>`)}</tr></thead>
-<tbody>${
-    rows.map((row) =>
-      markup`<tr>${row.map((cell) => markup`<td>${cell}</td>`)}</tr>
-`
-    )
-  }</tbody>
-</table></div>`;
-}
-
 function name(user: string | undefined): Content {
   return user !== undefined && isolated(user);
-}
-
-function when(at: number, now: number): Markup {
-  return markup`${moment(at)} (${distance(at, now)})`;
 }

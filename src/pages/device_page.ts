@@ -6,12 +6,13 @@ import { httpError } from "../model/http_error.ts";
 import type { Call } from "../resource/call.ts";
 import { DEVICE_PATHS } from "../resource/device_paths.ts";
 import { type DeviceParts, deviceTokenQuery, scriptText } from "../resource/device_login.ts";
-import { FORM_TOKEN, ownBrowser, readOwnForm } from "../resource/form.ts";
-import { emptyResponse } from "../resource/text_response.ts";
+import { ownBrowser, readOwnForm } from "../resource/form.ts";
+import { redirect } from "../resource/text_response.ts";
 import { throttleLogin } from "../throttling/login_throttle.ts";
+import { factList, tokenForm } from "./elements.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
-import { distance, moment } from "./quantities.ts";
+import { distance, when } from "./quantities.ts";
 import { TEXTS } from "./texts.ts";
 import { whatFor } from "./tokens_page.ts";
 
@@ -34,8 +35,7 @@ export function devicePageOf(query: URLSearchParams): string {
 export function devicePage(call: Call, parts: DevicePageParts): HttpResponse {
   if (call.signIn === undefined) {
     if (call.request.headers.has("Authorization")) throw httpError("ERR_PAGE_OUTDATED", "no browser");
-    const location = `${call.root}login?to=${encodeURIComponent(devicePageOf(call.query))}`;
-    return emptyResponse({ status: 303, headers: { Location: location } });
+    return redirect(`${call.root}login?to=${encodeURIComponent(devicePageOf(call.query))}`);
   }
   return codePage(call, parts, (call.query.get(CODE) ?? "").slice(0, 20));
 }
@@ -66,7 +66,6 @@ export async function decideDeviceLogin(
     title: SAYS.title,
     body: markup`<p role="status">${isAllowed ? SAYS.allowed : SAYS.denied}</p>
 <p><a href="${call.root}tokens">${TEXTS.tokens.title}</a></p>`,
-    needs: { forms: true },
   });
 }
 
@@ -95,7 +94,7 @@ function codePage(call: Call, { servers }: DevicePageParts, code: string, before
       before,
       form(
         call,
-        `login/device`,
+        "login/device",
         markup`<p><label for="code">${SAYS.code}</label>
 <input id="code" name="${CODE}" value="${code}" autocomplete="off" autocapitalize="characters" spellcheck="false" required maxlength="20"></p>
 <p class="quiet">${SAYS.codeHelp}</p>
@@ -108,7 +107,6 @@ sh login.sh</code></pre>
 <details><summary>${SAYS.readScript}</summary>
 <pre><code>${scriptText(call.base, servers.keys())}</code></pre></details>`,
     ],
-    needs: { forms: true },
   });
 }
 
@@ -120,11 +118,11 @@ function decisionPage(
 ): HttpResponse {
   const { lifetime = 0, renewable, restrictions } = readTokenRequest(deviceTokenQuery(query, tokens));
   const from = address === call.clientAddress ? SAYS.sameAddress : SAYS.otherAddress;
-  const rows: readonly (readonly [Content, Content])[] = [
+  const rows: Parameters<typeof factList>[0] = [
     [SAYS.code, markup`<strong>${code.toUpperCase()}</strong>`],
     [SAYS.program, markup`${isolated(client)} (${SAYS.unverified})`],
     [SAYS.address, [address, " (", from, ")"]],
-    [SAYS.made, markup`${moment(made * 1000)} (${distance(made * 1000, clock())})`],
+    [SAYS.made, when(made * 1000, clock())],
     [TEXTS.tokens.restrictions, whatFor(restrictions)],
     [TEXTS.tokens.ends, [
       distance(clock() + lifetime * 1000, clock()),
@@ -135,7 +133,7 @@ function decisionPage(
     title: SAYS.question,
     body: [
       markup`<p>${SAYS.warning}</p>
-<dl>${rows.map(([term, value]) => markup`<dt>${term}</dt><dd>${value}</dd>\n`)}</dl>`,
+${factList(rows)}`,
       form(
         call,
         "login/device/deny",
@@ -144,14 +142,9 @@ function decisionPage(
 <button formaction="${call.root}login/device/allow">${SAYS.allow}</button></p>`,
       ),
     ],
-    needs: { forms: true },
   });
 }
 
 function form(call: Call, path: string, content: Content): Markup {
-  return markup`<form class="fields" method="post" action="${call.root}${path}">
-<input type="hidden" name="${FORM_TOKEN}" value="${ownBrowser(call).formToken}">
-${content}
-</form>
-`;
+  return tokenForm(call.root + path, ownBrowser(call).formToken, content);
 }

@@ -1,16 +1,11 @@
 import { administers } from "../resource/admin/administration.ts";
 import type { Asked } from "../resource/call.ts";
-import { FORM_TOKEN } from "../resource/form.ts";
+import { tokenForm } from "./elements.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { TEXTS } from "./texts.ts";
 
-/** Pages in the header, by their addresses below the root. */
-const PAGES = ["", "files", "shares", "tokens", "help", "admin"] as const;
-
-/** Page of the header. */
-export type HeaderPage = typeof PAGES[number];
-
-const NAMES: Readonly<Record<HeaderPage, Content>> = {
+/** Names of the pages in the header, by their addresses below the root. */
+const PAGES = {
   "": TEXTS.header.servers,
   "files": TEXTS.header.files,
   "shares": TEXTS.header.shares,
@@ -19,18 +14,19 @@ const NAMES: Readonly<Record<HeaderPage, Content>> = {
   "admin": TEXTS.header.administration,
 };
 
+/** Page of the header. */
+export type HeaderPage = keyof typeof PAGES;
+
 /** Returns the header of all pages: the pages that the reader can open, and who is signed in. */
 export function pageHeader(asked: Asked, current: HeaderPage | undefined): Markup {
   const { menu, root, signIn, user } = asked;
-  const isOpen = (page: HeaderPage) =>
+  const isOpen = (page: string) =>
     menu.has(`/${page}`) &&
     (page === "" || page === "help" ||
       (signIn !== undefined && (page !== "admin" || (user !== undefined && administers({ user, signIn })))));
   return markup`<header><nav aria-label="${TEXTS.header.pages}"><ul class="pages">${
-    PAGES.filter(isOpen).map((page) =>
-      markup`<li><a href="${root}${page}"${page === current && markup` aria-current="page"`}>${
-        NAMES[page]
-      }</a></li>`
+    Object.entries(PAGES).filter(([page]) => isOpen(page)).map(([page, name]) =>
+      markup`<li><a href="${root}${page}"${page === current && markup` aria-current="page"`}>${name}</a></li>`
     )
   }</ul></nav><div>${who(asked)}</div></header>`;
 }
@@ -46,8 +42,7 @@ function who({ caller, userName, user, signIn, root, menu }: Asked): Content {
     markup`${says.signedInAs} <strong>${isolated(displayName ?? userName ?? dn)}</strong>${
       displayName !== undefined && markup` (${isolated(user?.uid ?? userName ?? dn)})`
     }`,
-    signIn !== undefined && markup`<form method="post" action="${root}logout">
-<input type="hidden" name="${FORM_TOKEN}" value="${signIn.formToken}">
-<button class="plain">${says.signOut}</button></form>`,
+    signIn !== undefined &&
+    tokenForm(`${root}logout`, signIn.formToken, markup`<button class="plain">${says.signOut}</button>`, ""),
   ];
 }

@@ -6,7 +6,7 @@ import type { Asked, Call } from "../resource/call.ts";
 import { readForm } from "../resource/form.ts";
 import { sharedServer } from "../resource/share/shared_server.ts";
 import type { SharingParts } from "../resource/share/sharing_parts.ts";
-import { emptyResponse } from "../resource/text_response.ts";
+import { redirect } from "../resource/text_response.ts";
 import { isDirectory, isShareId } from "../sharing/share.ts";
 import { markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
@@ -55,11 +55,7 @@ export async function openLinkByForm(call: Call, parts: SharingParts): Promise<H
   const password = (await readForm(call)).get("password") ?? "";
   await tryLinkPassword(call, share, new Secret(password), parts);
   const page = call.query.has(SIGNED_IN) ? "shared" : "rest/access";
-  return emptyResponse({
-    status: 303,
-    headers: {
-      "Location": `${call.root}${page}/${encodeURIComponent(name)}/${id}${isDirectory(share) ? "/" : ""}`,
-      "Set-Cookie": linkCookie(call, share, parts),
-    },
+  return redirect(`${call.root}${page}/${encodeURIComponent(name)}/${id}${isDirectory(share) ? "/" : ""}`, {
+    "Set-Cookie": linkCookie(call, share, parts),
   });
 }

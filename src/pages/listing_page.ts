@@ -9,6 +9,7 @@ import type {
 } from "../resource/access/listing.ts";
 import type { Asked } from "../resource/call.ts";
 import { listingQueryText, type Order } from "../resource/access/listing_query.ts";
+import { noteOf, section } from "./elements.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { PAGE_TYPE, pageFrame, pageHeaders } from "./page.ts";
 import type { PageNeeds } from "./policy.ts";
@@ -46,7 +47,7 @@ function* pieces(asked: Asked, listing: Listing): Generator<string, void> {
   });
   yield head;
   yield markup`${trail.length > 1 && trailLinks(trail)}
-${share.note !== undefined && markup`<p class="note">${isolated(share.note)}</p>`}
+${noteOf(share.note)}
 <p><a class="button" href="?view=zip" rel="nofollow">${SAYS.zip}</a></p>
 ${upload !== undefined && bringing(upload)}
 `.toString(language);
@@ -57,7 +58,6 @@ ${upload !== undefined && bringing(upload)}
   yield tail;
 }
 
-/** How entries are shown. */
 interface EntryOptions {
   readonly previews: boolean; // whether previews are offered
   readonly actions?: (entry: ListingEntry) => Content; // last column
@@ -90,11 +90,13 @@ ${more}
 
 /** Upload section; the list of uploads also serves drag and drop. */
 export function bringing(upload: UploadTarget): Markup {
-  return markup`<section aria-labelledby="bring"><header><h2 id="bring">${SAYS.bring}</h2></header>
-<p class="quiet">${upload.taken === "ask" ? SAYS.bringAndAsk : SAYS.bringAndLeave}</p>
+  return section(
+    "bring",
+    SAYS.bring,
+    markup`<p class="quiet">${upload.taken === "ask" ? SAYS.bringAndAsk : SAYS.bringAndLeave}</p>
 ${uploadFields(upload)}
-<p id="anew" hidden><a href="?">${SAYS.anew}</a></p>
-</section>`;
+<p id="anew" hidden><a href="?">${SAYS.anew}</a></p>`,
+  );
 }
 
 function search({ query, shown, next }: Entries): Content {

@@ -8,10 +8,7 @@ const MAX_VERSION = 20;
 /** Capacity of that version with error correction level M (15 %). */
 const MAX_BYTES = 666;
 
-/**
- * Draws a text as inline QR code, dark on light in every colour scheme, since many readers need that.
- * @param label Alternative text. @returns Nothing for more than 666 bytes of UTF-8.
- */
+/** Draws a text as inline QR code, dark on light as readers need it; nothing for more than 666 bytes. @param label Alternative text. */
 export function qrPicture(text: string, label: Content): Content {
   const bytes = [...new TextEncoder().encode(text)];
   if (bytes.length > MAX_BYTES) return undefined;

@@ -29,6 +29,11 @@ export function moment(at: number): Markup {
   return markup`<time datetime="${text}">${text.slice(0, 16).replace("T", " ")} UTC</time>`;
 }
 
+/** Formats a time with its distance. Both in milliseconds since the epoch. */
+export function when(at: number, now: number): Markup {
+  return markup`${moment(at)} (${distance(at, now)})`;
+}
+
 const STEPS = [[86_400, "day"], [3600, "hour"], [60, "minute"]] as const;
 
 /** Formats a relative time, such as `in 3 days`. Both in milliseconds since the epoch. */

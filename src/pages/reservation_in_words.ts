@@ -1,14 +1,12 @@
 import type { Reservation } from "../reservations/reservation.ts";
 import { isolated, type Markup, markup } from "./markup.ts";
-import { distance, moment, size } from "./quantities.ts";
+import { size, when } from "./quantities.ts";
 import { TEXTS } from "./texts.ts";
 
 /** Returns name, times and effect of a reservation. @param now Milliseconds since the epoch. */
 export function reservationInWords({ name, from, to, rateLimit }: Reservation, now: number): Markup {
   const { from: since, to: until, others } = TEXTS.home;
-  return markup`${isolated(name)}: ${since} ${moment(from)} (${distance(from, now)}) ${until} ${
-    moment(to)
-  } (${distance(to, now)})${
+  return markup`${isolated(name)}: ${since} ${when(from, now)} ${until} ${when(to, now)}${
     rateLimit > 0 && markup`, ${others.with({ rate: markup`${size(rateLimit)}/s` })}`
   }`;
 }

@@ -3,6 +3,7 @@ import { listingPage } from "./listing_page.ts";
 import { uploadPage } from "./upload_page.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import type { Call } from "../resource/call.ts";
+import { noteOf } from "./elements.ts";
 import { type Content, isolated, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { size } from "./quantities.ts";
@@ -11,7 +12,6 @@ import { aboutShare, trailLinks } from "./about_share.ts";
 
 const SAYS = TEXTS.file;
 
-/** Returns the page of a shared file. */
 function filePage(call: Call, view: FileView): HttpResponse {
   const { name, size: bytes, trail, href, share, now, shown } = view;
   return pageResponse(call, {
@@ -19,7 +19,7 @@ function filePage(call: Call, view: FileView): HttpResponse {
     heading: isolated(name),
     about: markup`${size(bytes)}. ${aboutShare(share, now)}`,
     body: markup`${trail.length > 0 && trailLinks(trail, { last: false })}
-${share.note !== undefined && markup`<p class="note">${isolated(share.note)}</p>`}
+${noteOf(share.note)}
 <p><a class="button" href="${href}">${SAYS.download}</a></p>
 ${content(view)}
 ${
@@ -27,7 +27,7 @@ ${
 <pre><code>${share.command}</code></pre>`
     }`,
     needs: shown.kind === "image" ? { images: true } : {},
-  }, { headers: { "Cache-Control": "private, no-cache" } });
+  });
 }
 
 /** Returns the preview of a file. */

@@ -10,7 +10,7 @@ import { InvalidToken, readForeignToken } from "../authentication/signed_token.t
 import { readForm } from "../resource/form.ts";
 import type { Call } from "../resource/call.ts";
 import { throttleLogin } from "../throttling/login_throttle.ts";
-import { emptyResponse } from "../resource/text_response.ts";
+import { emptyResponse, redirect } from "../resource/text_response.ts";
 import { signedIn, type SignInParts } from "./sign_in_page.ts";
 import { Visit, wantedPage } from "./visit.ts";
 
@@ -21,7 +21,7 @@ export async function leaveForProvider(call: Call, parts: SignInParts): Promise<
   const salt = randomBytes(16).toString("base64url");
   const to = wantedPage(call.query.get("to"));
   const location = await login.begin(visitAt(call, visit, { name, salt, to }), askerFor(call, salt));
-  const response = emptyResponse({ status: 303, headers: { Location: location } });
+  const response = redirect(location);
   visit.keep(response);
   return response;
 }

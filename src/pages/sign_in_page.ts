@@ -6,9 +6,10 @@ import type { HttpResponse } from "../model/http_message.ts";
 import { askerOf } from "../authentication/asker_of.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
 import type { Asked, Call, IdentifiedUser } from "../resource/call.ts";
-import { checkFormToken, FORM_TOKEN, readForm, readOwnForm } from "../resource/form.ts";
+import { checkShownToken, FORM_TOKEN, readForm, readOwnForm } from "../resource/form.ts";
 import type { People } from "../resource/share/people.ts";
-import { emptyResponse } from "../resource/text_response.ts";
+import { redirect } from "../resource/text_response.ts";
+import { tokenForm } from "./elements.ts";
 import { type Content, isolated, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { TEXTS } from "./texts.ts";
@@ -16,7 +17,6 @@ import { Visit, wantedPage } from "./visit.ts";
 import type { BrowserLogin, ProviderSession } from "../authentication/authenticator.ts";
 import type { LoginThrottle } from "../throttling/login_throttle.ts";
 
-/** Ways to sign in with a browser, at least one. */
 interface WaysToSignIn {
   readonly password: boolean;
   readonly certificate: boolean; // client certificate of the connection
@@ -39,10 +39,7 @@ const WAY = "way";
 export function signInPage(call: Call, parts: SignInParts): HttpResponse {
   const { caller, request, signIn } = call;
   if (signIn !== undefined || (caller.kind !== "anonymous" && request.headers.has("Authorization"))) {
-    return emptyResponse({
-      status: 303,
-      headers: { Location: call.root + wantedPage(call.query.get("to")) },
-    });
+    return redirect(call.root + wantedPage(call.query.get("to")));
   }
   return formsPage(call, parts, {
     certificate: caller.kind === "anonymous" ? undefined : caller.identity.dn,
@@ -59,10 +56,7 @@ export function pageForStrangers(
   return isStranger ? formsPage(asked, parts, {}) : undefined;
 }
 
-/**
- * Returns the sign-in page after an error. Not for cross-site requests: the browser omits its cookie there, and a new one
- * would end a running sign-in.
- */
+/** Returns the sign-in page after an error; not for cross-site requests, which lack the cookie: a new one would end a sign-in. */
 export function signInFailed(
   failure: HttpError,
   asked: Asked,
@@ -79,7 +73,7 @@ export function signInFailed(
 export async function signInByForm(call: Call, parts: SignInParts): Promise<HttpResponse> {
   const visit = Visit.shownBy(call);
   const form = await readForm(call);
-  checkFormToken(form, visit.derive("form"));
+  checkShownToken(form.get(FORM_TOKEN), visit.derive("form"));
   const authorization: Authorization = form.get(WAY) === "certificate"
     ? { kind: "none" }
     : passwordLogin(form.get("user") ?? "", form.get("password") ?? "");
@@ -106,7 +100,7 @@ export async function signedIn(
   const token = await signIns.begin({ identity: caller.identity, userName, until, session });
   if (former !== undefined) await signIns.end(former);
   await people?.remember(caller.identity);
-  const response = emptyResponse({ status: 303, headers: { Location: call.root + to } });
+  const response = redirect(call.root + to);
   response.headers.add("Set-Cookie", cookie.set(token));
   Visit.of(call).end(response);
   return response;
@@ -120,8 +114,7 @@ export async function signOut(call: Call, parts: SignInParts): Promise<HttpRespo
     await readOwnForm(call);
     await parts.signIns.end(token);
   }
-  const response = await signedOutPage(call, parts) ??
-    emptyResponse({ status: 303, headers: { Location: call.root } });
+  const response = await signedOutPage(call, parts) ?? redirect(call.root);
   response.headers.add("Set-Cookie", cookie.set("", 0));
   return response;
 }
@@ -154,8 +147,7 @@ export function toSignIn(
   path: string,
 ): HttpResponse | undefined {
   if (failure.code !== "ERR_UNAUTHENTICATED" || request.headers.has("Authorization")) return undefined;
-  const location = `${root}login?to=${encodeURIComponent(path)}`;
-  return emptyResponse({ status: 303, headers: { Location: location } });
+  return redirect(`${root}login?to=${encodeURIComponent(path)}`);
 }
 
 function formsPage(
@@ -167,12 +159,7 @@ function formsPage(
   const visit = Visit.of(asked);
   const to = wantedPage(asked.query.get("to"));
   const query = to === "" ? "" : `?to=${encodeURIComponent(to)}`;
-  const form = (content: Content) =>
-    markup`<form class="fields" method="post" action="${asked.root}login${query}">
-<input type="hidden" name="${FORM_TOKEN}" value="${visit.derive("form")}">
-${content}
-</form>
-`;
+  const form = (content: Content) => tokenForm(`${asked.root}login${query}`, visit.derive("form"), content);
   const page = pageResponse(asked, {
     title: says.title.with({ site: siteName }),
     body: [
@@ -201,10 +188,7 @@ ${content}
 /** Share for programs or for signed-in browsers, with a path in it. */
 const SHARE = /\/(rest\/access|shared)\/([^/?#]+\/[0-9A-Za-z-]+(?:\/[^?#]*)?)/;
 
-/**
- * Redirects an anonymous browser to the page of a share for signed-in browsers, and from there to the sign-in, which leads
- * back. Programs get the 401.
- */
+/** Redirects an anonymous browser to the page of a share for signed-in browsers, then to the sign-in. Programs get the 401. */
 export function signInForShare(failure: HttpError, asked: Asked): HttpResponse | undefined {
   const { request, query, root } = asked;
   const [, where, share = ""] = SHARE.exec(request.path) ?? [];
@@ -214,5 +198,5 @@ export function signInForShare(failure: HttpError, asked: Asked): HttpResponse |
   if (!isBrowser || failure.code !== "ERR_UNAUTHENTICATED" || request.headers.has("Authorization")) {
     return undefined;
   }
-  return emptyResponse({ status: 303, headers: { Location: `${root}${page}` } });
+  return redirect(`${root}${page}`);
 }

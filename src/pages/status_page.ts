@@ -10,13 +10,14 @@ import type { HttpResponse } from "../model/http_message.ts";
 import type { Call } from "../resource/call.ts";
 import { commandLines } from "../resource/command_lines.ts";
 import { DEVICE_PATHS } from "../resource/device_paths.ts";
+import { factList, section } from "./elements.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
-import { distance, moment, size } from "./quantities.ts";
+import { moment, size, when } from "./quantities.ts";
 import { reservationInWords } from "./reservation_in_words.ts";
 import { TEXTS } from "./texts.ts";
 import { ownerName, whom } from "./about_share.ts";
-import { entryAudience, type ServerEntry, serverEntry } from "../resource/server_list.ts";
+import { type ServerEntry, serverEntry } from "../resource/server_list.ts";
 import { groupRefusal } from "../resource/group_refusal.ts";
 import type { ServerFacts } from "../resource/server_facts.ts";
 import type { ServiceFacts } from "../resource/service_section.ts";
@@ -33,10 +34,8 @@ interface OwnShares extends Pick<SharingParts, "clock"> {
 interface StatusParts {
   readonly servers: ReadonlyMap<string, ServerFacts>;
   readonly facts: ServiceFacts;
-  /** Absent without data sharing. */
-  readonly sharing: OwnShares | undefined;
-  /** Clients for data sessions, by server. */
-  readonly sessions: ReadonlyMap<string, Pick<SessionClient, "open">>;
+  readonly sharing: OwnShares | undefined; // absent without data sharing
+  readonly sessions: ReadonlyMap<string, Pick<SessionClient, "open">>; // clients for data sessions, by server
   /** Whether a daemon refuses a group to an account, by server, account and group. */
   readonly groups: AnswerCache<boolean>;
   readonly hasDeviceLogin: boolean;
@@ -64,9 +63,7 @@ export async function statusPage(call: Call, parts: StatusParts): Promise<HttpRe
     ],
     footer: [
       known &&
-      markup`<p>authserver ${facts.version}, ${SAYS.upSince} ${moment(facts.upSince)} (${
-        distance(facts.upSince, now)
-      })</p>`,
+      markup`<p>authserver ${facts.version}, ${SAYS.upSince} ${when(facts.upSince, now)}</p>`,
       known && facts.cluster && aboutInstances(facts.cluster()),
       markup`<p>${SAYS.asOf} ${moment(now)}</p>`,
     ],
@@ -104,10 +101,8 @@ function account({ caller, user, signIn }: Call, { clock, methods }: ServiceFact
     ...Object.entries(SAYS.knownBy),
   ]);
   const end = (signIn?.ends ?? 0) * 1000;
-  return markup`<section aria-labelledby="you">
-<header><h2 id="you">${SAYS.you}</h2></header>
-${
-    facts([
+  return section("you", SAYS.you, [
+    factList([
       [
         SAYS.name,
         caller.kind === "authenticated" && [
@@ -122,15 +117,11 @@ ${
       [
         SAYS.until,
         signIn !== undefined &&
-        markup`${moment(end)} (${distance(end, clock())}), ${
-          SAYS.unlessIdle.with({ count: signIn.idleMinutes })
-        }`,
+        [when(end, clock()), ", ", SAYS.unlessIdle.with({ count: signIn.idleMinutes })],
       ],
-    ])
-  }
-${signIn === undefined && markup`<p class="quiet">${TEXTS.signIn.closeBrowser}</p>`}
-</section>
-`;
+    ]),
+    signIn === undefined && markup`<p class="quiet">${TEXTS.signIn.closeBrowser}</p>`,
+  ]);
 }
 
 async function serverSection(
@@ -139,7 +130,7 @@ async function serverSection(
   parts: StatusParts,
 ): Promise<Markup> {
   const { sharing, hasDeviceLogin, facts: { clock } } = parts;
-  const entry = serverEntry(server, entryAudience(call));
+  const entry = serverEntry(server, call);
   const { usable: up, total, available, version } = server.daemons.status();
   const known = call.caller.kind === "authenticated";
   const id = `server-${server.name}`;
@@ -149,7 +140,7 @@ async function serverSection(
   }</p></header>
 <p>${entry.description}</p>
 ${
-    facts([
+    factList([
       [SAYS.daemons, known && total > 1 && SAYS.daemonsUp.with({ up: available, all: total })],
       [SAYS.refused, entry.refusal?.reason],
       [SAYS.account, entry.uid],
@@ -267,13 +258,6 @@ function commands(call: Call, server: string, { href }: ServerEntry, isByDevice:
 ${lines.slice(0, SHOWN_COMMANDS)}
 <details><summary>${SAYS.moreCommands}</summary>
 ${lines.slice(SHOWN_COMMANDS)}</details>`;
-}
-
-/** Omits rows without value. */
-function facts(rows: readonly (readonly [Content, Content])[]): Markup {
-  const given = rows.filter(([, value]) => value !== undefined && value !== false && value !== "");
-  return markup`<dl>
-${given.map(([term, value]) => markup`<dt>${term}</dt><dd>${value}</dd>\n`)}</dl>`;
 }
 
 function list(title: Content, items: readonly Content[]): Content {

@@ -5,13 +5,14 @@ import type { HttpResponse } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import type { TokenRestrictions } from "../model/token_restrictions.ts";
 import type { Call } from "../resource/call.ts";
-import { type Form, FORM_TOKEN, readOwnForm } from "../resource/form.ts";
+import { type Form, readOwnForm } from "../resource/form.ts";
 import { issueToken, listedTokens, revokeToken } from "../resource/token_list.ts";
 import { type CertificateParts, showCertificate } from "../resource/ssh_certificate.ts";
-import { emptyResponse } from "../resource/text_response.ts";
+import { redirect } from "../resource/text_response.ts";
+import { section, table, tokenForm } from "./elements.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
-import { distance, moment } from "./quantities.ts";
+import { when } from "./quantities.ts";
 import { TEXTS } from "./texts.ts";
 
 const SAYS = TEXTS.tokens;
@@ -39,9 +40,12 @@ export async function makeTokenByForm(call: Call, parts: TokenPageParts): Promis
   return await pageWith(
     call,
     parts,
-    markup`<section aria-labelledby="made"><header><h2 id="made">${SAYS.made}</h2></header>
-<p>${SAYS.shownOnce}</p>
-<pre><code>${String(body)}</code></pre></section>`,
+    section(
+      "made",
+      SAYS.made,
+      markup`<p>${SAYS.shownOnce}</p>
+<pre><code>${String(body)}</code></pre>`,
+    ),
   );
 }
 
@@ -49,7 +53,7 @@ export async function makeTokenByForm(call: Call, parts: TokenPageParts): Promis
 export async function revokeTokenByForm(call: Call, { registry }: TokenPageParts): Promise<HttpResponse> {
   await readOwnForm(call);
   await revokeToken(call, registry);
-  return emptyResponse({ status: 303, headers: { Location: `${call.root}tokens` } });
+  return redirect(`${call.root}tokens`);
 }
 
 /** Serves `POST /certificate`: stores an OpenSSH certificate, so that its key signs in. */
@@ -69,27 +73,29 @@ export async function showCertificateByForm(call: Call, parts: TokenPageParts): 
   return await pageWith(
     call,
     parts,
-    markup`<section aria-labelledby="shown"><header><h2 id="shown">${SAYS.certificateTaken}</h2></header>
-<p>${SAYS.certificateFor} ${isolated(principals.join(", "))}: ${isolated(keyId)}${
-      !isEndless && markup`, ${SAYS.certificateUntil} ${moment(end)} (${distance(end, parts.facts.clock())})`
-    }</p></section>`,
+    section(
+      "shown",
+      SAYS.certificateTaken,
+      markup`<p>${SAYS.certificateFor} ${isolated(principals.join(", "))}: ${isolated(keyId)}${
+        !isEndless &&
+        markup`, ${SAYS.certificateUntil} ${when(end, parts.facts.clock())}`
+      }</p>`,
+    ),
   );
 }
 
 function certificateForm({ root, user }: Call, formToken: string): Markup {
-  return markup`<section aria-labelledby="certificate"><header><h2 id="certificate">${SAYS.certificate}</h2></header>
-<p>${SAYS.certificateHelp}</p>
-<form class="fields" method="post" action="${root}certificate">
-<input type="hidden" name="${FORM_TOKEN}" value="${formToken}">
-<p><label for="line">${SAYS.certificateLine}</label>
+  const fields = markup`<p><label for="line">${SAYS.certificateLine}</label>
 <textarea id="line" name="line" rows="4" required autocomplete="off" spellcheck="false" maxlength="16000"></textarea></p>
 ${
     user.uid !== undefined &&
     markup`<p><label class="check"><input type="checkbox" name="own" value="true"> ${SAYS.certificateOwn}</label></p>`
   }
-<p><button>${SAYS.certificateShow}</button></p>
-</form>
-</section>`;
+<p><button>${SAYS.certificateShow}</button></p>`;
+  return section("certificate", SAYS.certificate, [
+    markup`<p>${SAYS.certificateHelp}</p>\n`,
+    tokenForm(`${root}certificate`, formToken, fields),
+  ]);
 }
 
 /** Converts a form to the query of `GET /rest/auth/token`. */
@@ -111,48 +117,45 @@ async function pageWith(call: Call, parts: TokenPageParts, made: Content): Promi
   return pageResponse(call, {
     title: SAYS.title,
     current: "tokens",
-    body: markup`${made}
-<section aria-labelledby="own"><header><h2 id="own">${SAYS.own}</h2></header>
-${
-      listed === undefined
-        ? markup`<p>${SAYS.notKept}</p>`
-        : listed.length === 0
-        ? markup`<p>${SAYS.none}</p>`
-        : table(call, listed, now)
-    }
-</section>
-${parts.tokens !== undefined && call.signIn !== undefined && form(call, call.signIn.formToken, parts)}
-${
+    body: [
+      made,
+      section(
+        "own",
+        SAYS.own,
+        listed === undefined
+          ? markup`<p>${SAYS.notKept}</p>`
+          : listed.length === 0
+          ? markup`<p>${SAYS.none}</p>`
+          : tokenTable(call, listed, now),
+      ),
+      parts.tokens !== undefined && call.signIn !== undefined && form(call, call.signIn.formToken, parts),
       parts.certificates !== undefined && call.signIn !== undefined &&
-      certificateForm(call, call.signIn.formToken)
-    }`,
-    needs: { forms: true },
+      certificateForm(call, call.signIn.formToken),
+    ],
   });
 }
 
-function table(call: Call, tokens: readonly ListedToken[], now: number): Markup {
-  return markup`<div class="wide"><table>
-<thead><tr><th scope="col">${SAYS.name}</th><th scope="col">${SAYS.ends}</th><th scope="col">${SAYS.lastUsed}</th>
-<th scope="col">${SAYS.restrictions}</th><td></td></tr></thead>
-<tbody>
-${
-    tokens.map(({ id, name, expires, used, restrictions }) =>
-      markup`<tr><td>${name === undefined ? SAYS.nameless : isolated(name)}</td><td>${
-        moment(expires * 1000)
-      } (${distance(expires * 1000, now)})</td>
-<td>${used === undefined ? SAYS.never : `${used.day}, ${used.address}`}</td><td>${whatFor(restrictions)}</td>
-<td>${
-        call.signIn !== undefined &&
-        markup`<form method="post" action="${call.root}tokens/${encodeURIComponent(id)}">
-<input type="hidden" name="${FORM_TOKEN}" value="${call.signIn.formToken}">
-<button class="plain" aria-label="${
-          SAYS.revokeNamed.with({ name: name ?? SAYS.nameless })
-        }">${SAYS.revoke}</button></form>`
-      }</td></tr>
-`
-    )
-  }</tbody>
-</table></div>`;
+function tokenTable(call: Call, tokens: readonly ListedToken[], now: number): Markup {
+  const revocation = ({ id, name }: ListedToken) =>
+    call.signIn !== undefined && tokenForm(
+      `${call.root}tokens/${encodeURIComponent(id)}`,
+      call.signIn.formToken,
+      markup`<button class="plain" aria-label="${
+        SAYS.revokeNamed.with({ name: name ?? SAYS.nameless })
+      }">${SAYS.revoke}</button>`,
+      "",
+    );
+  return table(
+    SAYS.own,
+    [SAYS.name, SAYS.ends, SAYS.lastUsed, SAYS.restrictions, ""],
+    tokens.map((token) => [
+      token.name === undefined ? SAYS.nameless : isolated(token.name),
+      when(token.expires * 1000, now),
+      token.used === undefined ? SAYS.never : `${token.used.day}, ${token.used.address}`,
+      whatFor(token.restrictions),
+      revocation(token),
+    ]),
+  );
 }
 
 /** Returns the restrictions of a token in words. */
@@ -167,11 +170,7 @@ export function whatFor({ activity, paths, servers, address }: TokenRestrictions
 }
 
 function form({ root }: Call, formToken: string, { servers }: TokenPageParts): Markup {
-  return markup`<section aria-labelledby="make"><header><h2 id="make">${SAYS.make}</h2></header>
-<p>${SAYS.what}</p>
-<form class="fields" method="post" action="${root}tokens">
-<input type="hidden" name="${FORM_TOKEN}" value="${formToken}">
-<p><label for="name">${SAYS.name}</label>
+  const fields = markup`<p><label for="name">${SAYS.name}</label>
 <input id="name" name="name" autocomplete="off" maxlength="100"></p>
 <p><label for="hours">${SAYS.lifetime}</label>
 <select id="hours" name="hours">${
@@ -191,7 +190,9 @@ function form({ root }: Call, formToken: string, { servers }: TokenPageParts): M
 <input id="path" name="path" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="4000" aria-describedby="path-help"></p>
 <p id="path-help" class="quiet">${SAYS.pathHelp}</p>
 <p><label class="check"><input type="checkbox" name="renewable" value="true"> ${SAYS.renewable}</label></p>
-<p><button>${SAYS.make}</button></p>
-</form>
-</section>`;
+<p><button>${SAYS.make}</button></p>`;
+  return section("make", SAYS.make, [
+    markup`<p>${SAYS.what}</p>\n`,
+    tokenForm(`${root}tokens`, formToken, fields),
+  ]);
 }

@@ -7,6 +7,7 @@ import type { Call } from "../resource/call.ts";
 import { checkShownToken, FORM_TOKEN_HEADER, ownBrowser } from "../resource/form.ts";
 import { refusal } from "../resource/share/shared_server.ts";
 import type { SharingParts } from "../resource/share/sharing_parts.ts";
+import { noteOf } from "./elements.ts";
 import { isolated, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { aboutShare } from "./about_share.ts";
@@ -23,7 +24,7 @@ export function uploadPage(call: Call, view: UploadView): HttpResponse {
     title: SAYS.title.with({ name: share.name }),
     heading: markup`${SAYS.heading} ${isolated(share.name)}`,
     about: aboutShare(share, now),
-    body: markup`${share.note !== undefined && markup`<p class="note">${isolated(share.note)}</p>`}
+    body: markup`${noteOf(share.note)}
 ${quota?.files !== undefined && markup`<p>${SAYS.filesLeft.with({ count: quota.files })}</p>`}
 ${quota?.bytes !== undefined && markup`<p>${SAYS.bytesLeft.with({ bytes: size(quota.bytes) })}</p>`}
 ${uploadFields(view)}

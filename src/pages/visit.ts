@@ -7,10 +7,7 @@ import type { Asked } from "../resource/call.ts";
 /** Seconds for a sign-in, also at a provider. */
 const VISIT_SECONDS = 3600;
 
-/**
- * Sign-in attempt of a browser. All its values derive from a secret in the browser, so that strangers need no storage here
- * and no browser continues another's attempt.
- */
+/** Sign-in attempt of a browser. All its values derive from a secret in the browser, so that strangers need no storage here. */
 export class Visit {
   readonly #secret: string;
   readonly #cookie: HostCookie;
@@ -39,24 +36,18 @@ export class Visit {
     return createHmac("sha256", this.#secret).update(JSON.stringify(words)).digest("base64url");
   }
 
-  /** Sets the cookie. */
   keep({ headers }: HttpResponse): void {
     headers.add("Set-Cookie", this.#cookie.set(this.#secret, VISIT_SECONDS));
   }
 
-  /** Deletes the cookie. */
   end({ headers }: HttpResponse): void {
     headers.add("Set-Cookie", this.#cookie.set("", 0));
   }
 }
 
-/** Placeholder for the root. */
 const ROOT = "https://root.invalid/root/";
 
-/**
- * Returns the page after sign-in, relative to the root. No colon or backslash and a leading letter exclude other hosts;
- * paths above the root could belong to another service behind the gateway.
- */
+/** Returns the page after sign-in, relative to the root; no other host, and nothing above the root, which may be another service. */
 export function wantedPage(wanted: string | null): string {
   const isPlain = wanted !== null && wanted.length <= 1000 && /^[A-Za-z][\w.~%/?=&-]*$/.test(wanted);
   return isPlain && new URL(wanted, ROOT).href.startsWith(ROOT) ? wanted : "";

@@ -57,7 +57,6 @@ function formatTime(at: number, zone: string): string {
 export interface ReservationRegistry {
   /** Returns the limit for a new connection in bytes per second; 0: no limit. */
   limitFor(uid: string | undefined): number;
-  /** Describes the account's current and future reservations. */
   descriptionsFor(uid: string | undefined): readonly string[];
   list(): readonly Reservation[]; // current and future reservations
   close(): void;

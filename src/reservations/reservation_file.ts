@@ -135,17 +135,6 @@ export function readTimes(
     : { wrong: "to", expected: "expected an end after the start" };
 }
 
-/** Reports whether the runtime knows a time zone. */
-export function isTimeZone(name: string): boolean {
-  try {
-    Temporal.Now.zonedDateTimeISO(name);
-    return true;
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
-}
-
 function parseTime(text: string): WrittenTime | undefined {
   const trimmed = text.trim();
   const [, clock] = /^([0-9]{2}:[0-9]{2})$/.exec(trimmed) ?? [];

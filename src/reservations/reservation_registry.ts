@@ -17,8 +17,7 @@ export interface RegistryOptions {
   readonly timeZone?: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Milliseconds between checks for changes. */
-  readonly intervalMs?: number;
+  readonly intervalMs?: number; // milliseconds between checks for changes
 }
 
 /** Bytes of the largest file; a reservation takes about 200. */

@@ -1,10 +1,5 @@
 import type { Caller } from "../model/identity.ts";
 
-interface CommandLine {
-  readonly what: string;
-  readonly line: string;
-}
-
 /** Login of a caller, as far as it matters for command lines. */
 interface CommandLogin {
   readonly caller: Caller;
@@ -22,7 +17,7 @@ function loginOption({ caller, userName, script }: CommandLogin): string {
 }
 
 /** Returns command lines of `pyuftp` for one server and this caller, most useful first. */
-export function commandLines(href: string, login: CommandLogin): CommandLine[] {
+export function commandLines(href: string, login: CommandLogin) {
   const how = loginOption(login);
   const isByScript = login.script !== undefined && how.startsWith("-A");
   const at = (path: string) => shellWord(`${href}:${path}`);

@@ -13,6 +13,7 @@ import type { Call } from "./call.ts";
 import { shellWord } from "./command_lines.ts";
 import { DEVICE_PATHS } from "./device_paths.ts";
 import { type Form, readForm } from "./form.ts";
+import script from "./login.sh" with { type: "text" };
 import { jsonResponse, textResponse } from "./text_response.ts";
 import { issueToken } from "./token_list.ts";
 
@@ -21,8 +22,7 @@ export interface DeviceParts {
   readonly logins: DeviceLogins;
   readonly signIns: SignIns;
   readonly tokens: TokenIssuer;
-  /** Absent without storage of tokens. */
-  readonly registry: TokenRegistry | undefined;
+  readonly registry: TokenRegistry | undefined; // absent without storage of tokens
   readonly throttle: LoginThrottle;
 }
 
@@ -129,23 +129,12 @@ export function loginScript({ base }: Pick<Call, "base">, servers: Iterable<stri
 
 /** Returns the login script. */
 export function scriptText(base: string, [server = "SERVER"]: Iterable<string>): string {
-  return `#!/bin/sh
-# Logs in to ${base} by a browser, and writes a token to a file: sh login.sh [file]
-# It sends the name of this computer, so that you recognise the login on the page.
-set -eu; umask 077
-service=${shellWord(base)} file=\${1:-$HOME/.uftp-token}
-ask() { curl -sS -H 'Accept: text/plain' "$@"; }
-answer=$(ask -f --data-urlencode "client_id=login.sh on $(uname -n)" "$service${DEVICE_PATHS.begin}")
-printf '%s\\n' "$answer" | sed 1d; rm -f "$file.new"
-while sleep ${POLL_SECONDS}; do
-  case $(printf 'grant_type=${GRANT}&device_code=%s' "\${answer%%
-*}" | ask -d @- -o "$file.new" -w '%{http_code}' "$service${DEVICE_PATHS.token}") in
-    200) mv "$file.new" "$file"; break ;;
-    400) grep -q -e authorization_pending -e slow_down "$file.new" || { cat "$file.new" >&2; rm "$file.new"; exit 1; } ;;
-  esac
-done
-printf 'Logged in. For example:\\npyuftp ls -A "$(cat "%s")" %s\\n' "$file" "$service/rest/auth/${server}:./"
-`;
+  const { begin, token } = DEVICE_PATHS;
+  const service = shellWord(base);
+  const values = new Map(
+    Object.entries({ base, service, begin, token, server, grant: GRANT, seconds: String(POLL_SECONDS) }),
+  );
+  return script.replace(/@(\w+)@/g, (whole, name) => values.get(name) ?? whole);
 }
 
 /** Reads the request of a program; returns the error if it is invalid. */

@@ -38,7 +38,7 @@ export function parseForm(text: string): Form {
 export async function readOwnForm(call: Call): Promise<Form> {
   const { formToken } = ownBrowser(call);
   const form = await readForm(call);
-  checkFormToken(form, formToken);
+  checkShownToken(form.get(FORM_TOKEN), formToken);
   return form;
 }
 
@@ -49,11 +49,6 @@ export function ownBrowser({ signIn }: Call): SignIn {
 }
 
 /** @throws {ERR_PAGE_OUTDATED} */
-export function checkFormToken(form: Form, expected: string): void {
-  checkShownToken(form.get(FORM_TOKEN) ?? null, expected);
-}
-
-/** @throws {ERR_PAGE_OUTDATED} */
-export function checkShownToken(shown: string | null, expected: string): void {
+export function checkShownToken(shown: string | null | undefined, expected: string): void {
   if (!sameSecret(shown ?? "", expected)) throw httpError("ERR_PAGE_OUTDATED", "another form token");
 }

@@ -23,10 +23,7 @@ export interface ClusterHealth {
   readonly degraded: boolean; // whether the shared database is down or degraded, so that some requests fail
 }
 
-/**
- * Serves `GET /health/ready`: 200 if a session can be created, or no server is configured. A database outage stays 200
- * with `degraded`, since it affects all instances. Anonymous, so it reveals only numbers.
- */
+/** Serves `GET /health/ready`, anonymously: 200 if a session can be created, or no server is configured; also without the database. */
 export function readiness(
   { servers, generation, draining, cluster }: ReadinessFacts,
   requestId: string,

@@ -1,5 +1,4 @@
 import { attributesOnServer } from "../attributes/server_attributes.ts";
-import type { SessionClient } from "../daemon/session/session_client.ts";
 import { Files, type FilesSession } from "../files/files.ts";
 import type { PathLimits } from "../files/path_limits.ts";
 import { absolutePath } from "../model/absolute_path.ts";
@@ -9,13 +8,9 @@ import { isRelativePattern, patternsOf } from "../model/wildcards.ts";
 import type { Call } from "./call.ts";
 import { capabilitiesOf, scopeWithin } from "./path_limits.ts";
 import { checkLogin } from "./login_policy.ts";
+import type { SharingParts } from "./share/sharing_parts.ts";
 import { existingServer, lowestLimit, statusText } from "./server_facts.ts";
 import { checkTokenAddresses, checkTokenServer, confinedFrom } from "./token_limits.ts";
-
-/** Dependencies of the caller's own files. */
-export interface OwnFilesParts {
-  readonly sessions: ReadonlyMap<string, SessionClient>; // by name of the server
-}
 
 /**
  * Returns the files of the caller's account on the server of the request, by the rules for UFTP sessions (`openSession`):
@@ -23,7 +18,7 @@ export interface OwnFilesParts {
  * @throws {ERR_UNKNOWN_SERVER | ERR_SERVER_DOWN | ERR_LIMITS_FROM_HOME | ERR_TOKEN_RESTRICTIONS |
  * ERR_STRONGER_LOGIN_NEEDED} And as attributes and daemons. Later also {ERR_OUTSIDE_LIMITS | ERR_OUTSIDE_CAPABILITIES}
  */
-export async function ownFiles(call: Call, { sessions }: OwnFilesParts): Promise<Files> {
+export async function ownFiles(call: Call, { sessions }: Pick<SharingParts, "sessions">): Promise<Files> {
   const { name, instance, facts } = existingServer(call.server);
   const client = sessions.get(name);
   if (client === undefined) throw httpError("ERR_UNKNOWN_SERVER");
@@ -73,10 +68,7 @@ async function fromHome(
   return { includes: absolute(includes), excludes: absolute(excludes) };
 }
 
-/**
- * Returns the session for a path: it begins in the directory of the token that contains it, else at the root.
- * @throws {ERR_OUTSIDE_CAPABILITIES | ERR_TOKEN_RESTRICTIONS | ERR_OUTSIDE_LIMITS}
- */
+/** Returns the session for a path: it begins in the directory of the token that contains it, else at the root. */
 function confined(
   call: Call,
   path: string,

@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
 import type { DaemonSession } from "../daemon/session/daemon_session.ts";
 import { nothingThere } from "../daemon/session/session_errors.ts";
-import { existingFile, type Files, find, sizeOf } from "../files/files.ts";
+import { type Files, makeDirectories, sizeOf } from "../files/files.ts";
 import { nameOf, parentOf } from "../model/absolute_path.ts";
 import { BoundedMap } from "../model/bounded_map.ts";
 import { httpError, invalidRequest } from "../model/http_error.ts";
 import type { Body, HttpResponse } from "../model/http_message.ts";
 import { uploadKey } from "./access/drop/drop_upload.ts";
 import { parseUploadRange } from "./access/drop/upload_range.ts";
-import { allowsWriting, validatorsOf } from "./access/validators.ts";
+import { fileToWrite } from "./access/validators.ts";
 import type { Call } from "./call.ts";
-import type { DavParts } from "./dav/dav.ts";
+import type { DavParts } from "./dav/dav_call.ts";
 import { wantedDigest } from "./dav/digests.ts";
 import { emptyResponse } from "./text_response.ts";
 
@@ -48,12 +48,7 @@ export async function uploadOwn(
   const release = await parts.paths.take(server, part, signal, lost);
   try {
     using session = await files.open(path, signal);
-    const check = async () => {
-      const existing = await existingFile(session, path);
-      const validators = existing && validatorsOf(existing, parts.clock());
-      if (!allowsWriting(headers, validators)) throw httpError("ERR_PRECONDITION_FAILED");
-      return existing !== undefined;
-    };
+    const check = () => fileToWrite(session, path, headers, parts.clock());
     const finished = FINISHED.get(place);
     if (finished !== undefined) return await answer(call, session, path, finished);
     await check();
@@ -72,7 +67,7 @@ export async function uploadOwn(
     }
     const end = await parts.paths.take(server, path, signal, lost);
     try {
-      const status = await check() ? 200 : 201;
+      const status = await check() === undefined ? 201 : 200;
       await session.rename(part, path);
       FINISHED.set(place, status);
       return await answer(call, session, path, status);
@@ -133,17 +128,4 @@ function partOf(path: string, key: string): string {
 export async function makeParents(files: Files, session: DaemonSession, path: string): Promise<void> {
   if (!files.reaches(path)) throw nothingThere("outside of what the caller may reach");
   await makeDirectories(session, parentOf(path));
-}
-
-async function makeDirectories(session: DaemonSession, directory: string): Promise<void> {
-  const entry = await find(session, directory);
-  if (entry?.kind === "directory") return;
-  if (entry !== undefined || directory === "/") throw httpError("ERR_NO_DIRECTORY", "a file is in the way");
-  await makeDirectories(session, parentOf(directory.slice(0, -1)));
-  try {
-    await session.makeDirectory(directory.slice(0, -1));
-  } catch (error) {
-    // Another request may have made it meanwhile.
-    if ((await find(session, directory))?.kind !== "directory") throw error;
-  }
 }

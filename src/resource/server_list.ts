@@ -8,7 +8,7 @@ import { attributesOnServer } from "../attributes/server_attributes.ts";
 import type { UserAttributes } from "../attributes/user_attributes.ts";
 import type { Logger } from "../logging/logger.ts";
 import { HttpError } from "../model/http_error.ts";
-import { includesServer, type TokenRestrictions } from "../model/token_restrictions.ts";
+import { includesServer } from "../model/token_restrictions.ts";
 
 /** Serves `GET /rest/auth`: all servers with the caller's rights (rest-api.md 1.9). */
 export function serverList(
@@ -16,9 +16,8 @@ export function serverList(
   servers: ReadonlyMap<string, ServerFacts>,
   service: ServiceSection,
 ): HttpResponse {
-  const audience = entryAudience(call);
   const entries = Object.fromEntries(
-    [...servers.values()].map((server) => [server.name, serverEntry(server, audience)]),
+    [...servers.values()].map((server) => [server.name, serverEntry(server, call)]),
   );
   const begin = JSON.stringify({ ...entries, client: client(call) }, undefined, 2).slice(0, -"\n}".length);
   return textResponse(`${begin},\n  "server": ${service.textFor(call.caller)}\n}`, "application/json");
@@ -26,18 +25,7 @@ export function serverList(
 
 /** Serves `GET /rest/auth/<server>`. */
 export function serverDetail(call: Call): HttpResponse {
-  return jsonResponse(serverEntry(existingServer(call.server).facts, entryAudience(call)), { indent: 2 });
-}
-
-/** Returns the recipient of entries for a call. */
-export function entryAudience({ base, caller, clientAddress, user, log }: Call): EntryAudience {
-  return {
-    base,
-    user: caller.kind === "anonymous" ? undefined : user,
-    bounds: restrictionsOf(caller),
-    missing: ({ logins }) => logins?.missing(caller, [clientAddress]),
-    log,
-  };
+  return jsonResponse(serverEntry(existingServer(call.server).facts, call), { indent: 2 });
 }
 
 function client({ caller, user }: Call) {
@@ -78,33 +66,23 @@ export interface ServerEntry {
   readonly dataSharing: { readonly enabled: boolean; readonly href?: string };
 }
 
-interface EntryAudience {
-  readonly base: string; // without trailing slash
-  /** Absent for anonymous callers, who see less (design decision "Anonymous"). */
-  readonly user: UserAttributes | undefined;
-  readonly bounds: TokenRestrictions;
-  readonly missing: (server: ServerFacts) => string | undefined; // returns what the login lacks for a server
-  readonly log: Logger;
-}
-
-/** Returns the entry of one server for one caller. */
+/** Returns the entry of one server for its caller; anonymous callers see less (design decision "Anonymous"). */
 export function serverEntry(
   server: ServerFacts,
-  { base, user, bounds, missing, log }: EntryAudience,
+  { base, caller, clientAddress, user, log }: Call,
 ): ServerEntry {
   const status = server.daemons.status();
-  const sharing = server.sharing
-    ? { enabled: true, href: `${base}/rest/share/${server.name}` }
-    : { enabled: false };
   const common = {
     href: `${base}/rest/auth/${server.name}`,
     description: server.description,
-    status: statusText(status, user !== undefined),
-    dataSharing: sharing,
+    status: statusText(status, caller.kind !== "anonymous"),
+    dataSharing: server.sharing
+      ? { enabled: true, href: `${base}/rest/share/${server.name}` }
+      : { enabled: false },
   };
-  if (user === undefined) return { ...common, reservations: [] };
-  const needed = missing(server);
-  const isTheirs = needed === undefined && includesServer(bounds, server.name);
+  if (caller.kind === "anonymous") return { ...common, reservations: [] };
+  const needed = server.logins?.missing(caller, [clientAddress]);
+  const isTheirs = needed === undefined && includesServer(restrictionsOf(caller), server.name);
   return {
     ...common,
     refusal: needed === undefined ? undefined : { code: "ERR_STRONGER_LOGIN_NEEDED", reason: needed },

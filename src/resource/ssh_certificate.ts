@@ -12,14 +12,10 @@ import { jsonResponse } from "./text_response.ts";
 /** Stores of certificates with their throttle; for services whose authenticators take certificates. */
 export interface CertificateParts {
   readonly admit: LoginThrottle["admitKey"];
-  /** The first store that accepts a certificate keeps it. */
-  readonly stores: readonly CertificateStore[];
+  readonly stores: readonly CertificateStore[]; // the first store that accepts a certificate keeps it
 }
 
-/**
- * Serves `PUT /rest/auth/ssh-certificate`: stores an OpenSSH certificate, so that its key signs in during its validity.
- * Needs no login: the authority's signature names the user, and each login proves the key.
- */
+/** Serves `PUT /rest/auth/ssh-certificate`, without login: the authority's signature names the user, and each login proves the key. */
 export async function uploadCertificate(call: Call, parts: CertificateParts): Promise<HttpResponse> {
   const line = await readText(call.request);
   const account = call.query.get("user") ?? undefined;

@@ -29,3 +29,8 @@ export function jsonResponse(
 export function emptyResponse({ status = 200, headers = {} }: ResponseFacts = {}): HttpResponse {
   return { status, headers: HeaderList.of({ ...headers, "Content-Length": "0" }), body: null };
 }
+
+/** Returns a redirect to a page (RFC 9110, 15.4.4). */
+export function redirect(location: string, headers: Readonly<Record<string, string>> = {}): HttpResponse {
+  return emptyResponse({ status: 303, headers: { ...headers, Location: location } });
+}

@@ -52,13 +52,11 @@ export async function revokeTokens(
   return jsonResponse({ ended });
 }
 
-type TokenEntry = Readonly<Record<string, unknown>>;
-
 /** Returns a token for its owner or the operator. @param own Id of the token in the request. */
 export function tokenEntry(
   { id, name, made, expires, used, madeFrom, by, renewable, limited, restrictions }: ListedToken,
   own?: string,
-): TokenEntry {
+) {
   return {
     id,
     name,

@@ -106,10 +106,7 @@ export async function identify(
   return { ...identified, linkPassword };
 }
 
-/**
- * Authenticates credentials and resolves attributes.
- * @throws {ERR_UNAUTHENTICATED | ERR_TOO_MANY_FAILURES | ERR_AUTHENTICATION_UNAVAILABLE} And as attributes.
- */
+/** Authenticates credentials and resolves attributes. @throws {ERR_UNAUTHENTICATED | ERR_TOO_MANY_FAILURES} And as attributes. */
 export async function recognise(
   credentials: Credentials,
   { headers, trace, log, signal }: Pick<Unidentified, "headers" | "trace" | "log" | "signal">,

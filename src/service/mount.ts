@@ -122,7 +122,7 @@ export async function answerWeb(
 }
 
 function refused(error: HttpError, headers: HeaderList): Promise<HttpResponse> {
-  return errorResponse(error, crypto.randomUUID(), Acceptance.of(headers.get("Accept")));
+  return errorResponse(error, crypto.randomUUID(), new Acceptance(headers.get("Accept")));
 }
 
 /** Converts a response for the web. */

@@ -13,17 +13,9 @@ export interface AnsweredRequest extends Trace {
   readonly failure: string | undefined; // error code
 }
 
-interface Tally {
-  readonly codes: Map<number, number>;
-  readonly durations: DurationHistogram;
-}
-
-type Outcome = "accepted" | "refused" | "unavailable";
-
 /** Counts requests and decisions, and passes decisions to the audit stream. */
 export class RequestObserver {
-  readonly #tallies = new Map<string, Map<string, Tally>>();
-  readonly #outcomes = new Map<string, Map<Outcome, number>>();
+  readonly #durations = new Map<string, DurationHistogram>(); // by method and route, with a blank between
   readonly #counters = new Counters();
   readonly #servers: ReadonlySet<string>;
   readonly #audit: (record: AuditRecord) => void;
@@ -41,19 +33,20 @@ export class RequestObserver {
 
   answered(answer: AnsweredRequest): void {
     const { route, method, status, ms } = answer;
-    const tally = this.#tally(route?.path ?? "none", methodLabel(method));
-    tally.codes.set(status, (tally.codes.get(status) ?? 0) + 1);
-    tally.durations.add(ms);
+    const labels = { route: route?.path ?? "none", method: methodLabel(method) };
+    this.#counters.count("authserver_requests_total", { ...labels, code: String(status) });
+    const key = `${labels.method} ${labels.route}`;
+    const durations = this.#durations.get(key) ?? new DurationHistogram();
+    this.#durations.set(key, durations);
+    durations.add(ms);
     if (route?.audit !== undefined) this.#decided(route, answer);
   }
 
   /** Counts the authenticator's result, unless it skipped the credentials. */
   readonly judged: Judged = (authenticator, { kind }) => {
     if (kind === "skipped") return;
-    const result: Outcome = kind === "failed" ? "unavailable" : kind;
-    const results = this.#outcomes.get(authenticator);
-    if (results === undefined) this.#outcomes.set(authenticator, new Map([[result, 1]]));
-    else results.set(result, (results.get(result) ?? 0) + 1);
+    const result = kind === "failed" ? "unavailable" : kind;
+    this.#counters.count("authserver_authentications_total", { authenticator, result });
   };
 
   transferred(direction: "download" | "upload", bytes: number): void {
@@ -61,33 +54,12 @@ export class RequestObserver {
   }
 
   take(): Increments {
-    for (const [route, methods] of this.#tallies) {
-      for (const [method, { codes, durations }] of methods) {
-        if (codes.size === 0) continue;
-        for (const [code, count] of codes) {
-          this.#counters.count("authserver_requests_total", { route, method, code: String(code) }, count);
-        }
-        codes.clear();
-        durations.moveTo(this.#counters, "authserver_request_duration_seconds", { route, method });
-      }
+    for (const [key, durations] of this.#durations) {
+      const [method = "", route = ""] = key.split(" ", 2);
+      durations.moveTo(this.#counters, "authserver_request_duration_seconds", { route, method });
     }
-    for (const [method, results] of this.#outcomes) {
-      for (const [result, count] of results) {
-        this.#counters.count("authserver_authentications_total", { authenticator: method, result }, count);
-      }
-      results.clear();
-    }
+    this.#durations.clear();
     return this.#counters.take();
-  }
-
-  #tally(route: string, method: string): Tally {
-    let methods = this.#tallies.get(route);
-    if (methods === undefined) this.#tallies.set(route, methods = new Map());
-    let tally = methods.get(method);
-    if (tally === undefined) {
-      methods.set(method, tally = { codes: new Map(), durations: new DurationHistogram() });
-    }
-    return tally;
   }
 
   #decided(

@@ -5,9 +5,8 @@ import type { Clock } from "../model/clock.ts";
 import { HeaderList, type HttpRequest, type HttpResponse } from "../model/http_message.ts";
 import type { ErrorCode } from "../model/errors.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
-import type { TlsMaterial } from "../model/tls_material.ts";
 import { assemble, type ServiceParts } from "./assembly/assemble.ts";
-import type { LoginUpdate, Publish, ServiceOptions } from "./assembly/service_options.ts";
+import type { Publish, ServiceOptions } from "./assembly/service_options.ts";
 import { checkHeaderLengths, checkOwnOrigin, checkQuery, originOf } from "./http/request_checks.ts";
 import { asServiceError, errorResponse } from "./http/error_response.ts";
 import { Acceptance } from "./http/acceptance.ts";
@@ -16,28 +15,19 @@ import { KINDS, type ServiceKinds } from "./kinds.ts";
 import { type AnsweredRequest, RequestObserver } from "./request_observer.ts";
 import { FILES_TYPE, FORM_TYPE, isHealth, type Route, Router } from "./http/router.ts";
 import { identify, PREFERENCES_HEADER, recognise, type Trace } from "./identify.ts";
-import type { AdminApi } from "../resource/admin/admin_api.ts";
 import type { Asked, Call } from "../resource/call.ts";
 import { requestedServer } from "../resource/server_facts.ts";
 
 /** Service as a function, independent of the listener. */
-export interface Service {
+export interface Service extends Pick<ServiceParts, "admin" | "adopt" | "renewTls" | "drain" | "close"> {
   /** Answers a request; never rejects. */
   answer(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
-  readonly admin: AdminApi;
-  /** Applies failed logins, bans and proofs of other cores. */
-  adopt(update: LoginUpdate): void;
   /** Returns and resets the counts. */
   counted(): Increments;
-  renewTls(material: TlsMaterial): void;
   /** Learns whether audit lines cannot be written; see `container.audit.required`. */
   tellAudit(fails: boolean): void;
-  /** Makes health checks report the shutdown. */
-  drain(): void;
   /** Tells other instances that the whole service ends, not only this core. */
   leave(): Promise<void>;
-  /** Waits for running calls to daemons, then releases everything. */
-  close(): Promise<void>;
 }
 
 /** Creates the service. @throws If a configured file is invalid, with a message for the operator. */
@@ -53,7 +43,15 @@ export async function createService(
 ): Promise<Service> {
   const observer = new RequestObserver({ servers: options.config.servers.map(({ name }) => name), audit });
   const parts = await assemble(options, { log, clock, observer, kinds, publish });
-  return new RoutedService(parts, observer, log);
+  const requests = new Requests(parts, observer, log);
+  const { admin, adopt, renewTls, drain, close, cluster } = parts;
+  return {
+    ...{ admin, adopt, renewTls, drain, close },
+    answer: (request, signal) => requests.answer(request, signal),
+    counted: () => observer.take(),
+    tellAudit: (fails) => requests.auditFails = fails,
+    leave: async () => await cluster?.leave(),
+  };
 }
 
 interface Handling extends Trace {
@@ -64,13 +62,13 @@ interface Handling extends Trace {
   asked: Asked;
 }
 
-class RoutedService implements Service {
+class Requests {
   readonly #parts: ServiceParts;
   readonly #router: Router;
   readonly #menu: ReadonlySet<string>;
   readonly #observer: RequestObserver;
   readonly #log: Logger;
-  #auditFails = false; // read before credentials are checked: guesses need audit lines, too
+  auditFails = false; // read before credentials are checked: guesses need audit lines, too
 
   constructor(parts: ServiceParts, observer: RequestObserver, log: Logger) {
     this.#parts = parts;
@@ -93,7 +91,7 @@ class RoutedService implements Service {
     let failure: HttpError | undefined;
     try {
       checkHeaderLengths(request.headers);
-      handling.accepted = Acceptance.of(request.headers.get("Accept"));
+      handling.accepted = new Acceptance(request.headers.get("Accept"));
       response = await this.#route(request, handling);
     } catch (error) {
       failure = asServiceError(error);
@@ -107,38 +105,6 @@ class RoutedService implements Service {
     const trace = { route, client: from, dn, via, facts };
     this.#observer.answered({ ...trace, request: requestId, method, status, ms, failure: failure?.code });
     return response;
-  }
-
-  get admin(): AdminApi {
-    return this.#parts.admin;
-  }
-
-  adopt(update: LoginUpdate): void {
-    this.#parts.adopt(update);
-  }
-
-  counted(): Increments {
-    return this.#observer.take();
-  }
-
-  renewTls(material: TlsMaterial): void {
-    this.#parts.renewTls(material);
-  }
-
-  tellAudit(fails: boolean): void {
-    this.#auditFails = fails;
-  }
-
-  drain(): void {
-    this.#parts.drain();
-  }
-
-  async leave(): Promise<void> {
-    await this.#parts.cluster?.leave();
-  }
-
-  async close(): Promise<void> {
-    await this.#parts.close();
   }
 
   async #refuse(failure: HttpError, handling: Handling): Promise<HttpResponse> {
@@ -171,7 +137,7 @@ class RoutedService implements Service {
     const asked = handling.asked = { ...handling.asked, base, root };
     const { route, params } = this.#router.match(method, path);
     handling.route = route;
-    if (this.#auditFails && config.audit.required && route.audit) throw httpError("ERR_AUDIT_UNAVAILABLE");
+    if (this.auditFails && config.audit.required && route.audit) throw httpError("ERR_AUDIT_UNAVAILABLE");
     const segment = params.get("server");
     const server = segment === undefined ? undefined : requestedServer(segment, servers);
     if (server !== undefined) handling.facts = { server: server.name };
@@ -235,7 +201,7 @@ function wayUp(path: string): string {
   return "../".repeat(path.split("/").length - 2) || "./";
 }
 
-const ANY_TYPE = Acceptance.of(null);
+const ANY_TYPE = new Acceptance(null);
 
 /** @throws {ERR_UNSUPPORTED_CODING | ERR_UNSUPPORTED_MEDIA_TYPE | ERR_NOT_ACCEPTABLE} */
 function negotiate(headers: HeaderList, route: Route, accepted: Acceptance): void {

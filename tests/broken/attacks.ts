@@ -258,9 +258,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Replacing files through a page or form"],
     broken: "conditions of an upload that goes on are not looked at",
-    file: "src/resource/access/drop/drop_upload.ts",
+    file: "src/resource/access/validators.ts",
     change: instead(
-      "if (allowsWriting(conditions, existing && validatorsOf(existing, clock())))",
+      "if (allowsWriting(conditions, existing && validatorsOf(existing, now)))",
       "if (conditions)",
     ),
     tests: ["tests/resource/access/drop/kept_upload_test.ts"],
@@ -633,8 +633,8 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "conditions of uploads do not count",
     file: "src/resource/access/upload.ts",
     change: instead(
-      'if (!allowsWriting(headers, validators)) throw httpError("ERR_PRECONDITION_FAILED");',
-      "",
+      "fileToWrite(session, path, headers,",
+      "fileToWrite(session, path, { get: () => null, has: () => false } as never,",
     ),
     tests: ["tests/resource/access/upload_test.ts"],
   },

@@ -119,7 +119,7 @@ fuzz({
   name: "Acceptance",
   input: hostileText("text/html;q=0.5, application/json, */*;q=0.1"),
   parse: (header) => {
-    const accepted = Acceptance.of(header);
+    const accepted = new Acceptance(header);
     return [accepted.admits("application/json"), accepted.prefersHtml];
   },
   growth: { longest: KIB, forms: ["…", "text/html…x", "…x"], input: asItIs },

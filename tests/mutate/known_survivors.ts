@@ -289,7 +289,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/service/http/router.ts",
-    at: "return slashDropped * 10 + placeholders;",
+    at: "return (isAsLong ? 0 : 10) + pattern.split(/[:*]/).length;",
     change: "10 → 11",
     equivalent: true,
     why: "no path has as many placeholders either way",

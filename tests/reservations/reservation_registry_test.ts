@@ -4,7 +4,6 @@ import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import { InvalidFile } from "../../src/model/diagnostic.ts";
 import { hostZone, openReservationRegistry } from "../../src/reservations/reservation_registry.ts";
 import { NO_RESERVATIONS } from "../../src/reservations/reservation.ts";
-import { isTimeZone } from "../../src/reservations/reservation_file.ts";
 
 const NIGHT = { name: "night", from: "2026-01-05 20:00", to: "2026-01-05 23:00", uids: ["ann"] };
 const at = (text: string) => Date.parse(text);
@@ -117,7 +116,8 @@ Deno.test("openReservationRegistry() reads files of 4 MiB, and no larger ones", 
   await assert.rejects(open(`${most} `), InvalidFile);
 });
 
-Deno.test("hostZone() names a time zone", () => assert.ok(isTimeZone(hostZone())));
+Deno.test("hostZone() names a time zone", () =>
+  assert.doesNotThrow(() => Temporal.Now.zonedDateTimeISO(hostZone())));
 
 Deno.test("NO_RESERVATIONS limits nobody", () => {
   assert.deepEqual([

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { isTimeZone, readTimes } from "../../src/reservations/reservation_file.ts";
+import { readTimes } from "../../src/reservations/reservation_file.ts";
 
 const at = (text: string) => Date.parse(text);
 
@@ -99,11 +99,4 @@ Deno.test("readTimes() of times of day ends within a day and a half, after it be
     assert.ok(result.from < result.to && result.to > now && result.to - now <= 26 * 3600_000);
     assert.ok(result.to - result.from <= 26 * 3600_000);
   }));
-});
-
-Deno.test("isTimeZone() knows the zones", () => {
-  for (const zone of ["UTC", "Europe/Berlin", "+01:00"]) assert.equal(isTimeZone(zone), true, zone);
-  for (const zone of ["", "Berlin", "CEST", "Europe/Nowhere", "../etc"]) {
-    assert.equal(isTimeZone(zone), false, zone);
-  }
 });

@@ -1,11 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  checkFormToken,
-  checkShownToken,
-  FORM_TOKEN,
-  ownBrowser,
-  parseForm,
-} from "../../src/resource/form.ts";
+import { checkShownToken, FORM_TOKEN, ownBrowser, parseForm } from "../../src/resource/form.ts";
 import { call } from "./sample_call.ts";
 
 const fields = (count: number) => Array.from({ length: count }, (_, i) => `f${i}=${i}`).join("&");
@@ -18,12 +12,12 @@ Deno.test("parseForm() takes up to fifty fields, each once", () => {
   }
 });
 
-Deno.test("checkFormToken() takes the token of the sign-in, and no other", () => {
-  checkFormToken(new Map([[FORM_TOKEN, "right"]]), "right");
+Deno.test("checkShownToken() takes the token of the sign-in, and no other", () => {
+  checkShownToken(new Map([[FORM_TOKEN, "right"]]).get(FORM_TOKEN), "right");
   checkShownToken("right", "right");
   for (const shown of ["", "righ", "wrong", null]) {
     assert.throws(() => checkShownToken(shown, "right"), { code: "ERR_PAGE_OUTDATED" });
   }
-  assert.throws(() => checkFormToken(new Map(), "right"), { code: "ERR_PAGE_OUTDATED" });
+  assert.throws(() => checkShownToken(undefined, "right"), { code: "ERR_PAGE_OUTDATED" });
   assert.throws(() => ownBrowser(call()), { code: "ERR_PAGE_OUTDATED" });
 });

@@ -4,7 +4,7 @@ import type { PathLimits } from "../../src/files/path_limits.ts";
 import type { Identity } from "../../src/model/identity.ts";
 import type { TokenRestrictions } from "../../src/model/token_restrictions.ts";
 import type { Call } from "../../src/resource/call.ts";
-import { ownFiles, type OwnFilesParts } from "../../src/resource/own_files.ts";
+import { ownFiles } from "../../src/resource/own_files.ts";
 import type { ServerFacts } from "../../src/resource/server_facts.ts";
 import { Site } from "../sharing/site.ts";
 import { call, server, serversOf, USER } from "./sample_call.ts";
@@ -43,7 +43,7 @@ function asked(site: Site, { limits = {}, restrictions, capabilities, facts }: W
 }
 
 function files(site: Site, who?: Who): Promise<Files> {
-  const parts: OwnFilesParts = { sessions: new Map([["HPC", site.sessions]]) };
+  const parts: Parameters<typeof ownFiles>[1] = { sessions: new Map([["HPC", site.sessions]]) };
   return ownFiles(asked(site, who), parts);
 }
 

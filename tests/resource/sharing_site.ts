@@ -162,7 +162,7 @@ export class SharingSite implements AsyncDisposable {
       );
     } catch (error) {
       if (!(error instanceof HttpError)) throw error;
-      return webResponse(await errorResponse(asServiceError(error), "r1", Acceptance.of(null)));
+      return webResponse(await errorResponse(asServiceError(error), "r1", new Acceptance(null)));
     }
   }
 

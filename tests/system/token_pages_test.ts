@@ -36,6 +36,7 @@ Deno.test("a token is made for what the form says, shown once, listed, and taken
   const shown = withoutTimes(wordsOf(list.text));
   assert.deepEqual(shown.slice(shown.indexOf("Active tokens"), shown.indexOf("Create a token")), [
     "Active tokens",
+    "Active tokens", // of the table
     "Name",
     "Expires",
     "Last used",

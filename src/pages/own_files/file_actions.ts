@@ -6,7 +6,7 @@ import { httpError, invalidRequest, isHttpError } from "../../model/http_error.t
 import type { HttpResponse } from "../../model/http_message.ts";
 import { formFiles } from "../../resource/access/drop/form_files.ts";
 import type { Call } from "../../resource/call.ts";
-import { type DavParts, davPlace, untilBan } from "../../resource/dav/dav.ts";
+import { type DavParts, davPlace, untilBan } from "../../resource/dav/dav_call.ts";
 import {
   checkShownToken,
   FORM_TOKEN,
@@ -15,8 +15,9 @@ import {
   readOwnForm,
 } from "../../resource/form.ts";
 import { makeParents, uploadOwn } from "../../resource/own_upload.ts";
-import { emptyResponse } from "../../resource/text_response.ts";
+import { redirect } from "../../resource/text_response.ts";
 import { trailLinks } from "../about_share.ts";
+import { section, tokenForm } from "../elements.ts";
 import { type Content, isolated, type Markup, markup } from "../markup.ts";
 import { pageResponse } from "../page.ts";
 import { size } from "../quantities.ts";
@@ -29,7 +30,6 @@ const SAYS = TEXTS.files;
 /** Entries of a directory that a page can delete: it says what it deletes, and reads all of it before. */
 const MOST_DELETED = 10_000;
 
-/** Content of a file or directory, with all below. */
 interface Contents {
   readonly files: number;
   readonly directories: number;
@@ -69,8 +69,9 @@ export async function actionsPage(
         new URLSearchParams({ path }).toString()
       }">${SAYS.share}</a></p>
 `,
-      markup`<section aria-labelledby="move"><header><h2 id="move">${SAYS.moveTitle}</h2></header>
-${
+      section(
+        "move",
+        SAYS.moveTitle,
         ownForm(
           call,
           href,
@@ -80,13 +81,12 @@ ${
           }" required maxlength="4000" spellcheck="false" autocapitalize="none" aria-describedby="to-help"></p>
 <p id="to-help" class="quiet">${SAYS.newPathHelp}</p>
 <p><button name="do" value="move">${SAYS.move}</button></p>`,
-        )
-      }</section>
-<details class="danger"><summary>${SAYS.deleteTitle}</summary>
+        ),
+      ),
+      markup`<details class="danger"><summary>${SAYS.deleteTitle}</summary>
 ${deletion(call, { path, href }, { entry, contents })}</details>
 `,
     ],
-    needs: { forms: true },
   }, { headers: { "Cache-Control": "private, no-store" } });
 }
 
@@ -154,8 +154,7 @@ export function changeOwnFile(call: Call, parts: DavParts): Promise<HttpResponse
     const form = await readOwnForm(call);
     const { files, target: { path }, user } = await davPlace(call, parts);
     const { signal } = call;
-    const to = (directory: string) =>
-      emptyResponse({ status: 303, headers: { Location: hrefOf(call, user.server, directory) } });
+    const to = (directory: string) => redirect(hrefOf(call, user.server, directory));
     const task = form.get("do");
     if ((await parts.locks.at(user, path, { below: task !== "make" })).length > 0) {
       throw httpError("ERR_LOCKED");
@@ -220,7 +219,7 @@ export function bringOwnForm(call: Call, parts: DavParts): Promise<HttpResponse>
     const stop = new AbortController();
     const signal = AbortSignal.any([call.signal, stop.signal]);
     for await (const file of formFiles(headers.get("Content-Type") ?? "", body)) {
-      checkShownToken(file.fields.get(FORM_TOKEN) ?? null, formToken);
+      checkShownToken(file.fields.get(FORM_TOKEN), formToken);
       const wanted = absolutePath(`${path === "/" ? "" : path}/${file.name}`);
       if (!wanted.startsWith(path) || wanted.endsWith("/")) throw invalidRequest("Name the file");
       if ((await parts.locks.at(user, wanted)).length > 0) throw httpError("ERR_LOCKED");
@@ -242,8 +241,5 @@ export function bringOwnForm(call: Call, parts: DavParts): Promise<HttpResponse>
 }
 
 function ownForm(call: Call, href: string, fields: Content): Markup {
-  return markup`<form class="fields" method="post" action="${href}">
-<input type="hidden" name="${FORM_TOKEN}" value="${ownBrowser(call).formToken}">
-${fields}
-</form>`;
+  return tokenForm(href, ownBrowser(call).formToken, fields);
 }

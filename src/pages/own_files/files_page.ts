@@ -1,8 +1,8 @@
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
+import { nothingThere } from "../../daemon/session/session_errors.ts";
 import { isWritable } from "../../daemon/session/entry.ts";
 import type { DatedEntry } from "../../files/files.ts";
 import { nameOf, parentOf } from "../../model/absolute_path.ts";
-import { httpError } from "../../model/http_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { directoryArchive } from "../../resource/access/archive/directory_archive.ts";
 import { partOf } from "../../resource/access/directory_listing.ts";
@@ -13,9 +13,10 @@ import { ListingPart } from "../../resource/access/listing_part.ts";
 import { parseListingQuery } from "../../resource/access/listing_query.ts";
 import { validatorsOf } from "../../resource/access/validators.ts";
 import type { Call } from "../../resource/call.ts";
-import { type DavParts, davPlace, ownServers, untilBan } from "../../resource/dav/dav.ts";
+import { ownServers } from "../../resource/dav/dav.ts";
+import { type DavParts, davPlace, untilBan } from "../../resource/dav/dav_call.ts";
 import { ownBrowser } from "../../resource/form.ts";
-import { emptyResponse } from "../../resource/text_response.ts";
+import { redirect } from "../../resource/text_response.ts";
 import { trailLinks } from "../about_share.ts";
 import { bringing, entryTable } from "../listing_page.ts";
 import { isolated, markup } from "../markup.ts";
@@ -60,10 +61,7 @@ export function ownFilePage(call: Call, parts: DavParts): Promise<HttpResponse> 
     try {
       const entry = await session.datedEntry(path);
       if (entry.kind === "special" || (entry.kind === "file" && wantsDirectory)) {
-        throw httpError("ERR_NOT_FOUND", {
-          where: "of this name here",
-          reason: "neither file nor directory",
-        });
+        throw nothingThere("neither file nor directory");
       }
       const isDirectory = entry.kind === "directory";
       const full = isDirectory && path !== "/" ? `${path}/` : path;
@@ -71,7 +69,7 @@ export function ownFilePage(call: Call, parts: DavParts): Promise<HttpResponse> 
       const isHome = call.params.get("rest")?.startsWith("~");
       if (isDirectory && (!wantsDirectory || isHome)) {
         session.close();
-        return emptyResponse({ status: 303, headers: { Location: place.href } });
+        return redirect(place.href);
       }
       const view = call.query.get("view");
       if (view === "actions") return await actionsPage(call, place, { session, entry });
@@ -99,21 +97,10 @@ async function directoryPage(
 ): Promise<HttpResponse> {
   const { files, server, path, href } = place;
   const query = parseListingQuery(call.query);
-  const part = new ListingPart(query, MOST_ENTRIES);
-  let omitted = 0;
-  const { complete, unreadable } = await session.list(path, (found) => {
-    if (found.kind === "special") omitted++;
-    else part.add(found);
-  });
+  const read = await new ListingPart(query, MOST_ENTRIES).read(session, path);
   session.close();
-  const { entries, next } = part.finish();
   const trail = trailOf(call, server, path);
-  const listing = {
-    ...partOf(trail, query, { entries, next }),
-    complete: complete && next === undefined,
-    omitted: omitted + unreadable,
-    zone: zoneOf(entry),
-  };
+  const listing = { ...partOf(trail, query, read), zone: zoneOf(entry) };
   const { permission } = files.confine(path);
   const writes = isWritable(entry) && (permission === "WRITE" || permission === "FULL");
   const name = path === "/" ? server : nameOf(path);

@@ -7,7 +7,6 @@ import { isolated, markup } from "../markup.ts";
 import { pageResponse } from "../page.ts";
 import { size } from "../quantities.ts";
 import { TEXTS } from "../texts.ts";
-import type { Entry } from "../../daemon/session/entry.ts";
 import { openFiles } from "../../files/files.ts";
 import { mediatedScope } from "../../files/session_scope.ts";
 import { ListingPart } from "../../resource/access/listing_part.ts";
@@ -50,23 +49,13 @@ ${
     }</tbody>
 </table></div>
 ${more}`,
-    needs: { forms: true },
   });
 }
 
 const MOST_ENTRIES = 500;
 
-interface OwnDirectory {
-  readonly path: string;
-  readonly entries: readonly Entry[]; // within the caller's limits, directories first
-  readonly next: string | undefined; // start of the next part
-}
-
-/**
- * Lists one of the caller's directories under their account. @param path Empty is the home directory.
- * @throws {ERR_NOT_FOUND | ERR_INVALID_PATH | ERR_NOT_PERMITTED} And as sessions.
- */
-async function ownDirectory(call: Call, path: string, parts: SharingParts): Promise<OwnDirectory> {
+/** Lists one of the caller's directories under their account. @param path Empty is the home directory. */
+async function ownDirectory(call: Call, path: string, parts: SharingParts) {
   const server = sharedServer(call, parts);
   const account = shareAccount(call, server.name);
   const directory = await fullPath(
@@ -85,9 +74,5 @@ async function ownDirectory(call: Call, path: string, parts: SharingParts): Prom
     instance: server.instance,
     limits: [account],
   }, call.signal);
-  await session.list(directory, (entry) => {
-    if (entry.kind !== "special") part.add(entry);
-  });
-  const { entries, next } = part.finish();
-  return { path: directory, entries, next };
+  return { path: directory, ...await part.read(session, directory) };
 }

@@ -1,9 +1,9 @@
 import type { HttpResponse } from "../../model/http_message.ts";
 import { sameName } from "../../model/distinguished_name.ts";
 import { nameOf, parentOf, withoutSlash } from "../../model/absolute_path.ts";
-import { type HttpError, httpError } from "../../model/http_error.ts";
-import type { Asked, Call } from "../../resource/call.ts";
-import { FORM_TOKEN, readOwnForm } from "../../resource/form.ts";
+import { httpError } from "../../model/http_error.ts";
+import type { Call } from "../../resource/call.ts";
+import { readOwnForm } from "../../resource/form.ts";
 import { shareAddress } from "../../resource/access/share_facts.ts";
 import { makeShare } from "../../resource/share/create_share.ts";
 import { deleteShare, ownShare, sharedServer } from "../../resource/share/shared_server.ts";
@@ -12,13 +12,13 @@ import { ownersView } from "../../resource/share/share_json.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import { vouchedMail } from "../../resource/share/vouched_mail.ts";
 import { changeShare } from "../../resource/share/update_share.ts";
-import { emptyResponse } from "../../resource/text_response.ts";
+import { redirect } from "../../resource/text_response.ts";
 import { EVERYBODY, groupOf, isDirectory, type Share, type Use } from "../../sharing/share.ts";
+import { factList, section, tokenForm } from "../elements.ts";
 import { type Content, isolated, type Markup, markup } from "../markup.ts";
 import { pageResponse } from "../page.ts";
 import { personName } from "../person_name.ts";
-import { distance, moment, size } from "../quantities.ts";
-import { toSignIn } from "../sign_in_page.ts";
+import { distance, size, when } from "../quantities.ts";
 import { TEXTS } from "../texts.ts";
 import { whom } from "../about_share.ts";
 import { qrPicture } from "../qr_picture.ts";
@@ -37,12 +37,10 @@ export async function ownSharesPage(call: Call, parts: SharingParts): Promise<Ht
   const sections = await Promise.all(servers.map(async ({ name }) => {
     const owner = nameOnServer(call, name);
     const shares = owner === EVERYBODY ? [] : await parts.store.ownedBy(name, owner, { most: MOST_SHARES });
-    return markup`<section aria-labelledby="server-${name}">
-<header><h2 id="server-${name}">${isolated(name)}</h2></header>
-<p><a class="button" href="${call.root}shares/${name}/browse">${SAYS.make}</a></p>
-${shares.length === 0 ? markup`<p>${SAYS.none}</p>` : shareList(call, shares, parts)}
-</section>
-`;
+    return section(`server-${name}`, isolated(name), [
+      markup`<p><a class="button" href="${call.root}shares/${name}/browse">${SAYS.make}</a></p>\n`,
+      shares.length === 0 ? markup`<p>${SAYS.none}</p>` : shareList(call, shares, parts),
+    ]);
   }));
   return page(call, SAYS.title, [
     sections,
@@ -92,10 +90,7 @@ export async function makeShareByForm(call: Call, parts: SharingParts): Promise<
   const recipient = isPerson ? await parts.people.find(user) : user;
   const share = await makeShare(call, { ...request, user: recipient }, parts);
   if (share === undefined) throw httpError("ERR_PAGE_OUTDATED", "access NONE, which the form does not offer");
-  return emptyResponse({
-    status: 303,
-    headers: { Location: `${call.root}shares/${share.server}/${share.id}` },
-  });
+  return redirect(`${call.root}shares/${share.server}/${share.id}`);
 }
 
 /** Serves `GET /shares/<server>/<id>`: a share of the caller with link, uses and forms. */
@@ -107,42 +102,41 @@ export async function ownSharePage(call: Call, parts: SharingParts): Promise<Htt
   return page(call, SAYS.shareOf.with({ name: nameOf(withoutSlash(share.path)) || name }), [
     linkSection(call, share, parts),
     changeSection(call, share, parts),
-    markup`<section aria-labelledby="uses"><header><h2 id="uses">${SAYS.used}</h2></header>
-${uses.length === 0 ? markup`<p>${SAYS.unused}</p>` : useList(call, share, uses, parts.clock())}
-</section>`,
+    section(
+      "uses",
+      SAYS.used,
+      uses.length === 0 ? markup`<p>${SAYS.unused}</p>` : useList(call, share, uses, parts.clock()),
+    ),
   ]);
 }
 
 function linkSection(call: Call, share: Share, { clock }: SharingParts): Markup {
-  const { target, access, usesLeft, password, note, sources } = share;
+  const { target, access, expires, usesLeft, password, note, sources } = share;
   // A browser reads a share for some people by the page for signed-in browsers.
   const http = target === EVERYBODY
     ? ownersView(share, call.base, clock()).http
     : `${call.base}/shared/${share.server}/${share.id}${isDirectory(share) ? "/" : ""}`;
-  const facts: readonly (readonly [Content, Content])[] = [
+  const facts = factList([
     [SAYS.path, isolated(share.path)],
     [SAYS.whom, whom(share)],
     [SAYS.access, SAYS.accessLevels[access]],
-    [SAYS.end, end(share, clock())],
+    [SAYS.end, expires === 0 ? SAYS.never : when(expires * 1000, clock())],
     [SAYS.usesLeft, usesLeft],
     [SAYS.received, access === "DROP" && received(share)],
     [SAYS.hasPassword, password !== undefined && SAYS.isAsked],
     [SAYS.note, note !== undefined && isolated(note)],
     [SAYS.notified, share.mail],
-    [SAYS.sources, sources.length > 0 && sources.join(", ")],
-  ];
-  return markup`<section aria-labelledby="link"><header><h2 id="link">${SAYS.link}</h2></header>
-<form class="fields"><p><label for="address">${linkHelp(target)}</label>
+    [SAYS.sources, sources.join(", ")],
+  ]);
+  return section(
+    "link",
+    SAYS.link,
+    markup`<form class="fields"><p><label for="address">${linkHelp(target)}</label>
 <input id="address" class="long" readonly value="${http}"> <button type="button" hidden data-copy="address" data-done="${SAYS.copied}">${SAYS.copy}</button></p></form>
 <p><a href="${shareAddress(call, share)}${isDirectory(share) && "/"}">${SAYS.look}</a></p>
-<div class="beside"><dl>${
-    facts.map(([term, value]) =>
-      value !== undefined && value !== false && markup`<dt>${term}</dt><dd>${value}</dd>\n`
-    )
-  }</dl>
-${qrPicture(http, SAYS.qrCode)}</div>
-</section>
-`;
+<div class="beside">${facts}
+${qrPicture(http, SAYS.qrCode)}</div>`,
+  );
 }
 
 function linkHelp(target: string): Content {
@@ -166,30 +160,24 @@ function received({ received = { files: 0, bytes: 0 }, quota = {} }: Share): Con
 
 function changeSection(call: Call, share: Share, { maxLifetimeSeconds, mails }: SharingParts): Markup {
   const here = `shares/${share.server}/${share.id}`;
-  return markup`<section aria-labelledby="change"><header><h2 id="change">${SAYS.change}</h2></header>
-${
+  const mail = mails && share.access !== "READ" ? vouchedMail(call, share.server) : undefined;
+  return section("change", SAYS.change, [
     ownForm(call, here, [
-      changeFields(
-        share,
-        maxLifetimeSeconds,
-        mails && share.access !== "READ" ? vouchedMail(call, share.server) : undefined,
-      ),
+      changeFields(share, maxLifetimeSeconds, mail),
       markup`<p><button name="do" value="change">${SAYS.change}</button></p>`,
-    ])
-  }
-<details class="danger"><summary>${SAYS.endShare}</summary>
+    ]),
+    markup`<details class="danger"><summary>${SAYS.endShare}</summary>
 <p>${SAYS.endHelp.with({ path: isolated(share.path), whom: whom(share) })} ${
-    SAYS.usedTimes.with({ count: share.accessCount })
-  }</p>
-${
+      SAYS.usedTimes.with({ count: share.accessCount })
+    }</p>
+`,
     ownForm(
       call,
       here,
       markup`<p><button class="danger" name="do" value="end">${SAYS.endNow}</button></p>`,
-    )
-  }</details>
-</section>
-`;
+    ),
+    markup`</details>`,
+  ]);
 }
 
 function useList(call: Call, { server, path: shared }: Share, uses: readonly Use[], now: number): Markup {
@@ -205,7 +193,7 @@ function useList(call: Call, { server, path: shared }: Share, uses: readonly Use
 ${
     uses.map(({ at, who, address, kind, path, bytes, complete }) =>
       markup`<li>${whose(who)}, ${address}, ${SAYS.useKinds[kind]} ${isolated(named(path))}
-<p class="quiet">${moment(at)} (${distance(at, now)})${bytes !== undefined && [" · ", size(bytes)]}${
+<p class="quiet">${when(at, now)}${bytes !== undefined && [" · ", size(bytes)]}${
         complete === false && [", ", SAYS.incomplete]
       }</p></li>
 `
@@ -219,32 +207,17 @@ export async function changeShareByForm(call: Call, parts: SharingParts): Promis
   const form = await readOwnForm(call);
   if (form.get("do") === "end") {
     await deleteShare(call, parts);
-    return emptyResponse({ status: 303, headers: { Location: `${call.root}shares` } });
+    return redirect(`${call.root}shares`);
   }
   await changeShare(call, shareChange(form), parts);
-  const here = `${call.root}shares/${name}/${call.params.get("id") ?? ""}`;
-  return emptyResponse({ status: 303, headers: { Location: here } });
-}
-
-/** Redirects anonymous browsers to the sign-in, which leads back. */
-export function sharesForStrangers(failure: HttpError, asked: Asked): HttpResponse | undefined {
-  const { method, path, query } = asked.request;
-  const page = path.slice(path.lastIndexOf("/shares") + 1);
-  return toSignIn(failure, asked, method === "GET" ? `${page}${query === "" ? "" : `?${query}`}` : "shares");
+  return redirect(`${call.root}shares/${name}/${call.params.get("id") ?? ""}`);
 }
 
 function page(call: Call, title: Content, body: Content): HttpResponse {
-  return pageResponse(call, { title, current: "shares", body, needs: { forms: true } });
+  return pageResponse(call, { title, current: "shares", body });
 }
 
 /** Form with the token of the signed-in browser; empty without a sign-in. */
 function ownForm({ root, signIn }: Call, action: string, fields: Content): Content {
-  return signIn !== undefined && markup`<form class="fields" method="post" action="${root}${action}">
-<input type="hidden" name="${FORM_TOKEN}" value="${signIn.formToken}">
-${fields}
-</form>`;
-}
-
-function end({ expires }: Pick<Share, "expires">, now: number): Content {
-  return expires === 0 ? SAYS.never : markup`${moment(expires * 1000)} (${distance(expires * 1000, now)})`;
+  return signIn !== undefined && tokenForm(root + action, signIn.formToken, fields);
 }

@@ -1,5 +1,6 @@
 import { invalidRequest } from "../../model/http_error.ts";
 import type { Form } from "../../resource/form.ts";
+import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import { EVERYBODY, groupTarget, type Share } from "../../sharing/share.ts";
 import { type Content, markup } from "../markup.ts";
 import { TEXTS } from "../texts.ts";
@@ -12,12 +13,6 @@ const DAY = 86_400;
 const LIFETIMES = [1, 7, 30, 365, 0];
 const USUAL_LIFETIME = 30;
 
-interface ShareRestrictions {
-  readonly allowWriteAccess: boolean;
-  readonly maxLifetimeSeconds: number; // 0 is unlimited
-}
-
-/** Suggestions for the recipient. */
 interface Suggestions {
   readonly groups?: readonly string[] | undefined;
   readonly mail?: string | undefined; // address that can get mail
@@ -30,7 +25,7 @@ const MOST_SUGGESTED = 500;
 /** Returns the form fields of a new share. */
 export function shareFields(
   path: string,
-  { allowWriteAccess, maxLifetimeSeconds }: ShareRestrictions,
+  { allowWriteAccess, maxLifetimeSeconds }: Pick<SharingParts, "allowWriteAccess" | "maxLifetimeSeconds">,
   { groups = [], people, mail }: Suggestions = {},
 ): Content {
   const access = allowWriteAccess ? ["READ", "WRITE", "MODIFY", "DROP"] as const : ["READ"] as const;

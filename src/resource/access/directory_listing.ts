@@ -4,7 +4,7 @@ import { HeaderList, type HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
 import { longTextResponse } from "../long_text.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
-import { JSON_LISTING, type Listing, type ListingEntry, type ListingForm } from "./listing.ts";
+import { type Entries, JSON_LISTING, type Listing, type ListingEntry, type ListingForm } from "./listing.ts";
 import { ListingPart } from "./listing_part.ts";
 import { type ListingQuery, listingQueryText, parseListingQuery } from "./listing_query.ts";
 import type { OpenedShare } from "./opened_share.ts";
@@ -39,18 +39,11 @@ export async function directoryListing(
   }
   await lookAt(call, share, path, parts);
   const directory = path.endsWith("/") ? path : `${path}/`;
-  let omitted = 0;
-  const { complete, unreadable } = await session.list(directory, (entry) => {
-    if (entry.kind === "special") omitted++;
-    else part.add(entry);
-  });
+  const read = await part.read(session, directory);
   session.close();
-  const { entries, next } = part.finish();
   const listing: Listing = {
-    ...partOf(trailTo(call, share, directory), query, { entries, next }),
+    ...partOf(trailTo(call, share, directory), query, read),
     path: directory.slice(share.path.length),
-    complete: complete && next === undefined,
-    omitted: omitted + unreadable,
     zone,
     share: shareFacts(call, share, `${directory}*`),
     upload: upload ? uploadTarget(call, share, directory) : undefined,
@@ -60,7 +53,7 @@ export async function directoryListing(
     {
       pieces: form.pieces(listing),
       type: form.type,
-      bytes: entries.reduce((sum, { name }) => sum + 200 + 2 * name.length, 0),
+      bytes: read.entries.reduce((sum, { name }) => sum + 200 + 2 * name.length, 0),
     },
     parts.unread,
     { headers: { ...headers, ...(listing.next !== undefined && { Link: `<${listing.next}>; rel="next"` }) } },
@@ -71,10 +64,11 @@ export async function directoryListing(
 export function partOf(
   trail: Listing["trail"],
   query: ListingQuery,
-  { entries, next }: { readonly entries: readonly Entry[]; readonly next: string | undefined },
-): Pick<Listing, "trail" | "query" | "entries" | "shown" | "next"> {
+  { entries, next, ...rest }: Awaited<ReturnType<ListingPart["read"]>>,
+): Omit<Entries, "zone"> {
   const here = trail.at(-1)?.href ?? "";
   return {
+    ...rest,
     trail,
     query,
     entries: lazily(entries, (entry) => listingEntry(entry, here)),

@@ -52,10 +52,7 @@ export async function download(
   }
 }
 
-/**
- * Lets the downloads of a limited share begin one after the other: of many requests for the last use only the first costs
- * a session of the daemon. @returns Lets the next one begin.
- */
+/** Lets downloads of a limited share begin in turn: of many for the last use one costs a session. @returns Lets the next one begin. */
 async function startOf(call: Call, share: Share, parts: SharingParts): Promise<() => void> {
   if (share.usesLeft === undefined || looksAtOwn(call, share)) return () => {};
   const start = await parts.uploads.locks.takeHere(share.server, `share ${share.id}`, call.signal);

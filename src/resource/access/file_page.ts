@@ -13,10 +13,7 @@ import { lookAt } from "./use_of_share.ts";
 
 const MOST_SHOWN = 64 * 1024;
 
-/**
- * Serves the page of a file: facts and a link that downloads it, with `view=preview` also the picture or the beginning of
- * a text. Takes no use, so limited shares show no content.
- */
+/** Serves the page of a file, with `view=preview` also its content. Takes no use, so limited shares show no content. */
 export async function filePage(
   call: Call,
   { share, path }: OpenedShare,

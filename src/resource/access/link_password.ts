@@ -11,13 +11,8 @@ import type { SharingParts } from "../share/sharing_parts.ts";
 /** Seconds. */
 const REMEMBERED = 8 * 3600;
 
-type Visitor = Pick<Call, "request" | "base" | "linkPassword" | "clientAddress" | "signal">;
-
-/**
- * Checks the password of a share, from Basic credentials without user name or from the cookie. @throws {ERR_LINK_PASSWORD |
- * ERR_TOO_MANY_FAILURES}
- */
-export async function checkLinkPassword(call: Visitor, share: Share, parts: SharingParts): Promise<void> {
+/** Checks the password of a share, from Basic credentials without user name or from the cookie. @throws {ERR_LINK_PASSWORD} */
+export async function checkLinkPassword(call: Call, share: Share, parts: SharingParts): Promise<void> {
   if (share.password === undefined) return;
   const shown = cookieOf(call, share).valueIn(call.request.headers.get("Cookie"));
   if (shown !== undefined && isToken(shown, share, parts)) return;
@@ -25,10 +20,7 @@ export async function checkLinkPassword(call: Visitor, share: Share, parts: Shar
   await tryLinkPassword(call, share, call.linkPassword, parts);
 }
 
-/**
- * Verifies a link password, throttled per share and address. @throws {ERR_LINK_PASSWORD | ERR_TOO_MANY_FAILURES} And as
- * `ScryptSemaphore.run()`.
- */
+/** Verifies a link password, throttled per share and address. @throws {ERR_LINK_PASSWORD | ERR_TOO_MANY_FAILURES} */
 export async function tryLinkPassword(
   { clientAddress, signal }: Pick<Call, "clientAddress" | "signal">,
   { server, id, password }: Share,

@@ -1,4 +1,5 @@
 import { compare } from "../../model/text.ts";
+import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import type { Entry } from "../../daemon/session/entry.ts";
 import { invalidRequest } from "../../model/http_error.ts";
 import type { ListingQuery, Order } from "./listing_query.ts";
@@ -15,7 +16,6 @@ const MOST_IN_NAME = 1024;
 /** Characters of a name in its sort key, which can be 18 times as long. */
 const MOST_IN_KEY = 255;
 
-/** Position in the order of a listing. */
 interface Place {
   readonly directory: boolean;
   readonly value: number; // size or time; 0 if only names decide
@@ -50,6 +50,17 @@ export class ListingPart {
     this.#held.push({ place, entry });
     // One extra entry shows that another part follows.
     if (this.#held.length > this.#most + AT_A_TIME) this.#cut(this.#most + 1);
+  }
+
+  /** Reads a directory. @returns The part, the `after` of the next one, and how much is left out. */
+  async read(session: Pick<DaemonSession, "list">, directory: string) {
+    let omitted = 0;
+    const { complete, unreadable } = await session.list(directory, (entry) => {
+      if (entry.kind === "special") omitted++;
+      else this.add(entry);
+    });
+    const { entries, next } = this.finish();
+    return { entries, next, complete: complete && next === undefined, omitted: omitted + unreadable };
   }
 
   /** Returns the sorted entries and the `after` of the next part. */

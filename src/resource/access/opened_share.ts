@@ -52,10 +52,7 @@ export async function openedShare(
   return { server, share, path, limits: await checkOwner(share, path, call.signal, parts) };
 }
 
-/**
- * Checks that a share has uses left, or that the caller's last use can continue: a broken download, or more ranges.
- * @throws {ERR_SHARE_NOT_FOUND}
- */
+/** Checks that uses are left, or that the caller's last one continues, as with a broken download. @throws {ERR_SHARE_NOT_FOUND} */
 export async function checkUsesLeft(call: Call, share: Share, { store }: SharingParts): Promise<void> {
   if (share.usesLeft !== 0) return;
   const { server, id } = share;
@@ -83,10 +80,7 @@ export function granted({ access }: Share, { allowWriteAccess }: SharingParts): 
   return access === "DROP" ? "NONE" : "READ";
 }
 
-/**
- * Checks that the owner may still reach the path: attributes may have changed (D20). @returns The owner's limits.
- * @throws {ERR_NOT_FOUND | ERR_SHARE_NOT_FOUND}
- */
+/** Checks that the owner may still reach the path (D20). @returns The owner's limits. @throws {ERR_NOT_FOUND | ERR_SHARE_NOT_FOUND} */
 export async function checkOwner(
   share: Share,
   path: string,

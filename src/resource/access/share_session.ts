@@ -25,11 +25,7 @@ export function shareSession(
   }
 }
 
-/**
- * Opens a session for one path of a share. One that reads a directory reaches all of it, so that the next file goes on
- * with it.
- * @param path A directory ends in a slash.
- */
+/** Opens a session for one path of a share; one that reads a directory reaches all of it, so that the next file goes on with it. */
 export function openShareSession(
   call: Call,
   { server, share, limits }: {

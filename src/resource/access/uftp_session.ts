@@ -30,11 +30,11 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
   const request = parseSessionRequest(body);
   const asked = absolutePath(request.serverPath);
   const wanted = request.send ? "READ" : "WRITE";
-  const share = await meantShare(
-    call,
-    { server: server.name, asked, wanted, ...parseChoice(call, body) },
-    parts,
-  );
+  const member = membersOf(body);
+  const id = call.params.get("id") ?? text("share", member("share"));
+  const named = text("owner", member("owner"));
+  const owner = named === undefined ? undefined : parseName("owner", named);
+  const share = await meantShare(call, { server: server.name, asked, wanted, id, owner }, parts);
   checkUser(call, share, wanted, parts);
   await checkLinkPassword(call, share, parts);
   const path = isMeantBy(asked, share) ? share.path : asked;
@@ -74,26 +74,15 @@ function isMeantBy(asked: string, { path }: Share): boolean {
   return path === `${asked}/` || (!path.endsWith("/") && parentOf(path) === asked);
 }
 
-/** Selection of a share in a request. */
-interface Choice {
-  readonly id?: string;
-  readonly owner?: string; // canonical DN
-}
-
-function parseChoice({ params }: Call, body: unknown): Choice {
-  const member = membersOf(body);
-  const id = params.get("id") ?? text("share", member("share"));
-  const owner = text("owner", member("owner"));
-  return { id, owner: owner === undefined ? undefined : parseName("owner", owner) };
-}
-
 /** @throws {ERR_SHARE_NOT_FOUND} Or a refusal, if all shares of the path are for others. */
 async function meantShare(
   call: Call,
-  { server, asked, wanted, id, owner }: Choice & {
+  { server, asked, wanted, id, owner }: {
     readonly server: string;
     readonly asked: string;
     readonly wanted: AccessLevel;
+    readonly id: string | undefined;
+    readonly owner: string | undefined; // canonical DN
   },
   parts: SharingParts,
 ): Promise<Share> {

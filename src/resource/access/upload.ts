@@ -1,8 +1,7 @@
 import type { HeaderList, HttpResponse } from "../../model/http_message.ts";
-import { existingFile } from "../../files/files.ts";
 import { isDirectory } from "../../sharing/share.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
-import { httpError, invalidRequest } from "../../model/http_error.ts";
+import { invalidRequest } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { emptyResponse } from "../text_response.ts";
@@ -10,7 +9,7 @@ import { dropUpload } from "./drop/drop_upload.ts";
 import { openShareSession } from "./share_session.ts";
 import { openedShare } from "./opened_share.ts";
 import { useShare } from "./use_of_share.ts";
-import { allowsWriting, validatorsOf } from "./validators.ts";
+import { fileToWrite } from "./validators.ts";
 
 /**
  * Serves `PUT /rest/access/<server>/<id>[/<path>]`: writes a file in place (rest-api.md 1.13, 2.10), after all checks that
@@ -38,11 +37,9 @@ export async function upload(call: Call, parts: SharingParts): Promise<HttpRespo
     const signal = AbortSignal.any([use.signal, stop.signal]);
     session = await openShareSession(call, opened, { path, permission: "WRITE" }, signal);
     endTurn = await parts.uploads.locks.take(server.name, path, signal, (reason) => stop.abort(reason));
-    const existing = await existingFile(session, path);
-    const validators = existing && validatorsOf(existing, parts.clock());
-    if (!allowsWriting(headers, validators)) throw httpError("ERR_PRECONDITION_FAILED");
+    const existing = await fileToWrite(session, path, headers, parts.clock());
     await session.upload(path, call.request.body, {
-      ...contentLength(headers),
+      length: contentLength(headers),
       progress: (total) => {
         endTurn?.();
         begun = true;
@@ -60,7 +57,8 @@ export async function upload(call: Call, parts: SharingParts): Promise<HttpRespo
   }
 }
 
-function contentLength(headers: HeaderList): { readonly length?: number } {
+/** Returns the announced length of a body, in bytes. */
+export function contentLength(headers: HeaderList): number | undefined {
   const text = headers.get("Content-Length") ?? "";
-  return /^\d{1,15}$/.test(text) ? { length: Number(text) } : {};
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }

@@ -24,14 +24,10 @@ interface UseFacts {
   readonly continues?: Continuation; // for downloads of limited shares
   /** Aborted when the operator bans the caller or the share no longer permits the use. */
   readonly ended?: AbortController;
-  /** Whether the owner looks at their share as its target would: that takes no use. */
-  readonly free?: boolean;
+  readonly free?: boolean; // whether the owner looks at their share as its target would: that takes no use
 }
 
-/**
- * Reserves one use of a share atomically, or continues the caller's use, and logs it.
- * @throws {ERR_SHARE_NOT_FOUND} If another request took the last use.
- */
+/** Reserves one use of a share atomically, or continues the caller's, and logs it. @throws {ERR_SHARE_NOT_FOUND} If none is left. */
 export async function useShare(
   call: Call,
   share: Share,

@@ -1,3 +1,6 @@
+import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
+import { type DatedEntry, existingFile } from "../../files/files.ts";
+import { httpError } from "../../model/http_error.ts";
 import type { HeaderList } from "../../model/http_message.ts";
 
 /** Milliseconds in which a change could go unnoticed: daemons report whole seconds, and clocks differ (RFC 9110, 8.8.1). */
@@ -48,6 +51,21 @@ export function allowsWriting(headers: HeaderList, file: Validators | undefined)
   if (file === undefined) return !headers.has("If-Match");
   const ifNoneMatch = headers.get("If-None-Match");
   return !isMissed(headers, file) && (ifNoneMatch === null || !lists(ifNoneMatch, file, "weak"));
+}
+
+/**
+ * Returns the file at a path, if there is one. @throws {ERR_PRECONDITION_FAILED | ERR_NOT_A_FILE} If the conditions of a
+ * request do not permit to write it.
+ */
+export async function fileToWrite(
+  session: DaemonSession,
+  path: string,
+  conditions: HeaderList,
+  now: number,
+): Promise<DatedEntry | undefined> {
+  const existing = await existingFile(session, path);
+  if (allowsWriting(conditions, existing && validatorsOf(existing, now))) return existing;
+  throw httpError("ERR_PRECONDITION_FAILED");
 }
 
 function isMissed(headers: HeaderList, file: Validators): boolean {

@@ -28,14 +28,13 @@ export type AdminAnswer = { readonly status: CoreStatus } | AdminResult;
 /** Answer to a request other than `status`. */
 export interface AdminResult {
   readonly result: unknown; // plain data
-  readonly change?: AdminChange; // absent if the request changed nothing
-}
-
-interface AdminChange {
-  readonly event: "ban" | "lift" | "revoke";
-  readonly facts: Pick<AuditFacts, "user" | "address" | "until" | "token" | "ended">;
-  readonly seconds?: number; // duration of a ban, for the log alone
-  readonly lifted?: number; // bans and counts of failed logins that were removed, for the log alone
+  /** Absent if the request changed nothing. */
+  readonly change?: {
+    readonly event: "ban" | "lift" | "revoke";
+    readonly facts: Pick<AuditFacts, "user" | "address" | "until" | "token" | "ended">;
+    readonly seconds?: number; // duration of a ban, for the log alone
+    readonly lifted?: number; // bans and counts of failed logins that were removed, for the log alone
+  };
 }
 
 /** State of a core, for administrators only: it contains addresses and reasons. */

@@ -69,7 +69,7 @@ export async function carryOut(call: Call, parts: AdminParts): Promise<HttpRespo
     const value = text(key.slice(0, 40), member(key));
     return value === undefined ? [] : [[key, value] as const];
   }));
-  const { success, message, results = {} } = await outcome(action, parameters, { call, parts });
+  const { success, message, results = {} } = await outcome(action, parameters, call, parts);
   call.audit({ done: success });
   return jsonResponse({ success, message, results });
 }
@@ -77,7 +77,8 @@ export async function carryOut(call: Call, parts: AdminParts): Promise<HttpRespo
 function outcome(
   { required, optional, run }: typeof ACTIONS[string],
   parameters: ReadonlyMap<string, string>,
-  { call, parts }: { readonly call: Call; readonly parts: AdminParts },
+  call: Call,
+  parts: AdminParts,
 ) {
   const missing = required.find((name) => !parameters.has(name));
   if (missing !== undefined) return refused(`The '${missing}' parameter is required.`);
@@ -85,7 +86,7 @@ function outcome(
   if ([...parameters.keys()].some((name) => !known.includes(name))) {
     return refused(`Unknown parameter, expected ${known.join(", ") || "none"}`);
   }
-  return run((name) => parameters.get(name), { call, parts });
+  return run(Object.fromEntries(parameters), call, parts);
 }
 
 /**
@@ -122,11 +123,11 @@ interface Action {
   readonly description: string;
   readonly required: readonly string[]; // names of parameters
   readonly optional: readonly string[];
-  readonly run: (
-    parameter: (name: string) => string | undefined,
-    given: { readonly call: Call; readonly parts: AdminParts },
-  ) => Promise<ActionResult>;
+  readonly run: (given: Given, call: Call, parts: AdminParts) => Promise<ActionResult>;
 }
+
+/** Parameters of an action, by the names that it knows. */
+type Given = Readonly<Partial<Record<string, string>>>;
 
 /** Actions by name (rest-api.md 1.14). */
 const ACTIONS: Readonly<Record<string, Action>> = {
@@ -159,11 +160,8 @@ const ACTIONS: Readonly<Record<string, Action>> = {
 const refused = (message: string): ActionResult => ({ success: false, message });
 
 /** Asks daemons about an account, as `authserver user` does. */
-async function showUserInfo(
-  ...[parameter, { call, parts }]: Parameters<Action["run"]>
-): Promise<ActionResult> {
-  const uid = parameter("uid") ?? "";
-  const server = parameter("serverName");
+async function showUserInfo(given: Given, call: Call, parts: AdminParts): Promise<ActionResult> {
+  const { uid = "", serverName: server } = given;
   call.audit({ user: uid.slice(0, 64), server: server === undefined ? undefined : nameOf(server) });
   if (server !== undefined && !parts.servers.has(nameOf(server))) return refused("No such server");
   const reports = await parts.admin.accounts(uid, server && nameOf(server), call.signal);
@@ -176,19 +174,15 @@ async function showUserInfo(
 
 /** Changes the terms of any user's share, mostly as `authserver share chown` does. */
 async function modifyShare(
-  ...[parameter, { call, parts: { shareAdministration } }]: Parameters<Action["run"]>
+  { serverName = "", id = "", ...changes }: Given,
+  call: Call,
+  { shareAdministration }: AdminParts,
 ): Promise<ActionResult> {
-  const server = nameOf(parameter("serverName") ?? "");
+  const server = nameOf(serverName);
   call.audit({ server });
   if (shareAdministration === undefined) return refused("There is no data sharing");
-  const changes = Object.fromEntries(
-    (["owner", "target", "uid", "gid", "path"] as const).flatMap((name) => {
-      const value = parameter(name);
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
   try {
-    const share = await shareAdministration.modify(server, parameter("id") ?? "", changes);
+    const share = await shareAdministration.modify(server, id, changes);
     const { owner, target, path, uid, gid } = share;
     call.audit({ owner, target, path, uid, gid });
     return { success: true, message: inWords(share) };
@@ -209,9 +203,10 @@ function inWords({ id, owner, target, path, access, uid, gid }: Share): string {
 
 /** Issues a token for another user; not to callers with a token, who could extend theirs this way. */
 async function issueApiToken(
-  ...[parameter, { call, parts: { tokens } }]: Parameters<Action["run"]>
+  { subject = "", preferences, ...query }: Given,
+  call: Call,
+  { tokens }: AdminParts,
 ): Promise<ActionResult> {
-  const subject = parameter("subject") ?? "";
   call.audit({ user: subject.slice(0, 1024) });
   const { caller } = call;
   if (tokens === undefined) return refused("The server has no certificate to sign tokens with");
@@ -221,15 +216,11 @@ async function issueApiToken(
   if (caller.identity.bound) {
     return refused("Not for callers who logged in with a token that requires proof of possession");
   }
-  const asked = new URLSearchParams();
-  for (const name of ["lifetime", "renewable"]) {
-    const value = parameter(name);
-    if (value !== undefined) asked.set(name, value);
-  }
   try {
-    const { lifetime, renewable } = readTokenRequest(asked);
+    const { lifetime, renewable } = readTokenRequest(
+      new URLSearchParams(Object.entries(query).map(([name, value = ""]) => [name, value])),
+    );
     call.audit({ renewable, lifetime });
-    const preferences = parameter("preferences");
     if (preferences !== undefined) parsePreferences([preferences]);
     const by = callerName(caller);
     const wanted = { by, lifetime, renewable, preferences };

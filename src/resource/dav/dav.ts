@@ -1,23 +1,21 @@
 import { attributesOnServer } from "../../attributes/server_attributes.ts";
-import { type DatedEntry, type Files, find } from "../../files/files.ts";
-import { isWritable } from "../../daemon/session/entry.ts";
+import { nothingThere } from "../../daemon/session/session_errors.ts";
+import { type DatedEntry, find } from "../../files/files.ts";
 import { parentOf, withoutSlash } from "../../model/absolute_path.ts";
-import { canonicalDn } from "../../model/distinguished_name.ts";
 import { HttpError, httpError, invalidRequest } from "../../model/http_error.ts";
-import { HeaderList, type HttpResponse } from "../../model/http_message.ts";
+import type { HttpResponse } from "../../model/http_message.ts";
 import { fileResponse, zoneOf } from "../access/download.ts";
-import type { UseOfShare } from "../access/use_of_share.ts";
-import { encodePath } from "../access/share_facts.ts";
+import { contentLength } from "../access/upload.ts";
 import { allowsWriting } from "../access/validators.ts";
 import type { Call } from "../call.ts";
 import { longTextResponse } from "../long_text.ts";
 import { checkLogin } from "../login_policy.ts";
-import { ownFiles, type OwnFilesParts } from "../own_files.ts";
 import type { ServerFacts } from "../server_facts.ts";
-import type { SharingParts } from "../share/sharing_parts.ts";
 import { emptyResponse, textResponse } from "../text_response.ts";
 import { checkTokenServer } from "../token_limits.ts";
-import { type DavLocks, type LockUser, lockXml } from "./dav_locks.ts";
+import { type DavCall, type DavParts, davPlace, depthOf, untilBan, wrongBody, XML } from "./dav_call.ts";
+import { hrefOfLock, lock, requireUnlocked, unlock } from "./dav_lock_methods.ts";
+import { isBelow } from "./dav_locks.ts";
 import {
   type DavResource,
   davValidators,
@@ -25,34 +23,13 @@ import {
   refusedProperties,
   type Wanted,
 } from "./dav_properties.ts";
-import { davRoot, type DavTarget, davTarget, destinationOf } from "./dav_target.ts";
-import { childOf, type DavElement, isDav, readDavBody } from "./dav_xml.ts";
+import { davRoot, davTarget, destinationOf } from "./dav_target.ts";
+import { childOf, isDav, readDavBody } from "./dav_xml.ts";
 import { announcedDigest, verifyDigest, wantedDigest } from "./digests.ts";
-import { type ConditionList, ifHolds, parseIf, shownTokens } from "./if_header.ts";
-
-/** Dependencies of WebDAV. */
-export interface DavParts
-  extends OwnFilesParts, Pick<SharingParts, "watch" | "unread" | "transferred" | "clock"> {
-  readonly servers: ReadonlyMap<string, ServerFacts>;
-  readonly locks: DavLocks;
-  readonly paths: SharingParts["uploads"]["locks"];
-}
-
-/** Request for a resource on a server. */
-interface DavCall {
-  readonly call: Call; // its signal ends with a ban
-  readonly files: Files;
-  readonly target: DavTarget;
-  readonly user: LockUser;
-  readonly lists: readonly ConditionList[]; // of the header `If`
-  readonly begin: BeginContent;
-  readonly parts: DavParts;
-}
+import { parseIf } from "./if_header.ts";
 
 /** Conditions on the version of a file (RFC 9110, 13.1). */
 const CONDITIONS = ["If-Match", "If-None-Match", "If-Unmodified-Since"];
-
-const XML = "application/xml; charset=utf-8";
 
 /** Methods of `/dav/<server>/<path>` (RFC 4918). */
 const HANDLERS: Readonly<Record<string, (dav: DavCall) => Promise<HttpResponse>>> = {
@@ -74,54 +51,14 @@ export function davResource(call: Call, parts: DavParts): Promise<HttpResponse> 
   return untilBan(call, parts, async (call, begin) => {
     const { request } = call;
     const lists = parseIf(request.headers.get("If"));
-    const handler = HANDLERS[request.method] ?? get;
-    return await handler({ call, ...await davPlace(call, parts), lists, begin, parts });
+    return await (HANDLERS[request.method] ?? get)({
+      call,
+      ...await davPlace(call, parts),
+      lists,
+      begin,
+      parts,
+    });
   });
-}
-
-/** Returns the files of the caller's account, and the one that the request names. @throws As `ownFiles()` and `davTarget()`. */
-export async function davPlace(
-  call: Call,
-  parts: DavParts,
-): Promise<Pick<DavCall, "files" | "target" | "user">> {
-  const { server, params, caller } = call;
-  const files = await ownFiles(call, parts);
-  const target = await davTarget(call, params.get("server") ?? "", params.get("rest") ?? "", files.home);
-  const owner = canonicalDn(caller.kind === "anonymous" ? "" : caller.identity.dn);
-  const user = { owner, server: server?.name ?? "", uid: files.confine(target.path).user };
-  call.audit({ path: target.path });
-  return { files, target, user };
-}
-
-/** Begins to send the content of a file or archive; its end is told to `finish`. */
-type BeginContent = () => Promise<Pick<UseOfShare, "finish">>;
-
-/** Runs a request that a ban ends, and content of which `begin` was called until its end. Counts the bytes of content. */
-export async function untilBan(
-  call: Call,
-  { watch, transferred }: Pick<DavParts, "watch" | "transferred">,
-  work: (call: Call, begin: BeginContent) => Promise<HttpResponse>,
-): Promise<HttpResponse> {
-  const ended = new AbortController();
-  const unwatch = watch(call, (reason) => ended.abort(reason));
-  let isContent = false;
-  const begin: BeginContent = () => {
-    isContent = true;
-    const finish = ({ bytes }: { readonly bytes: number }) => {
-      unwatch();
-      transferred?.("download", bytes);
-      return Promise.resolve();
-    };
-    return Promise.resolve({ finish });
-  };
-  try {
-    const response = await work({ ...call, signal: AbortSignal.any([call.signal, ended.signal]) }, begin);
-    if (!isContent) unwatch();
-    return response;
-  } catch (error) {
-    unwatch();
-    throw error;
-  }
 }
 
 /** Returns the servers on which the caller has an account. */
@@ -139,22 +76,20 @@ export function ownServers(call: Call, servers: ReadonlyMap<string, ServerFacts>
 }
 
 /** Serves `PROPFIND /dav/`: the servers on which the caller has an account. */
-export async function davServers(call: Call, { servers, clock, unread }: DavParts): Promise<HttpResponse> {
+export async function davServers(call: Call, parts: DavParts): Promise<HttpResponse> {
   const wanted = await wantedProperties(call);
   const depth = depthOf(call, ["0", "1"]);
   if (depth === undefined) return infiniteDepth();
   const root = davRoot(call.base);
-  const at = (href: string, name: string): DavResource => ({
-    href,
-    path: name,
+  const names = depth === "0" ? [] : ownServers(call, parts.servers).map(({ name }) => name);
+  const found = ["", ...names].map((name): DavResource => ({
+    href: `${root}${encodeURIComponent(name)}`,
+    path: `/${name}`,
     kind: "directory",
     size: 0,
     locks: [],
-  });
-  const found = depth === "0"
-    ? []
-    : ownServers(call, servers).map(({ name }) => at(`${root}${encodeURIComponent(name)}`, `/${name}`));
-  return await xmlResponse([at(root, "/"), ...found], wanted, { now: clock(), unread });
+  }));
+  return await xmlResponse(found, wanted, parts);
 }
 
 async function propfind(dav: DavCall): Promise<HttpResponse> {
@@ -173,11 +108,7 @@ async function propfind(dav: DavCall): Promise<HttpResponse> {
     size: entry.size,
     modified: entry.modified,
     modifiedAt: entry.modifiedAt,
-    locks: shown.length === 0
-      ? shown
-      : shown.filter((lock) =>
-        lock.path === path || (lock.deep && path.startsWith(`${withoutSlash(lock.path)}/`))
-      ),
+    locks: shown.filter((lock) => lock.path === path || (lock.deep && isBelow(path, lock.path))),
   });
   const found = [resource(target.href, target.path, entry)];
   if (entry.kind === "directory" && depth === "1") {
@@ -190,7 +121,7 @@ async function propfind(dav: DavCall): Promise<HttpResponse> {
     });
     if (!complete) throw httpError("ERR_TREE_TOO_LARGE");
   }
-  return await xmlResponse(found, wanted, { now: parts.clock(), unread: parts.unread });
+  return await xmlResponse(found, wanted, parts);
 }
 
 /** Converts the daemon's local time. @param zone Its offset from UTC, in minutes. */
@@ -203,12 +134,11 @@ function timeOf(digits: string | undefined, zone: number | undefined): number | 
 async function xmlResponse(
   found: readonly DavResource[],
   wanted: Wanted,
-  { now, unread }: { readonly now: number; readonly unread: DavParts["unread"] },
+  { clock, unread }: DavParts,
 ): Promise<HttpResponse> {
   const bytes = found.reduce((sum, { href }) => sum + 300 + 2 * href.length, 0);
-  return await longTextResponse({ pieces: multistatus(found, wanted, now), type: XML, bytes }, unread, {
-    status: 207,
-  });
+  const pieces = multistatus(found, wanted, clock());
+  return await longTextResponse({ pieces, type: XML, bytes }, unread, { status: 207 });
 }
 
 /** Unlike other clients, an unlimited `PROPFIND` could not be served within bounds (RFC 4918, 9.1). */
@@ -248,10 +178,8 @@ async function get(dav: DavCall): Promise<HttpResponse> {
   const session = await files.open(path, call.signal);
   try {
     const entry = await session.datedEntry(path);
-    if (entry.kind !== "file") {
-      throw notOfDirectories("OPTIONS, PROPFIND, PROPPATCH, MKCOL, DELETE, COPY, MOVE, LOCK, UNLOCK");
-    }
-    if (wantsDirectory) throw nothing("a file, named as a directory");
+    if (entry.kind !== "file") throw notOfDirectories();
+    if (wantsDirectory) throw nothingThere("a file, named as a directory");
     const digest = await wantedDigest(session, path, entry.size, call.request.headers);
     const file = { size: entry.size, validators: davValidators(entry, parts.clock()) };
     const response = await fileResponse(call, path, file, { session, begin });
@@ -267,12 +195,8 @@ async function put(dav: DavCall): Promise<HttpResponse> {
   const { call: { request, signal }, files, target: { path, wantsDirectory }, user, parts } = dav;
   const { headers } = request;
   if (headers.has("Content-Range")) throw invalidRequest("Content-Range: a file is written as a whole");
-  if (wantsDirectory) {
-    throw notOfDirectories("OPTIONS, PROPFIND, PROPPATCH, MKCOL, DELETE, COPY, MOVE, LOCK, UNLOCK");
-  }
-  const length = /^\d{1,15}$/.test(headers.get("Content-Length") ?? "")
-    ? Number(headers.get("Content-Length"))
-    : undefined;
+  if (wantsDirectory) throw notOfDirectories();
+  const length = contentLength(headers);
   const announced = announcedDigest(headers);
   let total = 0;
   const stop = new AbortController();
@@ -334,146 +258,6 @@ async function copyOrMove(dav: DavCall): Promise<HttpResponse> {
   return emptyResponse({ status: existed ? 204 : 201 });
 }
 
-async function lock(dav: DavCall): Promise<HttpResponse> {
-  const { call, target: { path }, user, parts: { locks, paths }, lists } = dav;
-  const { headers } = call.request;
-  const timeout = headers.get("Timeout");
-  const info = await readDavBody(call.request);
-  const stop = new AbortController();
-  const signal = AbortSignal.any([call.signal, stop.signal]);
-  const release = await paths.take(user.server, "locks of WebDAV", signal, (reason) => stop.abort(reason));
-  try {
-    if (info !== undefined) return await newLock(dav, info, timeout);
-    const shown = shownTokens(lists);
-    const own = (await locks.at(user, path)).find(({ token, owner }) =>
-      shown.has(token) && owner === user.owner
-    );
-    if (own === undefined) throw httpError("ERR_PRECONDITION_FAILED");
-    return lockResponse(dav, await locks.refresh(own, timeout), 200);
-  } finally {
-    release();
-  }
-}
-
-async function newLock(dav: DavCall, info: DavElement, timeout: string | null): Promise<HttpResponse> {
-  const { call, files, target: { path }, user, parts: { locks, clock } } = dav;
-  const scope = childOf(info, "lockscope");
-  const shared = childOf(scope, "shared") !== undefined;
-  const isWriteLock = childOf(childOf(info, "locktype"), "write") !== undefined;
-  if (!isDav(info, "lockinfo") || !isWriteLock || shared === (childOf(scope, "exclusive") !== undefined)) {
-    throw wrongBody("lockinfo");
-  }
-  const deep = depthOf(call, ["0", "infinity"]) !== "0";
-  if (!await ifHolds(dav.lists, (resource) => stateOf(dav, resource))) {
-    throw httpError("ERR_PRECONDITION_FAILED");
-  }
-  using session = await files.open(path, call.signal);
-  const entry = await find(session, path);
-  const { permission } = files.confine(path);
-  const mayWrite = permission === "WRITE" || permission === "FULL";
-  if (!mayWrite || (entry !== undefined && !isWritable(entry))) {
-    throw httpError("ERR_ACCESS_REFUSED", "a lock of what the caller cannot write");
-  }
-  const directory = entry?.kind === "directory";
-  const wanted = {
-    path,
-    directory,
-    deep: deep && directory,
-    shared,
-    note: textOf(childOf(info, "owner")).slice(0, 500),
-  };
-  if (entry === undefined) await requireUnlocked(dav, [{ path: withoutSlash(parentOf(path)) }]);
-  const made = await locks.make(user, wanted, timeout);
-  try {
-    if (entry === undefined) {
-      const check = (existing?: unknown) => {
-        if (existing !== undefined) throw httpError("ERR_PRECONDITION_FAILED");
-      };
-      await files.write(path, null, { length: 0, signal: call.signal, check });
-    }
-  } catch (error) {
-    await locks.remove(made);
-    throw error;
-  }
-  call.log.debug("locked", { path, until: made.ends, at: clock() });
-  return lockResponse(dav, made, entry === undefined ? 201 : 200, made.token);
-}
-
-function lockResponse(
-  { call, parts: { clock } }: DavCall,
-  lock: Awaited<ReturnType<DavLocks["make"]>>,
-  status: number,
-  token?: string,
-): HttpResponse {
-  const shown = lockXml({ ...lock, root: hrefOfLock(call, lock.path) }, clock());
-  const body =
-    `<?xml version="1.0" encoding="utf-8"?>\n<D:prop xmlns:D="DAV:"><D:lockdiscovery>${shown}</D:lockdiscovery></D:prop>\n`;
-  return textResponse(body, XML, {
-    status,
-    headers: token === undefined ? {} : { "Lock-Token": `<${token}>` },
-  });
-}
-
-async function unlock({ call, target: { path }, user, parts: { locks } }: DavCall): Promise<HttpResponse> {
-  const shown = /^\s*<([^<>\s]+)>\s*$/.exec(call.request.headers.get("Lock-Token") ?? "")?.[1];
-  if (shown === undefined) throw invalidRequest("Lock-Token: expected the token of a lock in angle brackets");
-  const found = (await locks.at(user, path)).find(({ token }) => token === shown);
-  if (found === undefined) throw httpError("ERR_NO_LOCK");
-  if (found.owner !== user.owner) throw httpError("ERR_LOCKED");
-  await locks.remove(found);
-  return emptyResponse({ status: 204 });
-}
-
-/**
- * Checks the header `If`, and that the caller shows a token of each lock on paths that change.
- * @throws {ERR_PRECONDITION_FAILED | ERR_LOCKED}
- */
-async function requireUnlocked(
-  dav: DavCall,
-  paths: readonly { readonly path: string; readonly below?: boolean }[],
-): Promise<void> {
-  const { lists, user, parts: { locks } } = dav;
-  if (!await ifHolds(lists, (resource) => stateOf(dav, resource))) throw httpError("ERR_PRECONDITION_FAILED");
-  const shown = shownTokens(lists);
-  const isOpen = ({ token, owner }: { token: string; owner: string }) =>
-    shown.has(token) && owner === user.owner;
-  for (const { path, below } of paths) {
-    const found = await locks.at(user, path, { below });
-    const shared = found.filter(({ shared }) => shared);
-    if (found.some((lock) => !lock.shared && !isOpen(lock)) || (shared.length > 0 && !shared.some(isOpen))) {
-      throw httpError("ERR_LOCKED");
-    }
-  }
-}
-
-/** Returns lock tokens and entity tag of a resource of the header `If`; those of another server are unknown. */
-async function stateOf(dav: DavCall, resource: string | undefined) {
-  const { call, files, user, parts, target, lists } = dav;
-  try {
-    const path = resource === undefined ? target.path : (await davTarget(
-      call,
-      user.server,
-      destinationOf({
-        ...call,
-        request: { ...call.request, headers: HeaderList.of({ Destination: resource }) },
-      }),
-      files.home,
-    )).path;
-    const tokens = (await parts.locks.at(user, path)).map(({ token }) => token);
-    if (!lists.some(({ conditions }) => conditions.some(({ etag }) => etag !== undefined))) {
-      return { tokens, etag: undefined };
-    }
-    using session = await files.open(path, call.signal);
-    const entry = await find(session, path);
-    return { tokens, etag: entry?.kind === "file" ? davValidators(entry, parts.clock()).etag : undefined };
-  } catch (error) {
-    if (!(error instanceof HttpError) || error.status >= 500 && error.code !== "ERR_OTHER_SERVER") {
-      throw error;
-    }
-    return { tokens: [], etag: undefined };
-  }
-}
-
 /** Checks the conditions of a request that deletes, moves or copies its target. @throws {ERR_PRECONDITION_FAILED} */
 async function requireVersion({ call, files, target: { path }, parts }: DavCall): Promise<void> {
   const { headers } = call.request;
@@ -492,19 +276,8 @@ async function exists({ call, files }: DavCall, path: string): Promise<boolean> 
 function there({ target }: DavCall, entry: DatedEntry | undefined): DatedEntry {
   const isRight = entry !== undefined && entry.kind !== "special" &&
     (entry.kind === "directory" || !target.wantsDirectory);
-  if (!isRight) throw nothing("neither file nor directory as asked for");
+  if (!isRight) throw nothingThere("neither file nor directory as asked for");
   return entry;
-}
-
-function nothing(reason: string): Error {
-  return httpError("ERR_NOT_FOUND", { where: "of this name here", reason });
-}
-
-/** Returns the header `Depth`; undefined if it has another value, or is missing. */
-function depthOf({ request }: Pick<Call, "request">, known: readonly string[]): string | undefined {
-  const depth = request.headers.get("Depth")?.trim().toLowerCase() ?? "infinity";
-  if (!["0", "1", "infinity"].includes(depth)) throw invalidRequest("Depth: expected 0, 1 or infinity");
-  return known.find((each) => each === depth);
 }
 
 /** Directories are deleted and moved as a whole (RFC 4918, 9.6.1 and 9.9.2). */
@@ -523,24 +296,11 @@ async function wantedProperties({ request }: Call): Promise<Wanted> {
   return { names: undefined, valuesToo: true };
 }
 
-function wrongBody(element: string): Error {
-  return invalidRequest(`The request body must be a valid ${element} element of the namespace DAV:`);
-}
-
-function textOf(element: DavElement | undefined): string {
-  return element === undefined
-    ? ""
-    : [element.text, ...element.children.map(textOf)].filter((text) => text !== "").join(" ");
-}
-
-function hrefOfLock({ base, params }: Pick<Call, "base" | "params">, path: string): string {
-  return `${davRoot(base)}${encodeURIComponent(params.get("server") ?? "")}${encodePath(path)}`;
-}
-
 function below(directory: string, name: string): string {
   return `${directory === "/" ? "" : directory}/${name}`;
 }
 
-function notOfDirectories(allowed: string): Error {
+function notOfDirectories(): Error {
+  const allowed = "OPTIONS, PROPFIND, PROPPATCH, MKCOL, DELETE, COPY, MOVE, LOCK, UNLOCK";
   return httpError("ERR_METHOD_NOT_ALLOWED", { allowed });
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../authentication/json_object.ts";
 import type { Clock } from "../../model/clock.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { KeptRecord, RecordStore } from "../../store/record_store.ts";
@@ -50,9 +51,7 @@ export class DavLocks {
     );
   }
 
-  /**
-   * Makes a lock. The caller serialises requests. @throws {ERR_LOCKED | ERR_TOO_MANY_LOCKS}
-   */
+  /** Makes a lock. The caller serialises requests. @throws {ERR_LOCKED | ERR_TOO_MANY_LOCKS} */
   async make(
     user: LockUser,
     wanted: Pick<DavLock, "path" | "directory" | "deep" | "shared" | "note">,
@@ -67,7 +66,6 @@ export class DavLocks {
     return lock;
   }
 
-  /** Extends a lock. */
   async refresh(lock: DavLock, timeout: string | null): Promise<DavLock> {
     const extended = { ...lock, ends: this.#end(timeout) };
     await this.#put(extended);
@@ -121,23 +119,13 @@ export function isBelow(path: string, directory: string): boolean {
 }
 
 function lockOf({ key: token, owner, ends, content }: KeptRecord): DavLock[] {
-  const member = (name: string) =>
-    typeof content === "object" && content !== null ? Reflect.get(content, name) : undefined;
-  const texts = ["server", "uid", "path", "note"].map(member);
-  const [server, uid, path, note] = texts;
+  if (!isJsonObject(content)) return [];
+  const { server, uid, path, note, directory, deep, shared } = content;
   if ([server, uid, path, note].some((text) => typeof text !== "string")) return [];
-  const is = (name: string) => member(name) === true;
+  const texts = { server: String(server), uid: String(uid), path: String(path), note: String(note) };
   return [{
-    token,
-    owner,
-    ends,
-    server: String(server),
-    uid: String(uid),
-    path: String(path),
-    note: String(note),
-    directory: is("directory"),
-    deep: is("deep"),
-    shared: is("shared"),
+    ...{ token, owner, ends, ...texts },
+    ...{ directory: directory === true, deep: deep === true, shared: shared === true },
   }];
 }
 

@@ -1,3 +1,4 @@
+import { nothingThere } from "../../daemon/session/session_errors.ts";
 import { absolutePath, hasForbiddenCharacter, withoutSlash } from "../../model/absolute_path.ts";
 import { httpError, invalidRequest } from "../../model/http_error.ts";
 import { readTarget } from "../../model/http_message.ts";
@@ -25,7 +26,7 @@ export async function davTarget(
   const segments = rest.split("/").map(decoded).filter((segment) => segment !== "");
   for (const segment of segments) {
     if (segment === "." || segment === ".." || segment.includes("/") || hasForbiddenCharacter(segment)) {
-      throw notThere("a segment that could lead elsewhere");
+      throw nothingThere("a segment that could lead elsewhere");
     }
   }
   const [first, ...below] = segments;
@@ -66,10 +67,6 @@ function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch (error) {
-    throw notThere("a segment with a broken percent encoding", error);
+    throw nothingThere("a segment with a broken percent encoding", error);
   }
-}
-
-function notThere(reason: string, cause?: unknown): Error {
-  return httpError("ERR_NOT_FOUND", { where: "of this name here", reason }, cause);
 }

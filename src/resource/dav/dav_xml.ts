@@ -17,10 +17,7 @@ export interface DavElement extends PropertyName {
 
 const MOST_ELEMENTS = 200;
 
-/**
- * Reads the body as an XML document. @returns Its root; undefined without a body. @throws {ERR_INVALID_REQUEST |
- * ERR_BODY_TOO_LARGE}
- */
+/** Reads the body as an XML document; undefined without one. @throws {ERR_INVALID_REQUEST | ERR_BODY_TOO_LARGE} */
 export async function readDavBody(
   request: Pick<HttpRequest, "headers" | "body">,
 ): Promise<DavElement | undefined> {

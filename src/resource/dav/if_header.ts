@@ -15,9 +15,7 @@ const MOST_CONDITIONS = 100;
 /** Parts of the header: `<uri>`, `(`, `)`, `Not`, `[etag]`. */
 const PART = /\s*(?:<([^<>\s]{1,512})>|([()])|(Not)\b|\[((?:W\/)?"[^"\]]{0,256}")\])/iy;
 
-/**
- * Parses the header `If` (RFC 4918, 10.4). @throws {ERR_INVALID_REQUEST}
- */
+/** Parses the header `If` (RFC 4918, 10.4). @throws {ERR_INVALID_REQUEST} */
 export function parseIf(header: string | null): readonly ConditionList[] {
   if (header === null) return [];
   const text = header.trim();

@@ -30,10 +30,7 @@ export function checkWritePolicy(access: AccessLevel, { allowWriteAccess }: Shar
   }
 }
 
-/**
- * Returns a normalised path that exists and is in the owner's reach; a directory ends in a slash. The daemon checks it
- * under the owner's account, for new and changed shares alike (D9, rest-api.md 2.3).
- */
+/** Returns a normalised path in the owner's reach, as the daemon finds it; a directory ends in a slash (D9, rest-api.md 2.3). */
 export async function checkedPath(
   text: string,
   { account, access, server, signal }: {

@@ -75,10 +75,7 @@ export async function makeShare(call: Call, body: unknown, parts: SharingParts):
   return share;
 }
 
-/**
- * Checks that the server knows a Unix group: the daemon tells a group without the user from an unknown one at the login.
- * @throws {ERR_INVALID_REQUEST}
- */
+/** Checks that the server knows a Unix group, by a login. @throws {ERR_INVALID_REQUEST} */
 async function checkGroup(
   call: Call,
   group: string | undefined,

@@ -10,10 +10,7 @@ export function callerName(caller: Caller): string {
   return canonicalDn(caller.kind === "anonymous" ? ANONYMOUS_DN : caller.identity.dn);
 }
 
-/**
- * Returns the canonical DN that owns shares on a server. Keys reported by a daemon give the same name to equal account
- * names on different hosts: elsewhere the name needs an account from the attribute sources.
- */
+/** Returns the canonical DN that owns shares on a server. A daemon's key proves it on its servers only, else an account does. */
 export function nameOnServer({ caller, user, log }: Call, server: string): string {
   const proven = user.restricted === undefined || user.restricted.servers.includes(server);
   return proven || accountOn({ user, log }, server) !== undefined ? callerName(caller) : EVERYBODY;

@@ -10,7 +10,6 @@ const KIND = "person";
 /** Seconds after the last sign-in: a year. */
 const KEPT = 365 * 24 * 3600;
 
-/** Person who has signed in on pages. */
 interface Person {
   readonly dn: string; // as authenticated
   readonly name: string; // for people

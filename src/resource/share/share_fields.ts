@@ -44,7 +44,7 @@ export function parseShareFields(body: unknown): ShareFields {
   if (access === undefined) throw invalidRequest("access: expected NONE, READ, WRITE, MODIFY or DROP");
   const group = text("group", member("group"));
   const user = required("user", member("user"));
-  const target = parseWhom(user);
+  const target = parseName("user", user, { parse: parseTarget, expected: EXPECTED_TARGET });
   const maxUses = atLeastOne("maxUses", member("maxUses"));
   return {
     path: required("path", member("path")),
@@ -117,21 +117,16 @@ export function parseSources(value: unknown): readonly string[] | undefined {
   });
 }
 
-function parseWhom(user: string): string {
+/** Returns the canonical form of a name. @throws {ERR_INVALID_REQUEST} */
+export function parseName(
+  member: string,
+  name: string,
+  { parse = canonicalDn, expected = "expected a distinguished name" } = {},
+): string {
   try {
-    return parseTarget(user);
+    return parse(name);
   } catch (error) {
-    if (error instanceof HttpError) throw invalidRequest(`user: ${EXPECTED_TARGET}`);
-    throw error;
-  }
-}
-
-/** Returns the canonical form of a distinguished name. @throws {ERR_INVALID_REQUEST} */
-export function parseName(member: string, name: string): string {
-  try {
-    return canonicalDn(name);
-  } catch (error) {
-    if (error instanceof HttpError) throw invalidRequest(`${member}: expected a distinguished name`);
+    if (error instanceof HttpError) throw invalidRequest(`${member}: ${expected}`);
     throw error;
   }
 }

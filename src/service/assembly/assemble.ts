@@ -41,37 +41,29 @@ import { createHmac, randomBytes } from "node:crypto";
 /** Assembled, running parts of a service. */
 export interface ServiceParts extends IdentityParts {
   readonly config: ServiceConfig;
-  /** Without trailing slash. */
-  readonly externalUrl: string;
+  readonly externalUrl: string; // without trailing slash
   readonly routes: readonly Route[];
-  /** In the configured order. */
-  readonly servers: ReadonlyMap<string, ServerFacts>;
-  /** `WWW-Authenticate` of a 401 outside authentication. */
-  readonly challenge: string;
+  readonly servers: ReadonlyMap<string, ServerFacts>; // in the configured order
+  readonly challenge: string; // `WWW-Authenticate` of a 401 outside authentication
   readonly admin: AdminApi;
-  adopt(update: LoginUpdate): void;
-  /** Absent for a single instance. */
-  readonly cluster: Cluster | undefined;
+  adopt(update: LoginUpdate): void; // failed logins, bans and proofs of other cores
+  readonly cluster: Cluster | undefined; // absent for a single instance
   renewTls(material: TlsMaterial): void;
-  drain(): void;
-  close(): Promise<void>;
+  drain(): void; // makes health checks report the shutdown
+  close(): Promise<void>; // waits for running calls to daemons, then releases everything
 }
 
 interface Surroundings extends Pick<Opening, "log" | "clock"> {
   readonly observer?: RequestObserver;
   readonly publish?: Publish;
-  /** Receives the answer of each attribute source. */
-  readonly onAnswer?: SourceParts["onAnswer"];
+  readonly onAnswer?: SourceParts["onAnswer"]; // receives the answer of each attribute source
   readonly kinds?: ServiceKinds;
   readonly readOnly?: boolean;
 }
 
 const UNOBSERVED = new RequestObserver({ servers: [], audit: () => {} });
 
-/**
- * Creates and connects the configured parts; dependencies between neighbours are injected as functions.
- * @throws If a configured file is invalid.
- */
+/** Creates and connects the configured parts. @throws If a configured file is invalid. */
 export async function assemble(
   options: ServiceOptions,
   { publish = () => {}, readOnly = false, log, clock, ...observers }: Surroundings,
@@ -290,10 +282,7 @@ function partsOfAuthenticators(
 /** Random per process, so that the digest of a password typed as user name is useless to others. */
 const KEY = randomBytes(32);
 
-/**
- * Returns a user name for the logs: a known name itself, else a short digest, since it may be a password in the wrong field.
- * Equal names have equal digests.
- */
+/** Returns a user name for the logs: a known name itself, else a short digest, since it may be a password in the wrong field. */
 export function claimedName(user: string, authenticators: readonly Pick<Authenticator, "lists">[]): string {
   if (authenticators.some((authenticator) => authenticator.lists?.(user))) return user;
   return `unknown-${createHmac("sha256", KEY).update(user).digest("hex").slice(0, 8)}`;

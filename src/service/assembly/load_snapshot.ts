@@ -1,27 +1,12 @@
-import type { EffectiveValue } from "../../config/key_reader.ts";
 import { loadConfiguration, type LoadOptions } from "../../config/load.ts";
 import { loadTlsMaterial } from "../../config/tls/load_tls_material.ts";
 import { loadPublicRoots, loadTruststore } from "../../config/tls/truststore.ts";
-import type { ServiceConfig } from "../../config/service_config.ts";
 import { type Diagnostic, isError } from "../../model/diagnostic.ts";
 import { KINDS } from "../kinds.ts";
 import type { ServiceOptions } from "./service_options.ts";
 
 /** Valid configuration with its certificates. */
 export type Snapshot = Pick<ServiceOptions, "config" | "material" | "assertionIssuers">;
-
-interface LoadedSnapshot {
-  readonly config?: ServiceConfig; // absent if invalid
-  readonly readable: Partial<ServiceConfig>; // readable parts
-  readonly serverNames?: readonly string[]; // names of all logical servers
-  /** Absolute paths of required unreadable files; diagnostics report them. */
-  readonly unreadable: readonly string[];
-  readonly snapshot?: Snapshot; // absent after any error
-  readonly diagnostics: readonly Diagnostic[]; // in the order of the files, the main file first
-  readonly files: CertificateFiles;
-  readonly dependsOn: readonly string[]; // absolute paths of all files to read, as far as known
-  readonly effective: readonly EffectiveValue[];
-}
 
 /** Files and folders of certificates to watch. */
 export interface CertificateFiles {
@@ -34,7 +19,7 @@ export interface CertificateFiles {
 export async function loadSnapshot(
   mainFile: string,
   options: Omit<LoadOptions, "kinds"> & Partial<Pick<LoadOptions, "kinds">>,
-): Promise<LoadedSnapshot> {
+) {
   const loaded = await loadConfiguration(mainFile, { kinds: KINDS, ...options });
   const { config, readable, diagnostics, dependsOn } = loaded;
   const now = Date.now();

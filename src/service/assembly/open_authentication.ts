@@ -7,7 +7,7 @@ import { askerOf } from "../../authentication/asker_of.ts";
 import type { AuthenticationResult, Authenticator, Renewal } from "../../authentication/authenticator.ts";
 import type { KeptIdentity } from "../../authentication/sign_in/kept_identity.ts";
 import type { RenewableSession } from "../../authentication/sign_in/provider_logins.ts";
-import type { AuthenticationChain, Judged } from "../../authentication/chain.ts";
+import type { Judged } from "../../authentication/chain.ts";
 import { TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import { KINDS_OF_REVOKED, TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
 import { issuedToken } from "../../authentication/issued_token/verify.ts";
@@ -48,23 +48,13 @@ interface AuthenticationParts {
 }
 
 /** Opened authentication: authenticators with our tokens first, and stores. */
-export interface OpenAuthentication {
-  readonly chain: AuthenticationChain;
-  readonly accountStatus: AskAccountStatus;
-  /** Absent without a signing certificate. */
-  readonly tokens: TokenIssuer | undefined;
-  /** Absent without storage or tokens. */
-  readonly registry: TokenRegistry | undefined;
-  readonly signIns: SignIns;
-  readonly records: Records["open"];
-  readonly anyRecords: Records["openAnyway"];
-}
+export type OpenAuthentication = Awaited<ReturnType<typeof openAuthentication>>;
 
 /** Opens authentication. @throws If a configured file is invalid. */
 export async function openAuthentication(
   opening: Opening,
   parts: AuthenticationParts,
-): Promise<OpenAuthentication> {
+) {
   const { config, log, readOnly, sinks, keep } = opening;
   const { externalUrl, sharedClock: clock, observer, database } = parts;
   const records = keep(

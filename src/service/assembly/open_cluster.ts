@@ -7,7 +7,7 @@ import type { ReplayCache, ReplayRecord } from "../../model/replay_cache.ts";
 import type { ThrottlingMemory } from "../../throttling/memory.ts";
 import { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
 import type { ClusterHealth } from "../../resource/health.ts";
-import type { DatabaseStatus, PostgresDatabase } from "../../store/postgres/postgres_database.ts";
+import type { PostgresDatabase } from "../../store/postgres/postgres_database.ts";
 import { SharedMarks } from "../../store/shared_marks.ts";
 import { SqliteDatabase } from "../../store/sqlite_database.ts";
 import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.ts";
@@ -17,22 +17,7 @@ import { hash } from "node:crypto";
 import { dirname } from "node:path";
 
 /** State shared by the instances. */
-export interface Cluster {
-  readonly throttling: SharedThrottling;
-  readonly register: InstanceRegister;
-  readonly marks: SharedMarks;
-  readonly database: () => DatabaseStatus;
-  /** Shares a replay cache with the other instances. */
-  readonly shared: (proofs: ReplayCache) => ReplayRecord;
-  /** Number of serving instances, including this. */
-  readonly clusterMembers: () => number;
-  readonly health: () => ClusterHealth;
-  /** Loads and follows the throttling state. */
-  follow(memory: ThrottlingMemory): Promise<void>;
-  /** Announces the shutdown, so that others need not wait for a timeout. */
-  leave(): Promise<void>;
-  close(): void;
-}
+export type Cluster = NonNullable<ReturnType<typeof joinOthers>>;
 
 /** Joins the cluster of the shared database; without an instance, only its clock is read. */
 export async function openCluster(
@@ -75,7 +60,7 @@ export function openOwnBans(
 function joinOthers(
   database: PostgresDatabase,
   { config, instance, port, upSince, clock, log, publish, keep }: Opening,
-): Cluster | undefined {
+) {
   if (instance === undefined) return undefined;
   const { digestSecret, password = "" } = config.sharing.database ?? {};
   const throttling = new SharedThrottling({
@@ -102,16 +87,19 @@ function joinOthers(
     register,
     marks,
     database: () => database.status,
-    shared: (proofs) => new SharedReplayCache(proofs, { marks, clock, log }),
-    clusterMembers: () => register.alive,
-    health: () => ({
+    /** Shares a replay cache with the other instances. */
+    shared: (proofs: ReplayCache): ReplayRecord => new SharedReplayCache(proofs, { marks, clock, log }),
+    clusterMembers: () => register.alive, // serving instances, including this
+    health: (): ClusterHealth => ({
       instances: { total: register.known.length, serving: register.alive },
       configurationsDiffer: register.differ,
       degraded: database.status.kind !== "up",
     }),
+    /** Loads and follows the throttling state. */
     follow: async (memory: ThrottlingMemory) => {
       await Promise.all([throttling.follow(memory), register.follow(), marks.follow()]);
     },
+    /** Announces the shutdown, so that others need not wait for a timeout. */
     leave: () =>
       register.leave().catch((error) => log.warn("the other instances are not told of the end", { error })),
     close: () => {
@@ -135,10 +123,7 @@ const OWN: ReadonlySet<string> = new Set([
   "keyOrigin",
 ]);
 
-/**
- * Returns a digest to compare the configurations of instances. Paths are relative to the main file. Omits secrets, since
- * other instances see it.
- */
+/** Returns a digest to compare the configurations of instances: without secrets, paths relative to the main file. */
 export function configurationDigest(config: ServiceConfig): string {
   const folder = dirname(dirname(config.sources.main));
   const { name, externalUrl, externalUrlGiven } = config.site;

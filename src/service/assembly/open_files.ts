@@ -5,7 +5,7 @@ import type { AskAccountStatus } from "../../authentication/account_status.ts";
 import type { Clock } from "../../model/clock.ts";
 import { Secret } from "../../model/secret.ts";
 import { type LoginThrottle, throttleLogin } from "../../throttling/login_throttle.ts";
-import type { DavParts } from "../../resource/dav/dav.ts";
+import type { DavParts } from "../../resource/dav/dav_call.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import type { OpenSharing } from "../../resource/share/open_sharing.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";

@@ -7,10 +7,7 @@ import { createDaemonGroup } from "../../daemon/daemon_pool.ts";
 import type { Daemons } from "../../daemon/daemons.ts";
 import type { Opening } from "./service_options.ts";
 
-/**
- * Opens the logical servers in the configured order. @param groups Their daemons, in the same order. @throws {InvalidFile}
- * For invalid reservations.
- */
+/** Opens the logical servers of daemons in the configured order. @throws {InvalidFile} For invalid reservations. */
 export async function openServers(
   groups: readonly DaemonGroup[],
   { config: { servers, features, sharing }, log, clock, keep }: Opening,

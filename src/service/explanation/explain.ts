@@ -33,44 +33,48 @@ import type { AttributeOrigin } from "../../attributes/attribute_source.ts";
 
 /** Subject of an explanation. */
 export interface ExplainedCaller {
-  /** Value of `Authorization`; absent: `dn` is assumed. */
-  readonly authorization?: string;
+  readonly authorization?: string; // value of `Authorization`; absent: `dn` is assumed
   readonly dn?: string;
-  /** User name, assumed to be authenticated. */
-  readonly login?: string;
-  /** OpenSSH certificate for `login`; its key is assumed to be proved. */
-  readonly certificate?: string;
-  /** Canonical. */
-  readonly clientAddress: string;
+  readonly login?: string; // user name, assumed to be authenticated
+  readonly certificate?: string; // OpenSSH certificate for `login`; its key is assumed to be proved
+  readonly clientAddress: string; // canonical
+}
+
+interface Question {
+  readonly caller: ExplainedCaller;
+  readonly server?: string; // absent: any
+  readonly online?: boolean; // logs in to the daemons, too
+  readonly bans?: readonly Ban[]; // of the running service, if known
+}
+
+interface Explaining extends Question {
+  readonly parts: ServiceParts;
+  readonly headers: HeaderList;
+  readonly signal: AbortSignal;
+  readonly record: DecisionRecord;
+  readonly log: Logger;
 }
 
 /**
  * Runs a session request up to the daemon with the service's own parts and records each step. Does not count failed logins;
  * asks daemons for keys and liveness.
- * @param server Absent: any. @param bans Of the running service, if known. @param online Logs in to the daemons, too.
  */
 export async function explain(
   options: ServiceOptions,
-  { caller, server, online = false, bans }: {
-    readonly caller: ExplainedCaller;
-    readonly server?: string;
-    readonly online?: boolean;
-    readonly bans?: readonly Ban[];
-  },
+  question: Question,
   { log, clock }: { readonly log: Logger; readonly clock: Clock },
 ): Promise<Explanation> {
   const record = new DecisionRecord();
   const { config } = options;
   // The running service owns the share store.
   const withoutSharing = { ...config, sharing: { ...config.sharing, servers: [] } };
-  const parts = await assemble({ ...options, config: withoutSharing }, {
-    log,
-    clock,
-    onAnswer: record.answer,
-    readOnly: true,
-  });
+  const surroundings = { log, clock, onAnswer: record.answer, readOnly: true };
+  const parts = await assemble({ ...options, config: withoutSharing }, surroundings);
+  const { authorization } = question.caller;
+  const headers = HeaderList.of(authorization === undefined ? {} : { Authorization: authorization });
+  const { signal } = new AbortController();
   try {
-    return await explainWith(parts, { caller, server, online, bans, record, log });
+    return await explainWith({ ...question, parts, headers, signal, record, log });
   } finally {
     await parts.close();
   }
@@ -78,28 +82,15 @@ export async function explain(
 
 const ASSUMED = { method: "ASSUMED", via: "ASSUMED" } as const;
 
-async function explainWith(
-  parts: ServiceParts,
-  { caller, server, online, bans, record, log }: {
-    readonly caller: ExplainedCaller;
-    readonly server: string | undefined;
-    readonly online: boolean;
-    readonly bans: readonly Ban[] | undefined;
-    readonly record: DecisionRecord;
-    readonly log: Logger;
-  },
-): Promise<Explanation> {
+async function explainWith(explaining: Explaining): Promise<Explanation> {
+  const { parts, caller, server, online, bans, headers, signal, record, log } = explaining;
   const { authenticators, sources } = record; // these fill while we go
-  const { signal } = new AbortController();
-  const headers = HeaderList.of(
-    caller.authorization === undefined ? {} : { Authorization: caller.authorization },
-  );
   const token = await tokenChecks(parts.chain, headers, signal);
   let identity: Identity | undefined;
   let user: UserAttributes;
   const known = () => ({ authenticators, token, caller: identity, sources });
   try {
-    identity = await identityOf(parts, { headers, signal }, { caller, record, log });
+    identity = await identityOf(explaining);
     user = await attributesOf(identity, { headers, signal }, parts);
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
@@ -171,14 +162,9 @@ function refusalBy(bans: readonly Ban[] = []): string | undefined {
 }
 
 async function identityOf(
-  { chain }: ServiceParts,
-  { headers, signal }: { readonly headers: HeaderList; readonly signal: AbortSignal },
-  { caller: { dn, login, certificate, clientAddress }, record, log }: {
-    readonly caller: ExplainedCaller;
-    readonly record: DecisionRecord;
-    readonly log: Logger;
-  },
+  { parts: { chain }, caller, headers, signal, record, log }: Explaining,
 ): Promise<Identity> {
+  const { dn, login, certificate, clientAddress } = caller;
   if (dn !== undefined) return { dn, ...ASSUMED };
   if (login !== undefined && certificate !== undefined) {
     return certifiedIdentity(chain, certificate, { login, clientAddress });
@@ -307,7 +293,7 @@ class DecisionRecord {
   };
 }
 
-function valuesOf({ standard, extra }: AttributeSet): { readonly [name: string]: readonly string[] } {
+function valuesOf({ standard, extra }: AttributeSet): Readonly<Record<string, readonly string[]>> {
   return Object.fromEntries([
     ...[...standard].map(([name, { allowed, preferred }]) =>
       [name, [...new Set([...preferred, ...allowed])]] as const
@@ -323,16 +309,13 @@ export interface Explanation {
   /** Checks of an access token by each authenticator that takes it. */
   readonly token: readonly (TokenCheck & { readonly authenticator: string })[];
   readonly caller?: Identity;
-  /** In calling order. */
-  readonly sources: readonly SourceStep[];
+  readonly sources: readonly SourceStep[]; // in calling order
   readonly user?: UserAttributes;
-  /** Whether the role may open sessions. */
-  readonly mayAsk?: boolean;
+  readonly mayAsk?: boolean; // whether the role may open sessions
   readonly servers: readonly ServerStep[];
   /** Bans and throttling of the running service for the caller; absent: no answer. */
   readonly bans?: readonly Ban[];
-  /** First reason against a session; absent if some server permits it. */
-  readonly refusal?: string;
+  readonly refusal?: string; // first reason against a session; absent if some server permits it
 }
 
 /** Result of one authenticator. */
@@ -345,28 +328,22 @@ export interface AuthenticatorStep {
 /** Answer of one attribute source. */
 export interface SourceStep {
   readonly source: string;
-  /** Matching entry. */
-  readonly entry?: AttributeOrigin;
-  /** Default value first. */
-  readonly attributes?: Readonly<Record<string, readonly string[]>>;
+  readonly entry?: AttributeOrigin; // matching entry
+  readonly attributes?: Readonly<Record<string, readonly string[]>>; // default value first
   readonly failure?: string;
-  /** The answer applies where the authenticated account is not proven. */
-  readonly elsewhere?: true;
+  readonly elsewhere?: true; // the answer applies where the authenticated account is not proven
 }
 
 /** Session on one server. */
 export interface ServerStep {
   readonly server: string;
   readonly refusal?: string;
-  /** Login requirements in words. */
-  readonly requires?: string;
+  readonly requires?: string; // login requirements in words
   readonly uid?: string;
   readonly gid?: string;
   readonly availableGroups?: readonly string[];
-  /** Bytes per second; absent if unlimited. */
-  readonly rateLimit?: number;
-  /** Part of the limit due to reservations. */
-  readonly reservationLimit?: number;
+  readonly rateLimit?: number; // bytes per second; absent if unlimited
+  readonly reservationLimit?: number; // part of the limit due to reservations
   readonly includes?: string;
   readonly excludes?: string;
   readonly reservations?: readonly string[];

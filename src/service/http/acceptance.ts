@@ -1,31 +1,16 @@
-import { BoundedMap } from "../../model/bounded_map.ts";
-
 interface MediaRange {
   readonly type: string;
   readonly subtype: string;
   readonly quality: number;
 }
 
-/** Cache of parsed headers: programs always send the same. */
-const KNOWN = new BoundedMap<string, Acceptance>(64);
-const MAX_KNOWN_LENGTH = 256;
-
 /** Parsed `Accept` header (RFC 9110, 12.5.1). */
 export class Acceptance {
   readonly #ranges: readonly MediaRange[];
 
-  private constructor(header: string) {
-    this.#ranges = header.toLowerCase().split(",").flatMap(mediaRanges);
-  }
-
   /** @param header Absent: accepts everything. */
-  static of(header: string | null): Acceptance {
-    const text = header ?? "";
-    const known = KNOWN.get(text);
-    if (known !== undefined) return known;
-    const read = new Acceptance(text);
-    if (text.length <= MAX_KNOWN_LENGTH) KNOWN.set(text, read);
-    return read;
+  constructor(header: string | null) {
+    this.#ranges = (header ?? "").toLowerCase().split(",").flatMap(mediaRanges);
   }
 
   /** Reports whether the caller accepts a type; an absent or unreadable header accepts all. */

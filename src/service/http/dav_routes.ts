@@ -1,4 +1,5 @@
-import { type DavParts, davResource, davServers } from "../../resource/dav/dav.ts";
+import { davResource, davServers } from "../../resource/dav/dav.ts";
+import type { DavParts } from "../../resource/dav/dav_call.ts";
 import { DAV_METHODS, type Route, type Row, table } from "./router.ts";
 
 /** Returns the routes of WebDAV: the servers, and the caller's files on each. */

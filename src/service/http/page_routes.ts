@@ -1,15 +1,13 @@
-import type { AcceptedLogin } from "../../authentication/accepted_logins.ts";
-import type { ServiceConfig } from "../../config/service_config.ts";
 import type { AdminPageParts } from "../../pages/admin_page.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
 import type { TokenPageParts } from "../../pages/tokens_page.ts";
 import type { HttpError } from "../../model/http_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import type { Asked, Call } from "../../resource/call.ts";
-import type { DavParts } from "../../resource/dav/dav.ts";
-import type { DeviceParts } from "../../resource/device_login.ts";
+import type { DavParts } from "../../resource/dav/dav_call.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
-import { emptyResponse } from "../../resource/text_response.ts";
+import { redirect } from "../../resource/text_response.ts";
+import type { RouteParts } from "./route_parts.ts";
 import { FILES_TYPE, FORM_TYPE, type Route, type Row, table } from "./router.ts";
 import type { DevicePageParts } from "../../pages/device_page.ts";
 import { DEVICE_PATHS } from "../../resource/device_paths.ts";
@@ -28,6 +26,15 @@ const linkPages = () => import("../../pages/link_password_page.ts");
 /** Redirects to the sign-in page, which leads back to `page`. */
 export async function toSignIn(failure: HttpError, asked: Asked, page: string) {
   return (await signInPages()).toSignIn(failure, asked, page);
+}
+
+/** Redirects from pages below one to the sign-in page, which leads back; after a form, to that one. */
+function toSignInBelow(page: string): Route["failed"] {
+  return (failure, asked) => {
+    const { method, path, query } = asked.request;
+    const here = method === "GET" ? path.slice(path.lastIndexOf(`/${page}`) + 1) : page;
+    return toSignIn(failure, asked, method === "GET" && query !== "" ? `${here}?${query}` : here);
+  };
 }
 
 /** Redirects from a share to the sign-in page, which leads back. */
@@ -64,19 +71,8 @@ export function loginRoute(
   };
 }
 
-interface PageParts extends TokenPageParts, AdminPageParts {
-  readonly features: ServiceConfig["features"];
-  readonly facts: AdminPageParts["facts"];
-  readonly servers: AdminPageParts["servers"];
-  readonly signIn: SignInParts | undefined;
-  readonly accepted: readonly AcceptedLogin[];
-  readonly devices: DeviceParts | undefined;
-  readonly sharing: SharingParts | undefined;
-  readonly files: DavParts | undefined; // absent unless users may reach their own files
-}
-
 /** Returns the routes of pages, which OpenAPI omits. */
-export function pageRoutes(parts: PageParts): Route[] {
+export function pageRoutes(parts: RouteParts): Route[] {
   const { features, signIn, sharing, devices, servers, facts, accepted, files } = parts;
   const hasDeviceLogin = features.auth && signIn !== undefined && devices !== undefined;
   const help: Route = {
@@ -103,7 +99,6 @@ export function pageRoutes(parts: PageParts): Route[] {
 const FORM = { consumes: FORM_TYPE } as const;
 
 function ownTokenRoutes(parts: TokenPageParts): Route[] {
-  const failed: Route["failed"] = (failure, asked) => toSignIn(failure, asked, "tokens");
   const certificate: Row = [
     "POST",
     "/certificate",
@@ -111,7 +106,7 @@ function ownTokenRoutes(parts: TokenPageParts): Route[] {
     { ...FORM, audit: "certificate" },
   ];
   return table(
-    { service: "auth", permission: "POST", signedIn: true, failed },
+    { service: "auth", permission: "POST", signedIn: true, failed: toSignInBelow("tokens") },
     ["GET", "/tokens", async (call) => (await tokenPages()).tokensPage(call, parts)],
     ["POST", "/tokens", async (call) => (await tokenPages()).makeTokenByForm(call, parts), {
       ...FORM,
@@ -127,9 +122,8 @@ function ownTokenRoutes(parts: TokenPageParts): Route[] {
 
 /** Follows the users' access rule: browsers cannot choose a role. */
 function administrationRoutes(parts: AdminPageParts): Route[] {
-  const failed: Route["failed"] = (failure, asked) => toSignIn(failure, asked, "admin");
   return table(
-    { service: "auth", permission: "POST", signedIn: true, failed },
+    { service: "auth", permission: "POST", signedIn: true, failed: toSignInBelow("admin") },
     ["GET", "/admin", async (call) => (await adminPages()).adminPage(call, parts)],
     ["POST", "/admin/bans", async (call) => (await adminPages()).changeBans(call, parts), {
       ...FORM,
@@ -171,14 +165,9 @@ function linkRoutes(sharing: SharingParts): Route[] {
 
 /** Files of signed-in browsers; the rules are those of sessions. */
 function ownFileRoutes(parts: DavParts): Route[] {
-  const failed: Route["failed"] = (failure, asked) => {
-    const { method, path, query } = asked.request;
-    const page = method === "GET" ? path.slice(path.lastIndexOf("/files") + 1) : "files";
-    return toSignIn(failure, asked, method === "GET" && query !== "" ? `${page}?${query}` : page);
-  };
   const shown: Route["answer"] = async (call) => (await filePages()).ownFilePage(call, parts);
   return table(
-    { service: "auth", permission: "POST", signedIn: true, audit: "session", failed },
+    { service: "auth", permission: "POST", signedIn: true, audit: "session", failed: toSignInBelow("files") },
     ["GET", "/files", async (call) => (await filePages()).filesPage(call, parts)],
     ["GET", "/files/:server", shown],
     ["GET", "/files/:server/*rest", shown],
@@ -220,11 +209,9 @@ function signInRoutes(parts: SignInParts): Route[] {
 }
 
 function ownShareRoutes(parts: SharingParts): Route[] {
-  const failed: Route["failed"] = async (failure, asked) =>
-    (await sharePages()).sharesForStrangers(failure, asked);
   const form = { ...FORM, audit: "share" } as const;
   return table(
-    { service: "share", signedIn: true, failed },
+    { service: "share", signedIn: true, failed: toSignInBelow("shares") },
     ["GET", "/shares", async (call) => (await sharePages()).ownSharesPage(call, parts)],
     [
       "GET",
@@ -246,7 +233,7 @@ function ownShareRoutes(parts: SharingParts): Route[] {
 /** Serves `GET /login`: challenges callers without credentials and redirects others to the status page (RFC 9110, 15.4.4). */
 function challengeBrowser({ caller }: Call, unauthenticated: (reason: string) => Error): HttpResponse {
   if (caller.kind === "anonymous") throw unauthenticated("somebody is to sign in");
-  return emptyResponse({ status: 303, headers: { Location: "./" } });
+  return redirect("./");
 }
 
 const devicePages = () => import("../../pages/device_page.ts");

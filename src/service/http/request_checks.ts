@@ -52,11 +52,7 @@ export function checkHeaderLengths(headers: HeaderList): void {
   }
 }
 
-/**
- * Checks the query against the operation's declaration: a misspelt `limited` must not yield an unlimited token. Operations
- * without declaration ignore the query.
- * @throws {ERR_INVALID_REQUEST} For unknown, repeated and mistyped parameters.
- */
+/** Checks a declared query: a misspelt `limited` must not yield an unlimited token. @throws {ERR_INVALID_REQUEST} */
 export function checkQuery(
   query: URLSearchParams,
   declared: Readonly<Record<string, QueryType>> | undefined,

@@ -27,23 +27,18 @@ export interface Route {
   /** Such as `/rest/auth/:server`; a last `*rest` matches the remaining path with slashes. */
   readonly path: string;
   readonly service: RouteService;
-  /** Method whose permission applies; default: the request's own. */
-  readonly permission?: "GET" | "POST" | "PUT";
-  /** Whether sign-ins of browsers apply; never below `/rest/`. */
-  readonly signedIn?: true;
-  /** Whether Basic credentials without user name are a link password. */
-  readonly linkPassword?: true;
+  readonly permission?: "GET" | "POST" | "PUT"; // method whose permission applies; default: the request's own
+  readonly signedIn?: true; // whether sign-ins of browsers apply; never below `/rest/`
+  readonly linkPassword?: true; // whether Basic credentials without user name are a link password
   /** Whether the route enforces path capabilities; others reject such logins. */
   readonly heedsCapabilities?: true;
   /** Required media type of a body. A form must come from a page of this service. */
   readonly consumes?: "application/json" | typeof FORM_TYPE | typeof FILES_TYPE;
-  /** Offered media types; absent: that of the data. */
-  readonly produces?: readonly string[];
+  readonly produces?: readonly string[]; // offered media types; absent: that of the data
   /** Kind of the audit record for the decision. */
   readonly audit?: "session" | "token" | "revoke" | "share" | "admin" | "certificate" | "login";
   readonly answer: (call: Call) => Promise<HttpResponse> | HttpResponse;
-  /** Answers callers that prefer a page. */
-  readonly page?: (call: Call) => Promise<HttpResponse> | HttpResponse;
+  readonly page?: (call: Call) => Promise<HttpResponse> | HttpResponse; // answers callers that prefer a page
   /** Returns a page for an error; `undefined` selects the error page. */
   readonly failed?: (failure: HttpError, asked: Asked) => Promise<HttpResponse | undefined>;
   /** Types of the query's parameters by name; absent: the query is not checked. */
@@ -73,12 +68,12 @@ interface RouteMatch {
 
 /** Route table; `GET` routes answer `HEAD`. */
 export class Router {
-  readonly #routes: readonly { readonly route: Route; readonly pattern: readonly string[] }[];
+  readonly #routes: readonly { readonly route: Route; readonly form: RegExp }[];
   /** Routes without placeholders, by method and path. */
   readonly #fixed = new Map<string, RouteMatch>();
 
   constructor(routes: readonly Route[]) {
-    this.#routes = routes.map((route) => ({ route, pattern: route.path.split("/") }));
+    this.#routes = routes.map((route) => ({ route, form: formOf(route.path) }));
     for (const route of routes) {
       if (!/[:*]/.test(route.path)) {
         this.#fixed.set(`${route.method} ${route.path}`, { route, params: new Map() });
@@ -113,10 +108,12 @@ export class Router {
 
   /** Most specific route per method. */
   #candidates(path: string): readonly RouteMatch[] {
-    const segments = path.split("/");
-    const matching = this.#routes.flatMap(({ route, pattern }) => {
-      const params = matchSegments(pattern, segments);
-      return params === undefined ? [] : [{ route, params, vagueness: vagueness(pattern, segments) }];
+    const matching = this.#routes.flatMap(({ route, form }) => {
+      const [whole, ...values] = form.exec(path) ?? [];
+      if (whole === undefined) return [];
+      const placeholders = route.path.match(/[:*]\w+/g) ?? [];
+      const params = new Map(placeholders.map((name, i) => valueOf(name, values[i])));
+      return [{ route, params, vagueness: vagueness(route.path, path) }];
     });
     if (matching.length === 0) throw httpError("ERR_NOT_FOUND", { where: "here" });
     const least = Math.min(...matching.map((match) => match.vagueness));
@@ -132,32 +129,22 @@ function methodsOf(matches: readonly RouteMatch[]): string[] {
 }
 
 /** Lower is more specific. */
-function vagueness(pattern: readonly string[], segments: readonly string[]): number {
-  const placeholders = pattern.filter((part) => /^[:*]/.test(part)).length;
-  const slashDropped = segments.length === pattern.length ? 0 : 1;
-  return slashDropped * 10 + placeholders;
+function vagueness(pattern: string, path: string): number {
+  const isAsLong = path.split("/").length === pattern.split("/").length;
+  return (isAsLong ? 0 : 10) + pattern.split(/[:*]/).length;
 }
 
-function matchSegments(
-  pattern: readonly string[],
-  segments: readonly string[],
-): Map<string, string> | undefined {
-  const params = new Map<string, string>();
-  const rest = pattern.at(-1)?.startsWith("*") ? pattern.length - 1 : undefined;
-  const slashed = rest === undefined && segments.length > pattern.length && segments.at(-1) === "";
-  const given = slashed ? segments.slice(0, -1) : segments;
-  if (rest === undefined ? given.length !== pattern.length : given.length <= rest) return undefined;
-  for (const [i, part] of pattern.entries()) {
-    if (i === rest) params.set(part.slice(1), given.slice(i).join("/")); // decoded where its slashes are understood
-    else if (!part.startsWith(":")) {
-      if (part !== given[i]) return undefined;
-    } else {
-      const value = decode(given[i] ?? "");
-      if (value === "") return undefined;
-      params.set(part.slice(1), value);
-    }
-  }
-  return params;
+/** Returns the form of the paths that a pattern matches; only a pattern without `*` takes a slash at the end. */
+function formOf(pattern: string): RegExp {
+  const parts = pattern.split("/").map((part) =>
+    part.startsWith(":") ? "([^/]+)" : part.startsWith("*") ? "(.*)" : RegExp.escape(part)
+  );
+  return new RegExp(`^${parts.join("/")}${pattern.includes("*") ? "" : "/?"}$`, "s");
+}
+
+/** The rest behind a `*` is decoded where its slashes are understood. */
+function valueOf(placeholder: string, text = ""): [string, string] {
+  return [placeholder.slice(1), placeholder.startsWith("*") ? text : decode(text)];
 }
 
 function decode(segment: string): string {

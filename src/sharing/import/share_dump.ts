@@ -159,7 +159,6 @@ function membersOf(item: object): [string, string][] {
     .map(([key, value]) => [key.toLowerCase(), String(value)]);
 }
 
-/** Reads the members of an entry and reports errors. */
 class MemberReader {
   good = true;
 

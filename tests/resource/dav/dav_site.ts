@@ -3,7 +3,7 @@ import { HeaderList } from "../../../src/model/http_message.ts";
 import { HttpError } from "../../../src/model/http_error.ts";
 import type { Identity } from "../../../src/model/identity.ts";
 import type { TokenRestrictions } from "../../../src/model/token_restrictions.ts";
-import type { DavParts } from "../../../src/resource/dav/dav.ts";
+import type { DavParts } from "../../../src/resource/dav/dav_call.ts";
 import { DavLocks } from "../../../src/resource/dav/dav_locks.ts";
 import { UnreadAnswers } from "../../../src/resource/long_text.ts";
 import { requestedServer } from "../../../src/resource/server_facts.ts";
@@ -116,7 +116,7 @@ export class DavSite implements AsyncDisposable {
       );
     } catch (error) {
       if (!(error instanceof HttpError)) throw error;
-      return webResponse(await errorResponse(asServiceError(error), "r1", Acceptance.of(null)));
+      return webResponse(await errorResponse(asServiceError(error), "r1", new Acceptance(null)));
     }
   }
 

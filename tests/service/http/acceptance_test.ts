@@ -20,7 +20,7 @@ const table: [string | null, boolean, boolean][] = [
 ];
 for (const [header, json, html] of table) {
   Deno.test(`Accept: ${header} admits JSON: ${json}, prefers HTML: ${html}`, () => {
-    assert.equal(Acceptance.of(header).admits("application/json"), json);
-    assert.equal(Acceptance.of(header).prefersHtml, html);
+    assert.equal(new Acceptance(header).admits("application/json"), json);
+    assert.equal(new Acceptance(header).prefersHtml, html);
   });
 }

@@ -7,10 +7,7 @@ import type { UseOfShare } from "../use_of_share.ts";
 import { SharedTree } from "./shared_tree.ts";
 import { zipArchive } from "./zip_archive.ts";
 
-/**
- * Serves `GET` of a directory with `view=zip`: a streamed archive. An error breaks the stream off, so that a complete
- * archive lacks only what its last file names.
- */
+/** Serves `GET` of a directory with `view=zip`: a streamed archive, which an error breaks off. */
 export async function directoryArchive(
   call: Call,
   { server, path }: { readonly server: { readonly name: string }; readonly path: string },

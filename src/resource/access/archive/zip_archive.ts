@@ -14,11 +14,7 @@ export interface ArchiveEntry {
   readonly open?: (() => Promise<Chunks> | Chunks) | undefined;
 }
 
-/**
- * Yields a ZIP archive of uncompressed files; keeps only the central directory. Each piece owns its buffer, so that it can
- * be transferred.
- * @throws {TypeError} If a file does not have its announced size.
- */
+/** Yields a ZIP archive of uncompressed files in pieces that own their buffers. @throws {TypeError} If a size is not as announced. */
 export async function* zipArchive(
   entries: AsyncIterable<ArchiveEntry>,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {

@@ -11,10 +11,7 @@ type DeletingParts = Pick<SharingParts, "sessions" | "uploads">;
 /** Per upload. */
 const MAX_WAIT_MS = 30_000;
 
-/**
- * Deletes the part of an incomplete file and returns its quota. The caller holds the upload.
- * @returns Whether the file already has its final name: then it stays.
- */
+/** Deletes the part of a file that the caller holds, and returns its quota. @returns Whether it has its final name, and stays. */
 export async function deletePart(upload: Upload, { sessions, uploads }: DeletingParts): Promise<boolean> {
   const { server, uid, gid, part } = upload;
   const { store } = uploads.unfinished;

@@ -4,12 +4,12 @@ import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import { type Body, HeaderList, type HttpResponse } from "../../../model/http_message.ts";
 import { httpError, invalidRequest, isHttpError } from "../../../model/http_error.ts";
 import { nothingThere } from "../../../daemon/session/session_errors.ts";
-import { existingFile, sizeOf } from "../../../files/files.ts";
+import { makeDirectories, sizeOf } from "../../../files/files.ts";
 import { withinAll } from "../../../files/path_limits.ts";
 import { isDirectory, type Share } from "../../../sharing/share.ts";
 import type { Call } from "../../call.ts";
 import { checkShownToken, FORM_TOKEN } from "../../form.ts";
-import { nameOf, withoutSlash } from "../../../model/absolute_path.ts";
+import { nameOf, parentOf, withoutSlash } from "../../../model/absolute_path.ts";
 import { notPermitted } from "../../share/shared_server.ts";
 import type { SharingParts } from "../../share/sharing_parts.ts";
 import { emptyResponse } from "../../text_response.ts";
@@ -17,7 +17,7 @@ import { wantedDigest } from "../../dav/digests.ts";
 import { openShareSession } from "../share_session.ts";
 import { type OpenedShare, openedShare } from "../opened_share.ts";
 import { useShare } from "../use_of_share.ts";
-import { allowsWriting, validatorsOf } from "../validators.ts";
+import { fileToWrite } from "../validators.ts";
 import type { Upload, UploadId } from "../../../sharing/store/upload_store.ts";
 import { deletePart, hasItsName } from "./delete_part.ts";
 import { droppedName, firstFree, nthName } from "./dropped_name.ts";
@@ -71,7 +71,7 @@ export async function dropUpload(
     status: result.replaced ? 200 : 201,
     headers: {
       "Upload-Name": encodeURIComponent(result.name.toWellFormed()),
-      ...(digest !== undefined ? { "Repr-Digest": digest } : {}),
+      ...digest === undefined ? {} : { "Repr-Digest": digest },
     },
   });
 }
@@ -123,7 +123,7 @@ export async function dropForm(call: Call, parts: SharingParts): Promise<readonl
   const names: string[] = [];
   for await (const file of formFiles(headers.get("Content-Type") ?? "", body)) {
     if (call.signIn !== undefined) {
-      checkShownToken(file.fields.get(FORM_TOKEN) ?? null, call.signIn.formToken);
+      checkShownToken(file.fields.get(FORM_TOKEN), call.signIn.formToken);
     }
     const name = droppedName(`${below}${file.name}`);
     const brought = { name, key: randomKey(), keyed: false, range, body: file.body, place };
@@ -181,7 +181,9 @@ async function bring(
       const signal = AbortSignal.any([use.signal, held.signal, stop.signal]);
       using session = await openShareSession(call, opened, { path: share.path, permission: "WRITE" }, signal);
       // Fails before the transfer instead of at the rename.
-      if (known === undefined && place !== "free") await replaced(session, path, place, parts);
+      if (known === undefined && place !== "free") {
+        await fileToWrite(session, path, place.conditions, parts.clock());
+      }
       if (known === undefined && range.kind === "question") return { received };
       const upload = known ?? await begin(session, held, share, brought, parts);
       if (known !== undefined && await hasItsName(session, known)) {
@@ -269,21 +271,12 @@ async function settle(
   if (upload === undefined) return;
   const endTurn = await locks.takeHere(share.server, share.path, signal);
   try {
-    const { directory, missing } = await deepestDirectory(session, share, upload.name);
+    const { missing } = await deepestDirectory(session, share, upload.name);
     const bytes = upload.total ?? await sizeOf(session, upload.part) ?? 0;
     // An earlier request may have created directories.
     const files = Math.max(upload.files, 1 + missing);
     if (files !== upload.files || bytes !== upload.bytes) await store.resize(id, holder, { files, bytes });
-    let path = directory;
-    for (const next of upload.name.slice(directory.length - share.path.length).split("/").slice(0, -1)) {
-      path += `${next}/`;
-      try {
-        await session.makeDirectory(path);
-      } catch (error) {
-        // Another instance may have made it meanwhile.
-        if (!await isDirectoryThere(session, withoutSlash(path))) throw error;
-      }
-    }
+    if (missing > 0) await makeDirectories(session, parentOf(`${share.path}${upload.name}`));
   } finally {
     endTurn();
   }
@@ -326,10 +319,7 @@ async function write(
 /** Attempts to find a free name under contention. */
 const MOST_TRIES = 50;
 
-/**
- * Records the final name, renames the file, then records completion. So no file is replaced by accident, and a later request
- * can tell what was done.
- */
+/** Records the final name before the rename, and completion after it: later requests can tell what was done. */
 async function giveName(
   session: DaemonSession,
   held: HeldUpload,
@@ -360,7 +350,8 @@ async function giveName(
         if (place !== "free") await new Promise((resolve) => setTimeout(resolve, 100));
         continue;
       }
-      const existing = place !== "free" && await replaced(session, pathOf(n), place, parts);
+      const existing = place !== "free" &&
+        await fileToWrite(session, pathOf(n), place.conditions, parts.clock()) !== undefined;
       await settle(session, held, { share, signal }, parts);
       signal.throwIfAborted();
       isRenaming = true;
@@ -387,18 +378,6 @@ async function noteFinished(
 ): Promise<void> {
   held.over = true;
   await uses.attempt(() => unfinished.store.finish(held.id, keyed));
-}
-
-/** @throws {ERR_PRECONDITION_FAILED | ERR_NOT_A_FILE} If the conditions forbid replacement, or the target is no file. */
-async function replaced(
-  session: DaemonSession,
-  path: string,
-  { conditions }: Exclude<Place, "free">,
-  { clock }: SharingParts,
-): Promise<boolean> {
-  const existing = await existingFile(session, path);
-  if (allowsWriting(conditions, existing && validatorsOf(existing, clock()))) return existing !== undefined;
-  throw httpError("ERR_PRECONDITION_FAILED");
 }
 
 /** Readers of the directory see the digest; to go on with an upload takes the key. */

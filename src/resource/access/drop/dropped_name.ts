@@ -6,11 +6,7 @@ const MOST_BYTES = 200;
 
 const MOST_DIRECTORIES = 16;
 
-/**
- * Returns a safe relative name for an uploaded file: no component leaves the directory or begins with a dot, as files that
- * programs read on their own do.
- * @throws {ERR_INVALID_REQUEST}
- */
+/** Returns the relative name of an upload; no part leaves the directory or is hidden. @throws {ERR_INVALID_REQUEST} */
 export function droppedName(name: string): string {
   const parts = name.split("/");
   if (parts.includes("")) throw invalidRequest("Name the file");

@@ -18,11 +18,7 @@ interface FormFile {
   readonly fields: ReadonlyMap<string, string>; // text of the preceding fields; the last of equal names
 }
 
-/**
- * Yields the files of a `multipart/form-data` body (RFC 7578) as they arrive; buffers only the head of a part and field
- * texts.
- * @throws {ERR_INVALID_REQUEST}
- */
+/** Yields the files of a `multipart/form-data` body (RFC 7578) as they arrive. @throws {ERR_INVALID_REQUEST} */
 export async function* formFiles(contentType: string, body: Body): AsyncGenerator<FormFile, void> {
   const reader = new PartReader(body, boundaryOf(contentType));
   try {

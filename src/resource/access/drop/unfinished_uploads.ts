@@ -14,10 +14,8 @@ export interface HeldUpload {
   readonly id: UploadId;
   readonly holder: string;
   readonly signal: AbortSignal; // aborted when another request takes over, or the hold is lost
-  /** Absent before the upload begins. */
-  upload: Upload | undefined;
-  /** Nothing is left to release. */
-  over: boolean;
+  upload: Upload | undefined; // absent before the upload begins
+  over: boolean; // nothing is left to release
 }
 
 /** Serialises requests for an upload across all instances. */
@@ -30,10 +28,7 @@ export class UnfinishedUploads {
     readonly elapsed: Stopwatch = stopwatch,
   ) {}
 
-  /**
-   * Stops the request that holds the upload, whose connection may be lost, then runs `work`.
-   * @param isNew Whether no other request can know the upload.
-   */
+  /** Stops the request that holds the upload, then runs `work`. @param isNew Whether no other request can know the upload. */
   async alone<T>(id: UploadId, isNew: boolean, work: (held: HeldUpload) => Promise<T>): Promise<T> {
     const name = `${id.server}/${id.share}/${id.key}`;
     for (let other = this.#running.get(name); other !== undefined; other = this.#running.get(name)) {

@@ -1,0 +1,157 @@
+import { isWritable } from "../../daemon/session/entry.ts";
+import { find } from "../../files/files.ts";
+import { parentOf, withoutSlash } from "../../model/absolute_path.ts";
+import { HttpError, httpError, invalidRequest } from "../../model/http_error.ts";
+import { HeaderList, type HttpResponse } from "../../model/http_message.ts";
+import { encodePath } from "../access/share_facts.ts";
+import type { Call } from "../call.ts";
+import { emptyResponse, textResponse } from "../text_response.ts";
+import { type DavCall, depthOf, wrongBody, XML } from "./dav_call.ts";
+import { type DavLock, lockXml } from "./dav_locks.ts";
+import { davValidators } from "./dav_properties.ts";
+import { davRoot, davTarget, destinationOf } from "./dav_target.ts";
+import { childOf, type DavElement, isDav, readDavBody } from "./dav_xml.ts";
+import { ifHolds, shownTokens } from "./if_header.ts";
+
+/** Serves `LOCK`: makes a lock, or without a body extends one. */
+export async function lock(dav: DavCall): Promise<HttpResponse> {
+  const { call, target: { path }, user, parts: { locks, paths }, lists } = dav;
+  const timeout = call.request.headers.get("Timeout");
+  const info = await readDavBody(call.request);
+  const stop = new AbortController();
+  const signal = AbortSignal.any([call.signal, stop.signal]);
+  const release = await paths.take(user.server, "locks of WebDAV", signal, (reason) => stop.abort(reason));
+  try {
+    if (info !== undefined) return await newLock(dav, info, timeout);
+    const shown = shownTokens(lists);
+    const own = (await locks.at(user, path)).find(({ token, owner }) =>
+      shown.has(token) && owner === user.owner
+    );
+    if (own === undefined) throw httpError("ERR_PRECONDITION_FAILED");
+    return lockResponse(dav, await locks.refresh(own, timeout), 200);
+  } finally {
+    release();
+  }
+}
+
+async function newLock(dav: DavCall, info: DavElement, timeout: string | null): Promise<HttpResponse> {
+  const { call, files, target: { path }, user, parts: { locks, clock } } = dav;
+  const scope = childOf(info, "lockscope");
+  const shared = childOf(scope, "shared") !== undefined;
+  const isWriteLock = childOf(childOf(info, "locktype"), "write") !== undefined;
+  if (!isDav(info, "lockinfo") || !isWriteLock || shared === (childOf(scope, "exclusive") !== undefined)) {
+    throw wrongBody("lockinfo");
+  }
+  const deep = depthOf(call, ["0", "infinity"]) !== "0";
+  await requireConditions(dav);
+  using session = await files.open(path, call.signal);
+  const entry = await find(session, path);
+  const { permission } = files.confine(path);
+  const mayWrite = permission === "WRITE" || permission === "FULL";
+  if (!mayWrite || (entry !== undefined && !isWritable(entry))) {
+    throw httpError("ERR_ACCESS_REFUSED", "a lock of what the caller cannot write");
+  }
+  const directory = entry?.kind === "directory";
+  const note = textOf(childOf(info, "owner")).slice(0, 500);
+  if (entry === undefined) await requireUnlocked(dav, [{ path: withoutSlash(parentOf(path)) }]);
+  const made = await locks.make(user, { path, directory, deep: deep && directory, shared, note }, timeout);
+  try {
+    if (entry === undefined) {
+      const check = (existing?: unknown) => {
+        if (existing !== undefined) throw httpError("ERR_PRECONDITION_FAILED");
+      };
+      await files.write(path, null, { length: 0, signal: call.signal, check });
+    }
+  } catch (error) {
+    await locks.remove(made);
+    throw error;
+  }
+  call.log.debug("locked", { path, until: made.ends, at: clock() });
+  return lockResponse(dav, made, entry === undefined ? 201 : 200, { "Lock-Token": `<${made.token}>` });
+}
+
+function lockResponse(
+  { call, parts: { clock } }: DavCall,
+  lock: DavLock,
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+): HttpResponse {
+  const shown = lockXml({ ...lock, root: hrefOfLock(call, lock.path) }, clock());
+  const body =
+    `<?xml version="1.0" encoding="utf-8"?>\n<D:prop xmlns:D="DAV:"><D:lockdiscovery>${shown}</D:lockdiscovery></D:prop>\n`;
+  return textResponse(body, XML, { status, headers });
+}
+
+/** Returns the address of what a lock is on. */
+export function hrefOfLock({ base, params }: Pick<Call, "base" | "params">, path: string): string {
+  return `${davRoot(base)}${encodeURIComponent(params.get("server") ?? "")}${encodePath(path)}`;
+}
+
+function textOf(element: DavElement | undefined): string {
+  if (element === undefined) return "";
+  return [element.text, ...element.children.map(textOf)].filter((text) => text !== "").join(" ");
+}
+
+/** Serves `UNLOCK`. @throws {ERR_NO_LOCK | ERR_LOCKED} */
+export async function unlock(
+  { call, target: { path }, user, parts: { locks } }: DavCall,
+): Promise<HttpResponse> {
+  const shown = /^\s*<([^<>\s]+)>\s*$/.exec(call.request.headers.get("Lock-Token") ?? "")?.[1];
+  if (shown === undefined) throw invalidRequest("Lock-Token: expected the token of a lock in angle brackets");
+  const found = (await locks.at(user, path)).find(({ token }) => token === shown);
+  if (found === undefined) throw httpError("ERR_NO_LOCK");
+  if (found.owner !== user.owner) throw httpError("ERR_LOCKED");
+  await locks.remove(found);
+  return emptyResponse({ status: 204 });
+}
+
+/** Checks the header `If`, and the tokens of locks on paths that change. @throws {ERR_PRECONDITION_FAILED | ERR_LOCKED} */
+export async function requireUnlocked(
+  dav: DavCall,
+  paths: readonly { readonly path: string; readonly below?: boolean }[],
+): Promise<void> {
+  const { lists, user, parts: { locks } } = dav;
+  await requireConditions(dav);
+  const shown = shownTokens(lists);
+  const isOpen = ({ token, owner }: DavLock) => shown.has(token) && owner === user.owner;
+  for (const { path, below } of paths) {
+    const found = await locks.at(user, path, { below });
+    const shared = found.filter(({ shared }) => shared);
+    if (found.some((lock) => !lock.shared && !isOpen(lock)) || (shared.length > 0 && !shared.some(isOpen))) {
+      throw httpError("ERR_LOCKED");
+    }
+  }
+}
+
+async function requireConditions(dav: DavCall): Promise<void> {
+  if (!await ifHolds(dav.lists, (resource) => stateOf(dav, resource))) {
+    throw httpError("ERR_PRECONDITION_FAILED");
+  }
+}
+
+/** Returns lock tokens and entity tag of a resource of the header `If`; those of another server are unknown. */
+async function stateOf({ call, files, user, parts, target, lists }: DavCall, resource: string | undefined) {
+  try {
+    const path = resource === undefined ? target.path : (await davTarget(
+      call,
+      user.server,
+      destinationOf({
+        ...call,
+        request: { ...call.request, headers: HeaderList.of({ Destination: resource }) },
+      }),
+      files.home,
+    )).path;
+    const tokens = (await parts.locks.at(user, path)).map(({ token }) => token);
+    if (!lists.some(({ conditions }) => conditions.some(({ etag }) => etag !== undefined))) {
+      return { tokens, etag: undefined };
+    }
+    using session = await files.open(path, call.signal);
+    const entry = await find(session, path);
+    return { tokens, etag: entry?.kind === "file" ? davValidators(entry, parts.clock()).etag : undefined };
+  } catch (error) {
+    if (!(error instanceof HttpError) || error.status >= 500 && error.code !== "ERR_OTHER_SERVER") {
+      throw error;
+    }
+    return { tokens: [], etag: undefined };
+  }
+}
