@@ -71,11 +71,6 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, string>>>
   "restore": {
     "authserver restore --replace /var/backups/authserver-2026-01-05": "Goes back to a backup",
   },
-  "reservations": {
-    "authserver reservations add course --from 9:00 --to 17:00 --uids ann":
-      "Only Ann transfers at full speed today",
-    "authserver reservations list": "Lists future, current and past reservations",
-  },
   "completion": {
     "source <(authserver completion bash)": "Enables completion in the current shell",
   },

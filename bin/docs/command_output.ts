@@ -23,15 +23,6 @@ const SHARE: JsonMembers = {
   "maxBytes?": "Maximum size of all uploads in bytes, with DROP",
 };
 
-const RESERVATION: JsonMembers = {
-  "name": "Name",
-  "from": "Start, in the form 2026-01-05T20:00:00.000Z",
-  "to": "End",
-  "uids[]": "Unix accounts that the reservation does not limit",
-  "rateLimit": "Limit for everyone else in bytes per second; 0 is no limit",
-  "limitText": "The same as written",
-};
-
 /**
  * Output with `--json` by command: paths of members with descriptions and units. `bans[].until` is a member of each
  * object in a list, `edge.*` any member; `[]` and `*` may begin a path. A last `?` marks optional members.
@@ -331,12 +322,6 @@ export const OUTPUT: Readonly<Record<string, JsonMembers>> = {
     "files[].path": "Restored file",
     "files[].kept?": "Name of the file that was there before",
     "load?": "Command that restores the PostgreSQL database",
-  },
-  "reservations list": eachOf(RESERVATION),
-  "reservations add": { "file": "Changed file", ...RESERVATION },
-  "reservations remove": {
-    "file": "Changed file",
-    "name": "As given",
   },
   completion: {
     "shell": "As given",

@@ -19,7 +19,6 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["database", async () => (await import("./files/database.ts")).database],
   ["backup", async () => (await import("./files/backup.ts")).backup],
   ["restore", async () => (await import("./files/backup.ts")).restore],
-  ["reservations", async () => (await import("./files/reservations.ts")).reservations],
   ["completion", async () => (await import("./completion.ts")).completion],
   ["version", async () => (await import("./version.ts")).version],
 ]);
