@@ -43,10 +43,8 @@ const SQL = {
 } as const;
 
 /** Register of instances; keeps the last state while the database is down. */
-export class InstanceRegister {
+export class InstanceRegister extends Following {
   #known: readonly RegisteredInstance[] | undefined;
-  readonly #following: Following;
-
   constructor(
     readonly parts: {
       readonly database: Database;
@@ -56,7 +54,7 @@ export class InstanceRegister {
     },
   ) {
     const { log, schedule } = parts;
-    this.#following = new Following({
+    super({
       look: () => this.#turn(),
       everyMs: TURN_MS,
       trouble: "instances are not known",
@@ -79,19 +77,11 @@ export class InstanceRegister {
     return this.#different().length > 0;
   }
 
-  follow(): Promise<void> {
-    return this.#following.begin();
-  }
-
   /** Deletes this instance, so that others notice at once. @throws {DatabaseFailure} */
   async leave(): Promise<void> {
-    await this.#following.end(); // an announcement under way would come after the end
+    await this.end(); // an announcement under way would come after the end
     const { database, own: { id } } = this.parts;
     await database.change(() => row(SQL.leave, { id }), ASYNC_COMMIT);
-  }
-
-  close(): void {
-    this.#following.close();
   }
 
   async #turn(): Promise<void> {

@@ -20,21 +20,19 @@ interface SharedClockParts {
 }
 
 /** Common clock of instances: the database's, continued during outages; before the first contact the local one. */
-export class SharedClock {
+export class SharedClock extends Following {
   #asOf: { readonly time: number; readonly at: number; readonly offMs: number } | undefined;
   #isOff = false;
-  readonly #following: Following;
-
   constructor(readonly parts: SharedClockParts) {
     const { clock, elapsed, behindMs, log, schedule } = parts;
-    if (behindMs !== undefined) this.#asOf = { time: clock() + behindMs, at: elapsed(), offMs: GOOD_MS };
-    this.#following = new Following({
+    super({
       look: () => this.#look(),
       everyMs: TURN_MS,
       trouble: "the database's clock is not followed",
       log,
       schedule,
     });
+    if (behindMs !== undefined) this.#asOf = { time: clock() + behindMs, at: elapsed(), offMs: GOOD_MS };
   }
 
   /** Milliseconds since the epoch. */
@@ -42,14 +40,6 @@ export class SharedClock {
     const { clock, elapsed } = this.parts;
     return this.#asOf === undefined ? clock() : Math.floor(this.#asOf.time + elapsed() - this.#asOf.at);
   };
-
-  follow(): Promise<void> {
-    return this.#following.begin();
-  }
-
-  close(): void {
-    this.#following.close();
-  }
 
   async #look(): Promise<void> {
     const { database, clock, elapsed, learned = () => {}, log } = this.parts;

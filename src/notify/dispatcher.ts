@@ -46,7 +46,7 @@ export class Dispatcher {
   }
 
   begin(): void {
-    void this.#following.begin();
+    void this.#following.follow();
   }
 
   /** Delivers what is due. @throws {DatabaseFailure} */

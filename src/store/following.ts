@@ -11,17 +11,20 @@ interface FollowingParts {
   readonly schedule?: Schedule;
 }
 
-/** Polls what instances share; a failed poll ends nothing. */
+/** Poller of what instances share; a failed poll ends nothing. */
 export class Following {
+  readonly #poll: FollowingParts;
   #cancel: (() => void) | undefined;
   #closed = false;
   #current: Promise<void> = Promise.resolve();
   #reported: string | undefined; // last reported failure, logged once
 
-  constructor(readonly parts: FollowingParts) {}
+  constructor(poll: FollowingParts) {
+    this.#poll = poll;
+  }
 
   /** Starts polling. Resolves after the first poll, even if it fails. */
-  begin(): Promise<void> {
+  follow(): Promise<void> {
     return this.#current = this.#lookAndPlan();
   }
 
@@ -36,7 +39,7 @@ export class Following {
   }
 
   async #lookAndPlan(): Promise<void> {
-    const { look, everyMs, trouble, log, schedule = realTime } = this.parts;
+    const { look, everyMs, trouble, log, schedule = realTime } = this.#poll;
     try {
       await look();
       this.#reported = undefined;
@@ -47,7 +50,7 @@ export class Following {
         log.error(trouble, { error });
       }
     }
-    if (!this.#closed) this.#cancel = schedule(everyMs, () => void this.begin());
+    if (!this.#closed) this.#cancel = schedule(everyMs, () => void this.follow());
   }
 }
 

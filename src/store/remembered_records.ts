@@ -30,7 +30,7 @@ interface RememberedParts {
 }
 
 /** Shared record store with copies of some kinds for outages. Of two records with one key, the one made later counts. */
-export class RememberedRecords implements RecordStore {
+export class RememberedRecords extends Following implements RecordStore {
   readonly #store: RecordStore;
   readonly #parts: RememberedParts;
   #records: ReadonlyMap<string, OneKind> | undefined; // by kind; absent before the first read
@@ -40,29 +40,23 @@ export class RememberedRecords implements RecordStore {
   #last: { readonly until: number; readonly session: number; readonly completeAt: number } | undefined;
   #sureAt = -Infinity;
   #loads = 0;
-  readonly #following: Following;
-
   constructor(store: RecordStore, parts: RememberedParts) {
-    this.#store = store;
-    this.#parts = parts;
     const { log, schedule } = parts;
-    this.#following = new Following({
+    super({
       look: () => this.#look(),
       everyMs: LOOK_MS,
       trouble: "records are not followed",
       log,
       schedule,
     });
+    this.#store = store;
+    this.#parts = parts;
   }
 
   /** Milliseconds since the copy may be stale; 0 if current. */
   get staleMs(): number {
     const { elapsed } = this.#parts;
     return this.#isCurrent() ? 0 : Math.max(1, elapsed() - this.#sureAt);
-  }
-
-  follow(): Promise<void> {
-    return this.#following.begin();
   }
 
   version(): number {
@@ -118,8 +112,8 @@ export class RememberedRecords implements RecordStore {
     return this.#store.purge();
   }
 
-  close(): void {
-    this.#following.close();
+  override close(): void {
+    super.close();
     this.#store.close();
   }
 

@@ -24,24 +24,18 @@ interface SharedMark {
 }
 
 /** Marks in the database of several instances, by its clock. */
-export class SharedMarks {
-  readonly #purging: Following;
-
+export class SharedMarks extends Following {
   constructor(
     readonly database: Database,
     { log, schedule }: { readonly log: Logger; readonly schedule?: Schedule },
   ) {
-    this.#purging = new Following({
+    super({
       look: () => this.purge(),
       everyMs: PURGE_MS,
       trouble: "expired marks not deleted",
       log,
       schedule,
     });
-  }
-
-  follow(): Promise<void> {
-    return this.#purging.begin();
   }
 
   /** Takes a mark unless it is held. Returns whether it was free. @throws {DatabaseFailure} */
@@ -59,9 +53,5 @@ export class SharedMarks {
 
   async purge(): Promise<void> {
     await deleteInBatches(this.database, SQL.purge);
-  }
-
-  close(): void {
-    this.#purging.close();
   }
 }

@@ -35,7 +35,7 @@ function followed(look: () => Promise<void>) {
 Deno.test("Following looks at once, and again so long after each look, until it is closed", async () => {
   let looks = 0;
   const made = followed(() => Promise.resolve(void looks++));
-  await made.following.begin();
+  await made.following.follow();
   assert.equal(looks, 1);
   await made.turn();
   await made.turn();
@@ -47,7 +47,7 @@ Deno.test("Following looks at once, and again so long after each look, until it 
 Deno.test("Following plans no look when it is closed during one", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const made = followed(() => promise);
-  const begun = made.following.begin();
+  const begun = made.following.follow();
   made.following.close();
   resolve();
   await begun;
@@ -63,7 +63,7 @@ Deno.test("Following goes on after each failure, and logs each reason once, but 
     new DatabaseFailure("invalid input syntax for type bigint"),
   ];
   const made = followed(() => Promise.reject(failures.shift()));
-  await made.following.begin();
+  await made.following.follow();
   await made.turn();
   assert.deepEqual([made.lines, made.isPlanned()], [[], true]);
   await made.turn();
@@ -79,7 +79,7 @@ Deno.test("Following goes on after each failure, and logs each reason once, but 
 Deno.test("Following.end() waits for the look that is under way", async () => {
   const look = Promise.withResolvers<void>();
   const made = followed(() => look.promise);
-  void made.following.begin();
+  void made.following.follow();
   let ended = false;
   const end = made.following.end().then(() => ended = true);
   await Promise.resolve();

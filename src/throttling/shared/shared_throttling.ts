@@ -66,7 +66,7 @@ export class SharedThrottling {
 
   async follow(memory: ThrottlingMemory): Promise<void> {
     this.#memory = memory;
-    await Promise.all(this.#following.map((following) => following.begin()));
+    await Promise.all(this.#following.map((following) => following.follow()));
   }
 
   count(failed: readonly FailedPlace[]): Counting | undefined {
