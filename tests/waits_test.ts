@@ -43,3 +43,12 @@ Deno.test("until() ends a wait that would have no end, and says what it waited f
   await assert.rejects(until(() => never, { withinMs: 1, everyMs: 0 }), /not so within 0\.001 s: .*never/);
   await assert.rejects(until(() => never, { what: "rain", withinMs: 1 }), /: rain$/);
 });
+
+Deno.test("no test changes the working directory, which all tests of the process share", async () => {
+  const found: string[] = [];
+  for await (const file of sources(TESTS)) {
+    const path = file.slice(TESTS.length);
+    if (path !== "waits_test.ts" && /\bchdir\(/.test(await Deno.readTextFile(file))) found.push(path);
+  }
+  assert.deepEqual(found, []);
+});

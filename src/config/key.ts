@@ -363,9 +363,9 @@ export function section<const T extends Table>(described: Section<T>): Section<T
   return described;
 }
 
-/** Describes ignored keys of one reason; see {@link Section}. */
-export function because(reason: string, ...keys: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(keys.map((key) => [key, reason]));
+/** Describes ignored keys of one reason, separated by blanks; see {@link Section}. */
+export function because(reason: string, keys: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(keys.split(" ").map((key) => [key, reason]));
 }
 
 /** Returns the key that names the file of a secret. @param secret Key of the secret. */

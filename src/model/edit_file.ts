@@ -7,21 +7,20 @@ import { openRegularFile, unlessAbsent } from "./regular_file.ts";
 export class FileNotChanged extends OperatorError {}
 
 /** Outcome of an edit. */
-export interface EditOutcome {
+interface EditOutcome {
   readonly remarks: readonly string[]; // notes for the operator, such as an owner that could not be kept
 }
 
 const SECRET_MODE = 0o600;
 
 /**
- * Replaces a text file atomically, under a lock on `<path>.lock`. Another account may own the folder while the editor
+ * Replaces a text file with secrets atomically, under a lock on `<path>.lock`. Another account may own the folder while the editor
  * is root: no file is opened through a link, and owner and mode are read and set on the open file.
  * @param change Returns the new text for the old one, `undefined` without a file. @throws {FileNotChanged}
  */
 export async function editFile(
   path: string,
   change: (text: string | undefined) => string,
-  { secret }: { readonly secret: boolean },
 ): Promise<EditOutcome> {
   const target = await followed(path).catch((error: unknown) => {
     throw explained(error, path);
@@ -32,12 +31,12 @@ export async function editFile(
   try {
     const before = await readOriginal(target);
     const text = change(before?.text);
-    const next = await open(beside, NEW_FILE, secret || before !== undefined ? SECRET_MODE : 0o666);
+    const next = await open(beside, NEW_FILE, SECRET_MODE);
     let remarks: readonly string[];
     try {
       await next.writeFile(text);
       await next.sync();
-      remarks = before === undefined ? [] : await keepOwnerAndMode(before.status, next, secret);
+      remarks = before === undefined ? [] : await keepOwner(before.status, next);
     } finally {
       await next.close();
     }
@@ -120,7 +119,7 @@ async function held(lock: string): Promise<Deno.FsFile> {
   }
 }
 
-async function keepOwnerAndMode(from: Stats, next: FileHandle, secret: boolean): Promise<string[]> {
+async function keepOwner(from: Stats, next: FileHandle): Promise<string[]> {
   const to = await next.stat();
   const remarks: string[] = [];
   if (from.uid !== to.uid || from.gid !== to.gid) {
@@ -130,8 +129,7 @@ async function keepOwnerAndMode(from: Stats, next: FileHandle, secret: boolean):
     });
   }
   const mode = from.mode & 0o777;
-  if (!secret) await next.chmod(mode);
-  else if ((mode & ~SECRET_MODE) !== 0) {
+  if ((mode & ~SECRET_MODE) !== 0) {
     remarks.push(`its mode was ${octal(mode)} and is now ${octal(SECRET_MODE)}`);
   }
   return remarks;

@@ -8,14 +8,8 @@ export interface ErrorRow {
 
 /** Errors that callers can meet, made by {@link httpError}. Codes are stable; clients rely on them, not on texts. */
 export const ERRORS = {
-  ERR_ACCESS_REFUSED: {
-    status: 403,
-    text: "You may not access this path",
-  },
-  ERR_ACCOUNT_REFUSED: {
-    status: 403,
-    text: "Transfers with this account are not allowed",
-  },
+  ERR_ACCESS_REFUSED: { status: 403, text: "You may not access this path" },
+  ERR_ACCOUNT_REFUSED: { status: 403, text: "Transfers with this account are not allowed" },
   ERR_ATTRIBUTE_SOURCE: {
     status: 503,
     text: "Your permissions cannot be looked up at the moment, please try again later",
@@ -31,10 +25,7 @@ export const ERRORS = {
     text: "Your credentials cannot be checked at the moment, please try again later",
     headers: { "Retry-After": "{seconds}" },
   },
-  ERR_BAD_FORWARDING: {
-    status: 400,
-    text: "The gateway sent invalid headers",
-  },
+  ERR_BAD_FORWARDING: { status: 400, text: "The gateway sent invalid headers" },
   ERR_BAD_REQUEST: {
     status: 400,
     text: "The request could not be read",
@@ -45,43 +36,19 @@ export const ERRORS = {
     text: "The request body is too large",
     headers: { Connection: "close" },
   },
-  ERR_CERTIFICATE_REFUSED: {
-    status: 403,
-    text: "The certificate is not accepted: {why}",
-  },
-  ERR_CLIENT_GONE: {
-    status: 400,
-    text: "The request ended early",
-  },
-  ERR_DAEMON_REFUSED: {
-    status: 502,
-    text: "The transfer server refused the request",
-  },
-  ERR_DAEMON_REPLY_INVALID: {
-    status: 502,
-    text: "The transfer server gave an invalid answer",
-  },
-  ERR_DAEMON_SESSION: {
-    status: 502,
-    text: "The transfer server did not complete the request",
-  },
-  ERR_DAEMON_SESSION_TIMEOUT: {
-    status: 504,
-    text: "The transfer timed out",
-  },
-  ERR_DAEMON_TIMEOUT: {
-    status: 504,
-    text: "The transfer server did not answer in time",
-  },
+  ERR_CERTIFICATE_REFUSED: { status: 403, text: "The certificate is not accepted: {why}" },
+  ERR_CLIENT_GONE: { status: 400, text: "The request ended early" },
+  ERR_DAEMON_REFUSED: { status: 502, text: "The transfer server refused the request" },
+  ERR_DAEMON_REPLY_INVALID: { status: 502, text: "The transfer server gave an invalid answer" },
+  ERR_DAEMON_SESSION: { status: 502, text: "The transfer server did not complete the request" },
+  ERR_DAEMON_SESSION_TIMEOUT: { status: 504, text: "The transfer timed out" },
+  ERR_DAEMON_TIMEOUT: { status: 504, text: "The transfer server did not answer in time" },
   ERR_DAEMON_UNAVAILABLE: {
     status: 503,
     text: "The transfer server is not available, please try again later",
     headers: { "Retry-After": "5" },
   },
-  ERR_DIGEST_MISMATCH: {
-    status: 400,
-    text: "The file that arrived does not have the digest of the request",
-  },
+  ERR_DIGEST_MISMATCH: { status: 400, text: "The file that arrived does not have the digest of the request" },
   ERR_DRAINING: {
     status: 503,
     text: "The service is draining and will stop soon",
@@ -101,74 +68,35 @@ export const ERRORS = {
     text: "This expectation cannot be met",
     headers: { Connection: "close" },
   },
-  ERR_FORBIDDEN: {
-    status: 403,
-    text: "You may not do this",
-  },
-  ERR_FOREIGN_PAGE: {
-    status: 403,
-    text: "The request came from a page of another site",
-  },
-  ERR_GROUP_NOT_AVAILABLE: {
-    status: 400,
-    text: "The requested group is not available to you",
-  },
+  ERR_FORBIDDEN: { status: 403, text: "You may not do this" },
+  ERR_FOREIGN_PAGE: { status: 403, text: "The request came from a page of another site" },
+  ERR_GROUP_NOT_AVAILABLE: { status: 400, text: "The requested group is not available to you" },
   ERR_HEADERS_TOO_LARGE: {
     status: 431,
     text: "The request header fields are too large",
     headers: { Connection: "close" },
   },
-  ERR_HEADER_TOO_LONG: {
-    status: 431,
-    text: "The header {name} is longer than {limit} characters",
-  },
+  ERR_HEADER_TOO_LONG: { status: 431, text: "The header {name} is longer than {limit} characters" },
   ERR_HTTP_VERSION: {
     status: 505,
     text: "Please use HTTP/1.1",
     headers: { Connection: "close" },
   },
-  ERR_INSTANCE_UNKNOWN: {
-    status: 404,
-    text: "This transfer server does not exist",
-  },
-  ERR_INTERNAL: {
-    status: 500,
-    text: "Internal error",
-  },
-  ERR_INVALID_NAME: {
-    status: 400,
-    text: "Invalid distinguished name",
-  },
-  ERR_INVALID_ORDER: {
-    status: 400,
-    text: "Invalid value for {field}: expected {expected}",
-  },
-  ERR_INVALID_PATH: {
-    status: 400,
-    text: "Invalid path: {diagnostic}",
-  },
+  ERR_INSTANCE_UNKNOWN: { status: 404, text: "This transfer server does not exist" },
+  ERR_INTERNAL: { status: 500, text: "Internal error" },
+  ERR_INVALID_NAME: { status: 400, text: "Invalid distinguished name" },
+  ERR_INVALID_ORDER: { status: 400, text: "Invalid value for {field}: expected {expected}" },
+  ERR_INVALID_PATH: { status: 400, text: "Invalid path: {diagnostic}" },
   // authentication.md 1.8 says 403
-  ERR_INVALID_PREFERENCES: {
-    status: 403,
-    text: "User preferences must have the form key:value,key:value",
-  },
-  ERR_INVALID_REQUEST: {
-    status: 400,
-    text: "{text}",
-  },
-  ERR_INVALID_TOKEN_REQUEST: {
-    status: 400,
-    text: "{text}",
-  },
+  ERR_INVALID_PREFERENCES: { status: 403, text: "User preferences must have the form key:value,key:value" },
+  ERR_INVALID_REQUEST: { status: 400, text: "{text}" },
+  ERR_INVALID_TOKEN_REQUEST: { status: 400, text: "{text}" },
   ERR_KEY_LOOKUP_FAILED: {
     status: 503,
     text: "Signing in is not possible at the moment, please try again later",
     headers: { "Retry-After": "5" },
   },
-  ERR_LENGTH_REQUIRED: {
-    status: 411,
-    text: "Content-Length is required",
-  },
+  ERR_LENGTH_REQUIRED: { status: 411, text: "Content-Length is required" },
   ERR_LIMITS_FROM_HOME: {
     status: 403,
     text:
@@ -184,10 +112,7 @@ export const ERRORS = {
     text: "The transfer server does not answer, please try again later",
     headers: { "Retry-After": "10" },
   },
-  ERR_LOCKED: {
-    status: 423,
-    text: "This is locked",
-  },
+  ERR_LOCKED: { status: 423, text: "This is locked" },
   ERR_LOGIN_BOUND: {
     status: 403,
     text: "A token with proof of possession cannot be exchanged for one without",
@@ -197,10 +122,7 @@ export const ERRORS = {
     text:
       "This kind of login cannot be exchanged for a token or a browser session, please log in with each request",
   },
-  ERR_LOGIN_TOO_NARROW: {
-    status: 403,
-    text: "Your token allows only transfers in some directories",
-  },
+  ERR_LOGIN_TOO_NARROW: { status: 403, text: "Your token allows only transfers in some directories" },
   ERR_METHOD_NOT_ALLOWED: {
     status: 405,
     text: "This method is not allowed here",
@@ -211,71 +133,29 @@ export const ERRORS = {
     text: "This method is not implemented",
     headers: { Connection: "close" },
   },
-  ERR_NOT_ACCEPTABLE: {
-    status: 406,
-    text: "This resource is available as {offered}",
-  },
-  ERR_NOT_A_FILE: {
-    status: 409,
-    text: "This name belongs to something other than a file",
-  },
-  ERR_NOT_FOUND: {
-    status: 404,
-    text: "There is nothing {where}",
-  },
-  ERR_NOT_PERMITTED: {
-    status: 403,
-    text: "{text}",
-  },
+  ERR_NOT_ACCEPTABLE: { status: 406, text: "This resource is available as {offered}" },
+  ERR_NOT_A_FILE: { status: 409, text: "This name belongs to something other than a file" },
+  ERR_NOT_FOUND: { status: 404, text: "There is nothing {where}" },
+  ERR_NOT_PERMITTED: { status: 403, text: "{text}" },
   ERR_NOT_READY: {
     status: 503,
     text: "No transfer server is available",
     headers: { "Retry-After": "10" },
   },
-  ERR_NO_ACCOUNT: {
-    status: 401,
-    text: "You have no account on this server",
-  },
-  ERR_NO_DIRECTORY: {
-    status: 409,
-    text: "The directory that should contain this does not exist",
-  },
-  ERR_NO_LOCK: {
-    status: 409,
-    text: "There is no such lock here",
-  },
-  ERR_OTHER_SERVER: {
-    status: 502,
-    text: "The destination is on another server",
-  },
-  ERR_OUTSIDE_CAPABILITIES: {
-    status: 403,
-    text: "Your token does not allow a session in this directory",
-  },
-  ERR_OUTSIDE_LIMITS: {
-    status: 403,
-    text: "Your allowed and forbidden paths exclude this directory",
-  },
-  ERR_OVERLAP: {
-    status: 403,
-    text: "Source and destination are the same, or one contains the other",
-  },
-  ERR_PAGE_OUTDATED: {
-    status: 403,
-    text: "This page has expired. Please try again",
-  },
-  ERR_PRECONDITION_FAILED: {
-    status: 412,
-    text: "The file does not meet the conditions of the request",
-  },
+  ERR_NO_ACCOUNT: { status: 401, text: "You have no account on this server" },
+  ERR_NO_DIRECTORY: { status: 409, text: "The directory that should contain this does not exist" },
+  ERR_NO_LOCK: { status: 409, text: "There is no such lock here" },
+  ERR_OTHER_SERVER: { status: 502, text: "The destination is on another server" },
+  ERR_OUTSIDE_CAPABILITIES: { status: 403, text: "Your token does not allow a session in this directory" },
+  ERR_OUTSIDE_LIMITS: { status: 403, text: "Your allowed and forbidden paths exclude this directory" },
+  ERR_OVERLAP: { status: 403, text: "Source and destination are the same, or one contains the other" },
+  ERR_PAGE_OUTDATED: { status: 403, text: "This page has expired. Please try again" },
+  ERR_PRECONDITION_FAILED: { status: 412, text: "The file does not meet the conditions of the request" },
   ERR_PREFERENCE_NOT_ALLOWED: {
     status: 403,
     text: "The requested account, group or role is not available to you",
   },
-  ERR_QUOTA_USED: {
-    status: 507,
-    text: "The share is full",
-  },
+  ERR_QUOTA_USED: { status: 507, text: "The share is full" },
   ERR_RECORD_STORE: {
     status: 503,
     text: "This is not possible at the moment, please try again later",
@@ -315,10 +195,7 @@ export const ERRORS = {
     text:
       "Someone else already shares this path, or one above or below it, with the same people; you can only share such paths in your own home directory",
   },
-  ERR_SHARE_NOT_FOUND: {
-    status: 404,
-    text: "This share does not exist or has ended",
-  },
+  ERR_SHARE_NOT_FOUND: { status: 404, text: "This share does not exist or has ended" },
   ERR_SHARE_STORE: {
     status: 503,
     text: "Shares are not available at the moment, please try again later",
@@ -328,10 +205,7 @@ export const ERRORS = {
     status: 507,
     text: "The disk to which the file is written is full, or its owner's quota there is used",
   },
-  ERR_STRONGER_LOGIN_NEEDED: {
-    status: 403,
-    text: "This server requires another login: {needed}",
-  },
+  ERR_STRONGER_LOGIN_NEEDED: { status: 403, text: "This server requires another login: {needed}" },
   ERR_TARGET_TOO_LONG: {
     status: 414,
     text: "The request target is too long",
@@ -351,22 +225,10 @@ export const ERRORS = {
     text:
       "The token lifetime must not exceed {longest} seconds, the operator can permit more with container.security.rest.jwt.maxLifetime",
   },
-  ERR_TOKEN_NEEDS_IDENTITY: {
-    status: 401,
-    text: "Authentication is required to get a token",
-  },
-  ERR_TOKEN_NOT_RENEWABLE: {
-    status: 403,
-    text: "The token cannot be renewed",
-  },
-  ERR_TOKEN_RESTRICTIONS: {
-    status: 403,
-    text: "Your token is restricted: {restrictions}",
-  },
-  ERR_TOKEN_SUBJECT: {
-    status: 400,
-    text: "subject: expected the distinguished name of a user",
-  },
+  ERR_TOKEN_NEEDS_IDENTITY: { status: 401, text: "Authentication is required to get a token" },
+  ERR_TOKEN_NOT_RENEWABLE: { status: 403, text: "The token cannot be renewed" },
+  ERR_TOKEN_RESTRICTIONS: { status: 403, text: "Your token is restricted: {restrictions}" },
+  ERR_TOKEN_SUBJECT: { status: 400, text: "subject: expected the distinguished name of a user" },
   ERR_TOO_MANY_AT_ONCE: {
     status: 429,
     text: "Too many logins at the same time, please try again later",
@@ -382,10 +244,7 @@ export const ERRORS = {
     text: "Too many failed attempts, please try again later",
     headers: { "Retry-After": "{seconds}" },
   },
-  ERR_TOO_MANY_LOCKS: {
-    status: 507,
-    text: "You have {most} locks, which is the limit",
-  },
+  ERR_TOO_MANY_LOCKS: { status: 507, text: "You have {most} locks, which is the limit" },
   ERR_TOO_MANY_SESSIONS: {
     status: 503,
     text: "Too many concurrent transfers with this account, please try again in a few seconds",
@@ -410,10 +269,7 @@ export const ERRORS = {
     text: "This transfer coding is not supported",
     headers: { Connection: "close" },
   },
-  ERR_TREE_TOO_LARGE: {
-    status: 403,
-    text: "The directory has too many entries or levels for one request",
-  },
+  ERR_TREE_TOO_LARGE: { status: 403, text: "The directory has too many entries or levels for one request" },
   ERR_UNAUTHENTICATED: {
     status: 401,
     text: "Authentication failed. This service accepts: {accepted}",
@@ -423,23 +279,14 @@ export const ERRORS = {
     status: 400,
     text: "Unknown user preference; supported are uid, group, role and supplementaryGroups",
   },
-  ERR_UNKNOWN_SERVER: {
-    status: 404,
-    text: "This server does not exist",
-  },
+  ERR_UNKNOWN_SERVER: { status: 404, text: "This server does not exist" },
   ERR_UNSUPPORTED_CODING: {
     status: 415,
     text: "The request body must come without content coding",
     headers: { "Accept-Encoding": "identity" },
   },
-  ERR_UNSUPPORTED_MEDIA_TYPE: {
-    status: 415,
-    text: "The request body must be of type {expected}",
-  },
-  ERR_UPLOAD_INCOMPLETE: {
-    status: 502,
-    text: "The upload is incomplete",
-  },
+  ERR_UNSUPPORTED_MEDIA_TYPE: { status: 415, text: "The request body must be of type {expected}" },
+  ERR_UPLOAD_INCOMPLETE: { status: 502, text: "The upload is incomplete" },
   ERR_UPLOAD_OFFSET: {
     status: 409,
     text: "The service has {offset} bytes of this upload",

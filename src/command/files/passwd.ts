@@ -281,6 +281,6 @@ async function edit(
   file: string,
   change: (text: string | undefined) => string,
 ): Promise<void> {
-  const { remarks } = await editFile(file, change, { secret: true });
+  const { remarks } = await editFile(file, change);
   printRemarks(io, file, remarks);
 }

@@ -51,8 +51,7 @@ export const SHARE = section({
     "server.*": "the service uses the daemons of authservice.servers",
     ...because(
       "deprecated, users are known by their distinguished name",
-      "userIdentityType",
-      "userIdentityExtractor",
+      "userIdentityType userIdentityExtractor",
     ),
   },
 });
@@ -79,8 +78,8 @@ export const PERSISTENCE = section({
     }),
   },
   ignored: {
-    ...because(ONE, "directory.*", "class.*"),
-    ...because(OURS, "config*", "driver*", "pool_timeout*", "cache.*", "cluster.*", "h2.*", "mysql.*"),
+    ...because(ONE, "directory.* class.*"),
+    ...because(OURS, "config* driver* pool_timeout* cache.* cluster.* h2.* mysql.*"),
   },
 });
 
@@ -90,17 +89,7 @@ export const NO_POSTGRES = section({
   title: "PostgreSQL",
   keys: {},
   ignored: {
-    ...because(
-      SQLITE,
-      "database*",
-      "user*",
-      "password*",
-      "host*",
-      "port*",
-      "max_connections*",
-      "statementTimeout*",
-      "pgsql.*",
-    ),
+    ...because(SQLITE, "database* user* password* host* port* max_connections* statementTimeout* pgsql.*"),
   },
 });
 
@@ -180,6 +169,6 @@ export const POSTGRES = section({
     })),
   },
   ignored: {
-    ...because(ONE, "host.*", "port.*", "database.*", "user.*", "password.*", "max_connections.*"),
+    ...because(ONE, "host.* port.* database.* user.* password.* max_connections.*"),
   },
 });

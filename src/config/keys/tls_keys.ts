@@ -64,11 +64,11 @@ const TRUST_KEYS = {
 };
 
 const TRUST_IGNORED = {
-  ...because("certificates are read from files only", "directoryConnectionTimeout", "directoryDiskCachePath"),
+  ...because("certificates are read from files only", "directoryConnectionTimeout directoryDiskCachePath"),
   opensslNewStoreFormat: "both forms of the folder are read",
   opensslNsMode: "name space files are not evaluated",
   crlUpdateInterval: "see updateInterval",
-  ...because("revocation lists are read from files only", "crlConnectionTimeout", "crlDiskCachePath"),
+  ...because("revocation lists are read from files only", "crlConnectionTimeout crlDiskCachePath"),
   "ocsp*": "the service does not support OCSP",
   "revocation*": "the service checks revocation lists only",
 };
