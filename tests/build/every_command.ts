@@ -88,22 +88,6 @@ const TRIALS: readonly Trial[] = [
   { args: ["database", "import"], says: /chooses no PostgreSQL/, lacks: true },
   { args: ["backup", "backup-{pass}"], says: /files of version .* copied to .*backup-text/ },
   { args: ["restore", "backup-{pass}"], says: /Expected --replace/, lacks: true },
-  {
-    args: [
-      "reservations",
-      "add",
-      "night",
-      "--from",
-      "2099-01-01 10:00",
-      "--to",
-      "2099-01-01 12:00",
-      "--uids",
-      "alice",
-    ],
-    says: /night/,
-  },
-  { args: ["reservations", "list"], says: /night/ },
-  { args: ["reservations", "remove", "night"], says: /night/ },
   { args: ["completion", "bash"], says: /authserver/ },
 ];
 

@@ -9,7 +9,9 @@ import { type Authority, createAuthority } from "../pki/authority.ts";
 import { authenticatorProperties } from "../system/every_method.ts";
 import { runService, type SystemUnderTest } from "../system/running_service.ts";
 import { send } from "./https_form.ts";
+import { formToken, Visitor } from "../system/visitor.ts";
 import { hasProgram, lacking, run } from "./lacking.ts";
+import { findPyuftp } from "./pyuftp.ts";
 
 const PART = "Keycloak";
 const VERSION = "26.7.3";
@@ -28,7 +30,13 @@ if (home !== undefined) {
     const issuer = `${keycloak.origin}/realms/hpc`;
     const recipe = await recipeOf("Keycloak", { "https://idp.example.org": keycloak.origin });
     const [byToken = {}, byPassword = {}] = recipe.settings;
-    await keycloak.type(recipe);
+    const base = `https://localhost:${freePorts()[0]}`;
+    const signIn = await recipeOf("Browser sign-in", {
+      "https://idp.example.org": keycloak.origin,
+      "https://uftp.example.org:9000": base,
+    });
+    // The second recipe goes on in the shell of the first.
+    await keycloak.type({ files: recipe.files, commands: [...recipe.commands, ...signIn.commands] });
     const clientSecret = await keycloak.type({
       files: {},
       commands: [
@@ -64,6 +72,20 @@ if (home !== undefined) {
       files: { "conf/idp-signing.pem": await keycloak.made("idp-signing.pem") },
     });
     await passwords(withPasswords, issuer);
+    await lockedOut(withPasswords);
+    const [byBrowser = {}] = signIn.settings;
+    const browserSecret = await keycloak.type({
+      files: {},
+      commands: [
+        "kcadm.sh get clients -r hpc -q clientId=uftp-browser --fields secret --format csv --noquotes",
+      ],
+    });
+    await person({ ...byToken, ...byBrowser }, {
+      authority,
+      base,
+      secret: browserSecret.trim(),
+      origin: keycloak.origin,
+    });
     await newKey(verifying, tokens, keycloak);
   });
 }
@@ -150,6 +172,80 @@ async function passwords(system: SystemUnderTest, issuer: string): Promise<void>
   const session = await system.ask("/rest/auth/HPC", { headers, body: { serverPath: "" } });
   assert.equal(session.status, 200, session.text);
   assert.equal((await system.ask("/rest/auth", { headers: basic("wonder-4712") })).status, 401);
+}
+
+/** Whoever guesses Ann's password has to wait, and so does she from there. */
+async function lockedOut(system: SystemUnderTest): Promise<void> {
+  const guess = async (password: string) => {
+    const headers = { Authorization: `Basic ${btoa(`ann:${password}`)}` };
+    return (await system.ask("/rest/auth", { headers })).status;
+  };
+  const seen = new Set<number>();
+  for (let i = 0; i < 30 && !seen.has(429); i++) seen.add(await guess(`guess-${i}`));
+  assert.deepEqual([...seen], [401, 429]);
+}
+
+/** Ann signs in by a browser at Keycloak, lets the login script in, and copies a file with what it tells her to type. */
+async function person(
+  properties: Readonly<Record<string, string>>,
+  { authority, base, secret, origin }: {
+    readonly authority: Authority;
+    readonly base: string;
+    readonly secret: string;
+    readonly origin: string;
+  },
+): Promise<void> {
+  const home = await Deno.makeTempDir({ prefix: "authserver-ann-" });
+  await Deno.writeTextFile(`${home}/result.dat`, "arrived");
+  await using system = await runService({
+    authority,
+    servers: { HPC: [{ users: { ann: { uid: 1000, home, groups: ["users", "proja"] } }, maxSessions: 100 }] },
+    properties: {
+      ...properties,
+      "container.externalurl": base,
+      "container.port": new URL(base).port,
+      "container.security.rest.authentication.OAUTH.clientSecret": secret,
+      "persistence.directory": "{folder}",
+    },
+  });
+  const browser = new Visitor(system);
+  const atKeycloak = new Visitor({ port: Number(new URL(origin).port), authority });
+  const away = new URL((await browser.get("/login/OAUTH")).headers.location ?? "");
+  const form = await atKeycloak.get(`${away.pathname}${away.search}`);
+  const [, action = ""] = /<form[^>]* action="([^"]+)"/.exec(form.text) ?? [];
+  const { pathname, search } = new URL(action.replaceAll("&amp;", "&"));
+  const answer = await atKeycloak.post(`${pathname}${search}`, { username: "ann", password: "wonder-4711" });
+  const back = new URL(answer.headers.location ?? "");
+  assert.equal(back.origin, base, answer.text);
+  assert.equal((await browser.get(`${back.pathname}${back.search}`)).status, 303);
+  assert.match((await browser.get("/")).text, /Signed in as <strong><bdi>Ann Example<\/bdi><\/strong>/);
+
+  const pyuftp = await findPyuftp(PART);
+  if (pyuftp === undefined) return;
+  const laptop = await Deno.makeTempDir({ prefix: "authserver-laptop-" });
+  await Deno.writeTextFile(`${laptop}/ca.pem`, authority.certificate);
+  const script = new Deno.Command("sh", {
+    args: ["-c", `curl -fsSO ${base}/login.sh && sh login.sh`],
+    cwd: laptop,
+    env: { HOME: laptop, CURL_CA_BUNDLE: `${laptop}/ca.pem` },
+    stdout: "piped",
+  }).spawn();
+  let printed = "";
+  let allowed = false;
+  for await (const text of script.stdout.pipeThrough(new TextDecoderStream())) {
+    printed += text;
+    const [, user_code] = /user_code=(\w{4}-\w{4})\s/.exec(printed) ?? [];
+    if (user_code === undefined || allowed) continue;
+    allowed = true;
+    const page = await browser.get("/login/device");
+    await browser.post("/login/device/allow", { token: formToken(page), user_code });
+  }
+  const line = printed.split("\n").find((each) => each.startsWith("pyuftp ")) ?? "";
+  assert.match(line, /^pyuftp ls -A /, printed);
+  const copy = line.replace(/^pyuftp ls/, `'${pyuftp}' cp`).replace(/:\.\/$/, ":./result.dat .");
+  await run("sh", ["-c", copy], { cwd: laptop, env: { HOME: laptop } });
+  assert.equal(await Deno.readTextFile(`${laptop}/result.dat`), "arrived");
+  await Promise.all([home, laptop].map((folder) => Deno.remove(folder, { recursive: true })));
 }
 
 async function endsWithItsSession(
