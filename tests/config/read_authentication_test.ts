@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
 import { type Loaded, loadText, MINIMAL } from "./load_fixture.ts";
 import { OAUTH_DEFAULTS } from "./oauth_defaults.ts";
 
@@ -7,12 +8,16 @@ const REST = MINIMAL.replace(/^container\.security\.rest.*\n/m, "") +
   "container.security.trustedAssertionIssuers.directoryLocations.1=conf/unity/*.pem\n";
 const FIRST = REST.split("\n").length;
 
+const WEAK_KEY = generateKeyPairSync("rsa", { modulusLength: 1024 }).privateKey
+  .export({ type: "pkcs8", format: "pem" }).toString();
+
 /** Loads lines below the prefix of authentication, after what else is needed. */
 async function load(...lines: string[]): Promise<Loaded> {
   const text = REST + lines.map((line) => `${PREFIX}${line}`).join("\n");
   const { config, errors, warnings } = await loadText(text, {
     "conf/users.txt": "",
     "conf/expr": '"UID="+x',
+    "conf/weak.pem": WEAK_KEY,
   });
   const short = (message: string) =>
     message.replace(/^conf\/c:(\d+)/, (_, line) => `${+line - FIRST + 1}`).replaceAll(PREFIX, "");
@@ -223,6 +228,18 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
     ANY_AUDIENCE,
   ], [
     "7: OAUTH.clientKey = /conf/expr: it cannot be read, expected a private key, PEM without password",
+  ]],
+  ["a client that signs with a weak key", [
+    "order=OAUTH",
+    "OAUTH.address=https://idp/",
+    "OAUTH.identityAssign=sub",
+    "OAUTH.validate=true",
+    "OAUTH.clientID=uftp",
+    "OAUTH.clientAuthentication=private_key_jwt",
+    "OAUTH.clientKey=conf/weak.pem",
+    ANY_AUDIENCE,
+  ], [
+    "7: OAUTH.clientKey = /conf/weak.pem: expected an RSA key of at least 2048 bits, an Ed25519 or an EC key (P-256, P-384, P-521)",
   ]],
   ["a client that signs with a key that is not there", [
     "order=OAUTH",

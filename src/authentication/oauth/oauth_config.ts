@@ -292,7 +292,7 @@ async function readClientKey(
     if (algorithmsOf(createPrivateKey(pem)).length > 0) return pem;
     reader.error(
       `${prefix}clientKey`,
-      "expected an RSA, an Ed25519 or an EC key (P-256, P-384, P-521)",
+      "expected an RSA key of at least 2048 bits, an Ed25519 or an EC key (P-256, P-384, P-521)",
       file,
     );
   } catch (error) {
