@@ -25,6 +25,8 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["model/clock.ts: parseDuration", "a word of the operator's command line"],
   ["config/properties.ts: decodeProperties", "bytes to text, before parseProperties()"],
   ["model/name_attribute_types.ts: decodeText", "parseName()"],
+  ["model/name_attribute_types.ts: decodeStrictly", "parseName()"],
+  ["model/diagnostic.ts: readableAt", "makes a sentence, and reads nothing"],
   ["model/edit_file.ts: readText", "reads a file, and leaves the text as it is"],
   ["resource/share/share_fields.ts: parseFlag", "parseShareFields()"],
   ["resource/share/share_fields.ts: parseLifetime", "parseShareFields()"],
