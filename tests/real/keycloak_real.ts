@@ -165,7 +165,7 @@ async function passwords(system: SystemUnderTest, issuer: string): Promise<void>
   assert.equal(reply.status, 200, `${reply.text}\n${system.log.join("\n")}`);
   assert.deepEqual(reply.json().client, {
     dn: `CN=ann,O=${issuer}`,
-    xlogin: { UID: "ann", availableUIDs: ["ann"] },
+    xlogin: { UID: "ann", availableUIDs: ["ann"], availableGroups: [] },
     role: { selected: "user", availableRoles: ["user"] },
     authenticationMethod: "UNITY-SAML",
   });
