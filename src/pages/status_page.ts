@@ -6,6 +6,7 @@ import { shareAddress } from "../resource/access/share_facts.ts";
 import { includesServer } from "../model/token_restrictions.ts";
 import { tokenCoversShare } from "../resource/token_limits.ts";
 import type { ClusterHealth } from "../resource/health.ts";
+import { HttpError } from "../model/http_error.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import type { Call } from "../resource/call.ts";
 import { commandLines } from "../resource/command_lines.ts";
@@ -161,9 +162,10 @@ ${known && up && entry.uid !== undefined && commands(call, server.name, entry, h
 `;
 }
 
-/** Time for the daemon's answer, and time for which it is remembered. */
+/** Milliseconds for the daemon's answer; for which an answer holds; and for which a daemon without one is left alone. */
 const GROUP_TRIAL_MS = 2000;
-const GROUP_REMEMBERED_MS = 600_000;
+const GROUP_HOLDS_MS = 600_000;
+const GROUP_PAUSE_MS = 60_000;
 
 /** Reports whether the daemon refuses the group of a session; false where the service opens no data sessions. */
 async function refusesGroup(
@@ -176,15 +178,17 @@ async function refusesGroup(
   if (client === undefined || uid === undefined || gid === undefined || caller.kind === "anonymous") {
     return false;
   }
-  const within = AbortSignal.any([signal, AbortSignal.timeout(GROUP_TRIAL_MS)]);
-  try {
-    return await groups.get([server, uid, gid], async (given) => {
-      const value = await groupRefusal(client, { user: uid, group: gid }, given) !== undefined;
-      return { value, good: true, lifetimeMs: GROUP_REMEMBERED_MS };
-    }, within);
-  } catch {
-    return false; // it fails for another reason, or takes too long
-  }
+  return await groups.get([server, uid, gid], async (given) => {
+    const within = AbortSignal.any([given, AbortSignal.timeout(GROUP_TRIAL_MS)]);
+    try {
+      const value = await groupRefusal(client, { user: uid, group: gid }, within) !== undefined;
+      return { value, good: true, lifetimeMs: GROUP_HOLDS_MS };
+    } catch (error) {
+      given.throwIfAborted();
+      if (!within.aborted && !(error instanceof HttpError)) throw error;
+      return { value: false, good: true, lifetimeMs: GROUP_PAUSE_MS };
+    }
+  }, signal);
 }
 
 function reservations({ reservations }: ServerFacts, uid: string | undefined, now: number): Content[] {

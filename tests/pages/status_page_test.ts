@@ -305,5 +305,7 @@ Deno.test("statusPage() reports a group that the daemon refuses, and asks once",
   );
   assert.match(refused.text, /Group that the daemon refuses: ask the operators<\/dt><dd>ghosts</);
   assert.equal(refused.asked(), 1);
-  assert.doesNotMatch((await page("421 going down")).text, /refuses/);
+  const down = await page("421 going down");
+  assert.doesNotMatch(down.text, /refuses/);
+  assert.equal(down.asked(), 1, "a daemon that does not tell is left alone for a while");
 });

@@ -203,9 +203,6 @@ function certifiedIdentity(
   throw unauthenticated(chain, reason);
 }
 
-/** Milliseconds for a login to a daemon. */
-const LOGIN_MS = 30_000;
-
 /** The login of an assumed caller is unknown. */
 async function onServer(
   { name, reservations, logins }: ServerFacts,
@@ -226,7 +223,7 @@ async function onServer(
     const { uid, gid, availableGroups, rateLimit, includes, excludes } = account;
     if (sessions !== undefined) {
       const group = gid === undefined ? undefined : [gid, ...account.furtherGroups].join(":");
-      const reason = await groupRefusal(sessions, { user: uid, group }, AbortSignal.timeout(LOGIN_MS));
+      const reason = await groupRefusal(sessions, { user: uid, group }, new AbortController().signal);
       if (reason !== undefined) {
         return {
           server: name,
