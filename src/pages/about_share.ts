@@ -6,10 +6,13 @@ import { TEXTS } from "./texts.ts";
 import { EVERYBODY, groupOf, type Share } from "../sharing/share.ts";
 
 /** Returns owner and end of a share. @param now Milliseconds since the epoch. */
-export function aboutShare({ owner, expires }: Pick<ShareFacts, "owner" | "expires">, now: number): Markup {
+export function aboutShare(
+  { owner, ownerName, expires }: Pick<ShareFacts, "owner" | "ownerName" | "expires">,
+  now: number,
+): Markup {
   const end = expires * 1000;
   const says = TEXTS.listing;
-  return markup`${says.sharedBy} ${isolated(personName(owner))}${
+  return markup`${says.sharedBy} ${named(owner, ownerName)}${
     expires > 0 && markup`, ${says.until} ${when(end, now)}`
   }`;
 }
@@ -30,9 +33,16 @@ export function trailLinks(
   }</ol></nav>`;
 }
 
-/** Returns the owner's display name, else the common name as they write it. */
-export function ownerName({ owner, made }: Pick<Share, "owner" | "made">): string {
-  return made?.owner.name ?? personName(made?.owner.dn ?? owner);
+/** Returns the name of a share's owner. */
+export function ownerName({ owner, made }: Pick<Share, "owner" | "made">): Content {
+  return named(made?.owner.dn ?? owner, made?.owner.name);
+}
+
+/** Returns the common name, behind a different display name: users choose theirs, so it never stands alone. */
+function named(dn: string, displayName: string | undefined): Content {
+  const common = personName(dn);
+  if (displayName === undefined || displayName === common) return isolated(common);
+  return markup`${isolated(displayName)} (${isolated(common)})`;
 }
 
 /** Returns the target of a share in words. */

@@ -238,7 +238,7 @@ async function shares(call: Call, server: string, { store, clock }: OwnShares): 
         accessible.filter(covered).map((share) =>
           shown(
             targetsView(share, call.base, clock()),
-            markup`${SAYS.byWhom} ${isolated(ownerName(share))}`,
+            markup`${SAYS.byWhom} ${ownerName(share)}`,
             `${shareAddress(call, share)}${isDirectory(share) ? "/" : ""}`,
           )
         ),

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { aboutShare } from "../../src/pages/about_share.ts";
 import { statusPage } from "../../src/pages/status_page.ts";
 import { AnswerCache } from "../../src/model/answer_cache.ts";
 import { httpError } from "../../src/model/http_error.ts";
@@ -308,4 +309,12 @@ Deno.test("statusPage() reports a group that the daemon refuses, and asks once",
   const down = await page("421 going down");
   assert.doesNotMatch(down.text, /refuses/);
   assert.equal(down.asked(), 1, "a daemon that does not tell is left alone for a while");
+});
+
+Deno.test("a display name stands before the name that the login proved, never in its place", () => {
+  const shown = (owner: string, ownerName?: string) =>
+    wordsOf(String(aboutShare({ owner, ownerName, expires: 0 }, 0))).join(" ");
+  assert.equal(shown("CN=4e19,O=https://idp"), "Shared by 4e19");
+  assert.equal(shown("CN=4e19,O=https://idp", "The Administrator"), "Shared by The Administrator (4e19)");
+  assert.equal(shown("CN=Ann,O=Site", "Ann"), "Shared by Ann");
 });

@@ -15,6 +15,7 @@ export interface ListingEntry {
 export interface ShareFacts {
   readonly name: string;
   readonly owner: string; // distinguished name
+  readonly ownerName?: string | undefined; // display name, which proves nothing
   readonly expires: number; // seconds since the epoch; 0 is never
   readonly note?: string;
   readonly help: string;

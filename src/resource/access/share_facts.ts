@@ -18,7 +18,8 @@ export function shareFacts({ base, userName }: Call, share: Share, shown: string
   const address = shellWord(`${base}/rest/access/${server}/${id}:${shown}`);
   return {
     name: shareName(share),
-    owner: made?.owner.name ?? made?.owner.dn ?? owner,
+    owner: made?.owner.dn ?? owner,
+    ownerName: made?.owner.name,
     expires,
     note: share.note,
     help: `${base}/help`,
