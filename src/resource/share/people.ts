@@ -1,4 +1,4 @@
-import { canonicalDn } from "../../model/distinguished_name.ts";
+import { canonicalDn, ifName, parseName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import type { Clock } from "../../model/clock.ts";
 import { isJsonObject } from "../../authentication/json_object.ts";
@@ -37,8 +37,9 @@ export class People {
       .toSorted((a, b) => a.name.localeCompare(b.name));
   }
 
-  /** Returns the distinguished name of the person of a name; other texts as they are. @throws {ERR_INVALID_REQUEST} */
+  /** Returns the distinguished name of the person of a name; distinguished names and other texts as they are. @throws {ERR_INVALID_REQUEST} */
   async find(text: string): Promise<string> {
+    if (ifName(() => parseName(text).length > 0)) return text; // nobody's display name stands in its place
     const wanted = text.trim().toLowerCase();
     const found = (await this.all()).filter(({ name }) => name.toLowerCase() === wanted);
     if (found.length > 1) {
