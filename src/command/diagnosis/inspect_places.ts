@@ -136,8 +136,9 @@ async function nearest(path: string): Promise<readonly [string, Deno.FileInfo | 
     return [path, await Deno.stat(path)];
   } catch (error) {
     const above = dirname(path);
-    const isLink = await Deno.lstat(path).then(() => true, () => false);
-    if (isLink || above === path || error instanceof Deno.errors.PermissionDenied) return [path, undefined];
+    // A link to nothing, or what another instance has made since.
+    const own = await Deno.lstat(path).catch(() => undefined);
+    if (own || above === path || error instanceof Deno.errors.PermissionDenied) return [path, own];
     return await nearest(above);
   }
 }

@@ -42,3 +42,27 @@ for (const [key, path, severity] of PLACES) {
     assert.deepEqual(await inspectPlaces({ snapshot, effective }, { account: ACCOUNT }), []);
   });
 }
+
+Deno.test("inspectPlaces() takes a folder that another instance makes while it looks", async () => {
+  await using site = await createSite({ properties: { "persistence.directory": "{folder}/data" } });
+  const data = `${site.folder}/data`;
+  const { snapshot, effective } = await loadSnapshot(site.main, { environment: () => undefined });
+  assert.ok(snapshot);
+  const { stat } = Deno;
+  Object.assign(Deno, {
+    stat: async (path: string) => {
+      try {
+        return await stat(path);
+      } finally {
+        if (path === data) await Deno.mkdir(data, { recursive: true });
+      }
+    },
+  });
+  try {
+    const found = await inspectPlaces({ snapshot, effective });
+    assert.deepEqual(found.filter(({ key }) => key === "persistence.directory"), []);
+  } finally {
+    Object.assign(Deno, { stat });
+  }
+  assert.ok((await Deno.stat(data)).isDirectory);
+});
