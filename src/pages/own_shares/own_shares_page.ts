@@ -86,9 +86,8 @@ export async function newSharePage(call: Call, parts: SharingParts): Promise<Htt
 export async function makeShareByForm(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const request = shareRequest(await readOwnForm(call));
   const user = String(request["user"]);
-  const isPerson = user !== EVERYBODY && groupOf(user) === undefined && parts.people !== undefined;
-  const recipient = isPerson ? await parts.people.find(user) : user;
-  const share = await makeShare(call, { ...request, user: recipient }, parts);
+  if (user !== EVERYBODY && groupOf(user) === undefined) await parts.people?.checkRecipient(user);
+  const share = await makeShare(call, request, parts);
   if (share === undefined) throw httpError("ERR_PAGE_OUTDATED", "access NONE, which the form does not offer");
   return redirect(`${call.root}shares/${share.server}/${share.id}`);
 }

@@ -15,7 +15,10 @@ interface Person {
   readonly name: string; // for people
 }
 
-/** People who have signed in on pages, whom others find by name (`share.suggestPeople`). */
+/** Names in an error text. */
+const MOST_NAMED = 10;
+
+/** People who have signed in on pages, who are suggested as recipients (`share.suggestPeople`). */
 export class People {
   constructor(
     readonly records: () => RecordStore | undefined,
@@ -37,16 +40,14 @@ export class People {
       .toSorted((a, b) => a.name.localeCompare(b.name));
   }
 
-  /** Returns the distinguished name of the person of a name; distinguished names and other texts as they are. @throws {ERR_INVALID_REQUEST} */
-  async find(text: string): Promise<string> {
-    if (ifName(() => parseName(text).length > 0)) return text; // nobody's display name stands in its place
+  /** Checks that a text is nobody's display name, which people choose themselves. @throws {ERR_INVALID_REQUEST} */
+  async checkRecipient(text: string): Promise<void> {
+    if (ifName(() => parseName(text).length > 0)) return;
     const wanted = text.trim().toLowerCase();
-    const found = (await this.all()).filter(({ name }) => name.toLowerCase() === wanted);
-    if (found.length > 1) {
-      const names = found.map(({ dn }) => dn).join("; ");
-      throw invalidRequest(`Several people have this name, write one of: ${names}`);
-    }
-    return found[0]?.dn ?? text;
+    const found = (await this.all()).filter(({ name }) => name.toLowerCase() === wanted).map(({ dn }) => dn);
+    if (found.length === 0) return;
+    const names = found.slice(0, MOST_NAMED).join("; ") + (found.length > MOST_NAMED ? "; …" : "");
+    throw invalidRequest(`user: expected the distinguished name of the person you mean: ${names}`);
   }
 }
 
