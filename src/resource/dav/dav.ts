@@ -212,7 +212,7 @@ async function put(dav: DavCall): Promise<HttpResponse> {
       },
       verify: (session, part, size) => verifyDigest(session, part, size, announced),
       lock: ["If", ...CONDITIONS].some((name) => headers.has(name))
-        ? (signal) => parts.paths.take(user.server, path, signal, (reason) => stop.abort(reason))
+        ? (signal) => parts.uploads.locks.take(user.server, path, signal, (reason) => stop.abort(reason))
         : undefined,
       progress: (bytes) => total = bytes,
     });

@@ -15,12 +15,17 @@ import { ifHolds, shownTokens } from "./if_header.ts";
 
 /** Serves `LOCK`: makes a lock, or without a body extends one. */
 export async function lock(dav: DavCall): Promise<HttpResponse> {
-  const { call, target: { path }, user, parts: { locks, paths }, lists } = dav;
+  const { call, target: { path }, user, parts: { locks, uploads }, lists } = dav;
   const timeout = call.request.headers.get("Timeout");
   const info = await readDavBody(call.request);
   const stop = new AbortController();
   const signal = AbortSignal.any([call.signal, stop.signal]);
-  const release = await paths.take(user.server, "locks of WebDAV", signal, (reason) => stop.abort(reason));
+  const release = await uploads.locks.take(
+    user.server,
+    "locks of WebDAV",
+    signal,
+    (reason) => stop.abort(reason),
+  );
   try {
     if (info !== undefined) return await newLock(dav, info, timeout);
     const shown = shownTokens(lists);

@@ -3,31 +3,19 @@ import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import type { AskAccountStatus } from "../../authentication/account_status.ts";
 import type { Recorder } from "../../notify/recorder.ts";
 import type { Logger } from "../../logging/logger.ts";
-import type { Sinks } from "../../logging/sink.ts";
-import { openShareStore, ShareStore } from "../../sharing/store/share_store.ts";
-import { SHARE_DATABASE } from "../../sharing/store/schema.ts";
-import { deleteDue } from "../access/drop/delete_part.ts";
-import { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
-import type { Database } from "../../store/database.ts";
-import type { SharedMarks } from "../../store/shared_marks.ts";
-import { PathLocks } from "./path_locks.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 import { RunningUses } from "../access/running_uses.ts";
-import { UnreadAnswers } from "../long_text.ts";
 import { ShareOwners } from "./share_owners.ts";
 
 const PURGE_INTERVAL = 10 * 60 * 1000;
 
 /** Parts that this module makes of the other options. */
-type Made = "store" | "owners" | "uploads" | "hashing" | "running" | "unread" | "uses" | "mails";
+type Made = "owners" | "hashing" | "running" | "mails";
 
 interface SharingOptions extends Omit<SharingParts, Made> {
-  readonly place: Database | string; // shared database, or an existing folder (`persistence.directory`)
-  readonly marks?: SharedMarks | undefined; // marks of all instances; absent for a single one
   readonly attributes: AttributeSource;
   readonly accountStatus: AskAccountStatus;
   readonly recorder?: Recorder | undefined;
-  readonly sinks: Sinks;
   readonly log: Logger;
 }
 
@@ -36,13 +24,10 @@ export interface OpenSharing extends SharingParts {
   close(): void;
 }
 
-/** Opens the share store and deletes ended shares regularly. @throws {UnknownDatabase} And file system errors. */
+/** Deletes ended shares regularly. */
 export function openSharing(options: SharingOptions): OpenSharing {
-  const { place, marks, attributes, accountStatus, recorder, sinks, log, ...given } = options;
-  const { clock } = given;
-  const store = typeof place === "object"
-    ? new ShareStore(place, recorder)
-    : openShareStore(`${place}/${SHARE_DATABASE}`, clock, sinks.of("shares"), recorder);
+  const { attributes, accountStatus, recorder, log, ...given } = options;
+  const { store, clock } = given;
   const purge = () => {
     store.purge().then(
       (ended) => ended > 0 && log.info("ended shares deleted", { shares: ended }),
@@ -51,25 +36,17 @@ export function openSharing(options: SharingOptions): OpenSharing {
   };
   const parts: SharingParts = {
     ...given,
-    store,
     owners: new ShareOwners(attributes, accountStatus, log),
-    uploads: { locks: new PathLocks(marks), unfinished: new UnfinishedUploads(store.uploads) },
     hashing: new ScryptSemaphore(),
     running: new RunningUses(store, clock),
-    unread: new UnreadAnswers(),
-    uses: sinks.of("share-uses"),
     mails: recorder?.has("mail") ?? false,
   };
-  const timer = setInterval(() => {
-    purge();
-    void deleteDue(parts, log).catch((error) => log.error("unfinished uploads not deleted", { error }));
-  }, PURGE_INTERVAL);
+  const timer = setInterval(purge, PURGE_INTERVAL);
   return {
     ...parts,
     close: () => {
       clearInterval(timer);
       parts.running.close();
-      store.close();
     },
   };
 }

@@ -31,26 +31,32 @@ interface FilesParts {
   readonly notifications: { readonly recorder: Recorder } | undefined;
 }
 
-type Common = Pick<SharingParts, "servers" | "sessions" | "watch" | "transferred" | "clock">;
+type Common = Omit<DavParts, "locks"> & Pick<SharingParts, "store">;
 
 /** Opens what needs data sessions: data sharing, and the users' own files. */
 export async function openFiles(
   opening: Opening,
   parts: FilesParts,
 ): Promise<{ readonly sharing: OpenSharing | undefined; readonly files: DavParts | undefined }> {
-  const { servers, throttle, observer, sharedClock: clock } = parts;
+  const { servers, throttle, observer, sharedClock: clock, database, cluster, notifications } = parts;
+  const { config: { features, sharing: { servers: shared, directory } }, sinks, log, keep } = opening;
+  const place = database ?? directory;
+  const isShared = shared.length > 0 && place !== undefined && (features.share || features.access);
+  if (!isShared && !features.files) return { sharing: undefined, files: undefined };
+  // Imported on use.
+  const { openUploads } = await import("../../resource/share/open_uploads.ts");
+  const sessions = await openSessions(opening, servers);
+  const recorder = notifications?.recorder;
   const common: Common = {
+    ...keep(openUploads({ place, marks: cluster?.marks, recorder, sinks, log, clock, sessions })),
     servers,
-    sessions: await openSessions(opening, servers),
     watch: ({ caller, clientAddress, user }, end) =>
       throttle.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
     transferred: (direction, bytes) => observer.transferred(direction, bytes),
-    clock,
   };
-  const sharing = await openDataSharing(opening, common, parts);
   return {
-    sharing,
-    files: opening.config.features.files ? await openOwnFiles(common, parts, sharing) : undefined,
+    sharing: isShared ? await openDataSharing(opening, common, parts) : undefined,
+    files: features.files ? await openOwnFiles(common, parts) : undefined,
   };
 }
 
@@ -59,30 +65,24 @@ async function openSessions(
   { config: { features, sharing: { servers: shared, clientAddresses } }, keep }: Opening,
   servers: ReadonlyMap<string, ServerFacts>,
 ): Promise<SharingParts["sessions"]> {
-  const used = [...servers.values()].filter(({ name }) => features.files || shared.includes(name));
-  if (used.length === 0) return new Map();
   const { SessionClient } = await import("../../daemon/session/session_client.ts");
+  const used = [...servers.values()].filter(({ name }) => features.files || shared.includes(name));
   return new Map(
     used.map(({ name, daemons }) => [name, keep(new SessionClient(daemons, { clientAddresses }))]),
   );
 }
 
-/** Opens data sharing if some server has it; creates a missing database. */
+/** Opens data sharing. */
 async function openDataSharing(
-  { config: { sharing, features }, sinks, log, keep }: Opening,
+  { config: { sharing }, log, keep }: Opening,
   common: Common,
-  { attributes, throttle, database, cluster, accountStatus, chain, notifications, people }: FilesParts,
-): Promise<OpenSharing | undefined> {
-  const { servers, directory, allowWriteAccess, maxLifetimeSeconds, maxPerUser } = sharing;
-  const place = database ?? directory;
-  if (servers.length === 0 || place === undefined || !(features.share || features.access)) return undefined;
-  // Imported on use, as everything that only shares need.
+  { attributes, throttle, accountStatus, chain, notifications, people }: FilesParts,
+): Promise<OpenSharing> {
+  const { allowWriteAccess, maxLifetimeSeconds, maxPerUser } = sharing;
   const { openSharing } = await import("../../resource/share/open_sharing.ts");
   return keep(openSharing({
     ...common,
     people,
-    place,
-    marks: cluster?.marks,
     recorder: notifications?.recorder,
     allowWriteAccess,
     maxLifetimeSeconds,
@@ -94,24 +94,14 @@ async function openDataSharing(
       return throttleLogin(throttle.admit({ clientAddress, authorization }, signal), look);
     },
     unauthenticated: (reason) => unauthenticated(chain, reason),
-    sinks,
     log,
   }));
 }
 
-/** @param sharing Has the locks of paths, if there are shares. */
 async function openOwnFiles(
   common: Common,
-  { cluster, anyRecords, sharedClock }: FilesParts,
-  sharing: OpenSharing | undefined,
+  { anyRecords, sharedClock }: FilesParts,
 ): Promise<DavParts> {
   const { DavLocks } = await import("../../resource/dav/dav_locks.ts");
-  const { PathLocks } = await import("../../resource/share/path_locks.ts");
-  const { UnreadAnswers } = await import("../../resource/long_text.ts");
-  return {
-    ...common,
-    locks: new DavLocks(anyRecords, sharedClock),
-    paths: sharing?.uploads.locks ?? new PathLocks(cluster?.marks),
-    unread: sharing?.unread ?? new UnreadAnswers(),
-  };
+  return { ...common, locks: new DavLocks(anyRecords, sharedClock) };
 }

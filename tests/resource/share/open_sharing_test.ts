@@ -6,6 +6,7 @@ import { Sinks } from "../../../src/logging/sink.ts";
 import { NO_ATTRIBUTES } from "../../../src/model/attributes.ts";
 import { httpError } from "../../../src/model/http_error.ts";
 import { openSharing } from "../../../src/resource/share/open_sharing.ts";
+import { openUploads } from "../../../src/resource/share/open_uploads.ts";
 import { SHARE_DATABASE } from "../../../src/sharing/store/schema.ts";
 import { DRAFT } from "../../sharing/store/conformance.ts";
 import { Site } from "../../sharing/site.ts";
@@ -16,7 +17,7 @@ const SOURCE: AttributeSource = {
   close: () => {},
 };
 
-Deno.test("openSharing() has a store that lasts", async () => {
+Deno.test("openUploads() has a store that lasts, and openSharing() the limits of owners", async () => {
   await using site = await Site.open();
   const directory = await Deno.makeTempDir();
   const server = (name: string, sharing: boolean) => ({
@@ -26,12 +27,15 @@ Deno.test("openSharing() has a store that lasts", async () => {
     sharing,
     reservations: { limitFor: () => 0, descriptionsFor: () => [], list: () => [] },
   });
-  const open = () =>
-    openSharing({
+  const open = () => {
+    const uploads = openUploads({
+      ...{ place: directory, marks: undefined, recorder: undefined, sinks: new Sinks(SILENT), log: SILENT },
+      ...{ sessions: new Map([["HPC", site.sessions]]), clock: Date.now },
+    });
+    const sharing = openSharing({
+      ...uploads,
       accountStatus: () => Promise.resolve({ kind: "cannot tell" }),
       servers: new Map([["HPC", server("HPC", true)], ["OTHER", server("OTHER", false)]]),
-      sessions: new Map([["HPC", site.sessions]]),
-      place: directory,
       watch: () => () => {},
       guess: (_who, look) => look(),
       attributes: SOURCE,
@@ -39,11 +43,14 @@ Deno.test("openSharing() has a store that lasts", async () => {
       maxLifetimeSeconds: 0,
       maxPerUser: 0,
       unauthenticated: () => httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", accepted: "x" }),
-
-      sinks: new Sinks(SILENT),
       log: SILENT,
-      clock: Date.now,
     });
+    const close = () => {
+      sharing.close();
+      uploads.close();
+    };
+    return { ...sharing, close };
+  };
   const first = open();
   const share = await first.store.put("HPC", DRAFT);
   assertAlike(await first.owners.limits(share, new AbortController().signal), [{}]);
