@@ -741,9 +741,9 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "without it each upload waits for the lease of another: a hang, which no assertion reports",
   },
   {
-    file: "src/resource/access/drop/drop_upload.ts",
-    at: 'if (range.kind === "question" && known === undefined && place === "free") return { received: 0 };',
-    change: 'range.kind === "question" && known === undefined && place === "free" → false',
+    file: "src/resource/access/drop/recorded_upload.ts",
+    at: 'if (range.kind === "question" && known === undefined && naming === "free") return { received: 0 };',
+    change: 'range.kind === "question" && known === undefined && naming === "free" → false',
     equivalent: true,
     why: "the answer is the same; the guard spares a session of the daemon",
   },

@@ -24,16 +24,10 @@ export interface OpenSharing extends SharingParts {
   close(): void;
 }
 
-/** Deletes ended shares regularly. */
+/** Opens data sharing, which deletes ended shares regularly. */
 export function openSharing(options: SharingOptions): OpenSharing {
   const { attributes, accountStatus, recorder, log, ...given } = options;
   const { store, clock } = given;
-  const purge = () => {
-    store.purge().then(
-      (ended) => ended > 0 && log.info("ended shares deleted", { shares: ended }),
-      (error) => log.error("ended shares not deleted", { error }),
-    );
-  };
   const parts: SharingParts = {
     ...given,
     owners: new ShareOwners(attributes, accountStatus, log),
@@ -41,7 +35,12 @@ export function openSharing(options: SharingOptions): OpenSharing {
     running: new RunningUses(store, clock),
     mails: recorder?.has("mail") ?? false,
   };
-  const timer = setInterval(purge, PURGE_INTERVAL);
+  const timer = setInterval(() => {
+    store.purge().then(
+      (ended) => ended > 0 && log.info("ended shares deleted", { shares: ended }),
+      (error) => log.error("ended shares not deleted", { error }),
+    );
+  }, PURGE_INTERVAL);
   return {
     ...parts,
     close: () => {

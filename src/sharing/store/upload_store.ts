@@ -94,7 +94,8 @@ export class UploadStore {
       const [lessFiles, lessBytes] = more.map((each) => Math.max(0, -each));
       yield* first("release", { ...share, files: lessFiles ?? 0, bytes: lessBytes ?? 0 });
       const [files = 0, bytes = 0] = more.map((each) => Math.max(0, each));
-      if (files + bytes > 0) yield* reserve({ ...share, files, bytes });
+      if (files + bytes === 0) return;
+      yield* reserve({ ...share, files, bytes });
     });
   }
 

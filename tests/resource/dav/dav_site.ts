@@ -24,7 +24,7 @@ import { call, server, serversOf, USER } from "../sample_call.ts";
 /** How a test asks; by default as alice, with all rights. */
 export interface Question {
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array<ArrayBuffer>;
+  readonly body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>;
   /** Name in the login; several may have one account. */
   readonly as?: string;
   readonly uid?: string;
@@ -39,7 +39,7 @@ export class DavSite implements AsyncDisposable {
   readonly #records: RecordStore;
   readonly #store: ShareStore;
   readonly time = { ahead: 0 };
-  readonly parts: DavParts;
+  parts: DavParts;
   /** Ends what runs, as a ban does. */
   ban = (_reason: unknown) => {};
   /** Requests that a ban would end now. */
@@ -68,6 +68,20 @@ export class DavSite implements AsyncDisposable {
     };
   }
 
+  /** As a process that is dead for the others: it renews nothing that it holds. */
+  renewNothing(): void {
+    const { locks, unfinished: { store } } = this.parts.uploads;
+    this.parts = {
+      ...this.parts,
+      uploads: { locks, unfinished: new UnfinishedUploads(store, () => () => {}) },
+    };
+  }
+
+  /** Names in a directory below the folder, sorted. */
+  names(directory: string): string[] {
+    return [...Deno.readDirSync(`${this.root}/${directory}`)].map(({ name }) => name).sort();
+  }
+
   static async open(): Promise<DavSite> {
     return new DavSite(await Site.open({ maxSessions: 1_000_000 }, {}, { holdMs: 0 }));
   }
@@ -82,7 +96,9 @@ export class DavSite implements AsyncDisposable {
       question;
     const full = path.startsWith("/dav") ? path : `/dav/HPC${this.root}/${path}`;
     const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
-    const length: Record<string, string> = bytes === undefined ? {} : { "Content-Length": `${bytes.length}` };
+    const length: Record<string, string> = bytes instanceof Uint8Array
+      ? { "Content-Length": `${bytes.length}` }
+      : {};
     const request = {
       method,
       path: full,

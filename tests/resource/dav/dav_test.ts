@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { SILENT } from "../../../src/logging/logger.ts";
+import { deleteDue } from "../../../src/resource/access/drop/delete_part.ts";
+import { until } from "../../fixtures/deadline.ts";
 import { LONG } from "../../long/results.ts";
 import { DavSite, lockinfo } from "./dav_site.ts";
 
@@ -84,6 +87,61 @@ Deno.test("WebDAV makes, copies, moves and deletes, and says what is in the way"
   assert.equal(await dav.told("DELETE", "new"), "204");
   assert.deepEqual([...Deno.readDirSync(root)].map(({ name }) => name).sort(), ["d2", "shallow"]);
   assert.equal(await dav.told("GET", "d2"), "405 ERR_METHOD_NOT_ALLOWED");
+});
+
+/** A PUT of which nine bytes of ten have arrived. */
+async function begunPut(dav: DavSite, path: string) {
+  const { readable, writable } = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>();
+  const writer = writable.getWriter();
+  const told = dav.told("PUT", path, { body: readable, headers: { "Content-Length": "10" } })
+    .catch((error: Error) => error.message);
+  await writer.write(new TextEncoder().encode("123456789"));
+  await until(() => dav.names("d").some((name) => name.startsWith(".part-")), { everyMs: 1 });
+  return { told, writer };
+}
+
+Deno.test("WebDAV leaves nothing of a PUT whose client goes away, and what was there stays as it was", async () => {
+  await using dav = await DavSite.open();
+  for (const path of ["d/new", "d/ten.txt"]) {
+    const { told, writer } = await begunPut(dav, path);
+    await writer.abort(new Error("the client is gone"));
+    assert.equal(await told, "the client is gone");
+    assert.deepEqual(dav.names("d"), ["sub", "ten.txt"]);
+  }
+  assert.equal(await Deno.readTextFile(`${dav.root}/d/ten.txt`), "0123456789");
+  assert.deepEqual(await dav.parts.uploads.unfinished.store.due(), []);
+  dav.time.ahead = 25 * 3_600_000;
+  assert.deepEqual(await dav.parts.uploads.unfinished.store.due(), [], "nothing is left to delete");
+});
+
+Deno.test("a PUT or copy whose process dies leaves a temporary file for a day, and nothing of anybody else", async () => {
+  await using dav = await DavSite.open();
+  dav.renewNothing();
+  const { told, writer } = await begunPut(dav, "d/ten.txt");
+  await Deno.writeTextFile(`${dav.root}/d/.part-mine`, "not the service's");
+  await deleteDue(dav.parts, SILENT);
+  assert.equal(dav.names("d").length, 4);
+  dav.time.ahead = 25 * 3_600_000;
+  await deleteDue(dav.parts, SILENT);
+  assert.deepEqual(dav.names("d"), [".part-mine", "sub", "ten.txt"]);
+  await writer.abort(new Error("gone"));
+  await told;
+  assert.equal(await Deno.readTextFile(`${dav.root}/d/ten.txt`), "0123456789");
+});
+
+Deno.test("a temporary file that cannot be deleted at once is deleted after a day", async () => {
+  await using dav = await DavSite.open();
+  dav.renewNothing();
+  const { sessions } = dav.parts;
+  const { told, writer } = await begunPut(dav, "d/new");
+  dav.site.sessions.open = () => Promise.reject(new Error("the daemon is away"));
+  await writer.abort(new Error("the client is gone"));
+  assert.equal(await told, "the client is gone");
+  assert.match(`${dav.names("d")}`, /^\.part-[0-9a-f]{32}-new,sub,ten.txt$/);
+  Reflect.deleteProperty(dav.site.sessions, "open");
+  dav.time.ahead = 25 * 3_600_000;
+  await deleteDue({ ...dav.parts, sessions }, SILENT);
+  assert.deepEqual(dav.names("d"), ["sub", "ten.txt"]);
 });
 
 Deno.test("WebDAV lists thousands of entries", async () => {

@@ -96,12 +96,9 @@ export async function bringFile(
   // Readers of the directory see the digest; to go on with an upload takes the key.
   const secret = `${server}/${share}/${key ?? crypto.randomUUID()}`;
   const id = { server, share, key: createHash("sha256").update(secret).digest("hex").slice(0, 32) };
+  const { unfinished } = parts.uploads;
   try {
-    return await parts.uploads.unfinished.alone(
-      id,
-      key === undefined,
-      (held) => bring(held, place, brought, parts),
-    );
+    return await unfinished.alone(id, key === undefined, (held) => bring(held, place, brought, parts));
   } catch (error) {
     const kept = key === undefined ? await giveUp(call, place, id, parts) : undefined;
     if (kept !== undefined) return kept;
@@ -183,17 +180,7 @@ async function begin(
   const end = `.${held.id.key}.part`;
   const part = `${directory}${endOfName(nameOf(name), LONGEST_NAME - end.length)}${end}`;
   const { uid, gid } = place;
-  const planned = {
-    ...held.id,
-    uid,
-    gid,
-    part,
-    name,
-    total,
-    files: 1,
-    bytes: reserved ?? 0,
-    kept: false,
-  };
+  const planned = { ...held.id, uid, gid, part, name, total, files: 1, bytes: reserved ?? 0, kept: false };
   held.upload = await unfinished.store.begin(planned, held.holder);
   if (held.upload === undefined) {
     throw httpError("ERR_UPLOAD_INCOMPLETE", "another request has just begun it");
@@ -260,14 +247,7 @@ async function write(
     ? range.length
     : total ?? (place.quota?.bytes === undefined ? Infinity : bytes);
   let sent = 0;
-  await session.upload(part, body, {
-    first,
-    length: range.length,
-    most,
-    progress: (bytes) => {
-      sent = bytes;
-    },
-  });
+  await session.upload(part, body, { first, length: range.length, most, progress: (bytes) => sent = bytes });
   return first + sent;
 }
 
