@@ -206,8 +206,8 @@ async function put(dav: DavCall): Promise<HttpResponse> {
       signal: AbortSignal.any([signal, stop.signal]),
       check: async (existing) => {
         const parent = existing === undefined ? [{ path: withoutSlash(parentOf(path)) }] : [];
-        await requireUnlocked(dav, [{ path }, ...parent]);
-        const validators = existing && davValidators(existing, parts.clock());
+        const locked = await requireUnlocked(dav, [{ path }, ...parent]);
+        const validators = existing && { ...davValidators(existing, parts.clock()), locked };
         if (!allowsWriting(headers, validators)) throw httpError("ERR_PRECONDITION_FAILED");
       },
       verify: (session, part, size) => verifyDigest(session, part, size, announced),

@@ -110,22 +110,29 @@ export async function unlock(
   return emptyResponse({ status: 204 });
 }
 
-/** Checks the header `If`, and the tokens of locks on paths that change. @throws {ERR_PRECONDITION_FAILED | ERR_LOCKED} */
+/**
+ * Checks the header `If`, and the tokens of locks on paths that change.
+ * @returns Whether the caller's lock keeps all others from writing one of these files.
+ * @throws {ERR_PRECONDITION_FAILED | ERR_LOCKED}
+ */
 export async function requireUnlocked(
   dav: DavCall,
   paths: readonly { readonly path: string; readonly below?: boolean }[],
-): Promise<void> {
+): Promise<boolean> {
   const { lists, user, parts: { locks } } = dav;
   await requireConditions(dav);
   const shown = shownTokens(lists);
   const isOpen = ({ token, owner }: DavLock) => shown.has(token) && owner === user.owner;
+  let isOurs = false;
   for (const { path, below } of paths) {
     const found = await locks.at(user, path, { below });
     const shared = found.filter(({ shared }) => shared);
     if (found.some((lock) => !lock.shared && !isOpen(lock)) || (shared.length > 0 && !shared.some(isOpen))) {
       throw httpError("ERR_LOCKED");
     }
+    isOurs ||= found.some(({ shared, directory }) => !shared && !directory);
   }
+  return isOurs;
 }
 
 async function requireConditions(dav: DavCall): Promise<void> {

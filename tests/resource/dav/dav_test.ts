@@ -188,6 +188,43 @@ Deno.test("WebDAV locks bind all who may write a file, and are opened by their t
   assert.equal(await write(carol), "204");
 });
 
+Deno.test("WebDAV knows the version of a file under its client's lock as soon as it is written, as davfs2 needs it", async () => {
+  await using dav = await DavSite.open();
+  dav.time.ahead = -3_600_000; // whatever is written has just been written
+  const token = await locked(dav, "d/new");
+  const tag = async (path = "d/new") => (await dav.ask("HEAD", path)).headers.get("ETag") ?? "";
+  const put = (body: string, headers: Record<string, string>, question = {}) =>
+    dav.told("PUT", "d/new", { body, headers, ...question });
+  const shown = { If: `(${token})` };
+  const empty = await tag();
+  assert.match(empty, /^"0-\d+"$/);
+  assert.equal(await put("first", { ...shown, "If-Match": empty }), "204");
+  const fresh = await tag();
+  assert.match(fresh, /^W\/"5-\d+-\w+"$/);
+  assert.equal(await put("again", { ...shown, "If-Match": empty }), "412 ERR_PRECONDITION_FAILED");
+  await Deno.writeTextFile(`${dav.root}/d/new`, "others'");
+  assert.equal(await put("again", { ...shown, "If-Match": fresh }), "412 ERR_PRECONDITION_FAILED");
+  const now = await tag();
+  assert.equal(await put("again", { "If-Match": now }), "423 ERR_LOCKED");
+  assert.equal(await put("again", { ...shown, "If-Match": now }), "204");
+  assert.equal(await Deno.readTextFile(`${dav.root}/d/new`), "again");
+  const modified = (await dav.ask("HEAD", "d/new")).headers.get("Last-Modified") ?? "";
+  assert.equal(await put("since", { ...shown, "If-Unmodified-Since": modified }), "204");
+  assert.equal((await dav.ask("UNLOCK", "d/new", { headers: { "Lock-Token": token } })).status, 204);
+  assert.equal(
+    await put("x", { "If-Match": await tag() }),
+    "412 ERR_PRECONDITION_FAILED",
+    "others may write",
+  );
+  const ofDirectory = await locked(dav, "d");
+  const below = { If: `<https://h/dav/HPC${dav.root}/d> (${ofDirectory})`, "If-Match": await tag() };
+  assert.equal(await put("x", below), "412 ERR_PRECONDITION_FAILED", "it binds its account alone");
+  await dav.ask("UNLOCK", "d", { headers: { "Lock-Token": ofDirectory } });
+  const shared = await locked(dav, "d/new", { body: lockinfo("shared") });
+  const byOne = { If: `(${shared})`, "If-Match": await tag() };
+  assert.equal(await put("x", byOne), "412 ERR_PRECONDITION_FAILED", "others may have one too");
+});
+
 Deno.test("WebDAV locks of a directory bind its account with all below, and nobody else", async () => {
   await using dav = await DavSite.open();
   const token = await locked(dav, "d");
