@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { mountService } from "../../src/service/mount.ts";
+import { until } from "../fixtures/deadline.ts";
 import { startDaemon } from "../daemon_simulator/daemon.ts";
 import { DEMO_USER, writeDemoConfiguration } from "../demo/demo_configuration.ts";
 import { createAuthority } from "../pki/authority.ts";
@@ -158,6 +159,16 @@ Deno.test({
     assert.match(
       String(await known.evaluate("document.querySelector('#address').value")),
       /rest\/access\/DEMO/,
+    );
+    // No person permits a browser without a window to use the clipboard.
+    await known.evaluate("navigator.clipboard.writeText = (text) => Promise.resolve(window.copied = text)");
+    await known.evaluate("document.querySelector('button[data-copy]').click()");
+    const news = "document.querySelector('#news').textContent";
+    await until(async () => await known.evaluate(news) === "Copied", { what: "the news of the copy" });
+    assert.equal(await known.evaluate("copied === document.querySelector('#address').value"), true);
+    assert.match(
+      String(await known.evaluate("document.querySelector('details.danger').textContent")),
+      /This ends the share of .*\/home\/.* for everyone with the link/,
     );
     await known.send("Delete the link and its log of uses");
     assert.equal(await known.evaluate("location.pathname"), "/shares");
