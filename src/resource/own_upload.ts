@@ -33,7 +33,7 @@ export async function uploadOwn(
       Promise.resolve({
         signal: call.signal,
         giveBack: async () => {},
-        finish: async ({ bytes }) => parts.transferred?.("upload", bytes),
+        finish: ({ bytes }) => Promise.resolve(parts.transferred?.("upload", bytes)),
       }),
   };
   // The path is part of the key: locks and limits were checked for no other one.
