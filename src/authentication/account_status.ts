@@ -13,7 +13,6 @@ export interface NamedUser {
   readonly proved?: number;
 }
 
-/** Status of a user at the source. */
 export type AccountStatus =
   | {
     readonly kind: "known";

@@ -1,6 +1,9 @@
 /** Time in milliseconds since the epoch; injected, so that tests can move it. */
 export type Clock = () => number;
 
+/** Latest time that a date can hold, in seconds since the epoch. */
+export const LAST_SECOND = 8.64e12;
+
 declare const WHOLE: unique symbol;
 
 /** Milliseconds without a fraction, as databases take them. */
@@ -20,7 +23,6 @@ function isWhole(ms: number): ms is WholeMs {
 /** Monotonic milliseconds for durations. Readings of different threads cannot be compared. */
 export type Stopwatch = () => number;
 
-/** Monotonic clock of the platform. */
 export const stopwatch: Stopwatch = () => performance.now();
 
 /** Clock that never jumps. Each thread has its own offset: send the current time along with readings. */

@@ -27,7 +27,6 @@ function authoritiesOf({ anchors, publicRoots = [] }: HttpsTrust): string[] {
   return [...sortTrust(anchors).issuers.map(({ pem }) => pem), ...publicRoots];
 }
 
-/** Verified TLS connection. */
 export interface TlsConnection {
   /** Next bytes; `undefined` at the end. */
   read(): Promise<Uint8Array | undefined>;
@@ -35,7 +34,6 @@ export interface TlsConnection {
   close(): void;
 }
 
-/** Server to connect to. */
 export interface TlsTarget {
   readonly host: string;
   readonly port: number;

@@ -94,7 +94,6 @@ function postgresCommands(folder: string, { servers, database, user }: DatabaseC
   };
 }
 
-/** Name of the manifest in a backup. */
 export const MANIFEST = "manifest.json";
 
 interface BackupFile {
@@ -105,7 +104,6 @@ interface BackupFile {
   readonly sha256: string;
 }
 
-/** Contents of a backup. */
 export interface Manifest {
   readonly format: 1;
   readonly version: string; // of the service that made it

@@ -84,7 +84,6 @@ export const FEATURES = section({
   },
 });
 
-/** Log output. */
 export const LOGGING = section({
   prefix: "container.logging.",
   title: "Logs",
@@ -117,7 +116,6 @@ export const LOGGING = section({
   },
 });
 
-/** Audit log. */
 export const AUDIT = section({
   prefix: "container.audit.",
   title: "Audit",
@@ -143,7 +141,6 @@ export const AUDIT = section({
   },
 });
 
-/** Control socket for commands. */
 export const CONTROL = section({
   prefix: "container.control.",
   title: "Control",
@@ -156,7 +153,6 @@ export const CONTROL = section({
   },
 });
 
-/** Metrics for Prometheus. */
 export const METRICS = section({
   prefix: "container.metrics.",
   title: "Metrics",

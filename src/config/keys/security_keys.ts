@@ -106,7 +106,6 @@ export const ISSUED_TOKENS = section({
   },
 });
 
-/** Browser sign-in. */
 export const BROWSERS = section({
   prefix: "container.security.browser.",
   title: "Browser sessions",
@@ -132,7 +131,6 @@ export const BROWSERS = section({
   },
 });
 
-/** Login throttling. */
 export const THROTTLING = section({
   prefix: "container.security.throttling.",
   title: "Failed logins",

@@ -31,7 +31,6 @@ interface SharingOptions extends Omit<SharingParts, Made> {
   readonly log: Logger;
 }
 
-/** Running data sharing. */
 export interface OpenSharing extends SharingParts {
   close(): void;
 }

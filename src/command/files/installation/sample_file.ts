@@ -15,7 +15,6 @@ import startupProperties from "../../../../conf/startup.properties" with { type:
 import trustedReadme from "../../../../conf/trusted/README.txt" with { type: "text" };
 import passwordFile from "../../../../conf/users.txt" with { type: "text" };
 
-/** Sample file in the executable. */
 export interface SampleFile {
   readonly path: string;
   readonly mode: number;
@@ -33,7 +32,6 @@ export const FOLDER_FILES: readonly SampleFile[] = [
   { path: "conf/users.txt", mode: 0o600, text: passwordFile },
 ];
 
-/** Settings of the scripts. */
 export const STARTUP_FILE: SampleFile = {
   path: "conf/startup.properties",
   mode: PUBLIC,
