@@ -47,6 +47,7 @@ export async function makeShare(call: Call, body: unknown, parts: SharingParts):
   await checkGroup(call, groupOf(fields.target), { account, server });
   if (fields.access === "DROP" && !path.endsWith("/")) throw invalidPath("uploads need a directory");
   checkTokenShare(call, { path, access: fields.access, sources });
+  await checkReplaced(call, server, { paths: [path], target: fields.target }, parts);
   const share = await parts.store.put(server.name, {
     path,
     owner: nameOnServer(call, server.name),
@@ -120,7 +121,20 @@ async function removeShares(
   const exact = await fullPath(path, () => shareAccount(call, name).uid, server, call.signal);
   checkTokenUse(call, exact, "READ");
   const toggled = exact.endsWith("/") ? withoutSlash(exact) : `${exact}/`;
+  await checkReplaced(call, server, { paths: [exact, toggled], target }, { store });
   const removed = await store.removeByPath(name, owner, exact, target) ||
     await store.removeByPath(name, owner, toggled, target);
   if (removed > 0) call.audit({ server: name, owner, target, path: exact });
+}
+
+/** Checks the caller's shares that a request changes or removes by their path. @throws {ERR_TOKEN_RESTRICTIONS} */
+async function checkReplaced(
+  call: Call,
+  { name }: SharedServer,
+  { paths, target }: { readonly paths: readonly string[]; readonly target: string },
+  { store }: Pick<SharingParts, "store">,
+): Promise<void> {
+  const owner = nameOnServer(call, name);
+  const found = await store.withPaths(name, paths, [target]);
+  for (const share of found) if (share.owner === owner) checkTokenShare(call, share);
 }

@@ -1,4 +1,5 @@
 import type { SessionClient } from "../../daemon/session/session_client.ts";
+import { attempt } from "../../model/attempt.ts";
 import { HttpError, httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { type ExistingServer, existingServer } from "../server_facts.ts";
@@ -24,6 +25,13 @@ export function sharedServer(call: Call, { sessions, unauthenticated }: SharingP
   if (client === undefined || !server.facts.sharing) throw httpError("ERR_UNKNOWN_SERVER");
   checkLogin(call, server.facts, { unauthenticated });
   return { ...server, sessions: client };
+}
+
+/** Returns the servers with sharing that suit token and login. */
+export function sharedServers(call: Call, parts: SharingParts): SharedServer[] {
+  return [...parts.servers].flatMap(([name, facts]) =>
+    attempt(() => [sharedServer({ ...call, server: { name, facts } }, parts)], HttpError, () => [])
+  );
 }
 
 /** Creates {ERR_NOT_PERMITTED}. @param text Forbidden action. */
