@@ -45,8 +45,9 @@ export async function uploadOwn(
   RUNNING.set(place, stop);
   const signal = AbortSignal.any([call.signal, stop.signal]);
   const lost = (reason: Error) => stop.abort(reason);
-  const release = await parts.paths.take(server, part, signal, lost);
+  let release = () => {};
   try {
+    release = await parts.paths.take(server, part, signal, lost);
     using session = await files.open(path, signal);
     const check = () => fileToWrite(session, path, headers, parts.clock());
     const finished = FINISHED.get(place);

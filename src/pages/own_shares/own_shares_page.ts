@@ -84,11 +84,7 @@ export async function newSharePage(call: Call, parts: SharingParts): Promise<Htt
 
 /** Serves `POST /shares/<server>`: creates a share, or renews the one of the same path and target. */
 export async function makeShareByForm(call: Call, parts: SharingParts): Promise<HttpResponse> {
-  const request = shareRequest(await readOwnForm(call));
-  const user = String(request["user"]);
-  const isPerson = user !== EVERYBODY && groupOf(user) === undefined && parts.people !== undefined;
-  const recipient = isPerson ? await parts.people.find(user) : user;
-  const share = await makeShare(call, { ...request, user: recipient }, parts);
+  const share = await makeShare(call, shareRequest(await readOwnForm(call)), parts);
   if (share === undefined) throw httpError("ERR_PAGE_OUTDATED", "access NONE, which the form does not offer");
   return redirect(`${call.root}shares/${share.server}/${share.id}`);
 }

@@ -154,14 +154,13 @@ function infiniteDepth(): HttpResponse {
 
 /** Changing properties is refused: they would be lost when a file is moved by other means. */
 async function proppatch(dav: DavCall): Promise<HttpResponse> {
-  const { call, files, target } = dav;
+  const { call, target } = dav;
   const update = await readDavBody(call.request);
   if (update === undefined || !isDav(update, "propertyupdate")) throw wrongBody("propertyupdate");
   const names = update.children.filter((child) => isDav(child, "set") || isDav(child, "remove"))
     .flatMap((child) => childOf(child, "prop")?.children ?? []);
   await requireUnlocked(dav, [{ path: target.path }]);
-  using session = await files.open(target.path, call.signal);
-  const { kind } = there(dav, await find(session, target.path));
+  const { kind } = there(dav, await entryAt(dav, target.path));
   const shown = { href: target.href, kind: kind === "directory" ? kind : "file" } as const;
   return textResponse(refusedProperties(shown, names), XML, { status: 207 });
 }
@@ -246,7 +245,7 @@ async function copyOrMove(dav: DavCall): Promise<HttpResponse> {
   if (overwrite !== "T" && overwrite !== "F") throw invalidRequest("Overwrite: expected T or F");
   const { path: to } = await davTarget(call, user.server, destinationOf(call), files.home);
   await requireVersion(dav);
-  const existed = await exists(dav, to);
+  const existed = await entryAt(dav, to) !== undefined;
   if (existed && overwrite === "F") throw httpError("ERR_PRECONDITION_FAILED");
   await requireUnlocked(dav, [
     ...(isMove ? [{ path: from, below: true }, { path: withoutSlash(parentOf(from)) }] : []),
@@ -263,18 +262,17 @@ async function copyOrMove(dav: DavCall): Promise<HttpResponse> {
 }
 
 /** Checks the conditions of a request that deletes, moves or copies its target. @throws {ERR_PRECONDITION_FAILED} */
-async function requireVersion({ call, files, target: { path }, parts }: DavCall): Promise<void> {
-  const { headers } = call.request;
+async function requireVersion(dav: DavCall): Promise<void> {
+  const { call: { request: { headers } }, target: { path }, parts } = dav;
   if (!CONDITIONS.some((name) => headers.has(name))) return;
-  using session = await files.open(path, call.signal);
-  const entry = await find(session, path);
+  const entry = await entryAt(dav, path);
   const validators = entry?.kind === "file" ? davValidators(entry, parts.clock()) : undefined;
   if (!allowsWriting(headers, validators)) throw httpError("ERR_PRECONDITION_FAILED");
 }
 
-async function exists({ call, files }: DavCall, path: string): Promise<boolean> {
+async function entryAt({ call, files }: DavCall, path: string): Promise<DatedEntry | undefined> {
   using session = await files.open(path, call.signal);
-  return await find(session, path) !== undefined;
+  return await find(session, path);
 }
 
 function there({ target }: DavCall, entry: DatedEntry | undefined): DatedEntry {

@@ -10,7 +10,7 @@ import { readJson } from "../request_body.ts";
 import { checkedPath, checkWritePolicy, fullPath, makingOf, shareAccount } from "./checked_path.ts";
 import { accountOn, nameOnServer } from "./names.ts";
 import { parseShareFields, type ShareFields } from "./share_fields.ts";
-import { refusal, type SharedServer, sharedServer } from "./shared_server.ts";
+import { checkEverywhere, refusal, type SharedServer, sharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 import { mailFor } from "./vouched_mail.ts";
 import { emptyResponse } from "../text_response.ts";
@@ -114,16 +114,16 @@ async function removeShares(
   call: Call,
   server: SharedServer,
   { path, target }: ShareFields,
-  { store }: SharingParts,
+  parts: SharingParts,
 ): Promise<void> {
   const { name } = server;
   const owner = nameOnServer(call, name);
   const exact = await fullPath(path, () => shareAccount(call, name).uid, server, call.signal);
   checkTokenUse(call, exact, "READ");
   const toggled = exact.endsWith("/") ? withoutSlash(exact) : `${exact}/`;
-  await checkReplaced(call, server, { paths: [exact, toggled], target }, { store });
-  const removed = await store.removeByPath(name, owner, exact, target) ||
-    await store.removeByPath(name, owner, toggled, target);
+  await checkReplaced(call, server, { paths: [exact, toggled], target }, parts);
+  const removed = await parts.store.removeByPath(name, owner, exact, target) ||
+    await parts.store.removeByPath(name, owner, toggled, target);
   if (removed > 0) call.audit({ server: name, owner, target, path: exact });
 }
 
@@ -132,9 +132,12 @@ async function checkReplaced(
   call: Call,
   { name }: SharedServer,
   { paths, target }: { readonly paths: readonly string[]; readonly target: string },
-  { store }: Pick<SharingParts, "store">,
+  parts: SharingParts,
 ): Promise<void> {
   const owner = nameOnServer(call, name);
-  const found = await store.withPaths(name, paths, [target]);
-  for (const share of found) if (share.owner === owner) checkTokenShare(call, share);
+  const found = await parts.store.withPaths(name, paths, [target]);
+  for (const share of found.filter((share) => share.owner === owner)) {
+    checkTokenShare(call, share);
+    await checkEverywhere(call, share, parts);
+  }
 }

@@ -60,11 +60,21 @@ export async function ownShare(call: Call, server: string, parts: SharingParts):
   return share;
 }
 
+/** Checks token and login for all servers of a share, since a change of an imported share applies to each. @throws 403 */
+export async function checkEverywhere(call: Call, { id }: Share, parts: SharingParts): Promise<void> {
+  for (const { server: name } of await parts.store.withId(id)) {
+    const facts = parts.servers.get(name);
+    if (facts?.sharing) sharedServer({ ...call, server: { name, facts } }, parts);
+  }
+}
+
 /** Serves `DELETE /rest/share/<server>/<id>`; an unknown id is no error. */
 export async function deleteShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const { name } = sharedServer(call, parts);
   const share = await ownShare(call, name, parts);
-  if (share !== undefined && await parts.store.remove(name, share.id)) {
+  if (share === undefined) return emptyResponse();
+  await checkEverywhere(call, share, parts);
+  if (await parts.store.remove(name, share.id)) {
     call.audit({ server: name, owner: share.owner, path: share.path });
   }
   return emptyResponse();
