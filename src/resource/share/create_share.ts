@@ -1,6 +1,7 @@
 import { formatScrypt, hashWithScrypt } from "../../authentication/password/stored_hash.ts";
 import type { Secret } from "../../model/secret.ts";
 import { invalidPath, withoutSlash } from "../../model/absolute_path.ts";
+import { LAST_SECOND } from "../../model/clock.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { groupOf, type Share } from "../../sharing/share.ts";
 import { invalidRequest } from "../../model/http_error.ts";
@@ -106,7 +107,7 @@ export function endOfLife(
   { maxLifetimeSeconds, clock }: Pick<SharingParts, "maxLifetimeSeconds" | "clock">,
 ): number {
   const limits = [lifetime, maxLifetimeSeconds].filter((seconds) => seconds > 0);
-  return limits.length === 0 ? 0 : Math.floor(clock() / 1000) + Math.min(...limits);
+  return limits.length === 0 ? 0 : Math.min(Math.floor(clock() / 1000) + Math.min(...limits), LAST_SECOND);
 }
 
 /** Compares the text, with or without last slash: path and daemon may be gone (D36). */
