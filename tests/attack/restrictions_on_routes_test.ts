@@ -134,7 +134,11 @@ async function present(): Promise<unknown> {
 
 Deno.test("a narrowed token gives and changes nothing outside of its directories, by any route", async () => {
   const before = await present();
-  for (const restriction of [{ path: `${data}/d/`, activity: "read" }, { server: "TWO" }]) {
+  const restrictions: readonly Readonly<Record<string, string>>[] = [
+    { path: `${data}/d/`, activity: "read" },
+    { server: "TWO" },
+  ];
+  for (const restriction of restrictions) {
     const narrow = bearer(await token(restriction));
     assert.equal((await system.ask("/rest/auth", narrow)).status, 200);
     assert.deepEqual(await given((request) => send(request, narrow)), []);
