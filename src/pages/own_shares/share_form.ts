@@ -34,9 +34,7 @@ export function shareFields(
 <p><label for="user">${SAYS.whom}</label>
 <input id="user" name="user" list="people" autocomplete="off" maxlength="1000" spellcheck="false" autocapitalize="none" aria-describedby="user-help"></p>
 <datalist id="people">${
-    people?.slice(0, MOST_SUGGESTED).map(({ dn, name }) =>
-      markup`<option value="${dn}" label="${name}"></option>`
-    )
+    people?.slice(0, MOST_SUGGESTED).map(({ dn, name }) => markup`<option value="${dn}">${name}</option>`)
   }</datalist>
 <p id="user-help" class="quiet">${people === undefined ? SAYS.whomHelp : SAYS.peopleHelp}</p>
 <p><label for="group">${SAYS.group}</label>

@@ -1,9 +1,8 @@
-import { canonicalDn, ifName, parseName } from "../../model/distinguished_name.ts";
+import { canonicalDn } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import type { Clock } from "../../model/clock.ts";
 import { isJsonObject } from "../../authentication/json_object.ts";
 import type { RecordStore } from "../../store/record_store.ts";
-import { invalidRequest } from "../../model/http_error.ts";
 
 const KIND = "person";
 
@@ -12,13 +11,10 @@ const KEPT = 365 * 24 * 3600;
 
 interface Person {
   readonly dn: string; // as authenticated
-  readonly name: string; // for people
+  readonly name: string; // for people: everybody chooses their own, so shares name distinguished names
 }
 
-/** Names in an error text. */
-const MOST_NAMED = 10;
-
-/** People who have signed in on pages, who are suggested as recipients (`share.suggestPeople`). */
+/** People who have signed in on pages, whom pages suggest to others (`share.suggestPeople`). */
 export class People {
   constructor(
     readonly records: () => RecordStore | undefined,
@@ -38,16 +34,6 @@ export class People {
     const records = await this.records()?.list(KIND) ?? [];
     return records.map(({ content }) => content).filter(isPerson)
       .toSorted((a, b) => a.name.localeCompare(b.name));
-  }
-
-  /** Checks that a text is nobody's display name, which people choose themselves. @throws {ERR_INVALID_REQUEST} */
-  async checkRecipient(text: string): Promise<void> {
-    if (ifName(() => parseName(text).length > 0)) return;
-    const wanted = text.trim().toLowerCase();
-    const found = (await this.all()).filter(({ name }) => name.toLowerCase() === wanted).map(({ dn }) => dn);
-    if (found.length === 0) return;
-    const names = found.slice(0, MOST_NAMED).join("; ") + (found.length > MOST_NAMED ? "; …" : "");
-    throw invalidRequest(`user: expected the distinguished name of the person you mean: ${names}`);
   }
 }
 

@@ -7,7 +7,6 @@ import { Secret } from "../../model/secret.ts";
 import { type LoginThrottle, throttleLogin } from "../../throttling/login_throttle.ts";
 import type { DavParts } from "../../resource/dav/dav_call.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
-import type { OpenSharing } from "../../resource/share/open_sharing.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import type { Database } from "../../store/database.ts";
 import type { RecordStore } from "../../store/record_store.ts";
@@ -31,32 +30,45 @@ interface FilesParts {
   readonly notifications: { readonly recorder: Recorder } | undefined;
 }
 
-type Common = Omit<DavParts, "locks"> & Pick<SharingParts, "store">;
-
 /** Opens what needs data sessions: data sharing, and the users' own files. */
 export async function openFiles(
   opening: Opening,
   parts: FilesParts,
-): Promise<{ readonly sharing: OpenSharing | undefined; readonly files: DavParts | undefined }> {
-  const { servers, throttle, observer, sharedClock: clock, database, cluster, notifications } = parts;
+): Promise<{ readonly sharing: SharingParts | undefined; readonly files: DavParts | undefined }> {
+  const { servers, attributes, accountStatus, throttle, observer, sharedClock: clock, database } = parts;
   const { config: { features, sharing: { servers: shared, directory } }, sinks, log, keep } = opening;
   const place = database ?? directory;
   const isShared = shared.length > 0 && place !== undefined && (features.share || features.access);
   if (!isShared && !features.files) return { sharing: undefined, files: undefined };
   // Imported on use.
-  const { openUploads } = await import("../../resource/share/open_uploads.ts");
+  const { openSharing } = await import("../../resource/share/open_sharing.ts");
   const sessions = await openSessions(opening, servers);
-  const recorder = notifications?.recorder;
-  const common: Common = {
-    ...keep(openUploads({ place, marks: cluster?.marks, recorder, sinks, log, clock, sessions })),
+  const [marks, recorder] = [parts.cluster?.marks, parts.notifications?.recorder];
+  const opened = openSharing({
+    place,
+    marks,
+    recorder,
+    attributes,
+    accountStatus,
+    sinks,
+    log,
+    clock,
+    sessions,
+  });
+  const common = {
+    ...keep(opened),
     servers,
     watch: ({ caller, clientAddress, user }, end) =>
       throttle.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
     transferred: (direction, bytes) => observer.transferred(direction, bytes),
+  } satisfies Partial<SharingParts>;
+  const files = async () => {
+    const { DavLocks } = await import("../../resource/dav/dav_locks.ts");
+    return { ...common, locks: new DavLocks(parts.anyRecords, clock) };
   };
   return {
-    sharing: isShared ? await openDataSharing(opening, common, parts) : undefined,
-    files: features.files ? await openOwnFiles(common, parts) : undefined,
+    sharing: isShared ? { ...common, ...termsOfSharing(opening, parts) } : undefined,
+    files: features.files ? await files() : undefined,
   };
 }
 
@@ -72,36 +84,19 @@ async function openSessions(
   );
 }
 
-/** Opens data sharing. */
-async function openDataSharing(
-  { config: { sharing }, log, keep }: Opening,
-  common: Common,
-  { attributes, throttle, accountStatus, chain, notifications, people }: FilesParts,
-): Promise<OpenSharing> {
-  const { allowWriteAccess, maxLifetimeSeconds, maxPerUser } = sharing;
-  const { openSharing } = await import("../../resource/share/open_sharing.ts");
-  return keep(openSharing({
-    ...common,
+function termsOfSharing(
+  { config: { sharing: { allowWriteAccess, maxLifetimeSeconds, maxPerUser } } }: Opening,
+  { throttle, chain, people }: FilesParts,
+) {
+  return {
     people,
-    recorder: notifications?.recorder,
     allowWriteAccess,
     maxLifetimeSeconds,
     maxPerUser,
-    attributes,
-    accountStatus,
     guess: ({ link, clientAddress, signal }, look) => {
       const authorization = { kind: "basic", user: `link ${link}`, password: new Secret("") } as const;
       return throttleLogin(throttle.admit({ clientAddress, authorization }, signal), look);
     },
     unauthenticated: (reason) => unauthenticated(chain, reason),
-    log,
-  }));
-}
-
-async function openOwnFiles(
-  common: Common,
-  { anyRecords, sharedClock }: FilesParts,
-): Promise<DavParts> {
-  const { DavLocks } = await import("../../resource/dav/dav_locks.ts");
-  return { ...common, locks: new DavLocks(anyRecords, sharedClock) };
+  } satisfies Partial<SharingParts>;
 }

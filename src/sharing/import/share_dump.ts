@@ -1,5 +1,6 @@
 import { isAddressRange } from "../../model/address.ts";
 import { isUserAccount } from "../../model/account_name.ts";
+import { LAST_SECOND } from "../../model/clock.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { HttpError } from "../../model/http_error.ts";
@@ -279,7 +280,7 @@ function toShare(
     access,
     oneTime,
     usesLeft,
-    expires,
+    expires: Math.min(expires, LAST_SECOND),
     accessCount,
     sources,
     note: entry.given("note"),
