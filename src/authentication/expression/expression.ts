@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import { callMethod, itemAt, MethodError, sameScalar } from "./methods.ts";
 import { InvalidExpression, MAX_NESTING, MAX_STEPS, MAX_TEXT, type Token, tokenize } from "./tokenizer.ts";
 import { describeKind, List, scalarText, Text, toValue, type Value, type Variables } from "./value.ts";
@@ -146,11 +147,9 @@ class Run {
 
   access(value: Value, { at, apply }: Access): Value {
     this.step(at);
-    try {
-      return apply(value, this);
-    } catch (error) {
-      throw error instanceof MethodError ? this.error(at, error.message) : error;
-    }
+    return attempt(() => apply(value, this), MethodError, ({ message }) => {
+      throw this.error(at, message);
+    });
   }
 
   call(at: number, value: Value, method: string, args: readonly Term[]): Value {

@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import { Buffer } from "node:buffer";
 import { randomBytes, X509Certificate } from "node:crypto";
 import type { Logger } from "../../logging/logger.ts";
@@ -96,13 +97,9 @@ export class Unity implements Authenticator {
     if ("kind" in passed) return passed;
     const { key, authorization } = passed;
     return await this.#cache.get(key, async (signal, credential) => {
-      try {
-        if (this.#takesTokens) readForeignToken(key[0] ?? "");
-      } catch (error) {
-        if (error instanceof InvalidToken) return this.#refused(error.message);
-        throw error;
-      }
-      return await this.#ask(authorization, askerOf(credentials, credential, signal));
+      const read = () => this.#takesTokens && void readForeignToken(key[0] ?? "");
+      const refused = attempt(read, InvalidToken, ({ message }) => this.#refused(message));
+      return refused || await this.#ask(authorization, askerOf(credentials, credential, signal));
     }, signal);
   }
 

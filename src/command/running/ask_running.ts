@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import { dirname, resolve } from "node:path";
 import { hangUp } from "../../model/regular_file.ts";
 import { type Diagnostic, formatDiagnostic } from "../../model/diagnostic.ts";
@@ -96,12 +97,9 @@ async function connectFirst(paths: readonly string[]): Promise<Deno.UnixConn> {
 }
 
 function resultOf(line: string): unknown {
-  let reply: unknown;
-  try {
-    reply = JSON.parse(line);
-  } catch {
+  const reply: unknown = attempt(() => JSON.parse(line), SyntaxError, () => {
     throw new CommandFailed("The service gave an answer that is not JSON");
-  }
+  });
   if (typeof reply === "object" && reply !== null && "ok" in reply) {
     if (reply.ok === true && "result" in reply) return reply.result;
     if ("error" in reply && typeof reply.error === "string") throw new CommandFailed(reply.error);

@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import { parseDuration } from "../../model/clock.ts";
 import { counted, printable } from "../../model/text.ts";
 import { InvalidAdminRequest, LONGEST_BAN, subjectOf } from "../../resource/admin/admin_request.ts";
@@ -122,12 +123,10 @@ export const ban: Command = defineCommands({
 });
 
 function subjectIn(given: Given<"user" | "address", never>): BanSubject {
-  try {
-    return subjectOf({ user: given.text("user"), address: given.text("address") });
-  } catch (error) {
-    if (error instanceof InvalidAdminRequest) throw new WrongUsage(error.message, { cause: error });
-    throw error;
-  }
+  const subject = () => subjectOf({ user: given.text("user"), address: given.text("address") });
+  return attempt(subject, InvalidAdminRequest, (cause) => {
+    throw new WrongUsage(cause.message, { cause });
+  });
 }
 
 function describe({ user, address }: BanSubject): string {

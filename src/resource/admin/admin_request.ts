@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import type { InstanceStatus } from "../../daemon/daemon_group.ts";
 import type { RegisteredInstance } from "../../instances/instance_register.ts";
 import type { AuditFacts } from "../../logging/audit_record.ts";
@@ -119,12 +120,9 @@ export function parseAdminRequest(line: string): AdminRequest {
 }
 
 function parseObject(line: string): Readonly<Record<string, unknown>> {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
+  const value: unknown = attempt(() => JSON.parse(line), SyntaxError, () => {
     throw new InvalidAdminRequest("Expected a line of JSON");
-  }
+  });
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new InvalidAdminRequest("Expected a JSON object");
   }
