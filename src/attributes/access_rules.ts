@@ -1,3 +1,4 @@
+/** Services with access rules. */
 export type AccessService = "auth" | "share" | "access" | "admin";
 
 /**

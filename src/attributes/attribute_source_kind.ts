@@ -24,6 +24,7 @@ export interface Expressions {
   others(variables: Variables): ReadonlyMap<string, readonly string[]>;
 }
 
+/** Dependencies of attribute sources. */
 export interface SourceParts {
   readonly log: Logger;
   readonly clock: Clock;

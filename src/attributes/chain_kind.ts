@@ -9,6 +9,7 @@ export const automatic = attributeSourceKind({
   create: async ({ name }) => new (await import("./attribute_chain.ts")).AutomaticSource(name),
 });
 
+/** Nested chain. */
 export const chainOfSources = attributeSourceKind({
   title: "AttributeSourcesChain: several sources that count as one",
   keys: { ...CHAIN, optional: OPTIONAL },

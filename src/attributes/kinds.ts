@@ -6,7 +6,7 @@ const refused = (what: string, names: readonly string[] = []) => ({
   expected: `${what} not supported, expected a map file (FileAttributeSource), an XUUDB or LDAP`,
 });
 
-/** In the order of the manual. */
+/** All kinds of attribute sources, in the order of the manual. */
 export const ATTRIBUTE_SOURCES: KindList<AttributeSourceKind> = {
   sort: "attribute source",
   kinds: [

@@ -4,6 +4,7 @@ import { httpError, isHttpError } from "../model/http_error.ts";
 import { lowerRole } from "./access_rules.ts";
 import type { AttributeSource } from "./attribute_source.ts";
 
+/** Selected and available attributes of a caller. */
 export interface UserAttributes {
   readonly role: string;
   readonly availableRoles: readonly string[];
@@ -25,6 +26,7 @@ export interface UserAttributes {
   };
 }
 
+/** Role without credentials. */
 export const ANONYMOUS_ROLE = "anonymous";
 const BANNED_ROLE = "banned";
 

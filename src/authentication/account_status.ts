@@ -13,6 +13,7 @@ export interface NamedUser {
   readonly proved?: number;
 }
 
+/** Status of a user at the source. */
 export type AccountStatus =
   | {
     readonly kind: "known";

@@ -5,6 +5,7 @@ import type { Identity } from "../model/identity.ts";
 import type { UploadOutcome } from "./ssh_key/certificate/user_certificate.ts";
 import type { AskAccountStatus } from "./account_status.ts";
 
+/** Issuer of tokens for an authenticator. */
 export interface TokenIssuer {
   readonly url: string;
   readonly scopes: readonly string[];
@@ -25,6 +26,7 @@ export interface BrowserVisit {
   readonly verifier: string; // RFC 7636, 4.1
 }
 
+/** Session at the provider. */
 export interface ProviderSession {
   readonly sub: string; // from the ID token (OIDC Core 1.0, 2)
   /** From the ID token, if present (OIDC Back-Channel Logout 1.0, 2.1). */
@@ -32,10 +34,12 @@ export interface ProviderSession {
   readonly refreshToken?: string; // absent: none issued
 }
 
+/** Result of renewing a login. */
 export type Renewal =
   | { readonly kind: "renewed"; readonly identity: Identity; readonly refreshToken: string }
   | Extract<AuthenticationResult, { readonly kind: "refused" }>;
 
+/** Result of a sign-in. */
 export type LoginOutcome =
   /** Access token and the latest end of the sign-in, in seconds since the epoch. */
   | {
@@ -46,6 +50,7 @@ export type LoginOutcome =
   }
   | { readonly kind: "refused"; readonly reason: string }; // for the log
 
+/** Provider with browser sign-in. */
 export interface BrowserLogin {
   readonly title: string; // displayed name
   readonly issuer: string; // as in `iss`
@@ -77,6 +82,7 @@ export interface EndedLogins {
   readonly sid: string | undefined;
 }
 
+/** Result of one authenticator. */
 export type AuthenticationResult =
   | { readonly kind: "accepted"; readonly identity: Identity }
   /** No credentials of this kind. */
@@ -94,6 +100,7 @@ export interface CertificateOwner extends SemaphoreWaiter {
   readonly account: string;
 }
 
+/** Certificates that users upload for their SSH keys. */
 export interface CertificateStore {
   /** @param owner User whose own authorities apply. @throws {ERR_RECORD_STORE | ERR_KEY_LOOKUP_FAILED} */
   upload(line: string, owner?: CertificateOwner): Promise<UploadOutcome>;

@@ -1,7 +1,7 @@
 import type { KindList } from "../config/kind.ts";
 import type { AuthenticatorKind } from "./authenticator_kind.ts";
 
-/** In the order of the manual. */
+/** All kinds of authenticators, in the order of the manual. */
 export const AUTHENTICATORS: KindList<AuthenticatorKind> = {
   sort: "method",
   kinds: [

@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { suggestion } from "../config/did_you_mean.ts";
 import { counted, printable } from "../model/text.ts";
 
+/** Name of the main configuration file. */
 export const MAIN_FILE = "container.properties";
 
 /** Folders of the configuration, in search order. */
@@ -23,6 +24,7 @@ export interface CommandIo {
   askSecret(question: string): Promise<string | undefined>;
 }
 
+/** Command that can be run. */
 export interface Command {
   readonly name: string;
   readonly summary: string;

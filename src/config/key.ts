@@ -24,6 +24,7 @@ interface JsonForm {
   readonly pattern?: string; // of the whole text
 }
 
+/** Description of one key. */
 export interface Key<T> {
   readonly shape: "one";
   readonly name?: string; // default: the name in the table
@@ -55,6 +56,7 @@ export interface Item<T> {
   readonly value: T;
 }
 
+/** Keys by their names in the program. */
 export type Table = Readonly<Record<string, Key<unknown> | Items<unknown>>>;
 
 /** Values of a table. */

@@ -13,6 +13,7 @@ export interface Place {
   members(order: readonly string[], key: string): Promise<readonly KindConfig[]>;
 }
 
+/** Remote system. */
 export interface Remote {
   readonly address: string; // URL
   readonly defaultPort?: number; // port of an address without one; only `http` and `https` need none
@@ -36,12 +37,14 @@ export function endpointOf(
   return { host: hostname.replace(/^\[|\]$/g, ""), port: found };
 }
 
+/** Name in an attribute file. */
 export interface WrittenName {
   readonly key: string;
   readonly file: string;
   readonly line: number;
 }
 
+/** User in a file. */
 export interface KnownUser {
   readonly dn: string;
   readonly login?: string; // present for a password login
@@ -57,6 +60,7 @@ export interface KindInspection {
   readonly matches?: (name: string) => boolean;
 }
 
+/** Relation of a Java class to a kind. */
 export interface ClassUse {
   readonly names?: readonly string[]; // names that imply this class
   readonly as?: string; // equivalent class that replaces it
@@ -101,6 +105,7 @@ export interface KindEntry<K extends Kind = Kind> {
   load(): Promise<K>;
 }
 
+/** List of kinds. */
 export interface KindList<K extends Kind = Kind> {
   readonly sort: string; // such as `method`, for messages
   readonly kinds: readonly KindEntry<K>[];
@@ -110,12 +115,14 @@ export interface KindList<K extends Kind = Kind> {
   >;
 }
 
+/** All lists of kinds. */
 export interface Kinds<M extends Kind = Kind, A extends Kind = Kind, D extends Kind = Kind> {
   readonly authenticators: KindList<M>;
   readonly sources: KindList<A>;
   readonly destinations: KindList<D>;
 }
 
+/** Configuration with its kind. */
 export interface OfKind<K extends Kind = Kind> {
   readonly sort: string;
   readonly config: KindConfig;

@@ -3,6 +3,7 @@ import { trimEndCharacters } from "../model/text.ts";
 import { resolve } from "node:path";
 import { readRegularFile } from "../model/regular_file.ts";
 
+/** Entry of a property file. */
 export interface PropertyEntry {
   readonly key: string;
   readonly value: string; // unescaped, with trailing blanks
@@ -98,6 +99,7 @@ function unescape(text: string): string | undefined {
   return valid ? plain : undefined;
 }
 
+/** Entry with variables replaced. */
 export interface ResolvedEntry extends PropertyEntry {
   readonly written: string; // original value
 }

@@ -145,6 +145,7 @@ function namesOf(className: string, { names = [] }: Pick<ClassUse, "names">): [s
 /** Reads attribute sources (authentication.md 7.3). */
 export const readAttributes = chainReader("attributes", ATTRIBUTES);
 
+/** Reads dynamic sources. */
 export const readDynamicAttributes = chainReader("dynamicAttributes", DYNAMIC_ATTRIBUTES);
 
 function chainReader(

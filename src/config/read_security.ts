@@ -65,6 +65,7 @@ export const readIssuedTokens = readerOf(ISSUED_TOKENS, (keys, reader) => {
   return { issuedTokens: { ...rest, lifetimeSeconds, trustedIssuerFiles } };
 });
 
+/** Reads browser sign-in settings. */
 export const readBrowsers = readerOf(BROWSERS, (keys, reader) => {
   if (keys.idleSeconds > keys.maxSeconds) {
     const expected = `expected at most ${BROWSERS.prefix}maxTime, which is ${keys.maxSeconds}`;
@@ -73,6 +74,7 @@ export const readBrowsers = readerOf(BROWSERS, (keys, reader) => {
   return { browsers: keys };
 });
 
+/** Reads login throttling settings. */
 export const readThrottling = readerOf(THROTTLING, (keys, reader) => {
   if (keys.baseDelaySeconds > keys.maxDelaySeconds) {
     const expected =

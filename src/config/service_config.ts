@@ -68,6 +68,7 @@ export interface SiteConfig extends Pick<Values<typeof CONTAINER>, "name" | "hos
   readonly externalUrlGiven: boolean; // whether the URL was configured
 }
 
+/** Listener. */
 export interface HttpsConfig
   extends AnswerPolicy, Pick<Values<typeof HTTP_SERVER>, "maxConnections" | "maxIdleMs" | "proxyPeers"> {
   readonly tls: boolean; // false: plain HTTP, for tests or behind a local proxy
@@ -112,12 +113,14 @@ export type TruststoreConfig =
     | { readonly type: "openssl"; readonly path: string }
   );
 
+/** Paths of revocation lists. */
 export interface RevocationConfig {
   readonly mode: "IF_VALID" | "REQUIRE";
   readonly locations: readonly string[]; // absolute, possibly with `*` and `?`
   readonly origin: Origin;
 }
 
+/** Logical server with its daemons. */
 export interface LogicalServerConfig {
   readonly name: string;
   readonly description: string;
@@ -130,6 +133,7 @@ export interface LogicalServerConfig {
 /** Daemon; clients get its host verbatim, see `hostsOf`. */
 export type DaemonInstanceConfig = Values<typeof SERVER_INSTANCE>;
 
+/** Source of a server's reservations. */
 export interface ReservationsConfig {
   readonly file: string; // may be created later
   readonly timeZone: string | undefined; // IANA name; absent: the host's
@@ -148,6 +152,7 @@ export interface AttributesConfig extends Omit<Infer<typeof CHAIN>, "order"> {
 /** Gateway and its addresses; without trusted peers its headers are ignored. */
 export type GatewayConfig = Values<typeof GATEWAY>;
 
+/** Login throttling. */
 export type ThrottlingConfig = Values<typeof THROTTLING>;
 
 /** Data sharing; with `servers` there is a directory or database. */
@@ -158,6 +163,7 @@ export interface SharingConfig
   readonly clientAddresses: readonly string[];
 }
 
+/** A PostgreSQL database. */
 export interface DatabaseConfig
   extends Omit<Values<typeof POSTGRES>, "hosts" | "ports" | "tls" | "authorities" | "certificate" | "key"> {
   /** At least one; one accepts changes. */
@@ -184,16 +190,19 @@ export interface ProxyConfig {
   readonly direct: readonly string[]; // direct destinations, see `goesThroughProxy()`
 }
 
+/** Log output. */
 export interface LoggingConfig extends Omit<Values<typeof LOGGING>, "file"> {
   readonly file: string | undefined; // absent: console only
 }
 
+/** Destination of the audit log. */
 export type AuditDestination =
   | { readonly to: "file"; readonly path: string }
   | { readonly to: "console" | "journal" }
   | { readonly to: "syslog"; readonly address: string }; // `tls://host:port`
 export type AuditConfig = { readonly required: boolean } & AuditDestination;
 
+/** Control socket. */
 export interface ControlConfig {
   readonly enabled: boolean;
   readonly socket: string | undefined; // absent: see `controlSockets`

@@ -21,6 +21,7 @@ export abstract class KeptLines {
     this.retry();
   }
 
+  /** Writes the kept lines. */
   abstract retry(): void;
 
   /** Writes what it can and closes. Returns the rest. */

@@ -35,6 +35,7 @@ function escape(value: string): string {
   return value.replace(/[\\"\n]/g, (c) => c === "\n" ? "\\n" : `\\${c}`).replace(/\p{Cc}/gu, "");
 }
 
+/** Increments of series. */
 export type Increments = readonly Sample[];
 
 /** Counters of a worker until the supervisor collects them. */

@@ -10,6 +10,7 @@ const STANDARD_ATTRIBUTES = [
   "queue",
 ] as const;
 
+/** Name of a standard attribute. */
 export type StandardAttribute = typeof STANDARD_ATTRIBUTES[number];
 
 /** Allowed values of one standard attribute, and its default. */
@@ -26,6 +27,7 @@ export interface AttributeSet {
   readonly extra: ReadonlyMap<string, readonly string[]>;
 }
 
+/** Attributes of an unknown user. */
 export const NO_ATTRIBUTES: AttributeSet = { standard: new Map(), extra: new Map() };
 
 /** Returns a standard attribute's values with its default (authentication.md 7.4). Groups may be colon lists. */

@@ -7,6 +7,7 @@ import { openRegularFile, unlessAbsent } from "./regular_file.ts";
 /** Error for a file that was not changed. */
 export class FileNotChanged extends OperatorError {}
 
+/** Outcome of an edit. */
 interface EditOutcome {
   readonly remarks: readonly string[]; // notes for the operator, such as an owner that could not be kept
 }

@@ -298,4 +298,5 @@ export const ERRORS = {
   },
 } as const satisfies Record<`ERR_${Uppercase<string>}`, ErrorRow>;
 
+/** Error code. */
 export type ErrorCode = keyof typeof ERRORS;

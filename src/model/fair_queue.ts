@@ -1,3 +1,4 @@
+/** Limits on waiting. */
 export interface FairQueueLimits {
   readonly waiting: number; // in all queues together
   readonly perKey: number;

@@ -1,6 +1,7 @@
 import type { TokenRestrictions } from "./token_restrictions.ts";
 import type { TokenFamily } from "./token_family.ts";
 
+/** Identity that an authenticator established. */
 export interface Identity {
   readonly dn: string; // distinguished name as assigned; compare it with `sameName`, never as text
   /** `client.authenticationMethod` in responses: `PASSWORD_FILE`, `SSHKEY`, `OAUTH`, `UNITY-SAML`, `X509`, `ETD`. */
@@ -42,6 +43,7 @@ export function decidedRole({ uid, role, issuedToken }: Identity): string | unde
   return role ?? (uid === undefined || issuedToken !== undefined ? undefined : "user");
 }
 
+/** Facts of an issued (delegation) token. */
 export interface IssuedTokenFacts {
   readonly issuer: string;
   readonly namedBy?: string; // authenticator that identified the user to this service, if the token says so
@@ -57,6 +59,7 @@ export interface IssuedTokenFacts {
 /** The caller that showed no credentials (rest-api.md 1.4). */
 export const ANONYMOUS_DN = "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN";
 
+/** Caller of a request. */
 export type Caller = { readonly kind: "anonymous" } | {
   readonly kind: "authenticated";
   readonly identity: Identity;

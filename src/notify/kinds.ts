@@ -1,7 +1,7 @@
 import type { KindList } from "../config/kind.ts";
 import type { DestinationKind } from "./destination.ts";
 
-/** In the order of the manual. */
+/** All kinds of destinations, in the order of the manual. */
 export const DESTINATIONS: KindList<DestinationKind> = {
   sort: "notification",
   kinds: [

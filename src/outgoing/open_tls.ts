@@ -27,6 +27,7 @@ function authoritiesOf({ anchors, publicRoots = [] }: HttpsTrust): string[] {
   return [...sortTrust(anchors).issuers.map(({ pem }) => pem), ...publicRoots];
 }
 
+/** Verified TLS connection. */
 export interface TlsConnection {
   /** Next bytes; `undefined` at the end. */
   read(): Promise<Uint8Array | undefined>;
@@ -34,6 +35,7 @@ export interface TlsConnection {
   close(): void;
 }
 
+/** Server to connect to. */
 export interface TlsTarget {
   readonly host: string;
   readonly port: number;

@@ -5,6 +5,7 @@ import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Outgoing } from "./outgoing.ts";
 
+/** Dependencies of a probe. */
 export interface ProbeParts {
   readonly outgoing: Outgoing;
   readonly externalUrl: string; // of this service, without trailing slash
@@ -12,6 +13,7 @@ export interface ProbeParts {
   readonly log: Logger;
 }
 
+/** Result of a probe. */
 export interface ProbeAnswer {
   readonly ok: boolean;
   readonly found: string;
@@ -24,6 +26,7 @@ export interface ProbedRemote extends Remote {
   probe(parts: ProbeParts): Promise<ProbeAnswer>;
 }
 
+/** Kind with remote systems. */
 export interface ProbedKind<T extends Table = Table, S extends object = object> extends Kind<T, S> {
   remotes?(config: S & KindConfig): readonly ProbedRemote[];
 }
@@ -32,6 +35,7 @@ export interface ProbedKind<T extends Table = Table, S extends object = object> 
 export const REACH =
   "see whether the address is right and the system runs, and whether the truststore has the authority of its certificate";
 
+/** Never aborted. */
 export const NEVER = new AbortController().signal;
 
 /** Sends a request without credentials. */

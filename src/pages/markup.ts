@@ -1,5 +1,6 @@
 import { withInvisibleShown } from "../model/absolute_path.ts";
 
+/** Languages of the pages. */
 export type Language = "en" | "de" | "fr";
 
 /** Content that depends on the reader's language. */
@@ -41,6 +42,7 @@ export class Markup {
   }
 }
 
+/** Content of a page. */
 export type Content = string | number | Markup | InLanguage | readonly Content[] | undefined | false;
 
 /** Returns a template with escaped values, for elements and quoted attributes. */

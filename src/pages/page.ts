@@ -19,6 +19,7 @@ interface PageContent {
   readonly needs?: PageNeeds;
 }
 
+/** Media type of pages. */
 export const PAGE_TYPE = "text/html; charset=utf-8";
 
 /** Inline, so that it needs no request. */

@@ -31,6 +31,7 @@ export class Text implements InLanguage {
 type Table<T> = T extends string | { readonly other: string } ? Text
   : { readonly [K in keyof T]: Table<T[K]> };
 
+/** Texts of the pages. */
 export const TEXTS = table(en, []);
 
 /** Returns all texts of a part of the table as JSON, for scripts. */

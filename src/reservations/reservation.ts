@@ -53,6 +53,7 @@ function formatTime(at: number, zone: string): string {
   return `${part("weekday")} ${month} ${part("day")} ${time} ${part("timeZoneName")} ${part("year")}`;
 }
 
+/** Reservations of one logical server. */
 export interface ReservationRegistry {
   /** Returns the limit for a new connection in bytes per second; 0: no limit. */
   limitFor(uid: string | undefined): number;

@@ -7,11 +7,13 @@ import type { Reservation } from "./reservation.ts";
 /** Limit of other users if a reservation names none (specification 2.4). */
 const DEFAULT_LIMIT = "10m";
 
+/** Content of a reservations file with its diagnostics. */
 export interface ReservationFile {
   readonly reservations: readonly Reservation[];
   readonly diagnostics: readonly Diagnostic[]; // ignored entries with reasons
 }
 
+/** Zone and time for reading a reservations file. */
 export interface ReadingContext {
   readonly file: string;
   readonly zone: string; // time zone of times without offset

@@ -8,6 +8,7 @@ import type { Caller } from "../model/identity.ts";
 import type { HttpRequest } from "../model/http_message.ts";
 import type { RequestedServer } from "./server_facts.ts";
 
+/** Caller with attributes. */
 export interface IdentifiedUser {
   readonly caller: Caller;
   readonly userName?: string; // set for callers with a password
@@ -16,6 +17,7 @@ export interface IdentifiedUser {
   readonly signIn?: SignIn; // set for browsers that are signed in
 }
 
+/** Request with an identified caller. */
 export interface Call extends IdentifiedUser {
   readonly request: HttpRequest;
   readonly params: ReadonlyMap<string, string>; // percent-decoded once

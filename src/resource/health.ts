@@ -8,6 +8,7 @@ export function liveness(): HttpResponse {
   return jsonResponse({ live: true });
 }
 
+/** Facts behind readiness. */
 export interface ReadinessFacts {
   readonly servers: ReadonlyMap<string, ServerFacts>;
   readonly generation: number;
@@ -15,6 +16,7 @@ export interface ReadinessFacts {
   readonly cluster: (() => ClusterHealth) | undefined; // absent for a single instance
 }
 
+/** Anonymous state of a cluster. */
 export interface ClusterHealth {
   readonly instances: { readonly total: number; readonly serving: number };
   readonly configurationsDiffer: boolean;

@@ -13,6 +13,7 @@ export interface ServerFacts {
   readonly logins?: LoginPolicy; // absent if every login suffices
 }
 
+/** Login requirements of a server. */
 export interface LoginPolicy {
   readonly inWords: string;
   /** Returns what the login lacks, in words. */
@@ -47,6 +48,7 @@ export function requestedServer(segment: string, servers: ReadonlyMap<string, Se
   return { ...address, facts };
 }
 
+/** Known server or instance. */
 export type ExistingServer = RequestedServer & { readonly facts: ServerFacts };
 
 /** Returns the server if it exists. @throws {ERR_UNKNOWN_SERVER} */

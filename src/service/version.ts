@@ -1,3 +1,4 @@
 import project from "../../deno.json" with { type: "json" };
 
+/** Version of this service. */
 export const VERSION: string = project.version;

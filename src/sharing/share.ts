@@ -51,6 +51,7 @@ export interface ShareDraft extends ShareTerms {
   readonly made?: Making; // absent for shares imported, given away by the operator, or older than this field
 }
 
+/** Stored share. */
 export interface Share extends ShareDraft {
   readonly id: string;
   readonly server: string;
@@ -77,6 +78,7 @@ export function isExpired({ expires }: Pick<ShareTerms, "expires">, now: number)
 /** Kind of a use, in the words of the usage log (rest-api.md 5.1). */
 export type UseKind = "HTTP-look" | "HTTP-download" | "HTTP-upload" | "UFTP";
 
+/** Beginning of a use. */
 export interface UseStart {
   readonly who: string; // canonical DN
   readonly address: string;
@@ -93,6 +95,7 @@ export interface Continuation {
   readonly ranged: boolean; // whether the request asks for a part of the file
 }
 
+/** Use of a share. */
 export interface Use extends UseStart {
   readonly at: number; // milliseconds since the epoch
   readonly bytes?: number; // bytes over HTTP; absent for UFTP, in progress and after a crash

@@ -1,11 +1,13 @@
 import type { WholeMs } from "../model/clock.ts";
 import { OperatorError } from "../model/diagnostic.ts";
 
+/** Row of a result. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /** Parameters that are times; those of other names, in seconds, are whole by their sources. */
 type TimeName = "ago" | "forgotten" | "lasts" | "lifetime" | "since" | "upSince" | "wait" | "window";
 
+/** Values by parameter name. */
 export type Values =
   & Readonly<Record<string, string | number | null>>
   & { readonly [name in TimeName]?: WholeMs };
@@ -19,6 +21,7 @@ interface Statement {
 /** Steps of work: yields statements and receives their rows. */
 export type Work<T> = Generator<Statement, T, readonly Row[]>;
 
+/** Options of a change. */
 export interface Manner {
   /** Changes with the same name exclude each other on all instances; SQLite runs one at a time anyway. */
   readonly alone?: string;

@@ -5,6 +5,7 @@ import { type Clock, wholeMs } from "../model/clock.ts";
 import { OperatorError } from "../model/diagnostic.ts";
 import { checkValues, type Database, DatabaseFailure, type Row, type Values, type Work } from "./database.ts";
 
+/** Schema of a database file and its migrations. */
 export interface Schema {
   readonly what: string; // such as `share database`, for messages
   readonly applicationId: number; // for `file(1)`

@@ -8,6 +8,7 @@ import { type Schema, SqliteDatabase } from "./sqlite_database.ts";
 /** Name of the database in `persistence.directory`. */
 export const RECORD_DATABASE = "records.sqlite";
 
+/** Schema of the records. */
 export const RECORD_SCHEMA: Schema = {
   what: "record database",
   applicationId: 0x41755265, // "AuRe"

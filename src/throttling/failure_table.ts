@@ -1,6 +1,7 @@
 import type { Stopwatch } from "../model/clock.ts";
 import { FairQueue, type FairQueueLimits, type Waiter } from "../model/fair_queue.ts";
 
+/** Growth of waits. */
 export interface WaitPolicy {
   readonly free: number; // failures without a wait
   /** Milliseconds after the first failure that is not free; doubles with each further failure. */
@@ -10,6 +11,7 @@ export interface WaitPolicy {
   readonly underWay: number; // concurrent plus failed attempts while failures are free; afterwards 1
 }
 
+/** Failures of one subject. */
 export interface FailureRecord<S> {
   readonly subject: S;
   readonly failures: number;

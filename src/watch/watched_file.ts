@@ -14,6 +14,7 @@ export interface FileSource {
   read(path: string, maxBytes?: number): Promise<Uint8Array<ArrayBuffer> | undefined>;
 }
 
+/** Local disk. */
 export const DISK: FileSource = {
   stamp: (path) => unlessAbsent(Deno.stat(path).then(stampOf)),
   read: (path, maxBytes) => unlessAbsent(readRegularFile(path, maxBytes)),

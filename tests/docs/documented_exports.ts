@@ -8,21 +8,50 @@ export interface Undocumented {
 }
 
 /**
- * Returns the exported functions and classes of a file that have no doc comment; of overloads one must have it. Types and constants
- * need one only where their name and members do not say it all.
+ * Exported functions, classes, interfaces, types and constants of a file that have no doc comment. Of overloads one must
+ * have it, of constants or types without a blank line between them the first; re-exports are documented where they come
+ * from.
  */
 export function undocumentedExports(source: string): Undocumented[] {
   const file = ts.createSourceFile("file.ts", source, ts.ScriptTarget.Latest, true);
   const found = new Map<string, { readonly line: number; documented: boolean }>();
+  const lineOf = (position: number) => file.getLineAndCharacterOfPosition(position).line + 1;
+  /** Line on which the last documented constant or type ends. */
+  let told = 0;
   for (const statement of file.statements) {
-    if (!ts.isFunctionDeclaration(statement) && !ts.isClassDeclaration(statement)) continue;
-    if (!statement.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)) continue;
-    const name = statement.name?.text ?? "default";
-    const line = file.getLineAndCharacterOfPosition(statement.getStart()).line + 1;
-    const documented = ts.getJSDocCommentsAndTags(statement).some(ts.isJSDoc);
-    const known = found.get(name);
-    if (known === undefined) found.set(name, { line, documented });
-    else known.documented ||= documented;
+    if (!isExported(statement)) continue;
+    const line = lineOf(statement.getStart());
+    const documented = ts.getJSDocCommentsAndTags(statement).some(ts.isJSDoc) ||
+      (isLine(statement) && line === told + 1);
+    if (documented && isLine(statement)) told = lineOf(statement.getEnd());
+    for (const name of namesOf(statement)) {
+      const known = found.get(name);
+      if (known === undefined) found.set(name, { line, documented });
+      else known.documented ||= documented;
+    }
   }
   return [...found].flatMap(([name, { line, documented }]) => documented ? [] : [{ line, name }]);
+}
+
+function isLine(statement: ts.Statement): boolean {
+  return ts.isVariableStatement(statement) || ts.isTypeAliasDeclaration(statement);
+}
+
+function isExported(statement: ts.Statement): boolean {
+  return ts.canHaveModifiers(statement) &&
+    (ts.getModifiers(statement) ?? []).some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
+}
+
+function namesOf(statement: ts.Statement): string[] {
+  if (ts.isVariableStatement(statement)) {
+    return statement.declarationList.declarations.map(({ name }) => name.getText());
+  }
+  if (
+    ts.isFunctionDeclaration(statement) || ts.isClassDeclaration(statement) ||
+    ts.isEnumDeclaration(statement) ||
+    ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement)
+  ) {
+    return [statement.name?.text ?? "default"];
+  }
+  return [];
 }

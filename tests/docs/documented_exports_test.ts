@@ -11,7 +11,7 @@ async function* files(folder: string): AsyncGenerator<string> {
   }
 }
 
-Deno.test("functions and classes that src and bin export have doc comments", async () => {
+Deno.test("what src and bin export has doc comments", async () => {
   const missing: string[] = [];
   let looked = 0;
   for (const top of ["src", "bin"]) {
@@ -26,7 +26,7 @@ Deno.test("functions and classes that src and bin export have doc comments", asy
   assert.deepEqual(missing, []);
 });
 
-Deno.test("undocumentedExports() finds functions and classes, and takes one comment for overloads", () => {
+Deno.test("undocumentedExports() finds each kind of declaration, and takes one comment for overloads and groups", () => {
   const source = [
     "/** A file. */",
     "export function told(a: string): void;",
@@ -36,13 +36,23 @@ Deno.test("undocumentedExports() finds functions and classes, and takes one comm
     "/** Told. */",
     "export class C {}",
     "// no doc comment",
-    "export abstract class D {}",
     "export interface I {}",
+    "export type T = string;",
     "function own() {}",
     "export { own };",
+    'export * from "./x.ts";',
+    "/** Two. */",
+    "export const c = 1;",
+    "export const d = 2;",
+    "",
+    "export const e = 3;",
   ].join("\n");
   assert.deepEqual(undocumentedExports(source).map(({ line, name }) => `${line} ${name}`), [
     "4 untold",
-    "9 D",
+    "5 a",
+    "5 b",
+    "9 I",
+    "10 T",
+    "18 e",
   ]);
 });

@@ -17,6 +17,7 @@ export interface MapEntry {
   readonly source: string; // source text for `readMapEntry`
 }
 
+/** Attribute as written. */
 export interface MapAttribute {
   readonly name: string;
   readonly values: readonly string[];
@@ -38,6 +39,7 @@ const NAMES = {
   queue: "queue",
 } as const;
 
+/** Names of standard attributes, for messages. */
 export const ATTRIBUTE_NAMES = Object.keys(NAMES);
 
 /** Case-insensitive (authentication.md 7.5). */

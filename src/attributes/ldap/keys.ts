@@ -9,6 +9,7 @@ import {
 } from "../../config/read_assignments.ts";
 import { LDAP_KEYS, readLdap } from "../../outgoing/ldap/ldap_keys.ts";
 
+/** Configuration keys of the source. */
 export const KEYS = {
   ...LDAP_KEYS,
   lookUpBy: oneOf(["name", "account"], {
@@ -50,4 +51,5 @@ export async function read(values: Infer<typeof KEYS>, place: Place) {
   return config && { ...config, assignments, groupFilterOrigin: reader.origin(`${prefix}groupFilter`) };
 }
 
+/** Checked configuration of the source. */
 export type LdapSourceConfig = ConfigRead<typeof read>;

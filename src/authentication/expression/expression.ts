@@ -3,6 +3,7 @@ import { callMethod, itemAt, MethodError, sameScalar } from "./methods.ts";
 import { InvalidExpression, MAX_NESTING, MAX_STEPS, MAX_TEXT, type Token, tokenize } from "./tokenizer.ts";
 import { describeKind, List, scalarText, Text, toValue, type Value, type Variables } from "./value.ts";
 
+/** Compiled assignment expression. */
 export interface Expression {
   /** Returns one text, of a list the first item; `undefined` if null, empty or blank. @throws {InvalidExpression} */
   text(variables: Variables): string | undefined;

@@ -181,6 +181,7 @@ export const KEYS = {
 
 type Values = Infer<typeof KEYS>;
 
+/** Checked configuration of OAuth. */
 export type OAuthConfig = ConfigRead<typeof read>;
 
 /** Default names: of the Java service, and with an issuer. */

@@ -47,11 +47,13 @@ export function nameDiagnostic(dn: string): string | undefined {
   );
 }
 
+/** Enabled user. */
 export interface PasswordEntry {
   readonly hash: StoredHash;
   readonly dn: string;
 }
 
+/** One version of a password file. */
 export interface PasswordTable {
   readonly entries: ReadonlyMap<string, PasswordEntry>;
   readonly costs: readonly ScryptCost[]; // distinct costs of scrypt hashes

@@ -29,6 +29,7 @@ interface KeptLogin {
   readonly checked: number; // last check, in seconds since the epoch
 }
 
+/** Browser whose session the provider ended. */
 export interface EndedBrowser {
   readonly key: string;
   readonly owner: string; // canonical DN
@@ -47,6 +48,7 @@ export interface ProviderLoginParts {
   readonly log: Logger;
 }
 
+/** Session with a refresh token. */
 export type RenewableSession = ProviderSession & { readonly refreshToken: string };
 
 /**

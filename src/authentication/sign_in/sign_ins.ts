@@ -9,6 +9,7 @@ import type { EndedLogins, ProviderSession } from "../authenticator.ts";
 import { type EndedBrowser, type ProviderLoginParts, ProviderLogins } from "./provider_logins.ts";
 import { isKeptIdentity, type KeptIdentity } from "./kept_identity.ts";
 
+/** Signed-in browser. */
 export interface SignIn {
   readonly identity: Omit<Identity, "issuedToken">;
   readonly userName: string | undefined; // present after a password login

@@ -28,6 +28,7 @@ export interface CertificateAuthority {
   readonly from: SourceAddresses | undefined; // further limit on client addresses
 }
 
+/** Parsed authorities with diagnostics. */
 export interface AuthoritiesFile {
   readonly authorities: ReadonlyMap<string, CertificateAuthority>; // by key fingerprint
   readonly diagnostics: readonly Diagnostic[];

@@ -73,6 +73,7 @@ export class WireReader {
   }
 }
 
+/** User's public key. */
 export interface SshPublicKey {
   readonly type: SshKeyType;
   readonly key: KeyObject;

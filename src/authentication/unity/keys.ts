@@ -9,6 +9,7 @@ import {
   SHOW_CERTIFICATE,
 } from "../../config/keys/authentication_keys.ts";
 
+/** Configuration keys of Unity. */
 export const KEYS = {
   address: url({ help: "URL of the SAML authentication service", schemes: ["https", "http"] }),
   allowPlainHttp: ALLOW_PLAIN_HTTP,
@@ -32,6 +33,7 @@ export const KEYS = {
   derivedLifetime: DERIVED_LIFETIME,
 };
 
+/** Checked configuration of Unity. */
 export type UnityConfig = ConfigRead<typeof read>;
 
 /** Completes and checks the values. */

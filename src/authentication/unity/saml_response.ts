@@ -142,6 +142,7 @@ function readName(
   }
 }
 
+/** Expected properties of an assertion. */
 export interface Expectation {
   readonly requestId: string; // `ID` of the request
   readonly identifiers: readonly string[]; // own URL and aliases, as recipient or audience

@@ -94,6 +94,7 @@ function postgresCommands(folder: string, { servers, database, user }: DatabaseC
   };
 }
 
+/** Name of the manifest in a backup. */
 export const MANIFEST = "manifest.json";
 
 interface BackupFile {
@@ -104,6 +105,7 @@ interface BackupFile {
   readonly sha256: string;
 }
 
+/** Contents of a backup. */
 export interface Manifest {
   readonly format: 1;
   readonly version: string; // of the service that made it

@@ -8,8 +8,10 @@ export const COMBINING_POLICIES = [
   "FIRST_ACCESSIBLE",
 ] as const;
 
+/** Way to combine sources. */
 export type CombiningPolicy = typeof COMBINING_POLICIES[number];
 
+/** Keys of a chain. */
 export const CHAIN = {
   order: list({ help: "Names of the attribute sources, in the order of evaluation", default: [] }),
   policy: oneOf(COMBINING_POLICIES, {
@@ -43,6 +45,7 @@ export const OPTIONAL = flag({
   added: true,
 });
 
+/** Keys of every source. */
 export const SOURCE = section({
   prefix: "container.security.attributes.<source>.",
   title: "One attribute source",

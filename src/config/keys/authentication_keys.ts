@@ -14,6 +14,7 @@ export const AUTHENTICATION = section({
   },
 });
 
+/** Keys of every authenticator. */
 export const METHOD = section({
   prefix: "container.security.rest.authentication.<method>.",
   title: "One authenticator",

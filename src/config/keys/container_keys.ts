@@ -84,6 +84,7 @@ export const FEATURES = section({
   },
 });
 
+/** Log output. */
 export const LOGGING = section({
   prefix: "container.logging.",
   title: "Logs",
@@ -116,6 +117,7 @@ export const LOGGING = section({
   },
 });
 
+/** Audit log. */
 export const AUDIT = section({
   prefix: "container.audit.",
   title: "Audit",
@@ -141,6 +143,7 @@ export const AUDIT = section({
   },
 });
 
+/** Control socket for commands. */
 export const CONTROL = section({
   prefix: "container.control.",
   title: "Control",
@@ -153,6 +156,7 @@ export const CONTROL = section({
   },
 });
 
+/** Metrics for Prometheus. */
 export const METRICS = section({
   prefix: "container.metrics.",
   title: "Metrics",

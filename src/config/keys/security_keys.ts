@@ -106,6 +106,7 @@ export const ISSUED_TOKENS = section({
   },
 });
 
+/** Browser sign-in. */
 export const BROWSERS = section({
   prefix: "container.security.browser.",
   title: "Browser sessions",
@@ -131,6 +132,7 @@ export const BROWSERS = section({
   },
 });
 
+/** Login throttling. */
 export const THROTTLING = section({
   prefix: "container.security.throttling.",
   title: "Failed logins",

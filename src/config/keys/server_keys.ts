@@ -57,6 +57,7 @@ const INSTANCE_KEYS = {
   }),
 };
 
+/** Keys of every logical server. */
 export const LOGICAL_KEYS = {
   description: text({ help: "Description of the server for users", default: "n/a" }),
   reservations: flag({
@@ -96,6 +97,7 @@ export const LOGICAL_KEYS = {
   }),
 };
 
+/** Logical server with one daemon. */
 export const SINGLE_SERVER = section({
   prefix: "authservice.server.<server>.",
   title: "One transfer server",
@@ -117,6 +119,7 @@ export const GROUPED_SERVER = section({
   },
 });
 
+/** One daemon of several. */
 export const SERVER_INSTANCE = section({
   prefix: "authservice.server.<server>.<number>.",
   title: "One of a group of transfer servers, counted from 1",

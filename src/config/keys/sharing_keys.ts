@@ -62,6 +62,7 @@ const SQLITE = "the service keeps shares in a SQLite database in persistence.dir
 
 const OURS = "the service manages its database itself";
 
+/** Storage of shares and records. */
 export const PERSISTENCE = section({
   prefix: "persistence.",
   title: "Share store",
@@ -92,6 +93,7 @@ export const NO_POSTGRES = section({
   },
 });
 
+/** Shared database, if chosen. */
 export const POSTGRES = section({
   prefix: "persistence.",
   title: "PostgreSQL",

@@ -120,6 +120,7 @@ async function loadCredential(
   }
 }
 
+/** Certificate with chain and private key. */
 export interface Credential {
   readonly key: KeyObject;
   readonly certificates: readonly X509Certificate[]; // leaf first

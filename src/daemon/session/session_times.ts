@@ -6,6 +6,7 @@ export interface SessionTimes {
   readonly clientIdleMs: number; // without traffic of the client while data flows
 }
 
+/** Default timeouts. */
 export const SESSION_TIMES: SessionTimes = {
   connectMs: 5_000,
   replyMs: 20_000,

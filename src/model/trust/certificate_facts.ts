@@ -14,6 +14,7 @@ export interface CertificateFacts {
   readonly hasWellFormedKey: boolean;
 }
 
+/** Purpose of a certificate. */
 export type Purpose = "serverAuth" | "clientAuth";
 
 const PURPOSES: Readonly<Record<Purpose, string>> = {
@@ -121,6 +122,7 @@ export function describeValidity(
 /** Longest RSA keys in bits that Deno 2.9.6 reads. */
 export const MOST_RSA_BITS = 4096;
 
+/** Description of usable keys for messages. */
 export const USABLE_KEYS = `a key for elliptic curves, or of RSA with 2048 to ${MOST_RSA_BITS} bits`;
 
 /** Returns a certificate's public key, if signatures with it can be verified. */

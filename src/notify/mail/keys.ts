@@ -3,6 +3,7 @@ import { type ConfigRead, isThisMachine, type Place } from "../../config/kind.ts
 import { isMailAddress } from "../../model/mail_address.ts";
 import type { ProbedRemote } from "../../outgoing/probed_kind.ts";
 
+/** Configuration keys of mail. */
 export const KEYS = {
   relay: url({
     help: "Mail relay of the site: smtps://, or smtp:// with StartTLS, such as smtp://mail.example.org:587",
@@ -21,6 +22,7 @@ export const KEYS = {
   password: optional(secretText({ help: "Password at the relay", added: true })),
 };
 
+/** Checked configuration of mail. */
 export type MailConfig = ConfigRead<typeof read>;
 
 /** Checks the values. */

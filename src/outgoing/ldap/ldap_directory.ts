@@ -11,6 +11,7 @@ import { canonicalDn, sameName } from "../../model/distinguished_name.ts";
 import { trimEndCharacters } from "../../model/text.ts";
 import type { ProbeAnswer } from "../probed_kind.ts";
 
+/** Dependencies of LDAP clients. */
 export interface LdapParts extends Pick<RemoteSystemOptions, "clock" | "elapsed" | "log"> {
   readonly outgoing: Outgoing;
 }
@@ -191,6 +192,7 @@ export function inspectFilter(filter: string, origin: Origin): readonly Diagnost
   }
 }
 
+/** Result of a search for one user. */
 type FoundUser =
   | { readonly kind: "found"; readonly entry: LdapEntry }
   | { readonly kind: "none" | "several" };

@@ -14,6 +14,7 @@ import { templateDiagnostic } from "../../model/name_template.ts";
 import { pemBlocks } from "../../config/tls/certificates.ts";
 import { readRegularFile, utf8Text } from "../../model/regular_file.ts";
 
+/** Keys of both LDAP kinds. */
 export const LDAP_KEYS = {
   addresses: list({
     name: "address",

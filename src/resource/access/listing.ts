@@ -2,6 +2,7 @@ import type { HttpResponse } from "../../model/http_message.ts";
 import type { Quota } from "../../sharing/share.ts";
 import type { ListingQuery } from "./listing_query.ts";
 
+/** Line of a directory listing. */
 export interface ListingEntry {
   readonly name: string;
   readonly directory: boolean;
@@ -10,6 +11,7 @@ export interface ListingEntry {
   readonly href: string; // absolute, percent-encoded
 }
 
+/** Facts about a share for people. */
 export interface ShareFacts {
   readonly name: string;
   readonly owner: string; // distinguished name
@@ -42,6 +44,7 @@ export interface Listing {
 /** Entries of a directory, and their place in it. */
 export type Entries = Omit<Listing, "path" | "share" | "upload" | "now">;
 
+/** Format of listings. */
 export interface ListingForm {
   readonly type: string;
   readonly headers: (upload: boolean) => Readonly<Record<string, string>>;
@@ -49,6 +52,7 @@ export interface ListingForm {
   readonly pieces: (listing: Listing) => Iterable<string>;
 }
 
+/** Page of a shared file. */
 export interface FileView {
   readonly name: string;
   readonly size: number;
@@ -64,6 +68,7 @@ export interface FileView {
     | { readonly kind: "unknown" | "limited" | "nothing" };
 }
 
+/** Destination of uploads. */
 export interface UploadTarget {
   readonly to: string; // address for `PUT`; relative if no public URL is configured
   readonly form: string; // address for the form
@@ -79,12 +84,14 @@ export interface UploadView extends UploadTarget {
   readonly now: number;
 }
 
+/** Views of shares, injected by the pages. */
 export interface ShareViews {
   readonly listing: ListingForm;
   readonly file: (view: FileView) => HttpResponse;
   readonly upload: (view: UploadView) => HttpResponse;
 }
 
+/** Listing as JSON. */
 export const JSON_LISTING: Omit<ListingForm, "most"> = {
   type: "application/json",
   headers: () => ({

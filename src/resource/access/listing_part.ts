@@ -4,6 +4,7 @@ import type { Entry } from "../../daemon/session/entry.ts";
 import { invalidRequest } from "../../model/http_error.ts";
 import type { ListingQuery, Order } from "./listing_query.ts";
 
+/** Entries in one part of a listing. */
 export const MOST_ENTRIES = 5000;
 
 /** Entries sorted at a time: most are then sorted already, which is fast. */

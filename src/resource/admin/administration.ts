@@ -16,6 +16,7 @@ import { EXPECTED_TARGET, type Share } from "../../sharing/share.ts";
 import { callerName } from "../share/names.ts";
 import type { AdminApi } from "./admin_api.ts";
 
+/** Dependencies of the resource. */
 export interface AdminParts {
   readonly admin: AdminApi;
   readonly servers: ReadonlyMap<string, ServerFacts>;
@@ -125,6 +126,7 @@ interface Action {
   readonly run: (given: Given, call: Call, parts: AdminParts) => Promise<ActionResult>;
 }
 
+/** Parameters of an action, by the names that it knows. */
 type Given = Readonly<Partial<Record<string, string>>>;
 
 /** Actions by name (rest-api.md 1.14). */

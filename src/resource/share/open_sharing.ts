@@ -31,6 +31,7 @@ interface SharingOptions extends Omit<SharingParts, Made> {
   readonly log: Logger;
 }
 
+/** Running data sharing. */
 export interface OpenSharing extends SharingParts {
   close(): void;
 }

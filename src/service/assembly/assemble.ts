@@ -38,6 +38,7 @@ import { type OpenAuthentication, openAuthentication } from "./open_authenticati
 import type { LoginUpdate, Opening, Publish, ServiceOptions } from "./service_options.ts";
 import { createHmac, randomBytes } from "node:crypto";
 
+/** Assembled, running parts of a service. */
 export interface ServiceParts extends IdentityParts {
   readonly config: ServiceConfig;
   readonly externalUrl: string; // without trailing slash

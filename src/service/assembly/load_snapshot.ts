@@ -5,8 +5,10 @@ import { type Diagnostic, isError } from "../../model/diagnostic.ts";
 import { KINDS } from "../kinds.ts";
 import type { ServiceOptions } from "./service_options.ts";
 
+/** Valid configuration with its certificates. */
 export type Snapshot = Pick<ServiceOptions, "config" | "material" | "assertionIssuers">;
 
+/** Files and folders of certificates to watch. */
 export interface CertificateFiles {
   readonly credential: readonly string[];
   readonly truststore: readonly string[];

@@ -16,6 +16,7 @@ import { VERSION } from "../version.ts";
 import { hash } from "node:crypto";
 import { dirname } from "node:path";
 
+/** State shared by the instances. */
 export type Cluster = NonNullable<ReturnType<typeof joinOthers>>;
 
 /** Joins the cluster of the shared database; without an instance, only its clock is read. */

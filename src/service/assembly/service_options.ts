@@ -8,6 +8,7 @@ import type { SeenMark } from "../../model/replay_cache.ts";
 import type { ThrottlingNews } from "../../throttling/memory.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 
+/** Identity of an instance. */
 export interface InstanceName {
   readonly id: string; // unique per process
   readonly host: string;
@@ -45,6 +46,7 @@ export interface LoginUpdate {
 /** Takes each update of a core's state. */
 export type Publish = (update: StateUpdate) => void;
 
+/** What each part of a service is opened with. */
 export interface Opening extends ServiceOptions {
   readonly log: Logger;
   readonly clock: Clock; // of this machine

@@ -31,6 +31,7 @@ import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
 import type { AttributeSet } from "../../model/attributes.ts";
 import type { AttributeOrigin } from "../../attributes/attribute_source.ts";
 
+/** Subject of an explanation. */
 export interface ExplainedCaller {
   readonly authorization?: string; // value of `Authorization`; absent: `dn` is assumed
   readonly dn?: string;
@@ -314,12 +315,14 @@ export interface Explanation {
   readonly refusal?: string; // first reason against a session; absent if some server permits it
 }
 
+/** Result of one authenticator. */
 export interface AuthenticatorStep {
   readonly authenticator: string;
   readonly outcome: "accepted" | "refused" | "skipped" | "failed" | "not asked";
   readonly reason?: string;
 }
 
+/** Answer of one attribute source. */
 export interface SourceStep {
   readonly source: string;
   readonly entry?: AttributeOrigin; // matching entry
@@ -328,6 +331,7 @@ export interface SourceStep {
   readonly elsewhere?: true; // the answer applies where the authenticated account is not proven
 }
 
+/** Session on one server. */
 export interface ServerStep {
   readonly server: string;
   readonly refusal?: string;

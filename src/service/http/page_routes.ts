@@ -147,6 +147,7 @@ function sharedRoutes(sharing: SharingParts): Route[] {
   );
 }
 
+/** Forms for the password of a link, and for uploads. */
 function linkRoutes(sharing: SharingParts): Route[] {
   const bring: Route["answer"] = async (call) => (await uploadPages()).bringByForm(call, sharing);
   const drop = { permission: "PUT", linkPassword: true, consumes: FILES_TYPE } as const;

@@ -10,6 +10,7 @@ export function isHealth(path: string): boolean {
   return path.startsWith("/health/");
 }
 
+/** Media type of forms without files. */
 export const FORM_TYPE = "application/x-www-form-urlencoded";
 export const FILES_TYPE = "multipart/form-data";
 
@@ -20,6 +21,7 @@ export const JSON_TYPE = ["application/json"] as const;
 export const DAV_METHODS = ["PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK"] as const;
 type DavMethod = typeof DAV_METHODS[number];
 
+/** Method of a resource. */
 export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "DELETE" | DavMethod;
   /** Such as `/rest/auth/:server`; a last `*rest` matches the remaining path with slashes. */

@@ -9,6 +9,7 @@ import shareUpload from "./tables/share_upload.sql" with { type: "text" };
 /** File in `persistence.directory`. */
 export const SHARE_DATABASE = "shares.sqlite";
 
+/** Tables of shares and uses. */
 export const SHARE_SCHEMA: Schema = {
   what: "share database",
   applicationId: 0x41755368, // "AuSh"

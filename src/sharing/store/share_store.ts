@@ -35,6 +35,7 @@ export type ShareChange =
   & Partial<Pick<ShareTerms, "path" | "expires" | "sources" | "note" | "password" | "mail">>
   & { readonly made?: Making }; // owner's current rights, for a new path
 
+/** Part of a list. */
 export interface Part {
   readonly after?: Pick<Share, "created" | "id">; // preceding share
   readonly most?: number; // default 1000

@@ -3,14 +3,17 @@ import process from "node:process";
 import type { Row } from "../database.ts";
 import { PostgresError } from "./postgres_failure.ts";
 
+/** User and database of a connection. */
 export interface PostgresLogin {
   readonly database: string;
   readonly user: string;
   readonly password: string; // empty if the server requires none
 }
 
+/** Schema of our tables. */
 export const POSTGRES_SCHEMA = "authserver";
 
+/** Channel of change notifications. */
 export const CHANGES_CHANNEL = "authserver_changed";
 
 /** Called with the name of a changed table. */

@@ -22,6 +22,7 @@ import { reachPlain } from "./reach_plain.ts";
 import { forPostgres, inOrder } from "./postgres_sql.ts";
 import { PostgresWatch, SHARED_SESSIONS } from "./postgres_watch.ts";
 
+/** Options of a PostgreSQL database. */
 export interface PostgresOptions {
   readonly servers: readonly PostgresServer[]; // primary and standbys, in any order
   readonly login: PostgresLogin;
@@ -46,6 +47,7 @@ const KEEP_IDS_MS = 10 * 60_000;
 const CLEAR_IDS = `DELETE FROM change_made WHERE id IN (
   SELECT id FROM change_made WHERE at < :now - :kept ORDER BY at LIMIT ${BATCH}) RETURNING id`;
 
+/** Status for health and metrics. */
 export type DatabaseStatus = DatabaseCondition & {
   readonly awayMs: number; // milliseconds of the current outage; 0 if up
   readonly defects: number; // statements that failed because of a defect of the service

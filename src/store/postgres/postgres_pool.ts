@@ -7,6 +7,7 @@ import type { PostgresServers } from "./postgres_servers.ts";
 
 const WAITING = 1000;
 
+/** Deadline of a piece of work. */
 export interface Deadline {
   readonly signal: AbortSignal; // aborted at the deadline
   /** Milliseconds left, at least 1. */

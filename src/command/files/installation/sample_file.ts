@@ -15,6 +15,7 @@ import startupProperties from "../../../../conf/startup.properties" with { type:
 import trustedReadme from "../../../../conf/trusted/README.txt" with { type: "text" };
 import passwordFile from "../../../../conf/users.txt" with { type: "text" };
 
+/** Sample file in the executable. */
 export interface SampleFile {
   readonly path: string;
   readonly mode: number;
@@ -32,6 +33,7 @@ export const FOLDER_FILES: readonly SampleFile[] = [
   { path: "conf/users.txt", mode: 0o600, text: passwordFile },
 ];
 
+/** Settings of the scripts. */
 export const STARTUP_FILE: SampleFile = {
   path: "conf/startup.properties",
   mode: PUBLIC,

@@ -1,9 +1,11 @@
+/** Changed line. */
 export interface ChangedLine {
   readonly line: number; // from 1
   readonly before: string;
   readonly after: string;
 }
 
+/** Converted text with its changed lines. */
 export interface Converted {
   readonly text: string;
   readonly changes: readonly ChangedLine[];

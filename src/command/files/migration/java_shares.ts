@@ -9,6 +9,7 @@ import { parseProperties, type PropertyEntry } from "../../../config/properties.
 import { CommandFailed, MAIN_FILE } from "../../command.ts";
 import type { JavaInstallation } from "./java_installation.ts";
 
+/** Result of moving the shares of a Java service. */
 export interface MovedShares {
   readonly from: string; // table with its location
   readonly imported?: Imported;

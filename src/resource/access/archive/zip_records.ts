@@ -18,6 +18,7 @@ const FLAGS = 1 << 3 | 1 << 11;
 
 const ZIP64_FIELD = 1;
 
+/** File or directory of an archive. */
 export interface ZipMember {
   readonly name: Uint8Array; // UTF-8, slash-separated; a directory ends in a slash
   readonly directory: boolean;
