@@ -88,4 +88,3 @@ function fingerprint(base64: string): string {
 function moment(seconds: number): string | undefined {
   return seconds > LAST_SECOND ? undefined : new Date(seconds * 1000).toISOString();
 }
-

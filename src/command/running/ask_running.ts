@@ -27,6 +27,7 @@ export const SERVICE_OPTIONS = {
   },
 } as const;
 
+/** Option that names a user, as bans and tokens know users. */
 export const USER_OPTION = {
   user: { value: "NAME", help: "User name at sign-in, Unix account, or distinguished name" },
 } as const;

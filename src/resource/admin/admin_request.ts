@@ -132,12 +132,9 @@ function parseObject(line: string): Readonly<Record<string, unknown>> {
 
 /** Reads the subject of a ban. @throws {InvalidAdminRequest} If it names no user and no address. */
 export function subjectOf(given: { readonly user?: unknown; readonly address?: unknown }): BanSubject {
-  try {
-    return parseBanSubject(given);
-  } catch (error) {
-    if (!(error instanceof InvalidBanSubject)) throw error;
-    throw new InvalidAdminRequest(`No ban: ${error.message}`, { cause: error });
-  }
+  return attempt(() => parseBanSubject(given), InvalidBanSubject, (cause) => {
+    throw new InvalidAdminRequest(`No ban: ${cause.message}`, { cause });
+  });
 }
 
 function textOf(value: unknown, expected: string, longest = MAX_USER): string {

@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import { mayAccess } from "../../attributes/access_rules.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import { attributesOnServer } from "../../attributes/server_attributes.ts";
@@ -79,13 +80,14 @@ export class ShareOwners {
   #hasAccount(user: UserAttributes, { server, uid, gid }: OwnersAccount): boolean {
     // The owner may have chosen among several accounts.
     const chosen = user.availableUids.includes(uid) ? { ...user, uid } : user;
-    try {
-      const now = attributesOnServer(chosen, server, { log: this.log });
-      return now.uid === uid && (gid === undefined || now.gid === gid || now.availableGroups.includes(gid));
-    } catch (error) {
-      if (error instanceof HttpError) return false;
-      throw error;
-    }
+    return attempt(
+      () => {
+        const now = attributesOnServer(chosen, server, { log: this.log });
+        return now.uid === uid && (gid === undefined || now.gid === gid || now.availableGroups.includes(gid));
+      },
+      HttpError,
+      () => false,
+    );
   }
 
   #ask(who: { readonly dn: string; readonly uid?: string }, signal: AbortSignal): Promise<UserAttributes> {
