@@ -528,7 +528,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Locking others out with slow passwords or wrong names from a shared address"],
     broken: "who is known at an address waits for the others there all the same",
-    file: "src/throttling/login_throttle.ts",
+    file: "src/throttling/limiter.ts",
     change: instead("known ? [own] : [own, ...others]", "[own, ...others]"),
     tests: ["tests/throttling/login_throttle_test.ts", "tests/system/throttling_test.ts"],
   },
@@ -769,7 +769,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A revoked, expired or untrusted SSH certificate"],
     broken: "a certificate that was revoked counts",
-    file: "src/authentication/ssh_key/certificate/certified_users.ts",
+    file: "src/authentication/ssh_key/certificate/judge_certificate.ts",
     change: instead('if (revoked?.revokes(certificate)) return "it was revoked";', ""),
     tests: [
       "tests/authentication/ssh_key/certificate/judge_certificate_test.ts",

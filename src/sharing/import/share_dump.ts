@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import { isAddressRange } from "../../model/address.ts";
 import { isUserAccount } from "../../model/account_name.ts";
 import { LAST_SECOND } from "../../model/clock.ts";
@@ -185,12 +186,7 @@ class MemberReader {
     expected?: string,
   ): string | undefined {
     if (text === undefined) return this.bad(key, "missing");
-    try {
-      return parse(text);
-    } catch (error) {
-      if (error instanceof HttpError) return this.bad(key, expected ?? error.publicMessage);
-      throw error;
-    }
+    return attempt(() => parse(text), HttpError, (error) => this.bad(key, expected ?? error.publicMessage));
   }
 
   count(key: Member): number | undefined {
