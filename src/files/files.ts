@@ -242,7 +242,8 @@ export class Files {
   }
 
   #requireBoth(from: string, to: string, kind: Entry["kind"]): void {
-    if (`${to}/`.startsWith(`${from}/`) || `${from}/`.startsWith(`${to}/`)) throw httpError("ERR_OVERLAP");
+    const [source = "", target = ""] = [from, to].map((path) => path === "/" ? path : `${path}/`);
+    if (source.startsWith(target) || target.startsWith(source)) throw httpError("ERR_OVERLAP");
     if (this.confine(from).scope.file !== this.confine(to).scope.file) {
       throw httpError("ERR_OUTSIDE_LIMITS", "source and target are in different directories of a token");
     }

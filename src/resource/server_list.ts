@@ -7,6 +7,7 @@ import { jsonResponse, textResponse } from "./text_response.ts";
 import { attributesOnServer } from "../attributes/server_attributes.ts";
 import type { UserAttributes } from "../attributes/user_attributes.ts";
 import type { Logger } from "../logging/logger.ts";
+import { attempt } from "../model/attempt.ts";
 import { HttpError } from "../model/http_error.ts";
 import { includesServer } from "../model/token_restrictions.ts";
 
@@ -99,14 +100,11 @@ type UserFacts = Pick<
 
 /** Empty if the user's attributes are unusable. */
 function userFacts(server: ServerFacts, user: UserAttributes, log: Logger): UserFacts {
-  let account;
-  try {
-    account = attributesOnServer(user, server.name, { log });
-  } catch (error) {
-    if (!(error instanceof HttpError)) throw error;
+  const account = attempt(() => attributesOnServer(user, server.name, { log }), HttpError, (error) => {
     if (error.status >= 500) log.warn("attributes of a user not usable", { server: server.name, error });
-    return { reservations: [] };
-  }
+    return undefined;
+  });
+  if (account === undefined) return { reservations: [] };
   const { uid, gid, availableGroups, includes, excludes } = account;
   const rateLimit = lowestLimit(account.rateLimit, server.reservations.limitFor(uid));
   return {

@@ -1,5 +1,5 @@
 /** One request after the other, and bodies when they are asked for, however the bytes come (RFC 9112, 9.3.2). */
-import { until } from "../fixtures/deadline.ts";
+import { inTime, until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -300,4 +300,26 @@ Deno.test("RequestGate takes no request before the one in front is answered, and
   client.destroy();
   server.close();
   assert.deepEqual(taken, [true, false, false]);
+});
+
+Deno.test("RequestGate reads on after it was closed, and lets go of what comes", async () => {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const server = createServer(() => {});
+  server.on("connection", (socket) => {
+    new RequestGate(socket, () => {}, 10_000).close();
+    socket.once("end", resolve);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  assert(address !== null && typeof address === "object");
+  const client = await openTcp(address.port);
+  client.on("error", () => {});
+  client.end("x".repeat(1_000_000));
+  try {
+    await inTime(over, "the end of what the client sends");
+  } finally {
+    client.destroy();
+    server.close();
+  }
 });

@@ -303,6 +303,13 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/edge/request_gate.ts",
+    at: "if (this.#closed) return false;",
+    change: "this.#closed → false",
+    equivalent: false,
+    why: "what comes to a closed gate is dropped, which is tested; whether it reads on was never promised",
+  },
+  {
+    file: "src/edge/request_gate.ts",
     at: "#bodyLeft = 0; // remaining bytes of its body; infinite if chunked",
     change: "0 → 1",
     equivalent: true,

@@ -52,6 +52,8 @@ export interface Authority extends Credential {
   issue(options: CertificateOptions): Credential;
   /** A further authority whose certificate this one signs. */
   subordinate(options: CertificateOptions): Authority;
+  /** A further certificate of this authority's key, signed with the same key, that says something else besides. */
+  renewed(more: Partial<CertificateOptions>): string;
   /** A revocation list (RFC 5280, 5.1) as PEM. */
   revoke(certificates: readonly string[], options?: RevocationOptions): string;
   /** An authority of the same name with another key: what it issues names us as issuer, and is forged. */
@@ -89,6 +91,7 @@ function authority(
       };
       return create(sub);
     },
+    renewed: (more) => encode({ ...options, ...more }, own.publicKey, options.subject, own),
     revoke: (certificates, wanted = {}) => encodeList(options.subject, own, certificates, wanted),
     impostor: () => again(options),
   };

@@ -335,6 +335,10 @@ const FAILING: [string, string][] = [
   ["x = [1]; while (true) x = x + x", "takes more than 10000 steps"],
   ["x = 'aaaaaaaa'; while (true) x = x + x", "makes a text longer than 65536 characters"],
   ["x = 'a'.replace('a', 'aaaaaaaaaaaaaaaa'); while (true) x = x.replace('a', x)", "makes a text longer"],
+  [
+    "x = ','; for (i : [1, 2, 3]) x = x.replace(',', ',,,,,,,,,,,,,,,,'); x = x.replace(',', ',,,'); x.split(',')",
+    "split() makes more than 10000 parts",
+  ],
 ];
 
 for (const [source, message] of FAILING) {

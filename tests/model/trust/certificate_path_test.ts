@@ -100,3 +100,14 @@ Deno.test("findPath() believes a trusted certificate that may not issue, as itse
   assert.deepEqual(path([entity.certificate], [entity.certificate]), ["CN=Daemon"]);
   assert.equal(typeof path([entity.issue({ subject }).certificate], [entity.certificate]), "string");
 });
+
+Deno.test("findPath() goes by names and keys together, and looks at each certificate once", () => {
+  const leaf = lower.issue({ subject }).certificate;
+  const diagnostic = path([leaf], [lower.renewed({ subject: "CN=Other", pathLength: undefined })]);
+  assert.match(String(diagnostic), /^no trusted authority signed/);
+
+  const expired = root.subordinate({ subject: "CN=Old", notAfter: new Date(AT - 1) });
+  const renewed = Array.from({ length: 4 }, () => expired.renewed({ notAfter: new Date(AT + 1) }));
+  const shown = [expired.issue({ subject }).certificate, expired.certificate, ...renewed];
+  assert.match(String(path(shown)), /^no trusted authority signed/, "not too many signatures");
+});

@@ -220,9 +220,15 @@ Deno.test("WebDAV ends a download when its caller is banned", async () => {
   });
 });
 
-Deno.test("WebDAV deletes neither the root nor what links lead to", async () => {
+Deno.test("WebDAV deletes, copies and moves neither the root nor what links lead to", async () => {
   await using dav = await DavSite.open();
   assert.equal(await dav.told("DELETE", "/dav/HPC/"), "403 ERR_OVERLAP");
+  for (const method of ["COPY", "MOVE"]) {
+    const into = { headers: { Destination: `/dav/HPC${dav.root}/d/new` } };
+    assert.equal(await dav.told(method, "/dav/HPC/", into), "403 ERR_OVERLAP", method);
+    const over = { headers: { Destination: "/dav/HPC/" } };
+    assert.equal(await dav.told(method, "d/ten.txt", over), "403 ERR_OVERLAP", method);
+  }
   await Deno.symlink(`${dav.root}/d2`, `${dav.root}/d/sub/link`);
   assert.equal(await dav.told("DELETE", "d"), "204");
   assert.equal(await Deno.readTextFile(`${dav.root}/d2/canary`), "CANARY");
