@@ -102,7 +102,7 @@ export function withAutomaticSource(
 }
 
 function combine(policy: CombiningPolicy, sofar: AttributeSet, next: AttributeSet): AttributeSet {
-  if (policy !== "MERGE_LAST_OVERRIDES" && policy !== "MERGE") return next;
+  if (sofar === NO_ATTRIBUTES || (policy !== "MERGE_LAST_OVERRIDES" && policy !== "MERGE")) return next;
   const joins = policy === "MERGE";
   return {
     standard: mergeMaps(sofar.standard, next.standard, joins ? joinValues : undefined),

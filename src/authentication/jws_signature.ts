@@ -1,3 +1,4 @@
+import { rescue } from "../model/attempt.ts";
 import { Buffer } from "node:buffer";
 import { type KeyObject, verify } from "node:crypto";
 import { isRsaSignature, type RsaHash, type RsaPublicKey, rsaPublicKey } from "../model/trust/signed_by.ts";
@@ -34,13 +35,8 @@ export async function isSignedBy(
     return verify(null, contentOf(text), key, signatureOf(text));
   }
   const { compactVerify, errors } = await import("jose");
-  try {
-    await compactVerify(text, key, { algorithms: [algorithm] });
-    return true;
-  } catch (error) {
-    if (error instanceof errors.JWSSignatureVerificationFailed) return false;
-    throw error;
-  }
+  const verified = compactVerify(text, key, { algorithms: [algorithm] });
+  return await verified.then(() => true, rescue(errors.JWSSignatureVerificationFailed, () => false));
 }
 
 function contentOf(text: string): Uint8Array {

@@ -1,3 +1,4 @@
+import { attempt } from "../model/attempt.ts";
 import { Buffer, isUtf8 } from "node:buffer";
 import { hash } from "node:crypto";
 import type { Authorization, BearerRoute, Credentials } from "../model/credentials.ts";
@@ -152,12 +153,9 @@ function routeOf(claims: Readonly<Record<string, unknown>>): BearerRoute {
 function readClaims(token: string): Readonly<Record<string, unknown>> | undefined {
   const [, payload, signature, more] = token.split(".", 4);
   if (payload === undefined || signature === undefined || more !== undefined) return undefined;
-  try {
-    const claims: unknown = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
-    return isJsonObject(claims) ? claims : undefined;
-  } catch {
-    return undefined; // no JWT
-  }
+  const text = Buffer.from(payload, "base64url").toString("utf8");
+  const claims: unknown = attempt(() => JSON.parse(text), SyntaxError, () => undefined); // no JWT
+  return isJsonObject(claims) ? claims : undefined;
 }
 
 /** Reports whether a claim is true: clients send booleans or texts in any case (authentication.md 4.2). */

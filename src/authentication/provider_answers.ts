@@ -1,3 +1,4 @@
+import { attempt } from "../model/attempt.ts";
 import type { OutgoingResponse } from "../outgoing/outgoing.ts";
 import { printable } from "../model/text.ts";
 
@@ -64,9 +65,5 @@ function errorOf(
 }
 
 function parse(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined; // probably a page
-  }
+  return attempt(() => JSON.parse(body), SyntaxError, () => undefined); // else probably a page
 }

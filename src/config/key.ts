@@ -336,11 +336,8 @@ export function distinguishedName(options: Options<string> & { readonly placehol
 export function timeZone(options: Options<string>): Key<string> {
   const type = "a time zone such as Europe/Berlin";
   return key(options, type, (found) => {
-    try {
-      return new Intl.DateTimeFormat("en", { timeZone: found }).resolvedOptions().timeZone;
-    } catch {
-      return fail(type);
-    }
+    const format = () => new Intl.DateTimeFormat("en", { timeZone: found });
+    return attempt(format, RangeError, () => fail(type)).resolvedOptions().timeZone;
   });
 }
 

@@ -1,3 +1,4 @@
+import { attempt } from "../model/attempt.ts";
 import { type Diagnostic, readableAt } from "../model/diagnostic.ts";
 import { trimEndCharacters } from "../model/text.ts";
 import { resolve } from "node:path";
@@ -13,11 +14,8 @@ export interface PropertyEntry {
 
 /** Decodes UTF-8, or ISO-8859-1 as the fallback; drops a byte-order mark. */
 export function decodeProperties(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
-  }
+  const asLatin1 = () => Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+  return attempt(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes), TypeError, asLatin1);
 }
 
 /** Parses like `java.util.Properties`; a repeated key is a warning, a bad `\u` escape an error. */

@@ -1,3 +1,4 @@
+import { attempt } from "../model/attempt.ts";
 import type { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
 import { certificateSubject } from "../model/certificate_subject.ts";
@@ -67,11 +68,7 @@ const PROVES_NOTHING =
 
 /** The TLS library treats version 1 like untrusted certificates. */
 function isOld(certificate: X509Certificate): boolean {
-  try {
-    return certificateFacts(certificate).version < 3;
-  } catch {
-    return false;
-  }
+  return attempt(() => certificateFacts(certificate).version < 3, Error, () => false);
 }
 
 function unusable(reason: string): Pick<Peer, "unusableCertificate"> {

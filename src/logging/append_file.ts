@@ -1,3 +1,4 @@
+import { attempt } from "../model/attempt.ts";
 import { dirname } from "node:path";
 
 const LINE_END = 10;
@@ -76,9 +77,5 @@ export class AppendFile {
 }
 
 function statOf(path: string): Deno.FileInfo | undefined {
-  try {
-    return Deno.statSync(path);
-  } catch {
-    return undefined; // removed
-  }
+  return attempt(() => Deno.statSync(path), Error, () => undefined); // if it was removed
 }

@@ -1,3 +1,4 @@
+import { attempt } from "../model/attempt.ts";
 import { fstatSync } from "node:fs";
 
 const PRIORITIES: Readonly<Record<string, number>> = { debug: 7, info: 6, warn: 4, error: 3 };
@@ -33,11 +34,7 @@ const FIELD = / ([A-Za-z]\w*)=("(?:[^"\\]|\\.)*"|[^\s"]*)/g;
 function valueOf(written: string): string | number {
   if (/^-?\d{1,15}(?:\.\d{1,9})?$/.test(written)) return Number(written);
   if (!written.startsWith('"')) return written;
-  try {
-    return String(JSON.parse(written));
-  } catch {
-    return written; // not our quoting
-  }
+  return attempt(() => String(JSON.parse(written)), SyntaxError, () => written); // else not our quoting
 }
 
 function eachLine(text: string, form: (line: string) => string): string {

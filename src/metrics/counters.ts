@@ -48,9 +48,10 @@ export class Counters {
 
   addAll(increments: Increments): void {
     for (const increment of increments) {
-      const text = seriesText(increment);
-      const { value = 0 } = this.#samples.get(text) ?? {};
-      this.#samples.set(text, { ...increment, value: value + increment.value });
+      const { family, labels, part, value } = increment;
+      const series = JSON.stringify([family, labels, part]); // many times cheaper than the text for readers
+      const counted = this.#samples.get(series)?.value ?? 0;
+      this.#samples.set(series, { ...increment, value: counted + value });
     }
   }
 

@@ -1,6 +1,9 @@
 /** Time in milliseconds since the epoch; injected, so that tests can move it. */
 export type Clock = () => number;
 
+/** Latest time that a date can hold, in seconds since the epoch. */
+export const LAST_SECOND = 8.64e12;
+
 declare const WHOLE: unique symbol;
 
 /** Milliseconds without a fraction, as databases take them. */

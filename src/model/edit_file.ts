@@ -1,3 +1,4 @@
+import { attempt } from "./attempt.ts";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { OperatorError } from "./diagnostic.ts";
@@ -89,12 +90,10 @@ export async function readText(path: string): Promise<string | undefined> {
 }
 
 function decoded(bytes: Uint8Array, path: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (error) {
-    if (error instanceof TypeError) throw new FileNotChanged(`${path} is not UTF-8 text`, { cause: error });
-    throw error;
-  }
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  return attempt(() => decoder.decode(bytes), TypeError, (cause) => {
+    throw new FileNotChanged(`${path} is not UTF-8 text`, { cause });
+  });
 }
 
 /** Waits for the lock: the open file that is still at its path. Follows no link. */

@@ -1,3 +1,4 @@
+import { attempt } from "../model/attempt.ts";
 import { Buffer } from "node:buffer";
 import { Agent as HttpAgent, type IncomingMessage, request as startPlainRequest } from "node:http";
 import { Agent as HttpsAgent, request as startRequest } from "node:https";
@@ -210,19 +211,15 @@ function readBody(response: IncomingMessage): Promise<string> {
 
 /** Decompresses within the same limit, against decompression bombs. */
 function unpack(bytes: Uint8Array): Uint8Array {
-  try {
-    return gunzipSync(bytes, { maxOutputLength: MAX_BODY_BYTES });
-  } catch (cause) {
+  return attempt(() => gunzipSync(bytes, { maxOutputLength: MAX_BODY_BYTES }), Error, (cause) => {
     throw new Error(`the answer is no gzip, or unpacked longer than ${MAX_BODY_BYTES} bytes`, { cause });
-  }
+  });
 }
 
 function decode(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (cause) {
+  return attempt(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes), TypeError, (cause) => {
     throw new Error("the answer is not UTF-8", { cause });
-  }
+  });
 }
 
 function plainHeaders(response: IncomingMessage): Record<string, string> {

@@ -1,3 +1,4 @@
+import { rescue } from "../model/attempt.ts";
 import type { Logger } from "../logging/logger.ts";
 import { CircuitBreaker } from "../model/circuit_breaker.ts";
 import { type Clock, type Stopwatch, stopwatch } from "../model/clock.ts";
@@ -99,14 +100,10 @@ export class RemoteSystem {
    */
   async run<T>(asker: Asker, exchange: () => Promise<T>): Promise<T> {
     this.#admit(asker);
-    try {
-      return await this.#semaphore.run(() => this.#attempt(asker, exchange), asker);
-    } catch (error) {
-      if (error instanceof NoPermit) {
-        throw new RemoteUnavailable(this.remote, error.message, { cause: error });
-      }
-      throw error;
-    }
+    const run = this.#semaphore.run(() => this.#attempt(asker, exchange), asker);
+    return await run.catch(rescue(NoPermit, (cause) => {
+      throw new RemoteUnavailable(this.remote, cause.message, { cause });
+    }));
   }
 
   unusable(reason: string, cause?: unknown): RemoteUnavailable {

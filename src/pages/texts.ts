@@ -20,7 +20,8 @@ export class Text implements InLanguage {
     const found = this.path.reduce(memberOf, LANGUAGES[language]);
     const { count } = this.values;
     const rule = typeof count === "number" ? new Intl.PluralRules(language).select(count) : "other";
-    const text = [plain(count, language), rule, "other"].map((form) => memberOf(found, form)).find(isString);
+    const text = [plain(count, language), rule, "other"].map((form) => memberOf(found, form))
+      .find((form) => typeof form === "string");
     const pieces = String(text ?? found).split(/\{(\w+)\}/);
     return pieces.map((piece, i) => i % 2 === 0 ? piece : this.values[piece]);
   }
@@ -61,8 +62,4 @@ function table(texts: unknown, path: readonly string[]): unknown {
 function memberOf(value: unknown, name: string): unknown {
   if (typeof value !== "object" || value === null) return undefined;
   return new Map<string, unknown>(Object.entries(value)).get(name);
-}
-
-function isString(value: unknown): value is string {
-  return typeof value === "string";
 }

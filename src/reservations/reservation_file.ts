@@ -1,3 +1,4 @@
+import { attempt } from "../model/attempt.ts";
 import { InvalidJson, type JsonMember, type JsonNode, readMembers } from "../model/json_text.ts";
 import { type Diagnostic, InvalidFile } from "../model/diagnostic.ts";
 import { parseRate } from "../model/rate.ts";
@@ -34,13 +35,10 @@ export function readReservationFile(text: string, context: ReadingContext): Rese
 function entriesOf(text: string, file: string): readonly JsonNode[] {
   const fail = (expected: string, line: number) =>
     new InvalidFile([{ severity: "error", file, line, expected }]);
-  let found: JsonNode | undefined;
-  try {
-    for (const { name, value } of readMembers(text)) if (name === "reservations") found = value;
-  } catch (error) {
-    if (error instanceof InvalidJson) throw fail(error.expected, error.line);
-    throw error;
-  }
+  const members = attempt(() => [...readMembers(text)], InvalidJson, ({ expected, line }) => {
+    throw fail(expected, line);
+  });
+  const found = members.findLast(({ name }) => name === "reservations")?.value;
   if (found?.kind !== "array") throw fail('expected an array "reservations"', found?.line ?? 1);
   return found.items;
 }

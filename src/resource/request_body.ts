@@ -1,3 +1,4 @@
+import { attempt } from "../model/attempt.ts";
 import type { HttpRequest } from "../model/http_message.ts";
 import { httpError, invalidRequest } from "../model/http_error.ts";
 
@@ -11,22 +12,17 @@ export async function readJson(
   mostMs = MOST_MS,
 ): Promise<unknown> {
   const bytes = await readWhole(request, mostMs);
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes));
-  } catch (error) {
-    if (error instanceof SyntaxError) throw invalidRequest("The request body must be a JSON object");
-    throw error;
-  }
+  return attempt(() => JSON.parse(new TextDecoder().decode(bytes)), SyntaxError, () => {
+    throw invalidRequest("The request body must be a JSON object");
+  });
 }
 
 /** Reads the body as text, as {@link readJson}. @throws {ERR_INVALID_REQUEST} If it is not UTF-8. */
 export async function readText(request: Pick<HttpRequest, "headers" | "body">): Promise<string> {
   const bytes = await readWhole(request, MOST_MS);
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
+  return attempt(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes), TypeError, () => {
     throw invalidRequest("The request body must be text in UTF-8");
-  }
+  });
 }
 
 async function readWhole(

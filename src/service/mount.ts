@@ -7,7 +7,7 @@ import { createLogger, type LineSink } from "../logging/logger.ts";
 import { peerAddress } from "../model/address.ts";
 import { addCommonHeaders, type AnswerPolicy, PLAIN_POLICY } from "../model/answer_headers.ts";
 import { HeaderList, type HttpResponse, type Peer, readTarget } from "../model/http_message.ts";
-import { type HttpError, httpError, invalidRequest } from "../model/http_error.ts";
+import { httpError, invalidRequest } from "../model/http_error.ts";
 import { trimEndCharacters } from "../model/text.ts";
 import { formatDiagnostic, InvalidFile, isError } from "../model/diagnostic.ts";
 import { trustsNobodyByDefault } from "../outgoing/exclusive_trust.ts";
@@ -109,20 +109,15 @@ export async function answerWeb(
   const client = { ...peer, address: peerAddress(peer.address) };
   const inside = pathname.startsWith(`${prefix}/`);
   const target = inside ? readTarget(pathname.slice(prefix.length) + search) : undefined;
+  const refusal = () =>
+    inside
+      ? invalidRequest("The path is not in its normal form")
+      : httpError("ERR_NOT_FOUND", { where: "here" });
   const answer = target !== undefined
     ? await service.answer({ method, ...target, headers, client, body }, signal)
-    : await refused(
-      inside
-        ? invalidRequest("The path is not in its normal form")
-        : httpError("ERR_NOT_FOUND", { where: "here" }),
-      headers,
-    );
+    : await errorResponse(refusal(), crypto.randomUUID(), new Acceptance(headers.get("Accept")));
   addCommonHeaders(answer.headers, { method, headers }, policy);
   return webResponse(answer);
-}
-
-function refused(error: HttpError, headers: HeaderList): Promise<HttpResponse> {
-  return errorResponse(error, crypto.randomUUID(), new Acceptance(headers.get("Accept")));
 }
 
 /** Converts a response for the web. */

@@ -1,63 +1,35 @@
 import assert from "node:assert/strict";
 import { Imports } from "./imports.ts";
-import { Killer, testsInOrder, withFirst } from "./killer.ts";
+import { Killer } from "./killer.ts";
 import { TreeCopy } from "./tree_copy.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-/** Imports in which all tests that are named load every file, the first nearest. */
-const loadedBy = (...tests: readonly string[]) => ({
-  testsOf: () => tests.map((path, i) => [path, i + 1] as const),
-});
-
-Deno.test("testsInOrder() begins with the test of the same path, and keeps folders apart", () => {
-  const { own, others } = testsInOrder(
-    loadedBy("tests/b/near_test.ts", "tests/a/near_test.ts", "tests/a/x/y_test.ts", "tests/b/far_test.ts"),
-    "src/a/x/y.ts",
-  );
-  assert.deepEqual(own, [["tests/a/x/y_test.ts"], ["tests/a/near_test.ts"]]);
-  assert.deepEqual(others, [["tests/b/near_test.ts", "tests/b/far_test.ts"]]);
-});
-
-Deno.test("testsInOrder() takes tests in the whole program for a folder's own where those are its doors", async () => {
-  const imports = await Imports.of(ROOT);
-  const doors: readonly (readonly [file: string, elsewhere: number])[] = [
-    ["command/run_command", 5],
-    ["pages/page", 7],
-    ["workers/worker_lifecycle", 7],
-    ["service/http/router", 2],
-  ];
-  for (const [file, elsewhere] of doors) {
-    const { own, others } = testsInOrder(imports, `src/${file}.ts`);
-    const folder = `tests/${file.split("/")[0]}/`;
-    assert.equal(own.flat().filter((path) => !path.startsWith(folder)).length, elsewhere, file);
-    assert(others.flat().length > 0, file);
-  }
-  assert.deepEqual(testsInOrder(imports, "src/workers/worker_lifecycle.ts").own[0], [
-    "tests/workers/worker_lifecycle_test.ts",
-  ]);
-});
-
-Deno.test("withFirst() moves tests to the front, and adds none", () => {
-  assert.deepEqual(withFirst([["a"], ["b", "c"]], ["c", "x"]), [["c"], ["a"], ["b"]]);
-  assert.deepEqual(withFirst([["a"], ["b"]], ["a"]), [["a"], ["b"]]);
-});
-
-Deno.test("testsInOrder() asks in parts that double, and no more than 28 tests of other folders", () => {
-  const many = Array.from({ length: 100 }, (_, i) => `tests/b/${i}_test.ts`);
-  const { own, others } = testsInOrder(loadedBy("tests/docs/a_test.ts", ...many), "src/a/y.ts");
-  assert.deepEqual(own, []);
-  assert.deepEqual(others.map(({ length }) => length), [4, 8, 16]);
-  assert.deepEqual(others.flat(), many.slice(0, 28));
-});
-
 Deno.test("Killer tells who notices: the folder's tests, the compiler, or nobody; and leaves the copy as it was", async () => {
   await using tree = await TreeCopy.make();
-  const killer = new Killer(await Imports.of(ROOT), { onlyOwn: true });
+  const killer = new Killer(await Imports.of(ROOT));
   const file = "src/model/rate.ts";
   const text = await Deno.readTextFile(ROOT + file);
-  assert.equal(await killer.kill(tree, file, text.replaceAll("===", "!==")), "own");
-  assert.equal(await killer.kill(tree, file, `${text}\nexport const one: string = 1;\n`), "types");
-  assert.equal(await killer.kill(tree, file, `${text}\n// no mistake\n`), undefined);
+  const killedBy = (text: string) => killer.killedBy(tree, { file, text }, true);
+  assert.equal(await killedBy(text.replaceAll("===", "!==")), "own");
+  assert.equal(await killedBy(`${text}\nexport const one: string = 1;\n`), "types");
+  assert.equal(await killedBy(`${text}\n// no mistake\n`), undefined);
   assert.equal(await Deno.readTextFile(`${tree.folder}/${file}`), text);
+});
+
+Deno.test("Killer.failures() names tests that fail because of the mutant, not those that fail anyhow", async () => {
+  await using tree = await TreeCopy.make();
+  const killer = new Killer(await Imports.of(ROOT));
+  const tests = `import { rate } from "../src/x.ts";
+Deno.test("always fails", () => { throw 1; });
+Deno.test("rate is one", () => { if (rate !== 1) throw 2; });
+Deno.test("rate is positive", () => { if (rate <= 0) throw 3; });`;
+  await tree.change("tests/x_test.ts", tests);
+  await tree.change("src/x.ts", "export const rate: number = 1;");
+  const failures = (text: string, only?: string) =>
+    killer.failures(tree, { file: "src/x.ts", text }, [["tests/x_test.ts"]], { only });
+  assert.deepEqual(await failures("export const rate: number = 2;"), ["rate is one"]);
+  assert.deepEqual(await failures("export const rate: number = 2;", "positive"), undefined);
+  assert.deepEqual(await failures("export const rate: number = 1 + 0;"), undefined);
+  assert.deepEqual(await failures("export const rat: number = 1;", "rate"), [], "it cannot be loaded");
 });

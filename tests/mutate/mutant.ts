@@ -115,20 +115,6 @@ export function guardsOf(text: string): Mutant[] {
   return mutantsOf(text).filter(({ removesGuard }) => removesGuard === true);
 }
 
-/**
- * Returns a source text in which each guard asks `globalThis.guardIsRemoved`, if that is there, once its condition is true. A
- * removed guard still does what its condition does. @param nameOf Name of a guard, by its place among those of the text.
- */
-export function withSwitches(text: string, nameOf: (at: number) => string): string {
-  const inserts = guardsOf(text).flatMap(({ start, end }, at) => [
-    [start, "("] as const,
-    [end, `) && !globalThis.guardIsRemoved?.(${JSON.stringify(nameOf(at))})`] as const,
-  ]);
-  // From the end, so that the places before stay where they are.
-  return inserts.sort(([a], [b]) => b - a)
-    .reduce((switched, [at, insert]) => switched.slice(0, at) + insert + switched.slice(at), text);
-}
-
 /** The source text with the mistake in it. */
 export function mutated(text: string, { start, end, replacement }: Mutant): string {
   return text.slice(0, start) + replacement + text.slice(end);

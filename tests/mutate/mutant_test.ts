@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mutantsOf, mutated, withSwitches } from "./mutant.ts";
+import { guardsOf, mutantsOf, mutated } from "./mutant.ts";
 
 /** Kind and mutated text of each mutant. */
 const mutants = (text: string) => mutantsOf(text).map((mutant) => [mutant.kind, mutated(text, mutant)]);
@@ -40,21 +40,13 @@ Deno.test("mutantsOf() tells line, place and change", () => {
   );
 });
 
-Deno.test("withSwitches() lets each guard be removed alone, and leaves its condition and other conditions as they are", () => {
-  const switched = (text: string) =>
-    withSwitches(text, (at) => `f#${at}`).replace(/!globalThis\.guardIsRemoved\?\.\("f#(\d)"\)/g, "on$1");
-  assert.equal(switched("if (a(x)) throw y;"), "if ((a(x)) && on0) throw y;");
-  assert.equal(switched("if (a || b) { log(); return no; }"), "if ((a || b) && on0) { log(); return no; }");
-  assert.equal(switched("for (;;) { if (a) continue; f(); }"), "for (;;) { if ((a) && on0) continue; f(); }");
-  assert.equal(switched('if (a) fail(httpError("E"));'), 'if ((a) && on0) fail(httpError("E"));');
-  assert.equal(
-    switched("if (a) return; else f(); if (b) throw c;"),
-    "if ((a) && on0) return; else f(); if ((b) && on1) throw c;",
-  );
-  assert.equal(
-    switched("if (a(() => { if (b) return; c(); })) return;"),
-    "if ((a(() => { if ((b) && on1) return; c(); })) && on0) return;",
-  );
-  const none = "if (a) f(); while (b) { if (c) break; } d = e ? g : h;";
-  assert.equal(switched(none), none);
+Deno.test("guardsOf() finds each `if` whose body ends by refusing, and nothing else", () => {
+  const guards = (text: string) => guardsOf(text).map(({ change }) => change.replace(" → false", ""));
+  assert.deepEqual(guards("if (a(x)) throw y;"), ["a(x)"]);
+  assert.deepEqual(guards("if (a || b) { log(); return no; }"), ["a || b"]);
+  assert.deepEqual(guards("for (;;) { if (a) continue; f(); }"), ["a"]);
+  assert.deepEqual(guards('if (a) fail(httpError("E"));'), ["a"]);
+  assert.deepEqual(guards("if (a) return; else f(); if (b) throw c;"), ["a", "b"]);
+  assert.deepEqual(guards("if (a(() => { if (b) return; })) return;").length, 2);
+  assert.deepEqual(guards("if (a) f(); while (b) { if (c) break; } d = e ? g : h;"), []);
 });

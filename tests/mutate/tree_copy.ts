@@ -29,6 +29,18 @@ export interface Outcome {
   readonly output: string;
 }
 
+/**
+ * Reports whether tests noticed a mutant: one failed that passes without it, or the file could not be loaded. Tests that do not
+ * end in time notice nothing: a hang does not tell what is wrong, and a slow machine looks the same.
+ * @param mutant `failed` holds only tests that pass without the mutant.
+ */
+export function isNoticed(
+  mutant: Pick<Outcome, "passed" | "failed" | "late">,
+  unharmed: Pick<Outcome, "passed">,
+): boolean {
+  return mutant.failed.length > 0 || (!mutant.late && !mutant.passed && unharmed.passed);
+}
+
 /** A copy of the tree in a temporary folder, to break; the tree itself is never touched. */
 export class TreeCopy implements AsyncDisposable {
   /** @param temporary For what tests make: its path is short, since sockets are made below it. */
@@ -77,69 +89,22 @@ export class TreeCopy implements AsyncDisposable {
     ], withinMs);
   }
 
-  /** Whether the compiler takes a file of the copy. */
-  async checks(file: string, withinMs: number): Promise<boolean> {
-    return (await this.check([file], withinMs)).passed;
+  /** Reports whether a file of the copy compiles. */
+  async compiles(file: string, withinMs: number): Promise<boolean> {
+    return (await this.#run(["check", "--quiet", file], withinMs)).passed;
   }
 
-  /** Has the compiler check files of the copy. */
-  async check(files: readonly string[], withinMs: number): Promise<Outcome> {
-    return await this.#run(["check", "--quiet", ...files], withinMs);
-  }
-
-  /**
-   * Runs a program of the copy with an input, line by line of its output, until it ends or a line takes too long.
-   * @param read Takes a line and returns how long the next may take, in milliseconds.
-   * @returns What it printed as errors.
-   */
-  async converse(
-    program: string,
-    input: string,
-    firstWithinMs: number,
-    read: (line: string) => number | undefined,
-  ): Promise<string> {
-    const args = ["run", "--no-check", "--allow-all", `--v8-flags=--max-old-space-size=${HEAP_MIB}`, program];
-    const child = this.#spawn(args, "piped");
-    const end = () => endGroup(child.pid);
-    let timer = setTimeout(end, firstWithinMs);
-    const errors = endOf(child.stderr);
-    const writer = child.stdin.getWriter();
-    await writer.write(new TextEncoder().encode(input));
-    await writer.close();
-    let rest = "";
-    for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
-      const lines = (rest + text).split("\n");
-      rest = lines.pop()?.slice(-1_000_000) ?? "";
-      for (const line of lines) {
-        const withinMs = read(line);
-        if (withinMs === undefined) continue;
-        clearTimeout(timer);
-        timer = setTimeout(end, withinMs);
-      }
-    }
-    clearTimeout(timer);
-    await child.status;
-    end();
-    await this.#emptyTemporary();
-    return await errors;
-  }
-
-  #spawn(args: readonly string[], stdin: "null" | "piped"): Deno.ChildProcess {
-    return new Deno.Command(Deno.execPath(), {
+  async #run(args: readonly string[], withinMs: number): Promise<Outcome> {
+    const began = performance.now();
+    const child = new Deno.Command(Deno.execPath(), {
       args: [...args],
       cwd: this.folder,
       env: { NO_COLOR: "1", TMPDIR: this.temporary },
-      stdin,
       stdout: "piped",
       stderr: "piped",
       // A process group of its own, so that what tests start ends with them.
       detached: true,
     }).spawn();
-  }
-
-  async #run(args: readonly string[], withinMs: number): Promise<Outcome> {
-    const began = performance.now();
-    const child = this.#spawn(args, "null");
     let late = false;
     const timer = setTimeout(() => {
       late = true;
@@ -150,17 +115,13 @@ export class TreeCopy implements AsyncDisposable {
     clearTimeout(timer);
     endGroup(child.pid); // what tests left running would keep its output open
     const output = (await Promise.all(printed)).join("");
-    await this.#emptyTemporary();
+    await Deno.remove(this.temporary, { recursive: true }).catch(() => {});
+    await Deno.mkdir(this.temporary, { recursive: true });
     // Not from the lines with their results: that of a test which lasts is torn in two.
     const failed = new Set(
       [...output.matchAll(/^(.+) => \.\/\S+:\d+:\d+$/gm)].map(([, name = ""]) => name.trim()),
     );
     return { passed: success && !late, failed: [...failed], late, ms: performance.now() - began, output };
-  }
-
-  async #emptyTemporary(): Promise<void> {
-    await Deno.remove(this.temporary, { recursive: true }).catch(() => {});
-    await Deno.mkdir(this.temporary, { recursive: true });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { TreeCopy } from "./tree_copy.ts";
+import { isNoticed, TreeCopy } from "./tree_copy.ts";
 
 Deno.test("TreeCopy runs tests of a copy, tells which fail, and ends those without end with all they started", async () => {
   await using tree = await TreeCopy.make();
@@ -33,4 +33,14 @@ Deno.test("TreeCopy runs tests of a copy, tells which fail, and ends those witho
   // It may be a zombie for a moment, until whoever inherits it has taken note.
   const state = await Deno.readTextFile(`/proc/${pid}/stat`).then((text) => text.split(" ")[2], () => "gone");
   assert.match(String(state), /^(?:Z|X|gone)$/);
+});
+
+Deno.test("isNoticed() asks for a failure: tests that do not end in time notice nothing", () => {
+  const [passes, fails] = [{ passed: true }, { passed: false }];
+  assert.equal(isNoticed({ passed: false, failed: ["a"], late: false }, passes), true);
+  assert.equal(isNoticed({ passed: false, failed: ["a"], late: true }, fails), true);
+  assert.equal(isNoticed({ passed: false, failed: [], late: true }, passes), false);
+  assert.equal(isNoticed({ passed: false, failed: [], late: false }, passes), true);
+  assert.equal(isNoticed({ passed: false, failed: [], late: false }, fails), false);
+  assert.equal(isNoticed({ passed: true, failed: [], late: false }, passes), false);
 });

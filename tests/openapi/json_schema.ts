@@ -1,7 +1,7 @@
 /** Subset of JSON Schema (2020-12). */
 export interface Schema {
   readonly $ref?: string;
-  readonly type?: "object" | "array" | "string" | "integer" | "boolean";
+  readonly type?: "object" | "array" | "string" | "number" | "integer" | "boolean";
   readonly description?: string;
   readonly const?: string | number | boolean;
   readonly enum?: readonly string[];
@@ -12,6 +12,7 @@ export interface Schema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly items?: Schema;
+  readonly maxItems?: number;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | Schema; // absent: permits any member
@@ -36,6 +37,7 @@ const KEYWORDS: ReadonlySet<string> = new Set<keyof Schema>([
   "minimum",
   "maximum",
   "items",
+  "maxItems",
   "properties",
   "required",
   "additionalProperties",
@@ -74,7 +76,8 @@ export function mismatches(value: unknown, schema: Schema, lookup: Lookup, at = 
     if (value > (schema.maximum ?? Infinity)) wrong.push(`${found} at most ${schema.maximum}`);
   }
   if (Array.isArray(value)) {
-    const { items } = schema;
+    const { items, maxItems = Infinity } = schema;
+    if (value.length > maxItems) wrong.push(`${found} at most ${maxItems} items`);
     if (items) wrong.push(...value.flatMap((item, i) => mismatches(item, items, lookup, `${at}/${i}`)));
   } else if (typeof value === "object" && value !== null) {
     wrong.push(...memberMismatches(value, schema, lookup, at));
@@ -106,6 +109,8 @@ function isOfType(value: unknown, type: NonNullable<Schema["type"]>): boolean {
       return Number.isInteger(value);
     case "string":
       return typeof value === "string";
+    case "number":
+      return typeof value === "number";
     case "boolean":
       return typeof value === "boolean";
   }

@@ -13,7 +13,7 @@ const [CONF, DATA] = ["/etc/authserver", "/var/lib/authserver"];
 
 /** Runs the image's command until it is healthy for the image's check and, after that, until the input ends. */
 const SCRIPT =
-  `"$@" & tries=60; until $0 >&2; do tries=$((tries - 1)); [ $tries -gt 0 ] || exit; sleep 1; done
+  `"$@" & tries=300; until $0 >&2; do tries=$((tries - 1)); [ $tries -gt 0 ] || { kill $!; exit 1; }; sleep 1; done
   echo "healthy as $(id -u)"; cat; kill -TERM $!; wait $!`;
 
 /** Gives the account of the image what it mounts. */
@@ -35,6 +35,7 @@ if (!await hasProgram("buildah") || !await hasProgram("mmdebstrap") || Deno.uid(
 } else {
   Deno.test("the image of the manual serves as its own user, is healthy for its check, and stops when it is told to", async () => {
     const folder = await Deno.makeTempDir({ prefix: "authserver-image-" });
+    let service: Deno.ChildProcess | undefined;
     try {
       const { call, options, env } = buildahIn(folder);
       await run("mmdebstrap", ["--variant=minbase", "bookworm", `${folder}/base.tar`]);
@@ -79,7 +80,7 @@ if (!await hasProgram("buildah") || !await hasProgram("mmdebstrap") || Deno.uid(
       ]);
       const { Docker: { config } } = JSON.parse(await call("inspect", "--type", "image", "authserver"));
       const health = config.Healthcheck.Test.slice(1).join(" ");
-      const service = new Deno.Command("buildah", {
+      const running = service = new Deno.Command("buildah", {
         args: [
           ...[...options, "run", ...mounts, container, "--", "sh", "-c", SCRIPT, health],
           ...config.Entrypoint,
@@ -91,19 +92,22 @@ if (!await hasProgram("buildah") || !await hasProgram("mmdebstrap") || Deno.uid(
         stderr: "piped",
       }).spawn();
       const said: string[] = [];
-      const reading = service.stdout.pipeThrough(new TextDecoderStream()).pipeTo(
+      const reading = running.stdout.pipeThrough(new TextDecoderStream()).pipeTo(
         new WritableStream({ write: (text) => void said.push(text) }),
       );
-      await until(() => /^healthy as \d+$/m.test(said.join("")), { what: "healthy", everyMs: 100 });
+      const isHealthy = () => /^healthy as \d+$/m.test(said.join(""));
+      await until(isHealthy, { what: "healthy", everyMs: 100, withinMs: 300_000 });
       const reply = await ask(`https://localhost:${port}/rest/auth`, site.authority.certificate, {
         as: ALICE,
       });
       assert(reply.text.includes(ALICE_DN), reply.text);
-      await service.stdin.close();
-      const [{ code }] = await Promise.all([service.status, reading, service.stderr.cancel()]);
+      await running.stdin.close();
+      const [{ code }] = await Promise.all([running.status, reading, running.stderr.cancel()]);
       assert.equal(code, 0, said.join(""));
       assert.match(said.join(""), new RegExp(`^healthy as ${UID}$[^]*"event":"stop"`, "m"));
     } finally {
+      await service?.stdin.close().catch(() => {}); // it may have ended
+      await service?.status;
       await Deno.remove(folder, { recursive: true });
     }
   });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
-import { judgeCertificate } from "../../src/authentication/ssh_key/certificate/certified_users.ts";
+import { judgeCertificate } from "../../src/authentication/ssh_key/certificate/judge_certificate.ts";
 import { parseAuthorities } from "../../src/authentication/ssh_key/authorized_keys.ts";
 import {
   readUserCertificate,

@@ -87,8 +87,8 @@ Deno.test("webhooks come in order and signed, after a failure of the receiver an
   await first.service.ended;
 
   state.status = 204;
-  const second = await start(site.main);
   const failed = receiver.seen.length;
+  const second = await start(site.main);
   const got = () => receiver.seen.slice(failed).map(({ body }) => JSON.parse(body));
   await until(() => got().some(({ type }) => type === "files.arrived"));
   const ofShare = got().filter(({ data }) => data.share !== undefined);

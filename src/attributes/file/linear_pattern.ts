@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import { foldCharacters } from "../../model/distinguished_name.ts";
 
 /** Parsed pattern, case-insensitive. */
@@ -156,13 +157,9 @@ class PatternReader {
 
   /** Parses a class with the built-in matcher, which needs no backtracking for one character. */
   #single(text: string): Pattern {
-    try {
-      const expression = new RegExp(`^${text}$`, "iu");
-      return { kind: "character", matches: (character) => expression.test(character) };
-    } catch (error) {
-      if (error instanceof SyntaxError) return this.#fail(`a valid class instead of ${text}`);
-      throw error;
-    }
+    const expected = `a valid class instead of ${text}`;
+    const expression = attempt(() => new RegExp(`^${text}$`, "iu"), SyntaxError, () => this.#fail(expected));
+    return { kind: "character", matches: (character) => expression.test(character) };
   }
 
   #take(expression: RegExp): RegExpExecArray | null {

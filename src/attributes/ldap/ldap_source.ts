@@ -1,3 +1,4 @@
+import { rescue } from "../../model/attempt.ts";
 import { isUserAccount } from "../../model/account_name.ts";
 import { AnswerCache } from "../../model/answer_cache.ts";
 import { type AttributeSet, attributeSet, NO_ATTRIBUTES } from "../../model/attributes.ts";
@@ -67,12 +68,10 @@ export class LdapSource implements AttributeSource {
   async #ask(user: string, signal: AbortSignal): Promise<AttributeSet> {
     // The user is authenticated; their address does not matter.
     const asker = { queueKey: user, known: true, credential: user, address: user, signal };
-    try {
-      return await this.#directory.ask(asker, (server) => this.#attributesOf(user, { server, asker }));
-    } catch (error) {
-      if (!(error instanceof RemoteUnavailable)) throw error;
+    const asked = this.#directory.ask(asker, (server) => this.#attributesOf(user, { server, asker }));
+    return await asked.catch(rescue(RemoteUnavailable, (error) => {
       throw httpError("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: ${error.reason}`, error);
-    }
+    }));
   }
 
   async #attributesOf(user: string, asked: Asked): Promise<AttributeSet> {

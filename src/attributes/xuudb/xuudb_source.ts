@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing.ts";
 import { InvalidXml, XmlReader } from "../../model/xml_text.ts";
 import { type AttributeSet, attributeSet } from "../../model/attributes.ts";
@@ -43,12 +44,9 @@ export const JSON_FORM: WireForm = {
 };
 
 function parseObject(body: string): object {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch (cause) {
+  const value: unknown = attempt(() => JSON.parse(body), SyntaxError, (cause) => {
     throw new InvalidAnswer("the answer is not JSON", { cause });
-  }
+  });
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new InvalidAnswer("the answer is no object");
   }
@@ -162,11 +160,9 @@ export class XuudbSource implements AttributeSource {
 
   #read({ status, body }: OutgoingResponse): XuudbRecord {
     if (status !== 200) throw this.#remote.unusable(`the XUUDB answered with status ${status}`);
-    try {
-      return this.#form.read(body);
-    } catch (error) {
-      throw error instanceof InvalidAnswer ? this.#remote.unusable("not understood", error) : error;
-    }
+    return attempt(() => this.#form.read(body), InvalidAnswer, (error) => {
+      throw this.#remote.unusable("not understood", error);
+    });
   }
 }
 

@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import { callMethod, itemAt, MethodError, sameScalar } from "./methods.ts";
 import { InvalidExpression, MAX_NESTING, MAX_STEPS, MAX_TEXT, type Token, tokenize } from "./tokenizer.ts";
 import { describeKind, List, scalarText, Text, toValue, type Value, type Variables } from "./value.ts";
@@ -15,8 +16,7 @@ export interface Expression {
 /** Compiles an expression or a program (authentication.md 6.2). @throws {InvalidExpression} */
 export function compileExpression(source: string): Expression {
   const program = new Compiler(source).program();
-  const run = (variables: Variables, asName: boolean) =>
-    new Run(source, variables, asName).block(program).value;
+  const run = (variables: Variables, asName: boolean) => new Run(source, variables, asName).block(program);
   const single = (value: Value): Text | undefined => {
     const first = value instanceof List ? value.items[0] ?? null : value;
     return first === null ? undefined : asText(source, first);
@@ -58,18 +58,10 @@ interface Access {
 
 interface Statement {
   readonly endsItself: boolean; // needs no semicolon
-  execute(run: Run): Outcome;
-}
-
-/** Completion of a statement: the last value, or `return`. */
-interface Outcome {
-  readonly value: Value;
-  readonly returned: boolean;
+  execute(run: Run): Value; // the last value
 }
 
 type Block = readonly Statement[];
-
-const NOTHING: Outcome = { value: null, returned: false };
 
 /**
  * Evaluation of a program, which accesses only the variables (authentication.md 6.3).
@@ -77,16 +69,17 @@ const NOTHING: Outcome = { value: null, returned: false };
  */
 class Run {
   readonly known = new Map<string, Value>();
+  returned = false; // by the statement `return`
   #steps = 0;
 
   /** @param asName Whether the result becomes a distinguished name, see {@link Text.asName}. */
   constructor(readonly source: string, readonly variables: Variables, readonly asName: boolean) {}
 
-  block(statements: Block): Outcome {
-    let last = NOTHING;
+  block(statements: Block): Value {
+    let last: Value = null;
     for (const statement of statements) {
       last = statement.execute(this);
-      if (last.returned) return last;
+      if (this.returned) break;
     }
     return last;
   }
@@ -155,11 +148,9 @@ class Run {
 
   access(value: Value, { at, apply }: Access): Value {
     this.step(at);
-    try {
-      return apply(value, this);
-    } catch (error) {
-      throw error instanceof MethodError ? this.error(at, error.message) : error;
-    }
+    return attempt(() => apply(value, this), MethodError, ({ message }) => {
+      throw this.error(at, message);
+    });
   }
 
   call(at: number, value: Value, method: string, args: readonly Term[]): Value {
@@ -236,7 +227,12 @@ class Compiler {
       return { endsItself: false, execute: this.#assignment(name.text, name.at) };
     }
     const term = this.#expression();
-    return { endsItself: false, execute: (run) => ({ value: run.value(term), returned }) };
+    const execute = (run: Run) => {
+      const value = run.value(term);
+      run.returned ||= returned;
+      return value;
+    };
+    return { endsItself: false, execute };
   }
 
   #assignment(name: string, at: number): Statement["execute"] {
@@ -249,7 +245,7 @@ class Compiler {
     return (run) => {
       const value = run.value(term);
       run.known.set(name, value);
-      return { value, returned: false };
+      return value;
     };
   }
 
@@ -276,10 +272,10 @@ class Compiler {
       for (const item of [...items.items]) {
         run.step(at);
         run.known.set(name, item);
-        const outcome = run.block(body);
-        if (outcome.returned) return outcome;
+        const value = run.block(body);
+        if (run.returned) return value;
       }
-      return NOTHING;
+      return null;
     };
   }
 
@@ -287,10 +283,10 @@ class Compiler {
     const [test, body] = [this.#parenthesized(), this.#body()];
     return (run) => {
       while (run.truth(test)) {
-        const outcome = run.block(body);
-        if (outcome.returned) return outcome;
+        const value = run.block(body);
+        if (run.returned) return value;
       }
-      return NOTHING;
+      return null;
     };
   }
 

@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import { type Answer, AnswerCache } from "../../model/answer_cache.ts";
 import { confusable } from "../../model/confusables.ts";
 import type { Clock } from "../../model/clock.ts";
@@ -113,15 +114,16 @@ export class LdapAuthenticator implements Authenticator {
   }
 
   #accepted(user: string, entry: LdapEntry): Answer<AuthenticationResult> {
-    try {
-      const dn = checkIdentity(this.#nameOf(entry) ?? "");
-      const [proved, credential] = [Math.floor(this.#clock() / 1000), credentialOf(user, entry)];
-      const identity = { dn, method: "LDAP", via: this.name, login: user, proved, credential };
-      return { value: { kind: "accepted", identity }, good: true, lifetimeMs: GOOD_MS };
-    } catch (error) {
-      if (!(error instanceof NoIdentity)) throw error;
-      return refused(error.message);
-    }
+    return attempt(
+      (): Answer<AuthenticationResult> => {
+        const dn = checkIdentity(this.#nameOf(entry) ?? "");
+        const [proved, credential] = [Math.floor(this.#clock() / 1000), credentialOf(user, entry)];
+        const identity = { dn, method: "LDAP", via: this.name, login: user, proved, credential };
+        return { value: { kind: "accepted", identity }, good: true, lifetimeMs: GOOD_MS };
+      },
+      NoIdentity,
+      ({ message }) => refused(message),
+    );
   }
 
   #nameOf(entry: LdapEntry): string | undefined {

@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { type Said, textsOf } from "../claims.ts";
 import { UnixGroups } from "../assignments.ts";
@@ -89,9 +90,5 @@ function entitlementNames(text: string): readonly string[] {
 
 /** Decodes a URN component (RFC 8141, 2); `undefined` if malformed. */
 function decoded(part: string): string | undefined {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => decodeURIComponent(part), URIError, () => undefined);
 }

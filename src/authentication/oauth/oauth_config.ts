@@ -199,16 +199,13 @@ export async function read(values: Values, place: Place) {
     groups,
     displayName,
     allowPlainHttp,
-    ...given
-  } = values;
-  const {
     clientAuthentication: _how,
     clientKey: _key,
     clientKeyId: _kid,
     signInTitle,
     signInScope,
     ...rest
-  } = given;
+  } = values;
   const { reader, prefix } = place;
   for (const key of ["issuer", "address", "jwksUri"] as const) {
     if (rest[key] !== undefined) requireHttps(place, key, rest[key], allowPlainHttp);

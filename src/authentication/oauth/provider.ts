@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import { Buffer } from "node:buffer";
 import type { JWK } from "jose";
 import { type Stopwatch, stopwatch } from "../../model/clock.ts";
@@ -57,11 +58,9 @@ export function readMetadata(body: string, issuer: string): ProviderMetadata {
 }
 
 function parse(body: string, what: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch (cause) {
+  return attempt(() => JSON.parse(body), SyntaxError, (cause) => {
     throw new InvalidReply(`the ${what} is no JSON`, { cause });
-  }
+  });
 }
 
 const MAX_ADDRESS = 2000; // characters
@@ -309,11 +308,9 @@ export class Provider {
   }
 
   #read<T>(url: string, read: () => T, prefix = ""): T {
-    try {
-      return read();
-    } catch (error) {
-      throw error instanceof InvalidReply ? this.unusable(url, prefix + error.message, error) : error;
-    }
+    return attempt(read, InvalidReply, (error) => {
+      throw this.unusable(url, prefix + error.message, error);
+    });
   }
 
   #system(url: string): RemoteHttp {

@@ -244,12 +244,8 @@ function parseExpiryTime(text: string): number | undefined {
   const [, digits, zone] = /^(\d{8}(?:\d{4}(?:\d\d)?)?)(Z|UTC)?$/i.exec(text) ?? [];
   if (digits === undefined) return undefined;
   const all = digits.padEnd(14, "0");
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = [[0, 4], [4, 6], [6, 8], [8, 10], [
-    10,
-    12,
-  ], [12, 14]]
-    .map(([from, to]) => Number(all.slice(from, to)));
-  const parts = [year, month - 1, day, hour, minute, second] as const;
+  const [year = 0, month = 0, ...rest] = (all.match(/^\d{4}|\d\d/g) ?? []).map(Number);
+  const parts = [year, month - 1, ...rest] as const;
   const utc = Date.UTC(...parts);
   // Invalid days would roll over into the next month.
   if (year < 1970 || new Date(utc).toISOString().replace(/\D/g, "").slice(0, 14) !== all) return undefined;

@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
 import type { Variable, Variables } from "../expression/value.ts";
 import { fillIdentityTemplate } from "../claims.ts";
@@ -132,14 +133,13 @@ function readName(
     throw new InvalidResponse(`the subject is named as ${format}, expected ${nameIdFormat}`);
   }
   const own = new Map([["NameID", text], ["Issuer", issuer]]);
-  try {
-    return identityTemplate === undefined
+  const named = () =>
+    identityTemplate === undefined
       ? checkIdentity(text)
       : fillIdentityTemplate(identityTemplate, (name) => own.get(name) ?? attributes.get(name));
-  } catch (error) {
-    if (error instanceof NoIdentity) throw new InvalidResponse(error.message, { cause: error });
-    throw error;
-  }
+  return attempt(named, NoIdentity, (cause) => {
+    throw new InvalidResponse(cause.message, { cause });
+  });
 }
 
 /** Expected properties of an assertion. */

@@ -1,3 +1,4 @@
+import { attempt, rescue } from "../../model/attempt.ts";
 import { Buffer } from "node:buffer";
 import { randomBytes, X509Certificate } from "node:crypto";
 import type { Logger } from "../../logging/logger.ts";
@@ -97,13 +98,9 @@ export class Unity implements Authenticator {
     if ("kind" in passed) return passed;
     const { key, authorization } = passed;
     return await this.#cache.get(key, async (signal, credential) => {
-      try {
-        if (this.#takesTokens) readForeignToken(key[0] ?? "");
-      } catch (error) {
-        if (error instanceof InvalidToken) return this.#refused(error.message);
-        throw error;
-      }
-      return await this.#ask(authorization, askerOf(credentials, credential, signal));
+      const read = () => this.#takesTokens && void readForeignToken(key[0] ?? "");
+      const refused = attempt(read, InvalidToken, ({ message }) => this.#refused(message));
+      return refused || await this.#ask(authorization, askerOf(credentials, credential, signal));
     }, signal);
   }
 
@@ -148,13 +145,10 @@ export class Unity implements Authenticator {
     if (!/<\/(?:[\w.-]+:)?Envelope\s*>$/.test(body.trimEnd().slice(-200))) {
       throw this.#remote.unusable("the reply is no whole SOAP message");
     }
-    try {
-      return await this.#accept(body, requestId);
-    } catch (error) {
-      if (!(error instanceof InvalidResponse)) throw error;
+    return await this.#accept(body, requestId).catch(rescue(InvalidResponse, (error) => {
       this.#log.warn("response of the identity provider not believed", { error });
       return this.#refused(error.message);
-    }
+    }));
   }
 
   async #accept(body: string, requestId: string): Promise<Answer<AuthenticationResult>> {
@@ -211,13 +205,8 @@ export function anchored(issuers: readonly string[], anchors: readonly string[],
   return (shown) => {
     const known = find([...issuers, ...anchors], shown, at);
     if (known !== undefined) return known;
-    let certificate: X509Certificate;
-    try {
-      certificate = new X509Certificate(shown);
-    } catch {
-      return undefined; // no certificate
-    }
-    if (!isValid(certificate, at)) return undefined;
+    const certificate = attempt(() => new X509Certificate(shown), Error, () => undefined);
+    if (certificate === undefined || !isValid(certificate, at)) return undefined;
     const isSigned = sortTrust(anchors).issuers.some(({ certificate: anchor }) =>
       isValid(anchor, at) && certificate.checkIssued(anchor) && isSignedBy(certificate, anchor)
     );

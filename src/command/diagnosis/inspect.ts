@@ -1,3 +1,4 @@
+import { rescue } from "../../model/attempt.ts";
 import type { EffectiveValue } from "../../config/key_reader.ts";
 import { type Diagnostic, InvalidFile, isError } from "../../model/diagnostic.ts";
 import { type CertificateFiles, loadSnapshot, type Snapshot } from "../../service/assembly/load_snapshot.ts";
@@ -144,13 +145,7 @@ async function inspectReservations(
 }
 
 async function inspectBy(reading: Promise<unknown>): Promise<readonly Diagnostic[]> {
-  try {
-    await reading;
-    return [];
-  } catch (error) {
-    if (error instanceof InvalidFile) return error.diagnostics;
-    throw error;
-  }
+  return await reading.then(() => [], rescue(InvalidFile, ({ diagnostics }) => diagnostics));
 }
 
 /**

@@ -1,3 +1,4 @@
+import { rescue } from "../../model/attempt.ts";
 import { Buffer } from "node:buffer";
 import type { KeyObject } from "node:crypto";
 import { createLogger } from "../../logging/logger.ts";
@@ -74,13 +75,9 @@ export const whoamiTestCommand = defineCommand({
 
 /** @returns `undefined` if no service runs. */
 async function runningBans(given: Parameters<typeof askRunning>[0]): Promise<readonly Ban[] | undefined> {
-  let answer: unknown;
-  try {
-    answer = await askRunning(given, { command: "ban list" }, BANS_MS);
-  } catch (error) {
-    if (error instanceof CommandFailed) return undefined;
-    throw error;
-  }
+  const asked = askRunning(given, { command: "ban list" }, BANS_MS);
+  const answer = await asked.catch(rescue(CommandFailed, () => undefined));
+  if (answer === undefined) return undefined;
   return listAt(answer, "bans").flatMap((ban): Ban[] => {
     const [reason, until] = [textAt(ban, "reason"), Date.parse(textAt(ban, "until") ?? "")];
     if (Number.isNaN(until) || (reason !== "operator" && reason !== "passwords" && reason !== "tokens")) {

@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import { dirname, resolve } from "node:path";
 import { hangUp } from "../../model/regular_file.ts";
 import { type Diagnostic, formatDiagnostic } from "../../model/diagnostic.ts";
@@ -9,7 +10,7 @@ import {
   readLine,
   writeLine,
 } from "../../workers/control_socket.ts";
-import { CommandFailed, type Given } from "../command.ts";
+import { CommandFailed, type Given, textTable } from "../command.ts";
 import { configFile } from "../config_option.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
 import { KeyReader } from "../../config/key_reader.ts";
@@ -24,6 +25,11 @@ export const SERVICE_OPTIONS = {
     value: "PATH",
     help: "Control socket of the service. If not given, taken from the configuration",
   },
+} as const;
+
+/** Option that names a user, as bans and tokens know users. */
+export const USER_OPTION = {
+  user: { value: "NAME", help: "User name at sign-in, Unix account, or distinguished name" },
 } as const;
 
 /** Longest wait for an answer, in milliseconds; asking daemons takes longest. */
@@ -92,12 +98,9 @@ async function connectFirst(paths: readonly string[]): Promise<Deno.UnixConn> {
 }
 
 function resultOf(line: string): unknown {
-  let reply: unknown;
-  try {
-    reply = JSON.parse(line);
-  } catch {
+  const reply: unknown = attempt(() => JSON.parse(line), SyntaxError, () => {
     throw new CommandFailed("The service gave an answer that is not JSON");
-  }
+  });
   if (typeof reply === "object" && reply !== null && "ok" in reply) {
     if (reply.ok === true && "result" in reply) return reply.result;
     if ("error" in reply && typeof reply.error === "string") throw new CommandFailed(reply.error);
@@ -176,6 +179,19 @@ export function member(value: unknown, ...path: readonly string[]): unknown {
 export function textAt(value: unknown, ...path: readonly string[]): string | undefined {
   const found = member(value, ...path);
   return typeof found === "string" ? found : undefined;
+}
+
+/** Formats members of a list of objects as a table, with what stands for an absent one behind each name. */
+export function memberTable(
+  list: readonly unknown[],
+  columns: Readonly<Record<string, string | ((item: unknown) => string)>>,
+): string {
+  const rows = list.map((item) =>
+    Object.entries(columns).map(([name, absent]) =>
+      typeof absent === "function" ? absent(item) : String(member(item, name) ?? absent)
+    )
+  );
+  return textTable([Object.keys(columns), ...rows]);
 }
 
 /** The number at a path of members; `undefined` if there is none. */

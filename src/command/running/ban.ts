@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import { parseDuration } from "../../model/clock.ts";
 import { counted, printable } from "../../model/text.ts";
 import { InvalidAdminRequest, LONGEST_BAN, subjectOf } from "../../resource/admin/admin_request.ts";
@@ -8,13 +9,22 @@ import {
   defineCommand,
   defineCommands,
   type Given,
-  textTable,
   WrongUsage,
 } from "../command.ts";
-import { askRunning, listAt, member, numberAt, operator, SERVICE_OPTIONS, textAt } from "./ask_running.ts";
+import {
+  askRunning,
+  listAt,
+  member,
+  memberTable,
+  numberAt,
+  operator,
+  SERVICE_OPTIONS,
+  textAt,
+  USER_OPTION,
+} from "./ask_running.ts";
 
 const SUBJECT_OPTIONS = {
-  user: { value: "NAME", help: "User name at sign-in, Unix account, or distinguished name" },
+  ...USER_OPTION,
   address: { value: "ADDRESS", help: "IP address; for IPv6, the ban covers its /64" },
 } as const;
 
@@ -30,16 +40,9 @@ const list = defineCommand({
 
 function banTable(answer: unknown): string {
   const bans = listAt(answer, "bans");
-  const rows = bans.map((ban) => [
-    textAt(ban, "user") ?? "-",
-    textAt(ban, "address") ?? "-",
-    textAt(ban, "reason") ?? "",
-    String(numberAt(ban, "failures") ?? 0),
-    textAt(ban, "until") ?? "",
-  ]);
-  if (rows.length === 0) return "Nobody is banned\n";
+  if (bans.length === 0) return "Nobody is banned\n";
   const more = (numberAt(answer, "total") ?? bans.length) - bans.length;
-  const table = textTable([["user", "address", "reason", "failures", "until"], ...rows]);
+  const table = memberTable(bans, { user: "-", address: "-", reason: "", failures: "0", until: "" });
   return more > 0 ? `${table}and ${more} more\n` : table;
 }
 
@@ -88,7 +91,7 @@ const add = defineCommand({
   ];
   for (const warning of warnings) io.stderr(`Warning: ${warning}\n`);
   return {
-    value: { ...subject, ...objectOf(answer) },
+    value: { ...subject, ...Object(answer) },
     text: `${describe(subject)} banned until ${textAt(answer, "until")}\n`,
     status: unaware.length > 0 || !isStored ? 3 : 0,
   };
@@ -120,16 +123,10 @@ export const ban: Command = defineCommands({
 });
 
 function subjectIn(given: Given<"user" | "address", never>): BanSubject {
-  try {
-    return subjectOf({ user: given.text("user"), address: given.text("address") });
-  } catch (error) {
-    if (error instanceof InvalidAdminRequest) throw new WrongUsage(error.message, { cause: error });
-    throw error;
-  }
-}
-
-function objectOf(answer: unknown): object {
-  return typeof answer === "object" && answer !== null ? answer : {};
+  const subject = () => subjectOf({ user: given.text("user"), address: given.text("address") });
+  return attempt(subject, InvalidAdminRequest, (cause) => {
+    throw new WrongUsage(cause.message, { cause });
+  });
 }
 
 function describe({ user, address }: BanSubject): string {

@@ -5,14 +5,19 @@ import {
   defineCommand,
   defineCommands,
   type Given,
-  textTable,
   WrongUsage,
 } from "../command.ts";
-import { askRunning, listAt, member, numberAt, operator, SERVICE_OPTIONS, textAt } from "./ask_running.ts";
-
-const USER_OPTION = {
-  user: { value: "NAME", help: "User name at sign-in, Unix account, or distinguished name" },
-} as const;
+import {
+  askRunning,
+  listAt,
+  member,
+  memberTable,
+  numberAt,
+  operator,
+  SERVICE_OPTIONS,
+  textAt,
+  USER_OPTION,
+} from "./ask_running.ts";
 
 const list = defineCommand({
   name: "token list",
@@ -65,16 +70,14 @@ function userIn(given: Given<"user", never>): string {
 }
 
 function tokenTable(answer: unknown): string {
-  const rows = listAt(answer, "tokens").map((token) => [
-    textAt(token, "id") ?? "",
-    textAt(token, "name") ?? "-",
-    textAt(token, "made") ?? "",
-    textAt(token, "ends") ?? "",
-    [textAt(token, "lastUsed") ?? "-", textAt(token, "lastUsedFrom") ?? ""].join(" ").trimEnd(),
-    restrictionsOf(token) || "-",
-  ]);
-  if (rows.length === 0) return "There is no token\n";
-  return textTable([["id", "name", "made", "ends", "last used", "narrowed to"], ...rows]);
+  const tokens = listAt(answer, "tokens");
+  if (tokens.length === 0) return "There is no token\n";
+  return memberTable(tokens, {
+    ...{ id: "", name: "-", made: "", ends: "" },
+    "last used": (token) =>
+      [textAt(token, "lastUsed") ?? "-", textAt(token, "lastUsedFrom")].join(" ").trimEnd(),
+    "narrowed to": (token) => restrictionsOf(token) || "-",
+  });
 }
 
 function restrictionsOf(token: unknown): string {

@@ -94,7 +94,9 @@ function readStore(pfx: Uint8Array, password: string | undefined): Pkcs12Content
     ),
     keys: bags.flatMap((bag) => {
       if (isOf(KEY_BAG)(bag)) return [valueOf(bag).whole];
-      return isOf(ENCRYPTED_KEY_BAG)(bag) ? [decryptKey(valueOf(bag), password)] : [];
+      if (!isOf(ENCRYPTED_KEY_BAG)(bag)) return [];
+      const encrypted = valueOf(bag); // EncryptedPrivateKeyInfo (RFC 5958, 3)
+      return [decrypt(encrypted.child(0), encrypted.child(1), password)];
     }),
   };
 }
@@ -146,11 +148,6 @@ function decryptPart(part: DerElement, password: string | undefined): Uint8Array
   const [, algorithm, data] = part.child(1).child(0).child(1).children();
   if (algorithm === undefined || data === undefined) throw unsupported("encryption");
   return decrypt(algorithm, data, password);
-}
-
-/** Decrypts EncryptedPrivateKeyInfo (RFC 5958, 3). */
-function decryptKey(info: DerElement, password: string | undefined): Uint8Array {
-  return decrypt(info.child(0), info.child(1), password);
 }
 
 function decrypt(algorithm: DerElement, data: DerElement, password: string | undefined): Uint8Array {
@@ -226,10 +223,6 @@ type Purpose = "key" | "iv" | "mac";
 
 const IDS: Readonly<Record<Purpose, number>> = { key: 1, iv: 2, mac: 3 };
 
-function blockSize(digest: string): number {
-  return digest === "sha384" || digest === "sha512" ? 128 : 64;
-}
-
 /**
  * Derives key material (RFC 7292, B.2).
  * @param password `undefined`: no bytes; empty: the terminating zero only (B.1).
@@ -245,7 +238,7 @@ export function derivePkcs12(
     readonly length: number;
   },
 ): Uint8Array {
-  const block = blockSize(digest);
+  const block = digest === "sha384" || digest === "sha512" ? 128 : 64; // bytes that the hash takes at once
   const diversifier = new Uint8Array(block).fill(IDS[purpose]);
   const secret = password === undefined ? new Uint8Array() : bmpString(password);
   let input = concat(repeat(salt, block), repeat(secret, block));

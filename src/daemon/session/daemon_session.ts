@@ -1,4 +1,5 @@
 import { invalidPath, tooLongName, withoutSlash } from "../../model/absolute_path.ts";
+import { unlessAborted } from "../../model/clock.ts";
 import type { Body } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
 import { refusal, type Reply } from "./reply_reader.ts";
@@ -369,22 +370,15 @@ async function nextChunk(
   ms: number,
   signal: AbortSignal,
 ): Promise<Uint8Array | undefined> {
-  signal.throwIfAborted();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let giveUp = () => {};
-  const late = new Promise<never>((_, reject) => {
-    giveUp = () => reject(signal.reason);
-    timer = setTimeout(
-      () => reject(httpError("ERR_DAEMON_SESSION_TIMEOUT", "The client does not send its data")),
-      ms,
-    );
-  });
-  signal.addEventListener("abort", giveUp);
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => reject(httpError("ERR_DAEMON_SESSION_TIMEOUT", "The client does not send its data")),
+    ms,
+  );
   try {
-    const { value, done } = await Promise.race([reader.read(), late]);
+    const { value, done } = await unlessAborted(Promise.race([reader.read(), late]), signal);
     return done ? undefined : value;
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", giveUp);
   }
 }

@@ -1,3 +1,4 @@
+import { attempt } from "../attempt.ts";
 import { generateKeyPairSync, type X509Certificate } from "node:crypto";
 import { BoundedMap } from "../bounded_map.ts";
 import { certificateFacts } from "./certificate_facts.ts";
@@ -33,9 +34,5 @@ function isReadable(certificate: X509Certificate): boolean {
 
 /** A malformed key is skipped in the same way. */
 function hasWellFormedKey(certificate: X509Certificate): boolean {
-  try {
-    return certificateFacts(certificate).hasWellFormedKey;
-  } catch {
-    return false;
-  }
+  return attempt(() => certificateFacts(certificate).hasWellFormedKey, Error, () => false);
 }

@@ -1,19 +1,13 @@
+import { attempt } from "../attempt.ts";
 import { hash as digest, verify, type X509Certificate } from "node:crypto";
 import { type DerElement, readElement } from "../der_element.ts";
 import { Buffer } from "node:buffer";
 
 /** Reports whether a certificate is signed with another's key. Never throws. */
 export function isSignedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
-  try {
-    return certificate.verify(issuer.publicKey);
-  } catch {
-    // Deno 2.9.6 rejects RSA keys above 4096 bits.
-    try {
-      return isSignedByRsa(certificate.raw, issuer.raw);
-    } catch {
-      return false;
-    }
-  }
+  // Deno 2.9.6 rejects RSA keys above 4096 bits.
+  const byOurselves = () => attempt(() => isSignedByRsa(certificate.raw, issuer.raw), Error, () => false);
+  return attempt(() => certificate.verify(issuer.publicKey), Error, byOurselves);
 }
 
 /** ECDSA and EdDSA hashes by algorithm; `null`: built in. */

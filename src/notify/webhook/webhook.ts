@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import { createHmac } from "node:crypto";
 import type { Clock } from "../../model/clock.ts";
 import type { OutgoingHttp } from "../../outgoing/outgoing.ts";
@@ -8,13 +9,11 @@ import type { Notification } from "../event.ts";
 
 /** Parses secrets, separated by blanks; undefined if one is malformed. */
 export function webhookKeys(secret: string): readonly Uint8Array[] | undefined {
-  const keys = secret.split(/\s+/).map((each) => {
-    try {
-      return each.startsWith("whsec_") ? Uint8Array.fromBase64(each.slice("whsec_".length)) : undefined;
-    } catch {
-      return undefined;
-    }
-  });
+  const keys = secret.split(/\s+/).map((each) =>
+    each.startsWith("whsec_")
+      ? attempt(() => Uint8Array.fromBase64(each.slice("whsec_".length)), Error, () => undefined)
+      : undefined
+  );
   const fit = keys.filter((key) => key !== undefined && key.length >= 24 && key.length <= 64);
   return fit.length === keys.length ? keys.flatMap((key) => key ?? []) : undefined;
 }

@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import { Buffer } from "node:buffer";
 import {
   BindRequest,
@@ -87,13 +88,9 @@ function checkResponse(bytes: Buffer): void {
 
 /** Decodes a complete response to a request. @throws {InvalidLdapMessage} */
 export function readResponse(bytes: Buffer, request: Message): MessageResponse {
-  try {
-    checkResponse(bytes);
-  } catch (cause) {
-    throw cause instanceof InvalidDer
-      ? new InvalidLdapMessage("the message is not well-formed", { cause })
-      : cause;
-  }
+  attempt(() => checkResponse(bytes), InvalidDer, (cause) => {
+    throw new InvalidLdapMessage("the message is not well-formed", { cause });
+  });
   const parser = new MessageParser();
   let response: MessageResponse | undefined;
   let failure: unknown;

@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import type { Entry } from "../../daemon/session/entry.ts";
 import { nameOf, parentOf } from "../../model/absolute_path.ts";
@@ -67,10 +68,7 @@ export async function previewOf(
 /** Returns the bytes as text if they are UTF-8. */
 function textOf(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
-  try {
-    // The last character may be cut.
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
-  } catch {
-    return undefined;
-  }
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  // A stream, since the last character may be cut.
+  return attempt(() => decoder.decode(bytes, { stream: true }), TypeError, () => undefined);
 }

@@ -1,3 +1,4 @@
+import { rescue } from "../../model/attempt.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import type { Authenticator } from "../../authentication/authenticator.ts";
 import type { TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
@@ -239,10 +240,5 @@ export async function knownNames(user: string, parts: {
 
 /** A source that is out of order must not prevent a ban. */
 async function ifAnswered(answer: Promise<boolean>): Promise<boolean> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof HttpError) return false;
-    throw error;
-  }
+  return await answer.catch(rescue(HttpError, () => false));
 }

@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import type { InstanceStatus } from "../../daemon/daemon_group.ts";
 import type { RegisteredInstance } from "../../instances/instance_register.ts";
 import type { AuditFacts } from "../../logging/audit_record.ts";
@@ -120,12 +121,9 @@ export function parseAdminRequest(line: string): AdminRequest {
 }
 
 function parseObject(line: string): Readonly<Record<string, unknown>> {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
+  const value: unknown = attempt(() => JSON.parse(line), SyntaxError, () => {
     throw new InvalidAdminRequest("Expected a line of JSON");
-  }
+  });
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new InvalidAdminRequest("Expected a JSON object");
   }
@@ -134,12 +132,9 @@ function parseObject(line: string): Readonly<Record<string, unknown>> {
 
 /** Reads the subject of a ban. @throws {InvalidAdminRequest} If it names no user and no address. */
 export function subjectOf(given: { readonly user?: unknown; readonly address?: unknown }): BanSubject {
-  try {
-    return parseBanSubject(given);
-  } catch (error) {
-    if (!(error instanceof InvalidBanSubject)) throw error;
-    throw new InvalidAdminRequest(`No ban: ${error.message}`, { cause: error });
-  }
+  return attempt(() => parseBanSubject(given), InvalidBanSubject, (cause) => {
+    throw new InvalidAdminRequest(`No ban: ${cause.message}`, { cause });
+  });
 }
 
 function textOf(value: unknown, expected: string, longest = MAX_USER): string {

@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import { addressGroup } from "../../model/address.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import { parseDuration } from "../../model/clock.ts";
@@ -31,11 +32,10 @@ function audit(call: Call, { change }: Awaited<ReturnType<AdminApi["ban"]>>): vo
 
 function subjectIn(form: Form): BanSubject {
   const given = (name: string) => form.get(name)?.trim() || undefined;
-  try {
-    return subjectOf({ user: given("user"), address: given("address") });
-  } catch (error) {
-    throw error instanceof InvalidAdminRequest ? invalidRequest(error.message) : error;
-  }
+  const subject = () => subjectOf({ user: given("user"), address: given("address") });
+  return attempt(subject, InvalidAdminRequest, ({ message }) => {
+    throw invalidRequest(message);
+  });
 }
 
 async function isOneself(

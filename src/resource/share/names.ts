@@ -1,4 +1,5 @@
 import { attributesOnServer, type ServerAttributes } from "../../attributes/server_attributes.ts";
+import { attempt } from "../../model/attempt.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import { ANONYMOUS_DN, type Caller } from "../../model/identity.ts";
 import { HttpError } from "../../model/http_error.ts";
@@ -42,10 +43,5 @@ export function accountOn(
   { user, log }: Pick<Call, "user" | "log">,
   server: string,
 ): ServerAttributes | undefined {
-  try {
-    return attributesOnServer(user, server, { log });
-  } catch (error) {
-    if (error instanceof HttpError) return undefined;
-    throw error;
-  }
+  return attempt(() => attributesOnServer(user, server, { log }), HttpError, () => undefined);
 }

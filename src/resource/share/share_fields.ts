@@ -1,4 +1,5 @@
 import { isAddressRange } from "../../model/address.ts";
+import { attempt } from "../../model/attempt.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import { HttpError, invalidRequest } from "../../model/http_error.ts";
 import {
@@ -123,12 +124,9 @@ export function parseName(
   name: string,
   { parse = canonicalDn, expected = "expected a distinguished name" } = {},
 ): string {
-  try {
-    return parse(name);
-  } catch (error) {
-    if (error instanceof HttpError) throw invalidRequest(`${member}: ${expected}`);
-    throw error;
-  }
+  return attempt(() => parse(name), HttpError, () => {
+    throw invalidRequest(`${member}: ${expected}`);
+  });
 }
 
 /** Parses a flag. The Java service reads other words as `false`; here they are errors, so that a limit is never lost. */

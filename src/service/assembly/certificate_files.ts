@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import type { X509Certificate } from "node:crypto";
 import { trustedIssuerOf } from "../../authentication/issued_token/issuer.ts";
 import { certificateOfDer, certificatesOfPem, isPem, UnusableStore } from "../../config/tls/certificates.ts";
@@ -8,12 +9,9 @@ import { readRegularFile } from "../../model/regular_file.ts";
 export async function readTrustedIssuer(file: string): Promise<string> {
   const key = "container.security.rest.jwt.trustedIssuerCert";
   const pem = (await readCertificate(file, key)).toString();
-  try {
-    trustedIssuerOf(pem);
-  } catch (error) {
-    if (error instanceof TypeError) throw unusable(file, key, error.message);
-    throw error;
-  }
+  attempt(() => trustedIssuerOf(pem), TypeError, ({ message }) => {
+    throw unusable(file, key, message);
+  });
   return pem;
 }
 

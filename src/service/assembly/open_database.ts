@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import { certificatesOfPem } from "../../config/tls/certificates.ts";
 import type { DatabaseConfig } from "../../config/service_config.ts";
 import type { Clock } from "../../model/clock.ts";
@@ -122,10 +123,6 @@ export class Records {
 }
 
 function exists(directory: string): boolean {
-  try {
-    return Deno.statSync(`${directory}/${RECORD_DATABASE}`).isFile;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
+  const look = () => Deno.statSync(`${directory}/${RECORD_DATABASE}`).isFile;
+  return attempt(look, Deno.errors.NotFound, () => false);
 }

@@ -1,5 +1,7 @@
+import { attempt } from "../../model/attempt.ts";
 import { isAddressRange } from "../../model/address.ts";
 import { isUserAccount } from "../../model/account_name.ts";
+import { LAST_SECOND } from "../../model/clock.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { HttpError } from "../../model/http_error.ts";
@@ -184,12 +186,7 @@ class MemberReader {
     expected?: string,
   ): string | undefined {
     if (text === undefined) return this.bad(key, "missing");
-    try {
-      return parse(text);
-    } catch (error) {
-      if (error instanceof HttpError) return this.bad(key, expected ?? error.publicMessage);
-      throw error;
-    }
+    return attempt(() => parse(text), HttpError, (error) => this.bad(key, expected ?? error.publicMessage));
   }
 
   count(key: Member): number | undefined {
@@ -279,7 +276,7 @@ function toShare(
     access,
     oneTime,
     usesLeft,
-    expires,
+    expires: Math.min(expires, LAST_SECOND),
     accessCount,
     sources,
     note: entry.given("note"),

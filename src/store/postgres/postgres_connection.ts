@@ -110,7 +110,7 @@ export class PostgresConnection {
     return new Promise((resolve, reject) => {
       this.#underWay.add(reject);
       statement().then(
-        (rows) => resolve(alone(rows)),
+        (rows) => resolve([...rows]), // without the driver's additions
         (error: unknown) => reject(new PostgresError(error)),
       ).finally(() => this.#underWay.delete(reject));
     });
@@ -131,11 +131,6 @@ function withoutEnvironment<T>(action: () => T): T {
   } finally {
     process.env = env;
   }
-}
-
-/** Strips the driver's additions from a result. */
-function alone(rows: readonly Row[]): readonly Row[] {
-  return [...rows];
 }
 
 function connectionLost(): PostgresError {

@@ -159,6 +159,7 @@ export class PostgresDatabase implements Database {
 
   async #untilDone<T>(attempt: (deadline: Deadline) => Promise<T>): Promise<T> {
     const { deadline, settle } = this.#deadline();
+    let before: unknown; // says more than that the time is up
     try {
       for (let pause = FIRST_PAUSE_MS;; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
         try {
@@ -167,10 +168,11 @@ export class PostgresDatabase implements Database {
           const maybeLater = error instanceof PostgresError
             ? meaningOf(error) !== "refused"
             : error instanceof DatabaseAway;
-          if (maybeLater && deadline.signal.aborted) throw deadline.signal.reason;
+          if (maybeLater && deadline.signal.aborted) throw before ?? deadline.signal.reason;
           if (!maybeLater || !this.#isOpen || this.#state.refusesWork || deadline.left() <= pause) {
             throw error;
           }
+          before = error;
           await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random() / 2)));
         }
       }

@@ -1,3 +1,4 @@
+import { rescue } from "../../model/attempt.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { realTime, type Schedule, type Stopwatch } from "../../model/clock.ts";
 import { type Database, DatabaseFailure } from "../../store/database.ts";
@@ -92,7 +93,7 @@ export class SharedThrottling {
   /** Bans here at once, then in the database, for other instances; false if that happens later (database down). */
   async ban(subject: BanSubject, until: number): Promise<boolean> {
     this.#memory?.ban(subject, until, true);
-    return await this.#inTurn(() => this.#exchange()).then(() => true, failedAsExpected);
+    return await this.#inTurn(() => this.#exchange()).then(() => true, rescue(DatabaseFailure, () => false));
   }
 
   /** Lifts on all instances. @throws {DatabaseFailure} Nothing is changed then. */
@@ -213,10 +214,4 @@ export class SharedThrottling {
 
 function pendingOf(memory: ThrottlingMemory): readonly Ban[] {
   return memory.operator.list().filter(({ pending }) => pending === true);
-}
-
-/** Expects an outage; any other error is a defect. */
-function failedAsExpected(error: unknown): false {
-  if (error instanceof DatabaseFailure) return false;
-  throw error;
 }

@@ -1,3 +1,4 @@
+import { attempt } from "../../../model/attempt.ts";
 import { X509Certificate } from "node:crypto";
 import { decodeProperties, parseProperties } from "../../../config/properties.ts";
 import { readPkcs12 } from "../../../config/tls/pkcs12_certificates.ts";
@@ -33,20 +34,13 @@ const SEQUENCE = 0x30;
 
 /** `check` reports unreadable certificates that the configuration names. */
 function certificateOf(encoded: string | Uint8Array): X509Certificate[] {
-  try {
-    return [new X509Certificate(encoded)];
-  } catch {
-    return [];
-  }
+  return attempt(() => [new X509Certificate(encoded)], Error, () => []);
 }
 
 function certificatesOfStore(content: Uint8Array, passwords: readonly string[]): X509Certificate[] {
   for (const password of passwords) {
-    try {
-      return [...readPkcs12(content, password).certificates];
-    } catch (error) {
-      if (!(error instanceof UnusableStore)) throw error;
-    }
+    const found = attempt(() => readPkcs12(content, password), UnusableStore, () => undefined);
+    if (found !== undefined) return [...found.certificates];
   }
   return [];
 }

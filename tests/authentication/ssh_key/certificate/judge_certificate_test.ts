@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { parseAuthorities } from "../../../../src/authentication/ssh_key/authorized_keys.ts";
-import { judgeCertificate } from "../../../../src/authentication/ssh_key/certificate/certified_users.ts";
+import { judgeCertificate } from "../../../../src/authentication/ssh_key/certificate/judge_certificate.ts";
 import { readRevokedKeys } from "../../../../src/authentication/ssh_key/certificate/revoked_keys.ts";
 import { certificate, certificateLine, IN_TIME, revokedList } from "./certificates.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { scoreTable, type Trial } from "./score_table.ts";
+import { scoreOf, type Trial, unexplained } from "./score.ts";
 import { seededSample } from "./seeded_sample.ts";
 
 const known = { file: "src/a/x.ts", at: "", change: "1 → 2", why: "nobody sees it" };
@@ -12,43 +12,30 @@ const trial = (more: Partial<Trial>): Trial => ({
   ...more,
 });
 
-Deno.test("scoreTable() counts what is killed, not what is equivalent, and lists survivors with their reasons", () => {
+Deno.test("scoreOf() counts what is killed, not what is equivalent, and lists survivors with their reasons", () => {
   const all = [
     ...killed(90, "own"),
     ...killed(2, "types"),
-    ...killed(7, "others"),
+    ...killed(6, "others"),
     trial({ known: { ...known, equivalent: false } }),
     trial({ known: { ...known, equivalent: true } }),
+    trial({}),
   ];
-  const { text, good } = scoreTable(all, { onlyOwn: false });
-  assert(good);
-  assert.match(text, /^\| a \| 100 \| 92 % \| 99 % \|$/m);
-  assert.match(text, /^- `src\/a\/x\.ts:7` number: `1 → 2` — nobody sees it$/m);
-  assert.match(text, /— equivalent: nobody sees it$/m);
-});
-
-Deno.test("scoreTable() of a folder's own tests asks nothing of others, and needs no reasons yet", () => {
-  const all = [...killed(85, "own"), ...killed(15, undefined)];
-  const { text, good } = scoreTable(all, { onlyOwn: true });
-  assert(good);
-  assert.match(text, /^\| a \| 100 \| 85 % \| {2}\|$/m);
-  assert(!scoreTable([...killed(84, "own"), ...killed(16, undefined)], { onlyOwn: true }).good);
-});
-
-for (
-  const [what, all] of [
-    ["a survivor without a reason", [...killed(99, "own"), trial({})]],
-    ["94 of 100 killed", [
-      ...killed(94, "own"),
-      ...Array(6).fill(trial({ known: { ...known, equivalent: false } })),
-    ]],
-    ["84 of 100 killed by their own tests", [...killed(84, "own"), ...killed(16, "others")]],
-  ] as const
-) {
-  Deno.test(`scoreTable() is not content with ${what}`, () => {
-    assert(!scoreTable(all, { onlyOwn: false }).good);
+  const score = scoreOf(all, false);
+  assert.deepEqual(score, {
+    tried: 100,
+    own: 92,
+    killed: 98,
+    equivalent: ["- `src/a/x.ts:7` number: `1 → 2` — equivalent: nobody sees it"],
+    survivors: ["- `src/a/x.ts:7` number: `1 → 2`", "- `src/a/x.ts:7` number: `1 → 2` — nobody sees it"],
   });
-}
+  assert.deepEqual(unexplained(score), ["- `src/a/x.ts:7` number: `1 → 2`"]);
+});
+
+Deno.test("scoreOf() does not tell how many are killed where tests of other folders were not asked", () => {
+  assert.equal(scoreOf([...killed(85, "own"), ...killed(15, undefined)], true).killed, undefined);
+  assert.equal(scoreOf(killed(2, "own"), true).killed, 2);
+});
 
 Deno.test("seededSample() draws the same for the same seed, in the order of the list", () => {
   const all = Array.from({ length: 1000 }, (_, i) => i);

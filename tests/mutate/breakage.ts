@@ -1,5 +1,4 @@
 import ts from "typescript";
-import type { Outcome } from "../mutate/tree_copy.ts";
 
 /** One promise of the documents, and a way to break the code so that it is not kept any more. */
 export interface Breakage {
@@ -57,17 +56,4 @@ export function failingNowAndThen(name: string): (text: string) => string {
       text.slice(start)
     }`;
   };
-}
-
-/**
- * Returns whether tests noticed a breakage: one failed that does not fail otherwise, or the file could not be loaded. Tests that
- * do not end in time notice nothing: a hang does not tell what is wrong, and a slow machine looks the same.
- * @param broken `failed` holds only tests that pass with the code as it is.
- */
-export function isNoticed(
-  broken: Pick<Outcome, "passed" | "failed" | "late">,
-  unharmed: Pick<Outcome, "passed">,
-): boolean {
-  if (broken.failed.length > 0) return true;
-  return !broken.late && !broken.passed && unharmed.passed;
 }

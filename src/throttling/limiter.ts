@@ -1,0 +1,70 @@
+import { type BanSubject, userKey } from "./ban.ts";
+import type { FailureTable } from "./failure_table.ts";
+import type { Counted, ThrottlingMemory } from "./memory.ts";
+
+/** Failures that count for an attempt, and the queue of its table. */
+export interface Place {
+  readonly counted: Counted;
+  readonly scope: string; // for the log
+  readonly table: FailureTable<BanSubject>;
+  readonly key: string;
+  readonly subject: BanSubject;
+  readonly typed?: string; // user name as typed, which may be a password
+  readonly queueKey: string; // queue for attempts
+}
+
+/** Places of an attempt. */
+export interface Limiter {
+  readonly places: readonly Place[];
+  readonly pair: string | undefined; // key of user and address, if the credentials name a user
+  readonly known: boolean;
+}
+
+/** Returns the limiter for a password. @param typed User name, which may be a password. */
+export function passwordLimiter(memory: ThrottlingMemory, typed: string, address: string): Limiter {
+  const user = userKey(typed);
+  const pair = `${address}\0${user}`;
+  const known = memory.known.has(pair);
+  const { pairs, addresses, users } = memory.tables;
+  const own: Place = {
+    counted: "pairs",
+    scope: "user at address",
+    table: pairs,
+    key: pair,
+    subject: { user, address },
+    typed,
+    queueKey: "",
+  };
+  const others: Place[] = [
+    {
+      counted: "addresses",
+      scope: "address",
+      table: addresses,
+      key: address,
+      subject: { address },
+      queueKey: user,
+    },
+    { counted: "users", scope: "user", table: users, key: user, subject: { user }, typed, queueKey: address },
+  ];
+  return { places: known ? [own] : [own, ...others], pair, known };
+}
+
+/** Returns the limiter for a token or key. @param shown.asked Whether a provider has to verify it. */
+export function tokenLimiter(
+  memory: ThrottlingMemory,
+  address: string,
+  { claimant, asked }: { readonly claimant: string | undefined; readonly asked: boolean },
+): Limiter {
+  const pair = claimant === undefined ? undefined : `tokens ${address}\0${claimant}`;
+  const known = pair !== undefined && memory.known.has(pair);
+  if (known && !asked) return { places: [], pair, known };
+  const place: Place = {
+    counted: "tokens",
+    scope: known ? "tokens of user at address" : "tokens from address",
+    table: memory.tables.tokens,
+    key: known ? pair : address,
+    subject: { address },
+    queueKey: claimant ?? "",
+  };
+  return { places: [place], pair, known };
+}

@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { passwordLimiter, tokenLimiter } from "../../src/throttling/limiter.ts";
+import { ThrottlingMemory } from "../../src/throttling/memory.ts";
+
+const CONFIG = {
+  enabled: true,
+  maxFailures: 3,
+  baseDelaySeconds: 1,
+  maxDelaySeconds: 60,
+  windowSeconds: 600,
+};
+
+/** What is counted, by table and key. */
+function counted({ places }: ReturnType<typeof passwordLimiter>) {
+  return places.map(({ counted, key, queueKey }) => [counted, key, queueKey]);
+}
+
+Deno.test("passwordLimiter() counts for user at address, address and user; for known users at their address alone", () => {
+  const memory = new ThrottlingMemory({ config: CONFIG, steady: () => 1 });
+  const own = ["pairs", "192.0.2.1\0ann", ""];
+  const stranger = passwordLimiter(memory, " Ann", "192.0.2.1");
+  assert.deepEqual(counted(stranger), [own, ["addresses", "192.0.2.1", "ann"], [
+    "users",
+    "ann",
+    "192.0.2.1",
+  ]]);
+  assert.deepEqual([stranger.pair, stranger.known], ["192.0.2.1\0ann", false]);
+  memory.known.add("192.0.2.1\0ann");
+  const known = passwordLimiter(memory, "ann", "192.0.2.1");
+  assert.deepEqual([counted(known), known.known], [[own], true]);
+});
+
+Deno.test("tokenLimiter() counts for the address, for known claimants apart, and not at all where they are verified here", () => {
+  const memory = new ThrottlingMemory({ config: CONFIG, steady: () => 1 });
+  const pair = "tokens 192.0.2.1\0ann";
+  const limiter = (asked: boolean) => tokenLimiter(memory, "192.0.2.1", { claimant: "ann", asked });
+  assert.deepEqual(counted(limiter(true)), [["tokens", "192.0.2.1", "ann"]]);
+  assert.deepEqual(counted(limiter(false)), [["tokens", "192.0.2.1", "ann"]]);
+  assert.equal(limiter(true).pair, pair);
+  memory.known.add(pair);
+  assert.deepEqual(counted(limiter(true)), [["tokens", pair, "ann"]]);
+  assert.deepEqual(counted(limiter(false)), []);
+});
