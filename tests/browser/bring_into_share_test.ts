@@ -4,7 +4,7 @@ import { LONG_AGO } from "../sharing/site.ts";
 import { cutting } from "../system/sharing/cut_way.ts";
 import { digestOf, largeFile } from "../system/sharing/large_file.ts";
 import { BOB, BOB_DN, SharingSystem } from "../system/sharing/sharing_system.ts";
-import { Chromium, findChromium, type Page } from "./chromium.ts";
+import { findChromium, type Page, sharedBrowser } from "./chromium.ts";
 import { look } from "./page_checks.ts";
 
 const BROWSER = await findChromium();
@@ -17,7 +17,7 @@ const MB = 1000 * 1000;
 const PHONE = { width: 360, scheme: "light" } as const;
 const DESK = { width: 1280, scheme: "dark" } as const;
 
-const start = () => Chromium.start(BROWSER ?? "", ["--ignore-certificate-errors"]);
+const start = sharedBrowser(BROWSER, ["--ignore-certificate-errors"]);
 
 const text = async (page: Page) => String(await page.evaluate("document.body.innerText"));
 

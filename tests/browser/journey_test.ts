@@ -1,7 +1,7 @@
 /** What people do with the service from the sign-in to the end of a share, in a real browser. */
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
-import { Chromium, findChromium, type Page } from "./chromium.ts";
+import { findChromium, type Page, type SharedBrowser, sharedBrowser } from "./chromium.ts";
 import { LONG } from "../long/results.ts";
 import { look } from "./page_checks.ts";
 import { ALICE } from "../system/running_service.ts";
@@ -20,10 +20,10 @@ const SIZE = (LONG ? 200 : 40) * 1000 * 1000;
 const PHONE = { width: 360, scheme: "light" } as const;
 const DESK = { width: 1280, scheme: "dark" } as const;
 
-const start = () => Chromium.start(BROWSER ?? "", ["--ignore-certificate-errors"]);
+const start = sharedBrowser(BROWSER, ["--ignore-certificate-errors"]);
 
 /** Signs Alice in by the form, from the first page on. */
-async function signedIn(browser: Chromium, origin: string, { scripts = true } = {}): Promise<Page> {
+async function signedIn(browser: SharedBrowser, origin: string, { scripts = true } = {}): Promise<Page> {
   const page = await browser.open("about:blank", DESK);
   if (!scripts) await page.runScripts(false);
   await page.go(`${origin}/`);

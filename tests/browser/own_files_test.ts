@@ -4,7 +4,7 @@ import { until } from "../fixtures/deadline.ts";
 import { ALICE } from "../system/running_service.ts";
 import { largeFile } from "../system/sharing/large_file.ts";
 import { BOB_DN, SharingSystem } from "../system/sharing/sharing_system.ts";
-import { Chromium, findChromium, type Page } from "./chromium.ts";
+import { Chromium, findChromium, type Page, type SharedBrowser, sharedBrowser } from "./chromium.ts";
 import { look } from "./page_checks.ts";
 
 const BROWSER = await findChromium();
@@ -67,8 +67,8 @@ const COUNTING = `(() => {
 
 const linkTexts = "[...document.links].map(({ textContent }) => textContent)";
 
-const start = (language = "en-US") =>
-  Chromium.start(BROWSER ?? "", ["--ignore-certificate-errors", `--accept-lang=${language}`]);
+const inLanguage = (language: string) => ["--ignore-certificate-errors", `--accept-lang=${language}`];
+const start = sharedBrowser(BROWSER, inLanguage("en-US"));
 
 const text = async (page: Page) => String(await page.evaluate("document.body.innerText"));
 
@@ -81,7 +81,7 @@ const states = (page: Page) =>
 const over = (count: number) =>
   `document.querySelectorAll('#brought .up, #brought .down').length === ${count}`;
 
-async function signedIn(browser: Chromium, origin: string, button = "Sign in"): Promise<Page> {
+async function signedIn(browser: SharedBrowser, origin: string, button = "Sign in"): Promise<Page> {
   const page = await browser.open(`${origin}/login`, DESK);
   const [user, password] = ALICE;
   await page.send(button, { user, password });
@@ -241,7 +241,7 @@ Deno.test({
   ignore,
   fn: async () => {
     await using sharing = await SharingSystem.open(OPTIONS);
-    await using browser = await start("de-DE");
+    await using browser = await Chromium.start(BROWSER ?? "", inLanguage("de-DE"));
     const page = await signedIn(browser, sharing.origin, "Anmelden");
     assert.equal(await page.evaluate("document.documentElement.lang"), "de");
     assert.match(await text(page), /Angemeldet als alice/);

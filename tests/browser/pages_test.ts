@@ -4,13 +4,15 @@ import { until } from "../fixtures/deadline.ts";
 import { startDaemon } from "../daemon_simulator/daemon.ts";
 import { DEMO_USER, writeDemoConfiguration } from "../demo/demo_configuration.ts";
 import { createAuthority } from "../pki/authority.ts";
-import { Chromium, findChromium, type Page } from "./chromium.ts";
+import { findChromium, type Page, sharedBrowser } from "./chromium.ts";
 import { look } from "./page_checks.ts";
 
 const BROWSER = await findChromium();
 if (BROWSER === undefined) {
   console.warn("No browser on this machine, its tests are skipped: apt-get install chromium");
 }
+
+const start = sharedBrowser(BROWSER);
 
 const mapOf = (folder: string) => ({
   "CN=Demo User, O=authserver demo": {
@@ -111,7 +113,7 @@ Deno.test({
   fn: async () => {
     await using at = await site();
     const shared = await at.share(`${at.folder}/home/results/`);
-    await using browser = await Chromium.start(BROWSER ?? "");
+    await using browser = await start();
     const view = { width: 1280, scheme: "light" } as const;
     const anonymous = await browser.open(`${at.base}/`, view);
     await check(anonymous, "anonymous");
@@ -196,7 +198,7 @@ Deno.test({
   fn: async () => {
     await using at = await site();
     const shared = await at.share(`${at.folder}/home/results/`);
-    await using browser = await Chromium.start(BROWSER ?? "");
+    await using browser = await start();
     const page = await browser.open(`${at.base}/`, { width: 1280, scheme: "light" });
     await page.follow("Sign in");
     await page.send("Sign in", { user: DEMO_USER.name, password: DEMO_USER.password });
