@@ -160,8 +160,7 @@ class OneKind {
     if ((this.byKey.get(record.key)?.made ?? -Infinity) > record.made) return;
     this.delete(record.key);
     this.byKey.set(record.key, record);
-    const owned = this.byOwner.get(record.owner) ?? new Map<string, KeptRecord>();
-    this.byOwner.set(record.owner, owned.set(record.key, record));
+    this.byOwner.getOrInsertComputed(record.owner, () => new Map()).set(record.key, record);
   }
 
   delete(key: string): void {

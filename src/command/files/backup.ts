@@ -287,15 +287,11 @@ type Owned = Pick<Manifest["files"][number], "mode" | "uid" | "gid">;
 
 /** Follows no link that the account of the service may have put there. */
 async function writeAs(path: string, bytes: Uint8Array, { mode, uid, gid }: Owned): Promise<void> {
-  const file = await open(path, "wx", 0o600);
-  try {
-    await file.writeFile(bytes);
-    await file.chmod(mode);
-    if (Deno.uid() === 0) await file.chown(uid, gid);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await using file = await open(path, "wx", 0o600);
+  await file.writeFile(bytes);
+  await file.chmod(mode);
+  if (Deno.uid() === 0) await file.chown(uid, gid);
+  await file.sync();
 }
 
 async function makeFolder(folder: string, { uid, gid }: Owned): Promise<void> {

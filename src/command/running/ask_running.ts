@@ -65,7 +65,7 @@ export async function askService(
   withinMs: number,
 ): Promise<unknown> {
   const connection = await connectFirst(paths);
-  const timer = setTimeout(() => connection.close(), withinMs);
+  using _timer = setTimeout(() => connection.close(), withinMs);
   try {
     await writeLine(connection, formatAdminRequest(request));
     return resultOf(await readLine(connection, MAX_REPLY));
@@ -74,7 +74,6 @@ export async function askService(
     const reason = error instanceof InvalidLine ? error.message : `no answer within ${withinMs / 1000} s`;
     throw new CommandFailed(`The service gave no answer: ${reason}`, { cause: error });
   } finally {
-    clearTimeout(timer);
     hangUp(connection); // unless the timer did
   }
 }
