@@ -156,7 +156,10 @@ ${
     ])
   }
 ${list(SAYS.reservations, reservations(server, entry.uid, clock()))}
-${known && sharing !== undefined && server.sharing && await shares(call, server.name, sharing)}
+${
+    known && entry.refusal === undefined && sharing !== undefined && server.sharing &&
+    await shares(call, server.name, sharing)
+  }
 ${known && up && entry.uid !== undefined && commands(call, server.name, entry, hasDeviceLogin)}
 </section>
 `;

@@ -5,7 +5,7 @@ import { type Files, makeDirectories, sizeOf } from "../files/files.ts";
 import { nameOf, parentOf } from "../model/absolute_path.ts";
 import { BoundedMap } from "../model/bounded_map.ts";
 import { httpError, invalidRequest } from "../model/http_error.ts";
-import type { Body, HttpResponse } from "../model/http_message.ts";
+import type { HttpResponse } from "../model/http_message.ts";
 import { uploadKey } from "./access/drop/drop_upload.ts";
 import { parseUploadRange } from "./access/drop/upload_range.ts";
 import { fileToWrite } from "./access/validators.ts";
@@ -45,8 +45,9 @@ export async function uploadOwn(
   RUNNING.set(place, stop);
   const signal = AbortSignal.any([call.signal, stop.signal]);
   const lost = (reason: Error) => stop.abort(reason);
-  const release = await parts.paths.take(server, part, signal, lost);
+  let release = () => {};
   try {
+    release = await parts.paths.take(server, part, signal, lost);
     using session = await files.open(path, signal);
     const check = () => fileToWrite(session, path, headers, parts.clock());
     const finished = FINISHED.get(place);
@@ -60,7 +61,13 @@ export async function uploadOwn(
     let received = there;
     if (range.kind !== "question") {
       await makeParents(files, session, path);
-      received += await append(session, { part, body, first: there, length: range.length ?? 0 }, parts);
+      const length = range.length ?? 0;
+      const progress = (bytes: number) => received = there + bytes;
+      try {
+        await session.upload(part, body, { first: there, length, most: length, progress });
+      } finally {
+        parts.transferred?.("upload", received - there);
+      }
     }
     if (received !== total || (range.kind === "question" && total === 0)) {
       return emptyResponse({ status: 202, headers: { "Upload-Offset": String(received) } });
@@ -77,27 +84,6 @@ export async function uploadOwn(
   } finally {
     release();
     if (RUNNING.get(place) === stop) RUNNING.delete(place);
-  }
-}
-
-/** Appends bytes to a part. @returns Their number. */
-async function append(
-  session: DaemonSession,
-  { part, body, first, length }: {
-    readonly part: string;
-    readonly body: Body;
-    readonly first: number;
-    readonly length: number;
-  },
-  { transferred = () => {} }: Pick<DavParts, "transferred">,
-): Promise<number> {
-  let sent = 0;
-  const progress = (bytes: number) => sent = bytes;
-  try {
-    await session.upload(part, body, { first, length, most: length, progress });
-    return sent;
-  } finally {
-    transferred("upload", sent);
   }
 }
 

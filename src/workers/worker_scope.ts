@@ -83,8 +83,8 @@ export class WorkerAudit {
 }
 
 const REPORT_MS = 1000;
-/** Interval of clock readings in milliseconds: the error of a measured stall. */
-const LOOK_MS = 100;
+/** Interval of clock readings in milliseconds: the error of a measured stall. Reading a thread's time is not cheap. */
+const LOOK_MS = 250;
 
 /** Reports counts, event loop delays and survived defects of a worker once a second. */
 export class Measurements {

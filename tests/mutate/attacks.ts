@@ -913,9 +913,48 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Leaving one's own paths by an address or a `Destination` of WebDAV"],
     broken: "an encoded slash is taken in a segment of a WebDAV address",
-    file: "src/resource/dav/dav_target.ts",
-    change: instead('segment.includes("/") || ', ""),
+    file: "src/resource/access/opened_share.ts",
+    change: instead('part.includes("/") || ', ""),
     tests: ["tests/resource/dav/dav_attacks_test.ts"],
+  },
+  {
+    rows: [
+      "Reaching by a page or another route what a narrowed token or a server's login requirements exclude",
+    ],
+    broken: "a narrowed token lists every directory to choose what to share",
+    file: "src/pages/own_shares/browse_page.ts",
+    change: instead('checkTokenUse(call, directory, "READ");', ""),
+    tests: ["tests/attack/restrictions_on_routes_test.ts"],
+  },
+  {
+    rows: [
+      "Reaching by a page or another route what a narrowed token or a server's login requirements exclude",
+    ],
+    broken: "the page of servers lists shares of a server that does not accept the login",
+    file: "src/pages/status_page.ts",
+    change: instead("known && entry.refusal === undefined && sharing", "known && sharing"),
+    tests: ["tests/attack/restrictions_on_routes_test.ts"],
+  },
+  {
+    rows: ["Pointing a share at files of an account or group that its owner has lost"],
+    broken: "a share is pointed at another path whatever account its owner has now",
+    file: "src/resource/share/update_share.ts",
+    change: instead("own.uid !== share.uid || ", ""),
+    tests: ["tests/attack/lost_account_test.ts"],
+  },
+  {
+    rows: ["Changing, by a server that token and login suit, a share that another server has too"],
+    broken: "token and login need to suit one server of a share alone",
+    file: "src/resource/share/shared_server.ts",
+    change: instead("if (facts?.sharing) sharedServer", "if (facts?.sharing && false) sharedServer"),
+    tests: ["tests/attack/shares_of_several_servers_test.ts"],
+  },
+  {
+    rows: ["Receiving others' shares by a display name"],
+    broken: "people are suggested by the names that they show",
+    file: "src/pages/own_shares/share_form.ts",
+    change: instead('<option value="${dn}">', '<option value="${name}">'),
+    tests: ["tests/system/sharing/suggested_people_test.ts"],
   },
   {
     rows: ["Carrying hidden files out of one's limits with their directory"],

@@ -37,7 +37,7 @@ export const SHARE = section({
     }),
     suggestPeople: flag({
       help:
-        "Suggest people who have signed in on pages to everybody who shares, and find them by name. It shows who uses the service",
+        "Suggest people who have signed in on pages to everybody who shares. It shows who uses the service",
       default: false,
       added: true,
     }),

@@ -7,6 +7,7 @@ import type { HttpResponse } from "../../model/http_message.ts";
 import { formFiles } from "../../resource/access/drop/form_files.ts";
 import type { Call } from "../../resource/call.ts";
 import { type DavParts, davPlace, untilBan } from "../../resource/dav/dav_call.ts";
+import { isBelow } from "../../resource/dav/dav_locks.ts";
 import {
   checkShownToken,
   FORM_TOKEN,
@@ -221,7 +222,7 @@ export function bringOwnForm(call: Call, parts: DavParts): Promise<HttpResponse>
     for await (const file of formFiles(headers.get("Content-Type") ?? "", body)) {
       checkShownToken(file.fields.get(FORM_TOKEN), formToken);
       const wanted = absolutePath(`${path === "/" ? "" : path}/${file.name}`);
-      if (!wanted.startsWith(path) || wanted.endsWith("/")) throw invalidRequest("Name the file");
+      if (!isBelow(wanted, path) || wanted.endsWith("/")) throw invalidRequest("Name the file");
       if ((await parts.locks.at(user, wanted)).length > 0) throw httpError("ERR_LOCKED");
       {
         using session = await files.open(wanted, signal);

@@ -12,6 +12,7 @@ import { mediatedScope } from "../../files/session_scope.ts";
 import { ListingPart } from "../../resource/access/listing_part.ts";
 import { parseListingQuery } from "../../resource/access/listing_query.ts";
 import { fullPath, shareAccount } from "../../resource/share/checked_path.ts";
+import { checkTokenUse } from "../../resource/token_limits.ts";
 
 const SAYS = TEXTS.shares;
 
@@ -64,6 +65,7 @@ async function ownDirectory(call: Call, path: string, parts: SharingParts) {
     server,
     call.signal,
   );
+  checkTokenUse(call, directory, "READ");
   const part = new ListingPart(parseListingQuery(call.query), MOST_ENTRIES);
   using session = await openFiles(server.sessions, {
     user: account.uid,

@@ -6,13 +6,14 @@ import type { Call } from "../../resource/call.ts";
 import { readOwnForm } from "../../resource/form.ts";
 import { shareAddress } from "../../resource/access/share_facts.ts";
 import { makeShare } from "../../resource/share/create_share.ts";
-import { deleteShare, ownShare, sharedServer } from "../../resource/share/shared_server.ts";
+import { deleteShare, ownShare, sharedServer, sharedServers } from "../../resource/share/shared_server.ts";
 import { accountOn, nameOnServer } from "../../resource/share/names.ts";
 import { ownersView } from "../../resource/share/share_json.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import { vouchedMail } from "../../resource/share/vouched_mail.ts";
 import { changeShare } from "../../resource/share/update_share.ts";
 import { redirect } from "../../resource/text_response.ts";
+import { tokenCoversShare } from "../../resource/token_limits.ts";
 import { EVERYBODY, groupOf, isDirectory, type Share, type Use } from "../../sharing/share.ts";
 import { factList, section, tokenForm } from "../elements.ts";
 import { type Content, isolated, type Markup, markup } from "../markup.ts";
@@ -31,12 +32,11 @@ const MOST_USES = 100;
 
 /** Serves `GET /shares`: the caller's shares on all servers. */
 export async function ownSharesPage(call: Call, parts: SharingParts): Promise<HttpResponse> {
-  const servers = [...parts.servers.values()].filter(({ name, sharing }) =>
-    sharing && parts.sessions.has(name)
-  );
+  const servers = sharedServers(call, parts);
   const sections = await Promise.all(servers.map(async ({ name }) => {
     const owner = nameOnServer(call, name);
-    const shares = owner === EVERYBODY ? [] : await parts.store.ownedBy(name, owner, { most: MOST_SHARES });
+    const found = owner === EVERYBODY ? [] : await parts.store.ownedBy(name, owner, { most: MOST_SHARES });
+    const shares = found.filter((share) => tokenCoversShare(call, share));
     return section(`server-${name}`, isolated(name), [
       markup`<p><a class="button" href="${call.root}shares/${name}/browse">${SAYS.make}</a></p>\n`,
       shares.length === 0 ? markup`<p>${SAYS.none}</p>` : shareList(call, shares, parts),
@@ -84,11 +84,7 @@ export async function newSharePage(call: Call, parts: SharingParts): Promise<Htt
 
 /** Serves `POST /shares/<server>`: creates a share, or renews the one of the same path and target. */
 export async function makeShareByForm(call: Call, parts: SharingParts): Promise<HttpResponse> {
-  const request = shareRequest(await readOwnForm(call));
-  const user = String(request["user"]);
-  const isPerson = user !== EVERYBODY && groupOf(user) === undefined && parts.people !== undefined;
-  const recipient = isPerson ? await parts.people.find(user) : user;
-  const share = await makeShare(call, { ...request, user: recipient }, parts);
+  const share = await makeShare(call, shareRequest(await readOwnForm(call)), parts);
   if (share === undefined) throw httpError("ERR_PAGE_OUTDATED", "access NONE, which the form does not offer");
   return redirect(`${call.root}shares/${share.server}/${share.id}`);
 }

@@ -16,7 +16,7 @@ const USUAL_LIFETIME = 30;
 interface Suggestions {
   readonly groups?: readonly string[] | undefined;
   readonly mail?: string | undefined; // address that can get mail
-  readonly people?: readonly { readonly name: string }[] | undefined; // absent if people are not found by name
+  readonly people?: readonly { readonly dn: string; readonly name: string }[] | undefined; // absent if nobody is suggested
 }
 
 /** People in a page. */
@@ -34,7 +34,7 @@ export function shareFields(
 <p><label for="user">${SAYS.whom}</label>
 <input id="user" name="user" list="people" autocomplete="off" maxlength="1000" spellcheck="false" autocapitalize="none" aria-describedby="user-help"></p>
 <datalist id="people">${
-    people?.slice(0, MOST_SUGGESTED).map(({ name }) => markup`<option value="${name}"></option>`)
+    people?.slice(0, MOST_SUGGESTED).map(({ dn, name }) => markup`<option value="${dn}">${name}</option>`)
   }</datalist>
 <p id="user-help" class="quiet">${people === undefined ? SAYS.whomHelp : SAYS.peopleHelp}</p>
 <p><label for="group">${SAYS.group}</label>

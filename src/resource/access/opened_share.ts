@@ -10,6 +10,7 @@ import {
   type Share,
 } from "../../sharing/share.ts";
 import { addressInRange } from "../../model/address.ts";
+import { attempt } from "../../model/attempt.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { looksAtOwn, shownName, targetsOnServer } from "../share/names.ts";
@@ -111,21 +112,26 @@ export function containedPath(
 ): string {
   if (segments.length === 0) return share.path;
   if (!isDirectory(share)) throw nothingThere("path below a share of a single file");
-  const parts = segments.map(decode).filter((part) => part !== "");
-  for (const part of parts) {
-    if (hasForbiddenCharacter(part) && writes) throw invalidPath("it contains control characters");
-    if (part === "." || part === ".." || part.includes("/") || hasForbiddenCharacter(part)) {
-      throw nothingThere("path segment that could lead out of the share");
-    }
-  }
+  const parts = decodedSegments(segments, writes);
   const wantsDirectory = segments.at(-1) === "" && parts.length > 0;
   return `${share.path}${parts.join("/")}${wantsDirectory ? "/" : ""}`;
 }
 
-function decode(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch (error) {
-    throw nothingThere("path segment with a broken percent encoding", error);
+/** Decodes the segments of a path, without empty ones. @throws As {@link containedPath}. */
+export function decodedSegments(segments: readonly string[], writes = false): readonly string[] {
+  const parts = segments.map(decodedSegment).filter((part) => part !== "");
+  for (const part of parts) {
+    if (hasForbiddenCharacter(part) && writes) throw invalidPath("it contains control characters");
+    if (part === "." || part === ".." || part.includes("/") || hasForbiddenCharacter(part)) {
+      throw nothingThere("path segment that could lead elsewhere");
+    }
   }
+  return parts;
+}
+
+/** Decodes a path segment. @throws {ERR_NOT_FOUND} */
+export function decodedSegment(segment: string): string {
+  return attempt(() => decodeURIComponent(segment), URIError, (error) => {
+    throw nothingThere("path segment with a broken percent encoding", error);
+  });
 }

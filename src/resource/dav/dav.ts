@@ -1,7 +1,8 @@
-import { attributesOnServer } from "../../attributes/server_attributes.ts";
 import { nothingThere } from "../../daemon/session/session_errors.ts";
+import type { Entry } from "../../daemon/session/entry.ts";
 import { type DatedEntry, find } from "../../files/files.ts";
 import { parentOf, withoutSlash } from "../../model/absolute_path.ts";
+import { attempt } from "../../model/attempt.ts";
 import { HttpError, httpError, invalidRequest } from "../../model/http_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { fileResponse, zoneOf } from "../access/download.ts";
@@ -11,6 +12,7 @@ import type { Call } from "../call.ts";
 import { longTextResponse } from "../long_text.ts";
 import { checkLogin } from "../login_policy.ts";
 import type { ServerFacts } from "../server_facts.ts";
+import { accountOn } from "../share/names.ts";
 import { emptyResponse, textResponse } from "../text_response.ts";
 import { checkTokenServer } from "../token_limits.ts";
 import { type DavCall, type DavParts, davPlace, depthOf, untilBan, wrongBody, XML } from "./dav_call.ts";
@@ -63,16 +65,12 @@ export function davResource(call: Call, parts: DavParts): Promise<HttpResponse> 
 
 /** Returns the servers on which the caller has an account. */
 export function ownServers(call: Call, servers: ReadonlyMap<string, ServerFacts>): ServerFacts[] {
-  return [...servers.values()].filter((server) => {
-    try {
-      checkTokenServer(call, server.name);
-      checkLogin(call, server);
-      return attributesOnServer(call.user, server.name, { log: call.log }).uid !== "";
-    } catch (error) {
-      if (!(error instanceof HttpError)) throw error;
-      return false;
-    }
-  });
+  const isUsable = (server: ServerFacts) => {
+    checkTokenServer(call, server.name);
+    checkLogin(call, server);
+    return accountOn(call, server.name) !== undefined;
+  };
+  return [...servers.values()].filter((server) => attempt(() => isUsable(server), HttpError, () => false));
 }
 
 /** Serves `PROPFIND /dav/`: the servers on which the caller has an account. */
@@ -110,18 +108,24 @@ async function propfind(dav: DavCall): Promise<HttpResponse> {
     modifiedAt: entry.modifiedAt,
     locks: shown.filter((lock) => lock.path === path || (lock.deep && isBelow(path, lock.path))),
   });
-  const found = [resource(target.href, target.path, entry)];
+  const members: Entry[] = [];
   if (entry.kind === "directory" && depth === "1") {
-    const zone = zoneOf(entry);
     const { complete } = await session.list(target.path, (member) => {
-      if (member.kind === "special") return;
-      const dated = { ...member, modifiedAt: timeOf(member.modified, zone) };
-      const href = `${withoutSlash(target.href)}/${encodeURIComponent(member.name)}`;
-      found.push(resource(href, below(target.path, member.name), dated));
+      if (member.kind !== "special") members.push(member);
     });
     if (!complete) throw httpError("ERR_TREE_TOO_LARGE");
   }
-  return await xmlResponse(found, wanted, parts);
+  const zone = zoneOf(entry);
+  const found = function* () { // addresses take much more memory than names
+    yield resource(target.href, target.path, entry);
+    for (const member of members) {
+      const dated = { ...member, modifiedAt: timeOf(member.modified, zone) };
+      const href = `${withoutSlash(target.href)}/${encodeURIComponent(member.name)}`;
+      yield resource(href, below(target.path, member.name), dated);
+    }
+  };
+  const bytes = members.reduce((sum, { name }) => sum + 300 + 2 * name.length, 0);
+  return await xmlResponse(found(), wanted, parts, bytes);
 }
 
 /** Converts the daemon's local time. @param zone Its offset from UTC, in minutes. */
@@ -132,11 +136,11 @@ function timeOf(digits: string | undefined, zone: number | undefined): number | 
 }
 
 async function xmlResponse(
-  found: readonly DavResource[],
+  found: Iterable<DavResource>,
   wanted: Wanted,
   { clock, unread }: DavParts,
+  bytes = 0,
 ): Promise<HttpResponse> {
-  const bytes = found.reduce((sum, { href }) => sum + 300 + 2 * href.length, 0);
   const pieces = multistatus(found, wanted, clock());
   return await longTextResponse({ pieces, type: XML, bytes }, unread, { status: 207 });
 }
@@ -150,14 +154,13 @@ function infiniteDepth(): HttpResponse {
 
 /** Changing properties is refused: they would be lost when a file is moved by other means. */
 async function proppatch(dav: DavCall): Promise<HttpResponse> {
-  const { call, files, target } = dav;
+  const { call, target } = dav;
   const update = await readDavBody(call.request);
   if (update === undefined || !isDav(update, "propertyupdate")) throw wrongBody("propertyupdate");
   const names = update.children.filter((child) => isDav(child, "set") || isDav(child, "remove"))
     .flatMap((child) => childOf(child, "prop")?.children ?? []);
   await requireUnlocked(dav, [{ path: target.path }]);
-  using session = await files.open(target.path, call.signal);
-  const { kind } = there(dav, await find(session, target.path));
+  const { kind } = there(dav, await entryAt(dav, target.path));
   const shown = { href: target.href, kind: kind === "directory" ? kind : "file" } as const;
   return textResponse(refusedProperties(shown, names), XML, { status: 207 });
 }
@@ -242,7 +245,7 @@ async function copyOrMove(dav: DavCall): Promise<HttpResponse> {
   if (overwrite !== "T" && overwrite !== "F") throw invalidRequest("Overwrite: expected T or F");
   const { path: to } = await davTarget(call, user.server, destinationOf(call), files.home);
   await requireVersion(dav);
-  const existed = await exists(dav, to);
+  const existed = await entryAt(dav, to) !== undefined;
   if (existed && overwrite === "F") throw httpError("ERR_PRECONDITION_FAILED");
   await requireUnlocked(dav, [
     ...(isMove ? [{ path: from, below: true }, { path: withoutSlash(parentOf(from)) }] : []),
@@ -259,18 +262,17 @@ async function copyOrMove(dav: DavCall): Promise<HttpResponse> {
 }
 
 /** Checks the conditions of a request that deletes, moves or copies its target. @throws {ERR_PRECONDITION_FAILED} */
-async function requireVersion({ call, files, target: { path }, parts }: DavCall): Promise<void> {
-  const { headers } = call.request;
+async function requireVersion(dav: DavCall): Promise<void> {
+  const { call: { request: { headers } }, target: { path }, parts } = dav;
   if (!CONDITIONS.some((name) => headers.has(name))) return;
-  using session = await files.open(path, call.signal);
-  const entry = await find(session, path);
+  const entry = await entryAt(dav, path);
   const validators = entry?.kind === "file" ? davValidators(entry, parts.clock()) : undefined;
   if (!allowsWriting(headers, validators)) throw httpError("ERR_PRECONDITION_FAILED");
 }
 
-async function exists({ call, files }: DavCall, path: string): Promise<boolean> {
+async function entryAt({ call, files }: DavCall, path: string): Promise<DatedEntry | undefined> {
   using session = await files.open(path, call.signal);
-  return await find(session, path) !== undefined;
+  return await find(session, path);
 }
 
 function there({ target }: DavCall, entry: DatedEntry | undefined): DatedEntry {

@@ -1,7 +1,7 @@
-import { nothingThere } from "../../daemon/session/session_errors.ts";
-import { absolutePath, hasForbiddenCharacter, withoutSlash } from "../../model/absolute_path.ts";
+import { absolutePath, withoutSlash } from "../../model/absolute_path.ts";
 import { httpError, invalidRequest } from "../../model/http_error.ts";
 import { readTarget } from "../../model/http_message.ts";
+import { decodedSegment, decodedSegments } from "../access/opened_share.ts";
 import { encodePath } from "../access/share_facts.ts";
 import type { Call } from "../call.ts";
 import { parseServerAddress } from "../server_facts.ts";
@@ -23,12 +23,7 @@ export async function davTarget(
   rest: string,
   home: () => Promise<string>,
 ): Promise<DavTarget> {
-  const segments = rest.split("/").map(decoded).filter((segment) => segment !== "");
-  for (const segment of segments) {
-    if (segment === "." || segment === ".." || segment.includes("/") || hasForbiddenCharacter(segment)) {
-      throw nothingThere("a segment that could lead elsewhere");
-    }
-  }
+  const segments = decodedSegments(rest.split("/"));
   const [first, ...below] = segments;
   const path = first === "~" ? `${await home()}${below.join("/")}` : `/${segments.join("/")}`;
   const root = `${davRoot(base)}${encodeURIComponent(server)}`;
@@ -59,14 +54,6 @@ export function destinationOf({ request, base, server }: Pick<Call, "request" | 
   if (authority !== undefined && !own.includes(authority.toLowerCase())) throw httpError("ERR_OTHER_SERVER");
   const root = [davRoot(base), "/dav/"].find((root) => target.path.startsWith(root));
   const [segment = "", ...rest] = root === undefined ? [] : target.path.slice(root.length).split("/");
-  if (parseServerAddress(decoded(segment)).name !== server?.name) throw httpError("ERR_OTHER_SERVER");
+  if (parseServerAddress(decodedSegment(segment)).name !== server?.name) throw httpError("ERR_OTHER_SERVER");
   return rest.join("/");
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch (error) {
-    throw nothingThere("a segment with a broken percent encoding", error);
-  }
 }

@@ -14,7 +14,7 @@ import { HttpError } from "../../model/http_error.ts";
 type ShareAccount = Pick<ServerAttributes, "uid" | "gid" | "includes" | "excludes">;
 
 /** Returns the caller's account on a server. @throws {ERR_NOT_PERMITTED} For `nobody`. And as attributes without account or group. */
-export function shareAccount(call: Call, server: string, group?: string): ShareAccount {
+export function shareAccount(call: Call, server: string, group?: string): ServerAttributes {
   const account = attributesOnServer(call.user, server, {
     requestedGroup: group,
     log: call.log,

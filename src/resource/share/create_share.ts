@@ -11,7 +11,7 @@ import { readJson } from "../request_body.ts";
 import { checkedPath, checkWritePolicy, fullPath, makingOf, shareAccount } from "./checked_path.ts";
 import { accountOn, nameOnServer } from "./names.ts";
 import { parseShareFields, type ShareFields } from "./share_fields.ts";
-import { refusal, type SharedServer, sharedServer } from "./shared_server.ts";
+import { checkEverywhere, refusal, type SharedServer, sharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 import { mailFor } from "./vouched_mail.ts";
 import { emptyResponse } from "../text_response.ts";
@@ -48,6 +48,7 @@ export async function makeShare(call: Call, body: unknown, parts: SharingParts):
   await checkGroup(call, groupOf(fields.target), { account, server });
   if (fields.access === "DROP" && !path.endsWith("/")) throw invalidPath("uploads need a directory");
   checkTokenShare(call, { path, access: fields.access, sources });
+  await checkReplaced(call, server, { paths: [path], target: fields.target }, parts);
   const share = await parts.store.put(server.name, {
     path,
     owner: nameOnServer(call, server.name),
@@ -114,14 +115,30 @@ async function removeShares(
   call: Call,
   server: SharedServer,
   { path, target }: ShareFields,
-  { store }: SharingParts,
+  parts: SharingParts,
 ): Promise<void> {
   const { name } = server;
   const owner = nameOnServer(call, name);
   const exact = await fullPath(path, () => shareAccount(call, name).uid, server, call.signal);
   checkTokenUse(call, exact, "READ");
   const toggled = exact.endsWith("/") ? withoutSlash(exact) : `${exact}/`;
-  const removed = await store.removeByPath(name, owner, exact, target) ||
-    await store.removeByPath(name, owner, toggled, target);
+  await checkReplaced(call, server, { paths: [exact, toggled], target }, parts);
+  const removed = await parts.store.removeByPath(name, owner, exact, target) ||
+    await parts.store.removeByPath(name, owner, toggled, target);
   if (removed > 0) call.audit({ server: name, owner, target, path: exact });
+}
+
+/** Checks the caller's shares that a request changes or removes by their path. @throws {ERR_TOKEN_RESTRICTIONS} */
+async function checkReplaced(
+  call: Call,
+  { name }: SharedServer,
+  { paths, target }: { readonly paths: readonly string[]; readonly target: string },
+  parts: SharingParts,
+): Promise<void> {
+  const owner = nameOnServer(call, name);
+  const found = await parts.store.withPaths(name, paths, [target]);
+  for (const share of found.filter((share) => share.owner === owner)) {
+    checkTokenShare(call, share);
+    await checkEverywhere(call, share, parts);
+  }
 }

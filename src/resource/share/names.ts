@@ -1,5 +1,6 @@
 import { attempt } from "../../model/attempt.ts";
 import { attributesOnServer, type ServerAttributes } from "../../attributes/server_attributes.ts";
+import { attempt } from "../../model/attempt.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import { ANONYMOUS_DN, type Caller } from "../../model/identity.ts";
 import { HttpError } from "../../model/http_error.ts";

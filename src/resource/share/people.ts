@@ -1,9 +1,8 @@
-import { canonicalDn, ifName, parseName } from "../../model/distinguished_name.ts";
+import { canonicalDn } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import type { Clock } from "../../model/clock.ts";
 import { isJsonObject } from "../../authentication/json_object.ts";
 import type { RecordStore } from "../../store/record_store.ts";
-import { invalidRequest } from "../../model/http_error.ts";
 
 const KIND = "person";
 
@@ -12,10 +11,10 @@ const KEPT = 365 * 24 * 3600;
 
 interface Person {
   readonly dn: string; // as authenticated
-  readonly name: string; // for people
+  readonly name: string; // for people: everybody chooses their own, so shares name distinguished names
 }
 
-/** People who have signed in on pages, whom others find by name (`share.suggestPeople`). */
+/** People who have signed in on pages, whom pages suggest to others (`share.suggestPeople`). */
 export class People {
   constructor(
     readonly records: () => RecordStore | undefined,
@@ -35,18 +34,6 @@ export class People {
     const records = await this.records()?.list(KIND) ?? [];
     return records.map(({ content }) => content).filter(isPerson)
       .toSorted((a, b) => a.name.localeCompare(b.name));
-  }
-
-  /** Returns the distinguished name of the person of a name; distinguished names and other texts as they are. @throws {ERR_INVALID_REQUEST} */
-  async find(text: string): Promise<string> {
-    if (ifName(() => parseName(text).length > 0)) return text; // nobody's display name stands in its place
-    const wanted = text.trim().toLowerCase();
-    const found = (await this.all()).filter(({ name }) => name.toLowerCase() === wanted);
-    if (found.length > 1) {
-      const names = found.map(({ dn }) => dn).join("; ");
-      throw invalidRequest(`Several people have this name, write one of: ${names}`);
-    }
-    return found[0]?.dn ?? text;
   }
 }
 

@@ -1,5 +1,6 @@
 import { attempt } from "../../model/attempt.ts";
 import { isAddressRange } from "../../model/address.ts";
+import { attempt } from "../../model/attempt.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import { HttpError, invalidRequest } from "../../model/http_error.ts";
 import {

@@ -1,13 +1,13 @@
-import { attempt } from "../../model/attempt.ts";
 import { mayAccess } from "../../attributes/access_rules.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import { attributesOnServer } from "../../attributes/server_attributes.ts";
 import { type UserAttributes, userAttributes } from "../../attributes/user_attributes.ts";
 import type { AskAccountStatus } from "../../authentication/account_status.ts";
 import type { Logger } from "../../logging/logger.ts";
-import { HttpError, httpError } from "../../model/http_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import type { PathLimits } from "../../files/path_limits.ts";
 import type { Making, NamedOwner, Share } from "../../sharing/share.ts";
+import { accountOn } from "./names.ts";
 
 type OwnersAccount = Pick<Share, "server" | "uid" | "gid">;
 
@@ -80,14 +80,8 @@ export class ShareOwners {
   #hasAccount(user: UserAttributes, { server, uid, gid }: OwnersAccount): boolean {
     // The owner may have chosen among several accounts.
     const chosen = user.availableUids.includes(uid) ? { ...user, uid } : user;
-    return attempt(
-      () => {
-        const now = attributesOnServer(chosen, server, { log: this.log });
-        return now.uid === uid && (gid === undefined || now.gid === gid || now.availableGroups.includes(gid));
-      },
-      HttpError,
-      () => false,
-    );
+    const now = accountOn({ user: chosen, log: this.log }, server);
+    return now?.uid === uid && (gid === undefined || now.gid === gid || now.availableGroups.includes(gid));
   }
 
   #ask(who: { readonly dn: string; readonly uid?: string }, signal: AbortSignal): Promise<UserAttributes> {

@@ -1,4 +1,5 @@
 import type { SessionClient } from "../../daemon/session/session_client.ts";
+import { attempt } from "../../model/attempt.ts";
 import { HttpError, httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { type ExistingServer, existingServer } from "../server_facts.ts";
@@ -24,6 +25,13 @@ export function sharedServer(call: Call, { sessions, unauthenticated }: SharingP
   if (client === undefined || !server.facts.sharing) throw httpError("ERR_UNKNOWN_SERVER");
   checkLogin(call, server.facts, { unauthenticated });
   return { ...server, sessions: client };
+}
+
+/** Returns the servers with sharing that suit token and login. */
+export function sharedServers(call: Call, parts: SharingParts): SharedServer[] {
+  return [...parts.servers].flatMap(([name, facts]) =>
+    attempt(() => [sharedServer({ ...call, server: { name, facts } }, parts)], HttpError, () => [])
+  );
 }
 
 /** Creates {ERR_NOT_PERMITTED}. @param text Forbidden action. */
@@ -52,11 +60,21 @@ export async function ownShare(call: Call, server: string, parts: SharingParts):
   return share;
 }
 
+/** Checks token and login for all servers of a share, since a change of an imported share applies to each. @throws 403 */
+export async function checkEverywhere(call: Call, { id }: Share, parts: SharingParts): Promise<void> {
+  for (const { server: name } of await parts.store.withId(id)) {
+    const facts = parts.servers.get(name);
+    if (facts?.sharing) sharedServer({ ...call, server: { name, facts } }, parts);
+  }
+}
+
 /** Serves `DELETE /rest/share/<server>/<id>`; an unknown id is no error. */
 export async function deleteShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const { name } = sharedServer(call, parts);
   const share = await ownShare(call, name, parts);
-  if (share !== undefined && await parts.store.remove(name, share.id)) {
+  if (share === undefined) return emptyResponse();
+  await checkEverywhere(call, share, parts);
+  if (await parts.store.remove(name, share.id)) {
     call.audit({ server: name, owner: share.owner, path: share.path });
   }
   return emptyResponse();

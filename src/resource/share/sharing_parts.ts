@@ -24,7 +24,7 @@ export interface SharingParts {
   readonly allowWriteAccess: boolean;
   readonly maxLifetimeSeconds: number; // `share.maxLifetime`; 0 is unlimited
   readonly maxPerUser: number; // `share.maxPerUser`, per server; 0 is unlimited
-  readonly people?: People | undefined; // `share.suggestPeople`; absent if people are found by their distinguished name alone
+  readonly people?: People | undefined; // `share.suggestPeople`; absent if nobody is suggested
   readonly owners: Pick<ShareOwners, "limits" | "mapped">;
   readonly unauthenticated: (reason: string) => HttpError; // creates the 401; the reason is for the log
   readonly uploads: {

@@ -8,7 +8,7 @@ import { jsonResponse } from "../text_response.ts";
 import { checkTokenShare } from "../token_limits.ts";
 import { checkedPath, makingOf, shareAccount } from "./checked_path.ts";
 import { endOfLife, passwordHash } from "./create_share.ts";
-import { ownShare, type SharedServer, sharedServer } from "./shared_server.ts";
+import { checkEverywhere, notPermitted, ownShare, type SharedServer, sharedServer } from "./shared_server.ts";
 import { parseFlag, parseLifetime, parseNote, parsePassword, parseSources } from "./share_fields.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 import { mailFor } from "./vouched_mail.ts";
@@ -32,6 +32,7 @@ async function existing(call: Call, parts: SharingParts): Promise<{ server: Shar
   const server = sharedServer(call, parts);
   const share = await ownShare(call, server.name, parts);
   if (share === undefined) throw httpError("ERR_SHARE_NOT_FOUND");
+  await checkEverywhere(call, share, parts);
   return { server, share };
 }
 
@@ -67,26 +68,23 @@ export async function changeShare(call: Call, body: unknown, parts: SharingParts
   if (await parts.store.change(server.name, share.id, change) === undefined) {
     throw httpError("ERR_SHARE_NOT_FOUND");
   }
-  call.audit({
-    server: server.name,
-    owner: share.owner,
-    path: change.path ?? share.path,
-  });
+  call.audit({ server: server.name, owner: share.owner, path: newer });
 }
 
-/** The share keeps its account; the owner's current limits apply. */
+/** The share keeps its account, which must still be the owner's; the owner's current limits apply. @throws {ERR_NOT_PERMITTED} */
 async function newPath(
-  text: string,
+  wanted: string,
   { call, share, server }: { readonly call: Call; readonly share: Share; readonly server: SharedServer },
   parts: SharingParts,
 ): Promise<Pick<ShareChange, "path" | "made">> {
-  const { includes, excludes } = shareAccount(call, server.name);
-  const account = {
-    uid: share.uid,
-    gid: share.gid,
-    includes,
-    excludes,
-  };
-  const path = await checkedPath(text, { account, access: share.access, server, signal: call.signal });
+  const own = shareAccount(call, server.name);
+  const groups = [undefined, own.gid, ...own.availableGroups];
+  if (own.uid !== share.uid || !groups.includes(share.gid)) {
+    throw notPermitted(
+      `This share is for the files of ${share.uid}, and your login has not its account and group`,
+    );
+  }
+  const account = { ...own, gid: share.gid };
+  const path = await checkedPath(wanted, { account, access: share.access, server, signal: call.signal });
   return { path, made: await makingOf(call, { path, account, server }, parts) };
 }

@@ -1,4 +1,5 @@
 import type { HttpResponse } from "../../model/http_message.ts";
+import { attempt } from "../../model/attempt.ts";
 import { type HttpError, httpError, invalidRequest } from "../../model/http_error.ts";
 import type { Asked, Call } from "../../resource/call.ts";
 
@@ -148,9 +149,7 @@ function valueOf(placeholder: string, text = ""): [string, string] {
 }
 
 function decode(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
+  return attempt(() => decodeURIComponent(segment), URIError, () => {
     throw invalidRequest("The path has a bad percent-encoding");
-  }
+  });
 }

@@ -79,6 +79,7 @@ const TEXTS: [string, string | undefined][] = [
   ["if (level == 2) 'a'", undefined],
   ["for (g : groups) g", undefined],
   ["while (false) 'x'", undefined],
+  ["while (true) return 'x'", "x"],
   ["'a'; ; if (false) ; 'b'", "b"],
   // operators
   ["1 + 2", "3"],

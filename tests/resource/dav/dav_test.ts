@@ -125,7 +125,7 @@ Deno.test("WebDAV locks bind all who may write a file, and are opened by their t
     await dav.told("UNLOCK", "d/ten.txt", { headers: { "Lock-Token": token }, ...carol }),
     "423 ERR_LOCKED",
   );
-  assert.match(await dav.told("LOCK", "d/ten.txt", shown), /^200 .*Second-600/s);
+  assert.match(await dav.told("LOCK", "d/ten.txt", shown), /^200 .*Second-(?:600|5\d\d)\b/s);
   dav.time.ahead = 601_000;
   assert.equal(await write(carol), "204");
 });

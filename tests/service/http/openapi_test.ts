@@ -6,9 +6,8 @@ import { openApiDocument } from "../../../src/service/http/openapi.ts";
 import description from "../../../src/service/http/openapi.json" with { type: "json" };
 import { pageRoutes } from "../../../src/service/http/page_routes.ts";
 import type { Route } from "../../../src/service/http/router.ts";
-import { routesOf } from "../../../src/service/http/routes.ts";
+import { PARTS, ROUTES } from "./every_route.ts";
 
-type Parts = Parameters<typeof routesOf>[0];
 type Json = Readonly<Record<string, unknown>>;
 
 interface Operation {
@@ -20,21 +19,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, { readonly content?: Json }>>;
 }
 
-/** Parts with every feature; routes are made of them, never answered. */
-const PARTS: Parts = JSON.parse(JSON.stringify({
-  features: { auth: true, share: true, access: true, admin: true, files: true },
-  facts: { siteName: "SITE" },
-  accepted: [],
-  issuers: [{}],
-  servers: {},
-  sharing: {},
-  files: {},
-  certificates: {},
-  devices: {},
-  signIn: { ways: { providers: { size: 1 } } },
-}));
 const OTHERS = "x-oai-additionalOperations";
-const ROUTES = await routesOf(PARTS);
 const DOCUMENT = JSON.parse(JSON.stringify(openApiDocument(ROUTES, "https://auth.example.org")));
 const OPERATIONS = new Map<string, Operation>(
   Object.entries<Record<string, Operation & Record<string, Operation>>>(DOCUMENT.paths).flatMap((

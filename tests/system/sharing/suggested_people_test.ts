@@ -1,12 +1,12 @@
-/** Recipients by name: only where the site allows it, and only people who have signed in. */
+/** Recipients are suggested only where the site allows it, and only people who have signed in. */
 import assert from "node:assert/strict";
 import { ALICE } from "../running_service.ts";
 import { formToken, Visitor } from "../visitor.ts";
-import { BOB, SharingSystem } from "./sharing_system.ts";
+import { BOB, BOB_DN, SharingSystem } from "./sharing_system.ts";
 
 const NEW = "/shares/HPC/new?path=%2F";
 
-async function shared(properties: Readonly<Record<string, string>>) {
+async function shared(properties: Readonly<Record<string, string>>, user = "bob") {
   const sharing = await SharingSystem.open({ properties });
   const [alice, bob] = [new Visitor(sharing.system), new Visitor(sharing.system)];
   await bob.signIn(BOB);
@@ -15,7 +15,7 @@ async function shared(properties: Readonly<Record<string, string>>) {
   const made = await alice.post("/shares/HPC", {
     token: formToken(page),
     path: `${sharing.data}/d/`,
-    user: "bob",
+    user,
     access: "READ",
     days: "1",
   });
@@ -23,15 +23,21 @@ async function shared(properties: Readonly<Record<string, string>>) {
   return { sharing, page: page.text, made, share: made.status === 303 ? (await alice.get(where)).text : "" };
 }
 
-Deno.test("with share.suggestPeople people who have signed in are suggested, and found by name", async () => {
-  const { sharing, page, made, share } = await shared({ "share.suggestPeople": "true" });
+Deno.test("with share.suggestPeople people who have signed in are suggested by their distinguished names", async () => {
+  const { sharing, page, made, share } = await shared({ "share.suggestPeople": "true" }, BOB_DN);
   await using _ = sharing;
   assert.match(
     page,
-    /<datalist id="people"><option value="Alice[^"]*"><\/option><option value="Bob"><\/option>/,
+    /<datalist id="people"><option value="CN=Alice,O=Demo,C=EU">Alice<\/option><option value="CN=Bob,O=Demo,C=EU">Bob<\/option>/,
   );
   assert.equal(made.status, 303, made.text);
   assert.match(share, /Recipient<\/dt><dd><bdi>Bob<\/bdi>/);
+});
+
+Deno.test("a share names no one by a name that people choose for themselves", async () => {
+  const { sharing, made } = await shared({ "share.suggestPeople": "true" });
+  await using _ = sharing;
+  assert.equal(made.status, 400, made.text);
 });
 
 Deno.test("without share.suggestPeople nobody learns who uses the service", async () => {

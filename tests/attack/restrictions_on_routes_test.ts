@@ -1,0 +1,182 @@
+/** Every route for callers who are restricted: none gives or changes what the restriction excludes. */
+import assert from "node:assert/strict";
+import { Agent } from "node:https";
+import { FILES_TYPE, FORM_TYPE, type Route } from "../../src/service/http/router.ts";
+import { ROUTES } from "../service/http/every_route.ts";
+import { ask, type Question, type Reply } from "../system/ask.ts";
+import { ALICE } from "../system/running_service.ts";
+import { EVERYBODY, SharingSystem } from "../system/sharing/sharing_system.ts";
+import { OWN_PAGE, Visitor } from "../system/visitor.ts";
+
+const sharing = await SharingSystem.open({
+  properties: {
+    "container.feature.Files.enable": "true",
+    "container.httpServer.wantClientAuthn": "true",
+    "container.security.rest.authentication.order": "PASSWORD X509",
+  },
+});
+const { system, data } = sharing;
+Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
+
+const NAME = "hidden-name.txt";
+const CONTENT = "hidden-content";
+const outside = `${data}/outside/`;
+await Deno.mkdir(outside);
+await Deno.writeTextFile(outside + NAME, CONTENT);
+const ids = [
+  await sharing.share(`outside/${NAME}`, { access: "MODIFY" }),
+  await sharing.share("outside/", { access: "DROP", password: "a-password-of-a-link" }),
+  await sharing.share("outside/", { user: "CN=Alice,O=Demo,C=EU" }),
+];
+
+async function token(query: Readonly<Record<string, string>>): Promise<string> {
+  const asked = new URLSearchParams({ lifetime: "3000", ...query });
+  return (await system.ask(`/rest/auth/token?${asked}`, { as: ALICE, headers: { Accept: "text/plain" } }))
+    .text;
+}
+
+interface Request extends Question {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** Requests of a route that aim at what is outside, with every form of its answer. */
+function* aimed({ method, path, consumes }: Route): Generator<Request> {
+  for (const id of path.includes(":id") ? ids : [""]) {
+    for (const rest of path.includes("*rest") ? ["", NAME] : [""]) {
+      const below = path.includes(":id") ? rest : outside.slice(1) + rest;
+      const full = path.replace(":server", "HPC").replace(":id", id).replace("*rest", below)
+        .replace(":action", "ShowUserInfo").replace(":way", "PASSWORD");
+      const file = outside + rest;
+      const given = contentFor(method, consumes, file);
+      const place = new URLSearchParams({ path: file });
+      const views = path.includes("*rest") ? ["?view=zip", "?view=preview", "?view=actions"] : [`?${place}`];
+      for (const query of method === "GET" ? ["", ...views] : [""]) {
+        for (const Accept of ["application/json", "text/html"]) {
+          const headers = { Accept, Depth: "1", Destination: `/dav/HPC${data}/d/stolen`, ...given.headers };
+          yield { ...given, method, path: full + query, headers };
+        }
+      }
+    }
+  }
+}
+
+function contentFor(method: string, consumes: Route["consumes"], path: string): Question {
+  if (consumes === FORM_TYPE) {
+    const fields = { path, user: "", access: "NONE", days: "1", do: "delete", way: "certificate" };
+    return { headers: { "Content-Type": FORM_TYPE }, body: new URLSearchParams(fields).toString() };
+  }
+  if (consumes === FILES_TYPE) {
+    const file = 'Content-Disposition: form-data; name="f"; filename="new"';
+    return {
+      headers: { "Content-Type": `${FILES_TYPE}; boundary=x` },
+      body: `--x\r\n${file}\r\n\r\nnew\r\n--x--\r\n`,
+    };
+  }
+  if (consumes !== undefined) {
+    return { body: { serverPath: path, path, user: EVERYBODY, access: "NONE", lifetime: 1, uid: "alice" } };
+  }
+  if (method === "PUT") return { body: "new" };
+  return method === "LOCK"
+    ? {
+      body: '<D:lockinfo xmlns:D="DAV:"><D:lockscope><D:exclusive/></D:lockscope>' +
+        "<D:locktype><D:write/></D:locktype></D:lockinfo>",
+    }
+    : {};
+}
+
+/** What of the excluded things a text names, which the request did not. */
+function named(text: string, { path, body }: Request): string[] {
+  const asked = path + (typeof body === "string" ? body : JSON.stringify(body ?? ""));
+  return [NAME, CONTENT, ...ids].filter((mark) => text.includes(mark) && !asked.includes(mark));
+}
+
+/** Sends the requests of all routes. @returns Those whose answers named what is excluded. */
+async function given(send: (request: Request) => Promise<Reply>): Promise<string[]> {
+  const found: string[] = [];
+  for (const route of ROUTES) {
+    for (const request of aimed(route)) {
+      const { status, text } = await send(request);
+      assert(status < 500, `${request.method} ${request.path}: ${status} ${text}`);
+      const marks = named(text, request);
+      if (marks.length > 0) found.push(`${request.method} ${route.path} (${request.path}): ${marks}`);
+    }
+  }
+  return found;
+}
+
+const agent = new Agent({ keepAlive: true });
+Deno.test.afterAll(() => agent.destroy());
+
+function send({ path, ...question }: Request, more: Partial<Question>): Promise<Reply> {
+  const headers = { ...OWN_PAGE, ...question.headers, ...more.headers };
+  return ask(`https://localhost:${system.port}${path}`, system.authority.certificate, {
+    agent,
+    ...question,
+    ...more,
+    headers,
+  });
+}
+
+const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
+
+/** What is there, as the owner sees it. */
+async function present(): Promise<unknown> {
+  const files = await Promise.all(
+    Array.from(
+      Deno.readDirSync(outside),
+      async ({ name }) => [name, await Deno.readTextFile(outside + name)],
+    ),
+  );
+  const { shares } = (await system.ask("/rest/share/HPC", { as: ALICE })).json();
+  return { files, shares, stolen: [...Deno.readDirSync(`${data}/d`)].map(({ name }) => name).sort() };
+}
+
+Deno.test("a narrowed token gives and changes nothing outside of its directories, by any route", async () => {
+  const before = await present();
+  const restrictions: readonly Readonly<Record<string, string>>[] = [
+    { path: `${data}/d/`, activity: "read" },
+    { server: "TWO" },
+  ];
+  for (const restriction of restrictions) {
+    const narrow = bearer(await token(restriction));
+    assert.equal((await system.ask("/rest/auth", narrow)).status, 200);
+    assert.deepEqual(await given((request) => send(request, narrow)), []);
+  }
+  assert.deepEqual(await present(), before);
+});
+
+Deno.test("a login that a server does not accept gives and changes nothing of that server, by any route", async () => {
+  const [before, wide] = [await present(), await token({})];
+  const visitor = new Visitor(system);
+  await visitor.signIn(ALICE);
+  const cookie = [...visitor.cookies].map((pair) => pair.join("=")).join("; ");
+  const text = await Deno.readTextFile(system.main);
+  const logins: readonly [required: string, login: Partial<Question>][] = [
+    ["methods=X509", { as: ALICE }],
+    ["requiredAcr=mfa", bearer(wide)],
+    ["networks=192.0.2.0/24", { headers: { Cookie: cookie } }],
+    ["networks=192.0.2.0/24", {}],
+  ];
+  for (const [required, login] of logins) {
+    await system.replace("conf/container.properties", `${text}authservice.server.HPC.${required}\n`);
+    await system.service.reload();
+    assert.match((await system.ask("/rest/auth/HPC", { as: ALICE })).text, /"refusal"/);
+    assert.deepEqual(await given((request) => send(request, login)), [], required);
+  }
+  await system.replace("conf/container.properties", text);
+  await system.service.reload();
+  assert.deepEqual(await present(), before);
+});
+
+Deno.test("a narrowed token neither replaces nor ends a share that grants more, by its path", async () => {
+  const fields = { path: `${data}/d/ten.txt`, user: EVERYBODY };
+  const id = await sharing.share("d/ten.txt", { access: "MODIFY" });
+  const narrow = bearer(await token({ path: `${data}/d/`, activity: "read" }));
+  for (const access of ["READ", "NONE"]) {
+    const reply = await system.ask("/rest/share/HPC", { ...narrow, body: { ...fields, access } });
+    assert.equal(reply.status, 403, access);
+    assert.match((await system.ask(`/rest/share/HPC/${id}`, { as: ALICE })).text, /"access":"MODIFY"/);
+  }
+  assert.equal((await system.ask(`/rest/share/HPC/${id}`, { as: ALICE, method: "DELETE" })).status, 200);
+});

@@ -1,0 +1,20 @@
+import { routesOf } from "../../../src/service/http/routes.ts";
+
+type Parts = Parameters<typeof routesOf>[0];
+
+/** Parts with every feature; routes are made of them, never answered. */
+export const PARTS: Parts = JSON.parse(JSON.stringify({
+  features: { auth: true, share: true, access: true, admin: true, files: true },
+  facts: { siteName: "SITE" },
+  accepted: [],
+  issuers: [{}],
+  servers: {},
+  sharing: {},
+  files: {},
+  certificates: {},
+  devices: {},
+  signIn: { ways: { providers: { size: 1 } } },
+}));
+
+/** Every route that a service can have. */
+export const ROUTES = await routesOf(PARTS);
