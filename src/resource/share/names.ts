@@ -1,4 +1,3 @@
-import { attempt } from "../../model/attempt.ts";
 import { attributesOnServer, type ServerAttributes } from "../../attributes/server_attributes.ts";
 import { attempt } from "../../model/attempt.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
