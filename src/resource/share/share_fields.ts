@@ -1,4 +1,3 @@
-import { attempt } from "../../model/attempt.ts";
 import { isAddressRange } from "../../model/address.ts";
 import { attempt } from "../../model/attempt.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
