@@ -42,6 +42,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["command/diagnosis/inspect.ts: inspect", "inspectStart()"],
   ["sharing/share.ts: parseAccessLevel", "parseShareFields()"],
   ["sharing/import/csv_rows.ts: csvRows", "readShareDump()"],
+  ["resource/access/opened_share.ts: decodedSegment", "containedPath()"],
   ["config/tls/pkcs12_certificates.ts: readPkcs12", "certificatesOfPkcs12()"],
   ["model/regular_file.ts: readRegularFile", "reads a file, and leaves the bytes as they are"],
   ["model/regular_file.ts: readRegularFileSync", "reads a file, and leaves the bytes as they are"],

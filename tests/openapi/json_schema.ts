@@ -107,7 +107,11 @@ function isOfType(value: unknown, type: NonNullable<Schema["type"]>): boolean {
       return Array.isArray(value);
     case "integer":
       return Number.isInteger(value);
-    default:
-      return typeof value === type;
+    case "string":
+      return typeof value === "string";
+    case "number":
+      return typeof value === "number";
+    case "boolean":
+      return typeof value === "boolean";
   }
 }
