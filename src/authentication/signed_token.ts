@@ -12,7 +12,7 @@ export interface SignedToken {
   readonly expires: number; // seconds since the epoch
 }
 
-/** What a client can repair about its token (RFC 6750, 3: `error_description`). No text depends on a user. */
+/** Advice to a client about its token (RFC 6750, 3: `error_description`). No text depends on a user. */
 const ADVICE = {
   audience: "The token is for another service (aud)",
   client: "The token was issued to another client",

@@ -9,7 +9,7 @@ const LOOK_MS = 250;
 /** Interval of complete reads, which forget what others deleted, in milliseconds. */
 const COMPLETE_MS = 3600_000;
 
-/** What one read found. */
+/** Records that one read found. */
 export interface ReadRecords {
   readonly records: readonly { readonly kind: string; readonly record: KeptRecord }[];
   readonly until: number; // where the next read begins

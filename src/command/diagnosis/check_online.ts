@@ -118,7 +118,7 @@ function checkRemotes(
   return (kind.remotes?.(config) ?? []).map((remote) => checkRemote(`${sort} ${config.name}`, remote, parts));
 }
 
-/** Certificate first: its diagnosis is more precise than that of the request. */
+/** Probes the certificate first: its diagnosis is more precise than that of the request. */
 async function checkRemote(system: string, remote: ProbedRemote, parts: Parts): Promise<readonly Finding[]> {
   const { address } = remote;
   try {
