@@ -104,8 +104,7 @@ function sinkTroubles(status: unknown, refusing: boolean): string[] {
   });
 }
 
-/** Formats the answer to `status` for a terminal. */
-export function formatStatus(status: unknown): string {
+function formatStatus(status: unknown): string {
   const rows: [string, string | undefined][] = [
     ["version", textAt(status, "version")],
     ["process", processOf(status)],
