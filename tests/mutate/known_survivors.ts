@@ -495,13 +495,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "without bans everybody is admitted; the guard spares the names",
   },
   {
-    file: "src/attributes/file/file_attribute_source.ts",
-    at: "if (known !== undefined) return known;",
-    change: "known !== undefined → false",
-    equivalent: true,
-    why: "a cache: the entry is read again, with the same result",
-  },
-  {
     file: "src/attributes/file/linear_pattern.ts",
     at: "if (next.length === 0) return false;",
     change: "next.length === 0 → false",
@@ -556,20 +549,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     change: "known !== undefined → false",
     equivalent: true,
     why: "a cache: the key is parsed again",
-  },
-  {
-    file: "src/authentication/signed_token.ts",
-    at: "if (known !== undefined) return { text, digest, ...known };",
-    change: "known !== undefined → false",
-    equivalent: true,
-    why: "a cache: the token is parsed again",
-  },
-  {
-    file: "src/authentication/x509.ts",
-    at: "if (known !== undefined) return known;",
-    change: "known !== undefined → false",
-    equivalent: true,
-    why: "a cache: the certificate is parsed again",
   },
   {
     file: "src/authentication/password/password_check.ts",
@@ -682,13 +661,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     change: "known !== undefined && this.#elapsed() - known.since < METADATA_MS → false",
     equivalent: true,
     why: "a cache: the document is fetched again",
-  },
-  {
-    file: "src/authentication/oauth/provider.ts",
-    at: "if (known !== undefined) return known;",
-    change: "known !== undefined → false",
-    equivalent: true,
-    why: "a cache: the connection to the provider is made anew",
   },
   {
     file: "src/authentication/claims.ts",
