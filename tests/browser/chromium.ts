@@ -68,7 +68,6 @@ export class Chromium implements AsyncDisposable {
         "--disable-background-networking",
         "--disable-component-update",
         // Pages that nobody looks at need no processes.
-        "--disable-back-forward-cache",
         "--disable-features=SpareRendererForSitePerProcess",
         "--renderer-process-limit=1",
         ...more,
