@@ -324,7 +324,8 @@ Deno.test("updateShare() does not share the home directory because a path is emp
   const response = await site.ask("alice", "PUT", `share/HPC/${id}`, { body: { path: "", lifetime: 60 } });
   assert.deepEqual(await response.json(), { path: "OK", lifetime: "OK" });
   const [share] = await own(site);
-  assert.deepEqual([share?.path, share?.lifetime], [`${site.root}/d/sub/`, 60]);
+  assert.equal(share?.path, `${site.root}/d/sub/`);
+  assert.ok(Number(share?.lifetime) > 40 && Number(share?.lifetime) <= 60, JSON.stringify(share));
 });
 
 Deno.test("updateShare() checks a new path as creation does, and changes nothing if anything is wrong (D9)", async () => {
