@@ -110,7 +110,7 @@ fuzz({
         etag: '"abc"',
         modifiedAt: 0,
         settled: true,
-        version: "1",
+        version: "abc",
       });
     }
   },
