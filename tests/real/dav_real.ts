@@ -207,7 +207,8 @@ share.clientIP=127.0.0.1
 persistence.directory=${folder}/state
 `,
   });
-  const service = runAuthserver(["serve", "--config", `${folder}/container.properties`]);
+  // Where it starts, it keeps its log and control socket.
+  const service = runAuthserver(["serve", "--config", `${folder}/container.properties`], { cwd: folder });
   try {
     await service.prints(/serving|started/);
     await reachable(servicePort);

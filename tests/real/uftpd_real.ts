@@ -99,7 +99,7 @@ persistence.directory=${folder}/shares
   await Deno.writeTextFile(main, `${text}authservice.server.HPC.commandPort=${daemon.commandPort}\n`);
   let service: ServiceProcess | undefined;
   try {
-    service = runAuthserver(["serve", "--config", `${folder}/container.properties`]);
+    service = runAuthserver(["serve", "--config", `${folder}/container.properties`], { cwd: folder });
     await service.prints(/serving|started/);
     await reachable(servicePort);
     const target = `https://localhost:${servicePort}/rest/auth/HPC:${data}`;
