@@ -369,7 +369,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Explained>> = {
     remedy: "End unused shares, or raise `share.maxPerUser`.",
   },
   ERR_TOO_MANY_UPLOADS: {
-    meaning: "The share has 500 unfinished uploads. Complete files do not count.",
+    meaning:
+      "The share, or the account at this server, has 500 unfinished uploads. Complete files do not count.",
     remedy: "Finish interrupted uploads. Unfinished ones are deleted one day after their last byte.",
   },
   ERR_TOO_MUCH_WORK: {

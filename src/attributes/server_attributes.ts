@@ -106,7 +106,7 @@ function serverAttribute(
   if (name === undefined) return undefined;
   if (other !== undefined) log.warn("two spellings of one attribute", { used: name, ignored: other });
   const values = extra.get(name) ?? [];
-  // Of a list all values apply: dropping a forbidden path would allow it.
+  // All values of a list apply: dropping a forbidden path would allow it.
   const isList = suffix === "group" || suffix === "includes" || suffix === "excludes";
   const value = isList ? values.filter((each) => each !== "").join(":") : values.at(-1);
   if (value === "" && (suffix === "includes" || suffix === "excludes")) {

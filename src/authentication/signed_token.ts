@@ -12,7 +12,7 @@ export interface SignedToken {
   readonly expires: number; // seconds since the epoch
 }
 
-/** What a client can repair about its token (RFC 6750, 3: `error_description`). No text depends on a user. */
+/** Advice to a client about its token (RFC 6750, 3: `error_description`). No text depends on a user. */
 const ADVICE = {
   audience: "The token is for another service (aud)",
   client: "The token was issued to another client",
@@ -59,11 +59,7 @@ const HEADER_MEMBERS = new Set(["alg", "typ", "kid"]);
 export function parseSignedToken(text: string): SignedToken {
   if (text.length > MAX_TOKEN_LENGTH) throw new InvalidToken("the token is too long");
   const digest = hash("sha256", text, "base64");
-  const known = READ.get(digest);
-  if (known !== undefined) return { text, digest, ...known };
-  const content = readContent(text);
-  READ.set(digest, content);
-  return { text, digest, ...content };
+  return { text, digest, ...READ.getOrInsertComputed(digest, () => readContent(text)) };
 }
 
 type Content = Omit<SignedToken, "text" | "digest">;

@@ -75,13 +75,11 @@ function judge(
 const CREDENTIALS = new BoundedMap<string, string>(1000); // cache of stored credentials
 
 function credentialOf(pem: string): string {
-  const known = CREDENTIALS.get(pem);
-  if (known !== undefined) return known;
-  const certificate = new X509Certificate(pem);
-  const { issuer, serial } = referenceOf(certificate);
-  const credential = `${issuer}.${serial}.${Math.floor(validityOf(certificate).to / 1000)}`;
-  CREDENTIALS.set(pem, credential);
-  return credential;
+  return CREDENTIALS.getOrInsertComputed(pem, () => {
+    const certificate = new X509Certificate(pem);
+    const { issuer, serial } = referenceOf(certificate);
+    return `${issuer}.${serial}.${Math.floor(validityOf(certificate).to / 1000)}`;
+  });
 }
 
 /** Reports whether a certificate is in date and not revoked; a gateway's cannot be checked. */

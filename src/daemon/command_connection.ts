@@ -232,12 +232,11 @@ class CommandConnection {
 const CONTEXTS = new WeakMap<TlsMaterial, SecureContext>();
 
 function contextOf(material: TlsMaterial): SecureContext {
-  const known = CONTEXTS.get(material);
-  if (known !== undefined) return known;
-  const { certificate, key, anchors } = material;
-  const made = createSecureContext({ cert: certificate, key, ca: [...anchors], minVersion: "TLSv1.2" });
-  CONTEXTS.set(material, made);
-  return made;
+  return CONTEXTS.getOrInsertComputed(
+    material,
+    ({ certificate: cert, key, anchors }) =>
+      createSecureContext({ cert, key, ca: [...anchors], minVersion: "TLSv1.2" }),
+  );
 }
 
 /** Decodes a reply. Only the end of the stream delimits it; complete ones end with LF (daemon-protocol.md 1.3). */

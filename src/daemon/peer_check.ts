@@ -66,9 +66,5 @@ type Accepted = BoundedMap<string, readonly Dated[]>;
 const ACCEPTED = new WeakMap<readonly string[], Accepted>();
 
 function acceptedBy(anchors: readonly string[]): Accepted {
-  const known = ACCEPTED.get(anchors);
-  if (known !== undefined) return known;
-  const none: Accepted = new BoundedMap(256);
-  ACCEPTED.set(anchors, none);
-  return none;
+  return ACCEPTED.getOrInsertComputed(anchors, () => new BoundedMap(256));
 }

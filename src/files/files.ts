@@ -6,7 +6,6 @@ import { nameOf, parentOf } from "../model/absolute_path.ts";
 import { httpError, isHttpError } from "../model/http_error.ts";
 import type { Body } from "../model/http_message.ts";
 import { coversTree, type PathLimits, withinAll } from "./path_limits.ts";
-import { mediatedScope } from "./session_scope.ts";
 
 /** Session request of this service, which checks every path before the daemon gets it. */
 export interface FilesSession extends Omit<OwnSession, "reaches"> {
@@ -96,6 +95,8 @@ export class Files {
     readonly sessions: Pick<SessionClient, "open">,
     readonly confine: (path: string) => FilesSession,
     readonly home: () => Promise<string>, // with its last slash
+    /** Runs work that writes a temporary file and may rename it; deletes one that stays. */
+    readonly withTemporary: <T>(part: string, work: (renamed: () => void) => Promise<T>) => Promise<T>,
   ) {}
 
   /** Opens a session that reaches a path, and all else within the person's limits or the token's directory around it. */
@@ -111,15 +112,10 @@ export class Files {
    */
   async write(path: string, body: Body, writing: Writing): Promise<boolean> {
     const { length, signal, check, verify, lock, progress = () => {} } = writing;
-    const part = temporary(path);
-    let left = false; // whether the temporary file may be there
-    try {
-      using session = await this.open(path, signal);
-      const existing = await existingFile(session, path);
-      await check?.(existing);
-      let to = this.reaches(part) ? part : path;
-      left = to === part;
-      if (left && existing !== undefined && !await takesMode(session, part, existing)) to = path;
+    using session = await this.open(path, signal);
+    const existing = await existingFile(session, path);
+    await check?.(existing);
+    const writeTo = async (to: string) => {
       let size = 0;
       const counted = (bytes: number) => {
         size = bytes;
@@ -127,41 +123,30 @@ export class Files {
       };
       await withParent(session, path, () => session.upload(to, body, { length, progress: counted }));
       await verify?.(session, to, size);
-      if (to === path) return existing !== undefined;
+      return existing !== undefined;
+    };
+    const part = temporary(path);
+    if (!this.reaches(part)) return await writeTo(path);
+    return await this.withTemporary(part, async (renamed) => {
+      using _ = session; // an account has few: it ends before another one deletes the temporary file
+      if (existing !== undefined && !await takesMode(session, part, existing)) return await writeTo(path);
+      await writeTo(part);
       const release = await lock?.(signal);
       try {
         const now = release === undefined ? existing : await existingFile(session, path);
         if (release !== undefined) await check?.(now);
         await session.rename(part, path);
-        left = false;
+        renamed();
         return now !== undefined;
       } finally {
         release?.();
       }
-    } finally {
-      if (left) await this.#discard(part);
-    }
+    });
   }
 
   reaches(path: string): boolean {
     const { within = "/", limits } = this.confine(path);
     return path.startsWith(within) && withinAll(limits, path);
-  }
-
-  /** Deletes a temporary file, as far as possible, even if the person may not delete files. */
-  async #discard(part: string): Promise<void> {
-    const wanted = {
-      ...this.confine(part),
-      scope: mediatedScope(part),
-      permission: "FULL",
-      keep: false,
-    } as const;
-    try {
-      using session = await openFiles(this.sessions, wanted, AbortSignal.timeout(CLEANING_MS));
-      await session.remove(part);
-    } catch {
-      // It may not exist; else its name says what it is.
-    }
   }
 
   /** Makes a directory. @throws {ERR_EXISTS | ERR_NO_DIRECTORY} */
@@ -317,10 +302,13 @@ async function removeTree(
 
 /** Returns a name beside a path that matches the patterns of most limits on it. */
 function temporary(path: string): string {
-  const random = crypto.randomUUID().replaceAll("-", "");
-  let name = `.part-${random}-${nameOf(path)}`;
-  while (new TextEncoder().encode(name).length > LONGEST_NAME) {
-    name = `.part-${random}-${[...name].slice(39 + 8).join("")}`;
-  }
-  return `${parentOf(path)}${name}`;
+  const start = `.part-${crypto.randomUUID().replaceAll("-", "")}-`;
+  return `${parentOf(path)}${start}${endOfName(nameOf(path), LONGEST_NAME - start.length)}`;
+}
+
+/** Returns as much of the end of a name as fits. @param most Bytes. */
+export function endOfName(name: string, most: number): string {
+  const letters = [...name];
+  while (new TextEncoder().encode(letters.join("")).length > most) letters.shift();
+  return letters.join("");
 }

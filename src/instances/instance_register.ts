@@ -6,10 +6,8 @@ import { Following } from "../store/following.ts";
 
 interface InstanceFacts {
   readonly id: string;
-  /** For people: `host:port`. */
-  readonly name: string;
-  /** Of the program. */
-  readonly version: string;
+  readonly name: string; // for people: `host:port`
+  readonly version: string; // of the program
   /** Digest of the settings that must be equal on all instances. */
   readonly configuration: string;
   /** Start of the process, milliseconds since the epoch. */

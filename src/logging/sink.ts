@@ -76,9 +76,7 @@ export class Sinks {
   constructor(readonly log: Logger) {}
 
   readonly of = (name: SinkName): Sink => {
-    const sink = this.#sinks.get(name) ?? new Sink(name, this.log);
-    this.#sinks.set(name, sink);
-    return sink;
+    return this.#sinks.getOrInsertComputed(name, () => new Sink(name, this.log));
   };
 
   /** Tries those that fail again if possible. */

@@ -12,6 +12,15 @@ export class BoundedMap<K, V> {
     return value;
   }
 
+  /** Returns the value of a key; makes it if it is absent. */
+  getOrInsertComputed(key: K, make: (key: K) => V): V {
+    const known = this.get(key);
+    if (known !== undefined) return known;
+    const made = make(key);
+    this.set(key, made);
+    return made;
+  }
+
   set(key: K, value: V): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);

@@ -70,13 +70,9 @@ async function followed(path: string): Promise<string> {
 }
 
 async function readOriginal(path: string) {
-  const file = await unlessAbsent(openRegularFile(path, { follow: false }));
+  await using file = await unlessAbsent(openRegularFile(path, { follow: false }));
   if (file === undefined) return undefined;
-  try {
-    return { text: decoded(await file.readFile(), path), status: await file.stat() };
-  } finally {
-    await file.close();
-  }
+  return { text: decoded(await file.readFile(), path), status: await file.stat() };
 }
 
 /** @throws {FileNotChanged} If the file cannot be read, or is not UTF-8. */

@@ -256,7 +256,7 @@ export const ERRORS = {
   },
   ERR_TOO_MANY_UPLOADS: {
     status: 429,
-    text: "Too many uploads to this share are unfinished, please try again later",
+    text: "Too many uploads are unfinished, please try again later",
     headers: { "Retry-After": "600" },
   },
   ERR_TOO_MUCH_WORK: {

@@ -23,21 +23,17 @@ export async function openRegularFile(path: string, { follow = true } = {}): Pro
 
 /** Reads a regular file of at most `maxBytes` (default: 64 MiB). @throws {InvalidFile} If it is longer. */
 export async function readRegularFile(path: string, maxBytes = MAX_BYTES): Promise<Uint8Array<ArrayBuffer>> {
-  const file = await openRegularFile(path);
-  try {
-    const { size } = await file.stat();
-    if (size > maxBytes) throw tooLong(path, size, maxBytes);
-    const bytes = new Uint8Array(size);
-    let length = 0;
-    while (length < size) {
-      const { bytesRead } = await file.read(bytes, length, size - length, length);
-      if (bytesRead === 0) break;
-      length += bytesRead;
-    }
-    return bytes.subarray(0, length);
-  } finally {
-    await file.close();
+  await using file = await openRegularFile(path);
+  const { size } = await file.stat();
+  if (size > maxBytes) throw tooLong(path, size, maxBytes);
+  const bytes = new Uint8Array(size);
+  let length = 0;
+  while (length < size) {
+    const { bytesRead } = await file.read(bytes, length, size - length, length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
   }
+  return bytes.subarray(0, length);
 }
 
 /** Like {@link readRegularFile}, for a short file that is read at once; refuses folders, too. */

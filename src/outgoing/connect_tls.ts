@@ -26,7 +26,7 @@ export async function connectTls(
   const { host } = new URL(remote.address);
   if (trustsNobody(trust)) throw new RemoteUnavailable(host, "no trust anchors are configured");
   const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(), connectTimeoutMs);
+  using _timer = setTimeout(() => limit.abort(), connectTimeoutMs);
   const either = AbortSignal.any([signal, limit.signal]);
   const { beforeTls } = remote;
   const rules = { hostnameChecking, trust, log, proxy, connectTimeoutMs, beforeTls, signal: either };
@@ -43,8 +43,6 @@ export async function connectTls(
       ? cause.message
       : "no connection";
     throw new RemoteUnavailable(host, reason, { cause });
-  } finally {
-    clearTimeout(timer);
   }
 }
 

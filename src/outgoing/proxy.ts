@@ -28,7 +28,7 @@ export async function openTunnel(
   { proxy, limitMs }: { readonly proxy: ProxyConfig; readonly limitMs: number },
 ): Promise<Deno.TcpConn> {
   const connection = await Deno.connect({ hostname: proxy.host, port: proxy.port });
-  const timer = setTimeout(() => connection.close(), limitMs);
+  using _timer = setTimeout(() => connection.close(), limitMs);
   try {
     const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`;
     const head = [`CONNECT ${authority} HTTP/1.1`, `Host: ${authority}`, ...login(proxy), END.slice(2)];
@@ -38,8 +38,6 @@ export async function openTunnel(
   } catch (error) {
     hangUp(connection); // perhaps after the timeout
     throw error;
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -88,7 +88,7 @@ ${more}
 `;
 }
 
-/** Upload section; the list of uploads also serves drag and drop. */
+/** Returns the upload section; its list of uploads also serves drag and drop. */
 export function bringing(upload: UploadTarget): Markup {
   return section(
     "bring",
@@ -117,7 +117,7 @@ function parts({ query, next }: Entries): Content {
     }${next !== undefined && markup`<a rel="next" href="${next}">${SAYS.next}</a>`}</p>`;
 }
 
-/** Column heading that sorts, or reverses the order. */
+/** Returns a column heading that sorts, or reverses the order. */
 function column({ query }: Entries, order: Order, says: Content): Markup {
   const chosen = query.order === order;
   const descending = chosen && !query.descending;

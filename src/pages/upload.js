@@ -266,7 +266,7 @@
       const upload = waiting.shift();
       running.add(upload);
       busySince ??= performance.now();
-      if (running.size === 1 && !list.matches(":hover, :focus-within")) {
+      if (!list.matches(":hover, :focus-within")) {
         list.scrollTop = upload.item.offsetTop - list.offsetTop - list.clientHeight / 3;
       }
       if (upload.file.size <= MOST_CHECKED) upload.digest ??= digestOf(upload.file);

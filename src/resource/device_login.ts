@@ -168,7 +168,7 @@ function tokenQuery(form: Form, client: string): URLSearchParams {
 
 const PLAIN = "text/plain; charset=utf-8";
 
-/** Whether the program reads no JSON, as the login script. */
+/** Reports whether the program reads no JSON, like the login script. */
 function wantsText({ request }: Call): boolean {
   return request.headers.get("Accept") === "text/plain";
 }

@@ -8,6 +8,7 @@ import { isRelativePattern, patternsOf } from "../model/wildcards.ts";
 import type { Call } from "./call.ts";
 import { capabilitiesOf, scopeWithin } from "./path_limits.ts";
 import { checkLogin } from "./login_policy.ts";
+import { withTemporary } from "./access/drop/delete_part.ts";
 import type { SharingParts } from "./share/sharing_parts.ts";
 import { existingServer, lowestLimit, statusText } from "./server_facts.ts";
 import { checkTokenAddresses, checkTokenServer, confinedFrom } from "./token_limits.ts";
@@ -18,9 +19,12 @@ import { checkTokenAddresses, checkTokenServer, confinedFrom } from "./token_lim
  * @throws {ERR_UNKNOWN_SERVER | ERR_SERVER_DOWN | ERR_LIMITS_FROM_HOME | ERR_TOKEN_RESTRICTIONS |
  * ERR_STRONGER_LOGIN_NEEDED} And as attributes and daemons. Later also {ERR_OUTSIDE_LIMITS | ERR_OUTSIDE_CAPABILITIES}
  */
-export async function ownFiles(call: Call, { sessions }: Pick<SharingParts, "sessions">): Promise<Files> {
+export async function ownFiles(
+  call: Call,
+  parts: Pick<SharingParts, "sessions" | "uploads">,
+): Promise<Files> {
   const { name, instance, facts } = existingServer(call.server);
-  const client = sessions.get(name);
+  const client = parts.sessions.get(name);
   if (client === undefined) throw httpError("ERR_UNKNOWN_SERVER");
   checkTokenServer(call, name);
   checkTokenAddresses(call, [call.clientAddress]);
@@ -40,15 +44,21 @@ export async function ownFiles(call: Call, { sessions }: Pick<SharingParts, "ses
     return absolutePath(`${info.home}/`);
   };
   const limits = await fromHome(account, home);
+  const group = gid === undefined ? undefined : [gid, ...account.furtherGroups].join(":");
   const common = {
     user: uid,
-    group: gid === undefined ? undefined : [gid, ...account.furtherGroups].join(":"),
+    group,
     rateLimit: lowestLimit(account.rateLimit, facts.reservations.limitFor(uid)),
     instance,
     limits: [limits],
     keep: true,
   };
-  return new Files(client, (path) => ({ ...common, ...confined(call, path, limits) }), home);
+  return new Files(
+    client,
+    (path) => ({ ...common, ...confined(call, path, limits) }),
+    home,
+    (part, work) => withTemporary({ server: name, uid, gid: group, part }, work, parts),
+  );
 }
 
 /** Resolves relative patterns as a session in the home directory does. */

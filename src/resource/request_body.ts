@@ -37,14 +37,12 @@ async function readWhole(
   }
   const reader = body.getReader();
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(httpError("ERR_REQUEST_TIMEOUT")), mostMs);
+  using _timer = setTimeout(() => reject(httpError("ERR_REQUEST_TIMEOUT")), mostMs);
   try {
     return await collect(reader, late);
   } catch (error) {
     void reader.cancel(error).catch(() => {}); // a source that fails while it is given up has nobody to tell
     throw error;
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -36,9 +36,7 @@ export class RequestObserver {
     const labels = { route: route?.path ?? "none", method: methodLabel(method) };
     this.#counters.count("authserver_requests_total", { ...labels, code: String(status) });
     const key = `${labels.method} ${labels.route}`;
-    const durations = this.#durations.get(key) ?? new DurationHistogram();
-    this.#durations.set(key, durations);
-    durations.add(ms);
+    this.#durations.getOrInsertComputed(key, () => new DurationHistogram()).add(ms);
     if (route?.audit !== undefined) this.#decided(route, answer);
   }
 

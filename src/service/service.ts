@@ -180,17 +180,17 @@ class Requests {
   }
 }
 
-/** Whether a browser that is or was signed in sends a request. */
+/** Reports whether a request comes from a browser that is or was signed in. */
 function isBrowser({ request: { headers }, base }: Asked): boolean {
   return signInCookie(base).valueIn(headers.get("Cookie")) !== undefined && !headers.has("Authorization");
 }
 
-/** Whether only our pages may send it: forms, and changes by signed-in browsers. */
+/** Reports whether only pages of this service may send it: forms, and changes by signed-in browsers. */
 function isOfPage({ consumes, signedIn, method }: Route): boolean {
   return consumes === FORM_TYPE || consumes === FILES_TYPE || (signedIn === true && method !== "GET");
 }
 
-/** Some gateways leave the site's name in the path. */
+/** Strips the site's name, which some gateways leave in the path. */
 function withoutSite(path: string, siteName: string): string {
   const prefix = path.slice(0, siteName.length + 2).toLowerCase();
   return prefix === `/${siteName.toLowerCase()}/` ? path.slice(siteName.length + 1) : path;

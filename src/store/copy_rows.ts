@@ -61,9 +61,7 @@ export async function copyRows(
 function grouped(keys: readonly Row[], { key: [outer, inner] }: CopiedTable): Map<string, string[]> {
   const groups = new Map<string, string[]>();
   for (const row of keys) {
-    const group = groups.get(String(row[outer])) ?? [];
-    groups.set(String(row[outer]), group);
-    group.push(String(row[inner]));
+    groups.getOrInsert(String(row[outer]), []).push(String(row[inner]));
   }
   return groups;
 }

@@ -9,7 +9,7 @@ const LOOK_MS = 250;
 /** Interval of complete reads, which forget what others deleted, in milliseconds. */
 const COMPLETE_MS = 3600_000;
 
-/** What one read found. */
+/** Records that one read found. */
 export interface ReadRecords {
   readonly records: readonly { readonly kind: string; readonly record: KeptRecord }[];
   readonly until: number; // where the next read begins
@@ -160,8 +160,7 @@ class OneKind {
     if ((this.byKey.get(record.key)?.made ?? -Infinity) > record.made) return;
     this.delete(record.key);
     this.byKey.set(record.key, record);
-    const owned = this.byOwner.get(record.owner) ?? new Map<string, KeptRecord>();
-    this.byOwner.set(record.owner, owned.set(record.key, record));
+    this.byOwner.getOrInsertComputed(record.owner, () => new Map()).set(record.key, record);
   }
 
   delete(key: string): void {

@@ -132,12 +132,10 @@ export class SqliteDatabase implements Database {
   }
 
   #statement(sql: string): Prepared {
-    const known = this.#statements.get(sql);
-    if (known !== undefined) return known;
-    const [asksNow, asksClock] = [/:now\b/.test(sql), /:clock\b/.test(sql)];
-    const statement = { run: this.#database.prepare(sql), asksNow, asksClock };
-    this.#statements.set(sql, statement);
-    return statement;
+    return this.#statements.getOrInsertComputed(sql, () => {
+      const [asksNow, asksClock] = [/:now\b/.test(sql), /:clock\b/.test(sql)];
+      return { run: this.#database.prepare(sql), asksNow, asksClock };
+    });
   }
 
   #migrate(file: string, schema: Schema): void {
@@ -168,12 +166,8 @@ function knownVersion(database: DatabaseSync, file: string, { what, applicationI
 /** Copies a database as of one moment into a new file with mode 600, also while others change it. */
 export async function copyDatabase(file: string, to: string): Promise<void> {
   Deno.openSync(to, { createNew: true, write: true, mode: 0o600 }).close();
-  const database = new DatabaseSync(file, { timeout: LOCK_WAIT_MS });
-  try {
-    await backup(database, to, { rate: ALL_PAGES });
-  } finally {
-    database.close();
-  }
+  using database = new DatabaseSync(file, { timeout: LOCK_WAIT_MS });
+  await backup(database, to, { rate: ALL_PAGES });
   closeForGood(to);
 }
 
@@ -182,14 +176,12 @@ const ALL_PAGES = 2 ** 30;
 
 /** Puts the write-ahead log into a database that nobody uses; reports whether that is so. */
 export function closeForGood(file: string): boolean {
-  const database = new DatabaseSync(file);
+  using database = new DatabaseSync(file);
   try {
     return database.prepare("PRAGMA journal_mode = DELETE").get()?.["journal_mode"] === "delete";
   } catch (error) {
     if (!isOfSqlite(error)) throw error;
     return !/locked/.test(error.message); // a damaged one is to be replaced
-  } finally {
-    database.close();
   }
 }
 

@@ -97,8 +97,7 @@ export class FailureTable<S> {
 
   /** Queues a waiter for the end of an attempt. Returns whether there was room. */
   queue(key: string, waiter: Waiter): boolean {
-    const queue = this.#queues.get(key) ?? new FairQueue(QUEUE_LIMITS);
-    this.#queues.set(key, queue);
+    const queue = this.#queues.getOrInsertComputed(key, () => new FairQueue(QUEUE_LIMITS));
     return queue.join({
       ...waiter,
       left: (why) => {

@@ -92,7 +92,7 @@ export class CoreChannel {
     }
     passOn(message, entry, () => new Deno.errors.UnexpectedEof("the source of the data failed"));
     if (message.kind !== "end" && message.kind !== "broken") return;
-    // Of no effect once it has answered.
+    // Has no effect after the answer.
     if (message.kind === "broken") entry.reject(httpError("ERR_INTERNAL", "the core could not answer"));
     this.#finish(message.id);
   }

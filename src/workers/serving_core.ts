@@ -87,7 +87,7 @@ export class ServingCore {
     return this.#calls.closed;
   }
 
-  /** What it is told before a later {@link channel}, it does before it serves that. */
+  /** Sends a message. The core acts on it before it serves a later {@link channel}. */
   tell(message: ToCoreWorker): void {
     this.#worker.tell(message);
   }

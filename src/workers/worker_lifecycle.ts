@@ -3,7 +3,7 @@ import type { Snapshot } from "../service/assembly/load_snapshot.ts";
 import type { Resolve } from "./permissions.ts";
 import type { WorkerReports } from "./worker_reports.ts";
 
-/** What the supervisor gives to those who keep its edge and its core. */
+/** Dependencies of the classes that run the edge and the core. */
 export interface WorkerParts {
   readonly snapshot: () => Snapshot; // in use; a worker that dies is started with it again
   readonly resolve: Resolve;

@@ -4,7 +4,7 @@ import { LONG_AGO } from "../sharing/site.ts";
 import { cutting } from "../system/sharing/cut_way.ts";
 import { digestOf, largeFile } from "../system/sharing/large_file.ts";
 import { BOB, BOB_DN, SharingSystem } from "../system/sharing/sharing_system.ts";
-import { Chromium, findChromium, type Page } from "./chromium.ts";
+import { findChromium, type Page, sharedBrowser } from "./chromium.ts";
 import { look } from "./page_checks.ts";
 
 const BROWSER = await findChromium();
@@ -17,7 +17,7 @@ const MB = 1000 * 1000;
 const PHONE = { width: 360, scheme: "light" } as const;
 const DESK = { width: 1280, scheme: "dark" } as const;
 
-const start = () => Chromium.start(BROWSER ?? "", ["--ignore-certificate-errors"]);
+const start = sharedBrowser(BROWSER, ["--ignore-certificate-errors"]);
 
 const text = async (page: Page) => String(await page.evaluate("document.body.innerText"));
 
@@ -117,6 +117,9 @@ Deno.test({
     await page.evaluate(`{
       const { setTimeout } = window;
       window.stalls = 0;
+      window.totals = [];
+      const total = document.querySelector("#total");
+      new MutationObserver(() => totals.push(total.innerText)).observe(total, { subtree: true, childList: true });
       window.setTimeout = (act, ms, ...more) => ms === 30000
         ? setTimeout(() => { window.stalls++; act(); }, 1000)
         : setTimeout(act, ms, ...more);
@@ -126,6 +129,8 @@ Deno.test({
     assert.deepEqual(await states(page), [`${file.slice(file.lastIndexOf("/") + 1)} Done, verified`]);
     assert.equal(way.state.cut, 1);
     assert.ok(Number(await page.evaluate("window.stalls")) >= 1);
+    const totals = String(await page.evaluate("totals"));
+    assert.match(totals, /0 of 1 files? · \d+(?:\.\d)? MiB of 28\.6 MiB · \d+ seconds? left/);
     assert.equal(await digestOf(`${sharing.data}/d/sub/${file.slice(file.lastIndexOf("/") + 1)}`), digest);
     await Deno.remove(file);
   },
@@ -170,12 +175,12 @@ Deno.test({
     const files = await Deno.makeTempDir();
     const digest = await largeFile(`${files}/large.bin`, 8 * MB);
     await Deno.writeTextFile(`${files}/x.dat`, "another x");
-    await sharing.share("d/sub/", { user: BOB_DN, access: "DROP" });
+    const id = await sharing.share("d/sub/", { user: BOB_DN, access: "DROP" });
     const there = `${sharing.data}/d/sub`;
-    const page = await browser.open(`https://localhost:${way.port}/login`, PHONE);
+    // The link of a mail, which leads by the sign-in.
+    const page = await browser.open(`https://localhost:${way.port}/shared/HPC/${id}/`, PHONE);
     const [user, password] = BOB;
     await page.send("Sign in", { user, password });
-    await page.follow(`${sharing.data}/d/sub/`);
     assert.match(await text(page), /Upload files to\s+sub/);
     await look(page, "upload-signed-in");
     await page.choose("#files", [`${files}/large.bin`, `${files}/x.dat`]);

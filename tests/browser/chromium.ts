@@ -41,6 +41,7 @@ export class Chromium implements AsyncDisposable {
   readonly #profile: string;
   readonly #waiting = new Map<number, (message: Message) => void>();
   readonly #listeners = new Set<(message: Message & { readonly sessionId?: string }) => void>();
+  readonly #profiles = new Set<unknown>();
   #lastId = 0;
 
   private constructor(process: Deno.ChildProcess, socket: WebSocket, profile: string) {
@@ -66,6 +67,10 @@ export class Chromium implements AsyncDisposable {
         "--no-first-run",
         "--disable-background-networking",
         "--disable-component-update",
+        // Pages that nobody looks at need no processes.
+        "--disable-back-forward-cache",
+        "--disable-features=SpareRendererForSitePerProcess",
+        "--renderer-process-limit=1",
         ...more,
         "--remote-debugging-port=0",
         `--user-data-dir=${profile}`,
@@ -94,6 +99,7 @@ export class Chromium implements AsyncDisposable {
   /** Opens a page in a profile of its own, and waits until it is there. */
   async open(url: string, { width, scheme, credentials }: View): Promise<Page> {
     const { browserContextId } = await this.send("Target.createBrowserContext");
+    this.#profiles.add(browserContextId);
     const { targetId } = await this.send("Target.createTarget", { url: "about:blank", browserContextId });
     const { sessionId } = await this.send("Target.attachToTarget", { targetId, flatten: true });
     const page = new Page(
@@ -119,12 +125,37 @@ export class Chromium implements AsyncDisposable {
     return result;
   }
 
+  /** Closes all pages with their profiles. */
+  async closePages(): Promise<void> {
+    this.#listeners.clear();
+    for (const browserContextId of this.#profiles) {
+      await this.send("Target.disposeBrowserContext", { browserContextId });
+    }
+    this.#profiles.clear();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.send("Browser.close").catch(() => {});
     this.#socket.close();
     await this.#process.status;
     await Deno.remove(this.#profile, { recursive: true }).catch(() => {});
   }
+}
+
+/** What a test does with a browser that others use after it. */
+export type SharedBrowser = Pick<Chromium, "open"> & AsyncDisposable;
+
+/** Returns how the tests of a file have one browser, each with pages of its own. */
+export function sharedBrowser(path = "", more: readonly string[] = []): () => Promise<SharedBrowser> {
+  let started: Promise<Chromium> | undefined;
+  Deno.test.afterAll(async () => await (await started)?.[Symbol.asyncDispose]());
+  return async () => {
+    const browser = await (started ??= Chromium.start(path, more));
+    return {
+      open: (url, view) => browser.open(url, view),
+      [Symbol.asyncDispose]: () => browser.closePages(),
+    };
+  };
 }
 
 /** One open page. */

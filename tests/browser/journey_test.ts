@@ -1,7 +1,7 @@
 /** What people do with the service from the sign-in to the end of a share, in a real browser. */
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
-import { Chromium, findChromium, type Page } from "./chromium.ts";
+import { findChromium, type Page, type SharedBrowser, sharedBrowser } from "./chromium.ts";
 import { LONG } from "../long/results.ts";
 import { look } from "./page_checks.ts";
 import { ALICE } from "../system/running_service.ts";
@@ -20,10 +20,10 @@ const SIZE = (LONG ? 200 : 40) * 1000 * 1000;
 const PHONE = { width: 360, scheme: "light" } as const;
 const DESK = { width: 1280, scheme: "dark" } as const;
 
-const start = () => Chromium.start(BROWSER ?? "", ["--ignore-certificate-errors"]);
+const start = sharedBrowser(BROWSER, ["--ignore-certificate-errors"]);
 
 /** Signs Alice in by the form, from the first page on. */
-async function signedIn(browser: Chromium, origin: string, { scripts = true } = {}): Promise<Page> {
+async function signedIn(browser: SharedBrowser, origin: string, { scripts = true } = {}): Promise<Page> {
   const page = await browser.open("about:blank", DESK);
   if (!scripts) await page.runScripts(false);
   await page.go(`${origin}/`);
@@ -88,6 +88,7 @@ Deno.test({
     await Deno.writeTextFile(`${files}/<img src=x onerror=alert(1)>.txt`, "hostile");
     await Deno.writeTextFile(`${files}/empty`, "");
     await Deno.writeTextFile(`${files}/.hidden`, "x");
+    await Deno.writeTextFile(`${files}/a\tb.txt`, "x");
     await Deno.mkdir(`${files}/run 7/figures`, { recursive: true });
     await Deno.writeTextFile(`${files}/run 7/a.csv`, "1,2");
     await Deno.writeTextFile(`${files}/run 7/figures/b.svg`, "<svg/>");
@@ -106,16 +107,23 @@ Deno.test({
         /Shared by Alice/,
         /Raw <b>data<\/b>, please/,
         /10 more files/,
-        /curl -T/,
+        /Raw <b>data[^]*Choose files[^]*curl -T/,
       ]
     ) {
       assert.match(shown, expected);
     }
     assert.doesNotMatch(shown, /ten\.txt|sub/);
-    const chosen = ["large.bin", "ten.txt", "<img src=x onerror=alert(1)>.txt", "empty", ".hidden"];
+    const chosen = [
+      "large.bin",
+      "ten.txt",
+      "<img src=x onerror=alert(1)>.txt",
+      "empty",
+      ".hidden",
+      "a\tb.txt",
+    ];
     await guest.choose("#files", chosen.map((name) => `${files}/${name}`));
     await guest.choose("#folder", [`${files}/run 7`]);
-    await guest.until("document.querySelectorAll('#brought .up, #brought .down').length === 7");
+    await guest.until("document.querySelectorAll('#brought .up, #brought .down').length === 8");
     assert.equal(way.state.cut, 2);
     const states = await guest.evaluate(
       "[...document.querySelectorAll('#brought li')].map((li) => li.innerText.replace(/\\s+/g, ' ').trim()).sort()",
@@ -123,6 +131,7 @@ Deno.test({
     assert.deepEqual(states, [
       ".hidden Failed: Files and directories whose names begin with a dot cannot be uploaded here Try again Skip",
       "<img src=x onerror=alert(1)>.txt Done, verified",
+      "a b.txt Failed: Invalid path: it contains control characters Try again Skip",
       "empty Done, verified",
       "large.bin Done, verified",
       "run 7/a.csv Done, verified",
@@ -157,8 +166,45 @@ Deno.test({
     await unpack(`${files}/d.zip`, `${files}/unpacked`);
     assert.deepEqual(await tree(`${files}/unpacked/d`), await tree(there));
 
+    assert.match(await text(reader), /Download all as one \.zip file[^]*pyuftp cp/);
     await owner.send("Delete the link and its log of uses");
-    for (const [page, link] of [[guest, incoming.href], [reader, outgoing]] as const) {
+
+    // A file for one use: looking at it is none.
+    await owner.follow("New share");
+    await owner.follow("d/");
+    await owner.go(
+      String(await owner.evaluate(`document.querySelector('[aria-label="Share ten.txt"]').href`)),
+    );
+    await owner.send("Share", { group: "no-such-group", uses: "1", note: "Look first" });
+    assert.match(await text(owner), /The server does not know this group/);
+    await owner.evaluate("document.querySelector('a[data-back]').click()"); // no page is loaded: it is as it was
+    const kept = "['note', 'uses', 'group'].map((name) => document.querySelector(`[name=${name}]`)?.value)";
+    await until(async () => String(await owner.evaluate(kept)) === "Look first,1,no-such-group");
+    await owner.send("Share", { group: "" });
+    const once = String(await owner.evaluate("document.querySelector('#address').value"));
+    const place = String(await owner.evaluate("location.href"));
+    await owner.follow("View as recipient");
+    for (const page of [owner, reader]) {
+      if (page === reader) await reader.go(once);
+      assert.match(
+        await text(page),
+        /ten\.txt\s+10 B\. Shared by Alice, until [^]*Look first\s+Download\s[^]*pyuftp cp/,
+      );
+    }
+    await look(reader, "landing");
+    await Deno.mkdir(`${files}/saved`);
+    await reader.saveIn(`${files}/saved`);
+    await reader.evaluate(
+      "[...document.links].find(({ textContent }) => /^Download/.test(textContent)).click()",
+    );
+    const saved = () => Deno.readTextFile(`${files}/saved/ten.txt`).catch(() => "");
+    await until(async () => await saved() === "0123456789");
+    await owner.go(place);
+    const log = await text(owner);
+    assert.match(log, /You, 127\.0\.0\.1, looked at .*ten\.txt/);
+    assert.match(log, /Someone with the link, 127\.0\.0\.1, downloaded .*ten\.txt/);
+    assert.match(log, /Someone with the link, 127\.0\.0\.1, looked at .*ten\.txt/);
+    for (const [page, link] of [[guest, incoming.href], [reader, outgoing], [guest, once]] as const) {
       await page.go(link);
       assert.match(await text(page), /ERR_SHARE_NOT_FOUND/);
     }

@@ -1,9 +1,10 @@
 /** What people do with their own files, and what the page says of uploads, in a real browser. */
 import assert from "node:assert/strict";
+import { until } from "../fixtures/deadline.ts";
 import { ALICE } from "../system/running_service.ts";
 import { largeFile } from "../system/sharing/large_file.ts";
-import { SharingSystem } from "../system/sharing/sharing_system.ts";
-import { Chromium, findChromium, type Page } from "./chromium.ts";
+import { BOB_DN, SharingSystem } from "../system/sharing/sharing_system.ts";
+import { Chromium, findChromium, type Page, type SharedBrowser, sharedBrowser } from "./chromium.ts";
 import { look } from "./page_checks.ts";
 
 const BROWSER = await findChromium();
@@ -13,10 +14,61 @@ if (BROWSER === undefined) {
 const ignore = BROWSER === undefined;
 
 const DESK = { width: 1280, scheme: "light" } as const;
-const OPTIONS = { properties: { "container.feature.Files.enable": "true" } };
+const OPTIONS = {
+  properties: { "container.feature.Files.enable": "true", "share.suggestPeople": "true" },
+};
 
-const start = (language = "en-US") =>
-  Chromium.start(BROWSER ?? "", ["--ignore-certificate-errors", `--accept-lang=${language}`]);
+const PAINT = "1 0 0 rg 0 0 200 200 re f";
+/** A page that is red all over. */
+const PDF = [
+  "%PDF-1.4",
+  "1 0 obj <</Type /Catalog /Pages 2 0 R>> endobj",
+  "2 0 obj <</Type /Pages /Kids [3 0 R] /Count 1>> endobj",
+  "3 0 obj <</Type /Page /Parent 2 0 R /MediaBox [0 0 200 200] /Contents 4 0 R>> endobj",
+  `4 0 obj <</Length ${PAINT.length}>> stream\n${PAINT}\nendstream endobj`,
+  "trailer <</Root 1 0 R>>",
+].join("\n");
+
+/** Counts the red dots of what a page shows. @param eye Another page, whose policy lets it look at pictures. */
+async function redDots(page: Page, eye: Page): Promise<number> {
+  const picture = (await page.screenshot()).toBase64();
+  return Number(
+    await eye.evaluate(`new Promise((resolve) => {
+      const image = new Image();
+      image.onload = () => {
+        const canvas = document.createElement("canvas");
+        const [width, height] = [canvas.width, canvas.height] = [image.width, image.height];
+        const context = canvas.getContext("2d");
+        context.drawImage(image, 0, 0);
+        const { data } = context.getImageData(0, 0, width, height);
+        let red = 0;
+        for (let i = 0; i < data.length; i += 4) if (data[i] > 200 && data[i + 1] < 50 && data[i + 2] < 50) red++;
+        resolve(red);
+      };
+      image.src = "data:image/png;base64,${picture}";
+    })`),
+  );
+}
+
+/** Counts how many requests of a page run at once, and those that ask how much has arrived. */
+const COUNTING = `(() => {
+  window.sent = { now: 0, most: 0, questions: 0 };
+  const { send, setRequestHeader } = XMLHttpRequest.prototype;
+  XMLHttpRequest.prototype.setRequestHeader = function (name, value) {
+    if (name === "Content-Range" && value.startsWith("bytes *")) sent.questions++;
+    setRequestHeader.call(this, name, value);
+  };
+  XMLHttpRequest.prototype.send = function (body) {
+    sent.most = Math.max(sent.most, ++sent.now);
+    this.addEventListener("readystatechange", () => sent.now -= this.readyState === 4 ? 1 : 0);
+    send.call(this, body);
+  };
+})(); true`;
+
+const linkTexts = "[...document.links].map(({ textContent }) => textContent)";
+
+const inLanguage = (language: string) => ["--ignore-certificate-errors", `--accept-lang=${language}`];
+const start = sharedBrowser(BROWSER, inLanguage("en-US"));
 
 const text = async (page: Page) => String(await page.evaluate("document.body.innerText"));
 
@@ -29,7 +81,7 @@ const states = (page: Page) =>
 const over = (count: number) =>
   `document.querySelectorAll('#brought .up, #brought .down').length === ${count}`;
 
-async function signedIn(browser: Chromium, origin: string, button = "Sign in"): Promise<Page> {
+async function signedIn(browser: SharedBrowser, origin: string, button = "Sign in"): Promise<Page> {
   const page = await browser.open(`${origin}/login`, DESK);
   const [user, password] = ALICE;
   await page.send(button, { user, password });
@@ -46,7 +98,10 @@ Deno.test({
     await Deno.writeTextFile(`${files}/run 7/.DS_Store`, "x");
     await Deno.writeTextFile(`${files}/run 7/deep/Thumbs.db`, "x");
     await Deno.writeTextFile(`${files}/run 7/deep/<b>.csv`, "1,2");
-    for (let i = 0; i < 10; i++) await Deno.writeTextFile(`${files}/run 7/${i}.txt`, `file ${i}`);
+    for (let i = 0; i < 30; i++) await Deno.writeTextFile(`${files}/run 7/${i}.txt`, `file ${i}`);
+    await Deno.writeTextFile(`${sharing.data}/d/paper.pdf`, PDF);
+    await Deno.writeTextFile(`${sharing.data}/d/empty.txt`, "");
+    await Deno.writeFile(`${sharing.data}/d/data.bin`, new Uint8Array(100));
     await using browser = await start();
     const page = await signedIn(browser, sharing.origin);
     await page.follow("Files");
@@ -55,11 +110,24 @@ Deno.test({
     await page.follow("HPC");
     await page.follow("d/");
     await look(page, "own-directory");
+    const previews = (await page.evaluate(linkTexts) as string[]).filter((text) => /^Preview /.test(text));
+    assert.deepEqual(previews, ["Preview paper.pdf", "Preview ten.txt"], "none of empty and binary files");
+    await page.follow("Preview paper.pdf");
+    assert.equal(await page.evaluate("document.contentType"), "application/pdf");
+    const eye = await browser.open("about:blank", DESK);
+    await until(async () => await redDots(page, eye) > 10_000, { what: "the content of the PDF" });
+    await page.go(`${sharing.origin}/files/HPC${sharing.data}/d/`);
+    await page.evaluate(COUNTING);
     await page.choose("#folder", [`${files}/run 7`]);
-    await page.until(over(11));
+    await page.until(over(31));
+    assert.deepEqual(await page.evaluate("sent"), { now: 0, most: 4, questions: 0 });
+    assert.ok(
+      Number(await page.evaluate("document.querySelector('#brought').scrollTop")) > 0,
+      "the running one",
+    );
     for (const state of await states(page) as string[]) assert.match(state, / Done, verified$/);
     const total = await page.evaluate("document.querySelector('#total').innerText");
-    assert.match(String(total), /11 of 11 files .*not uploaded: 2 made by file managers/);
+    assert.match(String(total), /31 of 31 files .*not uploaded: 2 made by file managers/);
     await look(page, "own-uploads");
     assert.equal(await Deno.readTextFile(`${sharing.data}/d/run 7/deep/<b>.csv`), "1,2");
 
@@ -67,6 +135,11 @@ Deno.test({
     assert.match(await page.evaluate("location.pathname") as string, /\/d\/results\/$/);
     await page.follow("d");
     await page.follow("run 7/");
+    await page.saveIn(files);
+    await page.evaluate("[...document.links].find(({ textContent }) => textContent === '1.txt').click()");
+    await until(() => Deno.readTextFile(`${files}/1.txt`).then((text) => text === "file 1", () => false));
+    await page.evaluate("[...document.links].find(({ search }) => search === '?view=zip').click()");
+    await until(() => Deno.stat(`${files}/run 7.zip`).then(() => true, () => false));
     await page.follow("Preview 0.txt");
     assert.match(await text(page), /file 0/);
     await page.follow("Actions");
@@ -79,7 +152,7 @@ Deno.test({
     await page.follow("Actions");
     assert.match(await text(page), /Delete …/);
     await page.evaluate("document.querySelector('details.danger').open = true");
-    assert.match(await text(page), /with 10 files and 1 directory in it/);
+    assert.match(await text(page), /with 30 files and 1 directory in it/);
     await look(page, "deletion");
     await page.send("Delete the directory run 7 and everything in it");
     await assert.rejects(Deno.stat(`${sharing.data}/d/run 7`));
@@ -87,20 +160,28 @@ Deno.test({
     await page.follow("Actions");
     await page.follow("Share");
     assert.equal(await page.evaluate("document.querySelector('#path').value"), `${sharing.data}/d/results/`);
-    assert.deepEqual(page.complaints, []);
+    const suggested = "(({ value, label }) => [value, label])(document.querySelector('#people option'))";
+    assert.match(String(await page.evaluate(suggested)), /^CN=Alice[^"]*,Alice/);
+    await page.send("Share", { user: BOB_DN });
+    const address = String(await page.evaluate("document.querySelector('#address').value"));
+    assert.match(address, /\/shared\/HPC\/\w+\/$/, "people sign in on a page");
+    // Of a PDF, which names no icon, the browser asks for one.
+    assert.deepEqual(page.complaints.filter((complaint) => !complaint.includes("/favicon.ico")), []);
     await Deno.remove(files, { recursive: true });
   },
 });
 
-/** Has requests for one file answered with 502, as a proxy whose service is away does. */
+/** Has requests for some files answered with 502, as a proxy whose service is away does, or as for a full disk. */
 const FAILING = `(() => {
+  window.failing = true;
+  window.asked = 0;
   const open = XMLHttpRequest.prototype.open;
   XMLHttpRequest.prototype.open = function (method, url) {
-    if (url.includes("bad")) {
-      Object.defineProperty(this, "status", { get: () => 502 });
+    if (failing && /bad|full/.test(url)) {
+      if (url.includes("full")) asked++;
+      Object.defineProperty(this, "status", { get: () => url.includes("full") ? 507 : 502 });
       Object.defineProperty(this, "responseText", { get: () => '{"errorMessage":"out of order"}' });
-      url = location.href;
-      method = "GET";
+      return open.call(this, "GET", location.href);
     }
     return open.call(this, method, url);
   };
@@ -114,23 +195,31 @@ Deno.test({
     await using sharing = await SharingSystem.open(OPTIONS);
     const files = await Deno.makeTempDir();
     await largeFile(`${files}/large.bin`, 300_000_000);
-    for (const name of ["bad.txt", "good.txt", "gone.txt"]) {
-      await Deno.writeTextFile(`${files}/${name}`, name);
-    }
+    const names = ["bad too.txt", "bad.txt", "full.txt", "good.txt"];
+    for (const name of names) await Deno.writeTextFile(`${files}/${name}`, name);
     await using browser = await start();
     const page = await signedIn(browser, sharing.origin);
     await page.go(`${sharing.origin}/files/HPC${sharing.data}/d/`);
     await page.evaluate(FAILING);
-    await page.choose("#files", [`${files}/bad.txt`, `${files}/good.txt`]);
-    await page.until(over(2));
+    await page.choose("#files", names.map((name) => `${files}/${name}`));
+    await page.until(over(4));
     assert.deepEqual(await states(page), [
+      "bad too.txt Failed: out of order Try again Skip",
       "bad.txt Failed: out of order Try again Skip",
+      "full.txt Failed: out of order Try again Skip",
       "good.txt Done, verified",
     ]);
+    assert.equal(await page.evaluate("asked"), 1, "a full disk is no matter of trying");
     const button = (says: string) =>
       `[...document.querySelectorAll("button")].find((each) => each.textContent === ${JSON.stringify(says)})`;
-    await page.evaluate(`${button("Skip")}.click()`);
-    assert.match(String(await states(page)), /bad\.txt Skipped/);
+    for (const name of ["bad.txt", "full.txt"]) {
+      await page.evaluate(`document.querySelector('[aria-label="Skip: ${name}"]').click()`);
+    }
+    assert.match(String(await states(page)), /bad\.txt Skipped,full\.txt Skipped/);
+    await page.evaluate("failing = false");
+    await page.evaluate(`document.querySelector('[aria-label="Try again: bad too.txt"]').click()`);
+    await page.until("document.querySelectorAll('#brought .up').length === 2");
+    assert.match(String(await states(page)), /bad too\.txt Done, verified/);
     assert.match(String(await page.evaluate("document.querySelector('#news').textContent")), /ended/);
 
     await page.choose("#files", [`${files}/large.bin`]);
@@ -152,7 +241,7 @@ Deno.test({
   ignore,
   fn: async () => {
     await using sharing = await SharingSystem.open(OPTIONS);
-    await using browser = await start("de-DE");
+    await using browser = await Chromium.start(BROWSER ?? "", inLanguage("de-DE"));
     const page = await signedIn(browser, sharing.origin, "Anmelden");
     assert.equal(await page.evaluate("document.documentElement.lang"), "de");
     assert.match(await text(page), /Angemeldet als alice/);

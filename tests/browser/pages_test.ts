@@ -1,15 +1,18 @@
 import assert from "node:assert/strict";
 import { mountService } from "../../src/service/mount.ts";
+import { until } from "../fixtures/deadline.ts";
 import { startDaemon } from "../daemon_simulator/daemon.ts";
 import { DEMO_USER, writeDemoConfiguration } from "../demo/demo_configuration.ts";
 import { createAuthority } from "../pki/authority.ts";
-import { Chromium, findChromium, type Page } from "./chromium.ts";
+import { findChromium, type Page, sharedBrowser } from "./chromium.ts";
 import { look } from "./page_checks.ts";
 
 const BROWSER = await findChromium();
 if (BROWSER === undefined) {
   console.warn("No browser on this machine, its tests are skipped: apt-get install chromium");
 }
+
+const start = sharedBrowser(BROWSER);
 
 const mapOf = (folder: string) => ({
   "CN=Demo User, O=authserver demo": {
@@ -110,7 +113,7 @@ Deno.test({
   fn: async () => {
     await using at = await site();
     const shared = await at.share(`${at.folder}/home/results/`);
-    await using browser = await Chromium.start(BROWSER ?? "");
+    await using browser = await start();
     const view = { width: 1280, scheme: "light" } as const;
     const anonymous = await browser.open(`${at.base}/`, view);
     await check(anonymous, "anonymous");
@@ -159,6 +162,16 @@ Deno.test({
       String(await known.evaluate("document.querySelector('#address').value")),
       /rest\/access\/DEMO/,
     );
+    // No person permits a browser without a window to use the clipboard.
+    await known.evaluate("navigator.clipboard.writeText = (text) => Promise.resolve(window.copied = text)");
+    await known.evaluate("document.querySelector('button[data-copy]').click()");
+    const news = "document.querySelector('#news').textContent";
+    await until(async () => await known.evaluate(news) === "Copied", { what: "the news of the copy" });
+    assert.equal(await known.evaluate("copied === document.querySelector('#address').value"), true);
+    assert.match(
+      String(await known.evaluate("document.querySelector('details.danger').textContent")),
+      /This ends the share of .*\/home\/.* for everyone with the link/,
+    );
     await known.send("Delete the link and its log of uses");
     assert.equal(await known.evaluate("location.pathname"), "/shares");
 
@@ -185,7 +198,7 @@ Deno.test({
   fn: async () => {
     await using at = await site();
     const shared = await at.share(`${at.folder}/home/results/`);
-    await using browser = await Chromium.start(BROWSER ?? "");
+    await using browser = await start();
     const page = await browser.open(`${at.base}/`, { width: 1280, scheme: "light" });
     await page.follow("Sign in");
     await page.send("Sign in", { user: DEMO_USER.name, password: DEMO_USER.password });

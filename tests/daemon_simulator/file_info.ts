@@ -19,7 +19,7 @@ export class FileInfo {
   }
 
   canRead(): boolean {
-    return this.exists() && this.#may(constants.R_OK);
+    return this.exists() && may(this.#realPath(), constants.R_OK);
   }
 
   /** In bytes. */
@@ -29,8 +29,9 @@ export class FileInfo {
 
   /** The line of `MLST` and `MLSD`. @param timeZone IANA name; the daemon writes times in its own zone. */
   facts(timeZone: string | undefined): string {
-    const { size, mtimeMs, mode } = statSync(this.path);
-    const directory = this.isDirectory();
+    const stat = statSync(this.path);
+    const { size, mtimeMs, mode } = stat;
+    const directory = stat.isDirectory();
     const time = localTime(mtimeMs, timeZone);
     const modify = `${time.year}${time.month}${time.day}${time.hour}${time.minute}${time.second}`;
     const perm = this.#permissions(directory ? "lwe" : "rwx", "");
@@ -65,22 +66,37 @@ export class FileInfo {
   }
 
   #permissions(letters: string, missing: string): string {
+    const path = this.#realPath();
     return [constants.R_OK, constants.W_OK, constants.X_OK]
-      .map((access, at) => this.#may(access) ? letters.charAt(at) : missing).join("");
+      .map((access, at) => may(path, access) ? letters.charAt(at) : missing).join("");
   }
 
-  #may(access: number): boolean {
+  /** The runtime looks at a link itself. */
+  #realPath(): string | undefined {
     try {
-      accessSync(realpathSync(this.path), access); // the runtime looks at a link itself
-      return true;
+      return realpathSync(this.path);
     } catch {
-      return false;
+      return undefined;
     }
   }
 }
 
-function localTime(moment: number, timeZone: string | undefined): Readonly<Record<string, string>> {
-  const format = new Intl.DateTimeFormat("en-GB", {
+function may(path: string | undefined, access: number): boolean {
+  try {
+    if (path !== undefined) accessSync(path, access);
+    return path !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+const formats = new Map<string | undefined, Intl.DateTimeFormat>();
+
+/** Formats by zone: to make one takes milliseconds, and a listing has thousands of lines. */
+function formatOf(timeZone: string | undefined): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known !== undefined) return known;
+  const made = new Intl.DateTimeFormat("en-GB", {
     timeZone,
     year: "numeric",
     month: "2-digit",
@@ -90,7 +106,12 @@ function localTime(moment: number, timeZone: string | undefined): Readonly<Recor
     second: "2-digit",
     hourCycle: "h23",
   });
-  return Object.fromEntries(format.formatToParts(moment).map(({ type, value }) => [type, value]));
+  formats.set(timeZone, made);
+  return made;
+}
+
+function localTime(moment: number, timeZone: string | undefined): Readonly<Record<string, string>> {
+  return Object.fromEntries(formatOf(timeZone).formatToParts(moment).map(({ type, value }) => [type, value]));
 }
 
 /** What a session says of a path it cannot use. */

@@ -71,7 +71,7 @@ for (const { what } of PROVIDER_FAULTS) {
       assert.deepEqual([reply.status, code], expected[i]);
       assert(!/localhost|:\d{4,5}/.test(String(errorMessage)), "nothing of addresses");
     }
-    assert(took < 15_000, `it took ${took} ms`);
+    assert(took < 30_000, `it took ${took} ms: longer than a wait of 10 s on a busy machine`);
     note({
       section: SECTION,
       fault: `the provider ${what}`,

@@ -128,7 +128,7 @@ for (const [i, { what, session = [503, "ERR_ATTRIBUTE_SOURCE"] }] of FAULTS.entr
     assert.deepEqual([reply.status, code], session, reply.text);
     assert(!/localhost|:\d{4,5}|root/.test(String(errorMessage)), "nothing of addresses and accounts");
     assert.deepEqual(others.map(({ status }) => status), [200, 200]);
-    assert(took < 15_000, `it took ${took} ms`);
+    assert(took < 30_000, `it took ${took} ms: longer than a wait of 10 s on a busy machine`);
     assert(!requests.some(({ values }) => values?.get("user")?.includes("root")));
     note({
       section: SECTION,

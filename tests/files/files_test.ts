@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Files } from "../../src/files/files.ts";
 import type { PathLimits } from "../../src/files/path_limits.ts";
+import { withTemporary } from "../../src/resource/access/drop/delete_part.ts";
 import { Site } from "../sharing/site.ts";
 
 const NEVER = new AbortController().signal;
@@ -9,6 +10,7 @@ const text = (words: string) => new TextEncoder().encode(words);
 
 /** All files of alice within limits. */
 function files(site: Site, limits: PathLimits = {}): Files {
+  const parts = { sessions: new Map([["HPC", site.sessions]]), uploads: site.uploads };
   return new Files(
     site.sessions,
     () => ({
@@ -20,6 +22,7 @@ function files(site: Site, limits: PathLimits = {}): Files {
       keep: true,
     }),
     () => Promise.resolve(`${site.root}/`),
+    (part, work) => withTemporary({ server: "HPC", uid: "alice", part }, work, parts),
   );
 }
 

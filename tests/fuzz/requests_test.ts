@@ -110,6 +110,7 @@ fuzz({
         etag: '"abc"',
         modifiedAt: 0,
         settled: true,
+        version: "abc",
       });
     }
   },

@@ -66,6 +66,7 @@ const PARTS: Readonly<Record<string, Part>> = {
       "system/dav_test.ts",
       "system/group_test.ts",
       "system/issuers_test.ts",
+      "throttling/login_throttle_test.ts",
     ],
     parallel: false,
   },

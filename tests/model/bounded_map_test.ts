@@ -28,3 +28,14 @@ Deno.test("BoundedMap holds the last of the keys used, whatever the order of use
     }
   }));
 });
+
+Deno.test("BoundedMap makes a value that is absent once, and keeps none whose making fails", () => {
+  const map = new BoundedMap<string, number>(2);
+  assert.throws(() => map.getOrInsertComputed("a", () => assert.fail("no value")), /no value/);
+  assert.equal(map.getOrInsertComputed("a", (key) => key.length), 1);
+  assert.equal(map.getOrInsertComputed("a", () => assert.fail("made again")), 1);
+  map.set("b", 2);
+  map.getOrInsertComputed("a", () => 3);
+  map.set("c", 3);
+  assert.deepEqual([map.get("a"), map.get("b"), map.get("c")], [1, undefined, 3]);
+});

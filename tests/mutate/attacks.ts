@@ -248,9 +248,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Using a share beyond its owner's rights"],
     broken: "a form brings files to where the owner may not reach",
-    file: "src/resource/access/drop/drop_upload.ts",
+    file: "src/resource/access/drop/recorded_upload.ts",
     change: instead(
-      'if (!withinAll(limits, path)) throw nothingThere("outside of what the owner may reach");',
+      'if (!place.reaches(path)) throw nothingThere("outside of what the account may reach");',
       "",
     ),
     tests: ["tests/system/sharing/bring_by_form_test.ts"],
@@ -623,7 +623,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a file that may change within its second has lasting validators",
     file: "src/resource/access/validators.ts",
     change: instead(
-      "modifiedAt !== undefined && now - modifiedAt >= UNSETTLED_MS",
+      "modifiedAt !== undefined && (size === 0 || now - modifiedAt >= UNSETTLED_MS)",
       "modifiedAt !== undefined",
     ),
     tests: ["tests/resource/access/validators_test.ts", "tests/resource/access/download_test.ts"],
@@ -1300,8 +1300,8 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Continuing another's upload by the key in the file name"],
     broken: "the key of an upload is in the name of its file",
-    file: "src/resource/access/drop/drop_upload.ts",
-    change: instead(".update(`${server}/${id}/${key}`)", '.update("")'),
+    file: "src/resource/access/drop/recorded_upload.ts",
+    change: instead(".update(secret)", '.update("")'),
     tests: ["tests/resource/access/drop/upload_faults_test.ts"],
   },
   {

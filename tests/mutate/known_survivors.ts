@@ -502,13 +502,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "without bans everybody is admitted; the guard spares the names",
   },
   {
-    file: "src/attributes/file/file_attribute_source.ts",
-    at: "if (known !== undefined) return known;",
-    change: "known !== undefined → false",
-    equivalent: true,
-    why: "a cache: the entry is read again, with the same result",
-  },
-  {
     file: "src/attributes/file/linear_pattern.ts",
     at: "if (next.length === 0) return false;",
     change: "next.length === 0 → false",
@@ -563,20 +556,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     change: "known !== undefined → false",
     equivalent: true,
     why: "a cache: the key is parsed again",
-  },
-  {
-    file: "src/authentication/signed_token.ts",
-    at: "if (known !== undefined) return { text, digest, ...known };",
-    change: "known !== undefined → false",
-    equivalent: true,
-    why: "a cache: the token is parsed again",
-  },
-  {
-    file: "src/authentication/x509.ts",
-    at: "if (known !== undefined) return known;",
-    change: "known !== undefined → false",
-    equivalent: true,
-    why: "a cache: the certificate is parsed again",
   },
   {
     file: "src/authentication/password/password_check.ts",
@@ -691,13 +670,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "a cache: the document is fetched again",
   },
   {
-    file: "src/authentication/oauth/provider.ts",
-    at: "if (known !== undefined) return known;",
-    change: "known !== undefined → false",
-    equivalent: true,
-    why: "a cache: the connection to the provider is made anew",
-  },
-  {
     file: "src/authentication/claims.ts",
     at: "if (error instanceof InvalidReply) throw error;",
     change: "error instanceof InvalidReply → false",
@@ -755,9 +727,9 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "without it each upload waits for the lease of another: a hang, which no assertion reports",
   },
   {
-    file: "src/resource/access/drop/drop_upload.ts",
-    at: 'if (range.kind === "question" && known === undefined && place === "free") return { received: 0 };',
-    change: 'range.kind === "question" && known === undefined && place === "free" → false',
+    file: "src/resource/access/drop/recorded_upload.ts",
+    at: 'if (range.kind === "question" && known === undefined && naming === "free") return { received: 0 };',
+    change: 'range.kind === "question" && known === undefined && naming === "free" → false',
     equivalent: true,
     why: "the answer is the same; the guard spares a session of the daemon",
   },

@@ -1,10 +1,14 @@
-/** WebDAV by litmus and rclone in front of a real daemon: UFTPD from the checkout `UFTPD_CHECKOUT`. */
+/**
+ * WebDAV by litmus, rclone, cadaver, davfs2 and curl, each as far as it is here, in front of a real daemon: UFTPD from the
+ * checkout `UFTPD_CHECKOUT`. davfs2 needs root and `/dev/fuse`.
+ */
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { createAuthority } from "../pki/authority.ts";
 import { bothWays, litmus, LITMUS_EXCEPTIONS } from "../system/dav_clients.ts";
 import { passwordLine } from "../system/running_service.ts";
 import { runAuthserver } from "../system/service_process.ts";
-import { hasProgram, lacking } from "./lacking.ts";
+import { hasProgram, lacking, run } from "./lacking.ts";
 import { freePorts, reachable, sessionAccount, startUftpd } from "./uftpd.ts";
 
 const PART = "WebDAV and UFTPD";
@@ -15,23 +19,140 @@ const FILES = Number(Deno.env.get("DAV_FILES") ?? 10_000);
 
 const checkout = Deno.env.get("UFTPD_CHECKOUT");
 if (checkout === undefined) lacking(PART, "set UFTPD_CHECKOUT to a checkout of UFTPD");
-else if (!await hasProgram("litmus") || !await hasProgram("rclone")) {
-  lacking(PART, "install litmus and rclone");
-} else {
-  Deno.test(`${PART}: litmus passes, but for what the manual names`, () =>
-    withService(checkout, async (url) => {
-      const failed = await litmus(url, ANN);
-      assert.deepEqual(failed.filter((name) => !LITMUS_EXCEPTIONS.includes(name)), []);
-    }));
-  Deno.test(`${PART}: rclone sends ${FILES} files, finds them the same, and brings them back`, () =>
-    withService(checkout, (url, folder) => bothWays(url, ANN, folder, FILES)));
+else {
+  const tell = async (program: string, what: string, work: Work) => {
+    if (!await hasProgram(program)) return lacking(PART, `install ${program}`);
+    Deno.test(`${PART}: ${what}`, () => withService(checkout, work));
+  };
+  await tell("litmus", "litmus passes, but for what the manual names", async ({ url }) => {
+    const failed = await litmus(url, ANN);
+    assert.deepEqual(failed.filter((name) => !LITMUS_EXCEPTIONS.includes(name)), []);
+  });
+  await tell("curl", "curl sends, resumes and verifies a file as the manual says", curl);
+  if (Deno.uid() !== 0) lacking(PART, "cadaver and davfs2 need root, to mount");
+  else {
+    await tell("cadaver", "cadaver makes, sends, lists, moves, locks and deletes", cadaver);
+    const isOpen = await Deno.open("/dev/fuse", { read: true, write: true }).then(
+      (fuse) => fuse.close(),
+      String,
+    );
+    if (isOpen !== undefined) lacking(PART, `davfs2 needs /dev/fuse: ${isOpen}`);
+    else await tell("mount.davfs", "davfs2 mounts a directory of the account's files", davfs);
+  }
+  await tell(
+    "rclone",
+    `rclone sends ${FILES} files, finds them the same, and brings them back`,
+    ({ url, folder }) => bothWays(url, ANN, folder, FILES),
+  );
 }
 
-/** @param work Gets the address of a directory of the account, and a folder of its own. */
-async function withService(
-  uftpd: string,
-  work: (url: string, folder: string) => Promise<void>,
-): Promise<void> {
+/** Address of a directory of the account, where that is, a folder for the client, and the file of the authority. */
+interface Served {
+  readonly url: string;
+  readonly data: string;
+  readonly folder: string;
+  readonly authority: string;
+}
+
+type Work = (served: Served) => Promise<void>;
+
+async function curl({ url, data, folder, authority }: Served): Promise<void> {
+  const file = `${folder}/run.log`;
+  await Deno.writeTextFile(file, "0123456789".repeat(300_000));
+  const ask = (...args: string[]) =>
+    run("curl", ["-sS", "--fail", "--cacert", authority, "-u", ANN.join(":"), ...args]);
+  await ask("-T", file, `${url}run.log`);
+  assert.ok(await Deno.readTextFile(`${data}/run.log`) === await Deno.readTextFile(file));
+  // Of files that were just written no ranges are given.
+  await Deno.utime(`${data}/run.log`, 1772600767, 1772600767);
+  assert.equal(await ask("-r", "10-19", `${url}run.log`), "0123456789");
+  await Deno.writeTextFile(`${folder}/part`, "0123456789".repeat(1000));
+  await ask("-C", "-", "-o", `${folder}/part`, `${url}run.log`);
+  assert.ok(await Deno.readTextFile(`${folder}/part`) === await Deno.readTextFile(file));
+  const digest = createHash("sha256").update(await Deno.readFile(file)).digest("base64");
+  const head = await ask("-I", "-H", "Want-Repr-Digest: sha-256=1", `${url}run.log`);
+  assert.ok(head.includes(`sha-256=:${digest}:`), head);
+  await ask("-X", "MKCOL", `${url}there`);
+  await ask("-X", "MOVE", "-H", `Destination: ${url}there/moved`, `${url}run.log`);
+  await ask("-X", "DELETE", `${url}there`);
+  assert.deepEqual([...Deno.readDirSync(data)], []);
+}
+
+/** cadaver trusts the authorities of the machine alone: in a name space of its own, ours takes their place. */
+async function cadaver({ url, data, folder, authority }: Served): Promise<void> {
+  await Deno.writeTextFile(`${folder}/.netrc`, `machine localhost login ${ANN[0]} password ${ANN[1]}\n`, {
+    mode: 0o600,
+  });
+  await Deno.writeTextFile(`${folder}/a.txt`, "from cadaver");
+  const say = async (...lines: readonly string[]) => {
+    const trusting = 'mount --bind "$0" /etc/ssl/certs/ca-certificates.crt && exec cadaver "$1"';
+    const program = new Deno.Command("unshare", {
+      args: ["--mount", "sh", "-c", trusting, authority, url],
+      cwd: folder,
+      env: { HOME: folder },
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    const writer = program.stdin.getWriter();
+    await writer.write(new TextEncoder().encode([...lines, "quit", ""].join("\n")));
+    await writer.close();
+    const { stdout, stderr } = await program.output();
+    return new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+  };
+  const said = await say(
+    "mkcol sub",
+    "put a.txt",
+    "move a.txt sub/b.txt",
+    "copy sub/b.txt sub/c.txt",
+    "lock sub/c.txt",
+    "unlock sub/c.txt",
+    "ls sub",
+    "get sub/b.txt back.txt",
+  );
+  assert.doesNotMatch(said, /failed/i, said);
+  assert.match(said, /b\.txt +12 /, said);
+  assert.equal(await Deno.readTextFile(`${folder}/back.txt`), "from cadaver");
+  assert.equal(await Deno.readTextFile(`${data}/sub/c.txt`), "from cadaver");
+  assert.doesNotMatch(await say("delete sub/b.txt", "rmcol sub"), /failed/i);
+  assert.deepEqual([...Deno.readDirSync(data)], []);
+}
+
+async function davfs({ url, data, folder, authority }: Served): Promise<void> {
+  const mounted = `${folder}/mounted`;
+  for (const name of ["mounted", "cache"]) await Deno.mkdir(`${folder}/${name}`);
+  await Deno.chmod(`${folder}/cache`, 0o777); // davfs2 has an account of its own
+  await Deno.writeTextFile(`${folder}/secrets`, `${url} ${ANN.join(" ")}\n`, { mode: 0o600 });
+  const settings = {
+    trust_ca_cert: authority,
+    secrets: `${folder}/secrets`,
+    cache_dir: `${folder}/cache`,
+    ask_auth: "0",
+    use_locks: "1",
+    delay_upload: "0",
+  };
+  const conf = Object.entries(settings).map((pair) => pair.join(" ")).join("\n");
+  await Deno.writeTextFile(`${folder}/davfs2.conf`, `${conf}\n`, { mode: 0o600 });
+  await Deno.writeTextFile(`${data}/there before`, "0123456789");
+  await run("mount", ["-t", "davfs", "-o", `conf=${folder}/davfs2.conf`, url, mounted]);
+  try {
+    assert.equal(await Deno.readTextFile(`${mounted}/there before`), "0123456789");
+    await Deno.mkdir(`${mounted}/new`);
+    for (let n = 0; n < 20; n++) await Deno.writeTextFile(`${mounted}/new/file ${n}`, "x".repeat(n * 1000));
+    await Deno.writeTextFile(`${mounted}/new/file 1`, "changed");
+    await Deno.rename(`${mounted}/new/file 2`, `${mounted}/new/renamed`);
+    await Deno.remove(`${mounted}/new/file 3`);
+  } finally {
+    await run("umount", [mounted]); // sends what is still to be sent
+  }
+  const names = [...Deno.readDirSync(`${data}/new`)].map(({ name }) => name);
+  assert.equal(names.length, 19, names.join());
+  assert.equal(await Deno.readTextFile(`${data}/new/file 1`), "changed");
+  assert.equal((await Deno.stat(`${data}/new/renamed`)).size, 2000);
+  assert.equal((await Deno.stat(`${data}/new/file 19`)).size, 19_000);
+}
+
+async function withService(uftpd: string, work: Work): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "authserver-dav-" });
   const account = sessionAccount();
   const [servicePort] = freePorts(1);
@@ -61,6 +182,7 @@ async function withService(
       "CN=Ann Example,O=Example": { role: "user", xlogin: account.username },
     }),
   });
+  await Deno.chmod(`${folder}/ca.pem`, 0o644); // clients read it as other accounts
   await using daemon = await startUftpd(uftpd, {
     folder,
     settings: { SSL_CONF: `${folder}/ssl.conf`, ACL: `${folder}/uftpd.acl` },
@@ -89,7 +211,8 @@ persistence.directory=${folder}/state
   try {
     await service.prints(/serving|started/);
     await reachable(servicePort);
-    await work(`https://localhost:${servicePort}/dav/HPC${data}/`, `${folder}/client`);
+    const url = `https://localhost:${servicePort}/dav/HPC${data}/`;
+    await work({ url, data, folder: `${folder}/client`, authority: `${folder}/ca.pem` });
   } finally {
     service.kill("SIGTERM");
     await service.ended;

@@ -43,7 +43,7 @@ function asked(site: Site, { limits = {}, restrictions, capabilities, facts }: W
 }
 
 function files(site: Site, who?: Who): Promise<Files> {
-  const parts: Parameters<typeof ownFiles>[1] = { sessions: new Map([["HPC", site.sessions]]) };
+  const parts = { sessions: new Map([["HPC", site.sessions]]), uploads: site.uploads };
   return ownFiles(asked(site, who), parts);
 }
 

@@ -37,7 +37,7 @@ export type Who = "alice" | "bob" | "carol" | "dave" | "anonymous";
 export const BASE = "https://auth.example.org:9000";
 
 /** Silent data connections are given up soon; replies get their time, on a busy machine too. */
-const SILENCE = { dataIdleMs: 500, clientIdleMs: 500 };
+const SILENCE = { dataIdleMs: 3_000, clientIdleMs: 3_000 };
 
 /** The share and access resources over a simulated daemon and a real folder, asked as the service asks them. */
 export class SharingSite implements AsyncDisposable {

@@ -6,6 +6,11 @@ import { SILENT } from "../../src/logging/logger.ts";
 import { mediatedScope } from "../../src/files/session_scope.ts";
 import type { DaemonSession } from "../../src/daemon/session/daemon_session.ts";
 import { type OwnSession, SessionClient } from "../../src/daemon/session/session_client.ts";
+import { UnfinishedUploads } from "../../src/resource/access/drop/unfinished_uploads.ts";
+import { PathLocks } from "../../src/resource/share/path_locks.ts";
+import type { SharingParts } from "../../src/resource/share/sharing_parts.ts";
+import { openShareStore, type ShareStore } from "../../src/sharing/store/share_store.ts";
+import { IN_MEMORY } from "../../src/store/sqlite_database.ts";
 import { SESSION_TIMES } from "../../src/daemon/session/session_times.ts";
 import { type DaemonOptions, type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
 
@@ -23,6 +28,8 @@ export const SHORT_TIMES = {
 
 /** A transfer daemon over a real temporary folder, and what the service has of it. */
 export class Site implements AsyncDisposable {
+  #store: ShareStore | undefined;
+
   private constructor(
     readonly daemon: DaemonSimulator,
     readonly group: DaemonGroup,
@@ -78,6 +85,12 @@ export class Site implements AsyncDisposable {
     return new Site(daemon, group, sessions, root, canary, folder);
   }
 
+  /** Records of uploads and of temporary files, in memory. */
+  get uploads(): SharingParts["uploads"] {
+    this.#store ??= openShareStore(IN_MEMORY, Date.now);
+    return { locks: new PathLocks(), unfinished: new UnfinishedUploads(this.#store.uploads) };
+  }
+
   /** A session of alice for one path below the folder. */
   session(
     path: string,
@@ -89,6 +102,7 @@ export class Site implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#store?.close();
     this.sessions.close();
     await this.group.close();
     await this.allClosed();

@@ -35,7 +35,7 @@ export async function createFullSite(): Promise<Site> {
       "authservice.server.HPC.reservations.file": "{folder}/conf/reservations.json",
     },
     files: {
-      "conf/more.properties": "container.httpServer.maxConnections=100\n",
+      "conf/more.properties": "container.drainSeconds=0\n",
       "conf/keys.txt": `alice:${publicLine("user_ed25519")}:${ALICE_DN}\n`,
       "conf/authorities.txt": `${publicLine("user_ecdsa256")}\n`,
       "conf/hmac-secret": `${"0123456789".repeat(10)}\n`,

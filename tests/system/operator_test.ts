@@ -43,111 +43,136 @@ const audited = (system: SystemUnderTest, count: number, wanted?: (line: AuditLi
 const openSession = (system: SystemUnderTest, as: readonly [string, string] = ALICE) =>
   system.ask("/rest/auth/HPC", { as, body: { serverPath: "/" } });
 
-Deno.test("status tells all there is to know, as a page and as JSON", async () => {
+/** The one behind `sudo`. */
+Deno.env.set("SUDO_USER", "olga");
+
+Deno.test("status and bans by hand", async (test) => {
   await using system = await runService();
   await settled(system);
-  assert.equal((await openSession(system)).status, 200);
-  assert.equal((await openSession(system, ["alice", "wrong"])).status, 401);
-  await reload(system); // the core that leaves reports what it has counted
-  const { status, json } = await command(system, "status", "--json");
-  const answer = json();
-  assert.equal(status, 0);
-  assert.equal(answer.pid, system.service.pid);
-  assert.equal(answer.configuration, system.main);
-  assert.equal(answer.port, system.port);
-  assert.equal(answer.generation, 2);
-  assert.equal(answer.lastReload.ok, true);
-  assert.equal(answer.servers[0].name, "HPC");
-  assert.equal(answer.certificate.dn, "CN=AUTH,O=Demo,C=EU");
-  assert.deepEqual(answer.bans, { passwords: 0, tokens: 0, operator: 0 });
-  assert.ok(answer.certificate.daysLeft > 0 && answer.memoryBytes > 0);
+  await test.step("status tells all there is to know, as a page and as JSON", async () => {
+    assert.equal((await openSession(system)).status, 200);
+    assert.equal((await openSession(system, ["alice", "wrong"])).status, 401);
+    await reload(system); // the core that leaves reports what it has counted
+    const { status, json } = await command(system, "status", "--json");
+    const answer = json();
+    assert.equal(status, 0);
+    assert.equal(answer.pid, system.service.pid);
+    assert.equal(answer.configuration, system.main);
+    assert.equal(answer.port, system.port);
+    assert.equal(answer.generation, 2);
+    assert.equal(answer.lastReload.ok, true);
+    assert.equal(answer.servers[0].name, "HPC");
+    assert.equal(answer.certificate.dn, "CN=AUTH,O=Demo,C=EU");
+    assert.deepEqual(answer.bans, { passwords: 0, tokens: 0, operator: 0 });
+    assert.ok(answer.certificate.daysLeft > 0 && answer.memoryBytes > 0);
 
-  const page = await command(system, "status");
-  assert.equal(page.status, 0);
-  assert.match(page.out, /^last reload\s+20\d\d-\S+ \S+Z, taken over$/m);
-  assert.match(page.out, /^Servers:\n {2}HPC {2}up {2}127\.0\.0\.1:\d+/m);
-});
-
-Deno.test("status counts sessions over all cores", async () => {
-  await using system = await runService();
-  await settled(system);
-  await openSession(system);
-  await openSession(system, ["alice", "wrong"]);
-  for (;;) { // counts arrive once a second, or with the end of a core
+    const page = await command(system, "status");
+    assert.equal(page.status, 0);
+    assert.match(page.out, /^last reload\s+20\d\d-\S+ \S+Z, taken over$/m);
+    assert.match(page.out, /^Servers:\n {2}HPC {2}up {2}127\.0\.0\.1:\d+/m);
+  });
+  await test.step("status counts sessions over all cores", async () => {
+    for (;;) { // counts arrive once a second, or with the end of a core
+      await reload(system);
+      const { sessions } = (await command(system, "status", "--json")).json();
+      if (sessions.granted === 0) continue;
+      assert.deepEqual(sessions, { granted: 1, refused: 1 });
+      break;
+    }
+  });
+  await test.step("status names what is wrong, also while the configuration is broken", async () => {
+    const good = await Deno.readTextFile(system.main);
+    await system.replace("conf/container.properties", `${good}container.port=x\n`);
     await reload(system);
-    const { sessions } = (await command(system, "status", "--json")).json();
-    if (sessions.granted === 0) continue;
-    assert.deepEqual(sessions, { granted: 1, refused: 1 });
-    break;
-  }
+    const { status, out } = await command(system, "status");
+    assert.equal(status, 1);
+    assert.match(out, /^last reload .*FAILED: .*container\.properties:\d+: container\.port = x/m);
+    assert.match(out, /^Problems:\n {2}the configuration on disk is not in use$/m);
+    await audited(system, 1, ({ event, decision }) => event === "reload" && decision === "refused");
+    await system.replace("conf/container.properties", good);
+    await reload(system);
+  });
+  await test.step("status says that a daemon is down, and why", async () => {
+    system.daemon().fault = { kind: "close-at-once" };
+    await openSession(system);
+    const { status, out } = await command(system, "status");
+    assert.equal(status, 1);
+    assert.match(out, /HPC {2}DOWN {2}127\.0\.0\.1:\d+ {2}\S+/);
+    assert.match(out, /no session is possible on HPC/);
+    system.daemon().fault = undefined;
+  });
+  await test.step("bans by hand hold at once and over reloads, until they are lifted", async () => {
+    const added = await command(system, "ban", "add", "--user", "alice", "--for", "2h");
+    assert.equal(added.status, 0);
+    assert.match(added.out, /^User alice banned until 20/);
+    assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 429);
+    await reload(system);
+    assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 429);
+    const listed = await command(system, "ban", "list");
+    assert.match(listed.out, /^alice +- +operator +0 +20/m);
+
+    const removed = await command(system, "ban", "remove", "--user", "alice");
+    assert.match(removed.out, /^User alice: 1 ban or count removed$/m);
+    const nobody = await command(system, "ban", "remove", "--user", "alice");
+    assert.deepEqual([nobody.status, nobody.out], [1, ""]);
+    assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
+    assert.equal((await command(system, "ban", "list")).out, "Nobody is banned\n");
+    const events = await audited(system, 2, ({ event }) => event === "ban" || event === "lift");
+    assert.deepEqual(events.map(({ event, user, operator }) => [event, user, operator]), [
+      ["ban", "alice", "olga"],
+      ["lift", "alice", "olga"],
+    ]);
+    await system.logged(/warn {2}banned by the operator user=alice seconds=7200 operator=olga/);
+    await system.logged(/warn {2}bans lifted by the operator user=alice lifted=1 operator=olga/);
+  });
 });
 
-Deno.test("status names what is wrong, also while the configuration is broken", async () => {
+Deno.test("each decision leaves one audit line, over changes of the core and of the file; the control socket is its owner's alone, and goes with the service", async () => {
   await using system = await runService();
   await settled(system);
-  const good = await Deno.readTextFile(system.main);
-  await system.replace("conf/container.properties", `${good}container.port=x\n`);
-  await reload(system);
-  const { status, out } = await command(system, "status");
-  assert.equal(status, 1);
-  assert.match(out, /^last reload .*FAILED: .*container\.properties:\d+: container\.port = x/m);
-  assert.match(out, /^Problems:\n {2}the configuration on disk is not in use$/m);
-  await audited(system, 1, ({ event, decision }) => event === "reload" && decision === "refused");
-});
-
-Deno.test("status says that a daemon is down, and why", async () => {
-  await using system = await runService();
-  await settled(system);
-  system.daemon().fault = { kind: "close-at-once" };
-  await openSession(system);
-  const { status, out } = await command(system, "status");
-  assert.equal(status, 1);
-  assert.match(out, /HPC {2}DOWN {2}127\.0\.0\.1:\d+ {2}\S+/);
-  assert.match(out, /no session is possible on HPC/);
-});
-
-Deno.test("the control socket is its owner's alone, and goes with the service, whose status is 3 then", async () => {
-  await using system = await runService();
   const path = `${system.folder}/logs/control.sock`;
   const { mode, isSocket } = await Deno.stat(path);
   assert.deepEqual([isSocket, (mode ?? 0) & 0o777], [true, 0o600]);
+  const before = (await audited(system, 0)).length;
+  await openSession(system);
+  await openSession(system, ["alice", "wrong"]);
+  await Promise.all([openSession(system), reload(system)]);
+  await Deno.rename(`${system.folder}/logs/audit.log`, `${system.folder}/logs/audit.log.1`);
   system.service.stop();
   await system.service.stopped;
+  const rotated = await Deno.readTextFile(`${system.folder}/logs/audit.log.1`);
+  const rest = await Deno.readTextFile(`${system.folder}/logs/audit.log`).catch(() => "");
+  const lines = `${rotated}${rest}`.trimEnd().split("\n").map((line) => JSON.parse(line));
+  const sessions = lines.slice(before).filter(({ event }) => event === "session");
+  assert.deepEqual(sessions.map(({ decision }) => decision).toSorted(), ["granted", "granted", "refused"]);
+  const granted = sessions.find(({ decision }) => decision === "granted");
+  assert.deepEqual(
+    { ...granted, time: "", request: "", daemon: "" },
+    {
+      time: "",
+      event: "session",
+      decision: "granted",
+      request: "",
+      action: "POST /rest/auth/:server",
+      client: "127.0.0.1",
+      dn: ALICE_DN,
+      method: "PASSWORD",
+      server: "HPC",
+      instance: 1,
+      daemon: "",
+      uid: "alice",
+      gid: "hpc",
+    },
+  );
+  assert.deepEqual(lines.map(({ event }) => event).filter((event) => event === "start" || event === "stop"), [
+    "start",
+    "stop",
+  ]);
   await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
   const { status, err } = await command(system, "status");
   assert.equal(status, 3);
   assert.match(err, /no service listens at .*control\.sock/);
   assert.equal((await command(system, "ban", "list")).status, 1);
-});
-
-/** The one behind `sudo`. */
-Deno.env.set("SUDO_USER", "olga");
-
-Deno.test("bans by hand hold at once and over reloads, until they are lifted", async () => {
-  await using system = await runService();
-  await settled(system);
-  const added = await command(system, "ban", "add", "--user", "alice", "--for", "2h");
-  assert.equal(added.status, 0);
-  assert.match(added.out, /^User alice banned until 20/);
-  assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 429);
-  await reload(system);
-  assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 429);
-  const listed = await command(system, "ban", "list");
-  assert.match(listed.out, /^alice +- +operator +0 +20/m);
-
-  const removed = await command(system, "ban", "remove", "--user", "alice");
-  assert.match(removed.out, /^User alice: 1 ban or count removed$/m);
-  const nobody = await command(system, "ban", "remove", "--user", "alice");
-  assert.deepEqual([nobody.status, nobody.out], [1, ""]);
-  assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
-  assert.equal((await command(system, "ban", "list")).out, "Nobody is banned\n");
-  const events = await audited(system, 2, ({ user }) => user === "alice");
-  assert.deepEqual(events.map(({ event, user, operator }) => [event, user, operator]), [
-    ["ban", "alice", "olga"],
-    ["lift", "alice", "olga"],
-  ]);
-  await system.logged(/warn {2}banned by the operator user=alice seconds=7200 operator=olga/);
-  await system.logged(/warn {2}bans lifted by the operator user=alice lifted=1 operator=olga/);
 });
 
 /** For tests that only look. */
@@ -238,46 +263,6 @@ Deno.test("user show tells what daemons say, without repeating keys", async () =
   assert.match(unknown.out, /HPC: {2}no such account/);
 });
 
-Deno.test("each decision leaves one audit line, over changes of the core and of the file", async () => {
-  await using system = await runService();
-  await settled(system);
-  const before = (await audited(system, 0)).length;
-  await openSession(system);
-  await openSession(system, ["alice", "wrong"]);
-  await Promise.all([openSession(system), reload(system)]);
-  await Deno.rename(`${system.folder}/logs/audit.log`, `${system.folder}/logs/audit.log.1`);
-  system.service.stop();
-  await system.service.stopped;
-  const rotated = await Deno.readTextFile(`${system.folder}/logs/audit.log.1`);
-  const rest = await Deno.readTextFile(`${system.folder}/logs/audit.log`).catch(() => "");
-  const lines = `${rotated}${rest}`.trimEnd().split("\n").map((line) => JSON.parse(line));
-  const sessions = lines.slice(before).filter(({ event }) => event === "session");
-  assert.deepEqual(sessions.map(({ decision }) => decision).toSorted(), ["granted", "granted", "refused"]);
-  const granted = sessions.find(({ decision }) => decision === "granted");
-  assert.deepEqual(
-    { ...granted, time: "", request: "", daemon: "" },
-    {
-      time: "",
-      event: "session",
-      decision: "granted",
-      request: "",
-      action: "POST /rest/auth/:server",
-      client: "127.0.0.1",
-      dn: ALICE_DN,
-      method: "PASSWORD",
-      server: "HPC",
-      instance: 1,
-      daemon: "",
-      uid: "alice",
-      gid: "hpc",
-    },
-  );
-  assert.deepEqual(lines.map(({ event }) => event).filter((event) => event === "start" || event === "stop"), [
-    "start",
-    "stop",
-  ]);
-});
-
 Deno.test("the metrics page tells what was asked, what runs and what is wrong", async () => {
   await using system = await runService({ properties: { "container.metrics.port": "0" } });
   const port = /port=(\d+)/.exec(await system.logged(/metrics page port=/))?.[1];
@@ -349,20 +334,53 @@ async function set(system: SystemUnderTest, settings: Readonly<Record<string, st
   await reload(system);
 }
 
-Deno.test("a reload is over when the metrics page is where it is wanted", async () => {
+Deno.test("a reload moves control socket and metrics page", async (test) => {
   await using system = await runService(BY_HAND);
-  const status = async (port: number) => {
-    const response = await fetch(`http://127.0.0.1:${port}/metrics`);
-    await response.body?.cancel();
-    return response.status;
-  };
-  const [one, other] = [freePort(), freePort()];
-  await set(system, { "container.metrics.port": String(one) });
-  assert.equal(await status(one), 200);
-  await set(system, { "container.metrics.port": String(other) });
-  assert.equal(await status(other), 200);
-  await assert.rejects(status(one));
-  assert.doesNotMatch(system.log.join("\n"), /control socket/, "which stayed where it was");
+  await test.step("a reload that cannot move the control socket changes nothing, and the log says why", async () => {
+    await set(system, { "container.control.socket": `${system.main}/c.sock` });
+    await system.logged(/error configuration diagnostic=".*container\.control\.socket: .* is not a folder"/);
+    const io = recordedIo();
+    const socket = `${system.folder}/logs/control.sock`;
+    assert.equal(await runCommand(["ban", "list", "--socket", socket], io), 0, io.err);
+    await set(system, { "container.control.socket": socket });
+  });
+  await test.step("a reload moves the control socket, takes it away and brings it back", async () => {
+    const [first, second] = [`${system.folder}/logs/control.sock`, `${system.folder}/run/c.sock`];
+    await set(system, { "container.control.socket": second });
+    assert.equal((await command(system, "ban", "list")).status, 0);
+    assert.equal((await Deno.stat(second)).isSocket, true);
+    await assert.rejects(Deno.stat(first), Deno.errors.NotFound);
+
+    await set(system, { "container.control.socket": "-" });
+    assert.match((await command(system, "ban", "list")).err, /switches the control socket off/);
+    await assert.rejects(Deno.stat(second), Deno.errors.NotFound);
+
+    await set(system, { "container.control.socket": first });
+    assert.equal((await command(system, "ban", "list")).status, 0);
+  });
+  await test.step("a reload to a taken port of the metrics page changes nothing, and the log says so", async () => {
+    using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const { port } = taken.addr;
+    await set(system, { "container.metrics.port": String(port) });
+    await system.logged(new RegExp(`reload failed, .*port ${port} on 127\\.0\\.0\\.1 is taken`));
+    await system.logged(/worker replaced what=edge/);
+    assert.equal((await system.ask("/health/ready")).status, 200);
+  });
+  await test.step("a reload is over when the metrics page is where it is wanted", async () => {
+    const status = async (port: number) => {
+      const response = await fetch(`http://127.0.0.1:${port}/metrics`);
+      await response.body?.cancel();
+      return response.status;
+    };
+    const before = system.log.length;
+    const [one, other] = [freePort(), freePort()];
+    await set(system, { "container.metrics.port": String(one) });
+    assert.equal(await status(one), 200);
+    await set(system, { "container.metrics.port": String(other) });
+    assert.equal(await status(other), 200);
+    await assert.rejects(status(one));
+    assert.doesNotMatch(system.log.slice(before).join("\n"), /control socket/, "which stayed where it was");
+  });
 });
 
 const events = async (path: string, count: number) =>
@@ -413,31 +431,6 @@ Deno.test("audit lines that could not be written go where a reload says", async 
   assert.deepEqual(new Set(await events(`${system.folder}/decisions`, 2)), new Set(["session", "reload"]));
 });
 
-Deno.test("a reload moves the control socket, takes it away and brings it back", async () => {
-  await using system = await runService(BY_HAND);
-  const [first, second] = [`${system.folder}/logs/control.sock`, `${system.folder}/run/c.sock`];
-  await set(system, { "container.control.socket": second });
-  assert.equal((await command(system, "ban", "list")).status, 0);
-  assert.equal((await Deno.stat(second)).isSocket, true);
-  await assert.rejects(Deno.stat(first), Deno.errors.NotFound);
-
-  await set(system, { "container.control.socket": "-" });
-  assert.match((await command(system, "ban", "list")).err, /switches the control socket off/);
-  await assert.rejects(Deno.stat(second), Deno.errors.NotFound);
-
-  await set(system, { "container.control.socket": first });
-  assert.equal((await command(system, "ban", "list")).status, 0);
-});
-
-Deno.test("a reload that cannot move the control socket changes nothing, and the log says why", async () => {
-  await using system = await runService(BY_HAND);
-  await set(system, { "container.control.socket": `${system.main}/c.sock` });
-  await system.logged(/error configuration diagnostic=".*container\.control\.socket: .* is not a folder"/);
-  const io = recordedIo();
-  const socket = `${system.folder}/logs/control.sock`;
-  assert.equal(await runCommand(["ban", "list", "--socket", socket], io), 0, io.err);
-});
-
 Deno.test("a taken port of the metrics page keeps the service from starting, and says so", async () => {
   using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const port = taken.addr.port;
@@ -448,14 +441,4 @@ Deno.test("a taken port of the metrics page keeps the service from starting, and
       return true;
     },
   );
-});
-
-Deno.test("a reload to a taken port of the metrics page changes nothing, and the log says so", async () => {
-  await using system = await runService(BY_HAND);
-  using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = taken.addr;
-  await set(system, { "container.metrics.port": String(port) });
-  await system.logged(new RegExp(`reload failed, .*port ${port} on 127\\.0\\.0\\.1 is taken`));
-  await system.logged(/worker replaced what=edge/);
-  assert.equal((await system.ask("/health/ready")).status, 200);
 });

@@ -2,8 +2,12 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { wordsOf } from "../pages/words.ts";
-import { ALICE, ALICE_DN } from "./running_service.ts";
-import { BOB, SharingSystem } from "./sharing/sharing_system.ts";
+import { request } from "node:https";
+import { SHARE_DATABASE } from "../../src/sharing/store/schema.ts";
+import { openShareStore } from "../../src/sharing/store/share_store.ts";
+import { until } from "../fixtures/deadline.ts";
+import { ALICE, ALICE_DN, runAt } from "./running_service.ts";
+import { BOB, createSharingSite, SharingSystem } from "./sharing/sharing_system.ts";
 import { formToken, OWN_PAGE, Visitor } from "./visitor.ts";
 
 const sharing = await SharingSystem.open({
@@ -224,4 +228,45 @@ Deno.test("My files is for those who are signed in and have an account, and only
   await visitor.signIn(ALICE);
   for (const path of ["/files", "/files/HPC/~/"]) assert.equal((await visitor.get(path)).status, 404, path);
   assert.doesNotMatch((await visitor.get("/")).text, />Files</);
+});
+
+Deno.test("a service that is killed knows later what temporary files it left of uploads to My files and WebDAV", async () => {
+  await using site = await createSharingSite({ properties: { "container.feature.Files.enable": "true" } });
+  const one = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
+  const browser = new Visitor(one);
+  await browser.signIn(ALICE);
+  const page = await browser.get(`/files/HPC${site.data}/d/`);
+  /** Sends four bytes of ten, and no more. */
+  const begin = (path: string, headers: Readonly<Record<string, string>>) => {
+    const sent = request(`https://localhost:${one.port}${path}`, {
+      method: "PUT",
+      headers: { ...headers, "Content-Length": "10" },
+      ca: site.authority.certificate,
+    });
+    sent.on("error", () => {}); // the service dies
+    sent.write("0123");
+  };
+  begin(`/files/HPC${site.data}/d/own?upload=${"k".repeat(20)}`, {
+    ...OWN_PAGE,
+    Cookie: [...browser.cookies].map((pair) => pair.join("=")).join("; "),
+    "X-Form-Token": formToken(page),
+    "Content-Range": "bytes 0-9/10",
+  });
+  begin(`/dav/HPC${site.data}/d/dav`, {
+    Authorization: `Basic ${btoa(ALICE.join(":"))}`,
+  });
+  const left = () =>
+    [...Deno.readDirSync(`${site.data}/d`)].map(({ name }) => name).filter((name) => name.includes("part"));
+  await until(() => left().length === 2);
+  Deno.kill(one.service.pid, "SIGKILL");
+  await assert.rejects(one.service.stopped);
+  assert.deepEqual(left().map((name) => name.replace(/[0-9a-f]{32}/, "*")).sort(), [
+    ".part-*-dav",
+    "own.*.part",
+  ]);
+  const aDayLater = () => Date.now() + 25 * 3_600_000;
+  const store = openShareStore(`${site.folder}/data/${SHARE_DATABASE}`, aDayLater);
+  const due = await store.uploads.due();
+  store.close();
+  assert.deepEqual(due.map(({ part }) => part).sort(), left().map((name) => `${site.data}/d/${name}`).sort());
 });

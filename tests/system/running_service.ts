@@ -139,10 +139,21 @@ export async function createSite(setting: Setting = {}): Promise<Site> {
     async [Symbol.asyncDispose]() {
       const all = [...servers.values()].flat();
       await Promise.all(all.map((daemon) => daemon.close()));
-      await Deno.remove(folder, { recursive: true });
+      await until(() => removed(folder), { what: `${folder} is empty`, everyMs: 10 });
       all.forEach((daemon) => daemon.assertNeverWedged());
     },
   };
+}
+
+/** Removes a folder, unless a worker of this process that was just ended writes a last file into it. */
+async function removed(folder: string): Promise<boolean> {
+  try {
+    await Deno.remove(folder, { recursive: true });
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOTEMPTY") return false;
+    throw error;
+  }
 }
 
 /**
@@ -296,6 +307,7 @@ function mainFile(
   const values: Record<string, string> = {
     "container.host": "localhost",
     "container.port": "0",
+    "container.httpServer.maxConnections": "1000", // a start opens a file for each
     "container.sitename": "DEMO",
     "container.security.gateway.enable": "false",
     "container.security.credential.path": `${folder}/conf/auth-cert.pem`,

@@ -132,12 +132,10 @@ class FileAttributeSource implements AttributeSource {
       const name = this.#nameOf(dn);
       const index = this.#watched.current;
       if (this.#answers?.of !== index) this.#answers = { of: index, byName: new BoundedMap(MAX_ANSWERS) };
-      const known = this.#answers.byName.get(name);
-      if (known !== undefined) return known;
-      const entry = index.find(name);
-      const answer = entry === undefined ? NO_ATTRIBUTES : attributesOfEntry(entry);
-      this.#answers.byName.set(name, answer);
-      return answer;
+      return this.#answers.byName.getOrInsertComputed(name, () => {
+        const entry = index.find(name);
+        return entry === undefined ? NO_ATTRIBUTES : attributesOfEntry(entry);
+      });
     });
   }
 

@@ -14,7 +14,7 @@ const MAX_ITEMS = 16; // most directories, and most servers
 /** Bytes in a token: common clients and proxies limit headers to 8 KiB. */
 const MAX_BYTES = 2048;
 
-/** Error that names parameter and expectation. */
+/** Creates an error that names parameter and expectation. */
 function invalid(text: string): HttpError {
   return httpError("ERR_INVALID_TOKEN_REQUEST", { text });
 }

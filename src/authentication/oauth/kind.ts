@@ -23,7 +23,7 @@ export const oauth = authenticatorKind({
   },
 });
 
-/** Issuer and configured endpoints, the only hosts contacted. */
+/** Returns the issuer and the configured endpoints, the only hosts contacted. */
 function remotes(config: OAuthConfig): readonly ProbedRemote[] {
   const { issuer, jwksUri, address, showCertificate } = config;
   const remote = (address: string, probe: ProbedRemote["probe"]) => ({

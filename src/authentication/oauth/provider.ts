@@ -315,11 +315,7 @@ export class Provider {
 
   #system(url: string): RemoteHttp {
     const { origin } = new URL(url);
-    const known = this.#systems.get(origin);
-    if (known !== undefined) return known;
-    const made = new RemoteHttp({ address: url, ...this.parts });
-    this.#systems.set(origin, made);
-    return made;
+    return this.#systems.getOrInsertComputed(origin, () => new RemoteHttp({ address: url, ...this.parts }));
   }
 }
 

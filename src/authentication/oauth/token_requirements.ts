@@ -87,7 +87,7 @@ function unmetIdentity(required: TokenRequirements, said: Said): Unmet | undefin
   return undefined;
 }
 
-/** Reason for a token without audience, as from userinfo endpoints. */
+/** Returns the reason for a token without audience, as from userinfo endpoints. */
 function unsaid(key: string, claims: string): string {
   return `nothing says for whom the token was made (${claims}), which ${key} asks for: userinfo endpoints seldom do, ` +
     "introspection does (validate=true)";

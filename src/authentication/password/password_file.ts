@@ -91,9 +91,7 @@ const FINGERPRINTS = new EntryFingerprints<PasswordEntry>("password", ({ hash: s
 
 /** Reports whether any enabled user has this name; builds the index on demand. */
 async function isNamedIn(table: PasswordTable, dn: string): Promise<boolean> {
-  let names = NAMES.get(table);
-  if (names === undefined) NAMES.set(table, names = collectNames(table));
-  return (await names).has(canonicalDn(dn));
+  return (await NAMES.getOrInsertComputed(table, collectNames)).has(canonicalDn(dn));
 }
 
 const NAMES = new WeakMap<PasswordTable, Promise<ReadonlySet<string>>>();

@@ -172,12 +172,8 @@ class ServerKeys {
 /** Waits for a promise for some milliseconds at most. */
 async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   const { promise: overdue, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(resolve, ms);
-  try {
-    return await Promise.race([promise, overdue]);
-  } finally {
-    clearTimeout(timer);
-  }
+  using _timer = setTimeout(() => resolve(undefined), ms);
+  return await Promise.race([promise, overdue]);
 }
 
 type KeyTest = (keys: readonly AuthorizedKey[]) => Promise<boolean>;

@@ -149,8 +149,7 @@ export class LegacyTokenUses {
   constructor(readonly elapsed: Stopwatch = stopwatch) {}
 
   admit({ user, signed }: LegacyToken, address: string): boolean {
-    const tokens = this.#users.get(user) ?? new BoundedMap(1000);
-    this.#users.set(user, tokens);
+    const tokens = this.#users.getOrInsertComputed(user, () => new BoundedMap(1000));
     const digest = createHash("sha256").update(signed).digest("base64");
     const use = tokens.get(digest);
     const now = this.elapsed();

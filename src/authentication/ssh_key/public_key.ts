@@ -244,9 +244,7 @@ const KEYS = new Map<SshKeyType, KeyObject>();
 
 /** Returns a public key without a private one, so that unknown users cost the same work as known ones. */
 export function nobodysKey(type: SshKeyType): KeyObject {
-  const key = KEYS.get(type) ?? makeKey(type);
-  KEYS.set(type, key);
-  return key;
+  return KEYS.getOrInsertComputed(type, makeKey);
 }
 
 function makeKey(type: SshKeyType): KeyObject {

@@ -97,7 +97,7 @@ async function checkDatabase(config: DatabaseConfig, { own, clock }: Parts): Pro
   const { PostgresDatabase } = await import("../../store/postgres/postgres_database.ts");
   const address = config.servers.map(({ host, port }) => `${host}:${port}`).join(",");
   const system = `database ${config.database}`;
-  const database = new PostgresDatabase(await postgresOptions(config, () => own.material().anchors, clock));
+  using database = new PostgresDatabase(await postgresOptions(config, () => own.material().anchors, clock));
   try {
     const version =
       "SELECT current_setting('server_version') AS version, version AS tables FROM schema_version";
@@ -108,8 +108,6 @@ async function checkDatabase(config: DatabaseConfig, { own, clock }: Parts): Pro
   } catch (error) {
     if (!(error instanceof DatabaseFailure)) throw error;
     return [{ system, address, ok: false, found: error.message }];
-  } finally {
-    database.close();
   }
 }
 
@@ -120,7 +118,7 @@ function checkRemotes(
   return (kind.remotes?.(config) ?? []).map((remote) => checkRemote(`${sort} ${config.name}`, remote, parts));
 }
 
-/** Certificate first: its diagnosis is more precise than that of the request. */
+/** Probes the certificate first: its diagnosis is more precise than that of the request. */
 async function checkRemote(system: string, remote: ProbedRemote, parts: Parts): Promise<readonly Finding[]> {
   const { address } = remote;
   try {

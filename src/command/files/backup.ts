@@ -115,8 +115,7 @@ export interface Manifest {
   readonly load?: string; // command that restores the dump of PostgreSQL
 }
 
-/** Returns the path of a file's copy. */
-export function copyOf(backup: string, path: string): string {
+function copyOf(backup: string, path: string): string {
   return `${backup}/files${path}`;
 }
 
@@ -128,8 +127,7 @@ export async function digestOf(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Schemas of the SQLite databases by file name. */
-export const DATABASES = new Map([[SHARE_DATABASE, SHARE_SCHEMA], [RECORD_DATABASE, RECORD_SCHEMA]]);
+const DATABASES = new Map([[SHARE_DATABASE, SHARE_SCHEMA], [RECORD_DATABASE, RECORD_SCHEMA]]);
 
 /** Reads the manifest of a backup. @throws {CommandFailed} If it is missing, damaged, or of a later version. */
 export async function readManifest(backup: string): Promise<Manifest> {
@@ -287,15 +285,11 @@ type Owned = Pick<Manifest["files"][number], "mode" | "uid" | "gid">;
 
 /** Follows no link that the account of the service may have put there. */
 async function writeAs(path: string, bytes: Uint8Array, { mode, uid, gid }: Owned): Promise<void> {
-  const file = await open(path, "wx", 0o600);
-  try {
-    await file.writeFile(bytes);
-    await file.chmod(mode);
-    if (Deno.uid() === 0) await file.chown(uid, gid);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await using file = await open(path, "wx", 0o600);
+  await file.writeFile(bytes);
+  await file.chmod(mode);
+  if (Deno.uid() === 0) await file.chown(uid, gid);
+  await file.sync();
 }
 
 async function makeFolder(folder: string, { uid, gid }: Owned): Promise<void> {

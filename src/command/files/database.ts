@@ -65,17 +65,13 @@ const importAll = defineCommand({
   if (await unlessAbsent(Deno.stat(directory)) === undefined) {
     throw new CommandFailed(`There is no folder ${directory}`);
   }
-  const to = await openSharedDatabase(config, database);
-  try {
-    await to.read(() => rows("SELECT 1", {})); // there may be nothing to copy, and nowhere to
-    const { shares, records } = await copyAll(directory, to, io);
-    return {
-      value: { shares, records },
-      text: `Shares: ${told(shares)}\nTokens and others: ${told(records)}\n`,
-    };
-  } finally {
-    to.close();
-  }
+  using to = await openSharedDatabase(config, database);
+  await to.read(() => rows("SELECT 1", {})); // there may be nothing to copy, and nowhere to
+  const { shares, records } = await copyAll(directory, to, io);
+  return {
+    value: { shares, records },
+    text: `Shares: ${told(shares)}\nTokens and others: ${told(records)}\n`,
+  };
 });
 
 /** Command `authserver database …`: manages the shared database. */

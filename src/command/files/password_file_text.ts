@@ -35,7 +35,7 @@ function splitLines(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-/** User of a line, usable or not; undefined for comments, blank lines and lines without colon. */
+/** Returns the user of a line, usable or not; undefined for comments, blank lines and lines without colon. */
 function userOf(line: string): string | undefined {
   if (/^\s*#/.test(line)) return undefined;
   const colon = line.indexOf(":");

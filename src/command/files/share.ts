@@ -178,7 +178,7 @@ function jsonList(): PrintedList {
   };
 }
 
-/** Later pages keep the column widths of the first. */
+/** Prints a table; later pages keep the column widths of the first. */
 function shareTable(now: number): PrintedList {
   const widths: number[] = [];
   let head = [["SERVER", "ID", "ACCESS", "LEFT", "ENDS IN", "USES", "OWNER", "TARGET", "PATH"]];

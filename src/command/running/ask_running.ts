@@ -65,7 +65,7 @@ export async function askService(
   withinMs: number,
 ): Promise<unknown> {
   const connection = await connectFirst(paths);
-  const timer = setTimeout(() => connection.close(), withinMs);
+  using _timer = setTimeout(() => connection.close(), withinMs);
   try {
     await writeLine(connection, formatAdminRequest(request));
     return resultOf(await readLine(connection, MAX_REPLY));
@@ -74,7 +74,6 @@ export async function askService(
     const reason = error instanceof InvalidLine ? error.message : `no answer within ${withinMs / 1000} s`;
     throw new CommandFailed(`The service gave no answer: ${reason}`, { cause: error });
   } finally {
-    clearTimeout(timer);
     hangUp(connection); // unless the timer did
   }
 }
@@ -108,7 +107,7 @@ function resultOf(line: string): unknown {
   throw new CommandFailed("The service gave an answer that this command does not understand");
 }
 
-/** Relative paths start where the service runs: that is this folder, or for a service in a folder of its own that folder. */
+/** Returns the sockets of a configuration. Relative paths start in this folder or in the parent of the configuration's. */
 async function configuredSockets(file: string, where: typeof controlSockets): Promise<readonly string[]> {
   const { environment } = SURROUNDINGS;
   const folders = new Set([Deno.cwd(), dirname(dirname(resolve(file)))]);
@@ -146,7 +145,7 @@ async function loadControl(
   return logging === undefined || control === undefined ? { diagnostics } : { ...control, ...logging };
 }
 
-/** Who runs a command, for the record: the account behind `sudo`, else the own one, which cron need not name. */
+/** Returns who runs a command, for the audit log: the account behind `sudo`, else the process's own. */
 export async function operator(
   environment: (name: string) => string | undefined = (name) => Deno.env.get(name),
   uid: () => number | null = Deno.uid,
@@ -165,7 +164,7 @@ export async function operator(
   return `uid ${own}`;
 }
 
-/** Reads answers of a service of perhaps another version: what is not there, or of another kind, is `undefined`. */
+/** Returns the member at a path. The service may have another version: members that are absent are `undefined`. */
 export function member(value: unknown, ...path: readonly string[]): unknown {
   let at = value;
   for (const name of path) {
@@ -175,7 +174,7 @@ export function member(value: unknown, ...path: readonly string[]): unknown {
   return at;
 }
 
-/** The text at a path of members; `undefined` if there is none. */
+/** Returns the text at a path of members; `undefined` if there is none. */
 export function textAt(value: unknown, ...path: readonly string[]): string | undefined {
   const found = member(value, ...path);
   return typeof found === "string" ? found : undefined;
@@ -194,13 +193,13 @@ export function memberTable(
   return textTable([Object.keys(columns), ...rows]);
 }
 
-/** The number at a path of members; `undefined` if there is none. */
+/** Returns the number at a path of members; `undefined` if there is none. */
 export function numberAt(value: unknown, ...path: readonly string[]): number | undefined {
   const found = member(value, ...path);
   return typeof found === "number" ? found : undefined;
 }
 
-/** The list at a path of members; empty if there is none. */
+/** Returns the list at a path of members; empty if there is none. */
 export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
   const found = member(value, ...path);
   return Array.isArray(found) ? found : [];

@@ -36,7 +36,7 @@ export const status = defineCommand({
   }
 });
 
-/** Bare numbers are seconds: programs that ask for monitoring systems are given them so. */
+/** Parses a duration. A bare number means seconds, as monitoring systems write it. */
 function parseTimeout(text: string): number | undefined {
   return parseDuration(/^[0-9]+$/.test(text) ? `${text}s` : text);
 }
@@ -56,7 +56,7 @@ function report({ status, line }: PluginResult, io: CommandIo): number {
   return status;
 }
 
-/** What is wrong with a running service; `critical` if it serves nobody, or not all that it should. */
+/** Returns the problems of a running service; `critical` if it serves nobody, or less than it should. */
 function problems(status: unknown): { readonly text: string; readonly critical: boolean }[] {
   const core = textAt(status, "coreDiagnostic");
   const days = numberAt(status, "certificate", "daysLeft");
@@ -94,7 +94,7 @@ function problems(status: unknown): { readonly text: string; readonly critical: 
   return [...marked(critical, true), ...marked(others, false)];
 }
 
-/** Sinks that cannot be written. @param refusing Those whose failure makes the service refuse requests, or the others. */
+/** Returns the sinks that cannot be written. @param refusing Selects sinks whose failure makes the service refuse requests. */
 function sinkTroubles(status: unknown, refusing: boolean): string[] {
   return listAt(status, "sinks").flatMap((sink) => {
     if (textAt(sink, "state") !== "failing" || (member(sink, "refusing") === true) !== refusing) return [];
@@ -104,8 +104,7 @@ function sinkTroubles(status: unknown, refusing: boolean): string[] {
   });
 }
 
-/** The answer to `status` as a page for a terminal. */
-export function formatStatus(status: unknown): string {
+function formatStatus(status: unknown): string {
   const rows: [string, string | undefined][] = [
     ["version", textAt(status, "version")],
     ["process", processOf(status)],
@@ -229,7 +228,7 @@ function moment(iso: string | undefined): string {
   return (iso ?? "").replace("T", " ").replace(/\.\d+Z$/, "Z");
 }
 
-/** The two greatest units: `2 d 3 h`, `5 min 10 s`. */
+/** Formats seconds in the two greatest units: `2 d 3 h`, `5 min 10 s`. */
 export function formatDuration(seconds: number): string {
   const units: [string, number][] = [["d", 86_400], ["h", 3600], ["min", 60], ["s", 1]];
   const first = units.findIndex(([, size]) => seconds >= size);
@@ -245,7 +244,7 @@ export function formatDuration(seconds: number): string {
 /** Exit statuses of monitoring plugins (Monitoring Plugins Development Guidelines, "Plugin Return Codes"). */
 type PluginStatus = 0 | 1 | 2 | 3;
 
-/** What a monitoring plugin says: one line, with performance data behind the bar. */
+/** Output of a monitoring plugin: one line, with performance data behind the bar. */
 export interface PluginResult {
   readonly status: PluginStatus;
   readonly line: string; // with its line end
@@ -256,7 +255,7 @@ const WORDS = ["OK", "WARNING", "CRITICAL", "UNKNOWN"] as const;
 /** From so many days before its end on a certificate is a warning. */
 const CERTIFICATE_DAYS = 14;
 
-/** The answer to `status` as a monitoring plugin tells it. */
+/** Formats the answer to `status` for a monitoring system. */
 export function nagiosStatus(answer: unknown): PluginResult {
   const servers = listAt(answer, "servers");
   const usable = servers.filter((server) => member(server, "usable") === true);

@@ -129,7 +129,7 @@ export interface Credential {
 const PASSWORD_KEY = "container.security.credential.password";
 
 /** Reads certificate and key, by content (rest-api.md 3.5 goes by name). @throws {UnusableStore} */
-export function readCredentialFiles(
+function readCredentialFiles(
   { path, format, password, keyPassword }: CredentialConfig,
   files: { readonly certificate: Uint8Array; readonly key: Uint8Array | undefined },
 ): Credential {

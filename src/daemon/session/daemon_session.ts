@@ -70,27 +70,23 @@ export class DaemonSession {
   async list(path: string, take: (entry: Entry) => void): Promise<ListingRest> {
     const directory = asDirectory(path);
     const command = `MLSD ${this.#argument(directory)}`;
-    const data = await this.#openData();
+    using data = await this.#openData();
     this.#unfinished++;
-    try {
-      const reply = await this.#control.command(command);
-      if (reply.code === 550) {
-        this.#unfinished--; // the daemon has closed the data connection
-        throw nothingThere(`MLSD refused: ${reply.text}`);
-      }
-      if (reply.code !== 150) throw refusal("MLSD", reply);
-      const listing = await readListing(data, this.parts.times.dataIdleMs, (entry) => {
-        if (this.#reaches(`${directory}${entry.name}${entry.kind === "directory" ? "/" : ""}`)) take(entry);
-      });
-      data.close();
-      if (listing.complete) {
-        expect226("MLSD", await this.#control.readReply());
-        this.#unfinished--;
-      }
-      return listing;
-    } finally {
-      data.close();
+    const reply = await this.#control.command(command);
+    if (reply.code === 550) {
+      this.#unfinished--; // the daemon has closed the data connection
+      throw nothingThere(`MLSD refused: ${reply.text}`);
     }
+    if (reply.code !== 150) throw refusal("MLSD", reply);
+    const listing = await readListing(data, this.parts.times.dataIdleMs, (entry) => {
+      if (this.#reaches(`${directory}${entry.name}${entry.kind === "directory" ? "/" : ""}`)) take(entry);
+    });
+    data.close();
+    if (listing.complete) {
+      expect226("MLSD", await this.#control.readReply());
+      this.#unfinished--;
+    }
+    return listing;
   }
 
   /**
@@ -176,38 +172,34 @@ export class DaemonSession {
     },
   ): Promise<void> {
     const command = `STOR ${this.#argument(path)}`;
-    const data = await this.#openData();
+    using data = await this.#openData();
     this.#unfinished++;
-    try {
-      if (first > 0 && length === undefined) throw new TypeError("the length of a part must be known");
-      const prepare = length === undefined || length === 0
-        ? []
-        : [first > 0 ? `RANG ${first} ${first + length}` : `ALLO ${length}`];
-      const replies = await this.#control.commands(...prepare, command);
-      const prepared = replies.slice(0, -1).find(({ code }) => code !== (first > 0 ? 350 : 200));
-      if (prepared !== undefined) throw refusal(prepare.join(), prepared);
-      const reply = replies.at(-1);
-      if (reply?.code !== 150) {
-        const diagnostic = tooLongName(path);
-        if (diagnostic !== undefined) throw invalidPath(diagnostic);
-        throw refusal("STOR", reply ?? { code: 0, text: "", inner: [] });
-      }
-      progress(0);
-      const sent = await sendBody(body, data, this.parts.times, { most, progress }).catch((error) =>
-        this.#whyEnded(error)
-      );
-      if (length !== undefined && sent !== length) {
-        throw httpError("ERR_UPLOAD_INCOMPLETE", `${sent} of ${length} announced bytes came`);
-      }
-      expect226("STOR", await this.#control.readReply());
-      const { size } = await this.entry(path);
-      if (size !== first + sent) {
-        throw httpError("ERR_UPLOAD_INCOMPLETE", `${sent} bytes sent from ${first} on, the file has ${size}`);
-      }
-      this.#unfinished--;
-    } finally {
-      data.close();
+    if (first > 0 && length === undefined) throw new TypeError("the length of a part must be known");
+    const prepare = length === undefined || length === 0
+      ? []
+      : [first > 0 ? `RANG ${first} ${first + length}` : `ALLO ${length}`];
+    const replies = await this.#control.commands(...prepare, command);
+    const prepared = replies.slice(0, -1).find(({ code }) => code !== (first > 0 ? 350 : 200));
+    if (prepared !== undefined) throw refusal(prepare.join(), prepared);
+    const reply = replies.at(-1);
+    if (reply?.code !== 150) {
+      const diagnostic = tooLongName(path);
+      if (diagnostic !== undefined) throw invalidPath(diagnostic);
+      throw refusal("STOR", reply ?? { code: 0, text: "", inner: [] });
     }
+    progress(0);
+    const sent = await sendBody(body, data, this.parts.times, { most, progress }).catch((error) =>
+      this.#whyEnded(error)
+    );
+    if (length !== undefined && sent !== length) {
+      throw httpError("ERR_UPLOAD_INCOMPLETE", `${sent} of ${length} announced bytes came`);
+    }
+    expect226("STOR", await this.#control.readReply());
+    const { size } = await this.entry(path);
+    if (size !== first + sent) {
+      throw httpError("ERR_UPLOAD_INCOMPLETE", `${sent} bytes sent from ${first} on, the file has ${size}`);
+    }
+    this.#unfinished--;
   }
 
   /** Throws the daemon's reason for an aborted upload, such as a full disk. */
@@ -371,14 +363,10 @@ async function nextChunk(
   signal: AbortSignal,
 ): Promise<Uint8Array | undefined> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
+  using _timer = setTimeout(
     () => reject(httpError("ERR_DAEMON_SESSION_TIMEOUT", "The client does not send its data")),
     ms,
   );
-  try {
-    const { value, done } = await unlessAborted(Promise.race([reader.read(), late]), signal);
-    return done ? undefined : value;
-  } finally {
-    clearTimeout(timer);
-  }
+  const { value, done } = await unlessAborted(Promise.race([reader.read(), late]), signal);
+  return done ? undefined : value;
 }

@@ -56,6 +56,10 @@ export class GuardedSocket {
     this.close();
   }
 
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -65,7 +69,7 @@ export class GuardedSocket {
 
   async #step<T>(ms: number, action: () => Promise<T>): Promise<T> {
     this.#check();
-    const timer = setTimeout(
+    using _timer = setTimeout(
       () => this.fail(httpError("ERR_DAEMON_SESSION_TIMEOUT", `No progress for ${ms} ms`)),
       ms,
     );
@@ -74,8 +78,6 @@ export class GuardedSocket {
     } catch (error) {
       this.#check();
       throw new SessionEnded("Connection to the daemon lost", error);
-    } finally {
-      clearTimeout(timer);
     }
   }
 

@@ -203,8 +203,8 @@ export class SessionClient {
 
   /** Connects and reads the greeting, one at a time: dropped connections are retried only after a second. */
   async #connect({ instance, host, port }: Listening, signal: AbortSignal): Promise<ControlConnection> {
-    const semaphore = this.#semaphore.get(instance) ?? new FairSemaphore(ONE_AFTER_THE_OTHER);
-    this.#semaphore.set(instance, semaphore);
+    const made = () => new FairSemaphore(ONE_AFTER_THE_OTHER);
+    const semaphore = this.#semaphore.getOrInsertComputed(instance, made);
     const late = AbortSignal.timeout(this.#times.connectMs * 2);
     const maxWait = AbortSignal.any([signal, late]);
     try {
@@ -254,9 +254,7 @@ export class SessionClient {
   }
 
   #portsOf({ instance, host }: Listening): DataPorts {
-    const ports = this.#ports.get(instance) ?? new DataPorts(host, this.#times);
-    this.#ports.set(instance, ports);
-    return ports;
+    return this.#ports.getOrInsertComputed(instance, () => new DataPorts(host, this.#times));
   }
 
   async #greeting(socket: GuardedSocket): Promise<ControlConnection> {

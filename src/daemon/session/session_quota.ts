@@ -53,10 +53,8 @@ export class SessionQuota<Idle extends IdleSession = IdleSession> {
     key?: string,
   ): Promise<Slot<Idle>> {
     signal.throwIfAborted();
-    const account = this.#accounts.get(user) ??
-      new Account<Idle>(this.options, () => this.#accounts.delete(user));
-    this.#accounts.set(user, account);
-    return await account.acquire(instances, signal, key);
+    const made = () => new Account<Idle>(this.options, () => this.#accounts.delete(user));
+    return await this.#accounts.getOrInsertComputed(user, made).acquire(instances, signal, key);
   }
 
   close(): void {

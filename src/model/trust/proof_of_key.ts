@@ -14,11 +14,7 @@ let stranger: string | undefined;
  */
 export function provesKey(certificate: X509Certificate): boolean {
   const der = certificate.raw.toString("latin1");
-  const known = KNOWN.get(der);
-  if (known !== undefined) return known;
-  const proven = isReadable(certificate) && hasWellFormedKey(certificate);
-  KNOWN.set(der, proven);
-  return proven;
+  return KNOWN.getOrInsertComputed(der, () => isReadable(certificate) && hasWellFormedKey(certificate));
 }
 
 function isReadable(certificate: X509Certificate): boolean {

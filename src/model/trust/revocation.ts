@@ -117,11 +117,7 @@ class RevokedSerials {
   }
 
   has(serial: string): boolean {
-    const known = this.#known.get(serial);
-    if (known !== undefined) return known;
-    const found = this.#find(Buffer.from(serial, "hex"));
-    this.#known.set(serial, found);
-    return found;
+    return this.#known.getOrInsertComputed(serial, () => this.#find(Buffer.from(serial, "hex")));
   }
 
   #find(serial: Buffer): boolean {
@@ -153,18 +149,13 @@ function hasCritical(more: ElementWalk): boolean {
 
 /** Reports whether an issuer's key signed a list. */
 export function isOf(list: RevocationList, issuer: X509Certificate): boolean {
-  const known = SIGNED.get(list) ?? new BoundedMap<string, boolean>(ISSUERS_PER_LIST);
-  SIGNED.set(list, known);
-  const name = issuer.fingerprint256;
-  const signed = known.get(name) ?? isListSignedBy(list.der, issuer);
-  known.set(name, signed);
-  return signed;
+  const known = SIGNED.getOrInsertComputed(list, () => new BoundedMap<string, boolean>(ISSUERS_PER_LIST));
+  return known.getOrInsertComputed(issuer.fingerprint256, () => isListSignedBy(list.der, issuer));
 }
 
 function readLists(lists: readonly string[]): readonly RevocationList[] {
-  const known = READ.get(lists) ?? lists.map((list) => readRevocationList(Buffer.from(list, "base64")));
-  READ.set(lists, known);
-  return known;
+  const read = (list: string) => readRevocationList(Buffer.from(list, "base64"));
+  return READ.getOrInsertComputed(lists, () => lists.map(read));
 }
 
 /** Returns the serial number in hexadecimal without leading zeros. */

@@ -18,15 +18,13 @@ const SORTED = new WeakMap<readonly string[], SortedTrust>();
 
 /** Sorts a truststore (PEM) by the right to issue; self-signed ones of version 1 may. @throws If one cannot be read. */
 export function sortTrust(anchors: readonly string[]): SortedTrust {
-  const known = SORTED.get(anchors);
-  if (known !== undefined) return known;
-  const all = anchors.map((pem): Trusted => {
-    const certificate = new X509Certificate(pem);
-    return { pem, certificate, facts: certificateFacts(certificate) };
+  return SORTED.getOrInsertComputed(anchors, () => {
+    const all = anchors.map((pem): Trusted => {
+      const certificate = new X509Certificate(pem);
+      return { pem, certificate, facts: certificateFacts(certificate) };
+    });
+    return { issuers: all.filter(mayIssue), entities: all.filter((trusted) => !mayIssue(trusted)) };
   });
-  const sorted = { issuers: all.filter(mayIssue), entities: all.filter((trusted) => !mayIssue(trusted)) };
-  SORTED.set(anchors, sorted);
-  return sorted;
 }
 
 function mayIssue({ certificate, facts }: Pick<Trusted, "certificate" | "facts">): boolean {

@@ -188,7 +188,7 @@ export class LdapConnection {
     const entries: LdapEntry[] = [];
     for (;;) {
       const response: MessageResponse = readResponse(await this.#message(), request);
-      // Such as a notice of disconnection (RFC 4511, 4.4.1).
+      // For example a notice of disconnection (RFC 4511, 4.4.1).
       if (response.messageId !== request.messageId) {
         throw new InvalidLdapMessage("the message answers no request");
       }

@@ -165,7 +165,7 @@ async function closingOn<T>(
   }
 }
 
-/** Value of a filter with its special characters escaped (RFC 4515, 3). */
+/** Escapes the special characters of a value in a filter (RFC 4515, 3). */
 export function escapeFilterValue(value: string): string {
   return value.replace(/[\\*()\0]/g, (found) => `\\${found.charCodeAt(0).toString(16).padStart(2, "0")}`);
 }

@@ -1,6 +1,7 @@
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import type { Entry } from "../../daemon/session/entry.ts";
-import { type DatedEntry, find } from "../../files/files.ts";
+import { nothingThere } from "../../daemon/session/session_errors.ts";
+import { type DatedEntry, find, makeDirectories } from "../../files/files.ts";
 import { absolutePath, nameOf, parentOf, withoutSlash } from "../../model/absolute_path.ts";
 import { httpError, invalidRequest, isHttpError } from "../../model/http_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
@@ -15,7 +16,7 @@ import {
   ownBrowser,
   readOwnForm,
 } from "../../resource/form.ts";
-import { makeParents, uploadOwn } from "../../resource/own_upload.ts";
+import { uploadOwn } from "../../resource/own_upload.ts";
 import { redirect } from "../../resource/text_response.ts";
 import { trailLinks } from "../about_share.ts";
 import { section, tokenForm } from "../elements.ts";
@@ -175,7 +176,12 @@ export function changeOwnFile(call: Call, parts: DavParts): Promise<HttpResponse
       const wanted = withoutSlash(absolutePath(form.get("to") ?? ""));
       if ((await parts.locks.at(user, wanted, { below: true })).length > 0) throw httpError("ERR_LOCKED");
       const stop = new AbortController();
-      const release = await parts.paths.take(user.server, wanted, signal, (reason) => stop.abort(reason));
+      const release = await parts.uploads.locks.take(
+        user.server,
+        wanted,
+        signal,
+        (reason) => stop.abort(reason),
+      );
       try {
         using session = await files.open(wanted, signal);
         if (await find(session, wanted) !== undefined) throw httpError("ERR_EXISTS");
@@ -226,14 +232,16 @@ export function bringOwnForm(call: Call, parts: DavParts): Promise<HttpResponse>
       if ((await parts.locks.at(user, wanted)).length > 0) throw httpError("ERR_LOCKED");
       {
         using session = await files.open(wanted, signal);
-        await makeParents(files, session, wanted);
+        if (!files.reaches(wanted)) throw nothingThere("outside of what the caller may reach");
+        await makeDirectories(session, parentOf(wanted));
       }
       await files.write(wanted, file.body, {
         signal,
         check: (existing) => {
           if (existing !== undefined && !call.query.has("replace")) throw httpError("ERR_EXISTS");
         },
-        lock: (signal) => parts.paths.take(user.server, wanted, signal, (reason) => stop.abort(reason)),
+        lock: (signal) =>
+          parts.uploads.locks.take(user.server, wanted, signal, (reason) => stop.abort(reason)),
       });
       names.push(file.name);
     }

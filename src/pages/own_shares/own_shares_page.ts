@@ -213,7 +213,7 @@ function page(call: Call, title: Content, body: Content): HttpResponse {
   return pageResponse(call, { title, current: "shares", body });
 }
 
-/** Form with the token of the signed-in browser; empty without a sign-in. */
+/** Returns a form with the token of the signed-in browser; empty without a sign-in. */
 function ownForm({ root, signIn }: Call, action: string, fields: Content): Content {
   return signIn !== undefined && tokenForm(root + action, signIn.formToken, fields);
 }

@@ -141,7 +141,7 @@ export function shareRequest(form: Form): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Person, group, or by default everybody. @throws {ERR_INVALID_REQUEST} If both are named. */
+/** Returns the target: a person, a group, or by default everybody. @throws {ERR_INVALID_REQUEST} If both are named. */
 function whomOf(form: Form): string {
   const [user, group] = [form.get("user")?.trim() || undefined, form.get("group")?.trim() || undefined];
   if (user !== undefined && group !== undefined) {

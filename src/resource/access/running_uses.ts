@@ -26,8 +26,7 @@ export class RunningUses {
   /** Watches a transfer. @param running.end Called at most once. @returns Stops watching. */
   add(running: Running): () => void {
     const key = `${running.share.server}/${running.share.id}`;
-    const others = this.#running.get(key) ?? new Set();
-    this.#running.set(key, others.add(running));
+    const others = this.#running.getOrInsertComputed(key, () => new Set()).add(running);
     this.#lookLater();
     return () => {
       others.delete(running);

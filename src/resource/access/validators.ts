@@ -12,6 +12,8 @@ export interface Validators {
   readonly etag: string;
   readonly modifiedAt?: number; // milliseconds since the epoch, in whole seconds
   readonly settled: boolean; // whether the validators identify one version
+  readonly version: string; // as tags begin
+  readonly locked?: boolean; // whether the caller's lock keeps others from writing it
 }
 
 /** Derives validators. @param now Milliseconds since the epoch, as is `modifiedAt`. */
@@ -23,12 +25,14 @@ export function validatorsOf(
   },
   now: number,
 ): Validators {
-  const settled = modifiedAt !== undefined && now - modifiedAt >= UNSETTLED_MS;
+  // Clients that lock a new file make an empty one, whose content is certain.
+  const settled = modifiedAt !== undefined && (size === 0 || now - modifiedAt >= UNSETTLED_MS);
   const text = `${size.toString(36)}-${version}`;
   return {
     etag: settled ? `"${text}"` : `W/"${text}-${now.toString(36)}"`,
     modifiedAt,
     settled,
+    version: text,
   };
 }
 
@@ -89,9 +93,9 @@ export function formatHttpDate(milliseconds: number): string {
 }
 
 /** Only the dates of settled files are exact; other dates come from the caller's clock. */
-function isUnmodifiedSince({ modifiedAt, settled }: Validators, date: number): boolean {
+function isUnmodifiedSince({ modifiedAt, settled, locked }: Validators, date: number): boolean {
   if (modifiedAt === undefined) return false;
-  return (settled && date === modifiedAt) || date >= modifiedAt + UNSETTLED_MS;
+  return ((settled || locked === true) && date === modifiedAt) || date >= modifiedAt + UNSETTLED_MS;
 }
 
 function parseHttpDate(text: string | null): number | undefined {
@@ -101,9 +105,14 @@ function parseHttpDate(text: string | null): number | undefined {
   return Number.isNaN(milliseconds) ? undefined : milliseconds;
 }
 
-/** An unsettled tag matches nothing. */
-function lists(header: string, { etag, settled }: Validators, comparison: "strong" | "weak"): boolean {
+/** An unsettled tag matches nothing, unless the caller locked the file. */
+function lists(
+  header: string,
+  { etag, settled, version, locked }: Validators,
+  comparison: "strong" | "weak",
+): boolean {
   if (header.trim() === "*") return true;
   const tags: readonly string[] = header.match(/(?:W\/)?"[^"]*"/g) ?? [];
+  if (locked) return tags.some((tag) => tag === `"${version}"` || tag.startsWith(`W/"${version}-`));
   return settled && (tags.includes(etag) || (comparison === "weak" && tags.includes(`W/${etag}`)));
 }

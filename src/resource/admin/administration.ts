@@ -239,7 +239,7 @@ function memoryUsage(): Promise<ActionResult> {
   return Promise.resolve({ success: true, message: "OK", results: { Process: `Used:${mb(rss)}`, Heap } });
 }
 
-/** Logical server, with or without the number of a daemon. */
+/** Returns the logical server of a name with or without the number of a daemon. */
 function nameOf(server: string): string {
   return parseServerAddress(server).name;
 }

@@ -209,13 +209,13 @@ async function put(dav: DavCall): Promise<HttpResponse> {
       signal: AbortSignal.any([signal, stop.signal]),
       check: async (existing) => {
         const parent = existing === undefined ? [{ path: withoutSlash(parentOf(path)) }] : [];
-        await requireUnlocked(dav, [{ path }, ...parent]);
-        const validators = existing && davValidators(existing, parts.clock());
+        const locked = await requireUnlocked(dav, [{ path }, ...parent]);
+        const validators = existing && { ...davValidators(existing, parts.clock()), locked };
         if (!allowsWriting(headers, validators)) throw httpError("ERR_PRECONDITION_FAILED");
       },
       verify: (session, part, size) => verifyDigest(session, part, size, announced),
       lock: ["If", ...CONDITIONS].some((name) => headers.has(name))
-        ? (signal) => parts.paths.take(user.server, path, signal, (reason) => stop.abort(reason))
+        ? (signal) => parts.uploads.locks.take(user.server, path, signal, (reason) => stop.abort(reason))
         : undefined,
       progress: (bytes) => total = bytes,
     });

@@ -11,10 +11,12 @@ import { type DavTarget, davTarget } from "./dav_target.ts";
 import type { ConditionList } from "./if_header.ts";
 
 /** Dependencies of WebDAV, and of the pages of own files. */
-export interface DavParts
-  extends Pick<SharingParts, "servers" | "sessions" | "watch" | "unread" | "transferred" | "clock"> {
+export interface DavParts extends
+  Pick<
+    SharingParts,
+    "servers" | "sessions" | "uploads" | "uses" | "watch" | "unread" | "transferred" | "clock"
+  > {
   readonly locks: DavLocks;
-  readonly paths: SharingParts["uploads"]["locks"];
 }
 
 /** Request for a resource on a server. */

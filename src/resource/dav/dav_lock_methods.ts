@@ -15,12 +15,17 @@ import { ifHolds, shownTokens } from "./if_header.ts";
 
 /** Serves `LOCK`: makes a lock, or without a body extends one. */
 export async function lock(dav: DavCall): Promise<HttpResponse> {
-  const { call, target: { path }, user, parts: { locks, paths }, lists } = dav;
+  const { call, target: { path }, user, parts: { locks, uploads }, lists } = dav;
   const timeout = call.request.headers.get("Timeout");
   const info = await readDavBody(call.request);
   const stop = new AbortController();
   const signal = AbortSignal.any([call.signal, stop.signal]);
-  const release = await paths.take(user.server, "locks of WebDAV", signal, (reason) => stop.abort(reason));
+  const release = await uploads.locks.take(
+    user.server,
+    "locks of WebDAV",
+    signal,
+    (reason) => stop.abort(reason),
+  );
   try {
     if (info !== undefined) return await newLock(dav, info, timeout);
     const shown = shownTokens(lists);
@@ -105,22 +110,29 @@ export async function unlock(
   return emptyResponse({ status: 204 });
 }
 
-/** Checks the header `If`, and the tokens of locks on paths that change. @throws {ERR_PRECONDITION_FAILED | ERR_LOCKED} */
+/**
+ * Checks the header `If`, and the tokens of locks on paths that change.
+ * @returns Whether the caller's lock keeps all others from writing one of these files.
+ * @throws {ERR_PRECONDITION_FAILED | ERR_LOCKED}
+ */
 export async function requireUnlocked(
   dav: DavCall,
   paths: readonly { readonly path: string; readonly below?: boolean }[],
-): Promise<void> {
+): Promise<boolean> {
   const { lists, user, parts: { locks } } = dav;
   await requireConditions(dav);
   const shown = shownTokens(lists);
   const isOpen = ({ token, owner }: DavLock) => shown.has(token) && owner === user.owner;
+  let isOurs = false;
   for (const { path, below } of paths) {
     const found = await locks.at(user, path, { below });
     const shared = found.filter(({ shared }) => shared);
     if (found.some((lock) => !lock.shared && !isOpen(lock)) || (shared.length > 0 && !shared.some(isOpen))) {
       throw httpError("ERR_LOCKED");
     }
+    isOurs ||= found.some(({ shared, directory }) => !shared && !directory);
   }
+  return isOurs;
 }
 
 async function requireConditions(dav: DavCall): Promise<void> {

@@ -10,6 +10,7 @@ import { deleteDue } from "../access/drop/delete_part.ts";
 import { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
 import type { Database } from "../../store/database.ts";
 import type { SharedMarks } from "../../store/shared_marks.ts";
+import { IN_MEMORY } from "../../store/sqlite_database.ts";
 import { PathLocks } from "./path_locks.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 import { RunningUses } from "../access/running_uses.ts";
@@ -18,11 +19,8 @@ import { ShareOwners } from "./share_owners.ts";
 
 const PURGE_INTERVAL = 10 * 60 * 1000;
 
-/** Parts that this module makes of the other options. */
-type Made = "store" | "owners" | "uploads" | "hashing" | "running" | "unread" | "uses" | "mails";
-
-interface SharingOptions extends Omit<SharingParts, Made> {
-  readonly place: Database | string; // shared database, or an existing folder (`persistence.directory`)
+interface SharingOptions extends Pick<SharingParts, "sessions" | "clock"> {
+  readonly place?: Database | string | undefined; // shared database, or an existing folder (`persistence.directory`); default: memory
   readonly marks?: SharedMarks | undefined; // marks of all instances; absent for a single one
   readonly attributes: AttributeSource;
   readonly accountStatus: AskAccountStatus;
@@ -31,25 +29,25 @@ interface SharingOptions extends Omit<SharingParts, Made> {
   readonly log: Logger;
 }
 
-/** Running data sharing. */
-export interface OpenSharing extends SharingParts {
-  close(): void;
-}
-
-/** Opens the share store and deletes ended shares regularly. @throws {UnknownDatabase} And file system errors. */
-export function openSharing(options: SharingOptions): OpenSharing {
-  const { place, marks, attributes, accountStatus, recorder, sinks, log, ...given } = options;
+/**
+ * Opens the store of shares and of uploads, also of uploads of own files, and deletes ended shares and unfinished uploads
+ * regularly. @throws {UnknownDatabase} And file system errors.
+ */
+export function openSharing(
+  { place, marks, attributes, accountStatus, recorder, sinks, log, ...given }: SharingOptions,
+) {
   const { clock } = given;
+  const file = place === undefined ? IN_MEMORY : `${place}/${SHARE_DATABASE}`;
   const store = typeof place === "object"
     ? new ShareStore(place, recorder)
-    : openShareStore(`${place}/${SHARE_DATABASE}`, clock, sinks.of("shares"), recorder);
+    : openShareStore(file, clock, sinks.of("shares"), recorder);
   const purge = () => {
     store.purge().then(
       (ended) => ended > 0 && log.info("ended shares deleted", { shares: ended }),
       (error) => log.error("ended shares not deleted", { error }),
     );
   };
-  const parts: SharingParts = {
+  const parts = {
     ...given,
     store,
     owners: new ShareOwners(attributes, accountStatus, log),

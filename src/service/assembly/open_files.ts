@@ -7,7 +7,6 @@ import { Secret } from "../../model/secret.ts";
 import { type LoginThrottle, throttleLogin } from "../../throttling/login_throttle.ts";
 import type { DavParts } from "../../resource/dav/dav_call.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
-import type { OpenSharing } from "../../resource/share/open_sharing.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import type { Database } from "../../store/database.ts";
 import type { RecordStore } from "../../store/record_store.ts";
@@ -31,26 +30,45 @@ interface FilesParts {
   readonly notifications: { readonly recorder: Recorder } | undefined;
 }
 
-type Common = Pick<SharingParts, "servers" | "sessions" | "watch" | "transferred" | "clock">;
-
 /** Opens what needs data sessions: data sharing, and the users' own files. */
 export async function openFiles(
   opening: Opening,
   parts: FilesParts,
-): Promise<{ readonly sharing: OpenSharing | undefined; readonly files: DavParts | undefined }> {
-  const { servers, throttle, observer, sharedClock: clock } = parts;
-  const common: Common = {
+): Promise<{ readonly sharing: SharingParts | undefined; readonly files: DavParts | undefined }> {
+  const { servers, attributes, accountStatus, throttle, observer, sharedClock: clock, database } = parts;
+  const { config: { features, sharing: { servers: shared, directory } }, sinks, log, keep } = opening;
+  const place = database ?? directory;
+  const isShared = shared.length > 0 && place !== undefined && (features.share || features.access);
+  if (!isShared && !features.files) return { sharing: undefined, files: undefined };
+  // Imported on use.
+  const { openSharing } = await import("../../resource/share/open_sharing.ts");
+  const sessions = await openSessions(opening, servers);
+  const [marks, recorder] = [parts.cluster?.marks, parts.notifications?.recorder];
+  const opened = openSharing({
+    place,
+    marks,
+    recorder,
+    attributes,
+    accountStatus,
+    sinks,
+    log,
+    clock,
+    sessions,
+  });
+  const common = {
+    ...keep(opened),
     servers,
-    sessions: await openSessions(opening, servers),
     watch: ({ caller, clientAddress, user }, end) =>
       throttle.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
     transferred: (direction, bytes) => observer.transferred(direction, bytes),
-    clock,
+  } satisfies Partial<SharingParts>;
+  const files = async () => {
+    const { DavLocks } = await import("../../resource/dav/dav_locks.ts");
+    return { ...common, locks: new DavLocks(parts.anyRecords, clock) };
   };
-  const sharing = await openDataSharing(opening, common, parts);
   return {
-    sharing,
-    files: opening.config.features.files ? await openOwnFiles(common, parts, sharing) : undefined,
+    sharing: isShared ? { ...common, ...termsOfSharing(opening, parts) } : undefined,
+    files: features.files ? await files() : undefined,
   };
 }
 
@@ -59,59 +77,26 @@ async function openSessions(
   { config: { features, sharing: { servers: shared, clientAddresses } }, keep }: Opening,
   servers: ReadonlyMap<string, ServerFacts>,
 ): Promise<SharingParts["sessions"]> {
-  const used = [...servers.values()].filter(({ name }) => features.files || shared.includes(name));
-  if (used.length === 0) return new Map();
   const { SessionClient } = await import("../../daemon/session/session_client.ts");
+  const used = [...servers.values()].filter(({ name }) => features.files || shared.includes(name));
   return new Map(
     used.map(({ name, daemons }) => [name, keep(new SessionClient(daemons, { clientAddresses }))]),
   );
 }
 
-/** Opens data sharing if some server has it; creates a missing database. */
-async function openDataSharing(
-  { config: { sharing, features }, sinks, log, keep }: Opening,
-  common: Common,
-  { attributes, throttle, database, cluster, accountStatus, chain, notifications, people }: FilesParts,
-): Promise<OpenSharing | undefined> {
-  const { servers, directory, allowWriteAccess, maxLifetimeSeconds, maxPerUser } = sharing;
-  const place = database ?? directory;
-  if (servers.length === 0 || place === undefined || !(features.share || features.access)) return undefined;
-  // Imported on use, as everything that only shares need.
-  const { openSharing } = await import("../../resource/share/open_sharing.ts");
-  return keep(openSharing({
-    ...common,
+function termsOfSharing(
+  { config: { sharing: { allowWriteAccess, maxLifetimeSeconds, maxPerUser } } }: Opening,
+  { throttle, chain, people }: FilesParts,
+) {
+  return {
     people,
-    place,
-    marks: cluster?.marks,
-    recorder: notifications?.recorder,
     allowWriteAccess,
     maxLifetimeSeconds,
     maxPerUser,
-    attributes,
-    accountStatus,
     guess: ({ link, clientAddress, signal }, look) => {
       const authorization = { kind: "basic", user: `link ${link}`, password: new Secret("") } as const;
       return throttleLogin(throttle.admit({ clientAddress, authorization }, signal), look);
     },
     unauthenticated: (reason) => unauthenticated(chain, reason),
-    sinks,
-    log,
-  }));
-}
-
-/** @param sharing Has the locks of paths, if there are shares. */
-async function openOwnFiles(
-  common: Common,
-  { cluster, anyRecords, sharedClock }: FilesParts,
-  sharing: OpenSharing | undefined,
-): Promise<DavParts> {
-  const { DavLocks } = await import("../../resource/dav/dav_locks.ts");
-  const { PathLocks } = await import("../../resource/share/path_locks.ts");
-  const { UnreadAnswers } = await import("../../resource/long_text.ts");
-  return {
-    ...common,
-    locks: new DavLocks(anyRecords, sharedClock),
-    paths: sharing?.uploads.locks ?? new PathLocks(cluster?.marks),
-    unread: sharing?.unread ?? new UnreadAnswers(),
-  };
+  } satisfies Partial<SharingParts>;
 }

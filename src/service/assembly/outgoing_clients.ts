@@ -40,12 +40,10 @@ export class OutgoingClients implements Outgoing {
 
   /** Created on first use: most services need at most one. */
   http(showCertificate: boolean = this.config.showCertificate): OutgoingHttp {
-    const known = this.#clients.get(showCertificate);
-    if (known !== undefined) return known;
-    const trust = this.#trust(showCertificate);
-    const made = new LateClient(this.config, trust, this.log, this.connectionsPerHost);
-    this.#clients.set(showCertificate, made);
-    return made;
+    return this.#clients.getOrInsertComputed(showCertificate, () => {
+      const trust = this.#trust(showCertificate);
+      return new LateClient(this.config, trust, this.log, this.connectionsPerHost);
+    });
   }
 
   async connect(remote: TlsRemote, signal: AbortSignal): Promise<TlsConnection> {

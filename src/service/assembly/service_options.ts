@@ -46,7 +46,7 @@ export interface LoginUpdate {
 /** Takes each update of a core's state. */
 export type Publish = (update: StateUpdate) => void;
 
-/** What each part of a service is opened with. */
+/** Options of every part of a service. */
 export interface Opening extends ServiceOptions {
   readonly log: Logger;
   readonly clock: Clock; // of this machine

@@ -66,10 +66,10 @@ export async function explain(
 ): Promise<Explanation> {
   const record = new DecisionRecord();
   const { config } = options;
-  // The running service owns the share store.
-  const withoutSharing = { ...config, sharing: { ...config.sharing, servers: [] } };
+  // The running service owns the store of shares and uploads.
+  const [sharing, features] = [{ ...config.sharing, servers: [] }, { ...config.features, files: false }];
   const surroundings = { log, clock, onAnswer: record.answer, readOnly: true };
-  const parts = await assemble({ ...options, config: withoutSharing }, surroundings);
+  const parts = await assemble({ ...options, config: { ...config, sharing, features } }, surroundings);
   const { authorization } = question.caller;
   const headers = HeaderList.of(authorization === undefined ? {} : { Authorization: authorization });
   const { signal } = new AbortController();

@@ -122,7 +122,7 @@ function certificateRoutes(parts: CertificateParts): Route[] {
   );
 }
 
-/** What users with the role `admin` can do (rest-api.md 1.14). */
+/** Returns the routes for users with the role `admin` (rest-api.md 1.14). */
 function adminRoutes(parts: RouteParts): Route[] {
   return table(
     { service: "admin", produces: JSON_TYPE },

@@ -16,28 +16,28 @@ function shareEvent(
   };
 }
 
-/** Event of a new or renewed share. */
+/** Returns the event of a new or renewed share. */
 export function shareCreated(share: Share, renewed: boolean): NotifiedEvent {
   const expires = share.expires === 0 ? undefined : new Date(share.expires * 1000).toISOString();
   return shareEvent("share.created", share, { renewed, expires, usesLeft: share.usesLeft });
 }
 
-/** Event of the beginning of a download or session. */
+/** Returns the event of a download or session that begins. */
 export function shareUsed(share: Share, { who, address, kind, path }: UseStart): NotifiedEvent {
   return shareEvent("share.used", share, { by: who, client: address, via: kind, file: path });
 }
 
-/** Event of a share that can no longer be used. */
+/** Returns the event of a share that can no longer be used. */
 export function shareEnded(share: Share, reason: "expired" | "removed" | "used up"): NotifiedEvent {
   return shareEvent("share.ended", share, { reason });
 }
 
-/** Event of a share without further uses. */
+/** Returns the event of a share without further uses. */
 export function usedUp(share: Share): readonly NotifiedEvent[] {
   return share.usesLeft === 0 ? [shareEnded(share, "used up")] : [];
 }
 
-/** Event of a file that was uploaded. @param file Absolute path. */
+/** Returns the event of an uploaded file. @param file Absolute path. */
 export function fileArrived(share: Share, file: string, bytes: number): NotifiedEvent {
   const name = file.startsWith(share.path) && file !== share.path ? file.slice(share.path.length) : file;
   return { ...shareEvent("files.arrived", share, { name, bytes }), mailTo: share.mail };

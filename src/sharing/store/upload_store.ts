@@ -10,7 +10,7 @@ const MOST_UNFINISHED = 500;
 /** Identity of an upload; the key is a digest of the client's key. */
 export interface UploadId {
   readonly server: string;
-  readonly share: string;
+  readonly share: string; // or {@link ofAccount}
   readonly key: string;
 }
 
@@ -25,6 +25,11 @@ export interface Upload extends UploadId {
   readonly bytes: number;
   readonly target?: string; // absolute final path; unique among unfinished uploads
   readonly kept: boolean; // whether the file was renamed to `target`
+}
+
+/** Returns what stands in the place of a share's id for an account's own files. */
+export function ofAccount(uid: string): string {
+  return `~${uid}`;
 }
 
 /** Uploads of all instances. One request holds an upload by a lease. Methods throw {@link ERR_SHARE_STORE}. */
@@ -50,15 +55,14 @@ export class UploadStore {
 
   /** Reserves quota and records the upload; undefined if another was first. @throws {ERR_TOO_MANY_UPLOADS | ERR_QUOTA_USED} */
   begin(upload: Upload, holder: string): Promise<Upload | undefined> {
-    const { server, share, uid, gid = null, part, name, total = null, files, bytes } = upload;
+    const { server, share: id, uid, gid = null, part, name, total = null, files, bytes } = upload;
     return this.#change(function* () {
       const begun = { ...keyOf(upload), uid, gid, part, name, total, files, bytes, holder };
       const inserted = yield* first("insertUpload", begun);
       if (inserted === undefined) return undefined;
-      const count = yield* first("unfinishedUploads", { server, id: share, most: MOST_UNFINISHED });
+      const count = yield* first("unfinishedUploads", { server, id, most: MOST_UNFINISHED });
       if (count !== undefined) throw httpError("ERR_TOO_MANY_UPLOADS");
-      const reserved = yield* first("reserve", { server, id: share, files, bytes });
-      if (reserved === undefined) throw httpError("ERR_QUOTA_USED");
+      yield* reserve({ server, id, files, bytes });
       return toUpload(inserted);
     }, `uploads to ${server}`);
   }
@@ -91,9 +95,7 @@ export class UploadStore {
       yield* first("release", { ...share, files: lessFiles ?? 0, bytes: lessBytes ?? 0 });
       const [files = 0, bytes = 0] = more.map((each) => Math.max(0, each));
       if (files + bytes === 0) return;
-      if ((yield* first("reserve", { ...share, files, bytes })) === undefined) {
-        throw httpError("ERR_QUOTA_USED");
-      }
+      yield* reserve({ ...share, files, bytes });
     });
   }
 
@@ -135,6 +137,12 @@ export class UploadStore {
   #change<T>(work: () => Work<T>, alone?: string): Promise<T> {
     return this.database.change(work, { alone }).catch(refused);
   }
+}
+
+/** Own files have no quota. @throws {ERR_QUOTA_USED} */
+function* reserve(wanted: { server: string; id: string; files: number; bytes: number }): Work<void> {
+  if (wanted.id.startsWith(ofAccount("")) || (yield* first("reserve", wanted)) !== undefined) return;
+  throw httpError("ERR_QUOTA_USED");
 }
 
 function keyOf({ server, share, key }: UploadId): Values {

@@ -135,6 +135,10 @@ export class PostgresDatabase implements Database {
     return this.#watch.version(table);
   }
 
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
   close(): void {
     this.#isOpen = false;
     this.#state.close();
@@ -229,8 +233,7 @@ export class PostgresDatabase implements Database {
 
   async #rows(on: PostgresConnection, sql: string, values: Values): Promise<readonly Row[]> {
     const { clock } = this.#options;
-    const statement = this.#statements.get(sql) ?? forPostgres(sql, clock !== undefined);
-    this.#statements.set(sql, statement);
+    const statement = this.#statements.getOrInsertComputed(sql, () => forPostgres(sql, clock !== undefined));
     checkValues(values);
     const time = clock && wholeMs(clock());
     const bound = time === undefined ? values : { ...values, now: Math.floor(time / 1000), clock: time };

@@ -20,9 +20,7 @@ const COUNTED_ROWS = 10_000;
 export function forPostgres(sql: string, timeIsBound: boolean): PostgresStatement {
   const numbers = new Map<string, number>();
   const number = (name: string) => {
-    const known = numbers.get(name) ?? numbers.size + 1;
-    numbers.set(name, known);
-    return `$${known}`;
+    return `$${numbers.getOrInsert(name, numbers.size + 1)}`;
   };
   const text = rowsFromJson(sql)
     .replace(/ INDEXED BY \w+/g, "")

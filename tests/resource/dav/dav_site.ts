@@ -1,9 +1,11 @@
 import { SILENT } from "../../../src/logging/logger.ts";
+import { Sink } from "../../../src/logging/sink.ts";
 import { HeaderList } from "../../../src/model/http_message.ts";
 import { HttpError } from "../../../src/model/http_error.ts";
 import type { Identity } from "../../../src/model/identity.ts";
 import type { TokenRestrictions } from "../../../src/model/token_restrictions.ts";
 import type { DavParts } from "../../../src/resource/dav/dav_call.ts";
+import { UnfinishedUploads } from "../../../src/resource/access/drop/unfinished_uploads.ts";
 import { DavLocks } from "../../../src/resource/dav/dav_locks.ts";
 import { UnreadAnswers } from "../../../src/resource/long_text.ts";
 import { requestedServer } from "../../../src/resource/server_facts.ts";
@@ -13,6 +15,7 @@ import { davRoutes } from "../../../src/service/http/dav_routes.ts";
 import { asServiceError, errorResponse } from "../../../src/service/http/error_response.ts";
 import { Router } from "../../../src/service/http/router.ts";
 import { webResponse } from "../../../src/service/mount.ts";
+import { openShareStore, type ShareStore } from "../../../src/sharing/store/share_store.ts";
 import type { RecordStore } from "../../../src/store/record_store.ts";
 import { openRecordStore } from "../../../src/store/sqlite_record_store.ts";
 import { Site } from "../../sharing/site.ts";
@@ -21,7 +24,7 @@ import { call, server, serversOf, USER } from "../sample_call.ts";
 /** How a test asks; by default as alice, with all rights. */
 export interface Question {
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array<ArrayBuffer>;
+  readonly body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>;
   /** Name in the login; several may have one account. */
   readonly as?: string;
   readonly uid?: string;
@@ -34,8 +37,9 @@ export interface Question {
 export class DavSite implements AsyncDisposable {
   readonly #folder = Deno.makeTempDirSync();
   readonly #records: RecordStore;
+  readonly #store: ShareStore;
   readonly time = { ahead: 0 };
-  readonly parts: DavParts;
+  parts: DavParts;
   /** Ends what runs, as a ban does. */
   ban = (_reason: unknown) => {};
   /** Requests that a ban would end now. */
@@ -44,6 +48,7 @@ export class DavSite implements AsyncDisposable {
   private constructor(readonly site: Site) {
     const clock = () => Date.now() + this.time.ahead;
     this.#records = openRecordStore(`${this.#folder}/records.sqlite`, clock);
+    this.#store = openShareStore(`${this.#folder}/shares.sqlite`, clock);
     this.parts = {
       servers: serversOf(
         { ...server("HPC", { up: true }), daemons: site.group },
@@ -51,7 +56,8 @@ export class DavSite implements AsyncDisposable {
       ),
       sessions: new Map([["HPC", site.sessions]]),
       locks: new DavLocks(() => this.#records, clock),
-      paths: new PathLocks(),
+      uploads: { locks: new PathLocks(), unfinished: new UnfinishedUploads(this.#store.uploads) },
+      uses: new Sink("share-uses", SILENT),
       unread: new UnreadAnswers(),
       watch: (_call, end) => {
         this.ban = end;
@@ -60,6 +66,20 @@ export class DavSite implements AsyncDisposable {
       },
       clock,
     };
+  }
+
+  /** As a process that is dead for the others: it renews nothing that it holds. */
+  renewNothing(): void {
+    const { locks, unfinished: { store } } = this.parts.uploads;
+    this.parts = {
+      ...this.parts,
+      uploads: { locks, unfinished: new UnfinishedUploads(store, () => () => {}) },
+    };
+  }
+
+  /** Names in a directory below the folder, sorted. */
+  names(directory: string): string[] {
+    return [...Deno.readDirSync(`${this.root}/${directory}`)].map(({ name }) => name).sort();
   }
 
   static async open(): Promise<DavSite> {
@@ -76,7 +96,9 @@ export class DavSite implements AsyncDisposable {
       question;
     const full = path.startsWith("/dav") ? path : `/dav/HPC${this.root}/${path}`;
     const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
-    const length: Record<string, string> = bytes === undefined ? {} : { "Content-Length": `${bytes.length}` };
+    const length: Record<string, string> = bytes instanceof Uint8Array
+      ? { "Content-Length": `${bytes.length}` }
+      : {};
     const request = {
       method,
       path: full,
@@ -131,6 +153,7 @@ export class DavSite implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.site[Symbol.asyncDispose]();
     this.#records.close();
+    this.#store.close();
     await Deno.remove(this.#folder, { recursive: true });
   }
 }

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { SILENT } from "../../../src/logging/logger.ts";
+import { deleteDue } from "../../../src/resource/access/drop/delete_part.ts";
+import { until } from "../../fixtures/deadline.ts";
 import { LONG } from "../../long/results.ts";
 import { DavSite, lockinfo } from "./dav_site.ts";
 
@@ -86,6 +89,61 @@ Deno.test("WebDAV makes, copies, moves and deletes, and says what is in the way"
   assert.equal(await dav.told("GET", "d2"), "405 ERR_METHOD_NOT_ALLOWED");
 });
 
+/** A PUT of which nine bytes of ten have arrived. */
+async function begunPut(dav: DavSite, path: string) {
+  const { readable, writable } = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>();
+  const writer = writable.getWriter();
+  const told = dav.told("PUT", path, { body: readable, headers: { "Content-Length": "10" } })
+    .catch((error: Error) => error.message);
+  await writer.write(new TextEncoder().encode("123456789"));
+  await until(() => dav.names("d").some((name) => name.startsWith(".part-")), { everyMs: 1 });
+  return { told, writer };
+}
+
+Deno.test("WebDAV leaves nothing of a PUT whose client goes away, and what was there stays as it was", async () => {
+  await using dav = await DavSite.open();
+  for (const path of ["d/new", "d/ten.txt"]) {
+    const { told, writer } = await begunPut(dav, path);
+    await writer.abort(new Error("the client is gone"));
+    assert.equal(await told, "the client is gone");
+    assert.deepEqual(dav.names("d"), ["sub", "ten.txt"]);
+  }
+  assert.equal(await Deno.readTextFile(`${dav.root}/d/ten.txt`), "0123456789");
+  assert.deepEqual(await dav.parts.uploads.unfinished.store.due(), []);
+  dav.time.ahead = 25 * 3_600_000;
+  assert.deepEqual(await dav.parts.uploads.unfinished.store.due(), [], "nothing is left to delete");
+});
+
+Deno.test("a PUT or copy whose process dies leaves a temporary file for a day, and nothing of anybody else", async () => {
+  await using dav = await DavSite.open();
+  dav.renewNothing();
+  const { told, writer } = await begunPut(dav, "d/ten.txt");
+  await Deno.writeTextFile(`${dav.root}/d/.part-mine`, "not the service's");
+  await deleteDue(dav.parts, SILENT);
+  assert.equal(dav.names("d").length, 4);
+  dav.time.ahead = 25 * 3_600_000;
+  await deleteDue(dav.parts, SILENT);
+  assert.deepEqual(dav.names("d"), [".part-mine", "sub", "ten.txt"]);
+  await writer.abort(new Error("gone"));
+  await told;
+  assert.equal(await Deno.readTextFile(`${dav.root}/d/ten.txt`), "0123456789");
+});
+
+Deno.test("a temporary file that cannot be deleted at once is deleted after a day", async () => {
+  await using dav = await DavSite.open();
+  dav.renewNothing();
+  const { sessions } = dav.parts;
+  const { told, writer } = await begunPut(dav, "d/new");
+  dav.site.sessions.open = () => Promise.reject(new Error("the daemon is away"));
+  await writer.abort(new Error("the client is gone"));
+  assert.equal(await told, "the client is gone");
+  assert.match(`${dav.names("d")}`, /^\.part-[0-9a-f]{32}-new,sub,ten.txt$/);
+  Reflect.deleteProperty(dav.site.sessions, "open");
+  dav.time.ahead = 25 * 3_600_000;
+  await deleteDue({ ...dav.parts, sessions }, SILENT);
+  assert.deepEqual(dav.names("d"), ["sub", "ten.txt"]);
+});
+
 Deno.test("WebDAV lists thousands of entries", async () => {
   const entries = LONG ? 10_000 : 2000;
   await using dav = await DavSite.open();
@@ -128,6 +186,43 @@ Deno.test("WebDAV locks bind all who may write a file, and are opened by their t
   assert.match(await dav.told("LOCK", "d/ten.txt", shown), /^200 .*Second-(?:600|5\d\d)\b/s);
   dav.time.ahead = 601_000;
   assert.equal(await write(carol), "204");
+});
+
+Deno.test("WebDAV knows the version of a file under its client's lock as soon as it is written, as davfs2 needs it", async () => {
+  await using dav = await DavSite.open();
+  dav.time.ahead = -3_600_000; // whatever is written has just been written
+  const token = await locked(dav, "d/new");
+  const tag = async (path = "d/new") => (await dav.ask("HEAD", path)).headers.get("ETag") ?? "";
+  const put = (body: string, headers: Record<string, string>, question = {}) =>
+    dav.told("PUT", "d/new", { body, headers, ...question });
+  const shown = { If: `(${token})` };
+  const empty = await tag();
+  assert.match(empty, /^"0-\d+"$/);
+  assert.equal(await put("first", { ...shown, "If-Match": empty }), "204");
+  const fresh = await tag();
+  assert.match(fresh, /^W\/"5-\d+-\w+"$/);
+  assert.equal(await put("again", { ...shown, "If-Match": empty }), "412 ERR_PRECONDITION_FAILED");
+  await Deno.writeTextFile(`${dav.root}/d/new`, "others'");
+  assert.equal(await put("again", { ...shown, "If-Match": fresh }), "412 ERR_PRECONDITION_FAILED");
+  const now = await tag();
+  assert.equal(await put("again", { "If-Match": now }), "423 ERR_LOCKED");
+  assert.equal(await put("again", { ...shown, "If-Match": now }), "204");
+  assert.equal(await Deno.readTextFile(`${dav.root}/d/new`), "again");
+  const modified = (await dav.ask("HEAD", "d/new")).headers.get("Last-Modified") ?? "";
+  assert.equal(await put("since", { ...shown, "If-Unmodified-Since": modified }), "204");
+  assert.equal((await dav.ask("UNLOCK", "d/new", { headers: { "Lock-Token": token } })).status, 204);
+  assert.equal(
+    await put("x", { "If-Match": await tag() }),
+    "412 ERR_PRECONDITION_FAILED",
+    "others may write",
+  );
+  const ofDirectory = await locked(dav, "d");
+  const below = { If: `<https://h/dav/HPC${dav.root}/d> (${ofDirectory})`, "If-Match": await tag() };
+  assert.equal(await put("x", below), "412 ERR_PRECONDITION_FAILED", "it binds its account alone");
+  await dav.ask("UNLOCK", "d", { headers: { "Lock-Token": ofDirectory } });
+  const shared = await locked(dav, "d/new", { body: lockinfo("shared") });
+  const byOne = { If: `(${shared})`, "If-Match": await tag() };
+  assert.equal(await put("x", byOne), "412 ERR_PRECONDITION_FAILED", "others may have one too");
 });
 
 Deno.test("WebDAV locks of a directory bind its account with all below, and nobody else", async () => {

@@ -4,7 +4,6 @@ import type { AttributeSource } from "../../../src/attributes/attribute_source.t
 import { SILENT } from "../../../src/logging/logger.ts";
 import { Sinks } from "../../../src/logging/sink.ts";
 import { NO_ATTRIBUTES } from "../../../src/model/attributes.ts";
-import { httpError } from "../../../src/model/http_error.ts";
 import { openSharing } from "../../../src/resource/share/open_sharing.ts";
 import { SHARE_DATABASE } from "../../../src/sharing/store/schema.ts";
 import { DRAFT } from "../../sharing/store/conformance.ts";
@@ -19,27 +18,12 @@ const SOURCE: AttributeSource = {
 Deno.test("openSharing() has a store that lasts", async () => {
   await using site = await Site.open();
   const directory = await Deno.makeTempDir();
-  const server = (name: string, sharing: boolean) => ({
-    name,
-    description: "",
-    daemons: site.group,
-    sharing,
-    reservations: { limitFor: () => 0, descriptionsFor: () => [], list: () => [] },
-  });
   const open = () =>
     openSharing({
       accountStatus: () => Promise.resolve({ kind: "cannot tell" }),
-      servers: new Map([["HPC", server("HPC", true)], ["OTHER", server("OTHER", false)]]),
       sessions: new Map([["HPC", site.sessions]]),
       place: directory,
-      watch: () => () => {},
-      guess: (_who, look) => look(),
       attributes: SOURCE,
-      allowWriteAccess: false,
-      maxLifetimeSeconds: 0,
-      maxPerUser: 0,
-      unauthenticated: () => httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", accepted: "x" }),
-
       sinks: new Sinks(SILENT),
       log: SILENT,
       clock: Date.now,

@@ -105,12 +105,14 @@ Deno.test("listShares() gives long lists in parts, first the caller's own", asyn
     expires: 0,
   } as const;
   const others = { ...draft, owner: "cn=bob,o=example", target: ALICE };
-  for (let i = 0; i < 5100; i++) {
-    // Several at the same moment.
-    const rest = { server: "HPC", accessCount: 0, created: Math.floor(i / 3), oneTime: false, sources: [] };
-    await store.addAll([{ ...draft, ...rest, id: `own${i}`, path: `/data/${i}` }]);
-    if (i < 250) await store.addAll([{ ...others, ...rest, id: `others${i}`, path: `/other/${i}` }]);
-  }
+  await store.addAll(
+    Array.from({ length: 5100 }, (_, i) => {
+      // Several at the same moment.
+      const rest = { server: "HPC", accessCount: 0, created: Math.floor(i / 3), oneTime: false, sources: [] };
+      const own = { ...draft, ...rest, id: `own${i}`, path: `/data/${i}` };
+      return i < 250 ? [own, { ...others, ...rest, id: `others${i}`, path: `/other/${i}` }] : [own];
+    }).flat(),
+  );
   const found = { shares: new Set<string>(), accessible: new Set<string>() };
   const lengths: number[][] = [];
   let next: string | undefined = "share/HPC";

@@ -201,11 +201,7 @@ export class CertifiedUsers implements CertificateStore {
 
   /** Parses a certificate that was verified on upload. @throws {UnusableKey} If it is not valid. */
   #stored(line: string): UserCertificate {
-    const known = this.#verified.get(line);
-    if (known !== undefined) return known;
-    const certificate = readUserCertificate(line);
-    this.#verified.set(line, certificate);
-    return certificate;
+    return this.#verified.getOrInsertComputed(line, readUserCertificate);
   }
 
   /** Removes the certificates that expire first, if many share the principals. */

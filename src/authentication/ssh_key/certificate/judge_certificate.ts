@@ -14,7 +14,7 @@ interface Circumstances {
   readonly clientAddress?: string | undefined; // absent: the certificate is not being used
 }
 
-/** What came of judging a certificate. */
+/** Result of judging a certificate. */
 export type CertificateResult =
   | { readonly kind: "valid"; readonly principals: readonly string[] }
   | { readonly kind: "refused"; readonly reason: string };

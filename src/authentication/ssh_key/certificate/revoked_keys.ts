@@ -33,9 +33,8 @@ export class RevokedKeys {
   /** Returns the revocations of one authority, or for all if the blob is empty. */
   certificatesOf(authority: Uint8Array): RevokedCertificates {
     const name = authority.length === 0 ? "" : createHash("sha256").update(authority).digest("base64");
-    const known = this.#certificates.get(name) ?? { serials: new SerialRanges(), keyIds: new Set() };
-    this.#certificates.set(name, known);
-    return known;
+    const none = () => ({ serials: new SerialRanges(), keyIds: new Set<string>() });
+    return this.#certificates.getOrInsertComputed(name, none);
   }
 
   revokesKey({ fingerprint, blob }: SshPublicKey): boolean {

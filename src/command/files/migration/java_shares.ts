@@ -132,19 +132,15 @@ async function importFromPostgres(table: string): Promise<Imported> {
   const { config } = await usableConfiguration(COPY);
   const { database: chosen } = config.sharing;
   if (chosen === undefined) throw new CommandFailed(`${COPY.text()} chooses no PostgreSQL`);
-  const database = await openSharedDatabase(config, chosen);
-  try {
-    await makeTables(database, config, chosen);
-    // PostgreSQL folds unquoted names to lower case, as the Java service's.
-    const records = await recordsOf(database, table.toLowerCase());
-    return await withShareDatabase(
-      COPY,
-      ({ administration, servers }) =>
-        administration.take(readShareRecords(records, { file: table, servers, now: Date.now() })),
-    );
-  } finally {
-    database.close();
-  }
+  using database = await openSharedDatabase(config, chosen);
+  await makeTables(database, config, chosen);
+  // PostgreSQL folds unquoted names to lower case, as the Java service's.
+  const records = await recordsOf(database, table.toLowerCase());
+  return await withShareDatabase(
+    COPY,
+    ({ administration, servers }) =>
+      administration.take(readShareRecords(records, { file: table, servers, now: Date.now() })),
+  );
 }
 
 async function makeTables(database: Database, config: ServiceConfig, chosen: DatabaseConfig): Promise<void> {

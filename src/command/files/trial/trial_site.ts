@@ -5,8 +5,7 @@ import { Buffer } from "node:buffer";
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { encodeElement } from "../../../model/der_element.ts";
 
-/** Validity of trial certificates in days. */
-export const TRIAL_DAYS = 30;
+const TRIAL_DAYS = 30;
 
 const HOST = "localhost";
 const ORGANIZATION = "authserver trial";

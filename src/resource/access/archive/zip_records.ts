@@ -118,7 +118,7 @@ function zip64Field(numbers: readonly number[]): Buffer {
   return field;
 }
 
-/** Time in the low half, date in the high (4.4.6): years from 1980 to 2107, steps of two seconds. */
+/** Returns the time in the low half, the date in the high one (4.4.6): years from 1980 to 2107, steps of two seconds. */
 function dosTime(digits = ""): number {
   const [, year = 1980, month = 1, day = 1, hour = 0, minute = 0, second = 0] =
     /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/.exec(digits)?.map(Number) ?? [];

@@ -3,7 +3,7 @@ import { openFiles, sizeOf } from "../../../files/files.ts";
 import type { Logger } from "../../../logging/logger.ts";
 import { parentOf } from "../../../model/absolute_path.ts";
 import { mediatedScope } from "../../../files/session_scope.ts";
-import type { Upload } from "../../../sharing/store/upload_store.ts";
+import { ofAccount, type Upload } from "../../../sharing/store/upload_store.ts";
 import type { SharingParts } from "../../share/sharing_parts.ts";
 
 type DeletingParts = Pick<SharingParts, "sessions" | "uploads">;
@@ -33,6 +33,32 @@ export async function deletePart(upload: Upload, { sessions, uploads }: Deleting
   }
   await store.forget(upload);
   return false;
+}
+
+/**
+ * Runs work that writes a temporary file and may rename it. Deletes one that stays, even if the process dies meanwhile
+ * ({@link deleteDue}).
+ * @param work Calls `renamed` once the file has its name.
+ */
+export async function withTemporary<T>(
+  { server, uid, gid, part }: Pick<Upload, "server" | "uid" | "gid" | "part">,
+  work: (renamed: () => void) => Promise<T>,
+  parts: DeletingParts,
+): Promise<T> {
+  const { unfinished } = parts.uploads;
+  const id = { server, share: ofAccount(uid), key: crypto.randomUUID() };
+  return await unfinished.alone(id, true, async (held) => {
+    const upload = { ...id, uid, gid, part, name: part, files: 0, bytes: 0, kept: false };
+    held.upload = await unfinished.store.begin(upload, held.holder);
+    let isRenamed = false;
+    try {
+      return await work(() => isRenamed = true);
+    } finally {
+      held.over = true;
+      // If that fails, it expires.
+      await (isRenamed ? unfinished.store.forget(id) : deletePart(upload, parts)).catch(() => {});
+    }
+  });
 }
 
 /** Deletes uploads that are idle for a day and not held by a request. */

@@ -1,0 +1,321 @@
+import { createHash } from "node:crypto";
+import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
+import { nothingThere } from "../../../daemon/session/session_errors.ts";
+import { endOfName, find, makeDirectories, sizeOf } from "../../../files/files.ts";
+import { nameOf, parentOf } from "../../../model/absolute_path.ts";
+import { httpError, invalidRequest, isHttpError } from "../../../model/http_error.ts";
+import type { Body, HeaderList, HttpResponse } from "../../../model/http_message.ts";
+import type { Share } from "../../../sharing/share.ts";
+import type { Upload, UploadId } from "../../../sharing/store/upload_store.ts";
+import type { Call } from "../../call.ts";
+import { wantedDigest } from "../../dav/digests.ts";
+import type { SharingParts } from "../../share/sharing_parts.ts";
+import { emptyResponse } from "../../text_response.ts";
+import type { UseOfShare } from "../use_of_share.ts";
+import { fileToWrite } from "../validators.ts";
+import { deletePart, hasItsName } from "./delete_part.ts";
+import { firstFree, nthName } from "./dropped_name.ts";
+import type { HeldUpload } from "./unfinished_uploads.ts";
+import type { UploadRange } from "./upload_range.ts";
+
+/** Directory in which files are uploaded: that of a share, or the root for an account's own files. */
+export interface UploadPlace extends Pick<Share, "server" | "id" | "uid" | "gid" | "path" | "quota"> {
+  readonly reaches: (path: string) => boolean;
+  readonly open: (signal: AbortSignal) => Promise<DaemonSession>;
+  readonly use: (path: string) => Promise<UseOfShare>;
+}
+
+/** File, or piece of one, that a request brings. */
+interface Brought {
+  readonly name: string; // below the place
+  readonly key?: string | undefined; // known to the client, which can resume
+  readonly range: UploadRange;
+  readonly body: Body;
+  /** The first free name, or exactly its own if the request's conditions permit replacement. */
+  readonly naming: "free" | { readonly conditions: HeaderList };
+}
+
+interface UploadedFile {
+  readonly name: string;
+  readonly replaced?: boolean;
+}
+
+type UploadParts = Pick<SharingParts, "sessions" | "uploads" | "uses" | "clock">;
+
+/**
+ * Brings a file or a piece and answers.
+ * @returns 201 with `Upload-Name` (percent-encoded), 200 if it replaced a file, 202 with `Upload-Offset` while incomplete.
+ * @throws As {@link bringFile}.
+ */
+export async function answerUpload(
+  call: Call,
+  place: UploadPlace,
+  brought: Brought,
+  parts: UploadParts,
+): Promise<HttpResponse> {
+  const result = await bringFile(call, place, brought, parts);
+  if (!("name" in result)) {
+    return emptyResponse({ status: 202, headers: { "Upload-Offset": String(result.received) } });
+  }
+  const digest = await digestOf(call, place, `${place.path}${result.name}`);
+  return emptyResponse({
+    status: result.replaced ? 200 : 201,
+    headers: {
+      "Upload-Name": encodeURIComponent(result.name.toWellFormed()),
+      ...digest === undefined ? {} : { "Repr-Digest": digest },
+    },
+  });
+}
+
+/** Returns the digest of what arrived, if the request wants one. Without it the file is there all the same. */
+async function digestOf(call: Call, place: UploadPlace, path: string): Promise<string | undefined> {
+  if (!call.request.headers.has("Want-Repr-Digest")) return undefined;
+  try {
+    using session = await place.open(call.signal);
+    const { size } = await session.entry(path);
+    return await wantedDigest(session, path, size, call.request.headers);
+  } catch (error) {
+    call.log.warn("digest of an upload not computed", { path, error });
+  }
+}
+
+/**
+ * Writes a file or a piece as `.part`, and renames it when it is complete. Deletes an upload that failed and has no key to
+ * resume it; `deleteDue()` deletes others.
+ * @throws {ERR_INVALID_REQUEST | ERR_UPLOAD_OFFSET | ERR_QUOTA_USED | ERR_LENGTH_REQUIRED | ERR_TOO_MANY_UPLOADS |
+ * ERR_PRECONDITION_FAILED | ERR_NOT_A_FILE} And as sessions.
+ */
+export async function bringFile(
+  call: Call,
+  place: UploadPlace,
+  brought: Brought,
+  parts: UploadParts,
+): Promise<UploadedFile | { readonly received: number }> {
+  const { server, id: share } = place;
+  const { key } = brought;
+  // Readers of the directory see the digest; to go on with an upload takes the key.
+  const secret = `${server}/${share}/${key ?? crypto.randomUUID()}`;
+  const id = { server, share, key: createHash("sha256").update(secret).digest("hex").slice(0, 32) };
+  const { unfinished } = parts.uploads;
+  try {
+    return await unfinished.alone(id, key === undefined, (held) => bring(held, place, brought, parts));
+  } catch (error) {
+    const kept = key === undefined ? await giveUp(call, place, id, parts) : undefined;
+    if (kept !== undefined) return kept;
+    throw error;
+  }
+}
+
+/** Deletes an upload that cannot be resumed; if that fails, it expires later. @returns The file, if it was already renamed. */
+async function giveUp(
+  { log }: Call,
+  place: UploadPlace,
+  id: UploadId,
+  parts: UploadParts,
+): Promise<UploadedFile | undefined> {
+  try {
+    const upload = await parts.uploads.unfinished.store.hold(id, crypto.randomUUID());
+    if (upload === undefined || upload === "busy") return undefined;
+    return await deletePart(upload, parts) ? { name: keptName(upload, place) } : undefined;
+  } catch (error) {
+    log.warn("unfinished upload not deleted", { server: place.server, uid: place.uid, error });
+  }
+}
+
+/** Writes a file or a piece. The recorded upload decides what is permitted, not later requests. */
+async function bring(
+  held: HeldUpload,
+  place: UploadPlace,
+  brought: Brought,
+  parts: UploadParts,
+): Promise<UploadedFile | { readonly received: number }> {
+  const { range, naming } = brought;
+  const known = held.upload;
+  if (known?.kept) return { name: keptName(known, place) };
+  if (range.kind === "question" && known === undefined && naming === "free") return { received: 0 };
+  const path = `${place.path}${known?.name ?? brought.name}`;
+  if (!place.reaches(path)) throw nothingThere("outside of what the account may reach");
+  const use = await place.use(path);
+  let result: UploadedFile | { readonly received: number } = { received: 0 };
+  let received = 0;
+  try {
+    const stop = new AbortController();
+    const signal = AbortSignal.any([use.signal, held.signal, stop.signal]);
+    using session = await place.open(signal);
+    // Fails before the transfer instead of at the rename.
+    if (known === undefined && naming !== "free") {
+      await fileToWrite(session, path, naming.conditions, parts.clock());
+    }
+    if (known === undefined && range.kind === "question") return { received };
+    const upload = known ?? await begin(session, held, place, brought, parts);
+    if (known !== undefined && await hasItsName(session, known)) {
+      await noteFinished(held, brought, parts);
+      return result = { name: keptName(known, place) };
+    }
+    received = await write(session, upload, { place, ...brought }, known !== undefined);
+    const isWhole = upload.total === undefined ? range.kind === "whole" : received === upload.total;
+    if (!isWhole) return { received };
+    result = await giveName(session, held, { place, brought, signal, stop }, parts);
+    return result;
+  } finally {
+    await ("name" in result ? use.finish({ bytes: received, complete: true }) : use.giveBack());
+  }
+}
+
+/** Bytes of a name. */
+const LONGEST_NAME = 255;
+
+/** Reserves quota and records the upload in an existing directory: only a complete file creates directories. */
+async function begin(
+  session: DaemonSession,
+  held: HeldUpload,
+  place: UploadPlace,
+  { name, range }: Brought,
+  { uploads: { unfinished } }: UploadParts,
+): Promise<Upload> {
+  const total = range.kind === "whole" ? range.length : range.total;
+  const reserved = total ?? (range.kind === "whole" ? range.most : undefined);
+  if (reserved === undefined && place.quota?.bytes !== undefined) throw httpError("ERR_LENGTH_REQUIRED");
+  const { directory } = await deepestDirectory(session, place, name);
+  const end = `.${held.id.key}.part`;
+  const part = `${directory}${endOfName(nameOf(name), LONGEST_NAME - end.length)}${end}`;
+  const { uid, gid } = place;
+  const planned = { ...held.id, uid, gid, part, name, total, files: 1, bytes: reserved ?? 0, kept: false };
+  held.upload = await unfinished.store.begin(planned, held.holder);
+  if (held.upload === undefined) {
+    throw httpError("ERR_UPLOAD_INCOMPLETE", "another request has just begun it");
+  }
+  return held.upload;
+}
+
+/** Returns the deepest existing directory of a name and the number of missing ones below it. @throws {ERR_INVALID_REQUEST} */
+async function deepestDirectory(
+  session: DaemonSession,
+  { path }: UploadPlace,
+  name: string,
+): Promise<{ readonly directory: string; readonly missing: number }> {
+  let directory = parentOf(`${path}${name}`);
+  for (let missing = 0;; missing++) {
+    const entry = directory === path ? undefined : await find(session, directory);
+    if (directory === path || entry?.kind === "directory") return { directory, missing };
+    if (entry !== undefined) throw invalidRequest("There is a file where a directory is to be");
+    directory = parentOf(directory);
+  }
+}
+
+/** Reserves the quota that was unknown at the beginning and creates the directories; each counts as a file. */
+async function settle(
+  session: DaemonSession,
+  { id, holder, upload }: HeldUpload,
+  { place, signal }: { readonly place: UploadPlace; readonly signal: AbortSignal },
+  { uploads: { locks, unfinished: { store } } }: UploadParts,
+): Promise<void> {
+  if (upload === undefined) return;
+  const endTurn = await locks.takeHere(place.server, `${place.uid}:${place.path}`, signal);
+  try {
+    const { missing } = await deepestDirectory(session, place, upload.name);
+    const bytes = upload.total ?? await sizeOf(session, upload.part) ?? 0;
+    // An earlier request may have created directories.
+    const files = Math.max(upload.files, 1 + missing);
+    if (files !== upload.files || bytes !== upload.bytes) await store.resize(id, holder, { files, bytes });
+    if (missing > 0) await makeDirectories(session, parentOf(`${place.path}${upload.name}`));
+  } finally {
+    endTurn();
+  }
+}
+
+/** @returns Offset after the write. */
+async function write(
+  session: DaemonSession,
+  { part, total, bytes }: Upload,
+  { place, range, body }: Pick<Brought, "range" | "body"> & { readonly place: UploadPlace },
+  known: boolean,
+): Promise<number> {
+  const size = known ? await sizeOf(session, part) ?? 0 : 0;
+  const there = total !== undefined && size > total ? 0 : size;
+  if (range.kind === "question") return there;
+  if (range.kind === "piece" && (range.first !== there || range.total !== total)) {
+    throw httpError("ERR_UPLOAD_OFFSET", { offset: String(there) });
+  }
+  if (
+    range.kind === "whole" && known && range.length !== undefined && range.length !== (total ?? range.length)
+  ) {
+    throw invalidRequest("The upload began with another length");
+  }
+  const first = range.kind === "piece" ? range.first : 0;
+  const most = range.kind === "piece"
+    ? range.length
+    : total ?? (place.quota?.bytes === undefined ? Infinity : bytes);
+  let sent = 0;
+  await session.upload(part, body, { first, length: range.length, most, progress: (bytes) => sent = bytes });
+  return first + sent;
+}
+
+/** Attempts to find a free name under contention. */
+const MOST_TRIES = 50;
+
+/** Records the final name before the rename, and completion after it: later requests can tell what was done. */
+async function giveName(
+  session: DaemonSession,
+  held: HeldUpload,
+  { place, brought, signal, stop }: {
+    readonly place: UploadPlace;
+    readonly brought: Brought;
+    readonly signal: AbortSignal;
+    readonly stop: AbortController;
+  },
+  parts: UploadParts,
+): Promise<UploadedFile> {
+  const { uploads: { locks, unfinished: { store } } } = parts;
+  const { naming } = brought;
+  const { id, holder, upload } = held;
+  if (upload === undefined) throw new TypeError("nothing was brought");
+  const taken = new Set<number>();
+  const pathOf = (n: number) => `${place.path}${nthName(upload.name, n)}`;
+  const isTaken = async (n: number) => taken.has(n) || await sizeOf(session, pathOf(n)) !== undefined;
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const n = naming === "free" ? await firstFree(isTaken) : 1;
+    if (n === undefined) throw httpError("ERR_QUOTA_USED", "too many files of one name");
+    const endTurn = await locks.take(place.server, pathOf(n), signal, (reason) => stop.abort(reason));
+    let isRenaming = false;
+    try {
+      const isNoted = await store.name(id, holder, pathOf(n));
+      if (!isNoted || (naming === "free" && await isTaken(n))) {
+        taken.add(n);
+        if (naming !== "free") await new Promise((resolve) => setTimeout(resolve, 100));
+        continue;
+      }
+      const existing = naming !== "free" &&
+        await fileToWrite(session, pathOf(n), naming.conditions, parts.clock()) !== undefined;
+      await settle(session, held, { place, signal }, parts);
+      signal.throwIfAborted();
+      isRenaming = true;
+      await session.rename(upload.part, pathOf(n));
+      await noteFinished(held, brought, parts);
+      return { name: nthName(upload.name, n), replaced: existing };
+    } catch (error) {
+      if (!isRenaming || isHttpError(error, "ERR_ACCESS_REFUSED")) {
+        await store.name(id, holder, undefined).catch(() => false);
+      }
+      throw error;
+    } finally {
+      endTurn();
+    }
+  }
+  throw httpError("ERR_UPLOAD_INCOMPLETE", "others took each name");
+}
+
+/** Records completion. After a failure, the recorded name tells the next reader. */
+async function noteFinished(
+  held: HeldUpload,
+  { key }: Brought,
+  { uploads: { unfinished }, uses }: UploadParts,
+): Promise<void> {
+  held.over = true;
+  await uses.attempt(() => unfinished.store.finish(held.id, key !== undefined));
+}
+
+/** The name that a file got, below the place. */
+function keptName({ target, name }: Upload, { path }: UploadPlace): string {
+  return target === undefined ? name : target.slice(path.length);
+}
