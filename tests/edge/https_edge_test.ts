@@ -187,6 +187,12 @@ const refused: [string, string, number, string][] = [
     400,
     "ERR_BAD_REQUEST",
   ],
+  [
+    "TRACE, which would repeat credentials,",
+    "TRACE / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+    405,
+    "ERR_METHOD_NOT_ALLOWED",
+  ],
 ];
 for (const [what, text, status, code] of refused) {
   Deno.test(`HttpsEdge refuses ${what} with ${status}`, async () => {

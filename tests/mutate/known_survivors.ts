@@ -302,6 +302,13 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "the runtime heeds it only when it looks at its connections, and then answers what the edge would",
   },
   {
+    file: "src/edge/https_edge.ts",
+    at: "if (socket.destroyed) return;",
+    change: "socket.destroyed → false",
+    equivalent: true,
+    why: "a destroyed socket gives no bytes, so that a gate before it does nothing",
+  },
+  {
     file: "src/edge/request_gate.ts",
     at: "if (this.#closed) return false;",
     change: "this.#closed → false",
