@@ -1,6 +1,9 @@
-import { type InLanguage, type Markup, markup } from "./markup.ts";
+import { type InLanguage, type Language, type Markup, markup } from "./markup.ts";
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+/** Formatters by language and digits: a long page would take most of its time to make them. */
+const NUMBERS = new Map<string, Intl.NumberFormat>();
 
 /** Formats bytes in the largest unit that leaves a short number, such as `1.4 MiB`. */
 export function size(bytes: number): InLanguage {
@@ -12,8 +15,10 @@ export function size(bytes: number): InLanguage {
     unit++;
   }
   const digits = unit === 0 || value >= 100 ? 0 : 1;
-  const format = { maximumFractionDigits: digits, useGrouping: false };
-  return { in: (language) => `${new Intl.NumberFormat(language, format).format(value)} ${UNITS[unit]}` };
+  const options = { maximumFractionDigits: digits, useGrouping: false };
+  const formatIn = (language: Language) =>
+    NUMBERS.getOrInsertComputed(`${language} ${digits}`, () => new Intl.NumberFormat(language, options));
+  return { in: (language) => `${formatIn(language).format(value)} ${UNITS[unit]}` };
 }
 
 /** Formats an offset from UTC, such as `UTC+01:00`. @param minutes East of Greenwich. */
@@ -34,6 +39,8 @@ export function when(at: number, now: number): Markup {
   return markup`${moment(at)} (${distance(at, now)})`;
 }
 
+const DISTANCES = new Map<Language, Intl.RelativeTimeFormat>();
+
 const STEPS = [[86_400, "day"], [3600, "hour"], [60, "minute"]] as const;
 
 /** Formats a relative time, such as `in 3 days`. Both in milliseconds since the epoch. */
@@ -42,6 +49,7 @@ export function distance(at: number, now: number): InLanguage {
   // Rounds up a little: a new share of 7 days ends in 7 days, not in 6.
   const [length, unit] = STEPS.find(([length]) => seconds / length >= 0.95) ?? [60, "minute"];
   const steps = Math.floor(seconds / length + 0.05);
-  const format = (language: string) => new Intl.RelativeTimeFormat(language, { numeric: "auto" });
-  return { in: (language) => format(language).format(at < now ? -steps : steps, unit) };
+  const formatIn = (language: Language) =>
+    DISTANCES.getOrInsertComputed(language, () => new Intl.RelativeTimeFormat(language, { numeric: "auto" }));
+  return { in: (language) => formatIn(language).format(at < now ? -steps : steps, unit) };
 }

@@ -7,6 +7,8 @@ import fr from "./texts/fr.json" with { type: "json" };
 /** Texts of the pages by language (RFC 5646). A text with `{count}` can have a form for each plural category, or number. */
 export const LANGUAGES: Readonly<Record<Language, unknown>> = { en, de, fr };
 
+const PLURALS = new Map<Language, Intl.PluralRules>();
+
 /** Text of the pages, in the language of its reader. */
 export class Text implements InLanguage {
   constructor(readonly path: readonly string[], readonly values: Readonly<Record<string, Content>> = {}) {}
@@ -19,7 +21,8 @@ export class Text implements InLanguage {
   in(language: Language): Content {
     const found = this.path.reduce(memberOf, LANGUAGES[language]);
     const { count } = this.values;
-    const rule = typeof count === "number" ? new Intl.PluralRules(language).select(count) : "other";
+    const rules = () => PLURALS.getOrInsertComputed(language, () => new Intl.PluralRules(language));
+    const rule = typeof count === "number" ? rules().select(count) : "other";
     const text = [plain(count, language), rule, "other"].map((form) => memberOf(found, form))
       .find((form) => typeof form === "string");
     const pieces = String(text ?? found).split(/\{(\w+)\}/);

@@ -33,20 +33,25 @@ export function describeReservations(
   });
 }
 
+/** Formatters by time zone: to make one takes milliseconds. */
+const FORMATS = new Map<string, Intl.DateTimeFormat>();
+
+const PARTS: Intl.DateTimeFormatOptions = {
+  weekday: "short",
+  month: "short",
+  day: "2-digit",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+  timeZoneName: "short",
+  year: "numeric",
+};
+
 /** Formats as `Mon Jan 05 20:00:00 UTC 2026`, which clients expect. */
 function formatTime(at: number, zone: string): string {
-  const parts = new Intl.DateTimeFormat("en-GB", {
-    timeZone: zone,
-    weekday: "short",
-    month: "short",
-    day: "2-digit",
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-    hourCycle: "h23",
-    timeZoneName: "short",
-    year: "numeric",
-  }).formatToParts(at);
+  const format = () => new Intl.DateTimeFormat("en-GB", { timeZone: zone, ...PARTS });
+  const parts = FORMATS.getOrInsertComputed(zone, format).formatToParts(at);
   const part = (type: Intl.DateTimeFormatPartTypes) => parts.find((p) => p.type === type)?.value ?? "";
   const month = part("month").slice(0, 3);
   const time = `${part("hour")}:${part("minute")}:${part("second")}`;
