@@ -9,6 +9,7 @@ export class SessionClient {
 
   private constructor(readonly socket: Socket) {
     socket.setEncoding("utf8");
+    socket.setNoDelay(true);
     const wake = (change: () => void) => {
       change();
       this.#wake?.();
