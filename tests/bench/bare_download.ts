@@ -4,7 +4,7 @@
  */
 import { serveTransfers } from "./bare_transfer.ts";
 
-const [, , , path = "", size = ""] = Deno.args;
+const [, , , , path = "", size = ""] = Deno.args;
 
 serveTransfers(Deno.args, async (session, _request, response) => {
   const data = await session.openData();

@@ -9,11 +9,11 @@ type Session = Awaited<ReturnType<typeof SessionClient.connect>>;
 /**
  * Serves as the yardstick for transfers: a `node:https` server that has a session of its own with a daemon for each request,
  * and does nothing else. Tells its port on standard output.
- * @param args Folder with `auth-cert.pem`, `auth-key.pem` and `ca.pem`, command port, listen port; more are the answer's.
+ * @param args Folder with `auth-cert.pem`, `auth-key.pem` and `ca.pem`, command port, listen port, account; more are the answer's.
  * @param answer Ends the session.
  */
 export function serveTransfers(
-  [folder = "", commandPort = "", listenPort = ""]: readonly string[],
+  [folder = "", commandPort = "", listenPort = "", user = ""]: readonly string[],
   answer: (session: Session, request: IncomingMessage, response: ServerResponse) => Promise<void>,
 ): Server {
   const [certificate, key, trusted] = ["auth-cert", "auth-key", "ca"].map((name) =>
@@ -25,7 +25,7 @@ export function serveTransfers(
     const secret = crypto.randomUUID();
     await exchange(
       target,
-      `request-type=uftp-transfer-request\nclient-ip=127.0.0.1\nuser=alice\nsecret=${secret}\nfile=/\nEND\n`,
+      `request-type=uftp-transfer-request\nclient-ip=127.0.0.1\nuser=${user}\nsecret=${secret}\nfile=/\nEND\n`,
     );
     const session = await SessionClient.connect(Number(listenPort));
     await session.logIn(secret);

@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import { serveTransfers } from "./bare_transfer.ts";
 
-const path = Deno.args[3] ?? "";
+const path = Deno.args[4] ?? "";
 
 const server = serveTransfers(Deno.args, async (session, request, response) => {
   const data = await session.openData();

@@ -1,21 +1,23 @@
 import { ask } from "../system/ask.ts";
-import { ALICE, type Site } from "../system/running_service.ts";
-import { createSharingSite, EVERYBODY } from "../system/sharing/sharing_system.ts";
+import { ALICE } from "../system/running_service.ts";
+import { EVERYBODY } from "../system/sharing/sharing_system.ts";
 import { ChildProcess } from "./child_process.ts";
 import { engineFlags } from "./program.ts";
+import { type SharingSite, simulatedSite } from "./real_daemon.ts";
 
 const MIB = 1024 ** 2;
 
 /** A service with data sharing, in a process of its own. */
-export interface SharingBench extends AsyncDisposable {
-  readonly site: Site & { readonly data: string };
+export interface SharingBench extends SharingSite {
   readonly process: ChildProcess;
   /** Shares a path with everybody. @returns Its link. */
   share(path: string, access?: "READ" | "WRITE"): Promise<string>;
 }
 
-export async function startSharingBench(): Promise<SharingBench> {
-  const site = await createSharingSite();
+/** Starts a service in front of the daemon of a site, which ends with it; default: a simulated one. */
+export async function startSharingBench(made = simulatedSite()): Promise<SharingBench> {
+  const sharing = await made;
+  const { site } = sharing;
   const { process, said } = await ChildProcess.start(
     new URL("../../main.ts", import.meta.url),
     ["serve", "--config", site.main],
@@ -23,7 +25,7 @@ export async function startSharingBench(): Promise<SharingBench> {
     await engineFlags(),
   );
   return {
-    site,
+    ...sharing,
     process,
     async share(path, access = "READ") {
       const made = await ask(`https://localhost:${said}/rest/share/HPC`, site.authority.certificate, {
@@ -35,7 +37,7 @@ export async function startSharingBench(): Promise<SharingBench> {
     },
     async [Symbol.asyncDispose]() {
       await process[Symbol.asyncDispose]();
-      await site[Symbol.asyncDispose]();
+      await sharing[Symbol.asyncDispose]();
     },
   };
 }
@@ -43,13 +45,13 @@ export async function startSharingBench(): Promise<SharingBench> {
 /** Starts a script that carries bytes between HTTPS and a daemon of a site, as a yardstick. @returns With its address. */
 export async function startBare(
   script: string,
-  site: Site,
+  { site, daemon }: SharingSite,
   words: readonly (string | number)[],
 ): Promise<{ readonly process: ChildProcess; readonly url: string }> {
-  const daemon = site.daemon();
+  const { commandPort, listenPort, user } = daemon;
   const { process, said } = await ChildProcess.start(
     new URL(script, import.meta.url),
-    [`${site.folder}/conf`, daemon.commandPort, daemon.listenPort, ...words].map(String),
+    [`${site.folder}/conf`, commandPort, listenPort, user, ...words].map(String),
     /listening on (\d+)/,
   );
   return { process, url: `https://127.0.0.1:${said}/` };

@@ -1,5 +1,13 @@
 import { type Figure, type Measurement, median } from "../figure.ts";
-import { download, makeFile, startBare, startSharingBench, type Transfer } from "../transfers.ts";
+import { SITES } from "../real_daemon.ts";
+import {
+  download,
+  makeFile,
+  type SharingBench,
+  startBare,
+  startSharingBench,
+  type Transfer,
+} from "../transfers.ts";
 
 /** Bytes of the file: 2 GiB, sparse. */
 const SIZE = 2 * 1024 ** 3;
@@ -10,50 +18,58 @@ const ROUNDS = 3;
 export const shareDownload: Measurement = {
   name: "share-download",
   summary:
-    "2 GiB of a share over HTTPS, against a bare server that pipes the same from the same daemon; needs curl",
+    "2 GiB of a share over HTTPS, against a bare server that pipes the same from the same daemon; at a UFTPD too where UFTPD_CHECKOUT names one; needs curl",
   async run() {
-    await using service = await startSharingBench();
-    const path = `${service.site.data}/d/big`;
-    await makeFile(path, SIZE);
-    const yardstick = await startBare("./bare_download.ts", service.site, [path, SIZE]);
-    await using bare = yardstick.process;
-    const ours = service.process;
-    const link = await service.share(path);
-    await download(ours, link, SIZE); // both are compiled by then
-    await download(bare, yardstick.url, SIZE);
-    const rounds: { readonly ours: Transfer; readonly bare: Transfer }[] = [];
-    for (let i = 0; i < ROUNDS; i++) {
-      rounds.push({
-        ours: await download(ours, link, SIZE),
-        bare: await download(bare, yardstick.url, SIZE),
-      });
+    const figures: Figure[] = [];
+    for (const { at, make } of SITES) {
+      await using service = await startSharingBench(make());
+      figures.push(...(await against(service)).map((figure) => ({ ...figure, what: `${figure.what}${at}` })));
     }
-    const figure = (what: string, unit: string, of: (round: typeof rounds[number]) => number): Figure => ({
-      what,
-      unit,
-      value: median(rounds.map(of)),
-    });
-    return [
-      {
-        ...figure(
-          "processor time, of the bare one's",
-          "×",
-          (r) => (r.ours.cpu.total ?? NaN) / (r.bare.cpu.total ?? NaN),
-        ),
-        target: { atMost: 2 },
-      },
-      {
-        ...figure("throughput, of the bare one's", "×", (r) => r.ours.rate / r.bare.rate),
-        target: { atLeast: 0.6 },
-      },
-      figure("throughput", "MiB/s", (r) => r.ours.rate),
-      figure("throughput, bare", "MiB/s", (r) => r.bare.rate),
-      figure("processor time", "ms", (r) => r.ours.cpu.total ?? NaN),
-      figure("processor time, edge", "ms", (r) => r.ours.cpu["worker-1"] ?? NaN),
-      figure("processor time, core", "ms", (r) => r.ours.cpu["worker-2"] ?? NaN),
-      figure("processor time, bare", "ms", (r) => r.bare.cpu.total ?? NaN),
-      { what: "resident memory", value: ours.memory(), unit: "MiB" },
-      { what: "resident memory, bare", value: bare.memory(), unit: "MiB" },
-    ];
+    return figures;
   },
 };
+
+async function against(service: SharingBench): Promise<readonly Figure[]> {
+  const path = `${service.site.data}/d/big`;
+  await makeFile(path, SIZE);
+  const yardstick = await startBare("./bare_download.ts", service, [path, SIZE]);
+  await using bare = yardstick.process;
+  const ours = service.process;
+  const link = await service.share(path);
+  await download(ours, link, SIZE); // both are compiled by then
+  await download(bare, yardstick.url, SIZE);
+  const rounds: { readonly ours: Transfer; readonly bare: Transfer }[] = [];
+  for (let i = 0; i < ROUNDS; i++) {
+    rounds.push({
+      ours: await download(ours, link, SIZE),
+      bare: await download(bare, yardstick.url, SIZE),
+    });
+  }
+  const figure = (what: string, unit: string, of: (round: typeof rounds[number]) => number): Figure => ({
+    what,
+    unit,
+    value: median(rounds.map(of)),
+  });
+  return [
+    {
+      ...figure(
+        "processor time, of the bare one's",
+        "×",
+        (r) => (r.ours.cpu.total ?? NaN) / (r.bare.cpu.total ?? NaN),
+      ),
+      target: { atMost: 2 },
+    },
+    {
+      ...figure("throughput, of the bare one's", "×", (r) => r.ours.rate / r.bare.rate),
+      target: { atLeast: 0.6 },
+    },
+    figure("throughput", "MiB/s", (r) => r.ours.rate),
+    figure("throughput, bare", "MiB/s", (r) => r.bare.rate),
+    figure("processor time", "ms", (r) => r.ours.cpu.total ?? NaN),
+    figure("processor time, edge", "ms", (r) => r.ours.cpu["worker-1"] ?? NaN),
+    figure("processor time, core", "ms", (r) => r.ours.cpu["worker-2"] ?? NaN),
+    figure("processor time, bare", "ms", (r) => r.bare.cpu.total ?? NaN),
+    { what: "resident memory", value: ours.memory(), unit: "MiB" },
+    { what: "resident memory, bare", value: bare.memory(), unit: "MiB" },
+  ];
+}

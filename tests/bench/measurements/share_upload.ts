@@ -16,7 +16,7 @@ export const shareUpload: Measurement = {
     const { data, folder } = service.site;
     const source = `${folder}/source`;
     await makeFile(source, SIZE);
-    const yardstick = await startBare("./bare_upload.ts", service.site, [`${data}/d/bare`]);
+    const yardstick = await startBare("./bare_upload.ts", service, [`${data}/d/bare`]);
     await using bare = yardstick.process;
     const ours = service.process;
     const link = `${await service.share(`${data}/d/`, "WRITE")}/ours`;
