@@ -116,3 +116,37 @@ Deno.test("SqliteDatabase reports changes that the disk does not take, and finds
     assert.deepEqual(sinks.states, [{ name: "records", lost: 0 }], "a mistake is no fault of the disk");
     database.close();
   }));
+
+Deno.test("SqliteDatabase commits the changes of one turn together, and one that fails alone", () =>
+  inFolder(async (file) => {
+    const database = open(file);
+    const reader = open(file); // sees a new version for each transaction
+    const texts = async () =>
+      (await database.read(() => rows("SELECT text FROM note", {}))).map(({ text }) => text);
+    const add = (text: string) => database.change(() => rows(INSERT, { text }));
+    reader.version();
+    const before = reader.version();
+    await Promise.all([add("a"), add("b"), add("c")]);
+    assert.deepEqual(await texts(), ["a", "b", "c"]);
+    assert.equal(reader.version(), before + 1);
+    const settled = await Promise.allSettled([
+      add("d"),
+      database.change(() => rows("INSERT INTO note (text) VALUES (NULL)", {})),
+      database.change(function* () {
+        yield* rows(INSERT, { text: "undone" });
+        throw new RangeError("a mistake");
+      }),
+      add("e"),
+    ]);
+    assert.deepEqual(settled.map(({ status }) => status), ["fulfilled", "rejected", "rejected", "fulfilled"]);
+    assert.ok(settled[1]?.status === "rejected" && settled[1].reason instanceof DatabaseFailure);
+    assert.ok(settled[2]?.status === "rejected" && settled[2].reason instanceof RangeError);
+    assert.deepEqual(await texts(), ["a", "b", "c", "d", "e"]);
+    const last = add("f");
+    database.close();
+    await last;
+    reader.close();
+    const again = open(file);
+    assert.equal((await again.read(() => rows("SELECT text FROM note", {}))).length, 6);
+    again.close();
+  }));

@@ -3,31 +3,37 @@ import { httpError } from "../../model/http_error.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
 import { type Reply, ReplyReader } from "./reply_reader.ts";
 
+/** Daemons ignore it after the login. */
+const EMPTY_LINE = Uint8Array.of(10);
+
 /** Control connection; an unexpected reply ends the session. */
 export class ControlConnection {
+  isLoggedIn = false;
   readonly #replies: ReplyReader;
+  #heard = false; // whether the daemon sent something since this side did
 
   constructor(readonly socket: GuardedSocket, readonly replyMs: number) {
-    this.#replies = new ReplyReader(socket);
+    this.#replies = new ReplyReader({
+      read: (into, ms) => this.#read(into, ms),
+      fail: (reason) => socket.fail(reason),
+    });
+  }
+
+  /**
+   * Reads what comes next. A daemon sends a line once its last one is acknowledged, which the system delays by 40 ms unless
+   * something is sent: an empty line.
+   */
+  async #read(into: Uint8Array, ms: number): Promise<number | null> {
+    if (this.#heard && this.isLoggedIn) await this.socket.write(EMPTY_LINE, ms).catch(() => {});
+    this.#heard = true;
+    return await this.socket.read(into, ms);
   }
 
   /** Sends a command without line end, never logged for its secrets, and reads the reply. */
   async command(text: string, ms?: number): Promise<Reply> {
-    await this.#send([text]);
-    return await this.readReply(ms);
-  }
-
-  /** Sends commands together: multi-line replies wait 40 ms for a delayed acknowledgement, this way only once. */
-  async commands(...texts: readonly string[]): Promise<readonly Reply[]> {
-    await this.#send(texts);
-    const replies: Reply[] = [];
-    while (replies.length < texts.length) replies.push(await this.readReply());
-    return replies;
-  }
-
-  async #send(texts: readonly string[]): Promise<void> {
     this.#replies.requireNothingLeft();
-    await this.sendAhead(texts);
+    await this.sendAhead([text]);
+    return await this.readReply(ms);
   }
 
   /** Sends commands without waiting; the caller must read all replies in order. */
@@ -35,6 +41,7 @@ export class ControlConnection {
     if (texts.some(hasForbiddenCharacter)) {
       throw httpError("ERR_DAEMON_SESSION", "Control character in a command, nothing was sent");
     }
+    this.#heard = false;
     await this.socket.write(
       new TextEncoder().encode(texts.map((text) => `${text}\n`).join("")),
       this.replyMs,

@@ -44,7 +44,16 @@ export class DaemonSession {
 
   /** Returns the entry at a path, following links. @throws {ERR_NOT_FOUND} If absent or out of reach. */
   async entry(path: string): Promise<Entry> {
-    return this.#entryAt(path, await this.#control.command(`MLST ${this.#argument(path, "any")}`));
+    const reply = await this.#control.command(`MLST ${this.#argument(path, "any")}`);
+    if (reply.code === 550) throw nothingThere(`MLST refused: ${reply.text}`);
+    const entry = reply.code === 250 && reply.inner.length === 1
+      ? parseEntry(reply.inner[0] ?? "")
+      : undefined;
+    if (entry === undefined) throw refusal("MLST", reply);
+    if (!this.#reaches(entry.kind === "directory" ? asDirectory(path) : withoutSlash(path))) {
+      throw outOfReach();
+    }
+    return entry;
   }
 
   /**
@@ -53,17 +62,11 @@ export class DaemonSession {
    * @throws {ERR_NOT_FOUND}
    */
   async datedEntry(path: string): Promise<Entry & { readonly modifiedAt?: number }> {
-    const [facts, status] = await this.#control.commands(
-      `MLST ${this.#argument(path, "any")}`,
-      `STAT F ${argument(path)}`,
-    );
-    if (facts === undefined) throw httpError("ERR_DAEMON_SESSION", "No reply to MLST");
-    const line = status?.code === 211 && status.inner.length === 1 ? status.inner[0] ?? "" : "";
+    const entry = await this.entry(path);
+    const status = await this.#control.command(`STAT F ${argument(path)}`);
+    const line = status.code === 211 && status.inner.length === 1 ? status.inner[0] ?? "" : "";
     const milliseconds = /^[-d][-rwx]{3} \d+ (\d{1,15}) /.exec(line)?.[1];
-    return {
-      ...this.#entryAt(path, facts),
-      modifiedAt: milliseconds === undefined ? undefined : Number(milliseconds),
-    };
+    return { ...entry, modifiedAt: milliseconds === undefined ? undefined : Number(milliseconds) };
   }
 
   /** Reads the entries of a directory that the session reaches, unordered. @throws {ERR_NOT_FOUND} */
@@ -175,17 +178,15 @@ export class DaemonSession {
     using data = await this.#openData();
     this.#unfinished++;
     if (first > 0 && length === undefined) throw new TypeError("the length of a part must be known");
-    const prepare = length === undefined || length === 0
-      ? []
-      : [first > 0 ? `RANG ${first} ${first + length}` : `ALLO ${length}`];
-    const replies = await this.#control.commands(...prepare, command);
-    const prepared = replies.slice(0, -1).find(({ code }) => code !== (first > 0 ? 350 : 200));
-    if (prepared !== undefined) throw refusal(prepare.join(), prepared);
-    const reply = replies.at(-1);
-    if (reply?.code !== 150) {
+    if (first > 0) {
+      const range = await this.#control.command(`RANG ${first} ${first + (length ?? 0)}`);
+      if (range.code !== 350) throw refusal("RANG", range);
+    }
+    const reply = await this.#control.command(command);
+    if (reply.code !== 150) {
       const diagnostic = tooLongName(path);
       if (diagnostic !== undefined) throw invalidPath(diagnostic);
-      throw refusal("STOR", reply ?? { code: 0, text: "", inner: [] });
+      throw refusal("STOR", reply);
     }
     progress(0);
     const sent = await sendBody(body, data, this.parts.times, { most, progress }).catch((error) =>
@@ -268,18 +269,6 @@ export class DaemonSession {
 
   [Symbol.dispose](): void {
     this.close();
-  }
-
-  #entryAt(path: string, reply: Reply): Entry {
-    if (reply.code === 550) throw nothingThere(`MLST refused: ${reply.text}`);
-    const entry = reply.code === 250 && reply.inner.length === 1
-      ? parseEntry(reply.inner[0] ?? "")
-      : undefined;
-    if (entry === undefined) throw refusal("MLST", reply);
-    if (!this.#reaches(entry.kind === "directory" ? asDirectory(path) : withoutSlash(path))) {
-      throw outOfReach();
-    }
-    return entry;
   }
 
   /** Returns the argument of a command. @param kind Whether a path without slash may be a directory. @throws {ERR_NOT_FOUND} */

@@ -298,6 +298,7 @@ async function logIn(control: ControlConnection, secret: Secret): Promise<void> 
     throw httpError("ERR_TOO_MANY_SESSIONS", `Login refused: ${reply.text}`);
   }
   if (reply.code !== 230) throw refusal("PASS", reply);
+  control.isLoggedIn = true;
   await checkAlive(control);
 }
 

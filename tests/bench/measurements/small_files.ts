@@ -10,6 +10,8 @@ import { download, type SharingBench, startSharingBench } from "../transfers.ts"
 const UPLOADED = 1000;
 const AT_ONCE = 4;
 const ARCHIVED = 5000;
+/** Of these, so many are read one by one: a UFTPD needs 50 ms for each. */
+const READ = 1000;
 /** Rounds of uploads and STORs, in turn, so that a disturbance meets both. */
 const ROUNDS = 5;
 const BYTES = 1024;
@@ -55,7 +57,7 @@ async function against(service: SharingBench): Promise<readonly Figure[]> {
   }
   agent.destroy();
 
-  const read = await rate({ from: 0, to: ARCHIVED }, 1, async (i) => {
+  const read = await rate({ from: 0, to: READ }, 1, async (i) => {
     const socket = await session.openData();
     await session.command(`RETR ${many}/${i}`);
     await readAll(socket);

@@ -41,6 +41,34 @@ Deno.test("ControlConnection reads replies of one line and of several, however t
   assert.deepEqual(await readReplies([...bytes(text)].map((byte) => Uint8Array.of(byte)), 3), expected);
 });
 
+Deno.test("ControlConnection sends an empty line before each part of a reply but the first, once it is logged in", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const served = (async () => {
+    using connection = await listener.accept();
+    const heard = async () => {
+      const line = new Uint8Array(100);
+      return new TextDecoder().decode(line.subarray(0, await connection.read(line) ?? 0));
+    };
+    // Each line only when something came that acknowledges the last one.
+    const lines: string[] = [];
+    for (const line of ["331 a\n", "250- Listing\n", " entry\n", "250 End\n", "226 done\n"]) {
+      lines.push(await heard());
+      await connection.write(bytes(line));
+    }
+    return lines;
+  })();
+  const signal = new AbortController().signal;
+  const socket = await GuardedSocket.connect("127.0.0.1", listener.addr.port, 1000, signal);
+  const control = new ControlConnection(socket, 5000);
+  await control.command("USER a");
+  control.isLoggedIn = true;
+  assert.deepEqual(await control.command("MLST b"), { code: 250, text: "End", inner: ["entry"] });
+  assert.equal((await control.readReply()).code, 226);
+  assert.deepEqual(await served, ["USER a\n", "MLST b\n", "\n", "\n", "\n"]);
+  socket.close();
+  listener.close();
+});
+
 const BROKEN = [
   "",
   "220 no line end",
