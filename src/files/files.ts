@@ -262,7 +262,7 @@ interface Copied extends Pick<Entry, "kind" | "size"> {
 }
 
 /** Makes an empty file with the mode of one that it will replace. @returns False if the daemon cannot set it. */
-async function takesMode(session: DaemonSession, part: string, { mode }: DatedEntry): Promise<boolean> {
+export async function takesMode(session: DaemonSession, part: string, { mode }: DatedEntry): Promise<boolean> {
   if (mode === undefined) return false;
   await session.upload(part, null, { length: 0, progress: () => {} });
   return await session.setMode(part, mode);

@@ -3,7 +3,15 @@ import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Sink } from "../logging/sink.ts";
 import { type Clock, wholeMs } from "../model/clock.ts";
 import { OperatorError } from "../model/diagnostic.ts";
-import { checkValues, type Database, DatabaseFailure, type Row, type Values, type Work } from "./database.ts";
+import {
+  checkValues,
+  type Database,
+  DatabaseFailure,
+  type Manner,
+  type Row,
+  type Values,
+  type Work,
+} from "./database.ts";
 
 /** Schema of a database file and its migrations. */
 export interface Schema {
@@ -33,15 +41,15 @@ interface Change {
 }
 
 /**
- * SQLite file, fully synchronised: acknowledged changes survive a power cut. The changes of one turn of the event loop are one
- * transaction, since the disk needs as long for one as for all.
+ * SQLite file, fully synchronised: acknowledged changes survive a power cut. Calls complete synchronously, except changes that
+ * may wait: those of one turn of the event loop are one transaction, since the disk needs as long for one as for all.
  */
 export class SqliteDatabase implements Database {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
   readonly #clock: Clock;
   readonly #sink: Sink | undefined;
-  #changes: Change[] = []; // of this turn
+  #changes: Change[] = []; // that wait
 
   /**
    * Opens or creates a file, or {@link IN_MEMORY}, and migrates it. @throws {UnknownDatabase} If damaged, foreign
@@ -80,13 +88,14 @@ export class SqliteDatabase implements Database {
     });
   }
 
-  change<T>(work: () => Work<T>): Promise<T> {
+  change<T>(work: () => Work<T>, { mayWait = false }: Manner = {}): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const run = () => {
       const result = this.#walk(work());
       return () => resolve(result);
     };
-    if (this.#changes.push({ run, reject }) === 1) setImmediate(() => this.#commit());
+    if (this.#changes.push({ run, reject }) === 1 && mayWait) setImmediate(() => this.#commit());
+    if (!mayWait) this.#commit();
     return promise;
   }
 

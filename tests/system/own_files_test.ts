@@ -115,8 +115,21 @@ Deno.test("My files takes a file whole or in pieces, resumes it, and tells its d
   assert.equal((await put("parts.txt", "other", { key: "q".repeat(20) })).status, 412, "nothing is replaced");
   const { etag } = (await alice.get(at("d/ten.txt"), { method: "HEAD" })).headers;
   const replace = { key: "r".repeat(20), headers: { "If-None-Match": "", "If-Match": String(etag) } };
+  const modeOf = async (name: string) => ((await Deno.stat(`${data}/${name}`)).mode ?? 0) & 0o777;
+  await Deno.chmod(`${data}/d/ten.txt`, 0o640);
   assert.equal((await put("d/ten.txt", "abcdefghij", replace)).status, 200);
   assert.equal(await Deno.readTextFile(`${data}/d/ten.txt`), "abcdefghij");
+  assert.equal(await modeOf("d/ten.txt"), 0o640);
+  await put("with blanks.txt", "secret");
+  await Deno.chmod(`${data}/with blanks.txt`, 0o600);
+  const blanks = { key: "s".repeat(20), headers: { "If-None-Match": "" } };
+  assert.equal((await put("with blanks.txt", "012", { ...blanks, range: "bytes 0-2/6" })).status, 202);
+  const [part = ""] = [...Deno.readDirSync(data)].map(({ name }) => name).filter((name) =>
+    name.endsWith(".part")
+  );
+  assert.equal(await modeOf(part), 0o600, "also before it is complete");
+  assert.equal((await put("with blanks.txt", "345", { ...blanks, range: "bytes 3-5/6" })).status, 200);
+  assert.equal(await modeOf("with blanks.txt"), 0o600);
   for (const hidden of ["d/secret/y", "d/secret/new/y", "d/b.key"]) {
     assert.equal((await put(hidden, "x")).status, 404, hidden);
   }

@@ -135,7 +135,7 @@ export class UploadStore {
   }
 
   #change<T>(work: () => Work<T>, alone?: string): Promise<T> {
-    return this.database.change(work, { alone }).catch(refused);
+    return this.database.change(work, { alone, mayWait: true }).catch(refused);
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import { nothingThere } from "../../../daemon/session/session_errors.ts";
-import { endOfName, find, makeDirectories, sizeOf } from "../../../files/files.ts";
+import { endOfName, find, makeDirectories, sizeOf, takesMode } from "../../../files/files.ts";
 import { nameOf, parentOf } from "../../../model/absolute_path.ts";
 import { httpError, invalidRequest, isHttpError } from "../../../model/http_error.ts";
 import type { Body, HeaderList, HttpResponse } from "../../../model/http_message.ts";
@@ -143,11 +143,12 @@ async function bring(
     const signal = AbortSignal.any([use.signal, held.signal, stop.signal]);
     using session = await place.open(signal);
     // Fails before the transfer instead of at the rename.
-    if (known === undefined && naming !== "free") {
-      await fileToWrite(session, path, naming.conditions, parts.clock());
-    }
+    const replaced = known === undefined && naming !== "free"
+      ? await fileToWrite(session, path, naming.conditions, parts.clock())
+      : undefined;
     if (known === undefined && range.kind === "question") return { received };
     const upload = known ?? await begin(session, held, place, brought, parts);
+    if (replaced !== undefined) await takesMode(session, upload.part, replaced); // before it has content
     if (known !== undefined && await hasItsName(session, known)) {
       await noteFinished(held, brought, parts);
       return result = { name: keptName(known, place) };
@@ -178,7 +179,8 @@ async function begin(
   if (reserved === undefined && place.quota?.bytes !== undefined) throw httpError("ERR_LENGTH_REQUIRED");
   const { directory } = await deepestDirectory(session, place, name);
   const end = `.${held.id.key}.part`;
-  const part = `${directory}${endOfName(nameOf(name), LONGEST_NAME - end.length)}${end}`;
+  // Daemons set no mode of a name with blanks.
+  const part = `${directory}${endOfName(nameOf(name), LONGEST_NAME - end.length).replaceAll(" ", "_")}${end}`;
   const { uid, gid } = place;
   const planned = { ...held.id, uid, gid, part, name, total, files: 1, bytes: reserved ?? 0, kept: false };
   held.upload = await unfinished.store.begin(planned, held.holder);
@@ -285,14 +287,16 @@ async function giveName(
         if (naming !== "free") await new Promise((resolve) => setTimeout(resolve, 100));
         continue;
       }
-      const existing = naming !== "free" &&
-        await fileToWrite(session, pathOf(n), naming.conditions, parts.clock()) !== undefined;
+      const existing = naming === "free"
+        ? undefined
+        : await fileToWrite(session, pathOf(n), naming.conditions, parts.clock());
+      if (existing?.mode !== undefined) await session.setMode(upload.part, existing.mode);
       await settle(session, held, { place, signal }, parts);
       signal.throwIfAborted();
       isRenaming = true;
       await session.rename(upload.part, pathOf(n));
       await noteFinished(held, brought, parts);
-      return { name: nthName(upload.name, n), replaced: existing };
+      return { name: nthName(upload.name, n), replaced: existing !== undefined };
     } catch (error) {
       if (!isRenaming || isHttpError(error, "ERR_ACCESS_REFUSED")) {
         await store.name(id, holder, undefined).catch(() => false);
