@@ -70,9 +70,6 @@ async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
 const MOST_ENTRIES = 100_000;
 const MOST_DEPTH = 64;
 
-/** Time to undo what a request left. */
-const CLEANING_MS = 30_000;
-
 /** Bytes of a name. */
 const LONGEST_NAME = 255;
 
@@ -88,6 +85,12 @@ interface Writing {
   readonly progress?: (bytes: number) => void;
 }
 
+/** Replacement of what was set aside under a temporary name: absolute paths of what takes its place. */
+export interface Replacement {
+  readonly from: string;
+  readonly to: string;
+}
+
 /** Files of one server as one person reaches them. */
 export class Files {
   /** @param confine Returns the session that reaches a path. @throws A refusal. */
@@ -95,8 +98,12 @@ export class Files {
     readonly sessions: Pick<SessionClient, "open">,
     readonly confine: (path: string) => FilesSession,
     readonly home: () => Promise<string>, // with its last slash
-    /** Runs work that writes a temporary file and may rename it; deletes one that stays. */
-    readonly withTemporary: <T>(part: string, work: (renamed: () => void) => Promise<T>) => Promise<T>,
+    /** Runs work on a temporary path. Deletes what stays there; at the end of a {@link Replacement}, or puts it back. */
+    readonly withTemporary: <T>(
+      part: string,
+      work: (renamed: () => void) => Promise<T>,
+      replacement?: Replacement,
+    ) => Promise<T>,
   ) {}
 
   /** Opens a session that reaches a path, and all else within the person's limits or the token's directory around it. */
@@ -161,7 +168,7 @@ export class Files {
     using session = await this.open(path, signal);
     const { kind } = await session.entry(path);
     if (kind === "directory") this.#requireTree(path);
-    await removeTree(session, path, kind, { left: MOST_ENTRIES }, MOST_DEPTH);
+    await removeAll(session, path, kind);
   }
 
   /** Renames a file or directory, in place of the target. @throws {ERR_OUTSIDE_LIMITS | ERR_OVERLAP | ERR_NO_DIRECTORY} */
@@ -169,8 +176,7 @@ export class Files {
     using session = await this.open(from, signal);
     const { kind } = await session.entry(from);
     this.#requireBoth(from, to, kind);
-    const rename = () => withParent(session, to, () => session.rename(from, to));
-    await this.#replacing(session, { from, to, kind }, rename);
+    await this.#rename(session, from, to, kind);
   }
 
   /**
@@ -182,8 +188,18 @@ export class Files {
     using session = await this.open(from, writing.signal);
     const { kind, size } = await session.entry(from);
     this.#requireBoth(from, to, kind);
-    const source = { from, to, kind, size, depth: 0 };
-    await this.#replacing(session, source, () => this.#copyTree(session, source, { shallow, ...writing }));
+    const copyTo = (target: string) =>
+      this.#copyTree(session, { from, to: target, kind, size, depth: 0 }, { shallow, ...writing });
+    const old = await find(session, to);
+    if (old === undefined || (old.kind !== "directory" && kind !== "directory")) return await copyTo(to);
+    if (old.kind === "directory") this.#requireTree(to);
+    const part = temporary(to);
+    await this.withTemporary(part, async (renamed) => {
+      using _ = session;
+      await copyTo(part);
+      await this.#rename(session, part, to, kind, from);
+      renamed();
+    });
   }
 
   async #copyTree(session: DaemonSession, source: Copied, { shallow, ...writing }: Copying): Promise<void> {
@@ -210,28 +226,29 @@ export class Files {
     }
   }
 
-  /** Sets aside what is at the target while `work` puts something else there, and puts it back if that fails. */
-  async #replacing(
+  /**
+   * Renames a file or directory. A directory that is replaced, or replaced by one, is set aside before.
+   * @param source Must be there without the target: a link could lead to it through that.
+   */
+  async #rename(
     session: DaemonSession,
-    { from, to, kind }: Pick<Copied, "from" | "to" | "kind">,
-    work: () => Promise<void>,
+    from: string,
+    to: string,
+    kind: Entry["kind"],
+    source = from,
   ): Promise<void> {
+    const rename = () => withParent(session, to, () => session.rename(from, to));
     const old = await find(session, to);
-    if (old === undefined || (old.kind !== "directory" && kind !== "directory")) return await work();
+    if (old === undefined || (old.kind !== "directory" && kind !== "directory")) return await rename();
     if (old.kind === "directory") this.#requireTree(to);
     const aside = temporary(to);
-    await session.rename(to, aside);
-    try {
-      await session.entry(from); // it is gone if a link led to it through the target
-      await work();
-    } catch (error) {
-      const signal = AbortSignal.timeout(CLEANING_MS); // the request may be over
-      await this.remove(to, signal).catch(() => {});
-      using again = await this.open(to, signal);
-      await again.rename(aside, to);
-      throw error;
-    }
-    await removeTree(session, aside, old.kind, { left: MOST_ENTRIES }, MOST_DEPTH);
+    await this.withTemporary(aside, async (renamed) => {
+      using _ = session;
+      await session.rename(to, aside);
+      await session.entry(source);
+      await rename();
+      renamed();
+    }, { from, to });
   }
 
   /** A directory takes with it what limits hide: moved, it would be outside of them. @throws {ERR_OUTSIDE_LIMITS} */
@@ -262,7 +279,11 @@ interface Copied extends Pick<Entry, "kind" | "size"> {
 }
 
 /** Makes an empty file with the mode of one that it will replace. @returns False if the daemon cannot set it. */
-export async function takesMode(session: DaemonSession, part: string, { mode }: DatedEntry): Promise<boolean> {
+export async function takesMode(
+  session: DaemonSession,
+  part: string,
+  { mode }: DatedEntry,
+): Promise<boolean> {
   if (mode === undefined) return false;
   await session.upload(part, null, { length: 0, progress: () => {} });
   return await session.setMode(part, mode);
@@ -279,6 +300,11 @@ async function withParent(session: DaemonSession, path: string, work: () => Prom
     if (parent === "unknown" || parent?.kind === "directory") throw error;
     throw httpError("ERR_NO_DIRECTORY", "of a new entry", error);
   }
+}
+
+/** Deletes a file, or a directory with all below. @throws {ERR_TREE_TOO_LARGE} */
+export function removeAll(session: DaemonSession, path: string, kind: Entry["kind"]): Promise<void> {
+  return removeTree(session, path, kind, { left: MOST_ENTRIES }, MOST_DEPTH);
 }
 
 async function removeTree(

@@ -57,7 +57,8 @@ export async function ownFiles(
     client,
     (path) => ({ ...common, ...confined(call, path, limits) }),
     home,
-    (part, work) => withTemporary({ server: name, uid, gid: group, part }, work, parts),
+    (part, work, replacement) =>
+      withTemporary({ server: name, uid, gid: group, part, replacement }, work, parts),
   );
 }
 

@@ -41,6 +41,8 @@ export class Session {
   readonly #accepted: DataConnection[] = [];
   readonly #abort = new AbortController();
   #command = "";
+  /** Commands of the kind that the fault is about. */
+  #met = 0;
 
   /** @throws If the request's values do not make a session: the daemon then leaves after its `230`. */
   constructor(
@@ -145,7 +147,9 @@ export class Session {
     const command = word.toUpperCase();
     this.#command = command;
     if (this.fault?.kind === "reply" && this.fault.to === command) return this.reply(this.fault.reply);
-    if (this.fault?.kind === "hang" && this.fault.on === command) return await this.#hang();
+    if (this.fault?.kind === "hang" && this.fault.on === command && this.#met++ >= (this.fault.after ?? 0)) {
+      return await this.#hang();
+    }
     const run = COMMANDS.get(command);
     if (run === undefined) return this.reply("502 Command not implemented.");
     try {

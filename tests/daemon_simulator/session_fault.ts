@@ -7,8 +7,8 @@ export type SessionFault =
   | { readonly kind: "reply"; readonly to: string; readonly reply: string }
   /** The reply to a command without its last LF, then closed. */
   | { readonly kind: "unterminated-reply"; readonly to: string }
-  /** Never answers a command. */
-  | { readonly kind: "hang"; readonly on: string }
+  /** Never answers a command, after so many of its kind. */
+  | { readonly kind: "hang"; readonly on: string; readonly after?: number }
   /** `230 Login successful`, then closed. */
   | { readonly kind: "close-after-login" }
   /** Names a port for the data connection on which nobody listens. */

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { Files } from "../../src/files/files.ts";
 import type { PathLimits } from "../../src/files/path_limits.ts";
-import { withTemporary } from "../../src/resource/access/drop/delete_part.ts";
+import { SILENT } from "../../src/logging/logger.ts";
+import { deleteDue, withTemporary } from "../../src/resource/access/drop/delete_part.ts";
+import { rows } from "../../src/store/database.ts";
 import { Site } from "../sharing/site.ts";
 
 const NEVER = new AbortController().signal;
@@ -22,7 +24,8 @@ function files(site: Site, limits: PathLimits = {}): Files {
       keep: true,
     }),
     () => Promise.resolve(`${site.root}/`),
-    (part, work) => withTemporary({ server: "HPC", uid: "alice", part }, work, parts),
+    (part, work, replacement) =>
+      withTemporary({ server: "HPC", uid: "alice", part, replacement }, work, parts),
   );
 }
 
@@ -86,4 +89,47 @@ Deno.test("Files.copy() copies a tree in place of another, which stays if the co
     await assert.rejects(own.copy(`${root}/d`, to, copying), { code: "ERR_OVERLAP" });
     await assert.rejects(own.move(`${root}/d`, to, NEVER), { code: "ERR_OVERLAP" });
   }
+});
+
+Deno.test("Files.move() puts back a directory that it cannot replace, and deletes one that it has replaced", async () => {
+  await using site = await Site.open();
+  const { root } = site;
+  const own = files(site);
+  const names = () => Array.from(Deno.readDirSync(root), ({ name }) => name).sort();
+  await Deno.symlink(`${root}/d`, `${root}/alias`);
+  await assert.rejects(own.move(`${root}/alias/sub`, `${root}/d`, NEVER), { code: "ERR_NOT_FOUND" });
+  assert.equal(await Deno.readTextFile(`${root}/d/ten.txt`), "0123456789");
+  assert.deepEqual(names(), ["alias", "d", "d2"]);
+  await own.move(`${root}/d2`, `${root}/d`, NEVER);
+  assert.deepEqual(names(), ["alias", "d"]);
+  assert.equal(await Deno.readTextFile(`${root}/d/canary`), "CANARY");
+  assert.deepEqual(await site.uploads.unfinished.store.due(), []);
+});
+
+Deno.test("deleteDue() puts back a directory that was set aside, deletes one that was replaced, and else leaves it", async () => {
+  await using site = await Site.open();
+  const { root, uploads } = site;
+  const parts = { sessions: new Map([["HPC", site.sessions]]), uploads };
+  const [from, to, aside] = [`${root}/d2`, `${root}/d`, `${root}/.part-1-d`];
+  const { store } = uploads.unfinished;
+  const id = { server: "HPC", share: "~alice", key: "k" };
+  const set = { ...id, uid: "alice", part: aside, name: from, target: to, files: 0, bytes: 0, kept: false };
+  const recover = async () => {
+    await store.begin(set, "dead");
+    await store.leave(id, "dead");
+    await store.database.change(() => rows("UPDATE share_upload SET touched = 0 RETURNING key", {}));
+    await deleteDue(parts, SILENT);
+    return Array.from(Deno.readDirSync(root), ({ name }) => name).sort();
+  };
+  await Deno.rename(to, aside);
+  assert.deepEqual(await recover(), ["d", "d2"], "put back");
+  assert.equal(await Deno.readTextFile(`${to}/ten.txt`), "0123456789");
+  await Deno.rename(to, aside);
+  await Deno.mkdir(to);
+  assert.deepEqual(await recover(), [".part-1-d", "d", "d2"], "somebody else made another one");
+  await store.forget(id);
+  await Deno.remove(to);
+  await Deno.rename(from, to);
+  assert.deepEqual(await recover(), ["d"], "deleted, since it was replaced");
+  assert.deepEqual(await store.due(), []);
 });

@@ -3,6 +3,12 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { wordsOf } from "../pages/words.ts";
 import { request } from "node:https";
+import { createDaemonGroup } from "../../src/daemon/daemon_pool.ts";
+import { SessionClient } from "../../src/daemon/session/session_client.ts";
+import { SILENT } from "../../src/logging/logger.ts";
+import { deleteDue } from "../../src/resource/access/drop/delete_part.ts";
+import { UnfinishedUploads } from "../../src/resource/access/drop/unfinished_uploads.ts";
+import { PathLocks } from "../../src/resource/share/path_locks.ts";
 import { SHARE_DATABASE } from "../../src/sharing/store/schema.ts";
 import { openShareStore } from "../../src/sharing/store/share_store.ts";
 import { until } from "../fixtures/deadline.ts";
@@ -283,3 +289,64 @@ Deno.test("a service that is killed knows later what temporary files it left of 
   store.close();
   assert.deepEqual(due.map(({ part }) => part).sort(), left().map((name) => `${site.data}/d/${name}`).sort());
 });
+
+const DAEMON_HANGS = [
+  { on: "RNTO", after: 1, left: "puts back the directory that was to be replaced", content: "old" },
+  { on: "DELE", after: 0, left: "deletes the directory that was replaced", content: "new" },
+];
+for (const { on, after, left, content } of DAEMON_HANGS) {
+  Deno.test(`a service that is killed while it replaces a directory ${left}`, async () => {
+    await using site = await createSharingSite({ properties: { "container.feature.Files.enable": "true" } });
+    const one = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
+    const names = () => Array.from(Deno.readDirSync(site.data), ({ name }) => name);
+    for (const name of ["old", "new"]) {
+      await Deno.mkdir(`${site.data}/${name}`);
+      await Deno.writeTextFile(`${site.data}/${name}/file`, name);
+    }
+    site.daemon().sessionFaults.always = { kind: "hang", on, after };
+    const sent = request(`https://localhost:${one.port}/dav/HPC${site.data}/new`, {
+      method: "MOVE",
+      headers: {
+        Authorization: `Basic ${btoa(ALICE.join(":"))}`,
+        Destination: `/dav/HPC${site.data}/old`,
+      },
+      ca: site.authority.certificate,
+    });
+    sent.on("error", () => {}); // the service dies
+    sent.end();
+    const isThere = (name: string) => names().includes(name);
+    await until(() =>
+      names().some((name) => name.startsWith(".part-")) && isThere("old") === (on === "DELE")
+    );
+    Deno.kill(one.service.pid, "SIGKILL");
+    await assert.rejects(one.service.stopped);
+    site.daemon().sessionFaults.always = undefined;
+
+    const [certificate = "", key = ""] = ["auth-cert", "auth-key"].map((name) =>
+      Deno.readTextFileSync(`${site.folder}/conf/${name}.pem`)
+    );
+    const { host, listenPort: port, commandPort } = site.daemon();
+    const group = createDaemonGroup({
+      name: "HPC",
+      description: "",
+      instances: [{ host, port, commandHost: host, commandPort, ssl: true }],
+    }, {
+      tls: () => ({ certificate, key, anchors: [site.authority.certificate] }),
+      clock: Date.now,
+      log: SILENT,
+    });
+    const sessions = new SessionClient(group, {});
+    // The hold of the dead service lasts for 15 s.
+    const store = openShareStore(`${site.folder}/data/${SHARE_DATABASE}`, () => Date.now() + 16_000);
+    const uploads = { locks: new PathLocks(), unfinished: new UnfinishedUploads(store.uploads) };
+    await until(() => !group.status().unchecked);
+    await deleteDue({ sessions: new Map([["HPC", sessions]]), uploads }, SILENT);
+    assert.deepEqual(await store.uploads.due(), []);
+    store.close();
+    sessions.close();
+    await group.close();
+    assert.deepEqual(names().filter((name) => name.startsWith(".part-")), []);
+    assert.equal(await Deno.readTextFile(`${site.data}/old/file`), content);
+    assert.equal(isThere("new"), content === "old");
+  });
+}

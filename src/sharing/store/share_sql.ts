@@ -164,8 +164,8 @@ export const SQL = {
   unfinishedUploads:
     `SELECT key FROM share_upload WHERE server = :server AND share = :id AND kept = 0 LIMIT 1 OFFSET :most`,
   insertUpload:
-    `INSERT INTO share_upload (server, share, key, uid, gid, part, name, total, files, bytes, kept, holder, held_until, wanted, touched)
-     VALUES (:server, :id, :key, :uid, :gid, :part, :name, :total, :files, :bytes, 0, :holder, :clock + ${UPLOAD_LEASE_MS}, 0, :now)
+    `INSERT INTO share_upload (server, share, key, uid, gid, part, name, total, files, bytes, target, kept, holder, held_until, wanted, touched)
+     VALUES (:server, :id, :key, :uid, :gid, :part, :name, :total, :files, :bytes, :target, 0, :holder, :clock + ${UPLOAD_LEASE_MS}, 0, coalesce(:touched, :now))
      ON CONFLICT DO NOTHING RETURNING *`,
   holdUpload: `UPDATE share_upload SET holder = :holder, held_until = :clock + ${UPLOAD_LEASE_MS}, wanted = 0
      WHERE ${THIS_UPLOAD} AND (holder IS NULL OR holder = :holder OR held_until < :clock) RETURNING *`,
@@ -173,8 +173,8 @@ export const SQL = {
     `UPDATE share_upload SET holder = :holder, held_until = :clock + ${UPLOAD_LEASE_MS}, wanted = 0
      WHERE ${THIS_UPLOAD} AND ${IS_DUE} RETURNING *`,
   wantUpload: `UPDATE share_upload SET wanted = 1 WHERE ${THIS_UPLOAD} RETURNING key`,
-  renewUpload: `UPDATE share_upload SET held_until = :clock + ${UPLOAD_LEASE_MS}, touched = :now
-     WHERE ${THIS_UPLOAD} AND holder = :holder RETURNING wanted`,
+  renewUpload: `UPDATE share_upload SET held_until = :clock + ${UPLOAD_LEASE_MS},
+     touched = CASE WHEN files > 0 THEN :now ELSE touched END WHERE ${THIS_UPLOAD} AND holder = :holder RETURNING wanted`,
   leaveUpload:
     `UPDATE share_upload SET holder = NULL, touched = :now WHERE ${THIS_UPLOAD} AND holder = :holder RETURNING key`,
   resizeUpload:

@@ -19,9 +19,10 @@ export interface Upload extends UploadId {
   readonly uid: string; // account that writes the file
   readonly gid?: string;
   readonly part: string; // absolute path while incomplete
-  readonly name: string; // requested name below the share, with directories
+  /** Requested name below the share, with directories; of a path of {@link withTemporary} itself, or what replaces it. */
+  readonly name: string;
   readonly total?: number; // bytes, if known
-  readonly files: number; // reserved quota
+  readonly files: number; // reserved quota; 0 if nobody can resume it
   readonly bytes: number;
   readonly target?: string; // absolute final path; unique among unfinished uploads
   readonly kept: boolean; // whether the file was renamed to `target`
@@ -45,7 +46,7 @@ export class UploadStore {
     });
   }
 
-  /** Acquires an upload that was idle for a day; undefined if that changed. */
+  /** Acquires a due upload; undefined if that changed. */
   holdDue(id: UploadId, holder: string): Promise<Upload | undefined> {
     return this.#change(function* () {
       const held = yield* first("holdDueUpload", { ...keyOf(id), holder });
@@ -55,9 +56,11 @@ export class UploadStore {
 
   /** Reserves quota and records the upload; undefined if another was first. @throws {ERR_TOO_MANY_UPLOADS | ERR_QUOTA_USED} */
   begin(upload: Upload, holder: string): Promise<Upload | undefined> {
-    const { server, share: id, uid, gid = null, part, name, total = null, files, bytes } = upload;
+    const { server, share: id, uid, gid = null, part, name, total = null, files, bytes, target = null } =
+      upload;
     return this.#change(function* () {
-      const begun = { ...keyOf(upload), uid, gid, part, name, total, files, bytes, holder };
+      const touched = files > 0 ? null : 0; // what nobody can resume is due as soon as nobody holds it
+      const begun = { ...keyOf(upload), uid, gid, part, name, total, files, bytes, target, holder, touched };
       const inserted = yield* first("insertUpload", begun);
       if (inserted === undefined) return undefined;
       const count = yield* first("unfinishedUploads", { server, id, most: MOST_UNFINISHED });
@@ -129,7 +132,7 @@ export class UploadStore {
     });
   }
 
-  /** Returns some uploads that are idle for a day and not held. */
+  /** Returns some uploads that are idle for a day, or that nobody can resume, and not held. */
   due(): Promise<readonly Upload[]> {
     return this.database.read(() => rows(SQL.dueUploads, {})).then((found) => found.map(toUpload), refused);
   }

@@ -1,54 +1,79 @@
 import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
-import { openFiles, sizeOf } from "../../../files/files.ts";
+import { find, openFiles, removeAll, type Replacement, sizeOf } from "../../../files/files.ts";
 import type { Logger } from "../../../logging/logger.ts";
 import { parentOf } from "../../../model/absolute_path.ts";
+import { httpError } from "../../../model/http_error.ts";
 import { mediatedScope } from "../../../files/session_scope.ts";
 import { ofAccount, type Upload } from "../../../sharing/store/upload_store.ts";
 import type { SharingParts } from "../../share/sharing_parts.ts";
 
 type DeletingParts = Pick<SharingParts, "sessions" | "uploads">;
 
-/** Per upload. */
+/** Per upload; a directory may hold many files. */
 const MAX_WAIT_MS = 30_000;
+const MAX_WAIT_OF_TREE_MS = 300_000;
 
-/** Deletes the part of a file that the caller holds, and returns its quota. @returns Whether it has its final name, and stays. */
+/**
+ * Deletes the part of a file that the caller holds, and returns its quota. Ends a replacement that the caller holds.
+ * @returns Whether the file has its final name, and stays.
+ */
 export async function deletePart(upload: Upload, { sessions, uploads }: DeletingParts): Promise<boolean> {
-  const { server, uid, gid, part } = upload;
+  const { server, uid, gid, part, files } = upload;
   const { store } = uploads.unfinished;
+  const replacement = replacementOf(upload);
   const client = sessions.get(server);
   if (!upload.kept && client !== undefined) {
     using session = await openFiles(client, {
       user: uid,
       group: gid,
-      scope: mediatedScope(parentOf(part)),
+      scope: mediatedScope(replacement === undefined ? parentOf(part) : "/"),
       permission: "FULL",
       rateLimit: 0,
       limits: [],
-    }, AbortSignal.timeout(MAX_WAIT_MS));
-    if (await hasItsName(session, upload)) {
+    }, AbortSignal.timeout(files === 0 ? MAX_WAIT_OF_TREE_MS : MAX_WAIT_MS));
+    if (replacement === undefined && await hasItsName(session, upload)) {
       await store.finish(upload, false);
       return true;
     }
-    if (await sizeOf(session, part) !== undefined) await session.remove(part);
+    const left = await find(session, part);
+    if (left !== undefined && replacement !== undefined) await putBack(session, part, replacement);
+    if (left !== undefined && await find(session, part) !== undefined) {
+      await removeAll(session, part, left.kind);
+    }
   }
   await store.forget(upload);
   return false;
 }
 
+function replacementOf({ part, name, files, target }: Upload): Replacement | undefined {
+  return files === 0 && name !== part && target !== undefined ? { from: name, to: target } : undefined;
+}
+
+/** Puts back what was set aside if nothing took its place. @throws {ERR_EXISTS} Something else did: then all stays. */
+async function putBack(session: DaemonSession, aside: string, { from, to }: Replacement): Promise<void> {
+  if (await find(session, to) === undefined) return await session.rename(aside, to);
+  if (await find(session, from) !== undefined) throw httpError("ERR_EXISTS", `${aside} cannot go back`);
+}
+
 /**
- * Runs work that writes a temporary file and may rename it. Deletes one that stays, even if the process dies meanwhile
- * ({@link deleteDue}).
- * @param work Calls `renamed` once the file has its name.
+ * Runs work on a temporary path. Deletes what stays there, or puts it back if it was set aside and not replaced, even if
+ * the process dies meanwhile ({@link deleteDue}).
+ * @param work Calls `renamed` once the temporary file has its name, or what was set aside is replaced.
  */
 export async function withTemporary<T>(
-  { server, uid, gid, part }: Pick<Upload, "server" | "uid" | "gid" | "part">,
+  { server, uid, gid, part, replacement }: Pick<Upload, "server" | "uid" | "gid" | "part"> & {
+    readonly replacement?: Replacement | undefined;
+  },
   work: (renamed: () => void) => Promise<T>,
   parts: DeletingParts,
 ): Promise<T> {
   const { unfinished } = parts.uploads;
   const id = { server, share: ofAccount(uid), key: crypto.randomUUID() };
   return await unfinished.alone(id, true, async (held) => {
-    const upload = { ...id, uid, gid, part, name: part, files: 0, bytes: 0, kept: false };
+    const left = { ...id, uid, gid, part, name: part, files: 0, bytes: 0, kept: false };
+    const upload = replacement === undefined
+      ? left
+      : { ...left, name: replacement.from, target: replacement.to };
     held.upload = await unfinished.store.begin(upload, held.holder);
     let isRenamed = false;
     try {
@@ -56,12 +81,15 @@ export async function withTemporary<T>(
     } finally {
       held.over = true;
       // If that fails, it expires.
-      await (isRenamed ? unfinished.store.forget(id) : deletePart(upload, parts)).catch(() => {});
+      const isGone = isRenamed && replacement === undefined;
+      await (isGone ? unfinished.store.forget(id) : deletePart(isRenamed ? left : upload, parts)).catch(
+        () => {},
+      );
     }
   });
 }
 
-/** Deletes uploads that are idle for a day and not held by a request. */
+/** Deletes uploads that are idle for a day, and temporary files that nobody can resume, unless a request holds them. */
 export async function deleteDue(parts: DeletingParts, log: Logger): Promise<void> {
   const { store } = parts.uploads.unfinished;
   for (;;) {
