@@ -118,12 +118,12 @@ export class SqliteDatabase implements Database {
   #commitAll(changes: readonly Change[]): void {
     try {
       for (const tell of this.#transact(() => changes.map(({ run }) => run()))) tell();
-      if (this.#sink?.failing) this.#sink.retry?.();
     } catch (error) {
       if (changes.length > 1) return changes.forEach((change) => this.#commitAll([change]));
       const failure = this.#failed(error);
-      changes.forEach(({ reject }) => reject(failure));
+      return changes.forEach(({ reject }) => reject(failure));
     }
+    if (this.#sink?.failing) this.#sink.retry?.();
   }
 
   #failed(error: unknown): unknown {

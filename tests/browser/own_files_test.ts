@@ -1,9 +1,9 @@
 /** What people do with their own files, and what the page says of uploads, in a real browser. */
 import assert from "node:assert/strict";
 import { until } from "../fixtures/deadline.ts";
-import { ALICE } from "../system/running_service.ts";
+import { ALICE, ALICE_DN } from "../system/running_service.ts";
 import { largeFile } from "../system/sharing/large_file.ts";
-import { BOB_DN, SharingSystem } from "../system/sharing/sharing_system.ts";
+import { BOB, BOB_DN, SharingSystem } from "../system/sharing/sharing_system.ts";
 import { Chromium, findChromium, type Page, type SharedBrowser, sharedBrowser } from "./chromium.ts";
 import { look } from "./page_checks.ts";
 
@@ -81,9 +81,13 @@ const states = (page: Page) =>
 const over = (count: number) =>
   `document.querySelectorAll('#brought .up, #brought .down').length === ${count}`;
 
-async function signedIn(browser: SharedBrowser, origin: string, button = "Sign in"): Promise<Page> {
+async function signedIn(
+  browser: SharedBrowser,
+  origin: string,
+  button = "Sign in",
+  [user, password] = ALICE as readonly [string, string],
+): Promise<Page> {
   const page = await browser.open(`${origin}/login`, DESK);
-  const [user, password] = ALICE;
   await page.send(button, { user, password });
   return page;
 }
@@ -241,6 +245,16 @@ Deno.test({
   ignore,
   fn: async () => {
     await using sharing = await SharingSystem.open(OPTIONS);
+    {
+      await using french = await Chromium.start(BROWSER ?? "", inLanguage("fr-FR"));
+      const page = await signedIn(french, sharing.origin, "Se connecter");
+      assert.equal(await page.evaluate("document.documentElement.lang"), "fr");
+      assert.match(await text(page), /Connecté en tant que alice/);
+      await page.follow("Fichiers");
+      await page.follow("HPC");
+      assert.match(await text(page), /1 élément[^]*Modifié/);
+      assert.deepEqual(page.complaints, []);
+    }
     await using browser = await Chromium.start(BROWSER ?? "", inLanguage("de-DE"));
     const page = await signedIn(browser, sharing.origin, "Anmelden");
     assert.equal(await page.evaluate("document.documentElement.lang"), "de");
@@ -254,5 +268,46 @@ Deno.test({
     await page.go(`${sharing.origin}/`);
     assert.match(String(await page.evaluate(shown)), /^\d{4}-\d\d-\d\d \d\d:\d\d UTC$/);
     assert.deepEqual(page.complaints, []);
+  },
+});
+
+Deno.test({
+  name: "My files keeps to what the map permits, and is nowhere where the site does not enable it",
+  ignore,
+  fn: async () => {
+    const map = {
+      [ALICE_DN]: { role: "user", xlogin: "alice", "uftpd.HPC.excludes": "d/secret/*" },
+      [BOB_DN]: { xlogin: "alice" }, // no role: may look, and not open sessions
+    };
+    await using browser = await start();
+    {
+      await using sharing = await SharingSystem.open({ ...OPTIONS, map });
+      await Deno.mkdir(`${sharing.data}/d/secret`);
+      await Deno.writeTextFile(`${sharing.data}/d/secret/key`, "x");
+      const page = await signedIn(browser, sharing.origin);
+      await page.go(`${sharing.origin}/files/HPC${sharing.data}/d/`);
+      assert.match(await text(page), /ten\.txt/);
+      await page.go(`${sharing.origin}/files/HPC${sharing.data}/d/secret/`);
+      assert.doesNotMatch(await text(page), /key/);
+      await page.go(`${sharing.origin}/files/HPC${sharing.data}/d/secret/key`);
+      assert.match(await text(page), /ERR_NOT_FOUND/);
+      const files = await Deno.makeTempDir();
+      await Deno.mkdir(`${files}/secret`);
+      await Deno.writeTextFile(`${files}/secret/new`, "x");
+      await page.go(`${sharing.origin}/files/HPC${sharing.data}/d/`);
+      await page.choose("#folder", [`${files}/secret`]);
+      await page.until(over(1));
+      assert.match(String(await states(page)), /^secret\/new Failed: /);
+      await assert.rejects(Deno.stat(`${sharing.data}/d/secret/new`));
+      await Deno.remove(files, { recursive: true });
+      const other = await signedIn(browser, sharing.origin, "Sign in", BOB);
+      await other.go(`${sharing.origin}/files/HPC${sharing.data}/d/`);
+      assert.match(await text(other), /You may not do this/);
+    }
+    await using closed = await SharingSystem.open();
+    const page = await signedIn(browser, closed.origin);
+    assert.ok(!(await page.evaluate(linkTexts) as string[]).includes("Files"));
+    await page.go(`${closed.origin}/files`);
+    assert.match(await text(page), /There is nothing here/);
   },
 });
