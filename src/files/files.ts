@@ -168,7 +168,7 @@ export class Files {
     using session = await this.open(path, signal);
     const { kind } = await session.entry(path);
     if (kind === "directory") this.#requireTree(path);
-    await removeAll(session, path, kind);
+    await removeTree(session, path, kind);
   }
 
   /** Renames a file or directory, in place of the target. @throws {ERR_OUTSIDE_LIMITS | ERR_OVERLAP | ERR_NO_DIRECTORY} */
@@ -303,16 +303,12 @@ async function withParent(session: DaemonSession, path: string, work: () => Prom
 }
 
 /** Deletes a file, or a directory with all below. @throws {ERR_TREE_TOO_LARGE} */
-export function removeAll(session: DaemonSession, path: string, kind: Entry["kind"]): Promise<void> {
-  return removeTree(session, path, kind, { left: MOST_ENTRIES }, MOST_DEPTH);
-}
-
-async function removeTree(
+export async function removeTree(
   session: DaemonSession,
   path: string,
   kind: Entry["kind"],
-  bound: { left: number },
-  depth: number,
+  bound = { left: MOST_ENTRIES },
+  depth = MOST_DEPTH,
 ): Promise<void> {
   if (bound.left-- === 0 || depth === 0) throw httpError("ERR_TREE_TOO_LARGE");
   // Of a directory only this tells whether it is a link, whose target must stay.

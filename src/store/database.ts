@@ -25,7 +25,6 @@ export type Work<T> = Generator<Statement, T, readonly Row[]>;
 export interface Manner {
   /** Changes with the same name exclude each other on all instances; SQLite runs one at a time anyway. */
   readonly alone?: string;
-  readonly mayWait?: boolean; // for the end of the turn of the event loop, to be committed with others; default: false
   readonly asyncCommit?: boolean; // does not wait for the disk: a crash of the database may lose the change
 }
 

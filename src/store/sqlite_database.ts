@@ -3,15 +3,7 @@ import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Sink } from "../logging/sink.ts";
 import { type Clock, wholeMs } from "../model/clock.ts";
 import { OperatorError } from "../model/diagnostic.ts";
-import {
-  checkValues,
-  type Database,
-  DatabaseFailure,
-  type Manner,
-  type Row,
-  type Values,
-  type Work,
-} from "./database.ts";
+import { checkValues, type Database, DatabaseFailure, type Row, type Values, type Work } from "./database.ts";
 
 /** Schema of a database file and its migrations. */
 export interface Schema {
@@ -35,21 +27,12 @@ export const IN_MEMORY = ":memory:";
 /** Milliseconds to wait for another process's lock, such as an operator's command. */
 const LOCK_WAIT_MS = 5000;
 
-interface Change {
-  readonly run: () => () => void; // returns what tells the caller of the result
-  readonly reject: (error: unknown) => void;
-}
-
-/**
- * SQLite file, fully synchronised: acknowledged changes survive a power cut. Calls complete synchronously, except changes that
- * may wait: those of one turn of the event loop are one transaction, since the disk needs as long for one as for all.
- */
+/** SQLite file, fully synchronised: acknowledged changes survive a power cut. Calls complete synchronously. */
 export class SqliteDatabase implements Database {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
   readonly #clock: Clock;
   readonly #sink: Sink | undefined;
-  #changes: Change[] = []; // that wait
 
   /**
    * Opens or creates a file, or {@link IN_MEMORY}, and migrates it. @throws {UnknownDatabase} If damaged, foreign
@@ -79,24 +62,15 @@ export class SqliteDatabase implements Database {
   }
 
   read<T>(work: () => Work<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      try {
-        resolve(this.#walk(work()));
-      } catch (error) {
-        reject(this.#failed(error));
-      }
-    });
+    return this.#settled(() => this.#walk(work()));
   }
 
-  change<T>(work: () => Work<T>, { mayWait = false }: Manner = {}): Promise<T> {
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const run = () => {
-      const result = this.#walk(work());
-      return () => resolve(result);
-    };
-    if (this.#changes.push({ run, reject }) === 1 && mayWait) setImmediate(() => this.#commit());
-    if (!mayWait) this.#commit();
-    return promise;
+  change<T>(work: () => Work<T>): Promise<T> {
+    return this.#settled(() => {
+      const result = this.#transact(() => this.#walk(work()));
+      if (this.#sink?.failing) this.#sink.retry?.();
+      return result;
+    });
   }
 
   version(): number {
@@ -104,31 +78,18 @@ export class SqliteDatabase implements Database {
   }
 
   close(): void {
-    this.#commit();
     this.#database.close();
   }
 
-  #commit(): void {
-    const changes = this.#changes;
-    this.#changes = [];
-    if (changes.length > 0) this.#commitAll(changes);
-  }
-
-  /** Commits changes together; if one fails, each by itself, so that it fails alone. */
-  #commitAll(changes: readonly Change[]): void {
-    try {
-      for (const tell of this.#transact(() => changes.map(({ run }) => run()))) tell();
-    } catch (error) {
-      if (changes.length > 1) return changes.forEach((change) => this.#commitAll([change]));
-      const failure = this.#failed(error);
-      return changes.forEach(({ reject }) => reject(failure));
-    }
-    if (this.#sink?.failing) this.#sink.retry?.();
-  }
-
-  #failed(error: unknown): unknown {
-    if (isUnwritable(error)) this.#sink?.failed(error, this.file);
-    return isOfSqlite(error) ? new DatabaseFailure(error.message, { cause: error }) : error;
+  #settled<T>(action: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      try {
+        resolve(action());
+      } catch (error) {
+        if (isUnwritable(error)) this.#sink?.failed(error, this.file);
+        reject(isOfSqlite(error) ? new DatabaseFailure(error.message, { cause: error }) : error);
+      }
+    });
   }
 
   /** Writes the version of the schema once more: a change that changes nothing may need no room. */

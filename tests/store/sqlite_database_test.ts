@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { SILENT } from "../../src/logging/logger.ts";
 import { Sinks } from "../../src/logging/sink.ts";
-import { DatabaseFailure, row, rows, type Work } from "../../src/store/database.ts";
+import { DatabaseFailure, row, rows } from "../../src/store/database.ts";
 import { type Schema, SqliteDatabase, UnknownDatabase } from "../../src/store/sqlite_database.ts";
 
 const SCHEMA: Schema = {
@@ -115,42 +115,4 @@ Deno.test("SqliteDatabase reports changes that the disk does not take, and finds
     );
     assert.deepEqual(sinks.states, [{ name: "records", lost: 0 }], "a mistake is no fault of the disk");
     database.close();
-  }));
-
-Deno.test("SqliteDatabase commits changes that may wait together, and one that fails alone", () =>
-  inFolder(async (file) => {
-    const database = open(file);
-    const reader = open(file); // sees a new version for each transaction
-    const texts = async () =>
-      (await database.read(() => rows("SELECT text FROM note", {}))).map(({ text }) => text);
-    const change = (work: () => Work<unknown>) => database.change(work, { mayWait: true });
-    const add = (text: string) => change(() => rows(INSERT, { text }));
-    reader.version();
-    const before = reader.version();
-    await Promise.all([add("a"), add("b"), add("c")]);
-    assert.deepEqual(await texts(), ["a", "b", "c"]);
-    assert.equal(reader.version(), before + 1);
-    const settled = await Promise.allSettled([
-      add("d"),
-      change(() => rows("INSERT INTO note (text) VALUES (NULL)", {})),
-      change(function* () {
-        yield* rows(INSERT, { text: "undone" });
-        throw new RangeError("a mistake");
-      }),
-      add("e"),
-    ]);
-    assert.deepEqual(settled.map(({ status }) => status), ["fulfilled", "rejected", "rejected", "fulfilled"]);
-    assert.ok(settled[1]?.status === "rejected" && settled[1].reason instanceof DatabaseFailure);
-    assert.ok(settled[2]?.status === "rejected" && settled[2].reason instanceof RangeError);
-    assert.deepEqual(await texts(), ["a", "b", "c", "d", "e"]);
-    const waiting = add("f");
-    await database.change(() => rows(INSERT, { text: "g" })); // does not wait
-    assert.deepEqual((await texts()).slice(5), ["f", "g"]);
-    const last = add("h");
-    database.close();
-    await Promise.all([waiting, last]);
-    reader.close();
-    const again = open(file);
-    assert.equal((await again.read(() => rows("SELECT text FROM note", {}))).length, 8);
-    again.close();
   }));

@@ -1,10 +1,7 @@
 import { hasForbiddenCharacter } from "../../model/absolute_path.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
-import { type Reply, ReplyReader } from "./reply_reader.ts";
-
-/** Daemons ignore it after the login. */
-const EMPTY_LINE = Uint8Array.of(10);
+import { refusal, type Reply, ReplyReader } from "./reply_reader.ts";
 
 /** Control connection; an unexpected reply ends the session. */
 export class ControlConnection {
@@ -21,10 +18,10 @@ export class ControlConnection {
 
   /**
    * Reads what comes next. A daemon sends a line once its last one is acknowledged, which the system delays by 40 ms unless
-   * something is sent: an empty line.
+   * something is sent: an empty line, which daemons ignore after the login.
    */
   async #read(into: Uint8Array, ms: number): Promise<number | null> {
-    if (this.#heard && this.isLoggedIn) await this.socket.write(EMPTY_LINE, ms).catch(() => {});
+    if (this.#heard && this.isLoggedIn) await this.socket.write(Uint8Array.of(10), ms).catch(() => {});
     this.#heard = true;
     return await this.socket.read(into, ms);
   }
@@ -34,6 +31,19 @@ export class ControlConnection {
     this.#replies.requireNothingLeft();
     await this.sendAhead([text]);
     return await this.readReply(ms);
+  }
+
+  /** Sends a command that must be answered by a code. @throws {ERR_ACCESS_REFUSED | ERR_DAEMON_SESSION} */
+  async expect(code: number, text: string): Promise<void> {
+    this.#replies.requireNothingLeft();
+    await this.sendAhead([text]);
+    await this.confirm(code, text);
+  }
+
+  /** Reads the reply to a command, which must have a code. @throws As {@link expect}. */
+  async confirm(code: number, text: string): Promise<void> {
+    const reply = await this.readReply();
+    if (reply.code !== code) throw refusal(text.split(" ", 1).join(), reply);
   }
 
   /** Sends commands without waiting; the caller must read all replies in order. */

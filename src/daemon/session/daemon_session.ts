@@ -2,7 +2,7 @@ import { invalidPath, tooLongName, withoutSlash } from "../../model/absolute_pat
 import { unlessAborted } from "../../model/clock.ts";
 import type { Body } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
-import { refusal, type Reply } from "./reply_reader.ts";
+import { refusal } from "./reply_reader.ts";
 import type { ControlConnection } from "./control_connection.ts";
 import { DataPortRefused, type DataPorts } from "./data_ports.ts";
 import { downloadStream, type TransferResult } from "./download_stream.ts";
@@ -86,7 +86,7 @@ export class DaemonSession {
     });
     data.close();
     if (listing.complete) {
-      expect226("MLSD", await this.#control.readReply());
+      await this.#control.confirm(226, "MLSD");
       this.#unfinished--;
     }
     return listing;
@@ -111,13 +111,11 @@ export class DaemonSession {
     this.#unfinished++;
     try {
       // The end is exclusive; an explicit range tolerates a growing file.
-      const range = await this.#control.command(`RANG ${first} ${first + length}`);
-      if (range.code !== 350) throw refusal("RANG", range);
-      const reply = await this.#control.command(command);
-      if (reply.code !== 150) throw refusal("RETR", reply);
+      await this.#control.expect(350, `RANG ${first} ${first + length}`);
+      await this.#control.expect(150, command);
       return downloadStream(data, length, {
         times: this.parts.times,
-        confirm: async () => expect226("RETR", await this.#control.readReply()),
+        confirm: () => this.#control.confirm(226, "RETR"),
         done: (result, error) => {
           if (result.complete) this.#unfinished--;
           if (!stays || !result.complete) this.close();
@@ -177,10 +175,9 @@ export class DaemonSession {
     const command = `STOR ${this.#argument(path)}`;
     using data = await this.#openData();
     this.#unfinished++;
-    if (first > 0 && length === undefined) throw new TypeError("the length of a part must be known");
     if (first > 0) {
-      const range = await this.#control.command(`RANG ${first} ${first + (length ?? 0)}`);
-      if (range.code !== 350) throw refusal("RANG", range);
+      if (length === undefined) throw new TypeError("the length of a part must be known");
+      await this.#control.expect(350, `RANG ${first} ${first + length}`);
     }
     const reply = await this.#control.command(command);
     if (reply.code !== 150) {
@@ -195,7 +192,7 @@ export class DaemonSession {
     if (length !== undefined && sent !== length) {
       throw httpError("ERR_UPLOAD_INCOMPLETE", `${sent} of ${length} announced bytes came`);
     }
-    expect226("STOR", await this.#control.readReply());
+    await this.#control.confirm(226, "STOR");
     const { size } = await this.entry(path);
     if (size !== first + sent) {
       throw httpError("ERR_UPLOAD_INCOMPLETE", `${sent} bytes sent from ${first} on, the file has ${size}`);
@@ -211,15 +208,14 @@ export class DaemonSession {
   }
 
   async makeDirectory(path: string): Promise<void> {
-    await this.#simple("MKD", path, 257);
+    await this.#control.expect(257, `MKD ${this.#argument(path)}`);
   }
 
   /** Renames a file or directory, replacing an existing file. */
   async rename(from: string, to: string): Promise<void> {
     const target = this.#argument(to);
-    await this.#simple("RNFR", from, 350);
-    const ended = await this.#control.command(`RNTO ${target}`);
-    if (ended.code !== 200) throw refusal("RNTO", ended);
+    await this.#control.expect(350, `RNFR ${this.#argument(from)}`);
+    await this.#control.expect(200, `RNTO ${target}`);
   }
 
   /** Deletes a file, or a link itself; requires a session with all rights. @returns False for a directory, which stays. */
@@ -231,14 +227,13 @@ export class DaemonSession {
   }
 
   async removeDirectory(path: string): Promise<void> {
-    await this.#simple("RMD", path, 200);
+    await this.#control.expect(200, `RMD ${this.#argument(path)}`);
   }
 
   /** Computes the digest of a regular file of `size` bytes at the daemon, in lower-case hexadecimal. */
   async checksum(path: string, algorithm: ChecksumAlgorithm, size: number): Promise<string> {
     const command = `HASH ${this.#argument(path)}`;
-    const chosen = await this.#control.command(`OPTS HASH ${algorithm}`);
-    if (chosen.code !== 200) throw refusal("OPTS HASH", chosen);
+    await this.#control.expect(200, `OPTS HASH ${algorithm}`);
     const ms = Math.min(this.parts.times.replyMs + size / SLOWEST_HASH, LONGEST_HASH_MS);
     const reply = await this.#control.command(command, ms);
     const digest = /^\S+ \d+-\d+ ([0-9a-f]+) /.exec(reply.text)?.[1];
@@ -251,11 +246,6 @@ export class DaemonSession {
     const argument = this.#argument(path);
     if (argument.includes(" ")) return false; // the daemon would split it
     return (await this.#control.command(`MFF UNIX.mode=${mode.toString(8)}; ${argument}`)).code === 213;
-  }
-
-  async #simple(command: string, path: string, expected: number): Promise<void> {
-    const reply = await this.#control.command(`${command} ${this.#argument(path)}`);
-    if (reply.code !== expected) throw refusal(command, reply);
   }
 
   close(): void {
@@ -284,8 +274,7 @@ export class DaemonSession {
   async #openData(): Promise<GuardedSocket> {
     const { ports, logInAgain } = this.parts;
     if (this.#keepsData) {
-      const reply = await this.#control.command("KEEP-ALIVE false");
-      if (reply.code !== 200) throw refusal("KEEP-ALIVE", reply);
+      await this.#control.expect(200, "KEEP-ALIVE false");
       this.#keepsData = false;
     }
     try {
@@ -310,10 +299,6 @@ function outOfReach(): Error {
 /** Appends `/.` to names with trailing blanks, which the daemon would trim. */
 function argument(path: string): string {
   return /\s$/u.test(path) ? `${path}/.` : path;
-}
-
-function expect226(command: string, reply: Reply): void {
-  if (reply.code !== 226) throw refusal(command, reply);
 }
 
 /** Sends at most `options.most` bytes of a body with back-pressure. Returns the bytes sent. @throws What the body throws. */

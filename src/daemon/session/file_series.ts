@@ -2,7 +2,6 @@ import { httpError } from "../../model/http_error.ts";
 import { ChunkReader } from "./chunk_reader.ts";
 import type { ControlConnection } from "./control_connection.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
-import { refusal } from "./reply_reader.ts";
 import type { SessionTimes } from "./session_times.ts";
 
 interface WantedFile {
@@ -39,21 +38,23 @@ export class FileSeries {
   /** Yields the next file, which must be read completely. */
   async *next(): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
     clearTimeout(this.#timer);
+    const { control, times } = this.parts;
     const file = this.files[this.#answered];
     if (file === undefined) throw new TypeError("no more files were wanted");
     await this.#ask();
     this.#answered++;
     this.#ahead -= commandsOf(file).join("").length;
-    await this.#expect("RANG", 350);
-    await this.#expect("RETR", 150);
+    await control.confirm(350, "RANG");
+    await control.confirm(150, "RETR");
     for (let left = file.length; left > 0;) {
-      const chunk = await this.#read(left);
+      const chunk = await this.#chunks.read(left, times.dataIdleMs);
+      if (chunk === undefined) throw httpError("ERR_DAEMON_SESSION", "Daemon ended the data early");
       left -= chunk.length;
       this.#watch();
       yield chunk;
       clearTimeout(this.#timer);
     }
-    await this.#expect("RETR", 226);
+    await control.confirm(226, "RETR");
     if (this.#answered === this.files.length) this.close();
     else this.#watch();
   }
@@ -66,30 +67,14 @@ export class FileSeries {
   /** Requests the next file and further ones up to the limit. */
   async #ask(): Promise<void> {
     const commands: string[] = [];
-    for (;;) {
-      const more = this.files[this.#asked];
-      if (more === undefined) break;
+    for (let more = this.files[this.#asked]; more !== undefined; more = this.files[++this.#asked]) {
       const texts = commandsOf(more);
       const length = texts.join("").length;
       if (this.#asked > this.#answered && this.#ahead + length > AHEAD) break;
       commands.push(...texts);
-      this.#asked++;
       this.#ahead += length;
     }
     if (commands.length > 0) await this.parts.control.sendAhead(commands);
-  }
-
-  async #read(most: number): Promise<Uint8Array<ArrayBuffer>> {
-    const chunk = await this.#chunks.read(most, this.parts.times.dataIdleMs);
-    if (chunk === undefined) {
-      throw httpError("ERR_DAEMON_SESSION", "Daemon ended the data of several files early");
-    }
-    return chunk;
-  }
-
-  async #expect(command: string, code: number): Promise<void> {
-    const reply = await this.parts.control.readReply();
-    if (reply.code !== code) throw refusal(command, reply);
   }
 
   #watch(): void {

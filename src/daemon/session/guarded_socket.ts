@@ -1,50 +1,13 @@
 import { httpError } from "../../model/http_error.ts";
 import { SessionEnded } from "./session_errors.ts";
 
-/** Timeout of one step after the other. Its timer stays for the next step: a file takes dozens, and each timer is dear. */
-class StepTimer {
-  #ms = 0;
-  #until = Infinity; // by `performance.now()`; of no step
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #firesAt = Infinity;
-
-  constructor(readonly late: (ms: number) => void) {}
-
-  begin(ms: number): void {
-    this.#ms = ms;
-    this.#until = performance.now() + ms;
-    if (this.#until < this.#firesAt) this.#start(ms);
-  }
-
-  end(): void {
-    this.#until = Infinity;
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-    this.#firesAt = Infinity;
-  }
-
-  #start(ms: number): void {
-    this.stop();
-    this.#firesAt = performance.now() + ms;
-    this.#timer = setTimeout(() => {
-      this.#firesAt = Infinity;
-      const left = this.#until - performance.now();
-      if (left <= 0) this.late(this.#ms);
-      else if (left < Infinity) this.#start(left);
-    }, ms);
-  }
-}
-
 /** TCP connection with a timeout per step and an abort signal. */
 export class GuardedSocket {
   #failure: unknown;
   #closed = false;
-  readonly #late = (ms: number) =>
-    this.fail(httpError("ERR_DAEMON_SESSION_TIMEOUT", `No progress for ${ms} ms`));
-  readonly #reading = new StepTimer(this.#late);
-  readonly #writing = new StepTimer(this.#late);
+  readonly #steps = new Set<{ readonly ms: number; readonly until: number }>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #wakesAt = Infinity; // by `performance.now()`
   readonly #onAbort = () => this.fail(this.signal.reason);
 
   private constructor(readonly connection: Deno.TcpConn, readonly signal: AbortSignal) {
@@ -76,17 +39,17 @@ export class GuardedSocket {
 
   /** Reads at least one byte; returns the count, or `null` at the end. */
   read(into: Uint8Array, ms: number): Promise<number | null> {
-    return this.#step(this.#reading, ms, () => this.connection.read(into));
+    return this.#step(ms, () => this.connection.read(into));
   }
 
   async write(bytes: Uint8Array, ms: number): Promise<void> {
     for (let sent = 0; sent < bytes.length;) {
-      sent += await this.#step(this.#writing, ms, () => this.connection.write(bytes.subarray(sent)));
+      sent += await this.#step(ms, () => this.connection.write(bytes.subarray(sent)));
     }
   }
 
   finishWriting(ms: number): Promise<void> {
-    return this.#step(this.#writing, ms, () => this.connection.closeWrite());
+    return this.#step(ms, () => this.connection.closeWrite());
   }
 
   /** Closes the connection; all steps throw `reason`. */
@@ -104,22 +67,39 @@ export class GuardedSocket {
     if (this.#closed) return;
     this.#closed = true;
     this.signal.removeEventListener("abort", this.#onAbort);
-    this.#reading.stop();
-    this.#writing.stop();
+    clearTimeout(this.#timer);
     this.connection.close();
   }
 
-  async #step<T>(timer: StepTimer, ms: number, action: () => Promise<T>): Promise<T> {
+  async #step<T>(ms: number, action: () => Promise<T>): Promise<T> {
     this.#check();
-    timer.begin(ms);
+    const step = { ms, until: performance.now() + ms };
+    this.#steps.add(step);
+    this.#watch();
     try {
       return await action();
     } catch (error) {
       this.#check();
       throw new SessionEnded("Connection to the daemon lost", error);
     } finally {
-      timer.end();
+      this.#steps.delete(step);
     }
+  }
+
+  /** Waits for the step that ends first, by a timer that later steps use too: there are dozens for a file, and each is dear. */
+  #watch(): void {
+    const [first] = [...this.#steps].sort((a, b) => a.until - b.until);
+    if (this.#closed || first === undefined || first.until >= this.#wakesAt) return;
+    const left = first.until - performance.now();
+    if (left <= 0) {
+      return this.fail(httpError("ERR_DAEMON_SESSION_TIMEOUT", `No progress for ${first.ms} ms`));
+    }
+    clearTimeout(this.#timer);
+    this.#wakesAt = first.until;
+    this.#timer = setTimeout(() => {
+      this.#wakesAt = Infinity;
+      this.#watch();
+    }, left);
   }
 
   #check(): void {

@@ -122,7 +122,8 @@ export class SessionClient {
       } catch (error) {
         unlink();
         slot.release(used);
-        if (!canGoElsewhere(error) || signal.aborted) throw error;
+        const canGoElsewhere = error instanceof HttpError && (error.status === 503 || error.status === 429);
+        if (!canGoElsewhere || signal.aborted) throw error;
         failure = error;
         candidates = candidates.filter((other) => other !== candidate);
       }
@@ -278,10 +279,6 @@ function link(signal: AbortSignal, life: AbortController): () => void {
   return () => signal.removeEventListener("abort", end);
 }
 
-function canGoElsewhere(error: unknown): boolean {
-  return error instanceof HttpError && (error.status === 503 || error.status === 429);
-}
-
 /** Splits `host:port`, IPv6 in brackets or bare; without a port in brackets. */
 function splitAddress(address: string): { readonly host: string; readonly port: number | undefined } {
   const colon = address.endsWith("]") ? -1 : address.lastIndexOf(":");
@@ -291,8 +288,7 @@ function splitAddress(address: string): { readonly host: string; readonly port: 
 
 /** Logs in (daemon-protocol.md 5.2). @throws {ERR_NOT_FOUND | ERR_TOO_MANY_SESSIONS} Also errors of commands. */
 async function logIn(control: ControlConnection, secret: Secret): Promise<void> {
-  const user = await control.command("USER anonymous");
-  if (user.code !== 331) throw refusal("USER", user);
+  await control.expect(331, "USER anonymous");
   const reply = await control.command(`PASS ${secret.reveal()}`);
   if (reply.code === 500 && /already running|too many/i.test(reply.text)) {
     throw httpError("ERR_TOO_MANY_SESSIONS", `Login refused: ${reply.text}`);
@@ -305,8 +301,7 @@ async function logIn(control: ControlConnection, secret: Secret): Promise<void> 
 /** Detects a session dropped after `230` because of its base directory (daemon-protocol.md 1.8). */
 async function checkAlive(control: ControlConnection): Promise<void> {
   try {
-    const reply = await control.command("NOOP");
-    if (reply.code !== 200) throw refusal("NOOP", reply);
+    await control.expect(200, "NOOP");
   } catch (error) {
     if (!(error instanceof SessionEnded)) throw error;
     throw nothingThere("Daemon dropped the session after the login", error);

@@ -19,8 +19,7 @@ export interface Upload extends UploadId {
   readonly uid: string; // account that writes the file
   readonly gid?: string;
   readonly part: string; // absolute path while incomplete
-  /** Requested name below the share, with directories; of a path of {@link withTemporary} itself, or what replaces it. */
-  readonly name: string;
+  readonly name: string; // requested below the share; or `part` itself, or what replaces what is set aside there
   readonly total?: number; // bytes, if known
   readonly files: number; // reserved quota; 0 if nobody can resume it
   readonly bytes: number;
@@ -138,7 +137,7 @@ export class UploadStore {
   }
 
   #change<T>(work: () => Work<T>, alone?: string): Promise<T> {
-    return this.database.change(work, { alone, mayWait: true }).catch(refused);
+    return this.database.change(work, { alone }).catch(refused);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
-import { find, openFiles, removeAll, type Replacement, sizeOf } from "../../../files/files.ts";
+import { find, openFiles, removeTree, type Replacement, sizeOf } from "../../../files/files.ts";
 import type { Logger } from "../../../logging/logger.ts";
 import { parentOf } from "../../../model/absolute_path.ts";
 import { httpError } from "../../../model/http_error.ts";
@@ -10,17 +10,17 @@ import type { SharingParts } from "../../share/sharing_parts.ts";
 type DeletingParts = Pick<SharingParts, "sessions" | "uploads">;
 
 /** Per upload; a directory may hold many files. */
-const MAX_WAIT_MS = 30_000;
-const MAX_WAIT_OF_TREE_MS = 300_000;
+const MAX_WAIT_MS = 300_000;
 
 /**
  * Deletes the part of a file that the caller holds, and returns its quota. Ends a replacement that the caller holds.
  * @returns Whether the file has its final name, and stays.
  */
 export async function deletePart(upload: Upload, { sessions, uploads }: DeletingParts): Promise<boolean> {
-  const { server, uid, gid, part, files } = upload;
+  const { server, uid, gid, part, name, target } = upload;
   const { store } = uploads.unfinished;
-  const replacement = replacementOf(upload);
+  const isSetAside = upload.files === 0 && name !== part;
+  const replacement = isSetAside && target !== undefined ? { from: name, to: target } : undefined;
   const client = sessions.get(server);
   if (!upload.kept && client !== undefined) {
     using session = await openFiles(client, {
@@ -30,29 +30,25 @@ export async function deletePart(upload: Upload, { sessions, uploads }: Deleting
       permission: "FULL",
       rateLimit: 0,
       limits: [],
-    }, AbortSignal.timeout(files === 0 ? MAX_WAIT_OF_TREE_MS : MAX_WAIT_MS));
+    }, AbortSignal.timeout(MAX_WAIT_MS));
     if (replacement === undefined && await hasItsName(session, upload)) {
       await store.finish(upload, false);
       return true;
     }
     const left = await find(session, part);
-    if (left !== undefined && replacement !== undefined) await putBack(session, part, replacement);
-    if (left !== undefined && await find(session, part) !== undefined) {
-      await removeAll(session, part, left.kind);
-    }
+    const isBack = left && replacement && await putBack(session, part, replacement);
+    if (left !== undefined && !isBack) await removeTree(session, part, left.kind);
   }
   await store.forget(upload);
   return false;
 }
 
-function replacementOf({ part, name, files, target }: Upload): Replacement | undefined {
-  return files === 0 && name !== part && target !== undefined ? { from: name, to: target } : undefined;
-}
-
-/** Puts back what was set aside if nothing took its place. @throws {ERR_EXISTS} Something else did: then all stays. */
-async function putBack(session: DaemonSession, aside: string, { from, to }: Replacement): Promise<void> {
-  if (await find(session, to) === undefined) return await session.rename(aside, to);
-  if (await find(session, from) !== undefined) throw httpError("ERR_EXISTS", `${aside} cannot go back`);
+/** Puts back what was set aside unless it is replaced. @throws {ERR_EXISTS} Something else took its place: then all stays. */
+async function putBack(session: DaemonSession, aside: string, { from, to }: Replacement): Promise<boolean> {
+  const isFree = await find(session, to) === undefined;
+  if (isFree) await session.rename(aside, to);
+  else if (await find(session, from) !== undefined) throw httpError("ERR_EXISTS", `${aside} cannot go back`);
+  return isFree;
 }
 
 /**
@@ -71,9 +67,7 @@ export async function withTemporary<T>(
   const id = { server, share: ofAccount(uid), key: crypto.randomUUID() };
   return await unfinished.alone(id, true, async (held) => {
     const left = { ...id, uid, gid, part, name: part, files: 0, bytes: 0, kept: false };
-    const upload = replacement === undefined
-      ? left
-      : { ...left, name: replacement.from, target: replacement.to };
+    const upload = { ...left, ...replacement && { name: replacement.from, target: replacement.to } };
     held.upload = await unfinished.store.begin(upload, held.holder);
     let isRenamed = false;
     try {
@@ -82,9 +76,8 @@ export async function withTemporary<T>(
       held.over = true;
       // If that fails, it expires.
       const isGone = isRenamed && replacement === undefined;
-      await (isGone ? unfinished.store.forget(id) : deletePart(isRenamed ? left : upload, parts)).catch(
-        () => {},
-      );
+      await (isGone ? unfinished.store.forget(id) : deletePart(isRenamed ? left : upload, parts))
+        .catch(() => {});
     }
   });
 }

@@ -143,12 +143,11 @@ async function bring(
     const signal = AbortSignal.any([use.signal, held.signal, stop.signal]);
     using session = await place.open(signal);
     // Fails before the transfer instead of at the rename.
-    const replaced = known === undefined && naming !== "free"
-      ? await fileToWrite(session, path, naming.conditions, parts.clock())
-      : undefined;
+    const isNamed = known === undefined && naming !== "free";
+    const replaced = isNamed && await fileToWrite(session, path, naming.conditions, parts.clock());
     if (known === undefined && range.kind === "question") return { received };
     const upload = known ?? await begin(session, held, place, brought, parts);
-    if (replaced !== undefined) await takesMode(session, upload.part, replaced); // before it has content
+    if (replaced) await takesMode(session, upload.part, replaced); // before it has content
     if (known !== undefined && await hasItsName(session, known)) {
       await noteFinished(held, brought, parts);
       return result = { name: keptName(known, place) };
@@ -287,16 +286,14 @@ async function giveName(
         if (naming !== "free") await new Promise((resolve) => setTimeout(resolve, 100));
         continue;
       }
-      const existing = naming === "free"
-        ? undefined
-        : await fileToWrite(session, pathOf(n), naming.conditions, parts.clock());
-      if (existing?.mode !== undefined) await session.setMode(upload.part, existing.mode);
+      const existing = naming !== "free" &&
+        await fileToWrite(session, pathOf(n), naming.conditions, parts.clock()) !== undefined;
       await settle(session, held, { place, signal }, parts);
       signal.throwIfAborted();
       isRenaming = true;
       await session.rename(upload.part, pathOf(n));
       await noteFinished(held, brought, parts);
-      return { name: nthName(upload.name, n), replaced: existing !== undefined };
+      return { name: nthName(upload.name, n), replaced: existing };
     } catch (error) {
       if (!isRenaming || isHttpError(error, "ERR_ACCESS_REFUSED")) {
         await store.name(id, holder, undefined).catch(() => false);
