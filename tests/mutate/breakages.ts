@@ -421,8 +421,8 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
     broken: "nothing ends a wait for a daemon",
     file: "src/daemon/session/guarded_socket.ts",
     change: instead(
-      "if (left <= 0) this.late(this.#ms);",
-      "if (left <= 0) return;",
+      "if (this.#closed || first === undefined || first.until >= this.#wakesAt) return;",
+      "return;",
     ),
     tests: [SHARED, "tests/daemon/session"],
   },
