@@ -137,13 +137,13 @@ class Requests {
     const asked = handling.asked = { ...handling.asked, base, root };
     const { route, params } = this.#router.match(method, path);
     handling.route = route;
+    if (isOfPage(route)) checkOwnOrigin(headers, base); // first: pages of other errors may set cookies
     if (this.auditFails && config.audit.required && route.audit) throw httpError("ERR_AUDIT_UNAVAILABLE");
     const segment = params.get("server");
     const server = segment === undefined ? undefined : requestedServer(segment, servers);
     if (server !== undefined) handling.facts = { server: server.name };
     negotiate(headers, route, accepted);
 
-    if (isOfPage(route)) checkOwnOrigin(headers, base);
     const facts = { clientAddress, ...shown, consignor };
     const given = { method, headers, facts, base, url: base + path, trace: handling, log, signal };
     const identified = await identify(given, route, this.#parts);

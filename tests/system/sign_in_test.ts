@@ -148,13 +148,15 @@ Deno.test("the right password of a page of ours alone signs in: no other site, n
     assert.equal(reply.status, 403, what);
     assert.equal(one.cookies.has(COOKIE), false, what);
     // A browser sends no cookie with what another site sends; an answer must not replace it.
-    const without = await one.get("/login", {
-      method: "POST",
-      body,
-      headers: { ...form, ...headers, Cookie: "" },
-    });
-    assert.equal(without.status, 403, what);
-    assert.deepEqual(without.headers["set-cookie"] ?? [], [], what);
+    for (const type of [form["Content-Type"], "text/plain", "multipart/form-data; boundary=x", ""]) {
+      const without = await one.get("/login", {
+        method: "POST",
+        body,
+        headers: { ...headers, "Content-Type": type, Cookie: "" },
+      });
+      assert.equal(without.status, 403, `${what}, ${type}`);
+      assert.deepEqual(without.headers["set-cookie"] ?? [], [], `${what}, ${type}`);
+    }
   }
   assert.equal((await (await visitor()).post("/login", { token, user, password })).status, 403, "no cookie");
   const other = await visitor();

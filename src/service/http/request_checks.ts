@@ -134,10 +134,12 @@ function oneAddress(text: string): string {
   return address;
 }
 
-/** Strict: the gateway builds it from its client's Host header. */
+/** Strict: the gateway builds it from its client's Host header. No part of its path begins with a dot. */
 function baseUrl(text: string): string {
   const base = trimEndCharacters(text.trim(), "/");
-  if (!/^https:\/\/(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?(?:\/[A-Za-z0-9._~-]+)*$/.test(base)) {
+  const form =
+    /^https:\/\/(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$/;
+  if (!form.test(base) || !URL.canParse(base)) {
     throw httpError("ERR_BAD_FORWARDING", "X-UNICORE-Gateway is not a base address");
   }
   return base;
