@@ -96,6 +96,17 @@ export function checkOwnOrigin(headers: HeaderList, base: string): void {
   );
 }
 
+/**
+ * Checks that no page of another site has a browser ask, with the certificate or password that the browser adds. Scripts of
+ * sites that CORS permits send both headers. @throws {ERR_FOREIGN_PAGE}
+ */
+export function checkNotBorrowed(headers: HeaderList): void {
+  const isForeign = /^(?:cross|same)-site$/.test(headers.get("Sec-Fetch-Site") ?? "");
+  if (isForeign && !(headers.has("Origin") && headers.has("Authorization"))) {
+    throw httpError("ERR_FOREIGN_PAGE", "Sec-Fetch-Site is another site");
+  }
+}
+
 interface Origin {
   readonly clientAddress: string; // canonical
   readonly base: string; // without trailing slash
