@@ -943,6 +943,30 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/attack/lost_account_test.ts"],
   },
   {
+    rows: ["Pointing a share at files of an account or group that its owner has lost"],
+    broken: "a share whose account only a login names is changed without it",
+    file: "src/resource/share/update_share.ts",
+    change: instead("!share.made?.mappedAccount && !hasAccount(call, share)", "false"),
+    tests: ["tests/attack/lost_account_test.ts"],
+  },
+  {
+    rows: ["Using a browser's certificate or stored password from another site"],
+    broken: "pages of other sites have tokens issued",
+    file: "src/service/service.ts",
+    change: instead('else if (route.audit === "token") checkNotBorrowed(headers);', ""),
+    tests: ["tests/attack/other_sites_test.ts"],
+  },
+  {
+    rows: ["Forged, old or repeated logout tokens"],
+    broken: "a logout token that is malformed is an error of the service",
+    file: "src/pages/sign_in_by_provider.ts",
+    change: instead(
+      'attempt(() => readForeignToken(text)?.claims.get("iss"), InvalidToken, () => undefined)',
+      'readForeignToken(text)?.claims.get("iss")',
+    ),
+    tests: ["tests/system/provider_sign_in_test.ts"],
+  },
+  {
     rows: ["Changing, by a server that token and login suit, a share that another server has too"],
     broken: "token and login need to suit one server of a share alone",
     file: "src/resource/share/shared_server.ts",
