@@ -957,6 +957,13 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/attack/other_sites_test.ts"],
   },
   {
+    rows: ["Pages that a shared browser keeps after the sign-out"],
+    broken: "browsers may keep pages of a known reader",
+    file: "src/pages/page.ts",
+    change: instead('"no-store" : "no-cache"', '"no-cache" : "no-cache"'),
+    tests: ["tests/system/sign_in_test.ts"],
+  },
+  {
     rows: ["Forged, old or repeated logout tokens"],
     broken: "a logout token that is malformed is an error of the service",
     file: "src/pages/sign_in_by_provider.ts",

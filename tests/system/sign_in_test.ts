@@ -63,6 +63,15 @@ Deno.test("a browser is signed in by name and password, and out again", async ()
   assert.equal(await nameOn(one), undefined, "the cookie of before is good for nothing");
 });
 
+Deno.test("no browser keeps a page of somebody who is signed in, for whoever comes after the sign-out", async () => {
+  const one = await visitor(ALICE);
+  for (const path of ["/", "/tokens", "/login/device"]) {
+    const { status, headers } = await one.get(path);
+    assert.deepEqual([status, headers["cache-control"]], [200, "private, no-store"], path);
+  }
+  assert.equal((await (await visitor()).get("/")).headers["cache-control"], "private, no-cache");
+});
+
 Deno.test("what a browser shows is in no file of the service", async () => {
   const one = await visitor(ALICE);
   const token = one.cookies.get(COOKIE) ?? "";
