@@ -12,6 +12,13 @@ export interface KnownSurvivor {
 
 export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   {
+    file: "src/resource/access/drop/recorded_upload.ts",
+    at: 'if (!call.request.headers.has("Want-Repr-Digest")) return undefined;',
+    change: '!call.request.headers.has("Want-Repr-Digest") → false',
+    equivalent: true,
+    why: "without the header no digest is made; the guard spares the session",
+  },
+  {
     file: "src/edge/https_edge.ts",
     at: "if (known !== undefined && known.tls === this.#tls && now <= known.until) return known.peer;",
     change: "known !== undefined && known.tls === this.#tls && now <= known.until → false",
