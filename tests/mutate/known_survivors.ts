@@ -13,6 +13,13 @@ export interface KnownSurvivor {
 export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   {
     file: "src/resource/access/drop/recorded_upload.ts",
+    at: 'if (!place.reaches(path)) throw nothingThere("outside of what the account may reach");',
+    change: "!place.reaches(path) → false",
+    equivalent: true,
+    why: "the session refuses the name when the file is to get it; the guard spares the transfer",
+  },
+  {
+    file: "src/resource/access/drop/recorded_upload.ts",
     at: 'if (!call.request.headers.has("Want-Repr-Digest")) return undefined;',
     change: '!call.request.headers.has("Want-Repr-Digest") → false',
     equivalent: true,
