@@ -150,3 +150,19 @@ Deno.test("Discards gives back what a request that ended did not use", () => {
     client.end();
   }
 });
+
+Deno.test("Discards leaves a request alone that has arrived or is gone", async () => {
+  const discards = new Discards(() => 0);
+  const arrived = new IncomingMessage(new Socket());
+  arrived.complete = true;
+  const gone = new IncomingMessage(new Socket());
+  gone.destroy();
+  for (const request of [arrived, gone]) {
+    const asked: string[] = [];
+    await discards.drainBody(request, {
+      wantBody: () => asked.push("want"),
+      pauseBody: () => asked.push("pause"),
+    });
+    assert.deepEqual(asked, []);
+  }
+});
