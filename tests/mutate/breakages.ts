@@ -424,7 +424,8 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
       'setTimeout( () => this.fail(httpError("ERR_DAEMON_SESSION_TIMEOUT", `No progress for ${ms} ms`)), ms, )',
       "undefined",
     ),
-    tests: [SHARED, "tests/daemon/session"],
+    tests: ["tests/daemon/session/daemon_session_test.ts"],
+    only: "/no-greeting|hang|silent-data/",
   },
   {
     rows: ["a daemon never confirms the end"],
