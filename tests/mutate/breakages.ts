@@ -663,7 +663,7 @@ const DATABASE: readonly Breakage[] = [
     file: "src/store/copy_rows.ts",
     change: instead(" ON CONFLICT DO NOTHING RETURNING", " RETURNING"),
     tests: ["tests/store/copy_rows_test.ts"],
-    only: "copyRows() copies all records as they are",
+    only: "copyRows() leaves rows alone that appear",
   },
   {
     rows: ["a million shares and a million tokens in PostgreSQL"],

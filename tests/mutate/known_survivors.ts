@@ -748,13 +748,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "the answer is the same; the guard spares a session of the daemon",
   },
   {
-    file: "src/sharing/import/sql_dump.ts",
-    at: "if (end < 0) return text.length;",
-    change: "end < 0 → false",
-    equivalent: false,
-    why: "without it a dump that is cut off is read for ever: a hang, which no assertion reports",
-  },
-  {
     file: "src/throttling/shared/shared_throttling.ts",
     at: "if (version === this.#known?.version) return;",
     change: "version === this.#known?.version → false",

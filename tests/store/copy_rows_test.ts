@@ -38,6 +38,23 @@ Deno.test("copyRows() copies all records as they are, and leaves those alone tha
   to.close();
 });
 
+Deno.test("copyRows() leaves rows alone that appear while it copies", async () => {
+  const [from, to] = [records(), records()];
+  const insert = (content: string) => () => row(INSERT, { kind: "token", key: "1", content });
+  await from.change(insert('{"from":1}'));
+  const change = to.change.bind(to);
+  to.change = async (work) => {
+    await change(insert('{"to":1}'));
+    return await change(work);
+  };
+  assert.deepEqual(await copyRows(from, to, RECORDS), { added: 0, present: 1 });
+  assert.deepEqual((await to.read(() => rows("SELECT content FROM record", {}))).map((row) => ({ ...row })), [
+    { content: '{"to":1}' },
+  ]);
+  from.close();
+  to.close();
+});
+
 Deno.test("insertRows() takes text, numbers and nothing at all, and refuses other values", async () => {
   const database = new SqliteDatabase(
     IN_MEMORY,
