@@ -1,7 +1,7 @@
 /** What an instance costs that nobody asks for anything: processor time of its own, and of its database. */
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
-import { POSTGRES, type TestPostgres } from "../fixtures/postgres.ts";
+import { POSTGRES } from "../fixtures/postgres.ts";
 import { note } from "../long/results.ts";
 import { SeveralInstances } from "./several_instances.ts";
 
@@ -13,13 +13,6 @@ const MEASURED_MS = 60_000;
 const MOST_MS = 5;
 /** What an instance is woken at most in a second, which costs more than what it then does; a busy machine wakes it less. */
 const MOST_WAKINGS = 30;
-
-/** Processor time of a process, and of its children that have ended if wanted, in milliseconds; a tick is ten. */
-function usedMs(pid: number, withEnded = false): number {
-  const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ").map(Number);
-  return 10 * fields.slice(11, withEnded ? 15 : 13).reduce((sum, ticks) => sum + ticks, 0);
-}
 
 interface Thread {
   readonly name: string;
@@ -62,15 +55,6 @@ function doneBy(before: readonly Map<string, Thread>[], seconds: number, pids: r
   return [...done.values()];
 }
 
-/** Processor time of all processes of the database, also of those that have ended. */
-async function usedByDatabase(server: TestPostgres): Promise<number> {
-  const first = await server.pid();
-  const children = Deno.readTextFileSync(`/proc/${first}/task/${first}/children`).trim().split(" ").map(
-    Number,
-  );
-  return [...children.map((pid) => usedMs(pid)), usedMs(first, true)].reduce((sum, ms) => sum + ms, 0);
-}
-
 Deno.test({
   name: "an instance that nobody asks costs its database next to nothing, and is seldom woken",
   ignore: POSTGRES === undefined || Deno.build.os !== "linux",
@@ -79,11 +63,11 @@ Deno.test({
   const { server, instances } = several;
   await delay(SETTLING_MS);
   const pids = instances.map(({ process }) => process.pid);
-  const [before, earlier, at] = [pids.map(threadsOf), await usedByDatabase(server), performance.now()];
+  const [before, earlier, at] = [pids.map(threadsOf), await server.usedMs(), performance.now()];
   await delay(MEASURED_MS);
   const seconds = (performance.now() - at) / 1000;
   const threads = doneBy(before, seconds, pids);
-  const database = (await usedByDatabase(server) - earlier) / seconds / INSTANCES;
+  const database = (await server.usedMs() - earlier) / seconds / INSTANCES;
   const sum = (of: (thread: Thread) => number) => threads.reduce((all, thread) => all + of(thread), 0);
   const [own, wakings] = [sum(({ ms }) => ms), sum((thread) => thread.wakings)];
   for (const { name, ms, wakings } of threads) console.log(name, ms.toFixed(2), wakings.toFixed(1));
