@@ -3,8 +3,9 @@ import { until } from "./fixtures/deadline.ts";
 
 const TESTS = new URL("./", import.meta.url).pathname;
 
-/** Loops that do nothing but wait, in a line or with a pause as their first statement. */
+/** Loops that wait: in a line, with a pause as their first statement, or without an end of their own. */
 const WAITING = [
+  /^( *)for \(;;\) \{\n(?:\1 .*\n|\n)*?\1 +await new Promise\(\(resolve\) => setTimeout.*/gm,
   /while \(.*\) (?:\w+ \+?= )?(?:String\(\()?await .*/g,
   /while \(.*\) \{\n\s*await (?:new Promise|pause|delay)\b.*/g,
 ];

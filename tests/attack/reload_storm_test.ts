@@ -1,6 +1,7 @@
 /** Signals and changed files by the hundred: reloading is no way to stop the service. */
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
+import { until } from "../fixtures/deadline.ts";
 import { LONG, note } from "../long/results.ts";
 import { ALICE, MAP, passwordLine, PASSWORDS, runService, settled } from "../system/running_service.ts";
 
@@ -39,11 +40,8 @@ Deno.test(`${STORM} reloads and changes of files at once fail no request, and th
   await system.replace("conf/mapfile.json", JSON.stringify(MAP));
   await system.replace("conf/container.properties", described("the last"));
   system.service.hangUp();
-  for (;;) {
-    const entry = (await system.ask("/rest/auth/HPC", { as: ALICE })).json();
-    if (entry.description === "the last") break;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  const server = async () => (await system.ask("/rest/auth/HPC", { as: ALICE })).json();
+  await until(async () => (await server()).description === "the last", { everyMs: 20 });
   const last = ["last", "of-them-77"] as const;
   let seen = system.log.length;
   await system.replace("conf/users.txt", PASSWORDS + passwordLine(last, "CN=Last"));

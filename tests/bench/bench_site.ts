@@ -1,5 +1,6 @@
 import type { DaemonOptions } from "../daemon_simulator/daemon.ts";
 import { publicKeyWords } from "../authentication/ssh_key/user_keys.ts";
+import { until } from "../fixtures/deadline.ts";
 import { ask } from "../system/ask.ts";
 import {
   ALICE,
@@ -82,12 +83,11 @@ async function serve(site: Site): Promise<BenchSite> {
 
 /** Asks until the core is there and every daemon was heard of. */
 async function firstAnswer(url: string, site: Site): Promise<void> {
-  for (;;) {
-    const reply = await ask(`${url}/rest/auth`, site.authority.certificate, { as: ALICE });
-    if (reply.status === 200 && !reply.text.includes('"n/a"')) return;
-    if (reply.status !== 200 && reply.status !== 503) throw new Error(`${reply.status} ${reply.text}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await until(async () => {
+    const { status, text } = await ask(`${url}/rest/auth`, site.authority.certificate, { as: ALICE });
+    if (status !== 200 && status !== 503) throw new Error(`${status} ${text}`);
+    return status === 200 && !text.includes('"n/a"');
+  }, { what: "every daemon was heard of", everyMs: 20 });
 }
 
 /** A bare server that answers with the same bytes as the service answers `GET /rest/auth`. */

@@ -1,3 +1,8 @@
+import { until } from "../fixtures/deadline.ts";
+
+/** How long a program may take until it is ready, in milliseconds. */
+const READY_MS = 120_000;
+
 /** A program under measurement, in a process of its own. Figures come from `/proc`, so they exist on Linux only. */
 export class ChildProcess implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
@@ -34,12 +39,14 @@ export class ChildProcess implements AsyncDisposable {
     let ended = false;
     void child.status.then(() => ended = true);
     try {
-      for (;;) {
+      const said: string[] = [];
+      await until(async () => {
         const match = ready.exec(await Deno.readTextFile(output));
-        if (match !== null) return { process: new ChildProcess(child), said: match[1] ?? "" };
-        if (ended) throw new Error(`ended too early:\n${await Deno.readTextFile(output)}`);
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
+        if (match !== null) said.push(match[1] ?? "");
+        else if (ended) throw new Error(`ended too early:\n${await Deno.readTextFile(output)}`);
+        return match !== null;
+      }, { what: `${script.pathname} prints ${ready}`, everyMs: 10, withinMs: READY_MS });
+      return { process: new ChildProcess(child), said: said.join("") };
     } finally {
       await Deno.remove(output); // it stays open where it is written to
     }

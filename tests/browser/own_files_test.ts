@@ -194,7 +194,7 @@ Deno.test({
   fn: async () => {
     await using sharing = await SharingSystem.open(OPTIONS);
     const files = await Deno.makeTempDir();
-    await largeFile(`${files}/large.bin`, 300_000_000);
+    await largeFile(`${files}/large.bin`, 120_000_000);
     const names = ["bad too.txt", "bad.txt", "full.txt", "good.txt"];
     for (const name of names) await Deno.writeTextFile(`${files}/${name}`, name);
     await using browser = await start();

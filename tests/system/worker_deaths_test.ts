@@ -15,11 +15,12 @@ function logFromNow(system: SystemUnderTest): (pattern: RegExp) => Promise<strin
 
 /** The answer to the first request that the service takes. */
 async function served(system: SystemUnderTest, path: string, question: Parameters<typeof ask>[2]) {
-  for (;;) {
-    const reply = await system.ask(path, question);
-    if (reply.status !== 503) return reply;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  let reply = await system.ask(path, question);
+  await until(async () => {
+    if (reply.status === 503) reply = await system.ask(path, question);
+    return reply.status !== 503;
+  }, { what: `${path} is served`, everyMs: 10 });
+  return reply;
 }
 
 Deno.test("whoever guesses has not one guess more when the core dies, once, and again", async () => {

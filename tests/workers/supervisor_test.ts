@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
 import { setImmediate } from "node:timers/promises";
+import { until } from "../fixtures/deadline.ts";
 import { ask, type Reply } from "../system/ask.ts";
 import { LogFile } from "../../src/logging/log_file.ts";
 import { metricsPage } from "../../src/workers/service_status.ts";
@@ -91,18 +92,16 @@ Deno.test("Supervisor.reload() lets an edge go that has ended: at the end of all
 
 /** The answer when there is one: a worker that is replaced takes no connections for a moment. */
 async function answered(port: number, site: Site, path: string): Promise<Reply> {
-  for (;;) {
-    try {
-      // With an agent of its own: it asks to keep the connection.
-      const agent = new Agent({ keepAlive: true });
-      const question = { agent };
-      return await ask(`https://localhost:${port}${path}`, site.authority.certificate, question).finally(() =>
-        agent.destroy()
-      );
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-  }
+  const once = async () => {
+    // With an agent of its own: it asks to keep the connection.
+    const agent = new Agent({ keepAlive: true });
+    return await ask(`https://localhost:${port}${path}`, site.authority.certificate, { agent })
+      .catch(() => undefined).finally(() => agent.destroy());
+  };
+  let reply: Reply | undefined;
+  await until(async () => reply = await once(), { what: `${path} is answered` });
+  if (reply === undefined) throw new Error(`no answer of ${path}`);
+  return reply;
 }
 
 Deno.test("Supervisor.leave() holds for workers that are replaced, too", async () => {

@@ -1,4 +1,5 @@
 import { Agent } from "node:https";
+import { until } from "../../fixtures/deadline.ts";
 import { ask } from "../../system/ask.ts";
 import { ALICE, createSite, type Site } from "../../system/running_service.ts";
 import { type Figure, type Measurement, median } from "../figure.ts";
@@ -152,14 +153,12 @@ class Subject {
     }).spawn();
     let ended = false;
     void service.status.then(() => ended = true);
-    for (;;) {
-      try {
-        if (await this.#get() === 200) return service;
-      } catch {
-        if (ended) throw new Error(`${program} ended before it answered`);
-      }
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    const answers = async () => {
+      if (ended) throw new Error(`${program} ended before it answered`);
+      return await this.#get().catch(() => undefined) === 200;
+    };
+    await until(answers, { what: `${program} answers` });
+    return service;
   }
 }
 
