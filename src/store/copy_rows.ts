@@ -49,12 +49,13 @@ export async function copyRows(
       const absent = await absentOf(to, table, group, inners);
       progress(done += inners.length - absent.length);
       for (let begin = 0; begin < absent.length;) {
-        const some = await readSome(from, table, group, absent.slice(begin, begin + ROWS_AT_A_TIME));
-        begin += some.count;
+        const some = absent.slice(begin, begin + ROWS_AT_A_TIME);
+        const { count, insert } = await readSome(from, { ...table, first }, group, some);
+        begin += count;
         if (underWay.length === AT_ONCE) await underWay.shift();
-        const inserted = to.change(() => insertSome(some, table, first)).then((isNew) => {
+        const inserted = to.change(insert).then((isNew) => {
           added += isNew;
-          progress(done += some.count);
+          progress(done += count);
         });
         inserted.catch(() => {}); // awaited later
         underWay.push(inserted);
@@ -89,19 +90,13 @@ async function absentOf(
   return absent.map(({ wanted }) => String(wanted));
 }
 
-interface SomeRows {
-  readonly count: number;
-  readonly found: readonly Row[];
-  readonly detailRows: readonly Row[];
-}
-
-/** Reads rows of a group: fewer than given with many details. */
+/** Reads rows of a group: fewer than given with many details. Returns how many, and what inserts them and counts new ones. */
 async function readSome(
   from: Database,
-  table: CopiedTable,
+  { first, ...table }: CopiedTable & { readonly first: string | undefined },
   group: string,
   inners: readonly string[],
-): Promise<SomeRows> {
+): Promise<{ readonly count: number; readonly insert: () => Work<number> }> {
   const { name, details, key: [, inner] } = table;
   const found = await from.read(() => rows(...selection(`${name}.*`, name, table, group, inners)));
   const order = `ORDER BY ${inner}, key LIMIT ${DETAILS_AT_A_TIME}`;
@@ -113,22 +108,15 @@ async function readSome(
     ? inners.length
     : inners.indexOf(String(detailRows.at(-1)?.[inner]));
   const whole = new Set(inners.slice(0, count));
-  return { count, found: found.filter((row) => whole.has(String(row[inner]))), detailRows };
-}
-
-/** Inserts rows with their details. Returns how many were new. */
-function* insertSome(
-  { found, detailRows }: SomeRows,
-  { name, details, key: [, inner] }: CopiedTable,
-  first: string | undefined,
-): Work<number> {
-  if (first !== undefined) yield* rows(first, {});
-  const news = new Set((yield* insertRows(name, found, inner)).map((row) => String(row[inner])));
-  if (details !== undefined) {
+  const insert = function* () {
+    if (first !== undefined) yield* rows(first, {});
+    const made = yield* insertRows(name, found.filter((row) => whole.has(String(row[inner]))), inner);
+    const news = new Set(made.map((row) => String(row[inner])));
     const ofNews = detailRows.filter((row) => news.has(String(row[inner]))).map(({ key: _, ...row }) => row);
-    yield* insertRows(details, ofNews, inner);
-  }
-  return news.size;
+    if (details !== undefined) yield* insertRows(details, ofNews, inner);
+    return news.size;
+  };
+  return { count, insert };
 }
 
 const GIVEN = "SELECT value AS wanted FROM json_each(:inners)";

@@ -110,7 +110,7 @@ export class Measurements {
     const look = () => {
       const now = elapsed();
       const delay = Math.max(0, Math.round((now - lookedAt - this.#pauseMs) * 10) / 10);
-      const isDue = now - reportedAt > REPORT_MS - LOOK_MS;
+      const isDue = now - reportedAt > REPORT_MS - LOOK_MS / 2;
       this.#delaysMs.push(delay);
       lookedAt = now;
       if (delay >= TICK_MS || isDue) {
