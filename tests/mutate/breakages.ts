@@ -658,7 +658,7 @@ const DATABASE: readonly Breakage[] = [
     only: "hears what others change",
   },
   {
-    rows: ["`authserver database import` of a million shares"],
+    rows: ["`authserver database import` into a database that waits for its disk"],
     broken: "an import fails at rows that are there",
     file: "src/store/copy_rows.ts",
     change: instead(" ON CONFLICT DO NOTHING RETURNING", " RETURNING"),
