@@ -41,10 +41,20 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a wrong password is passed over where a certificate beside it is right",
     file: "src/authentication/chain.ts",
     change: instead(
-      'const decides = shown.kind === "refused" || shown.kind === "undecided";',
-      "const decides = false;",
+      'const isAbsent = credentials.authorization.kind === "none";',
+      'const isAbsent = shown.kind !== "accepted";',
     ),
     tests: ["tests/system/gateway_test.ts", "tests/authentication/chain_test.ts"],
+  },
+  {
+    rows: ["Guessing a password next to a valid credential, or next to a failed authenticator"],
+    broken: "a token that no authenticator takes is passed over where a certificate beside it is right",
+    file: "src/authentication/chain.ts",
+    change: instead(
+      'const isAbsent = credentials.authorization.kind === "none";',
+      'const isAbsent = shown.kind === "skipped";',
+    ),
+    tests: ["tests/authentication/chain_test.ts"],
   },
   {
     rows: ["Guessing a password next to a valid credential, or next to a failed authenticator"],
@@ -1003,6 +1013,13 @@ export const ATTACKS: readonly Breakage[] = [
       'if (kind !== "directory") return void await session.remove(path);',
     ),
     tests: ["tests/files/files_test.ts", "tests/resource/dav/dav_attacks_test.ts"],
+  },
+  {
+    rows: ["Locking others out of their files by WebDAV"],
+    broken: "a token that only reads makes and removes locks",
+    file: "src/resource/dav/dav_lock_methods.ts",
+    change: instead('if (permission !== "WRITE" && permission !== "FULL")', "if (false)"),
+    tests: ["tests/resource/dav/dav_attacks_test.ts"],
   },
   {
     rows: ["Locking others out of their files by WebDAV"],
