@@ -25,8 +25,8 @@ type CredentialResult =
 
 /**
  * Judges each credential separately; returns the result for `Authorization` alone, which login throttling counts, and the
- * caller, or the 401 or 503 response. A refused or undecided `Authorization` decides despite a certificate; of
- * two accepted ones the configured order decides (authentication.md 1.5). Unknown kinds are refused.
+ * caller, or the 401 or 503 response. An `Authorization` that nobody accepts decides despite a certificate, also if no
+ * authenticator takes its kind; of two accepted credentials the configured order decides (authentication.md 1.5).
  */
 export async function authenticate(
   chain: AuthenticationChain,
@@ -35,14 +35,12 @@ export async function authenticate(
 ) {
   const { authenticators } = chain;
   const shown = await judgeAuthorization(chain, credentials, listening);
-  const decides = shown.kind === "refused" || shown.kind === "undecided";
-  const last = shown.kind === "accepted" ? Math.max(0, authenticators.indexOf(shown.by)) : Infinity;
-  const earlier = authenticators.slice(0, decides ? 0 : last).filter((authenticator) =>
-    authenticator.looksAtCertificates
-  );
+  const isAbsent = credentials.authorization.kind === "none";
+  const own = shown.kind === "accepted" ? authenticators.indexOf(shown.by) : -1;
+  const last = isAbsent ? Infinity : Math.max(0, own);
+  const earlier = authenticators.slice(0, last).filter((authenticator) => authenticator.looksAtCertificates);
   const certificate = await judge(earlier, { ...credentials, authorization: { kind: "none" } }, listening);
-  const isLeft = shown.kind === "skipped" && certificate.kind !== "skipped";
-  const deciding = isLeft || certificate.kind === "accepted" ? certificate : shown;
+  const deciding = isAbsent || certificate.kind === "accepted" ? certificate : shown;
   return { authorization: shown.kind, caller: callerOf(chain, deciding, credentials.authorization) };
 }
 

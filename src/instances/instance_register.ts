@@ -86,10 +86,12 @@ export class InstanceRegister extends Following {
     const { database, own, log } = this.parts;
     const { differ } = this;
     const found = await database.change(function* () {
-      const before = yield* rows(SQL.all, {});
+      const before = (yield* rows(SQL.all, {})).map(toInstance);
       yield* row(SQL.announce, { ...own, upSince: wholeMs(own.upSince) });
-      yield* row(SQL.forget, { forgotten: FORGOTTEN_MS });
-      return before.map(toInstance);
+      if (before.some(({ ageMs }) => ageMs > FORGOTTEN_MS)) {
+        yield* row(SQL.forget, { forgotten: FORGOTTEN_MS });
+      }
+      return before;
     }, ASYNC_COMMIT);
     // While this instance could not write, others could not either.
     const lastTurnMs = found.find(({ id }) => id === own.id)?.ageMs ?? TURN_MS;

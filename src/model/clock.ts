@@ -38,6 +38,49 @@ export const realTime: Schedule = (ms, task) => {
   return () => clearTimeout(timer);
 };
 
+/** Timers that keep no process alive. */
+const unawaited: Schedule = (ms, task) => {
+  const timer = setTimeout(task, Math.ceil(ms));
+  Deno.unrefTimer(timer as unknown as number);
+  return () => clearTimeout(timer);
+};
+
+/** Grids of {@link stepwise}, in milliseconds. */
+const GRIDS_MS = [1000, 500, 250];
+
+/**
+ * Returns timers for regular work. Whole seconds end on full seconds, quarters on quarters, rather early than late, so that
+ * a thread wakes once for all: waking costs more than a look whether there is work.
+ */
+export function stepwise(schedule: Schedule, elapsed: Stopwatch): Schedule {
+  const steps = new Map<number, { readonly tasks: Set<() => void>; readonly cancel: () => void }>();
+  return (ms, task) => {
+    const now = elapsed();
+    const grid = GRIDS_MS.find((each) => ms > 0 && ms % each === 0);
+    // Platforms may be early by a millisecond.
+    const at = grid === undefined ? now + ms : Math.floor((now + ms + 1) / grid) * grid;
+    const { tasks, cancel } = steps.getOrInsertComputed(at, () => {
+      const tasks = new Set<() => void>();
+      const run = () => {
+        steps.delete(at);
+        // Each on its own: one that fails stops no other.
+        for (const task of tasks) queueMicrotask(() => tasks.delete(task) && task());
+      };
+      return { tasks, cancel: schedule(at - now, run) };
+    });
+    const own = () => task(); // a task may wait more than once
+    tasks.add(own);
+    return () => {
+      if (!tasks.delete(own) || tasks.size > 0) return;
+      steps.delete(at);
+      cancel();
+    };
+  };
+}
+
+/** Timers of this thread for regular work, which keep no process alive. */
+export const inStep = stepwise(unawaited, stopwatch);
+
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
 /** Parses `90s`, `30m`, `12h` or `7d` to seconds; `undefined` if invalid or zero. */

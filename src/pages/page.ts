@@ -92,8 +92,10 @@ export function pageResponse(
   const all = asked.signIn === undefined ? needs : { ...needs, forms: true as const };
   const { head, tail } = pageFrame(asked, { ...frame, needs: all });
   const content = markup`${body}`.toString(languageOf(asked.request));
+  // Nobody who comes to the browser after the reader signed out sees their pages.
+  const keeping = asked.caller?.kind === "authenticated" ? "no-store" : "no-cache";
   return textResponse(`${head}${content}${tail}`, PAGE_TYPE, {
     status,
-    headers: { "Cache-Control": "private, no-cache", ...headers, ...pageHeaders(all) },
+    headers: { "Cache-Control": `private, ${keeping}`, ...headers, ...pageHeaders(all) },
   });
 }

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { askerOf } from "../authentication/asker_of.ts";
 import type { BrowserLogin, BrowserVisit, EndedLogins } from "../authentication/authenticator.ts";
 import type { HttpResponse } from "../model/http_message.ts";
+import { attempt } from "../model/attempt.ts";
 import { sameSecret } from "../model/secret.ts";
 import { httpError, invalidRequest } from "../model/http_error.ts";
 import type { Asker } from "../outgoing/remote_system.ts";
@@ -51,7 +52,7 @@ export async function backFromProvider(call: Call, parts: SignInParts): Promise<
 export async function logoutByProvider(call: Call, parts: SignInParts): Promise<HttpResponse> {
   const form = await readForm(call);
   const text = form.get("logout_token") ?? "";
-  const claimed = readForeignToken(text)?.claims.get("iss");
+  const claimed = attempt(() => readForeignToken(text)?.claims.get("iss"), InvalidToken, () => undefined);
   const known = [...parts.ways.providers].filter(([, { issuer }]) => issuer === claimed);
   const reasons: string[] = [];
   let done = false;

@@ -7,7 +7,13 @@ import type { ErrorCode } from "../model/errors.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
 import { assemble, type ServiceParts } from "./assembly/assemble.ts";
 import type { Publish, ServiceOptions } from "./assembly/service_options.ts";
-import { checkHeaderLengths, checkOwnOrigin, checkQuery, originOf } from "./http/request_checks.ts";
+import {
+  checkHeaderLengths,
+  checkNotBorrowed,
+  checkOwnOrigin,
+  checkQuery,
+  originOf,
+} from "./http/request_checks.ts";
 import { asServiceError, errorResponse } from "./http/error_response.ts";
 import { Acceptance } from "./http/acceptance.ts";
 import { signInCookie } from "../authentication/sign_in/sign_ins.ts";
@@ -137,13 +143,14 @@ class Requests {
     const asked = handling.asked = { ...handling.asked, base, root };
     const { route, params } = this.#router.match(method, path);
     handling.route = route;
+    if (isOfPage(route)) checkOwnOrigin(headers, base); // first: pages of other errors may set cookies
+    else if (route.audit === "token") checkNotBorrowed(headers);
     if (this.auditFails && config.audit.required && route.audit) throw httpError("ERR_AUDIT_UNAVAILABLE");
     const segment = params.get("server");
     const server = segment === undefined ? undefined : requestedServer(segment, servers);
     if (server !== undefined) handling.facts = { server: server.name };
     negotiate(headers, route, accepted);
 
-    if (isOfPage(route)) checkOwnOrigin(headers, base);
     const facts = { clientAddress, ...shown, consignor };
     const given = { method, headers, facts, base, url: base + path, trace: handling, log, signal };
     const identified = await identify(given, route, this.#parts);

@@ -18,6 +18,9 @@ const KEYS_AT_A_TIME = 2000;
 
 const ROWS_AT_A_TIME = 512;
 
+/** Changes at the same time, while the next rows are read. */
+const AT_ONCE = 2;
+
 /** Details per query, more than any row has. */
 const DETAILS_AT_A_TIME = 10_000;
 
@@ -39,23 +42,31 @@ export async function copyRows(
   const sql = `SELECT ${outer}, ${inner} FROM ${name} WHERE (${outer}, ${inner}) > (:outer, :inner)
     ORDER BY ${outer}, ${inner} LIMIT ${KEYS_AT_A_TIME}`;
   let [added, done, last] = [0, 0, { outer: "", inner: "" }];
+  const underWay: Promise<void>[] = [];
   for (;;) {
     const keys = await from.read(() => rows(sql, last));
     for (const [group, inners] of grouped(keys, table)) {
       const absent = await absentOf(to, table, group, inners);
+      progress(done += inners.length - absent.length);
       for (let begin = 0; begin < absent.length;) {
         const some = absent.slice(begin, begin + ROWS_AT_A_TIME);
-        const { copied, isNew } = await copySome(from, to, { ...table, first }, group, some);
-        [added, begin] = [added + isNew, begin + copied];
-        progress(done + inners.length - absent.length + begin);
+        const { count, insert } = await readSome(from, { ...table, first }, group, some);
+        begin += count;
+        if (underWay.length === AT_ONCE) await underWay.shift();
+        const inserted = to.change(insert).then((isNew) => {
+          added += isNew;
+          progress(done += count);
+        });
+        inserted.catch(() => {}); // awaited later
+        underWay.push(inserted);
       }
-      done += inners.length;
-      progress(done);
     }
     const end = keys.at(-1);
-    if (keys.length < KEYS_AT_A_TIME || end === undefined) return { added, present: done - added };
+    if (keys.length < KEYS_AT_A_TIME || end === undefined) break;
     last = { outer: String(end[outer]), inner: String(end[inner]) };
   }
+  await Promise.all(underWay);
+  return { added, present: done - added };
 }
 
 function grouped(keys: readonly Row[], { key: [outer, inner] }: CopiedTable): Map<string, string[]> {
@@ -79,41 +90,33 @@ async function absentOf(
   return absent.map(({ wanted }) => String(wanted));
 }
 
-/** Copies rows of a group in one change: fewer than given with many details. Returns how many, and how many were new. */
-async function copySome(
+/** Reads rows of a group: fewer than given with many details. Returns how many, and what inserts them and counts new ones. */
+async function readSome(
   from: Database,
-  to: Database,
-  table: CopiedTable & { readonly first: string | undefined },
+  { first, ...table }: CopiedTable & { readonly first: string | undefined },
   group: string,
   inners: readonly string[],
-): Promise<{ readonly copied: number; readonly isNew: number }> {
+): Promise<{ readonly count: number; readonly insert: () => Work<number> }> {
   const { name, details, key: [, inner] } = table;
   const found = await from.read(() => rows(...selection(`${name}.*`, name, table, group, inners)));
-  const [more, order] = [`${inner}, key LIMIT ${DETAILS_AT_A_TIME}`, "ORDER BY"];
+  const order = `ORDER BY ${inner}, key LIMIT ${DETAILS_AT_A_TIME}`;
   const detailRows = details === undefined
     ? []
-    : await from.read(() =>
-      rows(...selection(`${details}.*`, details, table, group, inners, `${order} ${more}`))
-    );
+    : await from.read(() => rows(...selection(`${details}.*`, details, table, group, inners, order)));
   // The last row may have more details than were read.
-  const end = detailRows.length < DETAILS_AT_A_TIME
+  const count = detailRows.length < DETAILS_AT_A_TIME
     ? inners.length
     : inners.indexOf(String(detailRows.at(-1)?.[inner]));
-  const whole = new Set(inners.slice(0, end));
-  const isWhole = (row: Row) => whole.has(String(row[inner]));
-  const isNew = await to.change(function* () {
-    if (table.first !== undefined) yield* rows(table.first, {});
-    const made = yield* insertRows(name, found.filter(isWhole), inner);
+  const whole = new Set(inners.slice(0, count));
+  const insert = function* () {
+    if (first !== undefined) yield* rows(first, {});
+    const made = yield* insertRows(name, found.filter((row) => whole.has(String(row[inner]))), inner);
     const news = new Set(made.map((row) => String(row[inner])));
-    if (details !== undefined) {
-      const ofNews = detailRows.filter((row) => news.has(String(row[inner]))).map(({ key: _, ...row }) =>
-        row
-      );
-      yield* insertRows(details, ofNews, inner);
-    }
+    const ofNews = detailRows.filter((row) => news.has(String(row[inner]))).map(({ key: _, ...row }) => row);
+    if (details !== undefined) yield* insertRows(details, ofNews, inner);
     return news.size;
-  });
-  return { copied: end, isNew };
+  };
+  return { count, insert };
 }
 
 const GIVEN = "SELECT value AS wanted FROM json_each(:inners)";

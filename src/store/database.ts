@@ -40,6 +40,8 @@ export interface Database {
   change<T>(work: () => Work<T>, manner?: Manner): Promise<T>;
   /** Number that changes soon after any change to a table, on any instance. Cheap enough for each request. */
   version(table: string): number;
+  /** Calls a listener after each change of a version; absent: look at the versions. */
+  onChange?(listener: () => void): void;
   close(): void;
 }
 

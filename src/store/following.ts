@@ -1,5 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
-import { realTime, type Schedule } from "../model/clock.ts";
+import { inStep, type Schedule } from "../model/clock.ts";
 import { isHttpError } from "../model/http_error.ts";
 import { DatabaseAway } from "./database.ts";
 
@@ -9,18 +9,29 @@ interface FollowingParts {
   readonly trouble: string; // log message of a failed poll, except while the database is down
   readonly log: Logger;
   readonly schedule?: Schedule;
+  /** Passes on a listener to what is polled, which calls it after changes: the next poll then comes soon. */
+  readonly onChange?: ((listener: () => void) => void) | undefined;
 }
+
+/** Longest pause after a change, in milliseconds. Changes in quick succession share a poll. */
+const SOON_MS = 250;
 
 /** Poller of what instances share; a failed poll ends nothing. */
 export class Following {
   readonly #poll: FollowingParts;
   #cancel: (() => void) | undefined;
   #closed = false;
+  #changed = false; // since the last poll began
   #current: Promise<void> = Promise.resolve();
   #reported: string | undefined; // last reported failure, logged once
 
   constructor(poll: FollowingParts) {
     this.#poll = poll;
+    poll.onChange?.(() => {
+      if (this.#changed) return;
+      this.#changed = true;
+      if (this.#cancel !== undefined) this.#plan();
+    });
   }
 
   /** Starts polling. Resolves after the first poll, even if it fails. */
@@ -39,7 +50,9 @@ export class Following {
   }
 
   async #lookAndPlan(): Promise<void> {
-    const { look, everyMs, trouble, log, schedule = realTime } = this.#poll;
+    const { look, trouble, log } = this.#poll;
+    this.#cancel = undefined;
+    this.#changed = false;
     try {
       await look();
       this.#reported = undefined;
@@ -50,7 +63,14 @@ export class Following {
         log.error(trouble, { error });
       }
     }
-    if (!this.#closed) this.#cancel = schedule(everyMs, () => void this.follow());
+    this.#plan();
+  }
+
+  #plan(): void {
+    const { everyMs, schedule = inStep } = this.#poll;
+    this.#cancel?.();
+    if (this.#closed) return;
+    this.#cancel = schedule(this.#changed ? Math.min(SOON_MS, everyMs) : everyMs, () => void this.follow());
   }
 }
 

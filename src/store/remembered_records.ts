@@ -3,8 +3,8 @@ import type { Schedule, Stopwatch } from "../model/clock.ts";
 import { Following } from "./following.ts";
 import type { KeptRecord, RecordStore } from "./record_store.ts";
 
-/** Interval of checks for changes by other instances, in milliseconds. */
-const LOOK_MS = 250;
+/** Interval of checks for changes that nobody told of, in milliseconds. */
+const LOOK_MS = 1000;
 
 /** Interval of complete reads, which forget what others deleted, in milliseconds. */
 const COMPLETE_MS = 3600_000;
@@ -23,6 +23,8 @@ interface RememberedParts {
   readonly session: () => number;
   /** Reads what changed since the `until` of an earlier read, or all. @throws {DatabaseFailure} */
   readonly read: (since?: number) => Promise<ReadRecords>;
+  /** Calls a listener after changes of the version. */
+  readonly onChange?: (listener: () => void) => void;
   readonly isReachable: () => boolean; // whether the store works and notifies of changes
   readonly elapsed: Stopwatch;
   readonly log: Logger;
@@ -41,13 +43,14 @@ export class RememberedRecords extends Following implements RecordStore {
   #sureAt = -Infinity;
   #loads = 0;
   constructor(store: RecordStore, parts: RememberedParts) {
-    const { log, schedule } = parts;
+    const { log, schedule, onChange } = parts;
     super({
       look: () => this.#look(),
       everyMs: LOOK_MS,
       trouble: "records are not followed",
       log,
       schedule,
+      onChange,
     });
     this.#store = store;
     this.#parts = parts;

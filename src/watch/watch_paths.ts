@@ -1,4 +1,4 @@
-import type { Schedule } from "../model/clock.ts";
+import { inStep, type Schedule } from "../model/clock.ts";
 import { stampOf } from "./watched_file.ts";
 
 /** Watch on paths by polling, see {@link watchFile}. */
@@ -12,12 +12,11 @@ const REST_MS = 1000;
  * Calls back after any path (file or folder) changed and all were unchanged for a second, or one interval if shorter.
  * @param paths Evaluated at each poll.
  * @param options.intervalMs Evaluated after each poll.
- * @param options.schedule Default: timers that do not keep the process alive.
  */
 export function watchPaths(
   paths: () => readonly string[],
   onChange: () => Promise<void> | void,
-  { intervalMs = () => 1000, failed = () => {}, schedule = unawaited }: {
+  { intervalMs = () => 1000, failed = () => {}, schedule = inStep }: {
     readonly intervalMs?: () => number;
     readonly failed?: (error: unknown) => void; // called if the callback throws; the change counts as seen
     readonly schedule?: Schedule;
@@ -53,13 +52,6 @@ export function watchPaths(
     },
   };
 }
-
-/** Timers that do not keep the process alive. */
-const unawaited: Schedule = (ms, task) => {
-  const timer = setTimeout(task, ms);
-  Deno.unrefTimer(timer as unknown as number);
-  return () => clearTimeout(timer);
-};
 
 function stamps(paths: readonly string[]): string {
   return paths.map((path) => `${path} ${stamp(path)}`).join("\n");

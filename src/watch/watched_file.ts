@@ -1,5 +1,5 @@
-import { setTimeout } from "node:timers";
 import type { Logger } from "../logging/logger.ts";
+import { inStep } from "../model/clock.ts";
 import { readRegularFile, unlessAbsent, utf8Text } from "../model/regular_file.ts";
 
 /** File system access for watching; follows links. */
@@ -41,12 +41,15 @@ export interface WatchedFile<T> {
 }
 
 /** Default polling interval. */
-export const LOOK_MS = 400;
+export const LOOK_MS = 1000;
+
+/** Interval after a change, if shorter. */
+export const REST_MS = 500;
 
 /** Options of {@link watchFile}. */
 export interface WatchOptions<T> {
   readonly log: Logger;
-  /** Default: {@link LOOK_MS}. A change takes effect within two intervals plus parsing. */
+  /** Default: {@link LOOK_MS}. A change takes effect within this, {@link REST_MS} and parsing. */
   readonly intervalMs?: number;
   readonly maxBytes?: number; // bytes; longer files are refused unread. Default: 64 MiB
   /** Content without a file; absent: a missing file is an error at the start and ignored later. */
@@ -116,7 +119,7 @@ class PolledFile<T> implements WatchedFile<T> {
   #looksAtRest = 0; // consecutive polls with this stamp
   /** Stamp after {@link SETTLING_MS}, which needs no rereading. */
   #settled: string | undefined;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #cancel: (() => void) | undefined;
   #closed = false;
   /** Serialises polls, so that old versions never replace newer ones. */
   #looks: Promise<void> = Promise.resolve();
@@ -147,14 +150,13 @@ class PolledFile<T> implements WatchedFile<T> {
 
   close(): void {
     this.#closed = true;
-    clearTimeout(this.#timer);
+    this.#cancel?.();
   }
 
   start(): void {
     if (this.#closed) return;
-    this.#timer = setTimeout(() => {
-      this.#enqueue(false).finally(() => this.start());
-    }, this.#intervalMs).unref();
+    const pauseMs = this.#looksAtRest === 0 ? Math.min(REST_MS, this.#intervalMs) : this.#intervalMs;
+    this.#cancel = inStep(pauseMs, () => void this.#enqueue(false).finally(() => this.start()));
   }
 
   #enqueue(atOnce: boolean): Promise<void> {
@@ -171,7 +173,7 @@ class PolledFile<T> implements WatchedFile<T> {
       if (stamp === this.#settled || (this.#looksAtRest === 0 && !atOnce)) return;
       const read = await this.#readWhole(stamp);
       if (read === undefined || this.#closed) return; // still changing; the next poll retries
-      if (this.#looksAtRest * this.#intervalMs >= SETTLING_MS) this.#settled = read.stamp;
+      if ((this.#looksAtRest - 1) * this.#intervalMs >= SETTLING_MS) this.#settled = read.stamp;
       await this.#take(read.bytes);
     } catch (error) {
       // Not a version of the file: the next poll retries.

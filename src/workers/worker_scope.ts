@@ -3,7 +3,7 @@ import { createLogger, type Level, type Logger } from "../logging/logger.ts";
 import { type AuditRecord, formatAuditLine } from "../logging/audit_record.ts";
 import process from "node:process";
 import type { Increments } from "../metrics/counters.ts";
-import { type Stopwatch, stopwatch } from "../model/clock.ts";
+import { inStep, type Schedule, type Stopwatch, stopwatch } from "../model/clock.ts";
 
 /** Used part of a worker's global scope; Deno's worker library would clash with the main one. */
 interface WorkerScope<In> {
@@ -83,44 +83,62 @@ export class WorkerAudit {
 }
 
 const REPORT_MS = 1000;
-/** Interval of clock readings in milliseconds: the error of a measured stall. Reading a thread's time is not cheap. */
+/** Interval of clock readings in milliseconds: the error of a measured stall. Of an idle worker it is that of reports. */
 const LOOK_MS = 250;
+/** Resolution of a thread's processor time in milliseconds. Reading it is not cheap. */
+const TICK_MS = 10;
+/** Looks after which a worker reports that has nothing to tell. */
+const QUIET_LOOKS = 5;
 
-/** Reports counts, event loop delays and survived defects of a worker once a second. */
+/** Reports counts, event loop delays and survived defects of a worker once a second, less often while it is idle. */
 export class Measurements {
   #delaysMs: number[] = [];
   #ownDelayMs = 0;
   #rejections = 0;
+  #pauseMs = LOOK_MS;
 
   constructor(
     readonly take: () => Increments,
     readonly post: (report: Report) => void,
-    { elapsed = stopwatch, worked = threadMs }: {
+    { elapsed = stopwatch, worked = threadMs, schedule = inStep }: {
       readonly elapsed?: Stopwatch;
       readonly worked?: Stopwatch;
+      readonly schedule?: Schedule;
     } = {},
   ) {
     let [lookedAt, reportedAt, workedBefore] = [elapsed(), elapsed(), worked()];
-    setInterval(() => {
-      const [now, workedNow] = [elapsed(), worked()];
-      const delay = Math.max(0, Math.round((now - lookedAt - LOOK_MS) * 10) / 10);
+    const look = () => {
+      const now = elapsed();
+      const delay = Math.max(0, Math.round((now - lookedAt - this.#pauseMs) * 10) / 10);
+      const isDue = now - reportedAt > REPORT_MS - LOOK_MS / 2;
       this.#delaysMs.push(delay);
-      this.#ownDelayMs = Math.max(this.#ownDelayMs, Math.min(delay, workedNow - workedBefore));
-      [lookedAt, workedBefore] = [now, workedNow];
-      if (now - reportedAt < REPORT_MS) return;
-      reportedAt = now;
-      this.report();
-    }, LOOK_MS);
+      lookedAt = now;
+      if (delay >= TICK_MS || isDue) {
+        const workedNow = worked();
+        this.#ownDelayMs = Math.max(this.#ownDelayMs, Math.min(delay, workedNow - workedBefore));
+        workedBefore = workedNow;
+      }
+      if (isDue) {
+        reportedAt = now;
+        this.report();
+      }
+      schedule(this.#pauseMs, look);
+    };
+    schedule(LOOK_MS, look);
   }
 
   rejected(): void {
     this.#rejections++;
   }
 
-  /** Reports now; also at the end of the worker. */
+  /** Reports what there is to tell; also at the end of the worker. */
   report(): void {
+    const counts = this.take();
+    const isQuiet = counts.length + this.#rejections === 0 && Math.max(...this.#delaysMs) < TICK_MS;
+    this.#pauseMs = isQuiet ? REPORT_MS : LOOK_MS;
+    if (isQuiet && this.#delaysMs.length < QUIET_LOOKS) return;
     this.post({
-      counts: this.take(),
+      counts,
       delaysMs: this.#delaysMs,
       ownDelayMs: this.#ownDelayMs,
       rejections: this.#rejections,
@@ -131,7 +149,7 @@ export class Measurements {
   }
 }
 
-/** Returns the thread's processor time in milliseconds, in the system's clock ticks. */
+/** Returns the thread's processor time in milliseconds. */
 function threadMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;

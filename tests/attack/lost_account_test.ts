@@ -1,5 +1,8 @@
 /** Owners of shares whose account or group was taken away in the map. */
 import assert from "node:assert/strict";
+import { startOidcProvider } from "../identity_provider/oidc_provider.ts";
+import { createAuthority } from "../pki/authority.ts";
+import { authenticatorProperties } from "../system/every_method.ts";
 import { ALICE, ALICE_DN } from "../system/running_service.ts";
 import { SharingSystem } from "../system/sharing/sharing_system.ts";
 
@@ -32,3 +35,51 @@ for (const combiningPolicy of ["MERGE", "MERGE_LAST_OVERRIDES"]) {
     assert.equal((await sharing.fetch(`${id}/x`)).text, "content");
   });
 }
+
+Deno.test("a share of an account that only a provider named is not changed once the provider names another one, only ended", async () => {
+  const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
+  await using provider = await startOidcProvider(
+    authority.issue({ subject: "CN=idp", names: ["localhost"] }),
+  );
+  await using sharing = await SharingSystem.open({
+    authority,
+    properties: {
+      "container.security.rest.authentication.order": "OAUTH",
+      ...authenticatorProperties("OAUTH", {
+        class: "OAuthAuthenticator",
+        address: provider.userinfo,
+        identityAssign: '"CN="+name',
+        uidAssign: "login",
+        groupsAssign: "groups",
+        roleAssign: '"user"',
+        acceptAnyAudience: "true",
+      }),
+    },
+  });
+  const { system, data } = sharing;
+  const as = (login: string, groups: readonly string[] = ["hpc"]) => {
+    const token = crypto.randomUUID();
+    provider.tokens.set(token, { name: "Iris", login, groups });
+    return { headers: { Authorization: `Bearer ${token}` } };
+  };
+  const body = {
+    path: `${data}/d/`,
+    user: "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN",
+    access: "READ",
+    lifetime: 600,
+  };
+  const { status, headers: { location = "" }, text } = await system.ask("/rest/share/HPC", {
+    ...as("alice"),
+    body,
+  });
+  assert.equal(status, 201, text);
+  const path = new URL(location).pathname.replace(/^\/DEMO/, "");
+  const change = async (who: ReturnType<typeof as>, body: Readonly<Record<string, unknown>>) =>
+    (await system.ask(path, { ...who, method: "PUT", body })).status;
+  const wider = [{ lifetime: 0 }, { lifetime: 3600 }, { password: "" }, { sources: [] }, {
+    path: `${data}/d/sub/`,
+  }];
+  for (const body of wider) assert.equal(await change(as("carol"), body), 403, JSON.stringify(body));
+  for (const body of wider) assert.equal(await change(as("alice"), body), 200, JSON.stringify(body));
+  assert.equal((await system.ask(path, { ...as("carol"), method: "DELETE" })).status, 200);
+});

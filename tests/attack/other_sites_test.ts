@@ -51,3 +51,19 @@ Deno.test("where other sites are allowed, browsers are not told to send along wh
     assert.equal(reply.headers["access-control-allow-credentials"], undefined);
   }
 });
+
+Deno.test("another site has no token issued by the certificate or password that a browser adds", async () => {
+  const issue = async (headers: Readonly<Record<string, string>>) =>
+    (await system.ask("/rest/auth/token", { as: ALICE, headers: { Accept: "text/plain", ...headers } }))
+      .status;
+  for (const site of ["cross-site", "same-site"]) {
+    assert.equal(await issue({ "Sec-Fetch-Site": site }), 403, site);
+    assert.equal(await issue({ "Sec-Fetch-Site": site, Origin }), 200, "a script that was asked for");
+    const byCertificate = { "Sec-Fetch-Site": site, Origin };
+    assert.equal((await system.ask("/rest/auth/token", { headers: byCertificate })).status, 403, site);
+  }
+  for (const site of ["same-origin", "none"]) {
+    assert.equal(await issue({ "Sec-Fetch-Site": site }), 200, site);
+  }
+  assert.equal(await issue({}), 200, "a program");
+});

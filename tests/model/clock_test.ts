@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { parseDuration, unlessAborted } from "../../src/model/clock.ts";
+import { parseDuration, type Schedule, stepwise, unlessAborted } from "../../src/model/clock.ts";
+import { VirtualTime } from "../fixtures/virtual_time.ts";
 
 const TEXTS: readonly [text: string, seconds: number | undefined][] = [
   ["90s", 90],
@@ -88,4 +89,83 @@ Deno.test("unlessAborted lets go of the signal", async () => {
   await assert.rejects(unlessAborted(Promise.reject(broken), signal), broken);
   await Promise.resolve();
   assert.equal(listeners, 0);
+});
+
+const settled = async () => {
+  for (let i = 0; i < 10; i++) await Promise.resolve();
+};
+
+/** Timers in step, and how often their thread woke. */
+function stepped() {
+  const time = new VirtualTime();
+  const woken: number[] = [];
+  const waking: Schedule = (ms, task) =>
+    time.schedule(ms, () => {
+      woken.push(time.now);
+      task();
+    });
+  const start = time.now;
+  const schedule = stepwise(waking, time.clock);
+  return {
+    time,
+    schedule,
+    wakings: () => woken.map((at) => at - start),
+    pass: (ms: number) => time.advance(ms, settled),
+  };
+}
+
+Deno.test("stepwise() wakes a thread once for all regular work, whenever that began", async () => {
+  const { time, schedule, wakings, pass } = stepped();
+  const runs = new Map<number, number>();
+  const repeat = (ms: number, name: number): void => {
+    schedule(ms, () => {
+      runs.set(name, (runs.get(name) ?? 0) + 1);
+      time.now += 0.7; // work lasts
+      repeat(ms, name);
+    });
+  };
+  for (const [name, ms] of [250, 500, 500, 1000, 1000, 2000, 5000].entries()) {
+    repeat(ms, name);
+    await pass(33);
+  }
+  await pass(60_000);
+  assert.ok(wakings().length <= 4 * 61, `${wakings().length} wakings in a minute`);
+  assert.deepEqual([...runs.values()].map((run) => Math.round(run / 4)), [60, 30, 30, 15, 15, 8, 3]);
+});
+
+Deno.test("stepwise() is rather early than late, and takes other times as they are", async () => {
+  const { schedule, wakings, pass } = stepped();
+  await pass(400);
+  for (const ms of [2000, 750, 333, 5, 0]) schedule(ms, () => {});
+  await pass(3000);
+  assert.deepEqual(wakings(), [400, 405, 733, 999.75, 1999.75]);
+});
+
+Deno.test("stepwise() runs no task that another one cancelled, and all others though one fails", async () => {
+  const { time, schedule, pass } = stepped();
+  const done: string[] = [];
+  const failures: unknown[] = [];
+  const hear = (event: ErrorEvent) => {
+    event.preventDefault();
+    failures.push(event.error);
+  };
+  globalThis.addEventListener("error", hear);
+  try {
+    const cancels = ["a", "b", "c"].map((name) =>
+      schedule(1000, () => {
+        done.push(name);
+        cancels[1]?.();
+        if (name === "a") throw new Error("a failed");
+      })
+    );
+    await pass(1000);
+    assert.deepEqual([done, failures.map(String)], [["a", "c"], ["Error: a failed"]]);
+    const last = schedule(1000, () => done.push("d"));
+    assert.equal(time.pending, 1);
+    last();
+    last();
+    assert.equal(time.pending, 0, "nobody is woken for nothing");
+  } finally {
+    globalThis.removeEventListener("error", hear);
+  }
 });

@@ -41,10 +41,20 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a wrong password is passed over where a certificate beside it is right",
     file: "src/authentication/chain.ts",
     change: instead(
-      'const decides = shown.kind === "refused" || shown.kind === "undecided";',
-      "const decides = false;",
+      'const isAbsent = credentials.authorization.kind === "none";',
+      'const isAbsent = shown.kind !== "accepted";',
     ),
     tests: ["tests/system/gateway_test.ts", "tests/authentication/chain_test.ts"],
+  },
+  {
+    rows: ["Guessing a password next to a valid credential, or next to a failed authenticator"],
+    broken: "a token that no authenticator takes is passed over where a certificate beside it is right",
+    file: "src/authentication/chain.ts",
+    change: instead(
+      'const isAbsent = credentials.authorization.kind === "none";',
+      'const isAbsent = shown.kind === "skipped";',
+    ),
+    tests: ["tests/authentication/chain_test.ts"],
   },
   {
     rows: ["Guessing a password next to a valid credential, or next to a failed authenticator"],
@@ -943,6 +953,37 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/attack/lost_account_test.ts"],
   },
   {
+    rows: ["Pointing a share at files of an account or group that its owner has lost"],
+    broken: "a share whose account only a login names is changed without it",
+    file: "src/resource/share/update_share.ts",
+    change: instead("!share.made?.mappedAccount && !hasAccount(call, share)", "false"),
+    tests: ["tests/attack/lost_account_test.ts"],
+  },
+  {
+    rows: ["Using a browser's certificate or stored password from another site"],
+    broken: "pages of other sites have tokens issued",
+    file: "src/service/service.ts",
+    change: instead('else if (route.audit === "token") checkNotBorrowed(headers);', ""),
+    tests: ["tests/attack/other_sites_test.ts"],
+  },
+  {
+    rows: ["Pages that a shared browser keeps after the sign-out"],
+    broken: "browsers may keep pages of a known reader",
+    file: "src/pages/page.ts",
+    change: instead('"no-store" : "no-cache"', '"no-cache" : "no-cache"'),
+    tests: ["tests/system/sign_in_test.ts"],
+  },
+  {
+    rows: ["Forged, old or repeated logout tokens"],
+    broken: "a logout token that is malformed is an error of the service",
+    file: "src/pages/sign_in_by_provider.ts",
+    change: instead(
+      'attempt(() => readForeignToken(text)?.claims.get("iss"), InvalidToken, () => undefined)',
+      'readForeignToken(text)?.claims.get("iss")',
+    ),
+    tests: ["tests/system/provider_sign_in_test.ts"],
+  },
+  {
     rows: ["Changing, by a server that token and login suit, a share that another server has too"],
     broken: "token and login need to suit one server of a share alone",
     file: "src/resource/share/shared_server.ts",
@@ -972,6 +1013,13 @@ export const ATTACKS: readonly Breakage[] = [
       'if (kind !== "directory") return void await session.remove(path);',
     ),
     tests: ["tests/files/files_test.ts", "tests/resource/dav/dav_attacks_test.ts"],
+  },
+  {
+    rows: ["Locking others out of their files by WebDAV"],
+    broken: "a token that only reads makes and removes locks",
+    file: "src/resource/dav/dav_lock_methods.ts",
+    change: instead('if (permission !== "WRITE" && permission !== "FULL")', "if (false)"),
+    tests: ["tests/resource/dav/dav_attacks_test.ts"],
   },
   {
     rows: ["Locking others out of their files by WebDAV"],

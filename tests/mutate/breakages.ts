@@ -424,7 +424,8 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
       "if (this.#closed || first === undefined || first.until >= this.#wakesAt) return;",
       "return;",
     ),
-    tests: [SHARED, "tests/daemon/session"],
+    tests: ["tests/daemon/session/daemon_session_test.ts"],
+    only: "/no-greeting|hang|silent-data/",
   },
   {
     rows: ["a daemon never confirms the end"],
@@ -472,7 +473,8 @@ const PROCESS: readonly Breakage[] = [
     broken: "a core whose place another takes is ended with its requests under way",
     file: "src/workers/cores.ts",
     change: instead("if (before !== undefined) this.#leaving.add(before);", "before?.end();"),
-    tests: ["tests/attack/reload_storm_test.ts", "tests/system/worker_deaths_test.ts", "tests/workers"],
+    tests: ["tests/system/worker_deaths_test.ts"],
+    only: "a request under way outlives",
   },
   {
     rows: ["SIGTERM under load"],
@@ -656,12 +658,12 @@ const DATABASE: readonly Breakage[] = [
     only: "hears what others change",
   },
   {
-    rows: ["`authserver database import` of a million shares"],
+    rows: ["`authserver database import` into a database that waits for its disk"],
     broken: "an import fails at rows that are there",
     file: "src/store/copy_rows.ts",
     change: instead(" ON CONFLICT DO NOTHING RETURNING", " RETURNING"),
     tests: ["tests/store/copy_rows_test.ts"],
-    only: "copyRows() copies all records as they are",
+    only: "copyRows() leaves rows alone that appear",
   },
   {
     rows: ["a million shares and a million tokens in PostgreSQL"],

@@ -24,18 +24,18 @@ export class Killer {
   constructor(readonly imports: Imports) {}
 
   /**
-   * Asks about a mutant the test that mirrors its file, others of the folder that load it, the compiler, and tests of other folders
-   * unless `onlyOwn`; always the nearest first.
+   * Asks about a mutant the test that mirrors its file, the compiler, other tests of the folder that load it, and tests of other
+   * folders unless `onlyOwn`; always the nearest first.
    */
   async killedBy(tree: TreeCopy, mutant: MutatedFile, onlyOwn: boolean): Promise<KilledBy | undefined> {
     const { own, others } = testsInOrder(this.imports, mutant.file);
-    if (await this.failures(tree, mutant, own, { failFast: true }) !== undefined) return "own";
+    const failFor = async (parts: readonly (readonly string[])[]) =>
+      await this.failures(tree, mutant, parts, { failFast: true }) !== undefined;
+    if (await failFor(own.slice(0, 1))) return "own";
     const restore = await tree.change(mutant.file, mutant.text);
     if (!await tree.compiles(mutant.file, CHECK_MS).finally(restore)) return "types";
-    if (onlyOwn || await this.failures(tree, mutant, others, { failFast: true }) === undefined) {
-      return undefined;
-    }
-    return "others";
+    if (await failFor(own.slice(1))) return "own";
+    return !onlyOwn && await failFor(others) ? "others" : undefined;
   }
 
   /**

@@ -12,6 +12,20 @@ export interface KnownSurvivor {
 
 export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   {
+    file: "src/resource/access/drop/recorded_upload.ts",
+    at: 'if (!place.reaches(path)) throw nothingThere("outside of what the account may reach");',
+    change: "!place.reaches(path) → false",
+    equivalent: true,
+    why: "the session refuses the name when the file is to get it; the guard spares the transfer",
+  },
+  {
+    file: "src/resource/access/drop/recorded_upload.ts",
+    at: 'if (!call.request.headers.has("Want-Repr-Digest")) return undefined;',
+    change: '!call.request.headers.has("Want-Repr-Digest") → false',
+    equivalent: true,
+    why: "without the header no digest is made; the guard spares the session",
+  },
+  {
     file: "src/edge/https_edge.ts",
     at: "if (known !== undefined && known.tls === this.#tls && now <= known.until) return known.peer;",
     change: "known !== undefined && known.tls === this.#tls && now <= known.until → false",
@@ -732,13 +746,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     change: 'range.kind === "question" && known === undefined && naming === "free" → false',
     equivalent: true,
     why: "the answer is the same; the guard spares a session of the daemon",
-  },
-  {
-    file: "src/sharing/import/sql_dump.ts",
-    at: "if (end < 0) return text.length;",
-    change: "end < 0 → false",
-    equivalent: false,
-    why: "without it a dump that is cut off is read for ever: a hang, which no assertion reports",
   },
   {
     file: "src/throttling/shared/shared_throttling.ts",

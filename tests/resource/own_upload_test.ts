@@ -114,6 +114,12 @@ Deno.test("who goes on with an own upload stops the request that has it, whose c
   assert.equal(await put(dav, "d/a", "5-9/10", "56789"), "201");
 });
 
+Deno.test("the question how far an own upload is begins none", async () => {
+  await using dav = await DavSite.open();
+  assert.equal(await put(dav, "d/a", "*/10"), "202 0");
+  assert.equal(await put(dav, "d/a", "0-4/5", "01234"), "201", "it may have another length");
+});
+
 Deno.test("an upload of an own file is for its path alone, whatever other one has its key", async () => {
   await using dav = await DavSite.open();
   assert.equal(await put(dav, "d/a", "0-3/10", "0123"), "202 4");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { setImmediate } from "node:timers/promises";
 import { type CopiedTable, copyRows, insertRows } from "../../src/store/copy_rows.ts";
-import { row, rows } from "../../src/store/database.ts";
+import { type Database, row, rows } from "../../src/store/database.ts";
 import { IN_MEMORY, SqliteDatabase } from "../../src/store/sqlite_database.ts";
 import { RECORD_SCHEMA } from "../../src/store/sqlite_record_store.ts";
 
@@ -34,6 +35,23 @@ Deno.test("copyRows() copies all records as they are, and leaves those alone tha
     record("3", '{"from":1}'),
   ]);
   assert.deepEqual(await copyRows(from, to, RECORDS), { added: 0, present: 3 });
+  from.close();
+  to.close();
+});
+
+Deno.test("copyRows() leaves rows alone that appear while it copies", async () => {
+  const [from, to] = [records(), records()];
+  const insert = (content: string) => () => row(INSERT, { kind: "token", key: "1", content });
+  await from.change(insert('{"from":1}'));
+  const change = to.change.bind(to);
+  to.change = async (work) => {
+    await change(insert('{"to":1}'));
+    return await change(work);
+  };
+  assert.deepEqual(await copyRows(from, to, RECORDS), { added: 0, present: 1 });
+  assert.deepEqual((await to.read(() => rows("SELECT content FROM record", {}))).map((row) => ({ ...row })), [
+    { content: '{"to":1}' },
+  ]);
   from.close();
   to.close();
 });
@@ -113,4 +131,37 @@ Deno.test("copyRows() copies thousands of rows of several groups with all their 
   assert.ok(again.length <= 10, "a second run takes a step for some thousands");
   from.close();
   to.close();
+});
+
+Deno.test("copyRows() reads the next rows while earlier ones are inserted, and fails with the first that fails", async () => {
+  const [from, memory] = [records(), records()];
+  const numbers = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 3000)";
+  await from.change(() =>
+    row(`INSERT INTO record ${numbers} SELECT 'token', 'k' || n, 'alice', 1, 2, '{}' FROM number`, {})
+  );
+  const failures = [undefined, new Error("the disk is full"), new Error("it is still full")];
+  const state = { underWay: 0, most: 0, begun: 0 };
+  const to: Database = {
+    isOpen: true,
+    read: (work) => memory.read(work),
+    change: async (work) => {
+      const failure = failures[state.begun++];
+      state.most = Math.max(state.most, ++state.underWay);
+      await setImmediate();
+      state.underWay--;
+      if (failure !== undefined) throw failure;
+      return await memory.change(work);
+    },
+    version: () => 0,
+    close: () => {},
+  };
+  await assert.rejects(copyRows(from, to, RECORDS), { message: "the disk is full" });
+  assert.equal(state.most, 2);
+  failures.splice(0);
+  const done: number[] = [];
+  const { added, present } = await copyRows(from, to, RECORDS, { progress: (so) => done.push(so) });
+  assert.deepEqual([added + present, done.at(-1)], [3000, 3000]);
+  assert.deepEqual(done, done.toSorted((one, other) => one - other), "progress never goes back");
+  from.close();
+  memory.close();
 });

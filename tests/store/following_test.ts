@@ -6,6 +6,7 @@ import { Following } from "../../src/store/following.ts";
 
 /** Something that is looked at whenever the test says so. */
 function followed(look: () => Promise<void>) {
+  let change = () => {};
   const lines: string[] = [];
   const planned: number[] = [];
   let turn: (() => void) | undefined;
@@ -19,6 +20,7 @@ function followed(look: () => Promise<void>) {
       turn = task;
       return () => turn = undefined;
     },
+    onChange: (listener) => change = listener,
   });
   return {
     following,
@@ -29,6 +31,7 @@ function followed(look: () => Promise<void>) {
       for (let i = 0; i < 10; i++) await Promise.resolve();
     },
     isPlanned: () => turn !== undefined,
+    change: () => change(),
   };
 }
 
@@ -42,6 +45,28 @@ Deno.test("Following looks at once, and again so long after each look, until it 
   assert.deepEqual([looks, made.planned], [3, [700, 700, 700]]);
   made.following.close();
   assert.ok(!made.isPlanned());
+});
+
+Deno.test("Following looks soon after changes, once for all in quick succession", async () => {
+  let looks = 0;
+  let made: ReturnType<typeof followed> | undefined;
+  const { following, planned, turn, change, isPlanned } = made = followed(() => {
+    if (++looks === 2) made?.change(); // during a look
+    return Promise.resolve();
+  });
+  change();
+  assert.equal(isPlanned(), false, "it has not begun");
+  await following.follow();
+  for (let i = 0; i < 3; i++) change();
+  assert.deepEqual(planned.splice(0), [700, 250]);
+  await turn();
+  assert.deepEqual(planned.splice(0), [250], "what changed during the look may not have been seen");
+  await turn();
+  assert.deepEqual(planned.splice(0), [700]);
+  assert.equal(looks, 3);
+  following.close();
+  change();
+  assert.deepEqual([planned, isPlanned()], [[], false]);
 });
 
 Deno.test("Following plans no look when it is closed during one", async () => {

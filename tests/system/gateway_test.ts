@@ -139,12 +139,15 @@ for (
   const [what, headers] of [
     ["an address that is none", { "X-UNICORE-Consignor-IP": "192.0.2.7, 10.0.0.1" }],
     ["a base that is none", { "X-UNICORE-Gateway": "javascript:alert(1)" }],
+    ["a base with a port that its client made up", { "X-UNICORE-Gateway": "https://gateway:65536" }],
   ] as const
 ) {
   Deno.test(`a gateway that sends ${what} is told so`, async () => {
-    const reply = await trusted.ask("/rest/auth", { headers });
-    assert.equal(reply.status, 400);
-    assert.equal(reply.json().code, "ERR_BAD_FORWARDING");
+    for (const path of ["/rest/auth", "/login"]) {
+      const reply = await trusted.ask(path, { headers });
+      assert.equal(reply.status, 400, path);
+      assert.equal(reply.json().code, "ERR_BAD_FORWARDING");
+    }
   });
 }
 

@@ -260,6 +260,42 @@ Deno.test("no browser is sent to a provider that takes no challenge by S256", as
   }
 });
 
+Deno.test("whatever a stranger sends in place of a logout token is a bad request, and no error of the service", async () => {
+  const b64 = (text: string) => btoa(text).replace(/=+$/, "");
+  const now = Math.floor(Date.now() / 1000);
+  const events = { "http://schemas.openid.net/event/backchannel-logout": {} };
+  const claims = {
+    iss: one.issuer,
+    aud: CODE_CLIENT.id,
+    iat: now,
+    exp: now + 120,
+    jti: "1",
+    sub: "ann",
+    events,
+  };
+  const body = b64(JSON.stringify(claims));
+  const heads = [
+    "{}",
+    "null",
+    "[]",
+    "x",
+    '{"alg":"none"}',
+    '{"alg":1}',
+    '{"alg":"RS256","alg":"ES256"}',
+    '{"alg":"ES256"}',
+  ];
+  const tokens = [
+    ...["", ".", "..", "...", "x", "x.y.z", "a".repeat(9000), `${two.signer.sign(claims)}`],
+    ...heads.flatMap((head) => ["", "AAAA", "@"].map((signature) => `${b64(head)}.${body}.${signature}`)),
+    ...["null", "1", "{", '{"iss":{}}'].map((text) => `${b64('{"alg":"ES256"}')}.${b64(text)}.AAAA`),
+  ];
+  const stranger = new Visitor(system);
+  for (const token of tokens) {
+    const reply = await stranger.post("/oidc/backchannel-logout", { logout_token: token });
+    assert.equal(reply.status, 400, token.slice(0, 300));
+  }
+});
+
 Deno.test("who signs out is offered the logout at the provider, if it has one, and goes home otherwise", async () => {
   const signOut = async () => {
     const browser = new Visitor(system);

@@ -63,6 +63,15 @@ Deno.test("a browser is signed in by name and password, and out again", async ()
   assert.equal(await nameOn(one), undefined, "the cookie of before is good for nothing");
 });
 
+Deno.test("no browser keeps a page of somebody who is signed in, for whoever comes after the sign-out", async () => {
+  const one = await visitor(ALICE);
+  for (const path of ["/", "/tokens", "/login/device"]) {
+    const { status, headers } = await one.get(path);
+    assert.deepEqual([status, headers["cache-control"]], [200, "private, no-store"], path);
+  }
+  assert.equal((await (await visitor()).get("/")).headers["cache-control"], "private, no-cache");
+});
+
 Deno.test("what a browser shows is in no file of the service", async () => {
   const one = await visitor(ALICE);
   const token = one.cookies.get(COOKIE) ?? "";
@@ -148,13 +157,15 @@ Deno.test("the right password of a page of ours alone signs in: no other site, n
     assert.equal(reply.status, 403, what);
     assert.equal(one.cookies.has(COOKIE), false, what);
     // A browser sends no cookie with what another site sends; an answer must not replace it.
-    const without = await one.get("/login", {
-      method: "POST",
-      body,
-      headers: { ...form, ...headers, Cookie: "" },
-    });
-    assert.equal(without.status, 403, what);
-    assert.deepEqual(without.headers["set-cookie"] ?? [], [], what);
+    for (const type of [form["Content-Type"], "text/plain", "multipart/form-data; boundary=x", ""]) {
+      const without = await one.get("/login", {
+        method: "POST",
+        body,
+        headers: { ...headers, "Content-Type": type, Cookie: "" },
+      });
+      assert.equal(without.status, 403, `${what}, ${type}`);
+      assert.deepEqual(without.headers["set-cookie"] ?? [], [], `${what}, ${type}`);
+    }
   }
   assert.equal((await (await visitor()).post("/login", { token, user, password })).status, 403, "no cookie");
   const other = await visitor();

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { Report } from "../../src/workers/worker_message.ts";
 import { Measurements, workerLog } from "../../src/workers/worker_scope.ts";
-import { sample } from "../../src/metrics/counters.ts";
+import { type Increments, sample } from "../../src/metrics/counters.ts";
+import { VirtualTime } from "../fixtures/virtual_time.ts";
 
 /** A worker's log, and what was posted so far: the number of lines of each batch. */
 function recorded() {
@@ -46,55 +47,71 @@ Deno.test("workerLog() has no more than 500 lines wait", () => {
 
 const COUNTS = [sample("authserver_core_up", {}, 1)];
 
-Deno.test({
-  name: "Measurements finds how long the event loop stood still, and reports all since the last time",
-  sanitizeOps: false, // it runs as long as its worker
-  sanitizeResources: false,
-  async fn() {
-    const reports: Report[] = [];
-    let now = 0;
-    let told = () => {};
-    let looked = () => {};
-    const elapsed = () => {
-      looked();
-      return now;
-    };
-    const measurements = new Measurements(() => COUNTS, (report) => {
-      reports.push(report);
-      told();
-    }, { elapsed, worked: () => 0 });
-    now = 500;
-    await new Promise<void>((resolve) => looked = resolve);
-    measurements.rejected();
-    now = 1050;
-    await new Promise<void>((resolve) => told = resolve);
-    measurements.report();
-    const [first, second] = reports;
-    assert(first && second);
-    assert.deepEqual([first.delaysMs, first.counts, first.rejections], [[250, 300], COUNTS, 1]);
-    assert.deepEqual([second.delaysMs, second.ownDelayMs, second.rejections], [[], 0, 0]);
-  },
+/** Measurements of a worker whose time stands still until it is moved. */
+function measured(counts: Increments = COUNTS) {
+  const time = new VirtualTime();
+  const reports: Report[] = [];
+  const state = { counts, workedMs: 0 };
+  const measurements = new Measurements(() => state.counts, (report) => reports.push(report), {
+    elapsed: time.clock,
+    worked: () => state.workedMs,
+    schedule: time.schedule,
+  });
+  return {
+    state,
+    measurements,
+    reports,
+    pass: (ms: number) => time.advance(ms, () => Promise.resolve()),
+    /** The event loop stands still. */
+    stall: (ms: number) => time.now += ms,
+  };
+}
+
+Deno.test("Measurements finds how long the event loop stood still, and reports all since the last time", async () => {
+  const { measurements, reports, pass, stall } = measured();
+  stall(500);
+  await pass(0);
+  measurements.rejected();
+  stall(550);
+  await pass(0);
+  measurements.report();
+  const [first, second] = reports;
+  assert(first && second);
+  assert.deepEqual([first.delaysMs, first.counts, first.rejections], [[250, 300], COUNTS, 1]);
+  assert.deepEqual([second.delaysMs, second.ownDelayMs, second.rejections], [[], 0, 0]);
 });
 
-Deno.test({
-  name: "Measurements tells a stall by own work from one for want of a processor",
-  sanitizeOps: false, // it runs as long as its worker
-  sanitizeResources: false,
-  async fn() {
-    /** What is found if from one look to the next a second passes, of which the thread ran so long. */
-    const ownDelay = async (workedMs: number) => {
-      let [now, worked] = [0, 0];
-      const { promise, resolve } = Promise.withResolvers<Report>();
-      new Measurements(() => COUNTS, resolve, {
-        elapsed: () => now,
-        worked: () => worked,
-      });
-      [now, worked] = [1250, workedMs];
-      const { delaysMs, ownDelayMs } = await promise;
-      assert.deepEqual(delaysMs, [1000]);
-      return ownDelayMs;
-    };
-    assert.equal(await ownDelay(30), 30);
-    assert.equal(await ownDelay(1240), 1000, "no longer than the callers waited");
-  },
+Deno.test("Measurements tells a stall by own work from one for want of a processor", async () => {
+  /** What is found if from one look to the next a second passes, of which the thread ran so long. */
+  const ownDelay = async (workedMs: number) => {
+    const { state, reports, pass, stall } = measured();
+    stall(1250);
+    state.workedMs = workedMs;
+    await pass(0);
+    assert.deepEqual(reports.map(({ delaysMs }) => delaysMs), [[1000]]);
+    return reports[0]?.ownDelayMs;
+  };
+  assert.equal(await ownDelay(30), 30);
+  assert.equal(await ownDelay(1240), 1000, "no longer than the callers waited");
+});
+
+Deno.test("Measurements of an idle worker wake it once a second, and the supervisor every five seconds", async () => {
+  const { state, reports, pass, stall } = measured([]);
+  await pass(2000);
+  assert.equal(reports.length, 1);
+  reports.length = 0;
+  await pass(60_000);
+  assert.deepEqual(reports.map(({ delaysMs }) => delaysMs), Array(12).fill([0, 0, 0, 0, 0]));
+  reports.length = 0;
+  state.counts = COUNTS;
+  await pass(1000);
+  assert.deepEqual(reports.map(({ counts }) => counts), [COUNTS], "a second after something is counted");
+  await pass(2000);
+  assert.equal(reports.at(-1)?.delaysMs.length, 4, "it looks as often again");
+  state.counts = [];
+  await pass(60_000);
+  reports.length = 0;
+  stall(1300);
+  await pass(0);
+  assert.deepEqual(reports.map(({ delaysMs }) => delaysMs.at(-1)), [300], "at once after a stall");
 });

@@ -58,9 +58,12 @@ export function tokenize(source: string): readonly Token[] {
     pattern.lastIndex = at;
     return pattern.exec(source);
   };
-  for (;;) {
-    at = skipBlanks(source, at);
-    if (at >= source.length) break;
+  while (at < source.length) {
+    const blankEnd = endOfBlank(source, at);
+    if (blankEnd > at) {
+      at = blankEnd;
+      continue;
+    }
     const found = take(WORD) ?? take(INTEGER) ?? take(DOUBLE_QUOTED) ?? take(SINGLE_QUOTED) ?? take(SIGN);
     if (found === null) throw new InvalidExpression(source, at, describeStray(source, at));
     tokens.push(toToken(source, at, found));
@@ -70,18 +73,12 @@ export function tokenize(source: string): readonly Token[] {
   return tokens;
 }
 
-/** Skips blanks and comments; an unterminated comment stays for the error. */
-function skipBlanks(source: string, from: number): number {
-  let at = from;
-  for (;;) {
-    BLANK.lastIndex = at;
-    if (BLANK.test(source)) at = BLANK.lastIndex;
-    else {
-      const end = source.startsWith("/*", at) ? source.indexOf("*/", at + 2) : -1;
-      if (end < 0) return at;
-      at = end + 2;
-    }
-  }
+/** Returns the end of blanks or of a comment at a place, or the place; an unterminated comment stays for the error. */
+function endOfBlank(source: string, at: number): number {
+  BLANK.lastIndex = at;
+  if (BLANK.test(source)) return BLANK.lastIndex;
+  const end = source.startsWith("/*", at) ? source.indexOf("*/", at + 2) : -1;
+  return end < 0 ? at : end + 2;
 }
 
 function toToken(source: string, at: number, [all, quoted]: RegExpExecArray): Token {

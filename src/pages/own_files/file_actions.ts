@@ -89,7 +89,7 @@ export async function actionsPage(
 ${deletion(call, { path, href }, { entry, contents })}</details>
 `,
     ],
-  }, { headers: { "Cache-Control": "private, no-store" } });
+  });
 }
 
 function deletion(

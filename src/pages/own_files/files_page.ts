@@ -126,7 +126,7 @@ async function directoryPage(
     ],
     footer: markup`<p>${TEXTS.listing.neverListed}</p>`,
     needs: writes ? UPLOAD_NEEDS : { forms: true },
-  }, { headers: { "Cache-Control": "private, no-store" } });
+  });
 }
 
 /** Uploads of own files ask before they replace something. */

@@ -31,7 +31,7 @@ export async function directoryListing(
   const form = json ? JSON_LISTING : people;
   const query = parseListingQuery(call.query);
   const part = new ListingPart(query, json ? undefined : people.most);
-  const keeping = upload && call.signIn !== undefined ? "no-store" : "no-cache"; // no-store: it has a form token
+  const keeping = call.caller.kind === "anonymous" ? "no-cache" : "no-store"; // as pages
   const headers = { ...form.headers(upload), "Cache-Control": `private, ${keeping}` };
   if (call.request.method === "HEAD") {
     session.close();

@@ -33,6 +33,7 @@ export async function lock(dav: DavCall): Promise<HttpResponse> {
       shown.has(token) && owner === user.owner
     );
     if (own === undefined) throw httpError("ERR_PRECONDITION_FAILED");
+    requireWriter(dav, own.path);
     return lockResponse(dav, await locks.refresh(own, timeout), 200);
   } finally {
     release();
@@ -49,13 +50,10 @@ async function newLock(dav: DavCall, info: DavElement, timeout: string | null): 
   }
   const deep = depthOf(call, ["0", "infinity"]) !== "0";
   await requireConditions(dav);
+  requireWriter(dav, path);
   using session = await files.open(path, call.signal);
   const entry = await find(session, path);
-  const { permission } = files.confine(path);
-  const mayWrite = permission === "WRITE" || permission === "FULL";
-  if (!mayWrite || (entry !== undefined && !isWritable(entry))) {
-    throw httpError("ERR_ACCESS_REFUSED", "a lock of what the caller cannot write");
-  }
+  if (entry !== undefined && !isWritable(entry)) throw httpError("ERR_ACCESS_REFUSED", "not writable");
   const directory = entry?.kind === "directory";
   const note = textOf(childOf(info, "owner")).slice(0, 500);
   if (entry === undefined) await requireUnlocked(dav, [{ path: withoutSlash(parentOf(path)) }]);
@@ -73,6 +71,14 @@ async function newLock(dav: DavCall, info: DavElement, timeout: string | null): 
   }
   call.log.debug("locked", { path, until: made.ends, at: clock() });
   return lockResponse(dav, made, entry === undefined ? 201 : 200, { "Lock-Token": `<${made.token}>` });
+}
+
+/** Checks that the caller's login or token may write, hence change locks on a path. @throws {ERR_ACCESS_REFUSED} And as `confine`. */
+function requireWriter({ files }: Pick<DavCall, "files">, path: string): void {
+  const { permission } = files.confine(path);
+  if (permission !== "WRITE" && permission !== "FULL") {
+    throw httpError("ERR_ACCESS_REFUSED", "a lock of what the caller cannot write");
+  }
 }
 
 function lockResponse(
@@ -97,15 +103,15 @@ function textOf(element: DavElement | undefined): string {
   return [element.text, ...element.children.map(textOf)].filter((text) => text !== "").join(" ");
 }
 
-/** Serves `UNLOCK`. @throws {ERR_NO_LOCK | ERR_LOCKED} */
-export async function unlock(
-  { call, target: { path }, user, parts: { locks } }: DavCall,
-): Promise<HttpResponse> {
+/** Serves `UNLOCK`. @throws {ERR_NO_LOCK | ERR_LOCKED | ERR_ACCESS_REFUSED} */
+export async function unlock(dav: DavCall): Promise<HttpResponse> {
+  const { call, target: { path }, user, parts: { locks } } = dav;
   const shown = /^\s*<([^<>\s]+)>\s*$/.exec(call.request.headers.get("Lock-Token") ?? "")?.[1];
   if (shown === undefined) throw invalidRequest("Lock-Token: expected the token of a lock in angle brackets");
   const found = (await locks.at(user, path)).find(({ token }) => token === shown);
   if (found === undefined) throw httpError("ERR_NO_LOCK");
   if (found.owner !== user.owner) throw httpError("ERR_LOCKED");
+  requireWriter(dav, found.path);
   await locks.remove(found);
   return emptyResponse({ status: 204 });
 }

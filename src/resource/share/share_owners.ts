@@ -7,6 +7,7 @@ import type { Logger } from "../../logging/logger.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { PathLimits } from "../../files/path_limits.ts";
 import type { Making, NamedOwner, Share } from "../../sharing/share.ts";
+import type { Call } from "../call.ts";
 import { accountOn } from "./names.ts";
 
 type OwnersAccount = Pick<Share, "server" | "uid" | "gid">;
@@ -28,7 +29,7 @@ export class ShareOwners {
   ): Promise<Pick<Making, "mappedAccount" | "mappedRole">> {
     const user = await this.#ask({ dn }, signal);
     return {
-      mappedAccount: this.#hasAccount(user, account),
+      mappedAccount: hasAccount({ user, log: this.log }, account),
       mappedRole: mayAccess("share", "POST", user.role),
     };
   }
@@ -67,7 +68,7 @@ export class ShareOwners {
     const { uid, made } = share;
     if (made?.mappedAccount || made?.mappedRole) {
       const user = await this.#ask({ dn }, signal);
-      const accountLost = made.mappedAccount && !this.#hasAccount(user, share);
+      const accountLost = made.mappedAccount && !hasAccount({ user, log: this.log }, share);
       if (accountLost || (made.mappedRole && !mayAccess("share", "POST", user.role))) {
         throw httpError("ERR_SHARE_NOT_FOUND", "the owner has account or role no more");
       }
@@ -77,17 +78,20 @@ export class ShareOwners {
     return await this.#ask({ dn, uid }, signal);
   }
 
-  #hasAccount(user: UserAttributes, { server, uid, gid }: OwnersAccount): boolean {
-    // The owner may have chosen among several accounts.
-    const chosen = user.availableUids.includes(uid) ? { ...user, uid } : user;
-    const now = accountOn({ user: chosen, log: this.log }, server);
-    return now?.uid === uid && (gid === undefined || now.gid === gid || now.availableGroups.includes(gid));
-  }
-
   #ask(who: { readonly dn: string; readonly uid?: string }, signal: AbortSignal): Promise<UserAttributes> {
     return userAttributes(this.source, { ...who, method: "SHARE", via: "share" }, {
       preferences: {},
       signal,
     });
   }
+}
+
+/** Reports whether a user has the account of a share, perhaps among several. */
+export function hasAccount(
+  { user, log }: Pick<Call, "user" | "log">,
+  { server, uid, gid }: OwnersAccount,
+): boolean {
+  const chosen = user.availableUids.includes(uid) ? { ...user, uid } : user;
+  const now = accountOn({ user: chosen, log }, server);
+  return now?.uid === uid && (gid === undefined || now.gid === gid || now.availableGroups.includes(gid));
 }

@@ -1,7 +1,7 @@
 import type { ShareChange } from "../../sharing/store/share_store.ts";
 import type { Share } from "../../sharing/share.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
-import { httpError, invalidRequest } from "../../model/http_error.ts";
+import { type HttpError, httpError, invalidRequest } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { membersOf, readJson } from "../request_body.ts";
 import { jsonResponse } from "../text_response.ts";
@@ -10,6 +10,7 @@ import { checkedPath, makingOf, shareAccount } from "./checked_path.ts";
 import { endOfLife, passwordHash } from "./create_share.ts";
 import { checkEverywhere, notPermitted, ownShare, type SharedServer, sharedServer } from "./shared_server.ts";
 import { parseFlag, parseLifetime, parseNote, parsePassword, parseSources } from "./share_fields.ts";
+import { hasAccount } from "./share_owners.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 import { mailFor } from "./vouched_mail.ts";
 
@@ -39,6 +40,8 @@ async function existing(call: Call, parts: SharingParts): Promise<{ server: Shar
 /** Changes a share of the caller. */
 export async function changeShare(call: Call, body: unknown, parts: SharingParts): Promise<void> {
   const { server, share } = await existing(call, parts);
+  // Only the owner's login names this account, which may be another's by now.
+  if (!share.made?.mappedAccount && !hasAccount(call, share)) throw accountLost(share);
   const member = membersOf(body);
 
   // Some clients send an empty path when they change the lifetime; it does not mean the home directory.
@@ -80,11 +83,13 @@ async function newPath(
   const own = shareAccount(call, server.name);
   const groups = [undefined, own.gid, ...own.availableGroups];
   if (own.uid !== share.uid || !groups.includes(share.gid)) {
-    throw notPermitted(
-      `This share is for the files of ${share.uid}, and your login has not its account and group`,
-    );
+    throw accountLost(share);
   }
   const account = { ...own, gid: share.gid };
   const path = await checkedPath(wanted, { account, access: share.access, server, signal: call.signal });
   return { path, made: await makingOf(call, { path, account, server }, parts) };
+}
+
+function accountLost({ uid }: Share): HttpError {
+  return notPermitted(`This share is for the files of ${uid}, and your login has not its account and group`);
 }

@@ -221,6 +221,7 @@ async function rememberRevoked(
       version: () => database.version("revocation"),
       session: () => database.sessions,
       read: (since) => readRevocations(database, KINDS_OF_REVOKED, since),
+      onChange: database.onChange,
       isReachable: () => database.isReachable,
       elapsed: stopwatch,
       log,

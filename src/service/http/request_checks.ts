@@ -96,6 +96,17 @@ export function checkOwnOrigin(headers: HeaderList, base: string): void {
   );
 }
 
+/**
+ * Checks that no page of another site has a browser ask, with the certificate or password that the browser adds. Scripts of
+ * sites that CORS permits send both headers. @throws {ERR_FOREIGN_PAGE}
+ */
+export function checkNotBorrowed(headers: HeaderList): void {
+  const isForeign = /^(?:cross|same)-site$/.test(headers.get("Sec-Fetch-Site") ?? "");
+  if (isForeign && !(headers.has("Origin") && headers.has("Authorization"))) {
+    throw httpError("ERR_FOREIGN_PAGE", "Sec-Fetch-Site is another site");
+  }
+}
+
 interface Origin {
   readonly clientAddress: string; // canonical
   readonly base: string; // without trailing slash
@@ -134,10 +145,12 @@ function oneAddress(text: string): string {
   return address;
 }
 
-/** Strict: the gateway builds it from its client's Host header. */
+/** Strict: the gateway builds it from its client's Host header. No part of its path begins with a dot. */
 function baseUrl(text: string): string {
   const base = trimEndCharacters(text.trim(), "/");
-  if (!/^https:\/\/(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?(?:\/[A-Za-z0-9._~-]+)*$/.test(base)) {
+  const form =
+    /^https:\/\/(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$/;
+  if (!form.test(base) || !URL.canParse(base)) {
     throw httpError("ERR_BAD_FORWARDING", "X-UNICORE-Gateway is not a base address");
   }
   return base;

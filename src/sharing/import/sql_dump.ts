@@ -30,15 +30,16 @@ type Found = (at: number, record: string) => void;
 
 /** Reads tab-separated lines up to `\.`. @returns End position. */
 function copiedRows(text: string, from: number, found: Found): number {
-  for (let at = from;;) {
-    const end = text.indexOf("\n", at);
-    const line = text.slice(at, end < 0 ? text.length : end);
+  for (let at = from; at < text.length;) {
+    const lineEnd = text.indexOf("\n", at);
+    const end = lineEnd < 0 ? text.length : lineEnd;
+    const line = text.slice(at, end);
     if (line === "\\.") return at;
     const [, record] = line.split("\t");
     if (record !== undefined) found(at, unescaped(record));
-    if (end < 0) return text.length;
     at = end + 1;
   }
+  return text.length;
 }
 
 /** Reads `(…), (…);`. @returns End position. */

@@ -135,6 +135,8 @@ export class PostgresDatabase implements Database {
     return this.#watch.version(table);
   }
 
+  readonly onChange = (listener: () => void): void => this.#watch.onChange(listener);
+
   [Symbol.dispose](): void {
     this.close();
   }

@@ -1,4 +1,4 @@
-import { realTime, type Schedule } from "../../model/clock.ts";
+import { inStep, realTime, type Schedule } from "../../model/clock.ts";
 import type { DatabaseState } from "./database_state.ts";
 import { CHANGES_CHANNEL, type Heard, type PostgresConnection } from "./postgres_connection.ts";
 import { TAKES_NO_CHANGES } from "./postgres_servers.ts";
@@ -42,7 +42,6 @@ export class PostgresWatch {
   #sessions = 0;
   #connection: Listener | undefined;
   readonly #parts: WatchParts;
-  readonly #schedule: Schedule;
   #wake: (() => void) | undefined;
   readonly #listening = Promise.withResolvers<void>();
   readonly #heard = new Set<Heard>();
@@ -50,7 +49,6 @@ export class PostgresWatch {
   constructor(servers: Servers, parts: WatchParts) {
     this.#servers = servers;
     this.#parts = parts;
-    this.#schedule = parts.schedule ?? realTime;
     this.#run();
   }
 
@@ -76,6 +74,11 @@ export class PostgresWatch {
       };
       this.#heard.add(hear);
     });
+  }
+
+  /** Calls a listener after each change of a version. */
+  onChange(listener: () => void): void {
+    this.#heard.add(listener);
   }
 
   version(table: string): number {
@@ -105,7 +108,7 @@ export class PostgresWatch {
     const connection = await this.#inTime((signal) =>
       this.#servers.open(signal, (table) => {
         this.#versions.set(table, (this.#versions.get(table) ?? 0) + 1);
-        for (const hear of this.#heard) hear(table);
+        this.#tell(table);
       })
     );
     this.#connection = connection;
@@ -113,6 +116,7 @@ export class PostgresWatch {
     this.#all++;
     this.#sessions++;
     this.#parts.state.listens();
+    this.#tell();
     this.#listening.resolve();
     void connection.closed.then(() => this.#connection === connection && this.#wake?.());
     let reread = 0;
@@ -126,9 +130,15 @@ export class PostgresWatch {
       if ((reread += PING_MS) >= REREAD_MS) {
         reread = 0;
         this.#all++;
+        this.#tell();
       }
       this.#parts.tried?.();
     }
+  }
+
+  /** @param table Absent: all may have changed. */
+  #tell(table = ""): void {
+    for (const hear of this.#heard) hear(table);
   }
 
   #ends(why: string): void {
@@ -156,7 +166,8 @@ export class PostgresWatch {
 
   async #inTime<T>(action: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const late = new AbortController();
-    const inTime = this.#schedule(this.#parts.timeoutMs, () => late.abort(new Error("no answer in time")));
+    const { schedule = realTime, timeoutMs } = this.#parts;
+    const inTime = schedule(timeoutMs, () => late.abort(new Error("no answer in time")));
     try {
       return await action(AbortSignal.any([late.signal, this.#closing.signal]));
     } catch (error) {
@@ -169,9 +180,10 @@ export class PostgresWatch {
 
   /** Waits for a time, for closing, or, while listening, for the connection's end. */
   #pause(ms: number): Promise<void> {
+    const { schedule = inStep } = this.#parts;
     return new Promise((resolve) => {
       if (this.#closing.signal.aborted) return resolve();
-      const callOff = this.#schedule(ms, resolve);
+      const callOff = schedule(ms, resolve);
       this.#wake = () => {
         callOff();
         resolve();

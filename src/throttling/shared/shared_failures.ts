@@ -1,4 +1,4 @@
-import { type Schedule, wholeMs } from "../../model/clock.ts";
+import { realTime, type Schedule, wholeMs } from "../../model/clock.ts";
 import { BATCH, type Database, deleteInBatches, row, rows, type Work } from "../../store/database.ts";
 import type { Counting, FailedPlace } from "../login_throttle.ts";
 import { KNOWN_MS } from "../memory.ts";
@@ -44,7 +44,7 @@ export class SharedFailures {
   constructor(
     readonly database: Database,
     readonly digests: Digests,
-    readonly schedule: Schedule,
+    readonly schedule: Schedule = realTime,
   ) {}
 
   /** Counts a failure for all instances and publishes `passed`; absent if the database is unavailable. */

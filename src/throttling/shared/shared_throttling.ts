@@ -1,6 +1,6 @@
 import { rescue } from "../../model/attempt.ts";
 import type { Logger } from "../../logging/logger.ts";
-import { realTime, type Schedule, type Stopwatch } from "../../model/clock.ts";
+import { type Schedule, type Stopwatch } from "../../model/clock.ts";
 import { type Database, DatabaseFailure } from "../../store/database.ts";
 import { Following } from "../../store/following.ts";
 import type { Ban, BanSubject } from "../ban.ts";
@@ -10,7 +10,7 @@ import { Digests } from "./digest.ts";
 import { isSameBan, SharedBans } from "./shared_bans.ts";
 import { type KnownLogin, SharedFailures } from "./shared_failures.ts";
 
-const LOOK_MS = 250; // interval of checks for changes, in milliseconds
+const LOOK_MS = 1000; // interval of checks for changes that nobody told of, in milliseconds
 const REREAD_MS = 15_000; // interval of full reads, in milliseconds
 /** Interval of publishing and reading known logins, in milliseconds. */
 const KNOWN_TURN_MS = 2000;
@@ -51,15 +51,15 @@ export class SharedThrottling {
   readonly #following: readonly Following[];
 
   constructor(readonly parts: SharedThrottlingParts) {
-    const { database, elapsed, log, alone, schedule = realTime } = parts;
+    const { database, elapsed, log, alone, schedule } = parts;
     this.#startedAt = elapsed();
     const digests = new Digests(parts.secret);
     this.#bans = new SharedBans(database, digests);
     this.#failures = new SharedFailures(database, digests, schedule);
-    const follow = (everyMs: number, look: () => Promise<void>) =>
-      new Following({ look, everyMs, trouble: "bans are not shared", log, schedule });
+    const follow = (everyMs: number, look: () => Promise<void>, onChange?: Database["onChange"]) =>
+      new Following({ look, everyMs, trouble: "bans are not shared", log, schedule, onChange });
     this.#following = [
-      follow(LOOK_MS, () => this.#look()),
+      follow(LOOK_MS, () => this.#look(), database.onChange),
       ...alone === undefined ? [follow(KNOWN_TURN_MS, () => this.#shareKnown())] : [],
       follow(PURGE_MS, () => this.#purge()),
     ];

@@ -103,6 +103,44 @@ Deno.test("WebDAV changes nothing for a token that reads, nor beyond a capabilit
   assert.deepEqual([...Deno.readDirSync(`${root}/d`)].map(({ name }) => name).sort(), ["sub", "ten.txt"]);
 });
 
+Deno.test("WebDAV changes the locks of a user for no token that may not write what they are on", async () => {
+  await using dav = await DavSite.open();
+  const { root } = dav;
+  const lockOf = async (path: string) =>
+    (await dav.ask("LOCK", path, { body: lockinfo() })).headers.get("Lock-Token") ?? "";
+  const [ofFile, ofDirectory] = [await lockOf("d/ten.txt"), await lockOf("d/sub")];
+  const narrowed: [Question, string, string, RegExp][] = [
+    [{ restrictions: { activity: "read" } }, "d/ten.txt", ofFile, /^403 ERR_ACCESS_REFUSED/],
+    [
+      { capabilities: [{ path: `${root}/`, access: "read" }] },
+      "d/ten.txt",
+      ofFile,
+      /^403 ERR_ACCESS_REFUSED/,
+    ],
+    [{ restrictions: { activity: "read" } }, "d/sub/x.dat", ofDirectory, /^403 ERR_ACCESS_REFUSED/],
+    [
+      { restrictions: { paths: [`${root}/d/sub/in/`] } },
+      "d/sub/in/x",
+      ofDirectory,
+      /^403 ERR_TOKEN_RESTRICTIONS/,
+    ],
+  ];
+  for (const [who, path, token, refused] of narrowed) {
+    const message = `${JSON.stringify(who)} ${path}`;
+    assert.match(
+      await dav.told("UNLOCK", path, { ...who, headers: { "Lock-Token": token } }),
+      refused,
+      message,
+    );
+    assert.match(await dav.told("LOCK", path, { ...who, headers: { If: `(${token})` } }), refused, message);
+  }
+  for (const [path, token] of [["d/ten.txt", ofFile], ["d/sub", ofDirectory]] as const) {
+    const writer: Question = { capabilities: [{ path: `${root}/d/`, access: "all" }] };
+    assert.match(await dav.told("LOCK", path, { ...writer, headers: { If: `(${token})` } }), /^200/);
+    assert.equal(await dav.told("UNLOCK", path, { ...writer, headers: { "Lock-Token": token } }), "204");
+  }
+});
+
 Deno.test("WebDAV hides what limits forbid, also from moved directories", async () => {
   await using dav = await DavSite.open();
   const { root } = dav;

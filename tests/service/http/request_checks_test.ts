@@ -201,6 +201,11 @@ const bad: [string, string][] = [
   ["X-UNICORE-Gateway", "https://user@gw.example.org"],
   ["X-UNICORE-Gateway", "javascript:alert(1)"],
   ["X-UNICORE-Gateway", "https://gw.example.org/'onclick='"],
+  ["X-UNICORE-Gateway", "https://gw.example.org:65536"],
+  ["X-UNICORE-Gateway", "https://[:::]"],
+  ["X-UNICORE-Gateway", "https://1.2.3.256/AUTH"],
+  ["X-UNICORE-Gateway", "https://xn--a"],
+  ["X-UNICORE-Gateway", "https://gw.example.org/AUTH/.."],
 ];
 for (const [name, value] of bad) {
   Deno.test(`originOf() refuses ${name}: ${value} from a gateway`, () => {

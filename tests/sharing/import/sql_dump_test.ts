@@ -40,6 +40,15 @@ const DUMPS:
       ],
     ],
     ["a record that is NULL", `-- H2\nINSERT INTO T VALUES ('a', NULL, 'c');\n`, []],
+    [
+      "rows behind a comment with an apostrophe, in another statement",
+      `-- H2\nINSERT INTO T VALUES ('a', 'x');\n-- the admin's rows\nINSERT INTO T VALUES ('b', 'y');\n`,
+      [[2, "x"], [4, "y"]],
+    ],
+    ["rows of COPY whose end is cut off", "--\nCOPY public.t (id, data) FROM stdin;\na\tx\nb\ty", [
+      [3, "x"],
+      [4, "y"],
+    ]],
     ["a statement that is cut off", `-- H2\nINSERT INTO T VALUES ('a', 'x'), ('b', 'y`, [[2, "x"]]],
     [
       "other columns that look like records",

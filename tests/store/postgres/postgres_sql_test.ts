@@ -31,7 +31,7 @@ Deno.test("forPostgres() puts rows of JSON into a table with the types of its co
   );
   assert.equal(
     text,
-    "INSERT INTO share (id, at) SELECT id, at FROM jsonb_populate_recordset(NULL::authserver.share, $1::text::jsonb) RETURNING id",
+    "INSERT INTO share (id, at) SELECT id, at FROM json_populate_recordset(NULL::authserver.share, $1::text::json) RETURNING id",
   );
   assert.deepEqual(names, ["rows"]);
 });

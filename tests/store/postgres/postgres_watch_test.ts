@@ -134,6 +134,21 @@ test("knows which table was changed", async (watched) => {
   );
 });
 
+test("tells listeners of each change, and when all may have changed", async (watched) => {
+  let told = 0;
+  const { watch } = watched;
+  watch.onChange(() => {
+    told++;
+    assert.ok(watch.isListening, "what is changed can be read");
+  });
+  await watched.pass(0);
+  assert.equal(told, 1, "it listens now");
+  watched.heard("share");
+  assert.equal(told, 2);
+  await watched.pass(16_000);
+  assert.equal(told, 3);
+});
+
 test("tries the connection out every 2 s, and takes all for changed every 15 s", async (watched) => {
   await watched.pass(0);
   const before = watched.watch.version("share");

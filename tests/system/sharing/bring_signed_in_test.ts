@@ -118,7 +118,7 @@ Deno.test("files are added to and replaced in a shared directory, as its access 
   const read = await sharing.share("d/sub/", { user: CAROL_DN });
   const only = await carol.get(`/shared/HPC/${read}/`);
   assert.doesNotMatch(only.text, /type="file"|data-token/);
-  assert.equal(only.headers["cache-control"], "private, no-cache");
+  assert.equal(only.headers["cache-control"], "private, no-store");
 });
 
 Deno.test("nobody else brings anything in the name of whoever is signed in", async () => {

@@ -40,7 +40,13 @@ class TestInstance {
   readonly #tasks = new Map<number, { readonly at: number; readonly task: () => void }>();
   #last = 0;
 
-  constructor(file: string, readonly clock: { now: number }, instances: number) {
+  /** @param listeners Of all instances: told of each change, as by notifications. */
+  constructor(
+    file: string,
+    readonly clock: { now: number },
+    instances: number,
+    listeners: Set<() => void>,
+  ) {
     this.database = new SqliteDatabase(file, SCHEMA, () => clock.now);
     const database: Database = {
       isOpen: true,
@@ -51,8 +57,11 @@ class TestInstance {
       },
       change: async (work) => {
         await this.late;
-        return await (this.away ? gone() : this.database.change(work));
+        const result = await (this.away ? gone() : this.database.change(work));
+        for (const hear of listeners) hear();
+        return result;
       },
+      onChange: (listener) => void listeners.add(listener),
       version: () => this.database.version(),
       close: () => {},
     };
@@ -129,7 +138,8 @@ function test(
   Deno.test(`SharedRegulation ${name}`, async () => {
     const folder = await Deno.makeTempDir();
     const clock = { now: 1_700_000_000_000.25 };
-    const create = () => new TestInstance(`${folder}/shared.sqlite`, clock, 3);
+    const listeners = new Set<() => void>();
+    const create = () => new TestInstance(`${folder}/shared.sqlite`, clock, 3, listeners);
     const instances = [create(), create(), create()] as const;
     try {
       for (const { shared, throttle } of instances) await shared.follow(throttle.memory);

@@ -78,12 +78,13 @@ class PartReader {
   async head(): Promise<string> {
     for (;;) {
       const end = this.#rest.indexOf("\r\n\r\n");
+      const sure = end >= 0 ? end : this.#rest.length - 3;
+      if (sure > MOST_HEAD) throw invalidRequest("The head of a file in the form is too long");
       if (end >= 0) {
         const head = this.#rest.toString("utf-8", 0, end);
         this.#rest = this.#rest.subarray(end + 4);
         return head;
       }
-      if (this.#rest.length > MOST_HEAD) throw invalidRequest("The head of a file in the form is too long");
       await this.#more();
     }
   }

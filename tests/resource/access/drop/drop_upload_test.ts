@@ -392,6 +392,14 @@ Deno.test("files of a form do not come where the owner may not reach; those befo
   assert.deepEqual(await Promise.all(["a", "b.key", "c"].map(there)), [true, false, false]);
 });
 
+Deno.test("no piece of a file is taken that the owner may not reach", async () => {
+  await using at = await drop();
+  at.site.limits = { excludes: "*.key" };
+  const refused = [404, { code: "ERR_NOT_FOUND" }];
+  assert.deepEqual(await at.put("b.key", { body: "0123", range: "0-3/10", key: KEY }), refused);
+  assert.deepEqual(at.names(), ["sub", "ten.txt"]);
+});
+
 Deno.test("files of a form replace others only where all may be written, and come into directories only", async () => {
   await using site = await SharingSite.open();
   const drops = await site.share("d/", { access: "DROP" });

@@ -149,12 +149,29 @@ Deno.test("formFiles() takes a boundary of 70 characters, in quotes or not, and 
   }
 });
 
+Deno.test("formFiles() takes a head of 8,192 bytes and none that is longer, however it is cut into pieces", async () => {
+  const disposition = 'Content-Disposition: form-data; name="f"; filename="a"';
+  for (const lengths of [[1], [7], [4096], [100_000]]) {
+    const form = (length: number) => {
+      const head = `${disposition}\r\nX: `.padEnd(length, "y");
+      return read(streamed(text(`--${BOUNDARY}\r\n${head}\r\n\r\nx\r\n--${BOUNDARY}--\r\n`), lengths));
+    };
+    assert.deepEqual((await form(8192)).map(({ name }) => name), ["a"]);
+    await assert.rejects(form(8193), { code: "ERR_INVALID_REQUEST" });
+  }
+});
+
 const WRONG: readonly (readonly [string, string, Uint8Array<ArrayBuffer>])[] = [
   ["no boundary", "multipart/form-data", text("x")],
   ["nothing", TYPE, text("")],
   ["no end", TYPE, text(`--${BOUNDARY}\r\nContent-Disposition: form-data; filename="a"\r\n\r\nbytes`)],
   ["no end of the head", TYPE, text(`--${BOUNDARY}\r\nX: y`)],
   ["an endless head", TYPE, text(`--${BOUNDARY}\r\n${"X: y\r\n".repeat(5000)}`)],
+  [
+    "a head that is too long",
+    TYPE,
+    text(`--${BOUNDARY}\r\n${"X: y\r\n".repeat(5000)}\r\nx\r\n--${BOUNDARY}--`),
+  ],
   ["an endless field", TYPE, text(`--${BOUNDARY}\r\nX: y\r\n\r\n${"x".repeat(20_000)}\r\n--${BOUNDARY}--`)],
   ["much before the first part", TYPE, text(`${"x".repeat(20_000)}\r\n--${BOUNDARY}--`)],
   ["something behind a boundary", TYPE, text(`--${BOUNDARY}xx`)],
