@@ -9,6 +9,7 @@ import type { Route } from "../../src/service/http/router.ts";
 import { createService } from "../../src/service/service.ts";
 import { certificateLine } from "../authentication/ssh_key/certificate/certificates.ts";
 import { authenticatorProperties } from "../system/every_method.ts";
+import { OWN_PAGE } from "../system/visitor.ts";
 import { createSite } from "../system/running_service.ts";
 
 const site = await createSite({
@@ -60,7 +61,10 @@ async function serviceWith({ required }: { readonly required: boolean }) {
       method,
       path: path.replace(":server", "HPC").replace(/[:*]\w+/g, "some"),
       query: "",
-      headers: new HeaderList(["Content-Type", consumes, "Accept", "application/json"]),
+      headers: new HeaderList([
+        ...["Content-Type", consumes, "Accept", "application/json"],
+        ...Object.entries(OWN_PAGE).flat(),
+      ]),
       client: { address: "127.0.0.1" },
       body: null,
     }, new AbortController().signal);
