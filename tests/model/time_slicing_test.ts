@@ -10,7 +10,12 @@ Deno.test("TimeSlicer lets others have their turn once a step has lasted long en
   while (others === 0) {
     if (steps.isLong) await steps.rest();
   }
-  assert.equal(steps.isLong, false);
+  let beganAnew = false; // a busy machine may take the processor away for a whole step
+  for (let left = 100; left > 0 && !beganAnew; left--) {
+    await steps.rest();
+    beganAnew = !steps.isLong;
+  }
+  assert.equal(beganAnew, true);
 });
 
 Deno.test("eachLine() is what splitting at line ends is, with numbers and without a byte order mark", async () => {
