@@ -85,7 +85,7 @@ export async function watchBytes<T>(
 
 const ABSENT = "absent";
 
-/** Immediate retries if a file changes while being read. */
+/** Reads of one {@link WatchedFile.check} if the file changes meanwhile. Polls read once, so that a change rests first. */
 const READ_ATTEMPTS = 3;
 
 /** Quiet time in which each poll reads the file despite an equal stamp: changes within a clock tick keep it. */
@@ -171,7 +171,7 @@ class PolledFile<T> implements WatchedFile<T> {
       this.#looksAtRest = stamp === this.#seen ? this.#looksAtRest + 1 : 0;
       this.#seen = stamp;
       if (stamp === this.#settled || (this.#looksAtRest === 0 && !atOnce)) return;
-      const read = await this.#readWhole(stamp);
+      const read = await this.#readWhole(stamp, atOnce ? READ_ATTEMPTS : 1);
       if (read === undefined || this.#closed) return; // still changing; the next poll retries
       if ((this.#looksAtRest - 1) * this.#intervalMs >= SETTLING_MS) this.#settled = read.stamp;
       await this.#take(read.bytes);
@@ -184,9 +184,10 @@ class PolledFile<T> implements WatchedFile<T> {
   /** Reads the bytes and a stamp that did not change meanwhile. */
   async #readWhole(
     before: string,
+    attempts: number,
   ): Promise<{ bytes: Uint8Array<ArrayBuffer> | undefined; stamp: string } | undefined> {
     let stamp = before;
-    for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+    for (let attempt = 0; attempt < attempts; attempt++) {
       const bytes = await this.#source.read(this.path, this.options.maxBytes);
       const after = await this.#stamp();
       if (after === stamp) return { bytes, stamp };

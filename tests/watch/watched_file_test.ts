@@ -321,6 +321,38 @@ scene(
   },
 );
 
+scene(
+  "a poll takes nothing that changed while it was read, until it has rested",
+  async ({ watch, write }) => {
+    let cuts = 0;
+    const { options, next } = listening();
+    const restedFor = new Map<string, number>();
+    await watch({
+      ...options,
+      source: {
+        async stamp(path) {
+          const stamp = await DISK.stamp(path);
+          restedFor.set(stamp ?? "", (restedFor.get(stamp ?? "") ?? 0) + 1);
+          // The writer of the cut file goes on after two looks at it, not between two reads.
+          if (cuts === 1 && restedFor.get(stamp ?? "") === 2) {
+            cuts = 0;
+            await write("the whole");
+          }
+          return stamp;
+        },
+        async read(path, maxBytes) {
+          if (cuts === 2) await write("");
+          if (cuts === 2) cuts = 1;
+          return await DISK.read(path, maxBytes);
+        },
+      },
+    });
+    cuts = 2;
+    await write("other");
+    assert.equal(await next(), "the whole");
+  },
+);
+
 scene("WatchedFile tries again at once when a file changed while it was read", async ({ watch, write }) => {
   let changes = 0;
   const contents: string[] = [];
