@@ -825,13 +825,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "nothing else is thrown there; a defect must not pass for a missing account",
   },
   {
-    file: "src/resource/long_text.ts",
-    at: 'if (ended && waiting === "") {',
-    change: 'ended && waiting === "" → false',
-    equivalent: false,
-    why: "without it the text never ends: a hang, which no assertion reports",
-  },
-  {
     file: "src/resource/share/list_shares.ts",
     at:
       "if (caller === EVERYBODY || next !== undefined || LISTS.indexOf(list) < LISTS.indexOf(start.list)) {",
