@@ -5,6 +5,54 @@ import { until } from "../../fixtures/deadline.ts";
 import { LONG } from "../../long/results.ts";
 import { DavSite, lockinfo } from "./dav_site.ts";
 
+const WRONG_BODIES: [method: string, body: string][] = [
+  ["PROPFIND", lockinfo()],
+  ["PROPFIND", '<propfind xmlns="DAV:"><include/></propfind>'],
+  ["PROPFIND", '<propfind><prop xmlns="DAV:"><getetag/></prop></propfind>'],
+  ["PROPPATCH", lockinfo()],
+  ["LOCK", lockinfo().replaceAll("lockinfo", "propfind")],
+  ["LOCK", lockinfo().replace("write", "read")],
+  ["LOCK", lockinfo("other")],
+  ["LOCK", lockinfo("exclusive/><shared")],
+];
+
+Deno.test("WebDAV takes no body that is not what the method expects", async () => {
+  await using dav = await DavSite.open();
+  for (const [method, body] of WRONG_BODIES) {
+    const told = await dav.told(method, "d/ten.txt", { headers: { Depth: "0" }, body });
+    assert.equal(told, "400 ERR_INVALID_REQUEST", `${method} ${body}`);
+  }
+});
+
+const WRONG_REQUESTS: [method: string, path: string, headers: Record<string, string>, told: string][] = [
+  ["PROPFIND", "d", { Depth: "2" }, "400 ERR_INVALID_REQUEST"],
+  ["COPY", "d/ten.txt", { Overwrite: "X" }, "400 ERR_INVALID_REQUEST"],
+  ["UNLOCK", "d/ten.txt", {}, "400 ERR_INVALID_REQUEST"],
+  ["UNLOCK", "d/ten.txt", { "Lock-Token": "<a> <b>" }, "400 ERR_INVALID_REQUEST"],
+  ["LOCK", "d/ten.txt", { If: "(Not <DAV:no-lock>)" }, "412 ERR_PRECONDITION_FAILED"],
+  ["PUT", "d/new/", {}, "405 ERR_METHOD_NOT_ALLOWED"],
+  ["GET", "d/ten.txt/", {}, "404 ERR_NOT_FOUND"],
+  ["PROPFIND", "d/ten.txt/", { Depth: "0" }, "404 ERR_NOT_FOUND"],
+  ["MKCOL", "/dav/HPC/", {}, "405 ERR_EXISTS"],
+];
+
+Deno.test("WebDAV refuses requests whose headers or paths contradict the method", async () => {
+  await using dav = await DavSite.open();
+  const Destination = `/dav/HPC${dav.root}/d/new`;
+  for (const [method, path, headers, expected] of WRONG_REQUESTS) {
+    const told = await dav.told(method, path, { headers: { Destination, ...headers } });
+    assert.equal(told, expected, `${method} ${path} ${JSON.stringify(headers)}`);
+  }
+  assert.deepEqual(dav.names("d"), ["sub", "ten.txt"]);
+});
+
+Deno.test("WebDAV shows no part of a directory for the whole", async () => {
+  await using dav = await DavSite.open();
+  const lines = Array.from({ length: 100_001 }, () => "x");
+  dav.site.daemon.sessionFaults.queue.push({ kind: "injected-directory", lines });
+  assert.match(await dav.told("PROPFIND", "d", { headers: { Depth: "1" } }), /^[45]\d\d ERR_TREE_TOO_LARGE/);
+});
+
 Deno.test("WebDAV shows servers, a directory with its entries, a file, and only wanted properties", async () => {
   await using dav = await DavSite.open();
   const servers = await dav.told("PROPFIND", "/dav/", { headers: { Depth: "1" } });
