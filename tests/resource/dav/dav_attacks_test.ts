@@ -1,7 +1,6 @@
 /** Attacks on WebDAV by somebody who has read the code. */
 import assert from "node:assert/strict";
 import { canonicalDn } from "../../../src/model/distinguished_name.ts";
-import { httpError } from "../../../src/model/http_error.ts";
 import { DavSite, lockinfo, type Question } from "./dav_site.ts";
 
 Deno.test("WebDAV takes no path that could lead elsewhere, in the address or as a destination", async () => {
@@ -238,32 +237,6 @@ Deno.test("WebDAV limits the locks of a user, who keeps nobody else from locking
     uid: "dave",
   };
   assert.match(await dav.told("LOCK", "d2/canary", infinite), /Second-3600/);
-});
-
-Deno.test("WebDAV locks nothing that the account cannot write", async () => {
-  await using dav = await DavSite.open();
-  const reply = "250- Listing\n size=10;type=file;perm=r;UNIX.mode=100444; ten.txt\n250 End";
-  dav.site.daemon.sessionFaults.queue.push({ kind: "reply", to: "MLST", reply });
-  assert.equal(await dav.told("LOCK", "d/ten.txt", { body: lockinfo() }), "403 ERR_ACCESS_REFUSED");
-});
-
-Deno.test("WebDAV locks no file that somebody makes at the same moment, and leaves its content", async () => {
-  await using dav = await DavSite.open();
-  const reply = "550 File not found";
-  dav.site.daemon.sessionFaults.queue.push({ kind: "reply", to: "MLST", reply });
-  assert.equal(await dav.told("LOCK", "d/ten.txt", { body: lockinfo() }), "412 ERR_PRECONDITION_FAILED");
-  assert.equal(await Deno.readTextFile(`${dav.root}/d/ten.txt`), "0123456789");
-  const alice = { owner: canonicalDn("CN=alice"), server: "HPC", uid: "alice" };
-  assert.deepEqual(await dav.parts.locks.at(alice, `${dav.root}/d/ten.txt`), [], "no lock is left");
-});
-
-Deno.test("WebDAV takes no failure of the daemon for a condition that does not hold", async () => {
-  await using dav = await DavSite.open();
-  dav.site.sessions.open = () => Promise.reject(httpError("ERR_SERVER_DOWN", { status: "down" }));
-  assert.match(
-    await dav.told("DELETE", "d/ten.txt", { headers: { If: '(["x"])' } }),
-    /^50\d ERR_SERVER_DOWN/,
-  );
 });
 
 Deno.test("WebDAV ends a download when its caller is banned", async () => {
