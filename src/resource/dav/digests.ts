@@ -58,7 +58,7 @@ export function announcedDigest(headers: HeaderList): Digest | undefined {
 
 /** Compares an uploaded file. @throws {ERR_DIGEST_MISMATCH} */
 export async function verifyDigest(
-  session: DaemonSession,
+  session: Pick<DaemonSession, "checksum">,
   path: string,
   size: number,
   announced: Digest | undefined,
@@ -71,7 +71,7 @@ export async function verifyDigest(
 
 /** Returns the value of `Repr-Digest` that `Want-Repr-Digest` asks for; undefined if it asks for none. */
 export async function wantedDigest(
-  session: DaemonSession,
+  session: Pick<DaemonSession, "checksum">,
   path: string,
   size: number,
   headers: HeaderList,
