@@ -169,7 +169,6 @@ function newUserCode(): string {
 
 /** Returns a typed user code in its one form: in any case, with or without hyphen and spaces. */
 function userCodeIn(typed: string): string | undefined {
-  if (typed.length > 40) return undefined;
   const letters = typed.toUpperCase().replace(/[ -]/g, "");
   if (letters.length !== 2 * HALF || [...letters].some((letter) => !LETTERS.includes(letter))) {
     return undefined;

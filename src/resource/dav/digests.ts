@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
-import type { ChecksumAlgorithm, DaemonSession } from "../../daemon/session/daemon_session.ts";
+import type { ChecksumAlgorithm } from "../../daemon/session/control_connection.ts";
+import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import type { HeaderList } from "../../model/http_message.ts";
 import { httpError, invalidRequest } from "../../model/http_error.ts";
 
