@@ -1,13 +1,16 @@
 /** Every command of the operator, in an installation's folder, beside its service, with the flags of the product. */
 import { EVERYTHING, runToEnd, tryEveryCommand } from "../build/every_command.ts";
+import { CommandProcess } from "./command_process.ts";
 import { runService, settled } from "./running_service.ts";
 import { runFromSource } from "./service_process.ts";
 
 Deno.test("every command works with the permissions that are delivered", async () => {
   await using system = await runService(EVERYTHING);
   await settled(system);
+  // As text each command is a process; as JSON one process runs them all.
+  await using together = new CommandProcess();
   await tryEveryCommand((args, input) =>
-    runToEnd(
+    args.includes("--json") ? together.run(args, system.folder, input) : runToEnd(
       new Deno.Command(Deno.execPath(), {
         args: [...runFromSource(), ...args],
         cwd: system.folder,

@@ -4,7 +4,11 @@ import { cp } from "node:fs/promises";
 import { convertProperties } from "../../../src/command/files/migration/converted_text.ts";
 import { createAuthority } from "../../pki/authority.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
-import { runAuthserver, runFromSource } from "../../system/service_process.ts";
+import { CommandProcess } from "../../system/command_process.ts";
+import { runFromSource } from "../../system/service_process.ts";
+
+const authserver = new CommandProcess();
+Deno.test.afterAll(() => authserver[Symbol.asyncDispose]());
 
 const FIXTURES = new URL("../../fixtures/java_installation/", import.meta.url).pathname;
 
@@ -23,8 +27,8 @@ async function site(variant: string, files: Readonly<Record<string, string | Uin
     folder,
     unchanged: async () => assert.deepEqual(await listing(`${folder}/java`), before),
     async run(...args: readonly string[]) {
-      const process = runAuthserver(args, { cwd: `${folder}/new` });
-      return { code: await process.ended, printed: process.printed };
+      const { code, out, err } = await authserver.run(args, `${folder}/new`);
+      return { code, printed: out + err };
     },
     [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
   };

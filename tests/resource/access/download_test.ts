@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { inTime } from "../../fixtures/deadline.ts";
 import { BASE, SharingSite } from "../sharing_site.ts";
 
 Deno.test("download() gives a whole file with all that a browser needs to keep it harmless", async () => {
@@ -195,6 +196,29 @@ Deno.test("download() keeps a use whose data was cut, and says so to the owner",
     { ...common, user: "cn=bob,o=example", bytes: 10, complete: true },
     { ...common, user: "cn=anonymous,o=unknown,ou=unknown", bytes: 3, complete: false },
   ]);
+});
+
+Deno.test("downloads of a share with any number of uses do not wait for each other", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/ten.txt");
+  const { signal } = new AbortController();
+  const release = await site.parts.uploads.locks.takeHere("HPC", `share ${id}`, signal);
+  const response = await inTime(site.ask("anonymous", "GET", `access/HPC/${id}`), "an answer");
+  assert.equal(await response.text(), "0123456789");
+  release();
+});
+
+Deno.test("download() shows nothing of a share for uploads but its page", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/", { access: "DROP" });
+  const status = async (path: string, Accept: string) => {
+    const response = await site.ask("anonymous", "GET", `access/HPC/${path}`, { headers: { Accept } });
+    await response.body?.cancel();
+    return response.status;
+  };
+  assert.equal(await status(id, "text/html"), 200);
+  assert.equal(await status(`${id}/ten.txt`, "text/html"), 404);
+  assert.equal(await status(`${id}/ten.txt`, "*/*"), 403);
 });
 
 Deno.test("download() of an empty file is empty", async () => {

@@ -17,8 +17,14 @@ Deno.test("WebDAV shows servers, a directory with its entries, a file, and only 
   const one = await dav.told("PROPFIND", "d/ten.txt", { headers: { Depth: "0" }, body });
   assert.match(one, /<D:resourcetype><\/D:resourcetype><\/D:prop><D:status>HTTP\/1.1 200 OK/);
   assert.match(one, /<x xmlns="urn:y"\/><\/D:prop><D:status>HTTP\/1.1 404 Not Found/);
+  const names = '<propfind xmlns="DAV:"><propname/></propfind>';
+  const named = await dav.told("PROPFIND", "d/ten.txt", { headers: { Depth: "0" }, body: names });
+  assert.match(named, /<D:getcontentlength\/>/);
+  assert.doesNotMatch(named, />10</);
   for (const question of [{}, { headers: { Depth: "infinity" } }]) {
-    assert.match(await dav.told("PROPFIND", "d", question), /^403 .*propfind-finite-depth/s);
+    for (const path of ["d", "/dav/"]) {
+      assert.match(await dav.told("PROPFIND", path, question), /^403 .*propfind-finite-depth/s, path);
+    }
   }
   const etag = /<D:getetag>(.*?)<\/D:getetag>/.exec(shown)?.[1]?.replaceAll("&#34;", '"');
   assert.equal((await dav.ask("HEAD", "d/ten.txt")).headers.get("ETag"), etag);

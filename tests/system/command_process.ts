@@ -1,0 +1,40 @@
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
+import type { Ran } from "../build/every_command.ts";
+import { runFromSource } from "./service_process.ts";
+
+/** A process with the flags of the product that runs one command after the other: to start it takes longer than a command. */
+export class CommandProcess implements AsyncDisposable {
+  readonly #child: Deno.ChildProcess;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array<ArrayBuffer>>;
+  readonly #answers: AsyncIterator<string>;
+  readonly #said: Promise<string>;
+
+  constructor() {
+    const flags = runFromSource().slice(0, -1);
+    this.#child = new Deno.Command(Deno.execPath(), {
+      args: [...flags, new URL("./run_commands.ts", import.meta.url).pathname],
+      env: { NO_COLOR: "1" },
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    this.#writer = this.#child.stdin.getWriter();
+    this.#answers = createInterface(Readable.fromWeb(this.#child.stdout))[Symbol.asyncIterator]();
+    this.#said = new Response(this.#child.stderr).text();
+  }
+
+  /** Runs a command in a folder, the ones before it ended. @param input What it reads from its standard input. */
+  async run(args: readonly string[], cwd: string, input = ""): Promise<Ran> {
+    await this.#writer.write(new TextEncoder().encode(`${JSON.stringify({ args, cwd, input })}\n`));
+    const { value } = await this.#answers.next();
+    if (value === undefined) throw new Error(`ended at ${args.join(" ")}: ${await this.#said}`);
+    return JSON.parse(value);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#writer.close();
+    await this.#child.status;
+    await this.#said;
+  }
+}
