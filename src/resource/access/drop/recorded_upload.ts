@@ -145,8 +145,7 @@ async function bring(
   let result: UploadedFile | { readonly received: number } = { received: 0 };
   let received = 0;
   try {
-    const stop = new AbortController();
-    const signal = AbortSignal.any([use.signal, held.signal, stop.signal]);
+    const signal = AbortSignal.any([use.signal, held.signal]);
     using session = await place.open(signal);
     // Fails before the transfer instead of at the rename.
     const isNamed = known === undefined && naming !== "free";
@@ -161,7 +160,7 @@ async function bring(
     received = await write(session, upload, { place, ...brought }, known !== undefined);
     const isWhole = upload.total === undefined ? range.kind === "whole" : received === upload.total;
     if (!isWhole) return { received };
-    result = { ...await giveName(session, held, { place, brought, signal, stop }, parts), size: received };
+    result = { ...await giveName(session, held, { place, brought, signal }, parts), size: received };
     return result;
   } finally {
     await ("name" in result ? use.finish({ bytes: received, complete: true }) : use.giveBack());
@@ -265,11 +264,10 @@ const MOST_TRIES = 50;
 async function giveName(
   session: DaemonSession,
   held: HeldUpload,
-  { place, brought, signal, stop }: {
+  { place, brought, signal }: {
     readonly place: UploadPlace;
     readonly brought: Brought;
     readonly signal: AbortSignal;
-    readonly stop: AbortController;
   },
   parts: UploadParts,
 ): Promise<UploadedFile> {
@@ -283,7 +281,7 @@ async function giveName(
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const n = naming === "free" ? await firstFree(isTaken) : 1;
     if (n === undefined) throw httpError("ERR_QUOTA_USED", "too many files of one name");
-    const endTurn = await locks.take(place.server, pathOf(n), signal, (reason) => stop.abort(reason));
+    const endTurn = await locks.take(place.server, pathOf(n), signal, held.stop);
     let isRenaming = false;
     try {
       const isNoted = await store.name(id, holder, pathOf(n));
