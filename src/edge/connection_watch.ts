@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { regularly } from "../model/clock.ts";
 import type { EdgeLimits } from "./edge_options.ts";
 
 interface Watched {
@@ -10,7 +11,7 @@ interface Watched {
 /** Cuts silent and idle connections, checking all at once: timers of `node:http` cost time per request. */
 export class ConnectionWatch {
   readonly #watched = new Map<Socket, Watched>();
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly close: () => void;
 
   /** @param limits May be exceeded by half. @param onCut Called for cuts, except of idle connections. */
   constructor(
@@ -18,7 +19,7 @@ export class ConnectionWatch {
     readonly onCut: (socket: Socket) => void,
   ) {
     const interval = Math.min(limits.silentMs, limits.keepAliveMs) / 4;
-    this.#timer = setInterval(() => this.#look(performance.now()), interval);
+    this.close = regularly(interval, () => this.#look(performance.now()));
   }
 
   begin(socket: Socket): void {
@@ -29,10 +30,6 @@ export class ConnectionWatch {
   end(socket: Socket): void {
     const watched = this.#watched.get(socket);
     if (watched !== undefined) watched.underWay = false;
-  }
-
-  close(): void {
-    clearInterval(this.#timer);
   }
 
   #watch(socket: Socket): Watched {

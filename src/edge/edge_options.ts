@@ -43,5 +43,5 @@ export const LIMITS: EdgeLimits = {
   keepAliveMs: 60_000,
   silentMs: 120_000,
   headerBytes: 48 * 1024, // the longest Authorization, and 16 KiB for the rest
-  checkMs: 1_000,
+  checkMs: 5_000,
 };

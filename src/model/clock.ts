@@ -81,6 +81,17 @@ export function stepwise(schedule: Schedule, elapsed: Stopwatch): Schedule {
 /** Timers of this thread for regular work, which keep no process alive. */
 export const inStep = stepwise(unawaited, stopwatch);
 
+/** Runs a task {@link inStep} at each end of an interval in milliseconds; the returned function ends that. */
+export function regularly(ms: number, task: () => void): () => void {
+  let cancel: () => void;
+  const run = () => {
+    cancel = inStep(ms, run);
+    task();
+  };
+  cancel = inStep(ms, run);
+  return () => cancel();
+}
+
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
 /** Parses `90s`, `30m`, `12h` or `7d` to seconds; `undefined` if invalid or zero. */

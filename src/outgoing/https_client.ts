@@ -198,7 +198,6 @@ function readBody(response: IncomingMessage): Promise<string> {
     response.on("aborted", () => reject(new Error("the answer broke off")));
     response.on("close", () => reject(new Error("the answer broke off")));
     response.on("end", () => {
-      if (!response.complete) return reject(new Error("the answer broke off"));
       try {
         const sent = Buffer.concat(chunks);
         resolve(decode(isPacked && sent.length > 0 ? unpack(sent) : sent));

@@ -68,10 +68,10 @@ export class TlsStream extends Duplex {
     return super.destroy(error);
   }
 
-  /** Emits `timeout` after so long without traffic; 0: never. */
+  /** Emits `timeout` after so long without traffic; 0: never, and the listener is removed, as by `net.Socket`. */
   setTimeout(ms: number, listener?: () => void): this {
     this.#idleMs = ms;
-    if (listener !== undefined) this.once("timeout", listener);
+    if (listener !== undefined) this[ms === 0 ? "off" : "once"]("timeout", listener);
     this.#stir();
     return this;
   }

@@ -20,7 +20,7 @@ import { issueToken } from "./token_list.ts";
 /** Dependencies of device logins (RFC 8628). */
 export interface DeviceParts {
   readonly logins: DeviceLogins;
-  readonly signIns: SignIns;
+  readonly signIns: { readonly parts: Pick<SignIns["parts"], "accountStatus"> };
   readonly tokens: TokenIssuer;
   readonly registry: TokenRegistry | undefined; // absent without storage of tokens
   readonly throttle: LoginThrottle;

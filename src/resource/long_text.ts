@@ -76,7 +76,6 @@ function streamOf(
   let controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
   let waiting = start;
   const end = async (complete: boolean) => {
-    if (over) return;
     over = true;
     waiting = "";
     unread.delete(held);
@@ -104,7 +103,6 @@ function streamOf(
             return;
           }
         }
-        if (over) return;
         // Keeps surrogate pairs together.
         const cut = waiting.length <= PIECE || !isHighSurrogate(waiting, PIECE - 1) ? PIECE : PIECE + 1;
         const piece = encoder.encode(waiting.slice(0, cut));

@@ -3,7 +3,15 @@ import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Sink } from "../logging/sink.ts";
 import { type Clock, wholeMs } from "../model/clock.ts";
 import { OperatorError } from "../model/diagnostic.ts";
-import { checkValues, type Database, DatabaseFailure, type Row, type Values, type Work } from "./database.ts";
+import {
+  checkValues,
+  type Database,
+  DatabaseFailure,
+  type Manner,
+  type Row,
+  type Values,
+  type Work,
+} from "./database.ts";
 
 /** Schema of a database file and its migrations. */
 export interface Schema {
@@ -27,7 +35,10 @@ export const IN_MEMORY = ":memory:";
 /** Milliseconds to wait for another process's lock, such as an operator's command. */
 const LOCK_WAIT_MS = 5000;
 
-/** SQLite file, fully synchronised: acknowledged changes survive a power cut. Calls complete synchronously. */
+/**
+ * SQLite file, fully synchronised: acknowledged changes survive a power cut, and so do those with `asyncCommit` that came
+ * before. Calls complete synchronously.
+ */
 export class SqliteDatabase implements Database {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
@@ -65,11 +76,16 @@ export class SqliteDatabase implements Database {
     return this.#settled(() => this.#walk(work()));
   }
 
-  change<T>(work: () => Work<T>): Promise<T> {
+  change<T>(work: () => Work<T>, { asyncCommit = false }: Manner = {}): Promise<T> {
     return this.#settled(() => {
-      const result = this.#transact(() => this.#walk(work()));
-      if (this.#sink?.failing) this.#sink.retry?.();
-      return result;
+      if (asyncCommit) this.#database.exec("PRAGMA synchronous = NORMAL");
+      try {
+        const result = this.#transact(() => this.#walk(work()));
+        if (this.#sink?.failing) this.#sink.retry?.();
+        return result;
+      } finally {
+        if (asyncCommit) this.#database.exec("PRAGMA synchronous = FULL");
+      }
     });
   }
 

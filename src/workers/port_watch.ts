@@ -1,3 +1,4 @@
+import { regularly } from "../model/clock.ts";
 import { hangUp } from "../model/regular_file.ts";
 
 /** Interval and timeout of probes, in milliseconds. */
@@ -23,18 +24,14 @@ interface PortWatchParts<T extends Listening> {
 /** Probes our ports: after a lack of file descriptors, the platform stops a listener silently while its worker lives. */
 export class PortWatch<T extends Listening> {
   readonly #parts: Required<PortWatchParts<T>>;
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly close: () => void;
   #asked: T | undefined;
   #unanswered = 0;
   #asking = false;
 
   constructor(parts: PortWatchParts<T>) {
     this.#parts = { ask: takesConnections, everyMs: EVERY_MS, ...parts };
-    this.#timer = setInterval(() => void this.#look(), this.#parts.everyMs);
-  }
-
-  close(): void {
-    clearInterval(this.#timer);
+    this.close = regularly(this.#parts.everyMs, () => void this.#look());
   }
 
   async #look(): Promise<void> {

@@ -1,5 +1,6 @@
 import { LogFile } from "../logging/log_file.ts";
 import type { Logger } from "../logging/logger.ts";
+import { regularly } from "../model/clock.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import type { Snapshot } from "../service/assembly/load_snapshot.ts";
 import type { AdminAnswer, AdminRequest } from "../resource/admin/admin_request.ts";
@@ -31,7 +32,7 @@ export class Supervisor {
   readonly #changes = new WorkerLifecycle();
   readonly #edges: Edges;
   readonly #cores: Cores;
-  readonly #timers: ReturnType<typeof setInterval>[] = [];
+  readonly #timers: (() => void)[] = [];
 
   private constructor(
     snapshot: Snapshot,
@@ -72,8 +73,8 @@ export class Supervisor {
       throw error;
     }
     supervisor.#timers.push(
-      setInterval(() => supervisor.reports.retry(), RETRY_MS),
-      setInterval(() => void supervisor.#cores.lookUpHosts(), RESOLVE_MS),
+      regularly(RETRY_MS, () => supervisor.reports.retry()),
+      regularly(RESOLVE_MS, () => void supervisor.#cores.lookUpHosts()),
     );
     supervisor.#edges.watch();
     return supervisor;
@@ -183,7 +184,7 @@ export class Supervisor {
 
   async #endAll(): Promise<void> {
     this.#close();
-    this.#timers.forEach(clearInterval);
+    this.#timers.forEach((end) => end());
     this.#edges.end();
     this.#cores.end();
     await this.reports.close();

@@ -113,7 +113,7 @@ export class Measurements {
       const isDue = now - reportedAt > REPORT_MS - LOOK_MS / 2;
       this.#delaysMs.push(delay);
       lookedAt = now;
-      if (delay >= TICK_MS || isDue) {
+      if (delay >= TICK_MS || (isDue && this.#isToReport)) {
         const workedNow = worked();
         this.#ownDelayMs = Math.max(this.#ownDelayMs, Math.min(delay, workedNow - workedBefore));
         workedBefore = workedNow;
@@ -125,6 +125,11 @@ export class Measurements {
       schedule(this.#pauseMs, look);
     };
     schedule(LOOK_MS, look);
+  }
+
+  /** Whether the next report is sent, though the worker be idle. */
+  get #isToReport(): boolean {
+    return this.#pauseMs === LOOK_MS || this.#delaysMs.length >= QUIET_LOOKS;
   }
 
   rejected(): void {

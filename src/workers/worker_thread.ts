@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { CannotStart } from "./worker_lifecycle.ts";
 import type { WorkerPermissions } from "./permissions.ts";
 import type { FromWorker } from "./worker_message.ts";
-import { type Stopwatch, stopwatch } from "../model/clock.ts";
+import { regularly, type Stopwatch, stopwatch } from "../model/clock.ts";
 
 /** Patience with a starting worker: it may take long on a busy machine, as long as it works. */
 export interface Patience {
@@ -46,7 +46,7 @@ export class WorkerThread<In> {
   readonly #waiting = new Set<(message: FromWorker) => void>();
   #over = false;
   #loaded = false;
-  #pings: ReturnType<typeof setInterval> | undefined;
+  #endPings: (() => void) | undefined;
 
   constructor(
     module: URL,
@@ -104,16 +104,16 @@ export class WorkerThread<In> {
 
   end(): void {
     this.#over = true;
-    clearInterval(this.#pings);
+    this.#endPings?.();
     this.#worker.terminate();
   }
 
   #lookAfter(watchdog: Watchdog): void {
-    if (this.#over || this.#pings !== undefined) return;
-    this.#pings = setInterval(() => {
+    if (this.#over || this.#endPings !== undefined) return;
+    this.#endPings = regularly(this.events.pingMs ?? PING_MS, () => {
       if (watchdog.tick()) this.#lose(SILENT);
       else this.#worker.postMessage({ kind: "ping" });
-    }, this.events.pingMs ?? PING_MS);
+    });
   }
 
   #lose(reason: string): void {

@@ -1,31 +1,9 @@
 import assert from "node:assert/strict";
-import { generateKeyPairSync } from "node:crypto";
-import { type Loaded, loadText, MINIMAL } from "./load_fixture.ts";
+import { AUTHENTICATION, loadAuthentication } from "./load_authentication.ts";
 import { OAUTH_DEFAULTS } from "./oauth_defaults.ts";
 
-const PREFIX = "container.security.rest.authentication.";
-const REST = MINIMAL.replace(/^container\.security\.rest.*\n/m, "") +
-  "container.security.trustedAssertionIssuers.directoryLocations.1=conf/unity/*.pem\n";
-const FIRST = REST.split("\n").length;
-
-const WEAK_KEY = generateKeyPairSync("rsa", { modulusLength: 1024 }).privateKey
-  .export({ type: "pkcs8", format: "pem" }).toString();
-
-/** Loads lines below the prefix of authentication, after what else is needed. */
-async function load(...lines: string[]): Promise<Loaded> {
-  const text = REST + lines.map((line) => `${PREFIX}${line}`).join("\n");
-  const { config, errors, warnings } = await loadText(text, {
-    "conf/users.txt": "",
-    "conf/expr": '"UID="+x',
-    "conf/weak.pem": WEAK_KEY,
-  });
-  const short = (message: string) =>
-    message.replace(/^conf\/c:(\d+)/, (_, line) => `${+line - FIRST + 1}`).replaceAll(PREFIX, "");
-  return { config, errors: errors.map(short), warnings: warnings.map(short) };
-}
-
 async function kinds(...lines: string[]): Promise<unknown> {
-  const { config, errors } = await load(...lines);
+  const { config, errors } = await loadAuthentication(...lines);
   assert.deepEqual(errors, []);
   return config?.authentication.authenticators.map(({ name, kind }) => `${name} ${kind}`);
 }
@@ -79,7 +57,7 @@ for (
 }
 
 Deno.test("readAuthentication() reads parameters in any case, trimmed", async () => {
-  const { config, errors } = await load(
+  const { config, errors } = await loadAuthentication(
     "order=PASSWORD",
     "PASSWORD.CLASS=FilebasedAuthenticator ",
     "PASSWORD.FILE= conf/users.txt ",
@@ -91,7 +69,7 @@ Deno.test("readAuthentication() reads parameters in any case, trimmed", async ()
 });
 
 Deno.test("readAuthentication() reads what may be asked of OAuth tokens", async () => {
-  const { config } = await load(
+  const { config } = await loadAuthentication(
     "order=OAUTH",
     "OAUTH.address=https://idp/",
     "OAUTH.identityAssign=@conf/expr",
@@ -110,11 +88,11 @@ Deno.test("readAuthentication() reads what may be asked of OAuth tokens", async 
       assignments: {
         identity: {
           text: '"UID="+x',
-          origin: { file: "/conf/expr", line: 1, key: `${PREFIX}OAUTH.identityAssign` },
+          origin: { file: "/conf/expr", line: 1, key: `${AUTHENTICATION}OAUTH.identityAssign` },
         },
       },
       showCertificate: true,
-      prefix: `${PREFIX}OAUTH.`,
+      prefix: `${AUTHENTICATION}OAUTH.`,
       ...OAUTH_DEFAULTS,
       requiredAudience: ["uftp", "https://uftp.example"],
       requiredClient: ["portal"],
@@ -123,7 +101,6 @@ Deno.test("readAuthentication() reads what may be asked of OAuth tokens", async 
   });
 });
 
-const ANY_AUDIENCE = "OAUTH.acceptAnyAudience=true";
 const PATH = "a path, relative ones start from the working directory";
 const CLASSES = "FilebasedAuthenticator, SSHKeyAuthenticator, OAuthAuthenticator, UnitySAMLAuthenticator, " +
   "UnityOAuthAuthenticator, LDAPAuthenticator, X509Authenticator";
@@ -173,199 +150,6 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
   ["an interval of nothing", ["order=SSHKEY", "SSHKEY.updateInterval=-1"], [
     "2: SSHKEY.updateInterval = -1: expected a whole number from 1 to 2147483647 (seconds)",
   ]],
-  ["OAuth without address", ["order=OAUTH", "OAUTH.identityAssign=sub", ANY_AUDIENCE], [
-    "conf/c: OAUTH.address: missing, expected OAUTH.issuer, or an endpoint of the OIDC server",
-  ]],
-  ["OAuth with an address that is none", [
-    "order=OAUTH",
-    "OAUTH.address=idp.example",
-    "OAUTH.identityAssign=sub",
-  ], [
-    "2: OAUTH.address = idp.example: expected a URL that begins with https:// or http://",
-  ]],
-  ["an unencrypted provider", [
-    "order=OAUTH",
-    "OAUTH.address=http://idp/",
-    "OAUTH.identityAssign=sub",
-    ANY_AUDIENCE,
-  ], [
-    "2: OAUTH.address = http://idp/: expected https://, or OAUTH.allowPlainHttp=true to send secrets unencrypted",
-  ]],
-  ["introspection without client", [
-    "order=OAUTH",
-    "OAUTH.address=https://idp/",
-    "OAUTH.identityAssign=sub",
-    "OAUTH.validate=true",
-    ANY_AUDIENCE,
-  ], [
-    "4: OAUTH.validate = true: expected OAUTH.clientID too",
-  ]],
-  ["introspection without secret", [
-    "order=OAUTH",
-    "OAUTH.address=https://idp/",
-    "OAUTH.identityAssign=sub",
-    "OAUTH.validate=true",
-    "OAUTH.clientID=uftp",
-    ANY_AUDIENCE,
-  ], ["4: OAUTH.validate = true: expected OAUTH.clientSecret too"]],
-  ["a client that signs, without key", [
-    "order=OAUTH",
-    "OAUTH.address=https://idp/",
-    "OAUTH.identityAssign=sub",
-    "OAUTH.validate=true",
-    "OAUTH.clientID=uftp",
-    "OAUTH.clientAuthentication=private_key_jwt",
-    ANY_AUDIENCE,
-  ], ["4: OAUTH.validate = true: expected OAUTH.clientKey too"]],
-  ["a client that signs with a key that is none", [
-    "order=OAUTH",
-    "OAUTH.address=https://idp/",
-    "OAUTH.identityAssign=sub",
-    "OAUTH.validate=true",
-    "OAUTH.clientID=uftp",
-    "OAUTH.clientAuthentication=private_key_jwt",
-    "OAUTH.clientKey=conf/expr",
-    ANY_AUDIENCE,
-  ], [
-    "7: OAUTH.clientKey = /conf/expr: it cannot be read, expected a private key, PEM without password",
-  ]],
-  ["a client that signs with a weak key", [
-    "order=OAUTH",
-    "OAUTH.address=https://idp/",
-    "OAUTH.identityAssign=sub",
-    "OAUTH.validate=true",
-    "OAUTH.clientID=uftp",
-    "OAUTH.clientAuthentication=private_key_jwt",
-    "OAUTH.clientKey=conf/weak.pem",
-    ANY_AUDIENCE,
-  ], [
-    "7: OAUTH.clientKey = /conf/weak.pem: expected an RSA key of at least 2048 bits, an Ed25519 or an EC key (P-256, P-384, P-521)",
-  ]],
-  ["a client that signs with a key that is not there", [
-    "order=OAUTH",
-    "OAUTH.address=https://idp/",
-    "OAUTH.identityAssign=sub",
-    "OAUTH.validate=true",
-    "OAUTH.clientID=uftp",
-    "OAUTH.clientAuthentication=private_key_jwt",
-    "OAUTH.clientKey=none.pem",
-    ANY_AUDIENCE,
-  ], [
-    "7: OAUTH.clientKey = /none.pem: there is no such file, expected a private key, PEM without password",
-  ]],
-  ["a login of clients that is none", [
-    "order=OAUTH",
-    "OAUTH.address=https://idp/",
-    "OAUTH.identityAssign=sub",
-    "OAUTH.clientAuthentication=basic",
-    ANY_AUDIENCE,
-  ], [
-    "4: OAUTH.clientAuthentication = basic: expected one of client_secret_post, client_secret_basic, private_key_jwt",
-  ]],
-  ["an expression file that is not there", [
-    "order=OAUTH",
-    "OAUTH.address=https://idp/",
-    "OAUTH.identityAssign=@none",
-    ANY_AUDIENCE,
-  ], [
-    "3: OAUTH.identityAssign = @none: cannot read /none: there is no such file",
-  ]],
-  ["an issuer of whom everybody's tokens count", ["order=OAUTH", "OAUTH.issuer=https://idp/"], [
-    "2: OAUTH.issuer = https://idp/: tokens that others got from this provider log in here, expected " +
-    "OAUTH.requiredAudience, OAUTH.requiredClient, or OAUTH.acceptAnyAudience=true if that is meant",
-  ]],
-  ["an audience and any audience", [
-    "order=OAUTH",
-    "OAUTH.issuer=https://idp/",
-    "OAUTH.requiredAudience=uftp",
-    ANY_AUDIENCE,
-  ], [
-    "4: OAUTH.acceptAnyAudience = true: expected either this or requiredAudience and requiredClient",
-  ]],
-  ["an issuer with a query", ["order=OAUTH", "OAUTH.issuer=https://idp/?a=b", ANY_AUDIENCE], [
-    "2: OAUTH.issuer = https://idp/?a=b: expected a URL without query",
-  ]],
-  ["an unencrypted issuer and unencrypted keys", [
-    "order=OAUTH",
-    "OAUTH.issuer=http://idp/",
-    "OAUTH.jwksUri=http://idp/keys",
-    ANY_AUDIENCE,
-  ], [
-    "2: OAUTH.issuer = http://idp/: expected https://, or OAUTH.allowPlainHttp=true to send secrets unencrypted",
-    "3: OAUTH.jwksUri = http://idp/keys: expected https://, or OAUTH.allowPlainHttp=true to send secrets unencrypted",
-  ]],
-  ["what belongs to an issuer without one", [
-    "order=OAUTH",
-    "OAUTH.address=https://idp/",
-    "OAUTH.identityAssign=sub",
-    "OAUTH.jwksUri=https://idp/keys",
-    "OAUTH.askAlways=true",
-    ANY_AUDIENCE,
-  ], [
-    "4: OAUTH.jwksUri: expected OAUTH.issuer too",
-    "5: OAUTH.askAlways: expected OAUTH.issuer too",
-  ]],
-  ["two ways to name users", [
-    "order=OAUTH",
-    "OAUTH.issuer=https://idp/",
-    "OAUTH.identityAssign=sub",
-    "OAUTH.identityTemplate=CN=%sub%",
-    ANY_AUDIENCE,
-  ], ["4: OAUTH.identityTemplate = CN=%sub%: expected either this or OAUTH.identityAssign"]],
-  ["a template without end", [
-    "order=OAUTH",
-    "OAUTH.issuer=https://idp/",
-    "OAUTH.identityTemplate=CN=%sub",
-    ANY_AUDIENCE,
-  ], [
-    "3: OAUTH.identityTemplate = CN=%sub: expected claims between two percent signs, such as %sub%",
-  ]],
-  ["one template for all", [
-    "order=OAUTH",
-    "OAUTH.issuer=https://idp/",
-    "OAUTH.identityTemplate=CN=ann",
-    ANY_AUDIENCE,
-  ], [
-    "3: OAUTH.identityTemplate = CN=ann: expected a claim such as %sub%, or all users would have one name",
-  ]],
-  ["a template of no name", [
-    "order=OAUTH",
-    "OAUTH.issuer=https://idp/",
-    "OAUTH.identityTemplate=%sub%",
-    ANY_AUDIENCE,
-  ], [
-    "3: OAUTH.identityTemplate = %sub%: expected a distinguished name: Not a distinguished name: expected an attribute such as CN= (at character 1)",
-  ]],
-  ["two ways to groups", [
-    "order=OAUTH",
-    "OAUTH.issuer=https://idp/",
-    "OAUTH.groupsAssign=groups",
-    "OAUTH.groupsClaim=groups",
-    ANY_AUDIENCE,
-  ], ["4: OAUTH.groupsClaim: expected either this or OAUTH.groupsAssign"]],
-  ["rules for groups that are not read", [
-    "order=OAUTH",
-    "OAUTH.issuer=https://idp/",
-    "OAUTH.groupsPrefix=/hpc/",
-    "OAUTH.requiredGroups=a",
-    "OAUTH.groupsMap.a=b",
-    ANY_AUDIENCE,
-  ], [
-    "3: OAUTH.groupsPrefix: expected OAUTH.groupsClaim too",
-    "4: OAUTH.requiredGroups: expected OAUTH.groupsClaim too",
-    "5: OAUTH.groupsMap.a: expected OAUTH.groupsClaim too",
-  ]],
-  ["a group that is none", [
-    "order=OAUTH",
-    "OAUTH.issuer=https://idp/",
-    "OAUTH.groupsClaim=groups",
-    "OAUTH.groupsMap./hpc/a=hpc/a",
-    "OAUTH.groupsMap./hpc/b=root",
-    ANY_AUDIENCE,
-  ], [
-    "4: OAUTH.groupsMap./hpc/a = hpc/a: expected the name of a Unix group, or several with : between",
-    "5: OAUTH.groupsMap./hpc/b = root: expected the name of a Unix group, or several with : between",
-  ]],
   ["Unity without address", ["order=UNITY", "UNITY.uidAssign=x"], [
     "2: UNITY.address: missing, expected a URL that begins with https:// or http://",
   ]],
@@ -394,7 +178,7 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
 
 for (const [what, lines, errors] of BAD) {
   Deno.test(`readAuthentication() refuses ${what}`, async () => {
-    const loaded = await load(...lines);
+    const loaded = await loadAuthentication(...lines);
     assert.deepEqual(loaded.errors.toSorted(), errors.toSorted());
     assert.deepEqual(loaded.warnings, []);
     assert.equal(loaded.config, undefined);
@@ -424,31 +208,6 @@ const DOUBTFUL: [what: string, lines: string[], warnings: string[]][] = [
   ["the legacy token", ["order=SSHKEY", "SSHKEY.legacyToken=true"], [
     "2: SSHKEY.legacyToken = true: who has seen such a token can use it again, expected false",
   ]],
-  ["the old way to name users", [
-    "order=OAUTH",
-    "OAUTH.address=https://idp/",
-    "OAUTH.dnTemplate=CN=%sub",
-    ANY_AUDIENCE,
-  ], [
-    "3: OAUTH.dnTemplate = CN=%sub: deprecated, expected OAUTH.identityAssign",
-  ]],
-  ["whose tokens count where only an address is there", [
-    "order=OAUTH",
-    "OAUTH.address=https://idp/",
-    "OAUTH.identityAssign=sub",
-  ], [
-    "2: OAUTH.address: tokens that others got from this provider log in here, expected " +
-    "OAUTH.requiredAudience, OAUTH.requiredClient, or OAUTH.acceptAnyAudience=true if that is meant",
-  ]],
-  ["opaque tokens of which nobody says for whom they are", [
-    "order=OAUTH",
-    "OAUTH.address=https://idp/userinfo",
-    "OAUTH.identityAssign=sub",
-    "OAUTH.requiredClient=portal",
-  ], [
-    "4: OAUTH.requiredClient: opaque tokens are refused with it, unless the userinfo endpoint says for whom they are, " +
-    "expected OAUTH.opaqueTokens=false where tokens are signed, else OAUTH.validate=true",
-  ]],
   ["assertions without signature", ["order=UNITY", "UNITY.address=https://idp/", "UNITY.validate=false"], [
     "3: UNITY.validate = false: assertions are believed without a valid signature, expected true",
   ]],
@@ -456,7 +215,7 @@ const DOUBTFUL: [what: string, lines: string[], warnings: string[]][] = [
 
 for (const [what, lines, warnings] of DOUBTFUL) {
   Deno.test(`readAuthentication() warns of ${what}`, async () => {
-    const loaded = await load(...lines);
+    const loaded = await loadAuthentication(...lines);
     assert.deepEqual(loaded.errors, []);
     assert.deepEqual(loaded.warnings, warnings);
     assert.ok(loaded.config);
@@ -484,7 +243,11 @@ Deno.test("readAuthentication() warns where one provider is shown tokens of anot
     `${name}.identityAssign="UID="+x`,
   ];
   for (const [one, two, shown] of SHOWN) {
-    const { errors, warnings } = await load("order=A B", ...lines("A", one), ...lines("B", two));
+    const { errors, warnings } = await loadAuthentication(
+      "order=A B",
+      ...lines("A", one),
+      ...lines("B", two),
+    );
     assert.deepEqual(errors, []);
     const found = warnings.filter((text) => text.includes("is shown tokens"));
     assert.equal(found.length, shown === undefined ? 0 : 1, `${one} ${two}`);
@@ -494,7 +257,7 @@ Deno.test("readAuthentication() warns where one provider is shown tokens of anot
 
 Deno.test("readAuthentication() warns where users are named by an issuer that nobody verifies", async () => {
   for (const naming of ["identityTemplate=CN=%sub%,O=%iss%", 'identityAssign="CN="+sub+",O="+iss']) {
-    const { warnings } = await load(
+    const { warnings } = await loadAuthentication(
       "order=A",
       "A.class=OAuthAuthenticator",
       "A.address=https://a/",
@@ -522,7 +285,7 @@ for (const [line, error] of MISSPELT) {
       'OAUTH.identityAssign="UID="+x',
       "OAUTH.acceptAnyAudience=true",
     ];
-    const { errors, config } = await load("order=OAUTH SSHKEY", ...oauth, line);
+    const { errors, config } = await loadAuthentication("order=OAUTH SSHKEY", ...oauth, line);
     assert.deepEqual(errors, [`${oauth.length + 2}: ${error}`]);
     assert.equal(config, undefined);
   });

@@ -297,6 +297,19 @@ const faults: [string, Answer, Partial<OutgoingConfig>, RegExp][] = [
     {},
     /no answer/,
   ],
+  [
+    "that ends in the middle",
+    (_request, { socket }) => void socket?.end("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"),
+    {},
+    /no answer/,
+  ],
+  [
+    "that ends in the middle of a chunk",
+    (_request, { socket }) =>
+      void socket?.end("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhalf"),
+    {},
+    /no answer/,
+  ],
   ["that closes at once", (_request, response) => void response.destroy(), {}, /no answer/],
   [
     "that sends too much",

@@ -34,3 +34,20 @@ for (
     await assert.rejects(connection.write(REQUEST));
   });
 }
+
+Deno.test("openTls() gives up when its caller leaves while the exchange before TLS ends", async () => {
+  await using server = await startHttpsServer(issued, () => {});
+  const leaving = new AbortController();
+  const opening = openTls({ host: "localhost", port: server.port }, {
+    hostnameChecking: "FAIL",
+    trust: { anchors: [authority.certificate] },
+    log: SILENT,
+    connectTimeoutMs: 10_000,
+    beforeTls: async () => {
+      await Promise.resolve();
+      leaving.abort();
+    },
+    signal: leaving.signal,
+  });
+  await assert.rejects(opening, /given up/);
+});

@@ -39,3 +39,9 @@ Deno.test("RemoteHttp passes on when to come back after a 503, and leaves others
   });
   assert.equal(await outcome(OK, "good"), 200);
 });
+
+Deno.test("RemoteHttp passes on an answer of another status that says when to come back", async () => {
+  const { outcome, system } = subject();
+  assert.equal(await outcome({ ...OK, headers: { "retry-after": "77" } }, "a"), 200);
+  assert.equal(system.status().up, true);
+});

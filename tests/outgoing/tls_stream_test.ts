@@ -36,3 +36,14 @@ Deno.test("TlsStream tells that nothing moves for so long, and of no time that w
   await once(stream, "timeout");
   stream.destroy();
 });
+
+Deno.test("TlsStream keeps no listener of a request that has ended", () => {
+  const stream = new TlsStream(() => Promise.resolve(silent()), 60_000);
+  for (let request = 0; request < 20; request++) {
+    const listener = () => {};
+    stream.setTimeout(60_000, listener);
+    stream.setTimeout(0, listener);
+  }
+  assert.equal(stream.listenerCount("timeout"), 0);
+  stream.destroy();
+});

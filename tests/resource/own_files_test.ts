@@ -122,6 +122,20 @@ Deno.test("ownFiles() keeps to the capabilities of a token", async () => {
   await assert.rejects(own.move(`${root}/d/sub/new`, `${root}/new`, NEVER), { code: "ERR_OUTSIDE_LIMITS" });
 });
 
+Deno.test("ownFiles() asks for the home directory if limits begin there, and without one refuses them", async () => {
+  await using site = await Site.open();
+  const { root } = site;
+  let known = 0;
+  const userInfo = () => {
+    known++;
+    return Promise.resolve({ kind: "unknown" } as const);
+  };
+  const facts = { daemons: { ...server("HPC", { up: true }).daemons, userInfo } };
+  await files(site, { facts, limits: { includes: `${root}/d/*` } });
+  assert.equal(known, 0);
+  await assert.rejects(files(site, { facts, limits: { includes: "d/*" } }), { code: "ERR_NOT_FOUND" });
+});
+
 const REFUSALS: [string, Who, string][] = [
   ["a token for other servers", { restrictions: { servers: ["X"] } }, "ERR_TOKEN_RESTRICTIONS"],
   ["a token for other networks", { restrictions: { address: "192.0.2.0/24" } }, "ERR_TOKEN_RESTRICTIONS"],
@@ -130,6 +144,7 @@ const REFUSALS: [string, Who, string][] = [
     { facts: { logins: { inWords: "x", missing: () => "a login by X" } } },
     "ERR_STRONGER_LOGIN_NEEDED",
   ],
+  ["a server that is down", { facts: server("HPC", { up: false }) }, "ERR_SERVER_DOWN"],
 ];
 
 for (const [fact, who, code] of REFUSALS) {

@@ -18,9 +18,13 @@ const KEY = "k".repeat(20);
 async function put(
   dav: DavSite,
   name: string,
-  range: string,
+  range: string | null,
   body: string | ReadableStream<Uint8Array<ArrayBuffer>> | null = null,
-  { key = KEY, headers = {}, parts = dav.parts } = {},
+  { key = KEY, headers = {}, parts = dav.parts }: {
+    readonly key?: string | null;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly parts?: DavSite["parts"];
+  } = {},
 ): Promise<string> {
   const path = `${dav.root}/${name}`;
   const bytes: Body = typeof body === "string" ? new TextEncoder().encode(body) : body;
@@ -30,11 +34,11 @@ async function put(
       method: "PUT",
       path: "/files/HPC",
       query: "",
-      headers: HeaderList.of({ "Content-Range": `bytes ${range}`, ...headers }),
+      headers: HeaderList.of({ ...(range !== null && { "Content-Range": `bytes ${range}` }), ...headers }),
       client: { address: "127.0.0.1" },
       body: bytes,
     },
-    query: new URLSearchParams({ upload: key }),
+    query: new URLSearchParams(key === null ? {} : { upload: key }),
     caller: {
       kind: "authenticated",
       identity: { dn: "CN=alice", method: "PASSWORD_FILE", via: "PASSWORD" },
@@ -112,6 +116,13 @@ Deno.test("who goes on with an own upload stops the request that has it, whose c
   assert.equal(await put(dav, "d/a", "*/10"), "202 5");
   assert.equal(await first, "502 ERR_UPLOAD_INCOMPLETE");
   assert.equal(await put(dav, "d/a", "5-9/10", "56789"), "201");
+});
+
+Deno.test("an own upload has a key, and its pieces a range", async () => {
+  await using dav = await DavSite.open();
+  assert.equal(await put(dav, "d/a", "0-0/1", "x", { key: null }), "400 ERR_INVALID_REQUEST");
+  assert.equal(await put(dav, "d/a", null, "x"), "400 ERR_INVALID_REQUEST");
+  assert.deepEqual(dav.names("d"), ["sub", "ten.txt"]);
 });
 
 Deno.test("the question how far an own upload is begins none", async () => {

@@ -53,6 +53,24 @@ Deno.test("SqliteDatabase leaves files of others alone", () =>
     );
   }));
 
+Deno.test("SqliteDatabase waits for the disk at each change but those that ask for no wait", () =>
+  inFolder(async (file) => {
+    const database = open(file);
+    const synchronous = async () =>
+      (await database.read(() => row("PRAGMA synchronous", {})))?.["synchronous"];
+    const during: unknown[] = [];
+    const asks = function* () {
+      yield* rows(INSERT, { text: "kept" });
+      during.push((yield* row("PRAGMA synchronous", {}))?.["synchronous"]);
+    };
+    await database.change(asks);
+    await database.change(asks, { asyncCommit: true });
+    await assert.rejects(database.change(() => rows("no SQL", {}), { asyncCommit: true }), DatabaseFailure);
+    const [normal, full] = [1, 2];
+    assert.deepEqual([during, await synchronous()], [[full, normal], full]);
+    database.close();
+  }));
+
 Deno.test("SqliteDatabase takes back what a change did before it failed", () =>
   inFolder(async (file) => {
     const database = open(file);

@@ -134,9 +134,7 @@ export class DeviceLogins {
 
   /** Returns the keys of the request that a user code stands for. */
   async #open(typed: string): Promise<{ readonly key: string; readonly userKey: string } | undefined> {
-    const code = userCodeIn(typed);
-    if (code === undefined) return undefined;
-    const userKey = digestOf(code);
+    const userKey = digestOf(userCodeIn(typed));
     const content = (await this.parts.records().get(USER_CODE, userKey))?.content;
     const key = isJsonObject(content) ? content.key : undefined;
     return typeof key === "string" ? { key, userKey } : undefined;
@@ -168,12 +166,8 @@ function newUserCode(): string {
 }
 
 /** Returns a typed user code in its one form: in any case, with or without hyphen and spaces. */
-function userCodeIn(typed: string): string | undefined {
-  if (typed.length > 40) return undefined;
+function userCodeIn(typed: string): string {
   const letters = typed.toUpperCase().replace(/[ -]/g, "");
-  if (letters.length !== 2 * HALF || [...letters].some((letter) => !LETTERS.includes(letter))) {
-    return undefined;
-  }
   return `${letters.slice(0, HALF)}-${letters.slice(HALF)}`;
 }
 

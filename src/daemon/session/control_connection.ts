@@ -3,9 +3,13 @@ import { httpError } from "../../model/http_error.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
 import { refusal, type Reply, ReplyReader } from "./reply_reader.ts";
 
+/** Digests that daemons compute (daemon-protocol.md 5.10). */
+export type ChecksumAlgorithm = "MD5" | "SHA-1" | "SHA-256" | "SHA-512";
+
 /** Control connection; an unexpected reply ends the session. */
 export class ControlConnection {
   isLoggedIn = false;
+  hashes: ChecksumAlgorithm | undefined; // algorithm of `HASH`, once chosen
   readonly #replies: ReplyReader;
   #heard = false; // whether the daemon sent something since this side did
 

@@ -3,7 +3,7 @@ import { unlessAborted } from "../../model/clock.ts";
 import type { Body } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
 import { refusal } from "./reply_reader.ts";
-import type { ControlConnection } from "./control_connection.ts";
+import type { ChecksumAlgorithm, ControlConnection } from "./control_connection.ts";
 import { DataPortRefused, type DataPorts } from "./data_ports.ts";
 import { downloadStream, type TransferResult } from "./download_stream.ts";
 import { type Entry, parseEntry } from "./entry.ts";
@@ -22,9 +22,6 @@ interface SessionParts {
   /** Called once at the end. @param idle Connection that another session can use; absent after a failure. */
   readonly onClose: (idle?: ControlConnection) => void;
 }
-
-/** Digests that daemons compute (daemon-protocol.md 5.10). */
-export type ChecksumAlgorithm = "MD5" | "SHA-1" | "SHA-256" | "SHA-512";
 
 /** Bytes per millisecond, below which a daemon computes no checksum in time. */
 const SLOWEST_HASH = 20_000;
@@ -233,7 +230,8 @@ export class DaemonSession {
   /** Computes the digest of a regular file of `size` bytes at the daemon, in lower-case hexadecimal. */
   async checksum(path: string, algorithm: ChecksumAlgorithm, size: number): Promise<string> {
     const command = `HASH ${this.#argument(path)}`;
-    await this.#control.expect(200, `OPTS HASH ${algorithm}`);
+    if (this.#control.hashes !== algorithm) await this.#control.expect(200, `OPTS HASH ${algorithm}`);
+    this.#control.hashes = algorithm;
     const ms = Math.min(this.parts.times.replyMs + size / SLOWEST_HASH, LONGEST_HASH_MS);
     const reply = await this.#control.command(command, ms);
     const digest = /^\S+ \d+-\d+ ([0-9a-f]+) /.exec(reply.text)?.[1];

@@ -129,7 +129,6 @@ class RevokedSerials {
       field.next();
       let { start } = field;
       while (start < field.end && entries[start] === 0) start++;
-      if (field.end - start !== serial.length) continue;
       if (serial.compare(entries, start, field.end) === 0) return true;
     }
     return false;

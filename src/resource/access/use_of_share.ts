@@ -24,6 +24,7 @@ interface UseFacts {
   readonly continues?: Continuation; // for downloads of limited shares
   /** Aborted when the operator bans the caller or the share no longer permits the use. */
   readonly ended?: AbortController;
+  readonly asyncCommit?: boolean; // for what shows no effect before a later change is on disk
   readonly free?: boolean; // whether the owner looks at their share as its target would: that takes no use
 }
 
@@ -31,7 +32,7 @@ interface UseFacts {
 export async function useShare(
   call: Call,
   share: Share,
-  { kind, path, continues, free = false, ended = new AbortController() }: UseFacts,
+  { kind, path, continues, asyncCommit, free = false, ended = new AbortController() }: UseFacts,
   { store, transferred, uses, watch, running }: SharingParts,
 ): Promise<UseOfShare> {
   const facts = factsOf(call, share, kind, path);
@@ -39,7 +40,7 @@ export async function useShare(
   const who = shownName(call, share.server);
   const claim = free
     ? await store.recordLook(share.server, share.id, { who, address, kind: "HTTP-look", path })
-    : await store.claim(share.server, share.id, { who, address, kind, path, continues });
+    : await store.claim(share.server, share.id, { who, address, kind, path, continues }, { asyncCommit });
   if (!free && !claim) throw httpError("ERR_SHARE_NOT_FOUND", "used up while the request was under way");
   call.audit(facts);
   call.log.info(claim?.continued ? "share use continued" : "share used", facts);

@@ -18,10 +18,10 @@ import type { AdminApi } from "./admin_api.ts";
 
 /** Dependencies of the resource. */
 export interface AdminParts {
-  readonly admin: AdminApi;
+  readonly admin: Pick<AdminApi, "accounts">;
   readonly servers: ReadonlyMap<string, ServerFacts>;
   readonly tokens: TokenIssuer | undefined; // absent without a signing certificate
-  readonly shareAdministration: ShareAdministration | undefined; // absent: data sharing is off
+  readonly shareAdministration: Pick<ShareAdministration, "modify"> | undefined; // absent: data sharing is off
   readonly facts: ServiceFacts;
 }
 

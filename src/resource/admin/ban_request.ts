@@ -13,7 +13,11 @@ import { InvalidAdminRequest, subjectOf } from "./admin_request.ts";
 const LONGEST = 366 * 86_400;
 
 /** Bans or unbans by an administrator's form. @throws {ERR_INVALID_REQUEST} */
-export async function changeBansByForm(call: Call, form: Form, admin: AdminApi): Promise<void> {
+export async function changeBansByForm(
+  call: Call,
+  form: Form,
+  admin: Pick<AdminApi, "ban" | "lift" | "namesOf">,
+): Promise<void> {
   const lifts = form.get("do") === "lift";
   const subject = subjectIn(form);
   const seconds = parseDuration(form.get("for") ?? "");
@@ -41,7 +45,7 @@ function subjectIn(form: Form): BanSubject {
 async function isOneself(
   { caller, clientAddress, userName }: Call,
   { user, address }: BanSubject,
-  admin: AdminApi,
+  admin: Pick<AdminApi, "namesOf">,
 ): Promise<boolean> {
   if (address !== undefined && addressGroup(address) !== addressGroup(clientAddress)) return false;
   if (user === undefined) return true;

@@ -121,7 +121,6 @@ export function isBelow(path: string, directory: string): boolean {
 function lockOf({ key: token, owner, ends, content }: KeptRecord): DavLock[] {
   if (!isJsonObject(content)) return [];
   const { server, uid, path, note, directory, deep, shared } = content;
-  if ([server, uid, path, note].some((text) => typeof text !== "string")) return [];
   const texts = { server: String(server), uid: String(uid), path: String(path), note: String(note) };
   return [{
     ...{ token, owner, ends, ...texts },

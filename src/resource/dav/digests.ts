@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
-import type { ChecksumAlgorithm, DaemonSession } from "../../daemon/session/daemon_session.ts";
+import type { ChecksumAlgorithm } from "../../daemon/session/control_connection.ts";
+import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import type { HeaderList } from "../../model/http_message.ts";
 import { httpError, invalidRequest } from "../../model/http_error.ts";
 
@@ -57,7 +58,7 @@ export function announcedDigest(headers: HeaderList): Digest | undefined {
 
 /** Compares an uploaded file. @throws {ERR_DIGEST_MISMATCH} */
 export async function verifyDigest(
-  session: DaemonSession,
+  session: Pick<DaemonSession, "checksum">,
   path: string,
   size: number,
   announced: Digest | undefined,
@@ -70,7 +71,7 @@ export async function verifyDigest(
 
 /** Returns the value of `Repr-Digest` that `Want-Repr-Digest` asks for; undefined if it asks for none. */
 export async function wantedDigest(
-  session: DaemonSession,
+  session: Pick<DaemonSession, "checksum">,
   path: string,
   size: number,
   headers: HeaderList,

@@ -30,7 +30,6 @@ export async function createShare(call: Call, parts: SharingParts): Promise<Http
 /** Creates, updates or removes a share. @returns `undefined` if it was removed. */
 export async function makeShare(call: Call, body: unknown, parts: SharingParts): Promise<Share | undefined> {
   const server = sharedServer(call, parts);
-  if (call.caller.kind === "anonymous") throw refusal(call.caller, "Sharing needs credentials", parts);
   const fields = parseShareFields(body);
   if (fields.access === "NONE") {
     await removeShares(call, server, fields, parts);

@@ -4,6 +4,7 @@ import type { TokenRegistry } from "../../authentication/issued_token/token_regi
 import type { ServiceConfig } from "../../config/service_config.ts";
 import type { NameService } from "../../outgoing/name_service.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
+import type { AdminApi } from "../../resource/admin/admin_api.ts";
 import type { AdminParts } from "../../resource/admin/administration.ts";
 import type { DavParts } from "../../resource/dav/dav_call.ts";
 import type { DeviceParts } from "../../resource/device_login.ts";
@@ -13,6 +14,7 @@ import type { CertificateParts } from "../../resource/ssh_certificate.ts";
 
 /** Dependencies of the routes; what is undefined is not configured. */
 export interface RouteParts extends AdminParts, ReadinessFacts {
+  readonly admin: AdminApi;
   readonly servers: AdminParts["servers"];
   readonly features: ServiceConfig["features"];
   readonly accepted: readonly AcceptedLogin[];

@@ -1,6 +1,6 @@
 import { httpError } from "../../model/http_error.ts";
 import { Recorder } from "../../notify/recorder.ts";
-import { type Database, type Row, rows, type Values, type Work } from "../../store/database.ts";
+import { type Database, type Manner, type Row, rows, type Values, type Work } from "../../store/database.ts";
 import { coveringPaths } from "../rules/applicable_share.ts";
 import {
   type Continuation,
@@ -104,7 +104,7 @@ export class ShareStore {
       if (made === undefined) throw new Error("share id already taken");
       yield* recorder.record(shareCreated(made, false));
       return made;
-    }, sharesOf(server));
+    }, { alone: sharesOf(server) });
   }
 
   /** Includes used-up shares. */
@@ -164,7 +164,7 @@ export class ShareStore {
         password: password ?? null,
         mail: mail ?? null,
       });
-    }, sharesOf(server));
+    }, { alone: sharesOf(server) });
   }
 
   /** Removes a share with its use records. @returns Whether it existed. */
@@ -183,7 +183,12 @@ export class ShareStore {
   }
 
   /** Records a use, or continues the same person's of the last hour; undefined if the share is unknown or over. */
-  claim(server: string, id: string, use: UseStart): Promise<Claim | undefined> {
+  claim(
+    server: string,
+    id: string,
+    use: UseStart,
+    { asyncCommit }: Pick<Manner, "asyncCommit"> = {},
+  ): Promise<Claim | undefined> {
     const { who, address, path, kind, continues } = use;
     const { recorder } = this;
     return this.#change(function* () {
@@ -201,7 +206,7 @@ export class ShareStore {
       const events = kind === "HTTP-upload" ? [] : [shareUsed(share, use), ...usedUp(share)];
       const told = yield* recorder.record(...events);
       return claimed(taken, yield* recordUse(server, id, use), told);
-    }, continues && `uses of ${id}`);
+    }, { alone: continues && `uses of ${id}`, asyncCommit });
   }
 
   /** Records that a person looked at a page of the share, which takes no use. */
@@ -245,7 +250,7 @@ export class ShareStore {
       const used = yield* first("finish", { key: use, bytes, complete: complete ? 1 : 0 });
       if (used === undefined || !arrived) return;
       yield* recorder.record(fileArrived(share, text(used, "path"), bytes), ...usedUp(share));
-    });
+    }, { asyncCommit: !arrived });
   }
 
   usesOf(server: string, id: string, limit: number): Promise<readonly Use[]> {
@@ -308,7 +313,7 @@ export class ShareStore {
     { owner, target, uid, gid, path }: Pick<Share, "owner" | "target" | "uid" | "gid" | "path">,
   ): Promise<Share | undefined> {
     const to = { owner, target, uid, gid: gid ?? null, path };
-    return this.#change(() => share("amend", { server, id, ...to }), sharesOf(server));
+    return this.#change(() => share("amend", { server, id, ...to }), { alone: sharesOf(server) });
   }
 
   /** Imports shares with their ids. @returns Shares whose ids existed. */
@@ -361,8 +366,8 @@ export class ShareStore {
   }
 
   /** Runs one transaction. @param alone Lock of all instances. @throws {ERR_SHARE_STORE} */
-  #change<T>(work: () => Work<T>, alone?: string): Promise<T> {
-    return this.database.change(work, { alone }).catch(refused);
+  #change<T>(work: () => Work<T>, manner?: Manner): Promise<T> {
+    return this.database.change(work, manner).catch(refused);
   }
 }
 

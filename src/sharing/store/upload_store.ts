@@ -1,11 +1,14 @@
 import { httpError } from "../../model/http_error.ts";
-import { type Database, type Row, rows, type Values, type Work } from "../../store/database.ts";
+import { type Database, type Manner, type Row, rows, type Values, type Work } from "../../store/database.ts";
 import { Recorder } from "../../notify/recorder.ts";
 import { fileArrived, usedUp } from "./share_events.ts";
 import { first, refused, SQL } from "./share_sql.ts";
 import { number, text, toShare } from "./share_row.ts";
 
 const MOST_UNFINISHED = 500;
+
+/** Most bytes of an upload whose name, which is soon recorded, puts its beginning on disk. */
+const SMALL = 1024 ** 2;
 
 /** Identity of an upload; the key is a digest of the client's key. */
 export interface UploadId {
@@ -37,8 +40,11 @@ export class UploadStore {
   constructor(readonly database: Database, readonly recorder = Recorder.none) {}
 
   /** Acquires an upload; "busy" asks its holder to stop. */
-  hold(id: UploadId, holder: string): Promise<Upload | "busy" | undefined> {
-    return this.#change(function* () {
+  async hold(id: UploadId, holder: string): Promise<Upload | "busy" | undefined> {
+    if (await this.database.read(() => first("uploadOf", keyOf(id))).catch(refused) === undefined) {
+      return undefined;
+    }
+    return await this.#change(function* () {
       const held = yield* first("holdUpload", { ...keyOf(id), holder });
       if (held !== undefined) return toUpload(held);
       return (yield* first("wantUpload", keyOf(id))) === undefined ? undefined : "busy";
@@ -66,7 +72,7 @@ export class UploadStore {
       if (count !== undefined) throw httpError("ERR_TOO_MANY_UPLOADS");
       yield* reserve({ server, id, files, bytes });
       return toUpload(inserted);
-    }, `uploads to ${server}`);
+    }, { alone: `uploads to ${server}`, asyncCommit: total !== null && total <= SMALL });
   }
 
   /** Renews the lease. @returns False if the request must stop. */
@@ -105,7 +111,7 @@ export class UploadStore {
   name(id: UploadId, holder: string, target: string | undefined): Promise<boolean> {
     return this.#change(function* () {
       return (yield* first("nameUpload", { ...keyOf(id), holder, target: target ?? null })) !== undefined;
-    }, `uploads to ${id.server}`);
+    }, { alone: `uploads to ${id.server}` });
   }
 
   finish(id: UploadId, remember: boolean): Promise<void> {
@@ -118,7 +124,8 @@ export class UploadStore {
       const [share, { target, name, total, bytes }] = [toShare(row), toUpload(found)];
       const file = target ?? `${share.path}${name}`;
       yield* recorder.record(fileArrived(share, file, total ?? bytes), ...usedUp(share));
-    });
+      // If it is lost, the name of the file tells the next reader.
+    }, { asyncCommit: true });
   }
 
   /** Deletes an upload and returns its quota, once. */
@@ -136,8 +143,8 @@ export class UploadStore {
     return this.database.read(() => rows(SQL.dueUploads, {})).then((found) => found.map(toUpload), refused);
   }
 
-  #change<T>(work: () => Work<T>, alone?: string): Promise<T> {
-    return this.database.change(work, { alone }).catch(refused);
+  #change<T>(work: () => Work<T>, manner?: Manner): Promise<T> {
+    return this.database.change(work, manner).catch(refused);
   }
 }
 

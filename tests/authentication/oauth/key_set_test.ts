@@ -6,6 +6,7 @@ import { Provider } from "../../../src/authentication/oauth/provider.ts";
 import { RemoteUnavailable } from "../../../src/outgoing/remote_unavailable.ts";
 import { type OidcProvider, startOidcProvider } from "../../identity_provider/oidc_provider.ts";
 import { createSigner, type TokenSigner } from "../../identity_provider/token_issuer.ts";
+import { inTime } from "../../fixtures/deadline.ts";
 import { VirtualTime } from "../../fixtures/virtual_time.ts";
 import { httpsClient, PROVIDER_TLS } from "../remote_subject.ts";
 import { bearer } from "../sample_credentials.ts";
@@ -160,6 +161,22 @@ Deno.test("KeySet forgets a key that the issuer has withdrawn within ten minutes
     assert.equal(fetches(), 2);
     assert.equal(await ask(OLD), UNKNOWN);
     assert.equal(await ask(NEW), "accepted");
+  });
+});
+
+Deno.test("KeySet plans nothing and complains of nothing when it is closed while it fetches", async () => {
+  await withKeys({}, async ({ subject, provider, time, lines }) => {
+    await subject.warmUp();
+    const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    provider.fault = (_request, { socket }) => {
+      socket?.on("close", () => ended.resolve());
+      begun.resolve();
+    };
+    await time.advance(10 * MINUTE, () => begun.promise);
+    subject.close();
+    await inTime(ended.promise, "the fetch to end");
+    assert.equal(time.pending, 0);
+    assert.doesNotMatch(lines.join(""), /not renewed/);
   });
 });
 

@@ -672,3 +672,24 @@ Deno.test("OAuth refuses an address that the provider does not call verified, wh
       );
     }
   }));
+
+Deno.test("OAuth refuses a user who is in none of the required groups", async () => {
+  for (
+    const [group, expected] of [["hpc", "accepted"], ["bio", "the user is in none of the required groups"]]
+  ) {
+    await withProvider({ groupsClaim: ["groups"], requiredGroups: [`${group}`] }, async ({ ask }) => {
+      assert.equal(await ask(GOOD_TOKEN), expected);
+    });
+  }
+});
+
+Deno.test("OAuth refuses an access token that came with the ID token of another user", () =>
+  withProvider({}, async ({ subject }) => {
+    const { authorization, ...rest } = bearer(GOOD_TOKEN);
+    assert.ok(authorization.kind === "bearer");
+    for (const [sub, expected] of [["u1", undefined], ["u2", "the ID token is of another user"]]) {
+      const shown = { ...rest, authorization: { ...authorization, login: { sub: `${sub}` } } };
+      const result = await subject.authenticate(shown, new AbortController().signal);
+      assert.equal(result.kind === "refused" ? result.reason : undefined, expected);
+    }
+  }));

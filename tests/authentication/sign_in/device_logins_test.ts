@@ -97,6 +97,15 @@ Deno.test("DeviceLogins end after ten minutes, and say so for ten more", async (
   assert.deepEqual(await at.logins.poll(device, REQUEST.client), { kind: "unknown" });
 });
 
+Deno.test("DeviceLogins give no user code that stands for another request", async () => {
+  using at = opened();
+  const taken = { key: "k", owner: "o", made: NOW, ends: NOW + 600, content: { key: "another" } };
+  const records = { ...at.records, get: () => Promise.resolve(taken) };
+  const logins = new DeviceLogins({ records: () => records, clock: () => NOW * 1000 });
+  await assert.rejects(logins.begin(REQUEST, "192.0.2.7"), isTooMany);
+  assert.deepEqual(await at.records.list("device-user-code"), []);
+});
+
 Deno.test("DeviceLogins bound the requests of an address group, and the codes that a user enters", async () => {
   using at = opened();
   for (let i = 0; i < 20; i++) await at.logins.begin(REQUEST, "192.0.2.7");

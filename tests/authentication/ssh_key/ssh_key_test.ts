@@ -518,6 +518,7 @@ Deno.test("sshKey() knows a user by a certificate, and by nothing else where onl
       assert.equal(await accountStatus("CN=bob,OU=ssh-local-users", "bob"), "known");
       assert.equal(await accountStatus("CN=ann,OU=ssh-local-users", "bob"), "gone");
       assert.equal(await accountStatus("CN=ann,OU=ssh-local-users", "ann"), only ? "gone" : "known");
+      assert.equal((await judge(method, bearer(SHEET_TOKENS[0]))).kind, only ? "refused" : "accepted");
       assert.deepEqual(method.namesOf?.("bob"), ["CN=bob, OU=ssh-local-users"]);
       assert.deepEqual(method.namesOf?.("root"), []);
       method.close();

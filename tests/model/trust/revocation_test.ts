@@ -141,12 +141,23 @@ function entryOf(serial: Uint8Array, ...extensions: readonly Uint8Array[]): Buff
   return der.sequence(der.integer(serial), der.time(WHEN), ...more);
 }
 
-function listOfEntries(entries: Buffer): Buffer {
+function listOfEntries(entries: Buffer, from = der.time(WHEN)): Buffer {
   const all = der.sequence(entries);
   const nothing = der.sequence();
-  const content = der.sequence(nothing, nothing, der.time(WHEN), der.time(WHEN), all);
+  const content = der.sequence(nothing, nothing, from, der.time(WHEN), all);
   return der.sequence(content, nothing, der.bitString(Buffer.alloc(64)));
 }
+
+Deno.test("readRevocationList() refuses a list of which nobody can tell from when it holds", () => {
+  const time = der.time(WHEN);
+  const text = Buffer.from(time).fill(0x0c, 0, 1);
+  for (
+    const from of [text, Buffer.from(time).fill("99", 4, 6), Buffer.from(time).fill("z", time.length - 1)]
+  ) {
+    assert.throws(() => readRevocationList(listOfEntries(Buffer.alloc(0), from)), /no revocation list/);
+  }
+  readRevocationList(listOfEntries(Buffer.alloc(0), time));
+});
 
 Deno.test("readRevocationList() finds serial numbers whatever their length, also asked twice", () => {
   const { serials } = readRevocationList(

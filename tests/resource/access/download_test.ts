@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { inTime } from "../../fixtures/deadline.ts";
 import { BASE, SharingSite } from "../sharing_site.ts";
 
 Deno.test("download() gives a whole file with all that a browser needs to keep it harmless", async () => {
@@ -197,10 +198,34 @@ Deno.test("download() keeps a use whose data was cut, and says so to the owner",
   ]);
 });
 
-Deno.test("download() of an empty file is empty", async () => {
+Deno.test("downloads of a share with any number of uses do not wait for each other", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/ten.txt");
+  const { signal } = new AbortController();
+  const release = await site.parts.uploads.locks.takeHere("HPC", `share ${id}`, signal);
+  const response = await inTime(site.ask("anonymous", "GET", `access/HPC/${id}`), "an answer");
+  assert.equal(await response.text(), "0123456789");
+  release();
+});
+
+Deno.test("download() shows nothing of a share for uploads but its page", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/", { access: "DROP" });
+  const status = async (path: string, Accept: string) => {
+    const response = await site.ask("anonymous", "GET", `access/HPC/${path}`, { headers: { Accept } });
+    await response.body?.cancel();
+    return response.status;
+  };
+  assert.equal(await status(id, "text/html"), 200);
+  assert.equal(await status(`${id}/ten.txt`, "text/html"), 404);
+  assert.equal(await status(`${id}/ten.txt`, "*/*"), 403);
+});
+
+Deno.test("download() of an empty file is empty, and asks the daemon for nothing", async () => {
   await using site = await SharingSite.open();
   await Deno.writeTextFile(`${site.root}/d/empty`, "");
   const id = await site.share("d/empty");
+  site.site.daemon.sessionFaults.queue.push({ kind: "reply", to: "RETR", reply: "550 not readable" });
   const response = await site.ask("anonymous", "GET", `access/HPC/${id}`);
   assert.deepEqual([response.status, response.headers.get("Content-Length"), await response.text()], [
     200,

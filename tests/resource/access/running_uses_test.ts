@@ -83,7 +83,7 @@ for (const [what, end] of ENDINGS) {
       body: silent(),
       headers: { "Content-Length": "900000" },
     });
-    await writing;
+    await inTime(writing, "an upload to begin");
     await running.look();
     await end(site, id);
     await running.look();

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { server, serversOf } from "../sample_call.ts";
 import { SharingSite } from "../sharing_site.ts";
 
 /** The values of the last session that the daemon was told to expect. */
@@ -103,6 +104,21 @@ Deno.test("sharedUftpSession() of a one-time share works once, and not persisten
   assert.equal((await site.ask("anonymous", "POST", "access/HPC", { body })).status, 200);
   assert.equal(announced(site).get("persistent"), "false");
   assert.equal((await site.ask("anonymous", "POST", "access/HPC", { body })).status, 404);
+});
+
+Deno.test("sharedUftpSession() asks no server that is down, and takes no use of the share", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/", { onetime: true });
+  const { servers } = site.parts;
+  const hpc = servers.get("HPC");
+  assert.ok(hpc !== undefined);
+  const down = { ...hpc, daemons: server("HPC", { up: false }).daemons };
+  site.parts = { ...site.parts, servers: serversOf(down) };
+  const body = { serverPath: `${site.root}/d/` };
+  const refused = await site.ask("anonymous", "POST", `access/HPC/${id}`, { body });
+  assert.deepEqual([refused.status, (await refused.json()).code], [503, "ERR_SERVER_DOWN"]);
+  site.parts = { ...site.parts, servers };
+  assert.equal((await site.ask("anonymous", "POST", `access/HPC/${id}`, { body })).status, 200);
 });
 
 Deno.test("sharedUftpSession() applies the owner's limits of today (D20)", async () => {

@@ -16,6 +16,18 @@ Deno.test("EVERYBODY is the canonical DN of the anonymous name", () => {
 
 Deno.test("listSharedServers() names servers with sharing, and the caller", async () => {
   await using site = await SharingSite.open();
+  const { servers, sessions } = site.parts;
+  const hpc = servers.get("HPC");
+  assert.ok(hpc !== undefined);
+  site.parts = {
+    ...site.parts,
+    servers: new Map([
+      ...servers,
+      ["FILES", { ...hpc, name: "FILES", sharing: false }],
+      ["OTHER", { ...hpc, name: "OTHER" }],
+    ]),
+    sessions: new Map([...sessions, ["FILES", site.site.sessions]]),
+  };
   const body = await (await site.ask("alice", "GET", "share")).json();
   assert.deepEqual(Object.keys(body), ["HPC", "userInfo"]);
   assert.equal(body.HPC.href, `${BASE}/rest/share/HPC`);
@@ -120,6 +132,7 @@ Deno.test("listShares() gives long lists in parts, first the caller's own", asyn
     const body: Record<"shares" | "accessible", { path: string }[]> & { next?: string; status: string } =
       await (await site.ask("alice", "GET", next)).json();
     lengths.push([body.shares.length, body.accessible.length]);
+    assert.ok(lengths.length <= 2, "the list has an end");
     for (const list of ["shares", "accessible"] as const) {
       body[list].forEach(({ path }) => found[list].add(path));
     }
@@ -157,6 +170,13 @@ const CREATE_REFUSALS: [string, Record<string, unknown>, number, string][] = [
   ["a slash behind a file", { path: "ROOT/d/ten.txt/" }, 400, "ERR_INVALID_PATH"],
   ["a path that is not there", { path: "ROOT/none" }, 404, "ERR_NOT_FOUND"],
   ["a pipe", { path: "ROOT/pipe" }, 400, "ERR_INVALID_PATH"],
+  ["uploads to a file", { path: "ROOT/d/ten.txt", access: "DROP" }, 400, "ERR_INVALID_PATH"],
+  ["a quota without uploads", { maxFiles: 3 }, 400, "ERR_INVALID_REQUEST"],
+  ["a long note", { note: "x".repeat(501) }, 400, "ERR_INVALID_REQUEST"],
+  ["a note of two lines", { note: "a\nb" }, 400, "ERR_INVALID_REQUEST"],
+  ["a long password", { password: "x".repeat(201) }, 400, "ERR_INVALID_REQUEST"],
+  ["a password with a control character", { password: "a\tb" }, 400, "ERR_INVALID_REQUEST"],
+  ["mail about what cannot arrive", { notify: true }, 400, "ERR_INVALID_REQUEST"],
 ];
 
 for (const [what, fields, status, code] of CREATE_REFUSALS) {
@@ -174,7 +194,9 @@ for (const [what, fields, status, code] of CREATE_REFUSALS) {
 Deno.test("createShare() refuses the anonymous, nobody, and write access that the operator forbids (D4)", async () => {
   await using site = await SharingSite.open();
   const body = { path: `${site.root}/d/`, user: ANONYMOUS_DN };
-  assert.equal((await site.ask("anonymous", "POST", "share/HPC", { body })).status, 401);
+  for (const asked of [body, "no json"]) {
+    assert.equal((await site.ask("anonymous", "POST", "share/HPC", { body: asked })).status, 401);
+  }
   assert.equal((await site.ask("alice", "POST", "share/HPC", { body: "no json" })).status, 400);
   assert.equal((await site.ask("alice", "POST", "share/NONE", { body })).status, 404);
   site.attributes = { xlogin: "Nobody" };
@@ -343,6 +365,30 @@ Deno.test("updateShare() checks a new path as creation does, and changes nothing
   const [share] = await own(site);
   assert.deepEqual([share?.path, share?.lifetime], [`${site.root}/d/`, undefined]);
   assert.equal((await site.ask("alice", "PUT", "share/HPC/none", { body: {} })).status, 404);
+});
+
+Deno.test("updateShare() leaves a share to a login with the account that it is for", async () => {
+  await using site = await SharingSite.open();
+  const { owners } = site.parts;
+  const update = async (id: string, body: Record<string, unknown>) =>
+    (await site.ask("alice", "PUT", `share/HPC/${id}`, { body })).status;
+  const mapped = await site.share("d/");
+  const mapping = () => Promise.resolve({ mappedAccount: false, mappedRole: true });
+  site.parts = { ...site.parts, owners: { ...owners, mapped: mapping } };
+  const byLogin = await site.share("d/sub/");
+  for (const id of [mapped, byLogin]) assert.equal(await update(id, { lifetime: 60 }), 200);
+  site.attributes = { xlogin: "alice2" };
+  assert.equal(await update(mapped, { lifetime: 60 }), 200, "the map names the account, not the login");
+  assert.equal(await update(mapped, { path: `${site.root}/d2/` }), 403);
+  assert.equal(await update(byLogin, { lifetime: 60 }), 403);
+});
+
+Deno.test("updateShare() says so if the share has ended meanwhile", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/");
+  site.parts.store.change = () => Promise.resolve(undefined);
+  const response = await site.ask("alice", "PUT", `share/HPC/${id}`, { body: { lifetime: 60 } });
+  assert.deepEqual([response.status, (await response.json()).code], [404, "ERR_SHARE_NOT_FOUND"]);
 });
 
 Deno.test("deleteShare() is for the owner, and unknown ids are no error (D16)", async () => {

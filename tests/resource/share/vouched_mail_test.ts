@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { UserAttributes } from "../../../src/attributes/user_attributes.ts";
 import type { Identity } from "../../../src/model/identity.ts";
-import { vouchedMail } from "../../../src/resource/share/vouched_mail.ts";
+import { mailFor, vouchedMail } from "../../../src/resource/share/vouched_mail.ts";
+import { call } from "../sample_call.ts";
 
 const attributes = (mail?: string): UserAttributes => ({
   ...{
@@ -19,6 +20,20 @@ const caller = (mail?: string) => {
   return { kind: "authenticated", identity } as const;
 };
 const ANN = "ann@example.org";
+
+Deno.test("mailFor() is for shares in which something arrives, and for a service that sends mail", () => {
+  const ann = { ...call(), caller: caller(ANN) };
+  assert.equal(mailFor(ann, "HPC", "DROP", { mails: true }), ANN);
+  for (
+    const [access, mails, asked] of [["READ", true, ann], ["DROP", false, ann], [
+      "DROP",
+      true,
+      call(),
+    ]] as const
+  ) {
+    assert.throws(() => mailFor(asked, "HPC", access, { mails }), { code: "ERR_INVALID_REQUEST" });
+  }
+});
 
 Deno.test("vouchedMail() prefers the address of the login to that of attribute sources", () => {
   assert.equal(vouchedMail({ caller: caller(ANN), user: attributes("other@example.org") }, "HPC"), ANN);

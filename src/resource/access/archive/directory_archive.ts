@@ -54,7 +54,6 @@ function streamOf(
     async pull(controller) {
       try {
         const { done: ended, value } = await pieces.next();
-        if (over) return;
         if (ended === true) {
           end(true);
           return controller.close();

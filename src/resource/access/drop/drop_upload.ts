@@ -45,7 +45,8 @@ function placeOf(call: Call, opened: OpenedShare, parts: SharingParts): UploadPl
     ...share,
     reaches: (path) => withinAll(limits, path),
     open: (signal) => openShareSession(call, opened, { path: share.path, permission: "WRITE" }, signal),
-    use: (path) => useShare(call, share, { kind: "HTTP-upload", path }, parts),
+    // On disk with the name of the file, before it gets it.
+    use: (path) => useShare(call, share, { kind: "HTTP-upload", path, asyncCommit: true }, parts),
   };
 }
 

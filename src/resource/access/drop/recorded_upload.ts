@@ -37,6 +37,7 @@ interface Brought {
 
 interface UploadedFile {
   readonly name: string;
+  readonly size?: number | undefined; // bytes, if known
   readonly replaced?: boolean;
 }
 
@@ -57,7 +58,7 @@ export async function answerUpload(
   if (!("name" in result)) {
     return emptyResponse({ status: 202, headers: { "Upload-Offset": String(result.received) } });
   }
-  const digest = await digestOf(call, place, `${place.path}${result.name}`);
+  const digest = await digestOf(call, place, `${place.path}${result.name}`, result.size);
   return emptyResponse({
     status: result.replaced ? 200 : 201,
     headers: {
@@ -68,11 +69,16 @@ export async function answerUpload(
 }
 
 /** Returns the digest of what arrived, if the request wants one. Without it the file is there all the same. */
-async function digestOf(call: Call, place: UploadPlace, path: string): Promise<string | undefined> {
+async function digestOf(
+  call: Call,
+  place: UploadPlace,
+  path: string,
+  known: number | undefined,
+): Promise<string | undefined> {
   if (!call.request.headers.has("Want-Repr-Digest")) return undefined;
   try {
     using session = await place.open(call.signal);
-    const { size } = await session.entry(path);
+    const size = known ?? (await session.entry(path)).size;
     return await wantedDigest(session, path, size, call.request.headers);
   } catch (error) {
     call.log.warn("digest of an upload not computed", { path, error });
@@ -131,7 +137,7 @@ async function bring(
 ): Promise<UploadedFile | { readonly received: number }> {
   const { range, naming } = brought;
   const known = held.upload;
-  if (known?.kept) return { name: keptName(known, place) };
+  if (known?.kept) return { name: keptName(known, place), size: known.total };
   if (range.kind === "question" && known === undefined && naming === "free") return { received: 0 };
   const path = `${place.path}${known?.name ?? brought.name}`;
   if (!place.reaches(path)) throw nothingThere("outside of what the account may reach");
@@ -139,8 +145,7 @@ async function bring(
   let result: UploadedFile | { readonly received: number } = { received: 0 };
   let received = 0;
   try {
-    const stop = new AbortController();
-    const signal = AbortSignal.any([use.signal, held.signal, stop.signal]);
+    const signal = AbortSignal.any([use.signal, held.signal]);
     using session = await place.open(signal);
     // Fails before the transfer instead of at the rename.
     const isNamed = known === undefined && naming !== "free";
@@ -155,7 +160,7 @@ async function bring(
     received = await write(session, upload, { place, ...brought }, known !== undefined);
     const isWhole = upload.total === undefined ? range.kind === "whole" : received === upload.total;
     if (!isWhole) return { received };
-    result = await giveName(session, held, { place, brought, signal, stop }, parts);
+    result = { ...await giveName(session, held, { place, brought, signal }, parts), size: received };
     return result;
   } finally {
     await ("name" in result ? use.finish({ bytes: received, complete: true }) : use.giveBack());
@@ -259,11 +264,10 @@ const MOST_TRIES = 50;
 async function giveName(
   session: DaemonSession,
   held: HeldUpload,
-  { place, brought, signal, stop }: {
+  { place, brought, signal }: {
     readonly place: UploadPlace;
     readonly brought: Brought;
     readonly signal: AbortSignal;
-    readonly stop: AbortController;
   },
   parts: UploadParts,
 ): Promise<UploadedFile> {
@@ -277,7 +281,7 @@ async function giveName(
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const n = naming === "free" ? await firstFree(isTaken) : 1;
     if (n === undefined) throw httpError("ERR_QUOTA_USED", "too many files of one name");
-    const endTurn = await locks.take(place.server, pathOf(n), signal, (reason) => stop.abort(reason));
+    const endTurn = await locks.take(place.server, pathOf(n), signal, held.stop);
     let isRenaming = false;
     try {
       const isNoted = await store.name(id, holder, pathOf(n));

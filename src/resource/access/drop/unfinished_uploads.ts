@@ -14,6 +14,7 @@ export interface HeldUpload {
   readonly id: UploadId;
   readonly holder: string;
   readonly signal: AbortSignal; // aborted when another request takes over, or the hold is lost
+  readonly stop: (reason: Error) => void; // aborts it
   upload: Upload | undefined; // absent before the upload begins
   over: boolean; // nothing is left to release
 }
@@ -42,10 +43,11 @@ export class UnfinishedUploads {
       id,
       holder: crypto.randomUUID(),
       signal: stop.signal,
+      stop: (reason) => stop.abort(reason),
       upload: undefined,
       over: false,
     };
-    const renewed = this.#keepHold(held, stop);
+    const renewed = this.#keepHold(held);
     try {
       if (!isNew) held.upload = await this.#hold(held);
       return await work(held);
@@ -68,11 +70,11 @@ export class UnfinishedUploads {
     throw httpError("ERR_UPLOAD_INCOMPLETE", "another request does not let go of it");
   }
 
-  #keepHold(held: HeldUpload, stop: AbortController): { end(): void } {
+  #keepHold(held: HeldUpload): { end(): void } {
     let since = this.elapsed();
     let isOver = false;
     let cancel = () => {};
-    const lost = (why: string) => stop.abort(httpError("ERR_UPLOAD_INCOMPLETE", why));
+    const lost = (why: string) => held.stop(httpError("ERR_UPLOAD_INCOMPLETE", why));
     const renew = async () => {
       const asked = this.elapsed();
       try {

@@ -20,7 +20,7 @@ interface Told {
   reopened(): CertifiedUsers;
 }
 
-async function withRegistry(check: (told: Told) => Promise<void>): Promise<void> {
+async function withRegistry(check: (told: Told) => Promise<void>, only = false): Promise<void> {
   const folder = await Deno.makeTempDir();
   let now = IN_TIME;
   const clock = () => now * 1000;
@@ -44,7 +44,7 @@ async function withRegistry(check: (told: Told) => Promise<void>): Promise<void>
       method: "SSHKEY",
       template: "CN=%s",
       haveAccounts: true,
-      only: false,
+      only,
       ownKeys: () => Promise.resolve([]),
     });
   try {
@@ -181,6 +181,39 @@ Deno.test("CertifiedUsers verifies the signature of what it keeps once, not when
     const later: number[] = [];
     for (let i = 0; i < 5; i++) later.push(await costOf(() => again.of("all")));
     assert(Math.min(...later) < first / 3, `${later} after ${first}`);
+  }));
+
+Deno.test("CertifiedUsers takes what an authority of users signed for accounts alone, and not where only the operator's count", async () => {
+  const cases: [only: boolean, account: string, reason: string][] = [
+    [false, "ann", "its authority is not among those that are trusted"],
+    [false, "root", "user: expected a user's account"],
+    [true, "ann", "authorities of users do not count, only the operator's"],
+  ];
+  for (const [only, account, reason] of cases) {
+    await withRegistry(async ({ registry }) => {
+      const owner = { account, queueKey: account, known: true, signal: new AbortController().signal };
+      const outcome = await registry.upload(certificateLine("by_ed25519"), owner);
+      assert.equal(outcome.kind === "refused" && outcome.reason, reason);
+    }, only);
+  }
+});
+
+Deno.test("CertifiedUsers simulates the login of a user whom a certificate names, and of no other", () =>
+  withRegistry(async ({ registry, trust }) => {
+    const authority = testAuthority();
+    await trust(authority.line);
+    const line = authority.certify(["ann", "root"]);
+    const cases: [line: string, user: string, reason: string | undefined][] = [
+      [line, "ann", undefined],
+      [line, "bob", "it names ann, root"],
+      [line, "root", "the user name cannot be a user's account"],
+      [certificateLine("by_other"), "ann", "its authority is not among those that are trusted"],
+    ];
+    for (const [shown, user, reason] of cases) {
+      const result = registry.simulate(shown, user, "192.0.2.1");
+      assert.equal(result.kind, reason === undefined ? "accepted" : "refused");
+      assert.equal(result.kind === "refused" ? result.reason : undefined, reason);
+    }
   }));
 
 /** Processor time, in milliseconds. */

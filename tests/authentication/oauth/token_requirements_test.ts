@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { requirementChecks, unmetRequirement } from "../../../src/authentication/oauth/token_requirements.ts";
+import { OAUTH_CONFIG } from "./oauth_config.ts";
+
+const NOW = 1_800_000_000;
+const CLAIMS = {
+  aud: ["uftp", "other"],
+  azp: "portal",
+  scope: "a b",
+  acr: "mfa",
+  auth_time: `${NOW - 60}`,
+  email_verified: "true",
+};
+const MET = {
+  requiredAudience: ["uftp"],
+  requiredClient: ["portal"],
+  requiredScope: ["a", "b"],
+  requiredAcr: ["mfa"],
+  maxAuthAge: 60,
+  emailVerified: true,
+};
+const saidIn = (claims: Readonly<Record<string, string | string[] | undefined>>) => (name: string) =>
+  claims[name];
+const unmet = (claims: Parameters<typeof saidIn>[0], required = {}) =>
+  unmetRequirement({ ...OAUTH_CONFIG, ...MET, ...required }, saidIn(claims), NOW * 1000)?.reason;
+
+const UNMET: readonly [what: string, claims: Parameters<typeof saidIn>[0], reason: RegExp][] = [
+  ["an audience that nobody tells", { aud: undefined }, /^nothing says .*requiredAudience/],
+  ["another audience", { aud: "other" }, /required audience/],
+  ["a client that nobody tells", { azp: undefined }, /^nothing says .*requiredClient/],
+  ["another client beside the required one", { client_id: "other" }, /required client/],
+  ["a part of the scopes", { scope: "a" }, /required scope/],
+  ["an address that is not verified", { email_verified: "false" }, /not verified/],
+  ["another class", { acr: "pwd" }, /required class/],
+  ["two classes", { acr: ["mfa", "pwd"] }, /required class/],
+  ["a login of long ago", { auth_time: `${NOW - 61}` }, /too long ago/],
+  ["a login of tomorrow", { auth_time: `${NOW + 86_400}` }, /too long ago/],
+];
+for (const [what, claims, reason] of UNMET) {
+  Deno.test(`unmetRequirement() tells of ${what}`, () => {
+    assert.match(unmet({ ...CLAIMS, ...claims }) ?? "", reason);
+  });
+}
+
+Deno.test("unmetRequirement() is content with all that is required, and requires nothing else", () => {
+  assert.equal(unmet(CLAIMS), undefined);
+  const nothing = { requiredAudience: [], requiredClient: [], requiredScope: [], requiredAcr: [] };
+  assert.equal(unmet({}, { ...nothing, maxAuthAge: undefined, emailVerified: false }), undefined);
+});
+
+Deno.test("requirementChecks() judges each requirement alone, and none that is not configured", () => {
+  const required = { ...OAUTH_CONFIG, requiredAudience: ["uftp"], requiredScope: ["a", "c"], maxAuthAge: 60 };
+  assert.deepEqual(requirementChecks(required, saidIn(CLAIMS), NOW * 1000), [
+    { what: "requiredAudience", found: "uftp other", expected: "uftp", ok: true },
+    { what: "requiredScope", found: "a b", expected: "a c", ok: false },
+    { what: "maxAuthAge", found: `${NOW - 60}`, expected: "60", ok: true },
+  ]);
+});

@@ -1,0 +1,65 @@
+/** Bans by the form of the administrators' page. */
+import assert from "node:assert/strict";
+import { isHttpError } from "../../../src/model/http_error.ts";
+import { changeBansByForm } from "../../../src/resource/admin/ban_request.ts";
+import { call } from "../sample_call.ts";
+
+const OWN_ADDRESS = "192.0.2.1";
+
+/** What a form does that Ann sends, who signed in as `ann`, or as nobody in particular. */
+async function done(fields: Readonly<Record<string, string>>, userName: string | undefined = "ann") {
+  const told: string[] = [];
+  const audited: object[] = [];
+  const asked = {
+    ...call(),
+    clientAddress: OWN_ADDRESS,
+    userName,
+    caller: { kind: "authenticated", identity: { dn: "CN=Ann, O=Example", method: "", via: "" } },
+    audit: (facts: object) => void audited.push(facts),
+  } as const;
+  const admin = {
+    ban: ({ user, address }: Readonly<Record<string, unknown>>, seconds: number) => {
+      told.push(`ban ${user} ${address} ${seconds}`);
+      return Promise.resolve({ result: {} });
+    },
+    lift: ({ user, address }: Readonly<Record<string, unknown>>) => {
+      told.push(`lift ${user} ${address}`);
+      return Promise.resolve({ result: {} });
+    },
+    namesOf: (user: string) => Promise.resolve(user === "annie" ? ["cn=ann,o=example"] : []),
+  };
+  try {
+    await changeBansByForm(asked, new Map(Object.entries(fields)), admin);
+    return told.join();
+  } catch (error) {
+    assert.ok(isHttpError(error, "ERR_INVALID_REQUEST"), String(error));
+    assert.deepEqual(told, []);
+    return error.publicMessage;
+  }
+}
+
+const ONESELF = "You would keep yourself out";
+const FORMS: readonly (readonly [fields: Record<string, string>, expected: string | RegExp])[] = [
+  [{ user: "eve", for: "30m" }, "ban eve undefined 1800"],
+  [{ user: " eve ", address: "192.0.2.77", for: "366d" }, "ban eve 192.0.2.77 31622400"],
+  [{ user: "eve", for: "367d" }, /at most 366 days/],
+  [{ user: "eve", for: "soon" }, /at most 366 days/],
+  [{ user: "eve" }, /at most 366 days/],
+  [{ for: "30m" }, /expected a user, an address, or both/],
+  [{ do: "lift", user: "eve" }, "lift eve undefined"],
+  [{ do: "lift", user: "ann", for: "30m" }, "lift ann undefined"],
+  [{ user: "ann", for: "30m" }, ONESELF],
+  [{ user: "annie", for: "30m" }, ONESELF],
+  [{ address: OWN_ADDRESS, for: "30m" }, ONESELF],
+  [{ user: "ann", address: OWN_ADDRESS, for: "30m" }, ONESELF],
+  [{ user: "ann", address: "192.0.2.77", for: "30m" }, "ban ann 192.0.2.77 1800"],
+  [{ user: "eve", address: OWN_ADDRESS, for: "30m" }, `ban eve ${OWN_ADDRESS} 1800`],
+];
+
+for (const [fields, expected] of FORMS) {
+  Deno.test(`changeBansByForm() of ${JSON.stringify(fields)}`, async () => {
+    const found = await done(fields);
+    if (typeof expected === "string") assert.equal(found, expected);
+    else assert.match(found, expected);
+  });
+}

@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { readiness } from "../../src/resource/health.ts";
+import { server, serversOf } from "./sample_call.ts";
+
+/** Status of `GET /health/ready`, what it says of itself, and the code of its error. */
+function answered(servers: Readonly<Record<string, boolean>>, isDraining = false) {
+  const facts = Object.entries(servers).map(([name, up]) => server(name, { up }));
+  const { status, body } = readiness(
+    { servers: serversOf(...facts), generation: 1, draining: () => isDraining, cluster: undefined },
+    "r1",
+  );
+  const { ready, servers: { total, usable }, code } = JSON.parse(String(body));
+  return [status, ready, `${usable} of ${total}`, code];
+}
+
+Deno.test("readiness() is there once a session can be made, or where no server is configured", () => {
+  assert.deepEqual(answered({}), [200, true, "0 of 0", undefined]);
+  assert.deepEqual(answered({ A: true, B: false }), [200, true, "1 of 2", undefined]);
+  assert.deepEqual(answered({ A: false, B: false }), [503, false, "0 of 2", "ERR_NOT_READY"]);
+  assert.deepEqual(answered({ A: true }, true), [503, false, "1 of 1", "ERR_DRAINING"]);
+});
