@@ -6,11 +6,15 @@
 const TOGETHER = [
   "attributes",
   "authentication",
+  "command",
   "config",
   "daemon",
+  "daemon_simulator",
   "edge",
+  "files",
   "logging",
   "model",
+  "mutate",
   "notify",
   "outgoing",
   "pages",
@@ -19,6 +23,8 @@ const TOGETHER = [
   "service",
   "sharing",
   "store",
+  "watch",
+  "workers",
 ];
 
 /** What to give `deno test` in the place of the folders. */
