@@ -1,15 +1,30 @@
 /**
  * Folders below `tests/` whose test files run together, those of each folder in one isolate: to load the modules that they share
- * takes longer than most of their tests. Tests that measure memory or processor time, or take the machine for themselves, are
- * in other folders.
+ * takes longer than most of their tests. Tests that take the machine for themselves, and those that count memory or leave
+ * timers behind, are in other folders.
  */
 const TOGETHER = [
   "attributes",
   "authentication",
+  "command",
   "config",
+  "daemon",
+  "daemon_simulator",
+  "edge",
+  "files",
+  "logging",
+  "model",
+  "mutate",
+  "notify",
+  "outgoing",
   "pages",
+  "reservations",
   "resource",
+  "service",
   "sharing",
+  "store",
+  "watch",
+  "workers",
 ];
 
 /** What to give `deno test` in the place of the folders. */

@@ -1,7 +1,11 @@
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
+import { inTime } from "../fixtures/deadline.ts";
 import type { Ran } from "../build/every_command.ts";
 import { runFromSource } from "./service_process.ts";
+
+/** Longest time of a command, in milliseconds. */
+const COMMAND_MS = 120_000;
 
 /** A process with the flags of the product that runs one command after the other: to start it takes longer than a command. */
 export class CommandProcess implements AsyncDisposable {
@@ -27,7 +31,7 @@ export class CommandProcess implements AsyncDisposable {
   /** Runs a command in a folder, the ones before it ended. @param input What it reads from its standard input. */
   async run(args: readonly string[], cwd: string, input = ""): Promise<Ran> {
     await this.#writer.write(new TextEncoder().encode(`${JSON.stringify({ args, cwd, input })}\n`));
-    const { value } = await this.#answers.next();
+    const { value } = await inTime(this.#answers.next(), args.join(" "), COMMAND_MS);
     if (value === undefined) throw new Error(`ended at ${args.join(" ")}: ${await this.#said}`);
     return JSON.parse(value);
   }
