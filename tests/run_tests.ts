@@ -3,6 +3,7 @@
  * at the end the runner's own summary and what was skipped. Ends with the runner's status, after half an hour at the latest.
  */
 import { runSuite } from "./suite.ts";
+import { writeTestGroups } from "./test_groups.ts";
 
 /** Files that last longest, by the clock: they begin first, so that none is left alone at the end. */
 const LONGEST = [
@@ -26,5 +27,13 @@ const LONGEST = [
   "system/one_time_test.ts",
 ].map((file) => `tests/${file}`);
 
-const paths = Deno.args.length > 0 ? Deno.args : [...LONGEST, "tests/"];
-Deno.exit(await runSuite(paths, (line) => console.log(line)));
+const status = await run();
+Deno.exit(status);
+
+async function run(): Promise<number> {
+  const print = (line: string) => console.log(line);
+  if (Deno.args.length > 0) return await runSuite(Deno.args, print);
+  await using groups = await writeTestGroups(new URL("./", import.meta.url));
+  const others = [`--ignore=${groups.folders.join(",")}`, "--config=deno.json"];
+  return await runSuite([...others, ...LONGEST, ...groups.modules, "tests/"], print);
+}

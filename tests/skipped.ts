@@ -86,8 +86,17 @@ async function reasonOf(line: string, missing: readonly Requirement[]): Promise<
   const [file = "", name = ""] = line.split(" => ");
   const named = missing.filter(({ sign }) => sign.test(name));
   if (named[0] !== undefined) return named[0].why;
-  const source = await Deno.readTextFile(file).catch(() => "");
+  const source = await sourceOf(file, name.replace(/ \.\.\. ignored.*$/, ""));
   const ignoring = source.split("\n").filter((text) => /ignore|const [A-Z_]+ =|import/.test(text)).join("\n");
   const found = missing.filter(({ sign }) => sign.test(ignoring)).map(({ why }) => why);
   return found.length === 0 ? "see the test's file for what it needs" : found.join("; ");
+}
+
+/** Text of the file of a test; for a module that imports test files, of the one that names the test, or else of all. */
+async function sourceOf(file: string, name: string): Promise<string> {
+  const source = await Deno.readTextFile(file).catch(() => "");
+  const imported = [...source.matchAll(/^import "(file:[^"]+_test\.ts)";$/gm)].map(([, url = ""]) => url);
+  if (imported.length === 0) return source;
+  const all = await Promise.all(imported.map((url) => Deno.readTextFile(new URL(url))));
+  return all.find((text) => text.includes(name)) ?? all.join("\n");
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { skippedLines } from "./skipped.ts";
 import { runSuite } from "./suite.ts";
+import { writeTestGroups } from "./test_groups.ts";
 
 /** Runs a suite of one file. */
 async function suiteOf(text: string, longestMs?: number) {
@@ -55,4 +56,48 @@ Deno.test("skippedLines() names the package that enables a test, and only what t
       "  x_test.ts => zsh completes",
     ],
   );
+});
+
+Deno.test("skippedLines() looks for what a test needs in its own file, if a module imports several", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(
+      `${folder}/a_test.ts`,
+      'const FISH = 1;\nDeno.test({ name: "a", ignore: !FISH });\n',
+    );
+    await Deno.writeTextFile(
+      `${folder}/b_test.ts`,
+      'const ZSH = 1;\nDeno.test({ name: "shell", ignore: !ZSH });\n',
+    );
+    const imports = ["a", "b"].map((name) => `import "file://${folder}/${name}_test.ts";\n`).join("");
+    await Deno.writeTextFile(`${folder}/all_test.ts`, imports);
+    const all = [
+      { sign: /FISH/, missing: true, why: "no fish" },
+      { sign: /ZSH/, missing: true, why: "no zsh" },
+    ];
+    const lines = await skippedLines([`${folder}/all_test.ts => shell ... ignored (0ms)`], all);
+    assert.equal(lines[0], "skipped: 1, no zsh");
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("writeTestGroups() leaves out no test file of its folders, and takes none twice", async () => {
+  const tests = new URL("./", import.meta.url);
+  await using groups = await writeTestGroups(tests);
+  const imported: string[] = [];
+  for (const module of groups.modules) {
+    const text = await Deno.readTextFile(module);
+    imported.push(...[...text.matchAll(/"(file:[^"]+)"/g)].map(([, url = ""]) => url));
+  }
+  const there: string[] = [];
+  const walk = async (folder: URL): Promise<void> => {
+    for await (const { name, isDirectory } of Deno.readDir(folder)) {
+      if (isDirectory) await walk(new URL(`${name}/`, folder));
+      else if (name.endsWith("_test.ts")) there.push(new URL(name, folder).href);
+    }
+  };
+  for (const folder of groups.folders) await walk(new URL(`../${folder}/`, import.meta.url));
+  assert(there.length > 100);
+  assert.deepEqual(imported.toSorted(), there.toSorted());
 });

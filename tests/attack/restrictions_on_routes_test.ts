@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { Agent } from "node:https";
 import { FILES_TYPE, FORM_TYPE, type Route } from "../../src/service/http/router.ts";
 import { ROUTES } from "../service/http/every_route.ts";
+import { LONG } from "../long/results.ts";
 import { ask, type Question, type Reply } from "../system/ask.ts";
 import { ALICE } from "../system/running_service.ts";
 import { EVERYBODY, SharingSystem } from "../system/sharing/sharing_system.ts";
@@ -40,9 +41,15 @@ interface Request extends Question {
   readonly path: string;
 }
 
-/** Requests of a route that aim at what is outside, with every form of its answer. */
-function* aimed({ method, path, consumes }: Route): Generator<Request> {
-  for (const id of path.includes(":id") ? ids : [""]) {
+const TYPES = ["application/json", "text/html"];
+
+/**
+ * Requests of a route that aim at what is outside, with every form of its answer; by day one of the two media types for each
+ * share and view, and the other one for the next.
+ * @param turn Which type the first of them asks for by day.
+ */
+function* aimed({ method, path, consumes }: Route, turn: number): Generator<Request> {
+  for (const [index, id] of (path.includes(":id") ? ids : [""]).entries()) {
     for (const rest of path.includes("*rest") ? ["", NAME] : [""]) {
       const below = path.includes(":id") ? rest : outside.slice(1) + rest;
       const full = path.replace(":server", "HPC").replace(":id", id).replace("*rest", below)
@@ -51,8 +58,8 @@ function* aimed({ method, path, consumes }: Route): Generator<Request> {
       const given = contentFor(method, consumes, file);
       const place = new URLSearchParams({ path: file });
       const views = path.includes("*rest") ? ["?view=zip", "?view=preview", "?view=actions"] : [`?${place}`];
-      for (const query of method === "GET" ? ["", ...views] : [""]) {
-        for (const Accept of ["application/json", "text/html"]) {
+      for (const [view, query] of (method === "GET" ? ["", ...views] : [""]).entries()) {
+        for (const Accept of LONG ? TYPES : [TYPES[(turn + index + view) % 2] ?? ""]) {
           const headers = { Accept, Depth: "1", Destination: `/dav/HPC${data}/d/stolen`, ...given.headers };
           yield { ...given, method, path: full + query, headers };
         }
@@ -92,10 +99,10 @@ function named(text: string, { path, body }: Request): string[] {
 }
 
 /** Sends the requests of all routes. @returns Those whose answers named what is excluded. */
-async function given(send: (request: Request) => Promise<Reply>): Promise<string[]> {
+async function given(turn: number, send: (request: Request) => Promise<Reply>): Promise<string[]> {
   const found: string[] = [];
   for (const route of ROUTES) {
-    for (const request of aimed(route)) {
+    for (const request of aimed(route, turn)) {
       const { status, text } = await send(request);
       assert(status < 500, `${request.method} ${request.path}: ${status} ${text}`);
       const marks = named(text, request);
@@ -138,10 +145,10 @@ Deno.test("a narrowed token gives and changes nothing outside of its directories
     { path: `${data}/d/`, activity: "read" },
     { server: "TWO" },
   ];
-  for (const restriction of restrictions) {
+  for (const [turn, restriction] of restrictions.entries()) {
     const narrow = bearer(await token(restriction));
     assert.equal((await system.ask("/rest/auth", narrow)).status, 200);
-    assert.deepEqual(await given((request) => send(request, narrow)), []);
+    assert.deepEqual(await given(turn, (request) => send(request, narrow)), []);
   }
   assert.deepEqual(await present(), before);
 });
@@ -158,11 +165,11 @@ Deno.test("a login that a server does not accept gives and changes nothing of th
     ["networks=192.0.2.0/24", { headers: { Cookie: cookie } }],
     ["networks=192.0.2.0/24", {}],
   ];
-  for (const [required, login] of logins) {
+  for (const [turn, [required, login]] of logins.entries()) {
     await system.replace("conf/container.properties", `${text}authservice.server.HPC.${required}\n`);
     await system.service.reload();
     assert.match((await system.ask("/rest/auth/HPC", { as: ALICE })).text, /"refusal"/);
-    assert.deepEqual(await given((request) => send(request, login)), [], required);
+    assert.deepEqual(await given(turn, (request) => send(request, login)), [], required);
   }
   await system.replace("conf/container.properties", text);
   await system.service.reload();

@@ -32,6 +32,8 @@ export interface View {
   readonly scheme: "light" | "dark";
   /** Shown when the server asks for it; without them, asking is cancelled. */
   readonly credentials?: { readonly username: string; readonly password: string };
+  /** Preferred by the reader; default: that of the browser. */
+  readonly language?: string;
 }
 
 /** A headless browser, spoken to by the DevTools protocol. */
@@ -96,7 +98,7 @@ export class Chromium implements AsyncDisposable {
   }
 
   /** Opens a page in a profile of its own, and waits until it is there. */
-  async open(url: string, { width, scheme, credentials }: View): Promise<Page> {
+  async open(url: string, { width, scheme, credentials, language }: View): Promise<Page> {
     const { browserContextId } = await this.send("Target.createBrowserContext");
     this.#profiles.add(browserContextId);
     const { targetId } = await this.send("Target.createTarget", { url: "about:blank", browserContextId });
@@ -110,6 +112,10 @@ export class Chromium implements AsyncDisposable {
       if (message.sessionId === sessionId) page.hear(message, credentials);
     });
     await page.prepare(width, scheme);
+    if (language !== undefined) {
+      const { userAgent } = await this.send("Browser.getVersion");
+      await page.prefer(language, String(userAgent));
+    }
     await page.go(url);
     return page;
   }
@@ -179,6 +185,12 @@ export class Page {
     await this.#send("Fetch.enable", { handleAuthRequests: true, patterns });
     await this.show({ width, scheme });
     await this.#send("Emulation.setScrollbarsHidden", { hidden: true });
+  }
+
+  /** Sets what pages and the server are told of the reader's language. */
+  async prefer(language: string, userAgent: string): Promise<void> {
+    await this.#send("Emulation.setUserAgentOverride", { userAgent, acceptLanguage: language });
+    await this.#send("Emulation.setLocaleOverride", { locale: language });
   }
 
   /** Whether scripts of pages run, from the next page on, and those of tests that wait for something. */

@@ -4,7 +4,7 @@ import { until } from "../fixtures/deadline.ts";
 import { ALICE, ALICE_DN } from "../system/running_service.ts";
 import { largeFile } from "../system/sharing/large_file.ts";
 import { BOB, BOB_DN, SharingSystem } from "../system/sharing/sharing_system.ts";
-import { Chromium, findChromium, type Page, type SharedBrowser, sharedBrowser } from "./chromium.ts";
+import { findChromium, type Page, type SharedBrowser, sharedBrowser, type View } from "./chromium.ts";
 import { look } from "./page_checks.ts";
 
 const BROWSER = await findChromium();
@@ -67,8 +67,7 @@ const COUNTING = `(() => {
 
 const linkTexts = "[...document.links].map(({ textContent }) => textContent)";
 
-const inLanguage = (language: string) => ["--ignore-certificate-errors", `--accept-lang=${language}`];
-const start = sharedBrowser(BROWSER, inLanguage("en-US"));
+const start = sharedBrowser(BROWSER, ["--ignore-certificate-errors", "--accept-lang=en-US"]);
 
 const text = async (page: Page) => String(await page.evaluate("document.body.innerText"));
 
@@ -86,8 +85,9 @@ async function signedIn(
   origin: string,
   button = "Sign in",
   [user, password] = ALICE as readonly [string, string],
+  view: View = DESK,
 ): Promise<Page> {
-  const page = await browser.open(`${origin}/login`, DESK);
+  const page = await browser.open(`${origin}/login`, view);
   await page.send(button, { user, password });
   return page;
 }
@@ -255,9 +255,12 @@ Deno.test({
   ignore,
   fn: async () => {
     await using sharing = await SharingSystem.open(OPTIONS);
+    await using browser = await start();
     {
-      await using french = await Chromium.start(BROWSER ?? "", inLanguage("fr-FR"));
-      const page = await signedIn(french, sharing.origin, "Se connecter");
+      const page = await signedIn(browser, sharing.origin, "Se connecter", ALICE, {
+        ...DESK,
+        language: "fr-FR",
+      });
       assert.equal(await page.evaluate("document.documentElement.lang"), "fr");
       assert.match(await text(page), /Connecté en tant que alice/);
       await page.follow("Fichiers");
@@ -265,8 +268,7 @@ Deno.test({
       assert.match(await text(page), /1 élément[^]*Modifié/);
       assert.deepEqual(page.complaints, []);
     }
-    await using browser = await Chromium.start(BROWSER ?? "", inLanguage("de-DE"));
-    const page = await signedIn(browser, sharing.origin, "Anmelden");
+    const page = await signedIn(browser, sharing.origin, "Anmelden", ALICE, { ...DESK, language: "de-DE" });
     assert.equal(await page.evaluate("document.documentElement.lang"), "de");
     assert.match(await text(page), /Angemeldet als alice/);
     const shown = "document.querySelector('dd time').textContent";

@@ -2,16 +2,28 @@ import {
   chmodSync,
   lstatSync,
   mkdirSync,
+  realpathSync,
   renameSync,
   rmdirSync,
   statSync,
   unlinkSync,
   utimesSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import type { Command } from "./commands.ts";
 import { allowedPathOf, pathOf, required } from "./parameters.ts";
 import { PythonError, systemError, withPaths } from "./python_text.ts";
+import type { Session } from "./session.ts";
 import { SessionError } from "./session_error.ts";
+
+const TEMPORARY = [tmpdir(), realpathSync(tmpdir())];
+
+/** As {@link allowedPathOf}, of what tests made: a service with a mistake must not delete files of the machine. */
+function temporaryPathOf(session: Session, parameters: string | undefined): string {
+  const path = allowedPathOf(session, parameters);
+  if (TEMPORARY.some((folder) => path.startsWith(`${folder}/`))) return path;
+  throw new SessionError(550, "Not a temporary file");
+}
 
 /** Commands about directories, names and times (daemon-protocol.md 5.3 and 5.9). */
 export const FILE_COMMANDS: Readonly<Record<string, Command>> = {
@@ -45,7 +57,7 @@ export const FILE_COMMANDS: Readonly<Record<string, Command>> = {
   },
   DELE(session, parameters) {
     session.assertLevel("FULL");
-    const path = allowedPathOf(session, parameters);
+    const path = temporaryPathOf(session, parameters);
     withPaths([path], () => {
       if (lstatSync(path).isDirectory()) throw systemError("EISDIR", path);
       unlinkSync(path);
@@ -54,7 +66,7 @@ export const FILE_COMMANDS: Readonly<Record<string, Command>> = {
   },
   RMD(session, parameters) {
     session.assertLevel("FULL");
-    const path = allowedPathOf(session, parameters);
+    const path = temporaryPathOf(session, parameters);
     withPaths([path], () => {
       if (!lstatSync(path).isDirectory()) throw systemError("ENOTDIR", path);
       rmdirSync(path);
@@ -63,7 +75,7 @@ export const FILE_COMMANDS: Readonly<Record<string, Command>> = {
   },
   RNFR(session, parameters) {
     session.assertLevel("WRITE");
-    session.renameFrom = allowedPathOf(session, parameters);
+    session.renameFrom = temporaryPathOf(session, parameters);
     session.reply("350 File action OK Please send rename-to");
   },
   RNTO(session, parameters) {

@@ -170,7 +170,6 @@ async function makeCollection(dav: DavCall): Promise<HttpResponse> {
   const length = request.headers.get("Content-Length") ??
     (request.headers.has("Transfer-Encoding") ? "" : "0");
   if (length !== "0") throw httpError("ERR_UNSUPPORTED_MEDIA_TYPE", { expected: "none, without a body" });
-  if (path === "/") throw httpError("ERR_EXISTS");
   await requireUnlocked(dav, [{ path }, { path: withoutSlash(parentOf(path)) }]);
   await files.makeDirectory(path, signal);
   return emptyResponse({ status: 201 });

@@ -221,10 +221,11 @@ Deno.test("download() shows nothing of a share for uploads but its page", async 
   assert.equal(await status(`${id}/ten.txt`, "*/*"), 403);
 });
 
-Deno.test("download() of an empty file is empty", async () => {
+Deno.test("download() of an empty file is empty, and asks the daemon for nothing", async () => {
   await using site = await SharingSite.open();
   await Deno.writeTextFile(`${site.root}/d/empty`, "");
   const id = await site.share("d/empty");
+  site.site.daemon.sessionFaults.queue.push({ kind: "reply", to: "RETR", reply: "550 not readable" });
   const response = await site.ask("anonymous", "GET", `access/HPC/${id}`);
   assert.deepEqual([response.status, response.headers.get("Content-Length"), await response.text()], [
     200,

@@ -1,0 +1,138 @@
+/** Locks of WebDAV as requests make, extend, open and remove them. */
+import assert from "node:assert/strict";
+import { canonicalDn } from "../../../src/model/distinguished_name.ts";
+import { httpError } from "../../../src/model/http_error.ts";
+import { DavSite, lockinfo } from "./dav_site.ts";
+
+const WRONG: [method: string, question: { headers?: Record<string, string>; body?: string }, told: string][] =
+  [
+    ["LOCK", { body: lockinfo().replaceAll("lockinfo", "propfind") }, "400 ERR_INVALID_REQUEST"],
+    ["LOCK", { body: lockinfo().replace("write", "read") }, "400 ERR_INVALID_REQUEST"],
+    ["LOCK", { body: lockinfo("other") }, "400 ERR_INVALID_REQUEST"],
+    ["LOCK", { body: lockinfo("exclusive/><shared") }, "400 ERR_INVALID_REQUEST"],
+    ["LOCK", { body: lockinfo(), headers: { If: "(<a>)" } }, "412 ERR_PRECONDITION_FAILED"],
+    ["LOCK", { headers: { If: "(Not <DAV:no-lock>)" } }, "412 ERR_PRECONDITION_FAILED"],
+    ["UNLOCK", {}, "400 ERR_INVALID_REQUEST"],
+    ["UNLOCK", { headers: { "Lock-Token": "<a> <b>" } }, "400 ERR_INVALID_REQUEST"],
+    ["UNLOCK", { headers: { "Lock-Token": "<a>" } }, "409 ERR_NO_LOCK"],
+  ];
+
+Deno.test("WebDAV makes, extends and removes no lock by a request that is not for that", async () => {
+  await using dav = await DavSite.open();
+  for (const [method, question, expected] of WRONG) {
+    const told = await dav.told(method, "d/ten.txt", question);
+    assert.equal(told, expected, `${method} ${JSON.stringify(question)}`);
+  }
+  const reader = { restrictions: { activity: "read" }, body: lockinfo() } as const;
+  assert.equal(await dav.told("LOCK", "d/ten.txt", reader), "403 ERR_ACCESS_REFUSED");
+  assert.equal(await dav.told("PUT", "d/ten.txt", { body: "x" }), "204", "nothing is locked");
+});
+
+Deno.test("WebDAV locks nothing that the account cannot write", async () => {
+  await using dav = await DavSite.open();
+  const reply = "250- Listing\n size=10;type=file;perm=r;UNIX.mode=100444; ten.txt\n250 End";
+  dav.site.daemon.sessionFaults.queue.push({ kind: "reply", to: "MLST", reply });
+  assert.equal(await dav.told("LOCK", "d/ten.txt", { body: lockinfo() }), "403 ERR_ACCESS_REFUSED");
+});
+
+Deno.test("WebDAV locks no file that somebody makes at the same moment, and leaves its content", async () => {
+  await using dav = await DavSite.open();
+  const reply = "550 File not found";
+  dav.site.daemon.sessionFaults.queue.push({ kind: "reply", to: "MLST", reply });
+  assert.equal(await dav.told("LOCK", "d/ten.txt", { body: lockinfo() }), "412 ERR_PRECONDITION_FAILED");
+  assert.equal(await Deno.readTextFile(`${dav.root}/d/ten.txt`), "0123456789");
+  const alice = { owner: canonicalDn("CN=alice"), server: "HPC", uid: "alice" };
+  assert.deepEqual(await dav.parts.locks.at(alice, `${dav.root}/d/ten.txt`), [], "no lock is left");
+});
+
+Deno.test("WebDAV takes no failure of the daemon for a condition that does not hold", async () => {
+  await using dav = await DavSite.open();
+  dav.site.sessions.open = () => Promise.reject(httpError("ERR_SERVER_DOWN", { status: "down" }));
+  assert.match(
+    await dav.told("DELETE", "d/ten.txt", { headers: { If: '(["x"])' } }),
+    /^50\d ERR_SERVER_DOWN/,
+  );
+});
+
+/** Makes a lock and returns its token. */
+async function locked(dav: DavSite, path: string, question = {}): Promise<string> {
+  const response = await dav.ask("LOCK", path, { body: lockinfo(), ...question });
+  await response.text();
+  return response.headers.get("Lock-Token") ?? `${response.status}`;
+}
+
+Deno.test("WebDAV locks bind all who may write a file, and are opened by their token in the owner's hand alone", async () => {
+  await using dav = await DavSite.open();
+  const token = await locked(dav, "d/ten.txt");
+  const write = (question = {}) => dav.told("PUT", "d/ten.txt", { body: "x", ...question });
+  const carol = { as: "carol", uid: "carol" };
+  const shown = { headers: { If: `(${token})` } };
+  assert.equal(await write(), "423 ERR_LOCKED");
+  assert.equal(await write(carol), "423 ERR_LOCKED");
+  assert.equal(await write({ ...carol, ...shown }), "423 ERR_LOCKED");
+  assert.equal(await write(shown), "204");
+  for (
+    const [method, headers] of [["DELETE", {}], ["MOVE", { Destination: `/dav/HPC${dav.root}/d/y` }]] as const
+  ) {
+    assert.equal(await dav.told(method, "d/ten.txt", { headers }), "423 ERR_LOCKED", method);
+    assert.equal(await dav.told(method, "d", { headers }), "423 ERR_LOCKED", method);
+  }
+  const destination = { Destination: `/dav/HPC${dav.root}/d/ten.txt` };
+  assert.equal(await dav.told("COPY", "d2/canary", { headers: destination }), "423 ERR_LOCKED");
+  assert.equal(await dav.told("LOCK", "d/ten.txt", { body: lockinfo(), ...carol }), "423 ERR_LOCKED");
+  assert.equal(
+    await dav.told("UNLOCK", "d/ten.txt", { headers: { "Lock-Token": token }, ...carol }),
+    "423 ERR_LOCKED",
+  );
+  assert.match(await dav.told("LOCK", "d/ten.txt", shown), /^200 .*Second-(?:600|5\d\d)\b/s);
+  dav.time.ahead = 601_000;
+  assert.equal(await write(carol), "204");
+});
+
+Deno.test("WebDAV locks of a directory bind its account with all below, and nobody else", async () => {
+  await using dav = await DavSite.open();
+  const token = await locked(dav, "d");
+  assert.equal(await dav.told("PUT", "d/sub/new", { body: "x" }), "423 ERR_LOCKED");
+  assert.equal(await dav.told("PUT", "d/sub/new", { body: "x", as: "carol", uid: "carol" }), "201");
+  assert.equal(await dav.told("UNLOCK", "d/sub", { headers: { "Lock-Token": token } }), "204");
+  assert.match(await locked(dav, "unmapped"), /^<opaquelocktoken:/);
+  assert.equal((await Deno.stat(`${dav.root}/unmapped`)).size, 0);
+  assert.equal(await locked(dav, "unmapped"), "423");
+});
+
+Deno.test("WebDAV knows the version of a file under its client's lock as soon as it is written, as davfs2 needs it", async () => {
+  await using dav = await DavSite.open();
+  dav.time.ahead = -3_600_000; // whatever is written has just been written
+  const token = await locked(dav, "d/new");
+  const tag = async (path = "d/new") => (await dav.ask("HEAD", path)).headers.get("ETag") ?? "";
+  const put = (body: string, headers: Record<string, string>, question = {}) =>
+    dav.told("PUT", "d/new", { body, headers, ...question });
+  const shown = { If: `(${token})` };
+  const empty = await tag();
+  assert.match(empty, /^"0-\d+"$/);
+  assert.equal(await put("first", { ...shown, "If-Match": empty }), "204");
+  const fresh = await tag();
+  assert.match(fresh, /^W\/"5-\d+-\w+"$/);
+  assert.equal(await put("again", { ...shown, "If-Match": empty }), "412 ERR_PRECONDITION_FAILED");
+  await Deno.writeTextFile(`${dav.root}/d/new`, "others'");
+  assert.equal(await put("again", { ...shown, "If-Match": fresh }), "412 ERR_PRECONDITION_FAILED");
+  const now = await tag();
+  assert.equal(await put("again", { "If-Match": now }), "423 ERR_LOCKED");
+  assert.equal(await put("again", { ...shown, "If-Match": now }), "204");
+  assert.equal(await Deno.readTextFile(`${dav.root}/d/new`), "again");
+  const modified = (await dav.ask("HEAD", "d/new")).headers.get("Last-Modified") ?? "";
+  assert.equal(await put("since", { ...shown, "If-Unmodified-Since": modified }), "204");
+  assert.equal((await dav.ask("UNLOCK", "d/new", { headers: { "Lock-Token": token } })).status, 204);
+  assert.equal(
+    await put("x", { "If-Match": await tag() }),
+    "412 ERR_PRECONDITION_FAILED",
+    "others may write",
+  );
+  const ofDirectory = await locked(dav, "d");
+  const below = { If: `<https://h/dav/HPC${dav.root}/d> (${ofDirectory})`, "If-Match": await tag() };
+  assert.equal(await put("x", below), "412 ERR_PRECONDITION_FAILED", "it binds its account alone");
+  await dav.ask("UNLOCK", "d", { headers: { "Lock-Token": ofDirectory } });
+  const shared = await locked(dav, "d/new", { body: lockinfo("shared") });
+  const byOne = { If: `(${shared})`, "If-Match": await tag() };
+  assert.equal(await put("x", byOne), "412 ERR_PRECONDITION_FAILED", "others may have one too");
+});
