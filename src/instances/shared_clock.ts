@@ -3,7 +3,7 @@ import type { Clock, Schedule, Stopwatch } from "../model/clock.ts";
 import { type Database, row } from "../store/database.ts";
 import { Following } from "../store/following.ts";
 
-const TURN_MS = 5000;
+const TURN_MS = 15_000;
 /** Error that is always accepted, in milliseconds; otherwise the better one of two agreeing replies counts. */
 const GOOD_MS = 20;
 /** Deviation of the local clock that is logged, in milliseconds. */

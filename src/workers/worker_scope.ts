@@ -83,12 +83,14 @@ export class WorkerAudit {
 }
 
 const REPORT_MS = 1000;
-/** Interval of clock readings in milliseconds: the error of a measured stall. Of an idle worker it is that of reports. */
+/** Interval of clock readings in milliseconds: the error of a measured stall. */
 const LOOK_MS = 250;
+/** The same of an idle worker. */
+const IDLE_LOOK_MS = 2000;
 /** Resolution of a thread's processor time in milliseconds. Reading it is not cheap. */
 const TICK_MS = 10;
 /** Looks after which a worker reports that has nothing to tell. */
-const QUIET_LOOKS = 5;
+const QUIET_LOOKS = 3;
 
 /** Reports counts, event loop delays and survived defects of a worker once a second, less often while it is idle. */
 export class Measurements {
@@ -140,7 +142,7 @@ export class Measurements {
   report(): void {
     const counts = this.take();
     const isQuiet = counts.length + this.#rejections === 0 && Math.max(...this.#delaysMs) < TICK_MS;
-    this.#pauseMs = isQuiet ? REPORT_MS : LOOK_MS;
+    this.#pauseMs = isQuiet ? IDLE_LOOK_MS : LOOK_MS;
     if (isQuiet && this.#delaysMs.length < QUIET_LOOKS) return;
     this.post({
       counts,

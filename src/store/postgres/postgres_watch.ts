@@ -6,7 +6,7 @@ import { TAKES_NO_CHANGES } from "./postgres_servers.ts";
 const REREAD_MS = 15_000;
 
 /** Interval of pings, since a silent connection may be dead. */
-const PING_MS = 3_000;
+const PING_MS = 5_000;
 
 const PAUSE_MS = 250;
 

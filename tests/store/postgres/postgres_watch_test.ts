@@ -149,13 +149,13 @@ test("tells listeners of each change, and when all may have changed", async (wat
   assert.equal(told, 3);
 });
 
-test("tries the connection out every 3 s, and takes all for changed every 15 s", async (watched) => {
+test("tries the connection out every 5 s, and takes all for changed every 15 s", async (watched) => {
   await watched.pass(0);
   const before = watched.watch.version("share");
   await watched.pass(14_999);
   assert.deepEqual(watched.asked, [
     "0 LISTEN",
-    ...[3, 6, 9, 12].map((second) => `${second} SELECT`),
+    ...[5, 10].map((second) => `${second} SELECT`),
   ]);
   assert.equal(watched.watch.version("share"), before);
   await watched.pass(1);
@@ -167,7 +167,7 @@ test("tries the connection out every 3 s, and takes all for changed every 15 s",
 });
 
 test("tells of each trial that went well", async (watched) => {
-  await watched.pass(30_000);
+  await watched.pass(50_000);
   assert.equal(watched.tried, 10);
   assert.equal(watched.unusable, 0);
 });
@@ -192,11 +192,11 @@ const ENDS: readonly (readonly [what: string, answer: Watched["answer"], said: s
     "a server takes no changes any more",
     () => Promise.resolve([{ readOnly: true }]),
     "away the server takes no changes any more",
-    3000,
+    5000,
   ],
-  ["the connection breaks", () => Promise.reject(new Error("cut")), "away cut", 3000],
-  ["an answer is none", () => Promise.resolve([]), "away the server takes no changes any more", 3000],
-  ["no answer comes", () => new Promise(() => {}), "away no answer in time", 3000 + TIMEOUT_MS],
+  ["the connection breaks", () => Promise.reject(new Error("cut")), "away cut", 5000],
+  ["an answer is none", () => Promise.resolve([]), "away the server takes no changes any more", 5000],
+  ["no answer comes", () => new Promise(() => {}), "away no answer in time", 5000 + TIMEOUT_MS],
 ];
 for (const [what, answer, said, afterMs] of ENDS) {
   test(`says so when ${what}, and listens to another server`, async (watched) => {
@@ -223,7 +223,7 @@ test("says so when another session answers on its connection", async (watched) =
   await watched.pass(10_000);
   assert.deepEqual(watched.said, ["there"]);
   backend = 2;
-  await watched.pass(3000);
+  await watched.pass(5000);
   assert.match(watched.said.join("; "), /^there; .*pgbouncer: pool_mode = session/);
 });
 
