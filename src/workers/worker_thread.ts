@@ -111,8 +111,9 @@ export class WorkerThread<In> {
   #lookAfter(watchdog: Watchdog): void {
     if (this.#over || this.#endPings !== undefined) return;
     this.#endPings = regularly(this.events.pingMs ?? PING_MS, () => {
-      if (watchdog.tick()) this.#lose(SILENT);
-      else this.#worker.postMessage({ kind: "ping" });
+      const state = watchdog.tick();
+      if (state === "dead") this.#lose(SILENT);
+      else if (state === "silent") this.#worker.postMessage({ kind: "ping" });
     });
   }
 
@@ -144,12 +145,12 @@ export class WorkerThread<In> {
 /** Ping interval in milliseconds. */
 export const PING_MS = 5000;
 
-/** Unanswered pings in a row that mean death. */
+/** Intervals in a row without a sign of life that mean death. */
 const MOST_UNANSWERED = 4;
 
 const SILENT = `no sign of life for ${MOST_UNANSWERED * PING_MS / 1000} s`;
 
-/** Detects dead workers by unanswered pings, but not after a freeze of process or host. The clock is monotonic. */
+/** Detects dead workers by their silence, but not after a freeze of process or host. The clock is monotonic. */
 export class Watchdog {
   #tickedAt: number;
   #heard = true;
@@ -163,13 +164,14 @@ export class Watchdog {
     this.#heard = true;
   }
 
-  /** Call it every {@link PING_MS}, before the next ping. Returns whether the worker is dead. */
-  tick(): boolean {
+  /** Call it every {@link PING_MS}. Returns "silent" if the worker said nothing since the last call: then ping it. */
+  tick(): "alive" | "silent" | "dead" {
     const now = this.elapsed();
     const late = now - this.#tickedAt > 2 * PING_MS;
     this.#tickedAt = now;
-    this.#unanswered = this.#heard || late ? 0 : this.#unanswered + 1;
+    const heard = this.#heard;
+    this.#unanswered = heard || late ? 0 : this.#unanswered + 1;
     this.#heard = false;
-    return this.#unanswered >= MOST_UNANSWERED;
+    return heard ? "alive" : this.#unanswered < MOST_UNANSWERED ? "silent" : "dead";
   }
 }

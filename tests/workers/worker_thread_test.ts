@@ -92,7 +92,7 @@ function ticksToDeath(
   for (const [i, event] of events.entries()) {
     if (event === "heard") watchdog.heard();
     now += typeof event === "object" ? PING_MS + event.late : PING_MS;
-    if (watchdog.tick()) return i + 1;
+    if (watchdog.tick() === "dead") return i + 1;
   }
   return undefined;
 }
