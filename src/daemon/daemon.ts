@@ -57,7 +57,7 @@ const SECOND = 1000;
 /** Ping interval while down. */
 const PROBE_MS = { least: 4 * SECOND, spread: SECOND };
 /** Ping interval of an idle daemon: with the 5 s for connecting or handshake, a failure is noticed within 15 s. */
-const IDLE_MS = { least: 7 * SECOND, spread: 2 * SECOND };
+const IDLE_MS = { least: 9 * SECOND, spread: SECOND };
 /** Refresh of version and limit, with or without traffic. */
 const REFRESH_MS = 600 * SECOND;
 /** Delay of the ping after a failed request. */

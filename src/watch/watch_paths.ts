@@ -6,17 +6,18 @@ export interface PathsWatch {
   close(): void;
 }
 
-const REST_MS = 1000;
+const LOOK_MS = 1500;
+const REST_MS = 500;
 
 /**
- * Calls back after any path (file or folder) changed and all were unchanged for a second, or one interval if shorter.
+ * Calls back after any path (file or folder) changed and all were unchanged for half a second, or one interval if shorter.
  * @param paths Evaluated at each poll.
  * @param options.intervalMs Evaluated after each poll.
  */
 export function watchPaths(
   paths: () => readonly string[],
   onChange: () => Promise<void> | void,
-  { intervalMs = () => 1000, failed = () => {}, schedule = inStep }: {
+  { intervalMs = () => LOOK_MS, failed = () => {}, schedule = inStep }: {
     readonly intervalMs?: () => number;
     readonly failed?: (error: unknown) => void; // called if the callback throws; the change counts as seen
     readonly schedule?: Schedule;

@@ -132,19 +132,19 @@ test("waits for the end of its callback before it looks again", async (file, tim
 });
 
 const PAUSES: readonly (readonly [intervalMs: number | undefined, untilRest: number])[] = [
-  [undefined, 1000],
+  [undefined, 500],
   [250, 250],
-  [60_000, 1000],
+  [60_000, 500],
 ];
 for (const [intervalMs, untilRest] of PAUSES) {
   test(
-    `looks every ${intervalMs ?? 1000} ms, and ${untilRest} ms after a change`,
+    `looks every ${intervalMs ?? 1500} ms, and ${untilRest} ms after a change`,
     async (file, timers, write) => {
       const watch = watchPaths(() => [file], () => {}, {
         schedule: timers.schedule,
         ...(intervalMs !== undefined && { intervalMs: () => intervalMs }),
       });
-      const everyMs = intervalMs ?? 1000;
+      const everyMs = intervalMs ?? 1500;
       await timers.turn();
       await write("one");
       await timers.turn();
