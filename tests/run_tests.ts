@@ -5,34 +5,11 @@
 import { runSuite } from "./suite.ts";
 import { writeTestGroups } from "./test_groups.ts";
 
-/** Files that last longest, by the clock: they begin first, so that none is left alone at the end. Those of groups follow. */
-const LONGEST = [
-  "faults/upgrade_test.ts",
-  "faults/database_test.ts",
-  "faults/xuudb_test.ts",
-  "faults/provider_test.ts",
-  "faults/process_test.ts",
-  "faults/instance_clock_test.ts",
-  "browser/journey_test.ts",
-  "browser/own_files_test.ts",
-  "browser/bring_into_share_test.ts",
-  "browser/pages_test.ts",
-  "campaign/campaign_test.ts",
-  "demo/several_instances_demo_test.ts",
-  "system/operator_test.ts",
-  "system/damaged_files_test.ts",
-  "system/daemon_failure_test.ts",
-  "system/every_command_test.ts",
-  "system/one_time_test.ts",
-].map((file) => `tests/${file}`);
-
-const status = await run();
-Deno.exit(status);
+Deno.exit(await run());
 
 async function run(): Promise<number> {
   const print = (line: string) => console.log(line);
   if (Deno.args.length > 0) return await runSuite(Deno.args, print);
-  await using groups = await writeTestGroups(new URL("./", import.meta.url));
-  const others = [`--ignore=${groups.folders.join(",")}`, "--config=deno.json"];
-  return await runSuite([...others, ...LONGEST, ...groups.modules, "tests/"], print);
+  await using groups = await writeTestGroups(new URL("./", import.meta.url).pathname);
+  return await runSuite(["--config=deno.json", ...groups.paths], print);
 }
