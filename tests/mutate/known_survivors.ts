@@ -12,6 +12,13 @@ export interface KnownSurvivor {
 
 export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   {
+    file: "src/sharing/store/upload_store.ts",
+    at: 'if (await this.database.read(() => first("uploadOf", keyOf(id))).catch(refused) === undefined) {',
+    change: 'await this.database.read(() => first("uploadOf", keyOf(id))).catch(refused) ===… → false',
+    equivalent: true,
+    why: "an upload that nobody began cannot be held; the guard spares a change of the database",
+  },
+  {
     file: "src/resource/dav/dav.ts",
     at: "if (!CONDITIONS.some((name) => headers.has(name))) return;",
     change: "!CONDITIONS.some((name) => headers.has(name)) → false",

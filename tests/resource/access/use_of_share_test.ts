@@ -16,3 +16,12 @@ Deno.test("useShare() counts the bytes that pass through the service, apart by t
   assert.equal((await site.ask("anonymous", "POST", "access/HPC", address)).status, 200);
   assert.equal(counted.length, 2, "what a daemon hands out itself is not known here");
 });
+
+Deno.test("useShare() refuses who comes after the last use was taken, while the request was under way", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/", { access: "WRITE", maxUses: 1 });
+  Object.defineProperty(site.parts.store, "claim", { value: () => Promise.resolve(undefined) });
+  const at = `access/HPC/${id}/ten.txt`;
+  assert.equal((await site.ask("anonymous", "PUT", at, { body: "seven !" })).status, 404);
+  assert.equal((await site.ask("anonymous", "GET", at)).status, 404);
+});
