@@ -6,7 +6,9 @@ export interface PathsWatch {
   close(): void;
 }
 
+/** Default polling interval, in milliseconds. */
 const LOOK_MS = 1500;
+/** Interval after a change, if shorter. */
 const REST_MS = 500;
 
 /**

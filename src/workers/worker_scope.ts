@@ -85,7 +85,7 @@ export class WorkerAudit {
 const REPORT_MS = 1000;
 /** Interval of clock readings in milliseconds: the error of a measured stall. */
 const LOOK_MS = 250;
-/** The same of an idle worker. */
+/** Interval of clock readings of an idle worker, in milliseconds. */
 const IDLE_LOOK_MS = 2000;
 /** Resolution of a thread's processor time in milliseconds. Reading it is not cheap. */
 const TICK_MS = 10;
@@ -129,7 +129,7 @@ export class Measurements {
     schedule(LOOK_MS, look);
   }
 
-  /** Whether the next report is sent, though the worker be idle. */
+  /** Whether the next report is sent even if the worker is idle. */
   get #isToReport(): boolean {
     return this.#pauseMs === LOOK_MS || this.#delaysMs.length >= QUIET_LOOKS;
   }
