@@ -33,12 +33,14 @@ export function find(session: DaemonSession, path: string): Promise<DatedEntry |
 
 /** Returns the size of a path in bytes; undefined if it does not exist. */
 export async function sizeOf(session: DaemonSession, path: string): Promise<number | undefined> {
-  return (await unlessMissing(session.entry(path)))?.size;
+  return await unlessMissing(session.mayExist(path))
+    ? (await unlessMissing(session.entry(path)))?.size
+    : undefined;
 }
 
 /** Returns the file to be replaced, if it exists. @throws {ERR_NOT_A_FILE} A pipe or device could block the daemon for ever. */
 export async function existingFile(session: DaemonSession, path: string): Promise<DatedEntry | undefined> {
-  const entry = await find(session, path);
+  const entry = await unlessMissing(session.mayExist(path)) ? await find(session, path) : undefined;
   if (entry !== undefined && entry.kind !== "file") throw httpError("ERR_NOT_A_FILE");
   return entry;
 }

@@ -36,14 +36,17 @@ export const IN_MEMORY = ":memory:";
 const LOCK_WAIT_MS = 5000;
 
 /**
- * SQLite file, fully synchronised: acknowledged changes survive a power cut, and so do those with `asyncCommit` that came
- * before. Calls complete synchronously.
+ * SQLite file: acknowledged changes survive a power cut, and so do those with `asyncCommit` that came before. Reads complete
+ * synchronously; the disk takes changes while the thread goes on, those of several calls at once.
  */
 export class SqliteDatabase implements Database {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
   readonly #clock: Clock;
   readonly #sink: Sink | undefined;
+  readonly #log: Deno.FsFile | undefined; // write-ahead log
+  #synced: Promise<void> = Promise.resolve();
+  #nextSynced: Promise<void> | undefined;
 
   /**
    * Opens or creates a file, or {@link IN_MEMORY}, and migrates it. @throws {UnknownDatabase} If damaged, foreign
@@ -62,6 +65,10 @@ export class SqliteDatabase implements Database {
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF",
       );
       this.#migrate(file, schema);
+      if (file === IN_MEMORY) return;
+      // `FULL` would wait at each commit.
+      this.#database.exec("PRAGMA synchronous = NORMAL");
+      this.#log = Deno.openSync(`${file}-wal`);
     } catch (error) {
       this.#database.close();
       throw isDamage(error) ? new UnknownDatabase(`${file}: ${error.message}`, { cause: error }) : error;
@@ -76,17 +83,14 @@ export class SqliteDatabase implements Database {
     return this.#settled(() => this.#walk(work()));
   }
 
-  change<T>(work: () => Work<T>, { asyncCommit = false }: Manner = {}): Promise<T> {
-    return this.#settled(() => {
-      if (asyncCommit) this.#database.exec("PRAGMA synchronous = NORMAL");
-      try {
-        const result = this.#transact(() => this.#walk(work()));
-        if (this.#sink?.failing) this.#sink.retry?.();
-        return result;
-      } finally {
-        if (asyncCommit) this.#database.exec("PRAGMA synchronous = FULL");
-      }
+  async change<T>(work: () => Work<T>, { asyncCommit = false }: Manner = {}): Promise<T> {
+    const result = await this.#settled(() => {
+      const result = this.#transact(() => this.#walk(work()));
+      if (this.#sink?.failing) this.#sink.retry?.();
+      return result;
     });
+    if (!asyncCommit) await this.#onDisk();
+    return result;
   }
 
   version(): number {
@@ -95,6 +99,26 @@ export class SqliteDatabase implements Database {
 
   close(): void {
     this.#database.close();
+    this.#log?.close();
+  }
+
+  /** Waits until all that is committed is on disk. Calls that wait for the one under way share the next. */
+  #onDisk(): Promise<void> {
+    return this.#nextSynced ??= this.#synced.catch(() => {}).then(() => {
+      this.#nextSynced = undefined;
+      return this.#synced = this.#sync();
+    });
+  }
+
+  async #sync(): Promise<void> {
+    try {
+      await this.#log?.syncData();
+    } catch (error) {
+      if (this.isOpen) this.#sink?.failed(error, this.file);
+      throw new DatabaseFailure(`${this.file}-wal: ${error instanceof Error ? error.message : error}`, {
+        cause: error,
+      });
+    }
   }
 
   #settled<T>(action: () => T): Promise<T> {

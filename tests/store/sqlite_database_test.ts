@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { setImmediate } from "node:timers/promises";
 import { SILENT } from "../../src/logging/logger.ts";
 import { Sinks } from "../../src/logging/sink.ts";
 import { DatabaseFailure, row, rows } from "../../src/store/database.ts";
 import { type Schema, SqliteDatabase, UnknownDatabase } from "../../src/store/sqlite_database.ts";
+import { HeldDisk } from "../fixtures/held_disk.ts";
 
 const SCHEMA: Schema = {
   what: "note book",
@@ -53,21 +55,40 @@ Deno.test("SqliteDatabase leaves files of others alone", () =>
     );
   }));
 
-Deno.test("SqliteDatabase waits for the disk at each change but those that ask for no wait", () =>
+Deno.test("SqliteDatabase waits for the disk at each change but those that ask for no wait, together where it can", () =>
   inFolder(async (file) => {
+    using disk = new HeldDisk();
     const database = open(file);
-    const synchronous = async () =>
-      (await database.read(() => row("PRAGMA synchronous", {})))?.["synchronous"];
-    const during: unknown[] = [];
-    const asks = function* () {
-      yield* rows(INSERT, { text: "kept" });
-      during.push((yield* row("PRAGMA synchronous", {}))?.["synchronous"]);
+    const done: string[] = [];
+    const change = async (text: string, asyncCommit = false) => {
+      await database.change(() => rows(INSERT, { text }), { asyncCommit });
+      done.push(text);
     };
-    await database.change(asks);
-    await database.change(asks, { asyncCommit: true });
-    await assert.rejects(database.change(() => rows("no SQL", {}), { asyncCommit: true }), DatabaseFailure);
-    const [normal, full] = [1, 2];
-    assert.deepEqual([during, await synchronous()], [[full, normal], full]);
+    await change("asynchronous", true);
+    assert.deepEqual([done, disk.calls], [["asynchronous"], 0]);
+    const first = change("first");
+    await setImmediate();
+    const found = await database.read(() => rows("SELECT text FROM note", {}));
+    assert.deepEqual([found.length, done.length, disk.calls], [2, 1, 1]);
+    // The call under way may have begun before them.
+    const others = [change("second"), change("third")];
+    await change("asynchronous too", true);
+    assert.equal(disk.calls, 1);
+    disk.end();
+    await first;
+    await setImmediate();
+    assert.deepEqual([done.slice(1), disk.calls], [["asynchronous too", "first"], 2]);
+    disk.end(new Error("broken disk"));
+    for (const other of others) {
+      await assert.rejects(
+        other,
+        (error) => error instanceof DatabaseFailure && /broken disk/.test(error.message),
+      );
+    }
+    const last = change("last");
+    await setImmediate();
+    disk.end();
+    await assert.doesNotReject(last);
     database.close();
   }));
 

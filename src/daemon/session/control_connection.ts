@@ -10,6 +10,8 @@ export type ChecksumAlgorithm = "MD5" | "SHA-1" | "SHA-256" | "SHA-512";
 export class ControlConnection {
   isLoggedIn = false;
   hashes: ChecksumAlgorithm | undefined; // algorithm of `HASH`, once chosen
+  keepsData = false; // whether the daemon leaves data connections open after a transfer (`KEEP-ALIVE`)
+  data: GuardedSocket | undefined; // the one that it left open
   readonly #replies: ReplyReader;
   #heard = false; // whether the daemon sent something since this side did
 
@@ -37,10 +39,13 @@ export class ControlConnection {
     return await this.readReply(ms);
   }
 
-  /** Sends a command that must be answered by a code. @throws {ERR_ACCESS_REFUSED | ERR_DAEMON_SESSION} */
-  async expect(code: number, text: string): Promise<void> {
+  /**
+   * Sends a command that must be answered by a code, and with it others, whose replies the caller reads in order.
+   * @throws {ERR_ACCESS_REFUSED | ERR_DAEMON_SESSION}
+   */
+  async expect(code: number, text: string, ...others: readonly string[]): Promise<void> {
     this.#replies.requireNothingLeft();
-    await this.sendAhead([text]);
+    await this.sendAhead([text, ...others]);
     await this.confirm(code, text);
   }
 
@@ -65,5 +70,10 @@ export class ControlConnection {
   /** @param ms Timeout of the whole reply. @throws {ERR_DAEMON_SESSION} At the end of the stream, or if invalid. */
   readReply(ms = this.replyMs): Promise<Reply> {
     return this.#replies.read(ms);
+  }
+
+  close(): void {
+    this.socket.close();
+    this.data?.close();
   }
 }

@@ -2,7 +2,7 @@ import { invalidPath, tooLongName, withoutSlash } from "../../model/absolute_pat
 import { unlessAborted } from "../../model/clock.ts";
 import type { Body } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
-import { refusal } from "./reply_reader.ts";
+import { refusal, type Reply } from "./reply_reader.ts";
 import type { ChecksumAlgorithm, ControlConnection } from "./control_connection.ts";
 import { DataPortRefused, type DataPorts } from "./data_ports.ts";
 import { downloadStream, type TransferResult } from "./download_stream.ts";
@@ -27,11 +27,13 @@ interface SessionParts {
 const SLOWEST_HASH = 20_000;
 const LONGEST_HASH_MS = 24 * 3600 * 1000;
 
+/** Bytes of an upload up to which a data connection of its own takes longer than the transfer. */
+const SMALL = 1024 ** 2;
+
 /** Session for one HTTP request (daemon-protocol.md 5). A failed transfer ends it: ranges would persist in the daemon. */
 export class DaemonSession {
   #control: ControlConnection;
   #closed = false;
-  #keepsData = false; // whether the daemon keeps data connections open
   #unfinished = 0; // transfers that run or failed
 
   /** @param control Logged-in connection. */
@@ -41,8 +43,14 @@ export class DaemonSession {
 
   /** Returns the entry at a path, following links. @throws {ERR_NOT_FOUND} If absent or out of reach. */
   async entry(path: string): Promise<Entry> {
-    const reply = await this.#control.command(`MLST ${this.#argument(path, "any")}`);
-    if (reply.code === 550) throw nothingThere(`MLST refused: ${reply.text}`);
+    return this.#entryOf(path, await this.#control.command(`MLST ${this.#argument(path, "any")}`));
+  }
+
+  #entryOf(path: string, reply: Reply): Entry {
+    if (reply.code === 550) {
+      this.#control.data?.close(); // as the daemon does
+      throw nothingThere(`MLST refused: ${reply.text}`);
+    }
     const entry = reply.code === 250 && reply.inner.length === 1
       ? parseEntry(reply.inner[0] ?? "")
       : undefined;
@@ -51,6 +59,12 @@ export class DaemonSession {
       throw outOfReach();
     }
     return entry;
+  }
+
+  /** Reports whether something may be at a path; unlike {@link entry}, a daemon that knows `STAT` keeps its data connection. */
+  async mayExist(path: string): Promise<boolean> {
+    const { code, text } = await this.#control.command(`STAT F ${this.#argument(path, "any")}`);
+    return code !== 500 || !text.startsWith("Error processing command 'STAT': Directory/file does not exist");
   }
 
   /**
@@ -133,15 +147,13 @@ export class DaemonSession {
     files: readonly { readonly path: string; readonly length: number }[],
   ): Promise<{ next(): AsyncIterable<Uint8Array<ArrayBuffer>>; close(): void }> {
     const wanted = files.map(({ path, length }) => ({ path: this.#argument(path), length }));
-    const data = wanted.length > 1 ? await this.#openData() : undefined;
-    if (data !== undefined) {
-      this.#keepsData = (await this.#control.command("KEEP-ALIVE true")).code === 200;
-      if (this.#keepsData) {
-        const late = () => this.close();
-        return new FileSeries(wanted, { control: this.#control, data, times: this.parts.times, late });
-      }
-      data.close();
+    const data = wanted.length > 1 ? await this.#openData(true) : undefined;
+    if (data !== undefined && this.#control.data === data) {
+      this.#unfinished++; // the session ends with the series
+      const late = () => this.close();
+      return new FileSeries(wanted, { control: this.#control, data, times: this.parts.times, late });
     }
+    data?.close();
     const one = async function* (this: DaemonSession, file?: { path: string; length: number }) {
       if (file === undefined) throw new TypeError("no more files were wanted");
       yield* await this.download(file.path, { first: 0, length: file.length, stays: true, done: () => {} });
@@ -170,27 +182,30 @@ export class DaemonSession {
     },
   ): Promise<void> {
     const command = `STOR ${this.#argument(path)}`;
-    using data = await this.#openData();
+    const data = await this.#openData(first === 0 && length !== undefined && length <= SMALL);
+    const isKept = this.#control.data === data;
+    using _ = isKept ? undefined : data;
     this.#unfinished++;
     if (first > 0) {
       if (length === undefined) throw new TypeError("the length of a part must be known");
       await this.#control.expect(350, `RANG ${first} ${first + length}`);
     }
-    const reply = await this.#control.command(command);
+    if (isKept) await this.#control.expect(200, `ALLO ${length}`, command);
+    const reply = await (isKept ? this.#control.readReply() : this.#control.command(command));
     if (reply.code !== 150) {
       const diagnostic = tooLongName(path);
       if (diagnostic !== undefined) throw invalidPath(diagnostic);
       throw refusal("STOR", reply);
     }
     progress(0);
-    const sent = await sendBody(body, data, this.parts.times, { most, progress }).catch((error) =>
-      this.#whyEnded(error)
-    );
+    const sent = await sendBody(body, data, this.parts.times, { most, progress, stays: isKept })
+      .catch((error) => this.#whyEnded(error));
     if (length !== undefined && sent !== length) {
       throw httpError("ERR_UPLOAD_INCOMPLETE", `${sent} of ${length} announced bytes came`);
     }
+    await this.#control.sendAhead([`MLST ${argument(path)}`]);
     await this.#control.confirm(226, "STOR");
-    const { size } = await this.entry(path);
+    const { size } = this.#entryOf(path, await this.#control.readReply());
     if (size !== first + sent) {
       throw httpError("ERR_UPLOAD_INCOMPLETE", `${sent} bytes sent from ${first} on, the file has ${size}`);
     }
@@ -249,9 +264,9 @@ export class DaemonSession {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    const isIdle = this.#unfinished === 0 && !this.#keepsData && !this.#control.socket.closed;
+    const isIdle = this.#unfinished === 0 && !this.#control.socket.closed;
     // `QUIT` has no reply, and closing means the same.
-    if (!isIdle) this.#control.socket.close();
+    if (!isIdle) this.#control.close();
     this.parts.onClose(isIdle ? this.#control : undefined);
   }
 
@@ -269,17 +284,29 @@ export class DaemonSession {
     return this.parts.reaches?.(path) ?? true;
   }
 
-  async #openData(): Promise<GuardedSocket> {
-    const { ports, logInAgain } = this.parts;
-    if (this.#keepsData) {
-      await this.#control.expect(200, "KEEP-ALIVE false");
-      this.#keepsData = false;
+  /** Opens a data connection. @param keeps Whether to ask the daemon to leave it open, or to take the one it left open. */
+  async #openData(keeps = false): Promise<GuardedSocket> {
+    const { data, keepsData } = this.#control;
+    if (keeps && data?.closed === false) return data;
+    if (keepsData && !keeps) await this.#control.expect(200, "KEEP-ALIVE false");
+    data?.close();
+    this.#control.keepsData &&= keeps;
+    this.#control.data = undefined;
+    const opened = await this.#openPort();
+    if (keeps && !this.#control.keepsData) {
+      this.#control.keepsData = (await this.#control.command("KEEP-ALIVE true")).code === 200;
     }
+    if (this.#control.keepsData) this.#control.data = opened;
+    return opened;
+  }
+
+  async #openPort(): Promise<GuardedSocket> {
+    const { ports, logInAgain } = this.parts;
     try {
       return await ports.open(this.#control);
     } catch (error) {
       if (!(error instanceof DataPortRefused)) throw error;
-      this.#control.socket.close();
+      this.#control.close();
       this.#control = await logInAgain();
       return await ports.open(this.#control);
     }
@@ -304,7 +331,11 @@ async function sendBody(
   body: Body,
   data: GuardedSocket,
   { dataIdleMs, clientIdleMs }: SessionTimes,
-  { most = Infinity, progress }: { readonly most?: number; readonly progress: (bytes: number) => void },
+  { most = Infinity, progress, stays }: {
+    readonly most?: number;
+    readonly progress: (bytes: number) => void;
+    readonly stays: boolean; // whether the data connection stays open
+  },
 ): Promise<number> {
   let sent = 0;
   const reader = body instanceof Uint8Array ? new Blob([body]).stream().getReader() : body?.getReader();
@@ -319,7 +350,7 @@ async function sendBody(
       sent += chunk.length;
       progress(sent);
     }
-    await data.finishWriting(dataIdleMs);
+    if (!stays) await data.finishWriting(dataIdleMs);
     return sent;
   } catch (error) {
     await reader?.cancel(error).catch(() => {});

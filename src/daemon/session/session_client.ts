@@ -146,7 +146,7 @@ export class SessionClient {
       return this.#session(idle, wanted, { slot, key, unlink });
     } catch {
       unlink();
-      idle.control.socket.close();
+      idle.control.close();
       slot.release(true);
       signal.throwIfAborted();
       return undefined;
@@ -166,7 +166,7 @@ export class SessionClient {
         await this.#logIn(await this.#connect(listening, life.signal), listening, wanted),
       onClose: (idle) => {
         unlink();
-        const close = () => idle?.socket.close();
+        const close = () => idle?.close();
         if (idle !== undefined && key !== undefined && !life.signal.aborted) {
           return slot.keep({ key, control: idle, listening, life, since: performance.now(), close });
         }

@@ -320,6 +320,60 @@ Deno.test("DaemonSession uploads with and without announced length, empty files 
   assert.equal(await Deno.readTextFile(`${site.root}/d/new`), "");
 });
 
+for (const keeps of [true, false]) {
+  Deno.test(`DaemonSession writes small files one after the other to a daemon that ${keeps ? "keeps" : "ends"} data connections`, async () => {
+    await using site = await Site.open();
+    if (!keeps) {
+      site.daemon.sessionFaults.always = {
+        kind: "reply",
+        to: "KEEP-ALIVE",
+        reply: "502 Command not implemented.",
+      };
+    }
+    const { root } = site;
+    {
+      using session = await site.session("d/", { permission: "FULL" });
+      const write = async (name: string, text: string, length: number | undefined = text.length) => {
+        assert.equal(await session.mayExist(`${root}/d/${name}`), false);
+        await session.upload(`${root}/d/${name}`, new Response(text).body, {
+          ...(length !== -1 && { length }),
+          progress: () => {},
+        });
+        assert.equal(await Deno.readTextFile(`${root}/d/${name}`), text);
+        assert.equal(await session.mayExist(`${root}/d/${name}`), true);
+      };
+      for (const [name, text] of [["a", "one"], ["b", ""], ["c", "x".repeat(100_000)]] as const) {
+        await write(name, text);
+      }
+      // A daemon closes the data connection with the answer that there is no such file.
+      await assert.rejects(session.entry(`${root}/d/none`), { code: "ERR_NOT_FOUND" });
+      await write("d", "after");
+      // Others use a connection that ends with them.
+      await write("large", "x".repeat(1024 ** 2 + 1));
+      await write("unknown", "without a length", -1);
+      const listed: string[] = [];
+      await session.list(`${root}/d/sub/`, ({ name }) => listed.push(name));
+      assert.deepEqual(listed, ["x.dat"]);
+      await write("e", "again");
+      await write("f", "again");
+    }
+    await site.allClosed();
+    const opened = site.daemon.sessions.at(-1)?.commands.filter((command) => command === "EPSV").length;
+    assert.equal(opened, keeps ? 6 : 9);
+  });
+}
+
+Deno.test("DaemonSession ends with a small file that is shorter than announced", async () => {
+  await using site = await Site.open();
+  using session = await site.session("d/", { permission: "WRITE" });
+  const write = (text: string, length: number) =>
+    session.upload(`${site.root}/d/new`, new Response(text).body, { length, progress: () => {} });
+  await write("hello", 5);
+  await assert.rejects(write("hello", 9), { code: "ERR_UPLOAD_INCOMPLETE" });
+  session.close();
+  await site.allClosed();
+});
+
 Deno.test("DaemonSession takes an upload that ends early for a failure, although the daemon does not", async () => {
   await using site = await Site.open();
   await assert.rejects(put(site, "d/new", "hello", 9), { code: "ERR_UPLOAD_INCOMPLETE" });
@@ -450,7 +504,7 @@ const FAULTS: [SessionFault, Operation, ErrorCode | "any"][] = [
   [{ kind: "cut-data", after: 3, then: "500" }, "upload", "any"],
   [{ kind: "cut-data", after: 3, then: "close" }, "upload", "any"],
   [{ kind: "no-226" }, "download", "ERR_DAEMON_SESSION_TIMEOUT"],
-  [{ kind: "no-226" }, "upload", "ERR_DAEMON_SESSION_TIMEOUT"],
+  [{ kind: "no-226" }, "upload", "ERR_DAEMON_SESSION"],
   [{ kind: "no-226" }, "list", "ERR_DAEMON_SESSION_TIMEOUT"],
   [{ kind: "reply", to: "STOR", reply: "500 No space left on device" }, "upload", "ERR_STORAGE_FULL"],
   [{ kind: "reply", to: "RETR", reply: "550 not readable" }, "download", "ERR_ACCESS_REFUSED"],

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
+import { setImmediate } from "node:timers/promises";
 import { isShareId, newShareId } from "../../../src/sharing/share.ts";
 import { UnknownDatabase } from "../../../src/store/sqlite_database.ts";
 import { SQL } from "../../../src/sharing/store/share_sql.ts";
 import { openShareStore } from "../../../src/sharing/store/share_store.ts";
 import { DRAFT, MADE, testShareStore, USE } from "./conformance.ts";
 import { assertAlike } from "../../fixtures/assert_alike.ts";
+import { HeldDisk } from "../../fixtures/held_disk.ts";
 import { allShares } from "./all_shares.ts";
 
 testShareStore("openShareStore()", (clock) => {
@@ -116,24 +118,17 @@ Deno.test("openShareStore() takes over a database of an older version, with all 
     openShareStore(file, Date.now).close();
   }));
 
-Deno.test("openShareStore() waits until a change is on the disk", () =>
-  inFolder((file) => {
-    const opened: DatabaseSync[] = [];
-    const { exec } = DatabaseSync.prototype;
-    DatabaseSync.prototype.exec = function (sql) {
-      opened.push(this);
-      return exec.call(this, sql);
-    };
-    try {
-      const store = openShareStore(file, Date.now);
-      const [database] = opened;
-      // 2 is FULL: less, and a power cut takes what was acknowledged.
-      assert.equal(database?.prepare("PRAGMA synchronous").get()?.synchronous, 2);
-      assert.equal(database?.prepare("PRAGMA journal_mode").get()?.journal_mode, "wal");
-      store.close();
-    } finally {
-      DatabaseSync.prototype.exec = exec;
-    }
+Deno.test("openShareStore() waits until a change is on the disk, for the power may be cut", () =>
+  inFolder(async (file) => {
+    using disk = new HeldDisk();
+    const store = openShareStore(file, Date.now);
+    let acknowledged = false;
+    const put = store.put("HPC", DRAFT).then(() => acknowledged = true);
+    await setImmediate();
+    assert.deepEqual([disk.calls, acknowledged], [1, false]);
+    disk.end();
+    await put;
+    store.close();
   }));
 
 Deno.test("whoever looks for some shares of a server does not read them all", () =>
