@@ -198,8 +198,9 @@ export class DaemonSession {
       throw refusal("STOR", reply);
     }
     progress(0);
-    const sent = await sendBody(body, data, this.parts.times, { most, progress, stays: isKept })
-      .catch((error) => this.#whyEnded(error));
+    const { times } = this.parts;
+    const sent = await sendBody(body, data, times, { most, progress }).catch(this.#whyEnded);
+    if (!isKept) await data.finishWriting(times.dataIdleMs).catch(this.#whyEnded);
     if (length !== undefined && sent !== length) {
       throw httpError("ERR_UPLOAD_INCOMPLETE", `${sent} of ${length} announced bytes came`);
     }
@@ -213,11 +214,11 @@ export class DaemonSession {
   }
 
   /** Throws the daemon's reason for an aborted upload, such as a full disk. */
-  async #whyEnded(error: unknown): Promise<never> {
+  #whyEnded = async (error: unknown): Promise<never> => {
     if (!(error instanceof SessionEnded)) throw error;
     const reply = await this.#control.readReply().catch(() => undefined);
     throw reply === undefined || reply.code === 226 ? error : refusal("STOR", reply);
-  }
+  };
 
   async makeDirectory(path: string): Promise<void> {
     await this.#control.expect(257, `MKD ${this.#argument(path)}`);
@@ -331,11 +332,7 @@ async function sendBody(
   body: Body,
   data: GuardedSocket,
   { dataIdleMs, clientIdleMs }: SessionTimes,
-  { most = Infinity, progress, stays }: {
-    readonly most?: number;
-    readonly progress: (bytes: number) => void;
-    readonly stays: boolean; // whether the data connection stays open
-  },
+  { most = Infinity, progress }: { readonly most?: number; readonly progress: (bytes: number) => void },
 ): Promise<number> {
   let sent = 0;
   const reader = body instanceof Uint8Array ? new Blob([body]).stream().getReader() : body?.getReader();
@@ -350,7 +347,6 @@ async function sendBody(
       sent += chunk.length;
       progress(sent);
     }
-    if (!stays) await data.finishWriting(dataIdleMs);
     return sent;
   } catch (error) {
     await reader?.cancel(error).catch(() => {});
