@@ -9,6 +9,9 @@ const LONGEST_MS = 30 * 60_000;
 /** How long the runner may take to say what it was about, in milliseconds. */
 const PARTING_MS = 15_000;
 
+/** Signals that end a run early. */
+const ENDING = ["SIGINT", "SIGTERM"] as const;
+
 const RUNNER = ["test", "--no-check", "--allow-all", "--parallel", "--quiet"];
 
 /**
@@ -27,7 +30,10 @@ export async function runSuite(
     env: { DENO_JOBS: String(JOBS), NO_COLOR: "1" },
     stdout: "piped",
     stderr: "piped",
+    detached: true, // leads a group of all that tests start
   }).spawn();
+  const interrupt = () => signalGroup(child, "SIGINT");
+  for (const signal of ENDING) Deno.addSignalListener(signal, interrupt);
   const report = new Report(print);
   const reading = Promise.all([
     readLines(child.stdout, (line) => report.take(line)),
@@ -48,18 +54,20 @@ export async function runSuite(
     late,
   ]);
   timers.forEach((timer) => clearTimeout(timer));
+  for (const signal of ENDING) Deno.removeSignalListener(signal, interrupt);
+  signalGroup(child, "SIGKILL"); // what tests left running
   for (const line of await skippedLines(report.skipped)) print(line);
   if (status !== undefined) return status.code;
-  killIfAlive(child);
   print(`FAILED | ${report.done} passed | ${report.failed} failed | not ended: see above`);
   return 1;
 }
 
-function killIfAlive(child: Deno.ChildProcess): void {
+/** Signals a process and all that it started. */
+function signalGroup({ pid }: Deno.ChildProcess, signal: Deno.Signal): void {
   try {
-    child.kill("SIGKILL");
+    Deno.kill(-pid, signal);
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error; // else it has ended
+    if (!(error instanceof Deno.errors.NotFound)) throw error; // else all have ended
   }
 }
 

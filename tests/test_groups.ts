@@ -1,7 +1,8 @@
 /**
  * Folders below `tests/` whose test files run together, those of each folder in one isolate: to load the modules that they share
  * takes longer than most of their tests. Tests that take the machine for themselves, and those that count memory or leave
- * timers behind, are in other folders.
+ * timers behind, are in other folders. Files with a test that nothing may be left open after run alone here too: what other
+ * files have open, such as a service for all their tests, would count.
  */
 const TOGETHER = [
   "attributes",
@@ -62,16 +63,20 @@ export async function writeTestGroups(tests: string): Promise<TestGroups> {
   const made = await Deno.makeTempDir({ prefix: "authserver-tests-" });
   const modules: string[] = [];
   const files: string[] = [];
+  const countsOpen = (file: string) => /sanitize\w+: true/.test(Deno.readTextFileSync(file));
   const add = async (below: string): Promise<void> => {
     const found: string[] = [];
+    const isTogether = TOGETHER.includes(below.split("/", 1).join());
     for (
       const entry of Array.from(Deno.readDirSync(tests + below)).sort((a, b) => a.name < b.name ? -1 : 1)
     ) {
       if (entry.isDirectory) await add(`${below}${entry.name}/`);
-      else if (entry.name.endsWith("_test.ts")) found.push(`${tests}${below}${entry.name}`);
+      else if (entry.name.endsWith("_test.ts")) {
+        const file = `${tests}${below}${entry.name}`;
+        (isTogether && !countsOpen(file) ? found : files).push(file);
+      }
     }
-    if (!TOGETHER.includes(below.split("/", 1).join())) files.push(...found);
-    else if (found.length > 0) {
+    if (found.length > 0) {
       const module = `${made}/${below.replaceAll("/", "_")}test.ts`;
       const imports = found.map((file) => `import ${JSON.stringify(`file://${file}`)};\n`);
       await Deno.writeTextFile(module, imports.join(""));

@@ -29,7 +29,7 @@ const PROGRESS_MS = 100;
 interface WorkerEvents {
   readonly said: (message: FromWorker) => void; // says something
   readonly died: (reason: string) => void; // ends without being told to, or gives no sign of life any more
-  readonly pingMs?: number; // how often it is asked for a sign of life, in milliseconds; default `PING_MS`
+  readonly pings?: typeof regularly; // when it is asked for a sign of life
   readonly patience?: Patience;
 }
 
@@ -110,7 +110,7 @@ export class WorkerThread<In> {
 
   #lookAfter(watchdog: Watchdog): void {
     if (this.#over || this.#endPings !== undefined) return;
-    this.#endPings = regularly(this.events.pingMs ?? PING_MS, () => {
+    this.#endPings = (this.events.pings ?? regularly)(PING_MS, () => {
       const state = watchdog.tick();
       if (state === "dead") this.#lose(SILENT);
       else if (state === "silent") this.#worker.postMessage({ kind: "ping" });

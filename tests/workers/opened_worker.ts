@@ -15,12 +15,13 @@ const PERMISSIONS = {
   import: false,
 } as const;
 
-/** A worker that is asked for signs of life each millisecond, and what becomes of it. */
+/** A worker that is asked for a sign of life at each `tick` while one is set, and what becomes of it. */
 export function open(patience?: Patience) {
   const said: FromWorker["kind"][] = [];
   const told: FromWorker[] = [];
   const death = Promise.withResolvers<string>();
   const deaths: string[] = [];
+  const pings: { tick?: (() => void) | undefined } = {};
   const worker = new WorkerThread<Told>(MODULE, "pinged", PERMISSIONS, {
     said: (message) => {
       said.push(message.kind);
@@ -30,8 +31,11 @@ export function open(patience?: Patience) {
       deaths.push(reason);
       death.resolve(reason);
     },
-    pingMs: 1,
+    pings: (_ms, tick) => {
+      pings.tick = tick;
+      return () => pings.tick = undefined;
+    },
     patience,
   });
-  return { worker, said, told, deaths, died: () => inTime(death.promise, "its death") };
+  return { worker, pings, said, told, deaths, died: () => inTime(death.promise, "its death") };
 }

@@ -1,30 +1,40 @@
 import assert from "node:assert/strict";
 import { CannotStart } from "../../src/workers/worker_lifecycle.ts";
-import { inTime } from "../fixtures/deadline.ts";
+import { inTime, until } from "../fixtures/deadline.ts";
 import { ownProcess } from "../fixtures/own_process.ts";
 import { open } from "./opened_worker.ts";
 import { PING_MS, Watchdog } from "../../src/workers/worker_thread.ts";
 
 Deno.test("WorkerThread dies that answers no pings any more, and not before", async () => {
-  const { worker, said, died, deaths } = open();
+  const { worker, pings, said, died, deaths } = open();
+  const heard = (count: number) => until(() => said.length === count, { what: `message ${count}` });
   worker.tell({ kind: "start", pongs: 20 });
   const ready = await worker.ready();
   assert.equal(ready.kind, "ready");
+  await heard(2); // it was asked once before
+  for (let pongs = 1; pongs < 20; pongs++) {
+    pings.tick?.(); // it said something since the last time
+    pings.tick?.();
+    await heard(2 + pongs);
+  }
+  for (let ticks = 0; ticks < 4; ticks++) pings.tick?.();
+  assert.deepEqual(deaths, []);
+  pings.tick?.();
   assert.equal(await died(), "no sign of life for 20 s");
   assert.deepEqual(said, ["ready", ...Array.from({ length: 20 }, () => "pong")]);
-  await new Promise((resolve) => setTimeout(resolve, 10)); // pings, if it were still asked
+  assert.equal(pings.tick, undefined);
   assert.equal(deaths.length, 1);
 });
 
 Deno.test("WorkerThread is not asked for signs of life before it is ready, nor after its end", async () => {
-  const { worker, deaths } = open();
-  await new Promise((resolve) => setTimeout(resolve, 20)); // it would be dead
+  const { worker, pings, deaths } = open();
+  assert.equal(pings.tick, undefined);
   worker.tell({ kind: "start", pongs: 1_000_000 });
   await worker.ready();
+  assert.notEqual(pings.tick, undefined);
   worker.end();
   worker.tell({ kind: "break" });
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  assert.deepEqual(deaths, []);
+  assert.deepEqual([pings.tick, deaths], [undefined, []]);
 });
 
 Deno.test("WorkerThread that cannot start says why; that is no death", async () => {
