@@ -1,4 +1,5 @@
-import { type Items, type Key, type Section, writtenKeys } from "../../src/config/key.ts";
+import type { Items, Key, Section } from "../../src/config/key.ts";
+import { writtenKeys } from "./written_keys.ts";
 
 /** The manual's reference of all keys, from the tables that the configuration is read by. */
 export function configurationReference(sections: readonly Section[]): string {

@@ -1,4 +1,5 @@
-import { type Key, type Section, writtenKeys } from "../../src/config/key.ts";
+import type { Key, Section } from "../../src/config/key.ts";
+import { writtenKeys } from "./written_keys.ts";
 import { OWN_PREFIXES } from "../../src/config/key_reader.ts";
 import { DYNAMIC_ATTRIBUTES, SOURCE } from "../../src/config/keys/attribute_keys.ts";
 import { NO_POSTGRES } from "../../src/config/keys/sharing_keys.ts";

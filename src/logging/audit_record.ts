@@ -1,7 +1,7 @@
 import { printable } from "../model/text.ts";
 
 /** Members of an audit record, in order. Names are a stable format, documented in docs/audit.md. */
-const ORDER = [
+export const AUDIT_MEMBERS = [
   "event",
   "decision",
   "request", // as in the log and `X-Request-Id`
@@ -38,7 +38,7 @@ const ORDER = [
 /** Facts of an audit record; texts, but for these numbers and flags. */
 export type AuditFacts =
   & {
-    readonly [name in Exclude<typeof ORDER[number], "event" | "decision" | Numbers | Flags>]?: string;
+    readonly [name in Exclude<typeof AUDIT_MEMBERS[number], "event" | "decision" | Numbers | Flags>]?: string;
   }
   & { readonly [name in Numbers]?: number }
   & { readonly [name in Flags]?: boolean };
@@ -63,11 +63,8 @@ export type AuditRecord = AuditFacts & {
   readonly decision: "granted" | "refused";
 };
 
-/** All members besides `time`, in order. */
-export const AUDIT_MEMBERS: readonly string[] = ORDER;
-
 /** Formats a record as one JSON line, terminal characters escaped. @param at Milliseconds since the epoch. */
 export function formatAuditLine(at: number, record: AuditRecord): string {
-  const members = ORDER.map((name) => [name, record[name]]);
+  const members = AUDIT_MEMBERS.map((name) => [name, record[name]]);
   return printable(JSON.stringify({ time: new Date(at).toISOString(), ...Object.fromEntries(members) }));
 }

@@ -4,7 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { runCommand } from "../../src/command/run_command.ts";
 import { configurationSchema } from "../../bin/docs/configuration_schema.ts";
 import { parseProperties } from "../../src/config/properties.ts";
-import { writtenKeys } from "../../src/config/key.ts";
+import { writtenKeys } from "../../bin/docs/written_keys.ts";
 import { sections } from "../../bin/docs/sections.ts";
 import { KINDS } from "../../src/service/kinds.ts";
 import { recordedIo } from "../command/recorded_io.ts";

@@ -15,13 +15,13 @@ export interface KeySource {
 /** Cache times in milliseconds. */
 export interface KeyCacheTimes {
   readonly updateMs: number; // lifetime of a user's keys
-  /** Lifetime for users without keys on any server. Default: 30 s, at most `updateMs`. */
-  readonly negativeMs?: number;
-  readonly errorMs?: number; // pause after a failure. Default: 5 s.
   readonly deadlineMs?: number; // deadline of a lookup including its queue. Default: 10 s.
   readonly graceMs?: number; // wait for a server if another has responded. Default: 500 ms.
-  readonly turnMs?: number; // time after which a running lookup blocks no others. Default: 1 s
 }
+
+const NEGATIVE_MS = 30_000; // longest lifetime for users without keys on any server
+const ERROR_MS = 5_000; // pause after a failure
+const TURN_MS = 1_000; // time after which a running lookup blocks no others
 
 /** Error without a current or earlier response. */
 class KeysUnknown extends Error {}
@@ -50,14 +50,7 @@ class ServerKeys {
     times: KeyCacheTimes,
     readonly parts: { readonly elapsed: Stopwatch; readonly log: Logger; readonly closed: AbortSignal },
   ) {
-    this.#times = {
-      negativeMs: 30_000,
-      errorMs: 5_000,
-      deadlineMs: 10_000,
-      graceMs: 500,
-      turnMs: 1_000,
-      ...times,
-    };
+    this.#times = { deadlineMs: 10_000, graceMs: 500, ...times };
   }
 
   hasKeys(user: string): boolean {
@@ -68,8 +61,8 @@ class ServerKeys {
   fresh(user: string, elsewhere: boolean): readonly AuthorizedKey[] | undefined {
     const last = this.#known.get(user) ?? this.#empty.get(user);
     if (last === undefined) return undefined;
-    const { updateMs, negativeMs } = this.#times;
-    const limit = elsewhere ? updateMs : Math.min(negativeMs, updateMs);
+    const { updateMs } = this.#times;
+    const limit = elsewhere ? updateMs : Math.min(NEGATIVE_MS, updateMs);
     return this.parts.elapsed() - last.at < limit ? last.keys : undefined;
   }
 
@@ -125,12 +118,12 @@ class ServerKeys {
 
   /** Settles on the response or when it is slow, so that unreadable key files block nobody. */
   async #forOneTurn<T>(answer: Promise<T>): Promise<{ readonly answer: Promise<T> }> {
-    await within(answer.catch(() => {}), this.#times.turnMs);
+    await within(answer.catch(() => {}), TURN_MS);
     return { answer };
   }
 
   #noteFailure(user: string, cause: unknown): void {
-    this.#failed.set(user, this.parts.elapsed() + this.#times.errorMs);
+    this.#failed.set(user, this.parts.elapsed() + ERROR_MS);
     if (this.#reachable && !this.parts.closed.aborted) {
       this.parts.log.warn("users' keys cannot be read", { server: this.source.server, error: cause });
     }

@@ -10,8 +10,7 @@ export type ChecksumAlgorithm = "MD5" | "SHA-1" | "SHA-256" | "SHA-512";
 export class ControlConnection {
   isLoggedIn = false;
   hashes: ChecksumAlgorithm | undefined; // algorithm of `HASH`, once chosen
-  keepsData = false; // whether the daemon leaves data connections open after a transfer (`KEEP-ALIVE`)
-  data: GuardedSocket | undefined; // the one that it left open
+  data: GuardedSocket | undefined; // data connection that the daemon leaves open (`KEEP-ALIVE`)
   readonly #replies: ReplyReader;
   #heard = false; // whether the daemon sent something since this side did
 

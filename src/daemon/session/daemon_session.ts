@@ -287,17 +287,15 @@ export class DaemonSession {
 
   /** Opens a data connection. @param keeps Whether to ask the daemon to leave it open, or to take the one it left open. */
   async #openData(keeps = false): Promise<GuardedSocket> {
-    const { data, keepsData } = this.#control;
-    if (keeps && data?.closed === false) return data;
-    if (keepsData && !keeps) await this.#control.expect(200, "KEEP-ALIVE false");
-    data?.close();
-    this.#control.keepsData &&= keeps;
-    this.#control.data = undefined;
-    const opened = await this.#openPort();
-    if (keeps && !this.#control.keepsData) {
-      this.#control.keepsData = (await this.#control.command("KEEP-ALIVE true")).code === 200;
+    const control = this.#control;
+    if (keeps && control.data?.closed === false) return control.data;
+    if (control.data !== undefined) {
+      await control.expect(200, "KEEP-ALIVE false");
+      control.data.close();
+      control.data = undefined;
     }
-    if (this.#control.keepsData) this.#control.data = opened;
+    const opened = await this.#openPort();
+    if (keeps && (await this.#control.command("KEEP-ALIVE true")).code === 200) this.#control.data = opened;
     return opened;
   }
 

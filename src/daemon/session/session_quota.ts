@@ -24,10 +24,12 @@ export interface SessionQuotaOptions {
   readonly limit: () => number; // per account and instance
   /** Time a daemon counts an ended session: it sweeps every 5 s (daemon-protocol.md 1.9). */
   readonly holdMs?: number;
-  readonly keepMs?: number; // time that an idle session is kept
   readonly maxWaitMs?: number;
   readonly maxWaiting?: number; // queue length per account
 }
+
+/** Milliseconds that an idle session is kept. */
+const KEEP_MS = 5_000;
 
 interface Waiter<Idle extends IdleSession> {
   readonly instances: readonly number[];
@@ -151,7 +153,6 @@ class Account<Idle extends IdleSession> {
   }
 
   #slot(instance: number, taken: Taken<Idle>, idle?: Idle): Slot<Idle> {
-    const { keepMs = 5_000 } = this.options;
     let over = false;
     return {
       instance,
@@ -164,7 +165,7 @@ class Account<Idle extends IdleSession> {
       },
       keep: (session) => {
         over = true;
-        taken.idle = { session, forget: this.#schedule(keepMs, () => this.#end(taken)) };
+        taken.idle = { session, forget: this.#schedule(KEEP_MS, () => this.#end(taken)) };
         this.#serve();
       },
     };

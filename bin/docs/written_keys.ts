@@ -1,0 +1,14 @@
+import { fileKey, type Items, type Key, optional, path, type Section } from "../../src/config/key.ts";
+
+/** Yields the keys of a section by their written names, and behind each secret the key of its file. */
+export function* writtenKeys(
+  { prefix, keys }: Pick<Section, "prefix" | "keys">,
+): Generator<readonly [name: string, key: Key<unknown> | Items<unknown>]> {
+  for (const [field, key] of Object.entries(keys)) {
+    const name = prefix + (key.name ?? field);
+    yield [name, key];
+    if (key.shape === "many" || !key.secret) continue;
+    const help = `File that contains ${key.name ?? field} alone, such as a credential of systemd`;
+    yield [fileKey(name), optional(path({ help, added: true }))];
+  }
+}
