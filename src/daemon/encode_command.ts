@@ -25,12 +25,7 @@ interface Row<T> {
   readonly expected: string;
 }
 
-interface Session {
-  readonly order: SessionOrder;
-  readonly secret: Secret;
-}
-
-const SESSION_ROWS: readonly Row<Session>[] = [
+const SESSION_ROWS: readonly Row<{ readonly order: SessionOrder; readonly secret: Secret }>[] = [
   {
     key: "client-ip",
     field: "clientAddresses",

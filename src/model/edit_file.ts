@@ -7,22 +7,18 @@ import { openRegularFile, unlessAbsent } from "./regular_file.ts";
 /** Error for a file that was not changed. */
 export class FileNotChanged extends OperatorError {}
 
-/** Outcome of an edit. */
-interface EditOutcome {
-  readonly remarks: readonly string[]; // notes for the operator, such as an owner that could not be kept
-}
-
 const SECRET_MODE = 0o600;
 
 /**
  * Replaces a text file with secrets atomically, under a lock on `<path>.lock`. Another account may own the folder while the editor
  * is root: no file is opened through a link, and owner and mode are read and set on the open file.
  * @param change Returns the new text for the old one, `undefined` without a file. @throws {FileNotChanged}
+ * @returns Notes for the operator, such as an owner that could not be kept.
  */
 export async function editFile(
   path: string,
   change: (text: string | undefined) => string,
-): Promise<EditOutcome> {
+): Promise<{ readonly remarks: readonly string[] }> {
   const target = await followed(path).catch((error: unknown) => {
     throw explained(error, path);
   });

@@ -115,9 +115,7 @@ export class SqliteDatabase implements Database {
       await this.#log?.syncData();
     } catch (error) {
       if (this.isOpen) this.#sink?.failed(error, this.file);
-      throw new DatabaseFailure(`${this.file}-wal: ${error instanceof Error ? error.message : error}`, {
-        cause: error,
-      });
+      throw new DatabaseFailure(`${this.file}-wal: ${error}`, { cause: error });
     }
   }
 

@@ -44,11 +44,6 @@ const MAX_PASSWORD = 1024;
 /** As in `parseCredentials`. */
 const MAX_USER = 256;
 
-interface Target {
-  readonly file: string;
-  readonly user: string;
-}
-
 const add = defineCommand(
   {
     name: "passwd add",
@@ -178,7 +173,10 @@ export const passwd: Command = defineCommands({
   commands: [add, change, verify, remove, list],
 });
 
-async function targetOf(given: Places, user: string): Promise<Target> {
+async function targetOf(
+  given: Places,
+  user: string,
+): Promise<{ readonly file: string; readonly user: string }> {
   if (user === "" || user.length > MAX_USER) {
     throw new WrongUsage(`Expected a user name of 1 to ${MAX_USER} characters`);
   }

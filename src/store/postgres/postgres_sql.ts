@@ -1,12 +1,6 @@
 import type { Values } from "../database.ts";
 import { POSTGRES_SCHEMA } from "./postgres_connection.ts";
 
-/** PostgreSQL statement; names of its parameters in order from `$1`. */
-interface PostgresStatement {
-  readonly text: string;
-  readonly names: readonly string[];
-}
-
 /** Expressions for `:now` and `:clock`: the database's clock. */
 const TIME: ReadonlyMap<string, string> = new Map([
   ["now", "(floor(extract(epoch FROM statement_timestamp()))::bigint)"],
@@ -16,8 +10,14 @@ const TIME: ReadonlyMap<string, string> = new Map([
 /** Largest exact row count; SQLite counts all rows by its shortest index. */
 const COUNTED_ROWS = 10_000;
 
-/** Translates from SQLite: numbered parameters, no index hints, JSON lists, and estimated counts of large tables. */
-export function forPostgres(sql: string, timeIsBound: boolean): PostgresStatement {
+/**
+ * Translates from SQLite: numbered parameters, no index hints, JSON lists, and estimated counts of large tables.
+ * @returns Text and the names of its parameters in order from `$1`.
+ */
+export function forPostgres(
+  sql: string,
+  timeIsBound: boolean,
+): { readonly text: string; readonly names: readonly string[] } {
   const numbers = new Map<string, number>();
   const number = (name: string) => {
     return `$${numbers.getOrInsert(name, numbers.size + 1)}`;
