@@ -26,6 +26,9 @@ async function open(content: unknown, { zone = "UTC" } = {}) {
     clock: () => time.now,
     log,
     intervalMs: 10,
+  }).catch(async (error) => {
+    await Deno.remove(folder, { recursive: true });
+    throw error;
   });
   const alive = setInterval(() => {}, 1000); // the watcher itself keeps no program alive
   return {

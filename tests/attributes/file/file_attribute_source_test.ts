@@ -16,7 +16,11 @@ async function subject(
 ): Promise<Subject & { file: string }> {
   const file = await Deno.makeTempFile({ suffix: ".map" });
   await Deno.writeTextFile(file, text);
-  const source = await fileAttributeSource({ name: "FILE", file, matching, log, intervalMs: 10 });
+  const source = await fileAttributeSource({ name: "FILE", file, matching, log, intervalMs: 10 })
+    .catch(async (error) => {
+      await Deno.remove(file);
+      throw error;
+    });
   // The watcher itself keeps no program alive.
   const alive = setInterval(() => {}, 1000);
   return {
