@@ -57,7 +57,7 @@ class TestInstance {
       },
       change: async (work) => {
         await this.late;
-        const result = await (this.away ? gone() : this.database.change(work));
+        const result = await (this.away ? gone() : this.database.change(work, { asyncCommit: true }));
         for (const hear of listeners) hear();
         return result;
       },
@@ -405,8 +405,8 @@ test("deletes expired orders of operators by thousands", async ([one], later) =>
   for (const order of orders) await one.database.change(() => rows(order, {}));
   const largest = { rows: 0 };
   const change = one.database.change.bind(one.database);
-  one.database.change = async (work) => {
-    const done = await change(work);
+  one.database.change = async (work, manner) => {
+    const done = await change(work, manner);
     if (Array.isArray(done)) largest.rows = Math.max(largest.rows, done.length);
     return done;
   };
