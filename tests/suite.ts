@@ -1,7 +1,7 @@
 import { skippedLines } from "./skipped.ts";
 
-/** Test files at a time: most of them wait, for sockets, processes and disks, so several for each core. */
-const JOBS = 4 * navigator.hardwareConcurrency;
+/** Test files at a time: most of them wait for sockets, so a few more than there are cores. */
+const JOBS = 4;
 /** After so many tests a line of progress. */
 const STEP = 500;
 /** Longest time of a whole run, in milliseconds. */
