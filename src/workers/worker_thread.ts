@@ -29,7 +29,7 @@ const PROGRESS_MS = 100;
 interface WorkerEvents {
   readonly said: (message: FromWorker) => void; // says something
   readonly died: (reason: string) => void; // ends without being told to, or gives no sign of life any more
-  readonly pings?: typeof regularly; // when it is asked for a sign of life
+  readonly pings?: typeof regularly; // schedules what asks it for a sign of life
   readonly patience?: Patience;
 }
 

@@ -3,6 +3,7 @@ import type { TransferResult } from "../../../src/daemon/session/download_stream
 import type { DaemonSession } from "../../../src/daemon/session/daemon_session.ts";
 import type { Entry } from "../../../src/daemon/session/entry.ts";
 import type { ErrorCode } from "../../../src/model/errors.ts";
+import { existingFile, sizeOf } from "../../../src/files/files.ts";
 import { isHttpError } from "../../../src/model/http_error.ts";
 import type { SessionFault } from "../../daemon_simulator/session_fault.ts";
 import { inTime } from "../../fixtures/deadline.ts";
@@ -360,6 +361,24 @@ for (const keeps of [true, false]) {
     await site.allClosed();
     const opened = site.daemon.sessions.at(-1)?.commands.filter((command) => command === "EPSV").length;
     assert.equal(opened, keeps ? 6 : 9);
+  });
+}
+
+for (
+  const reply of [
+    "502 Command not implemented.",
+    "500 Error processing command 'STAT': out of memory",
+    "211 End",
+  ]
+) {
+  Deno.test(`DaemonSession does not take ${JSON.stringify(reply)} for the absence of a file`, async () => {
+    await using site = await Site.open();
+    site.daemon.sessionFaults.always = { kind: "reply", to: "STAT", reply };
+    using session = await site.session("d/", { permission: "WRITE" });
+    for (const name of ["ten.txt", "none"]) assert(await session.mayExist(`${site.root}/d/${name}`), name);
+    assert.equal(await sizeOf(session, `${site.root}/d/ten.txt`), 10);
+    assert.equal(await sizeOf(session, `${site.root}/d/none`), undefined);
+    assert.equal(await existingFile(session, `${site.root}/d/none`), undefined);
   });
 }
 
