@@ -295,7 +295,9 @@ export class DaemonSession {
       control.data = undefined;
     }
     const opened = await this.#openPort();
-    if (keeps && (await this.#control.command("KEEP-ALIVE true")).code === 200) this.#control.data = opened;
+    if (!keeps) return opened;
+    this.#control.data = opened; // ends with the session, should the daemon not answer
+    if ((await this.#control.command("KEEP-ALIVE true")).code !== 200) this.#control.data = undefined;
     return opened;
   }
 

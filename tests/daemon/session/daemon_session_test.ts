@@ -382,6 +382,15 @@ for (
   });
 }
 
+Deno.test("DaemonSession closes a data connection whose daemon does not answer whether it keeps it", {
+  sanitizeResources: true,
+}, async () => {
+  await using site = await Site.open({}, SHORT_TIMES);
+  site.daemon.sessionFaults.always = { kind: "hang", on: "KEEP-ALIVE" };
+  await assert.rejects(put(site, "d/new", "hello", 5), { code: "ERR_DAEMON_SESSION_TIMEOUT" });
+  await site.allClosed();
+});
+
 Deno.test("DaemonSession ends with a small file that is shorter than announced", async () => {
   await using site = await Site.open();
   using session = await site.session("d/", { permission: "WRITE" });
