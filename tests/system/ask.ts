@@ -12,8 +12,8 @@ export interface Question {
   readonly body?: unknown;
   /** Shown on the TLS connection. */
   readonly certificate?: Credential;
-  /** Of kept-alive connections; a connection of its own without it. */
-  readonly agent?: Agent;
+  /** Of kept-alive connections; a connection of its own without it, or with `false`. */
+  readonly agent?: Agent | false;
 }
 
 /** The answer, whole. */

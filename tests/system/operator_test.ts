@@ -228,7 +228,12 @@ Deno.test("bans by hand hold also after the core died", async () => {
   assert(core !== undefined);
   killWorker(core);
   await system.logged(/worker replaced what=core/);
-  assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 429);
+  const statusOfAlice = async () => (await system.ask("/rest/auth", { as: ALICE })).status;
+  await until(async () => await statusOfAlice() !== 503, {
+    what: "the new core knows the bans",
+    everyMs: 10,
+  });
+  assert.equal(await statusOfAlice(), 429);
   const { json } = await command(system, "status", "--json");
   assert.deepEqual(json().bans, { passwords: 0, tokens: 0, operator: 1 });
 });

@@ -69,6 +69,8 @@ export interface Site extends AsyncDisposable {
 /** A service in front of simulated daemons. */
 export interface SystemUnderTest extends Site {
   readonly port: number;
+  /** Keeps connections to the service for the next request. */
+  readonly agent: Agent;
   readonly service: Omit<RunningService, "parts" | "rejected"> & {
     readonly pid: number;
     /** Asks for a reload by a signal, and does not wait for it. */
@@ -243,13 +245,15 @@ async function systemAt(site: Site, start: Start): Promise<SystemUnderTest> {
     for (const look of waiting) look();
   });
   const { port } = service;
-  const send = (path: string, question?: Question) =>
-    ask(`https://localhost:${port}${path}`, site.authority.certificate, question);
-  await someDaemonAnswered(send, site.authority.certificate);
+  const agent = new Agent({ keepAlive: true });
+  const send = (path: string, question: Question = {}) =>
+    ask(`https://localhost:${port}${path}`, site.authority.certificate, { agent, ...question });
+  await someDaemonAnswered(send);
   const description = new ApiDescription((await send("/openapi.json")).json(), ["DEMO", "Demo-Site"]);
   return {
     ...site,
     port,
+    agent,
     service,
     log,
     ask: async (path, question = {}) => {
@@ -278,6 +282,7 @@ async function systemAt(site: Site, start: Start): Promise<SystemUnderTest> {
       });
     },
     async [Symbol.asyncDispose]() {
+      agent.destroy();
       service.stop();
       await service.stopped;
       await site[Symbol.asyncDispose]();
@@ -287,16 +292,13 @@ async function systemAt(site: Site, start: Start): Promise<SystemUnderTest> {
 
 /** A service says that a server is up once a daemon of it has answered; where none will, for a test of that, go on. */
 async function someDaemonAnswered(
-  send: (path: string, question: Question) => Promise<Reply>,
-  ca: string,
+  send: (path: string) => Promise<Reply>,
 ): Promise<void> {
-  const agent = new Agent({ keepAlive: true, ca });
   const end = performance.now() + 3000;
   await until(
-    async () => (await send("/health/ready", { agent })).status !== 503 || performance.now() > end,
+    async () => (await send("/health/ready")).status !== 503 || performance.now() > end,
     { everyMs: 10 },
   );
-  agent.destroy();
 }
 
 function mainFile(

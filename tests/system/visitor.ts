@@ -1,3 +1,4 @@
+import type { Agent } from "node:https";
 import { ask, type Question, type Reply } from "./ask.ts";
 
 /** What a browser sends with a form of a page that it has from us. */
@@ -11,15 +12,20 @@ export class Visitor {
   readonly settings: string[] = [];
 
   constructor(
-    readonly system: { readonly port: number; readonly authority: { readonly certificate: string } },
+    readonly system: {
+      readonly port: number;
+      readonly authority: { readonly certificate: string };
+      readonly agent?: Agent;
+    },
     readonly base = "",
   ) {}
 
   /** @param question Headers come beside those of the browser. */
   async get(path: string, question: Question = {}): Promise<Reply> {
-    const { port, authority } = this.system;
+    const { port, authority, agent } = this.system;
     const cookie = [...this.cookies].map((pair) => pair.join("=")).join("; ");
     const reply = await ask(`https://localhost:${port}${path}`, authority.certificate, {
+      agent,
       ...question,
       headers: { Accept: "text/html", ...(cookie !== "" && { Cookie: cookie }), ...question.headers },
     });
