@@ -2,14 +2,17 @@
  * `deno task test [PATH...]`: every test, or those in the paths. Prints how far it is in a few lines, what fails in full, and
  * at the end the runner's own summary and what was skipped. Ends with the runner's status, after half an hour at the latest.
  */
+import { makeScratchFolder } from "./scratch_folder.ts";
 import { runSuite } from "./suite.ts";
 import { writeTestGroups } from "./test_groups.ts";
 
-Deno.exit(await run());
+Deno.exit(await runTests());
 
-async function run(): Promise<number> {
+async function runTests(): Promise<number> {
   const print = (line: string) => console.log(line);
-  if (Deno.args.length > 0) return await runSuite(Deno.args, print);
+  await using scratch = await makeScratchFolder();
+  const run = (paths: readonly string[]) => runSuite(paths, print, { scratch });
+  if (Deno.args.length > 0) return await run(Deno.args);
   await using groups = await writeTestGroups(new URL("./", import.meta.url).pathname);
-  return await runSuite(["--config=deno.json", ...groups.paths], print);
+  return await run(["--config=deno.json", ...groups.paths]);
 }

@@ -1,3 +1,4 @@
+import type { ScratchFolder } from "./scratch_folder.ts";
 import { skippedLines } from "./skipped.ts";
 
 /** Test files at a time: most of them wait for sockets, so a few more than there are cores. */
@@ -17,17 +18,22 @@ const RUNNER = ["test", "--no-check", "--allow-all", "--parallel", "--quiet"];
 /**
  * Runs the tests below the paths.
  * @param print Takes a line of the report.
- * @param longestMs After it the run ends, the tests that hang are named, and it has failed.
+ * @param options.longestMs After it the run ends, the tests that hang are named, and it has failed.
+ * @param options.scratch Where tests write; default: the system's folder for temporary files.
  * @returns The exit status.
  */
 export async function runSuite(
   paths: readonly string[],
   print: (line: string) => void,
-  longestMs = LONGEST_MS,
+  { longestMs = LONGEST_MS, scratch }: {
+    readonly longestMs?: number;
+    readonly scratch?: Pick<ScratchFolder, "path" | "within">;
+  } = {},
 ): Promise<number> {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [...RUNNER, ...paths],
-    env: { DENO_JOBS: String(JOBS), NO_COLOR: "1" },
+  const [program = "", ...args] = [...scratch?.within ?? [], Deno.execPath(), ...RUNNER, ...paths];
+  const child = new Deno.Command(program, {
+    args,
+    env: { DENO_JOBS: String(JOBS), NO_COLOR: "1", ...scratch && { TMPDIR: scratch.path } },
     stdout: "piped",
     stderr: "piped",
     detached: true, // leads a group of all that tests start

@@ -17,7 +17,7 @@ async function suiteOf(text: string, longestMs?: number) {
   try {
     await Deno.writeTextFile(`${folder}/a_test.ts`, text);
     return {
-      status: await runSuite([folder], (line) => lines.push(line), longestMs),
+      status: await runSuite([folder], (line) => lines.push(line), { longestMs }),
       text: lines.join("\n"),
     };
   } finally {

@@ -1,0 +1,36 @@
+/** Memory that is free where tests write to memory, and how much of it they may take, in bytes. */
+const FREE = 8 * 1024 ** 3;
+const SIZE = 4 * 1024 ** 3;
+
+/** Folder in which tests make their temporary files and folders, removed at the end. */
+export interface ScratchFolder extends AsyncDisposable {
+  readonly path: string;
+  /**
+   * Command that runs another one, to be put before it. With it the folder is in memory as long as that runs: on a disk that
+   * others keep busy, tests wait for each file that they make or remove. Empty where this is not permitted.
+   */
+  readonly within: readonly string[];
+}
+
+export async function makeScratchFolder(): Promise<ScratchFolder> {
+  const path = await Deno.makeTempDir({ prefix: "tests-" }); // short: tests make sockets below it
+  await Deno.chmod(path, 0o1777); // servers that tests start run under another account
+  // Mounted for this command and its children alone, so that nothing stays mounted, however they end.
+  const mount = `mount -t tmpfs -o mode=1777,size=${SIZE} tests "$0" && exec "$@"`;
+  const within = ["unshare", "--mount", "sh", "-c", mount, path];
+  return {
+    path,
+    within: Deno.systemMemoryInfo().available >= FREE && await succeeds([...within, "true"]) ? within : [],
+    [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }),
+  };
+}
+
+async function succeeds([program = "", ...args]: readonly string[]): Promise<boolean> {
+  try {
+    const command = new Deno.Command(program, { args, stdin: "null", stdout: "null", stderr: "null" });
+    return (await command.output()).success;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
