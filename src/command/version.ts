@@ -12,13 +12,7 @@ export const version = defineCommand({
 }, async (given) => {
   const { target } = Deno.build;
   const configuration = await mainFile(given);
-  const value = {
-    version: VERSION,
-    deno: Deno.version.deno,
-    v8: Deno.version.v8,
-    target,
-    configuration,
-  };
+  const value = { version: VERSION, deno: Deno.version.deno, v8: Deno.version.v8, target, configuration };
   return { value, text: `authserver ${VERSION} (Deno ${value.deno}, ${target})\n` };
 });
 

@@ -52,13 +52,7 @@ export class InstanceRegister extends Following {
     },
   ) {
     const { log, schedule } = parts;
-    super({
-      look: () => this.#turn(),
-      everyMs: TURN_MS,
-      trouble: "instances are not known",
-      log,
-      schedule,
-    });
+    super({ look: () => this.#turn(), everyMs: TURN_MS, trouble: "instances are not known", log, schedule });
   }
 
   /** Instances as last seen; only this one before the first look. */

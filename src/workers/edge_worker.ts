@@ -54,6 +54,9 @@ hear((message: ToEdgeWorker) => {
     case "ping":
       tell({ kind: "pong" });
       break;
+    case "sync":
+      void edge?.then(() => tell({ kind: "synced" }));
+      break;
     case "drain":
       void Promise.all([edge, metricsEdge].map(async (one) => (await one)?.drain(message.withinMs))).then(
         () => {

@@ -102,7 +102,7 @@ export class ServingCore {
   /** Waits for running work with the daemons, then ends. @param options.last Whether the service ends with it. */
   async close({ last }: { readonly last: boolean } = { last: false }): Promise<void> {
     this.#worker.tell({ kind: "close", last });
-    await this.#worker.closed(CLOSE_MS);
+    await this.#worker.says("closed", CLOSE_MS);
     const late = setTimeout(this.#drained.resolve, PORT_MS);
     await this.#drained.promise;
     clearTimeout(late);

@@ -103,10 +103,16 @@ export class ServingEdge {
     this.#worker.tell({ kind: "log-level", level: snapshot.config.logging.level });
   }
 
+  /** Waits until everything that it was told has taken effect, or it is gone. */
+  async settled(): Promise<void> {
+    this.#worker.tell({ kind: "sync" });
+    await this.#worker.says("synced", DRAIN_MS);
+  }
+
   /** Refuses new connections, finishes running requests, then ends. */
   async drain(): Promise<void> {
     this.#worker.tell({ kind: "drain", withinMs: DRAIN_MS });
-    await this.#worker.closed(DRAIN_MS + CLOSE_MS);
+    await this.#worker.says("closed", DRAIN_MS + CLOSE_MS);
     this.end();
   }
 

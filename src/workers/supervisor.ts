@@ -107,10 +107,11 @@ export class Supervisor {
   }
 
   renewTls(material: TlsMaterial): Promise<void> {
-    return this.#changes.inTurn(() => {
+    return this.#changes.inTurn(async () => {
       this.#snapshot = { ...this.#snapshot, material };
-      this.#edges.current?.follow(this.#snapshot);
       this.#cores.tell({ kind: "material", material });
+      this.#edges.current?.follow(this.#snapshot);
+      await this.#edges.current?.settled();
       this.log.info("certificates renewed");
     });
   }
@@ -138,6 +139,7 @@ export class Supervisor {
       this.#cores.use(core);
       await this.reports.moveTo(snapshot.config);
       this.#edges.current?.follow(snapshot);
+      await this.#edges.current?.settled(); // else a request after the reload could reach the old core
       this.log.info("configuration reloaded", { generation: this.generation });
     });
   }

@@ -23,6 +23,8 @@ export type ToEdgeWorker =
   /** The service stops soon: connections end after their response. */
   | { readonly kind: "leave" }
   | { readonly kind: "ping" }
+  /** Answered once all messages before it have taken effect. */
+  | { readonly kind: "sync" }
   | { readonly kind: "drain"; readonly withinMs: number };
 
 /** Message of the supervisor to a core's worker. */
@@ -59,6 +61,7 @@ export type FromWorker =
   | { readonly kind: "log"; readonly text: string }
   | { readonly kind: "measured"; readonly report: Report }
   | { readonly kind: "pong" }
+  | { readonly kind: "synced" }
   /** From the edge: the core has no pending requests. */
   | { readonly kind: "core-idle"; readonly generation: number }
   | { readonly kind: "closed" };

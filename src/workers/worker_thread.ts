@@ -98,8 +98,9 @@ export class WorkerThread<In> {
     throw new CannotStart([`the ${this.name} was ended before it was ready`]);
   }
 
-  async closed(withinMs: number): Promise<void> {
-    await this.#next(withinMs, ({ kind }) => kind === "closed" || kind === "failed");
+  /** Waits for a message of a kind, or until it fails or the time is over. */
+  async says(wanted: FromWorker["kind"], withinMs: number): Promise<void> {
+    await this.#next(withinMs, ({ kind }) => kind === wanted || kind === "failed");
   }
 
   end(): void {

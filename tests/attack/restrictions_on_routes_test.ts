@@ -135,7 +135,9 @@ async function present(): Promise<unknown> {
       async ({ name }) => [name, await Deno.readTextFile(outside + name)],
     ),
   );
-  const { shares } = (await system.ask("/rest/share/HPC", { as: ALICE })).json();
+  const listed = await system.ask("/rest/share/HPC", { as: ALICE });
+  assert.equal(listed.status, 200, listed.text);
+  const { shares } = listed.json();
   return { files, shares, stolen: [...Deno.readDirSync(`${data}/d`)].map(({ name }) => name).sort() };
 }
 

@@ -6,15 +6,35 @@ export interface SpiedWorker {
   /** Lets it die, see {@link killWorker}. */
   kill(): void;
   /** Sends it a message as if it were the supervisor. */
-  tell(message: unknown): void;
+  tell(message: Told): void;
+  /** Keeps back messages to it from now on. */
+  hold(): HeldMessages;
   /** Resolves when it is over. */
   readonly ended: Promise<void>;
   /** How often it was ended so far. */
   readonly ends: number;
 }
 
+/** Messages to a worker that are kept back. */
+export interface HeldMessages {
+  /** Their kinds, in their order. */
+  readonly kinds: readonly unknown[];
+  /** Sends them, and keeps back no more. */
+  release(): void;
+}
+
 /** A worker that is not started by then, in milliseconds, is not started. */
 const MAX_WAIT_MS = 15_000;
+
+/** A message of the supervisor. */
+interface Told {
+  readonly kind?: unknown;
+}
+
+interface Held {
+  readonly message: Told;
+  readonly options: StructuredSerializeOptions | undefined;
+}
 
 /** In the order of their start. */
 const workers: SpiedWorker[] = [];
@@ -23,6 +43,7 @@ const waiting = new Set<() => void>();
 globalThis.Worker = class extends Worker {
   readonly #end: () => void;
   #ends = 0;
+  #held: Held[] | undefined;
 
   constructor(specifier: string | URL, options?: WorkerOptions) {
     super(specifier, options);
@@ -36,9 +57,27 @@ globalThis.Worker = class extends Worker {
       },
       kill: () => killWorker(this),
       tell: (message) => this.postMessage(message),
+      hold: () => {
+        const held = this.#held = new Array<Held>();
+        return {
+          get kinds() {
+            return held.map(({ message }) => message.kind);
+          },
+          release: () => {
+            this.#held = undefined;
+            for (const { message, options } of held) super.postMessage(message, options);
+          },
+        };
+      },
       ended: promise,
     });
     for (const look of [...waiting]) look();
+  }
+
+  override postMessage(message: Told, given?: Transferable[] | StructuredSerializeOptions): void {
+    const options = Array.isArray(given) ? { transfer: given } : given;
+    if (this.#held === undefined) super.postMessage(message, options);
+    else this.#held.push({ message, options });
   }
 
   override terminate(): void {

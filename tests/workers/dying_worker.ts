@@ -7,5 +7,5 @@ const ready = worker.ready().then(() => "ready", (error) => `${error.constructor
 worker.tell({ kind: "break" });
 const reason = await died();
 const notReady = await ready;
-await inTime(worker.closed(3600_000), "the end of one that is dead");
+await inTime(worker.says("closed", 3600_000), "the end of one that is dead");
 console.log(JSON.stringify({ died: reason, notReady, closed: true }));

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
 import { setImmediate } from "node:timers/promises";
-import { until } from "../fixtures/deadline.ts";
+import { inTime, until } from "../fixtures/deadline.ts";
 import { ask, type Reply } from "../system/ask.ts";
 import { LogFile } from "../../src/logging/log_file.ts";
 import { metricsPage } from "../../src/workers/service_status.ts";
@@ -64,6 +64,25 @@ Deno.test("Supervisor.reload() waits for the reload before it, and for a renewal
       lines.join("").match(/configuration reloaded generation=\d|certificates renewed/g),
       ["configuration reloaded generation=2", "configuration reloaded generation=3", "certificates renewed"],
     );
+  } finally {
+    await supervisor.stop();
+  }
+});
+
+Deno.test("Supervisor.reload() ends when the edge directs new requests to the new core, and not before", async () => {
+  await using site = await createSite();
+  const snapshot = await snapshotOf(site, (main) => main);
+  const from = workersSoFar();
+  const supervisor = await Supervisor.start(snapshot, { logFile: new LogFile(undefined, () => {}) });
+  try {
+    const held = (await startedWorker("edge", from)).hold();
+    let isOver = false;
+    const reload = supervisor.reload(snapshot).then(() => isOver = true);
+    await until(() => held.kinds.includes("core"), { what: "the edge is to use the new core" });
+    await aWhile();
+    assert.equal(isOver, false);
+    held.release();
+    await inTime(reload, "the end of the reload");
   } finally {
     await supervisor.stop();
   }

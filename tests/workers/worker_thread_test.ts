@@ -82,12 +82,12 @@ Deno.test("WorkerThread dies of a defect, and whoever waits for it is told", asy
   assert.match(stderr, /Uncaught \(in worker "pinged"\) Error: a defect/); // by the runtime itself
 });
 
-Deno.test("WorkerThread.closed() waits for the worker's word, and no longer than it is told", async () => {
+Deno.test("WorkerThread.says() waits for the worker's word, and no longer than it is told", async () => {
   const { worker } = open();
   worker.tell({ kind: "start", pongs: 1_000_000 });
   await worker.ready();
-  await worker.closed(1);
-  const closed = worker.closed(3600_000);
+  await worker.says("closed", 1);
+  const closed = worker.says("closed", 3600_000);
   worker.tell({ kind: "end" });
   await inTime(closed, "the end");
   worker.end();

@@ -50,16 +50,7 @@ export const check = defineCommand({
   const strict = given.flag("strict");
   const ok = snapshot !== undefined && (online ?? []).every((finding) => finding.ok) &&
     !(strict && diagnostics.length > 0);
-  const value = {
-    ok,
-    judgedAs: account?.name,
-    asRoot,
-    diagnostics,
-    trusted,
-    logins,
-    permissions,
-    online,
-  };
+  const value = { ok, judgedAs: account?.name, asRoot, diagnostics, trusted, logins, permissions, online };
   for (const diagnostic of given.flag("json") ? [] : diagnostics) {
     io.stderr(withRemedy(diagnostic));
   }

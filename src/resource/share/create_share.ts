@@ -66,13 +66,7 @@ export async function makeShare(call: Call, body: unknown, parts: SharingParts):
     mail: fields.notify ? mailFor(call, server.name, fields.access, parts) : undefined,
     made: await makingOf(call, { path, account, server }, parts),
   }, parts.maxPerUser);
-  call.audit({
-    server: server.name,
-    owner: share.owner,
-    target: share.target,
-    path,
-    access: share.access,
-  });
+  call.audit({ server: server.name, owner: share.owner, target: share.target, path, access: share.access });
   return share;
 }
 
