@@ -24,11 +24,12 @@ export interface HeldMessages {
 }
 
 /** A worker that is not started by then, in milliseconds, is not started. */
-const MAX_WAIT_MS = 15_000;
+const MAX_WAIT_MS = 60_000;
 
 /** A message of the supervisor. */
 interface Told {
   readonly kind?: unknown;
+  readonly [field: string]: unknown;
 }
 
 interface Held {
