@@ -39,7 +39,6 @@ interface UploadedFile {
   readonly name: string;
   readonly size?: number | undefined; // bytes, if known
   readonly replaced?: boolean;
-  readonly digest?: string | undefined; // that the request wants, if the session of the upload gave it
 }
 
 type UploadParts = Pick<SharingParts, "sessions" | "uploads" | "uses" | "clock">;
@@ -59,7 +58,7 @@ export async function answerUpload(
   if (!("name" in result)) {
     return emptyResponse({ status: 202, headers: { "Upload-Offset": String(result.received) } });
   }
-  const digest = result.digest ?? await digestOf(call, place, result);
+  const digest = await digestOf(call, place, `${place.path}${result.name}`, result.size);
   return emptyResponse({
     status: result.replaced ? 200 : 201,
     headers: {
@@ -69,23 +68,18 @@ export async function answerUpload(
   });
 }
 
-/**
- * Returns the digest of what arrived, if the request wants one. Without it the file is there all the same.
- * @param opened Session of the upload; default: a session of its own.
- */
+/** Returns the digest of what arrived, if the request wants one. Without it the file is there all the same. */
 async function digestOf(
   call: Call,
   place: UploadPlace,
-  { name, size }: UploadedFile,
-  opened?: DaemonSession,
+  path: string,
+  known: number | undefined,
 ): Promise<string | undefined> {
   if (!call.request.headers.has("Want-Repr-Digest")) return undefined;
-  const path = `${place.path}${name}`;
   try {
-    using own = opened === undefined ? await place.open(call.signal) : undefined;
-    const session = opened ?? own;
-    return session &&
-      await wantedDigest(session, path, size ?? (await session.entry(path)).size, call.request.headers);
+    using session = await place.open(call.signal);
+    const size = known ?? (await session.entry(path)).size;
+    return await wantedDigest(session, path, size, call.request.headers);
   } catch (error) {
     call.log.warn("digest of an upload not computed", { path, error });
   }
@@ -110,11 +104,7 @@ export async function bringFile(
   const id = { server, share, key: createHash("sha256").update(secret).digest("hex").slice(0, 32) };
   const { unfinished } = parts.uploads;
   try {
-    return await unfinished.alone(
-      id,
-      key === undefined,
-      (held) => bring(call, held, { place, brought }, parts),
-    );
+    return await unfinished.alone(id, key === undefined, (held) => bring(held, place, brought, parts));
   } catch (error) {
     const kept = key === undefined ? await giveUp(call, place, id, parts) : undefined;
     if (kept !== undefined) return kept;
@@ -140,9 +130,9 @@ async function giveUp(
 
 /** Writes a file or a piece. The recorded upload decides what is permitted, not later requests. */
 async function bring(
-  call: Call,
   held: HeldUpload,
-  { place, brought }: { readonly place: UploadPlace; readonly brought: Brought },
+  place: UploadPlace,
+  brought: Brought,
   parts: UploadParts,
 ): Promise<UploadedFile | { readonly received: number }> {
   const { range, naming } = brought;
@@ -171,7 +161,7 @@ async function bring(
     const isWhole = upload.total === undefined ? range.kind === "whole" : received === upload.total;
     if (!isWhole) return { received };
     result = { ...await giveName(session, held, { place, brought, signal }, parts), size: received };
-    return result = { ...result, digest: await digestOf(call, place, result, session) };
+    return result;
   } finally {
     await ("name" in result ? use.finish({ bytes: received, complete: true }) : use.giveBack());
   }
