@@ -98,15 +98,20 @@ export class WorkerThread<In> {
     throw new CannotStart([`the ${this.name} was ended before it was ready`]);
   }
 
-  /** Waits for a message of a kind, or until it fails or the time is over. */
+  /** Waits for a message of a kind, or until the worker fails or ends or the time is over. */
   async says(wanted: FromWorker["kind"], withinMs: number): Promise<void> {
     await this.#next(withinMs, ({ kind }) => kind === wanted || kind === "failed");
   }
 
   end(): void {
+    this.#end(`the ${this.name} was ended before it was ready`);
+  }
+
+  #end(reason: string): void {
     this.#over = true;
     this.#endPings?.();
     this.#worker.terminate();
+    for (const take of [...this.#waiting]) take({ kind: "failed", diagnostics: [reason] });
   }
 
   #lookAfter(watchdog: Watchdog): void {
@@ -120,8 +125,7 @@ export class WorkerThread<In> {
 
   #lose(reason: string): void {
     if (this.#over) return;
-    this.end();
-    for (const take of [...this.#waiting]) take({ kind: "failed", diagnostics: [reason] });
+    this.#end(reason);
     this.events.died(reason);
   }
 

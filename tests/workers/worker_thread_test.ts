@@ -82,6 +82,16 @@ Deno.test("WorkerThread dies of a defect, and whoever waits for it is told", asy
   assert.match(stderr, /Uncaught \(in worker "pinged"\) Error: a defect/); // by the runtime itself
 });
 
+Deno.test("WorkerThread.says() waits no longer for a worker that is ended", async () => {
+  const { worker, deaths } = open();
+  worker.tell({ kind: "start", pongs: 1_000_000 });
+  await worker.ready();
+  const closed = worker.says("closed", 3600_000);
+  worker.end();
+  await inTime(closed, "the end of the wait");
+  assert.deepEqual(deaths, []);
+});
+
 Deno.test("WorkerThread.says() waits for the worker's word, and no longer than it is told", async () => {
   const { worker } = open();
   worker.tell({ kind: "start", pongs: 1_000_000 });
