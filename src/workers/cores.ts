@@ -144,6 +144,7 @@ export class Cores {
 
   async #replace(): Promise<void> {
     this.use(await this.prepare(this.#parts.snapshot()));
+    await this.#parts.edges.current?.settled(); // else a request after "worker replaced" could find no core
   }
 
   /** Keeps an update for later cores and sends its logins to the others, so that failed attempts count in all. */

@@ -25,7 +25,10 @@ export class Edges {
     this.#restartPolicy = new RestartPolicy({
       ...parts,
       what: "edge",
-      start: async () => this.use(await this.start(parts.snapshot())),
+      start: async () => {
+        this.use(await this.start(parts.snapshot()));
+        await this.current?.settled();
+      },
     });
   }
 

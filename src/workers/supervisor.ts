@@ -176,6 +176,7 @@ export class Supervisor {
     ]);
     this.reports.audit({ event: "start", decision: "granted" }); // before a request needs to know if that works
     this.#cores.use(core);
+    await this.#edges.current?.settled();
   }
 
   #close(): void {

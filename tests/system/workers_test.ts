@@ -44,7 +44,8 @@ Deno.test("when the core dies requests get 503 with Retry-After, and a new core 
   await mortal.logged(/error core died, starting another generation=1/);
   await mortal.logged(/worker replaced what=core/);
   mortal.daemon().delay = 0;
-  assert.equal((await mortal.ask("/rest/auth/HPC", POST)).status, 200);
+  const served = await mortal.ask("/rest/auth/HPC", POST);
+  assert.equal(served.status, 200, served.text);
   const ready = await mortal.ask("/health/ready");
   assert.equal(ready.json().generation, 2);
 });

@@ -88,6 +88,26 @@ Deno.test("Supervisor.reload() ends when the edge directs new requests to the ne
   }
 });
 
+Deno.test("Supervisor reports a core as replaced when the edge directs requests to the new one, and not before", async () => {
+  await using site = await createSite();
+  const [from, lines] = [workersSoFar(), new Array<string>()];
+  const supervisor = await Supervisor.start(await snapshotOf(site, (main) => main), {
+    logFile: new LogFile(undefined, (text) => void lines.push(text)),
+  });
+  const isReplaced = () => lines.some((line) => line.includes("worker replaced what=core"));
+  try {
+    const held = (await startedWorker("edge", from)).hold();
+    (await startedWorker("core 1", from)).kill();
+    await until(() => held.kinds.includes("core"), { what: "the edge is to use the new core" });
+    await aWhile();
+    assert.equal(isReplaced(), false);
+    held.release();
+    await until(isReplaced, { what: "the core is replaced" });
+  } finally {
+    await supervisor.stop();
+  }
+});
+
 Deno.test("Supervisor.reload() lets an edge go that has ended: at the end of all it is not ended again", async () => {
   await using site = await createSite();
   const snapshot = await snapshotOf(site, (main) => main);
