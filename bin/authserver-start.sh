@@ -64,7 +64,7 @@ started=$!
 echo "$started" >"$PID"
 echo "UFTP $SERVERNAME starting"
 
-# Until it serves or has ended; whoever is still busy after half a minute is left to it.
+# Waits until the service is ready or has ended, at most 30 s.
 waited=0
 while [ "$waited" -lt 150 ] && ! grep -qF 'Server started' "$STARTLOG"; do
   if ! kill -0 "$started" 2>/dev/null; then
@@ -73,6 +73,8 @@ while [ "$waited" -lt 150 ] && ! grep -qF 'Server started' "$STARTLOG"; do
     rm -f "$PID"
     exit 1
   fi
-  sleep 0.2
+    sleep 0.2
   waited=$((waited + 1))
 done
+grep -qF 'Server started' "$STARTLOG" || echo "$SERVERNAME is still starting, see $STARTLOG" >&2
+

@@ -12,12 +12,12 @@ const HEAD = `# Commands and their JSON
 What the commands do and which options they have is in \`authserver COMMAND --help\` and in the manual pages
 (\`docs/man\`). Every command takes \`--config FILE\` and \`--json\`:
 
-- With \`--json\` a command prints one JSON value on standard output. Messages go to standard error as ever, and
+- With \`--json\` a command prints one JSON value on standard output. Messages go to standard error, and
   the exit status is the same.
-- A command that fails before it has a result prints \`{"error": "…"}\`; one that is called as it cannot be
-  called may print nothing.
-- Members are added in later versions, and none is renamed or taken away without a word in the changelog: leave
-  aside those that you do not know.
+- A command that fails before it has a result prints \`{"error": "…"}\`; after wrong usage it
+  may print nothing.
+- Later versions can add members; the changelog announces renamed or removed members. Ignore members that you
+  do not know.
 
 In the tables \`[]\` is each element of a list, \`*\` any name; what is marked with ? is not always there.
 `;

@@ -132,10 +132,6 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Explained>> = {
     meaning: "The text is not a distinguished name.",
     remedy: "Write the name as `CN=Ann Example, O=Site, C=DE`.",
   },
-  ERR_INVALID_ORDER: {
-    meaning: "The value has characters that no daemon may get. It is neither sent nor shown nor logged.",
-    remedy: "Remove such characters, for example line breaks, from the path, group or pattern.",
-  },
   ERR_INVALID_PATH: {
     meaning: "The service does not send this path to a daemon.",
     remedy: "Use an absolute path without `..` that names a file or directory.",
@@ -152,6 +148,10 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Explained>> = {
     meaning: "A query parameter of a token request is invalid.",
     remedy:
       "Use `lifetime=<seconds>`, `renewable=true`, `limited=true`, `path=/directory/`, `activity=read`, `server=<name>`, `address=<range>`, `name=<text>`.",
+  },
+  ERR_INVALID_VALUE: {
+    meaning: "The value has characters that no daemon may get. It is neither sent nor shown nor logged.",
+    remedy: "Remove such characters, for example line breaks, from the path, group or pattern.",
   },
   ERR_KEY_LOOKUP_FAILED: {
     meaning: "Not all daemons could be asked for the user's SSH keys: the key is neither right nor wrong.",
@@ -196,7 +196,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Explained>> = {
   },
   ERR_METHOD_UNKNOWN: {
     meaning: "The service does not implement this HTTP method (RFC 9110, 15.6.2).",
-    remedy: "Use GET, HEAD, POST, PUT, DELETE or OPTIONS.",
+    remedy: "Use GET, HEAD, POST, PUT, DELETE or OPTIONS, and below `/dav/` the methods of WebDAV.",
   },
   ERR_NOT_ACCEPTABLE: {
     meaning: "The resource has no media type that the client accepts (RFC 9110, 15.5.7).",

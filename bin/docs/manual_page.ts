@@ -128,13 +128,15 @@ function synopsis({ name, operands, options }: DocumentedCommand): string {
 const EXIT_STATUS = `.SH EXIT STATUS
 .TP
 .B 0
-Fine.
+Success.
 .TP
 .B 1
-A problem, which is explained on standard error.
+Failure; standard error has the reason.
 .TP
 .B 2
 Wrong usage.
+.PP
+Some commands have further statuses, described above.
 `;
 
 function environment(): string {

@@ -71,7 +71,7 @@ export interface DaemonGroup {
   readonly description: string;
   readonly size: number;
   status(): GroupStatus;
-  /** Announces a session to a daemon. @throws {ERR_INVALID_ORDER} Nothing was sent. @throws The errors of daemons. */
+  /** Announces a session to a daemon. @throws {ERR_INVALID_VALUE} Nothing was sent. @throws The errors of daemons. */
   openSession(
     order: SessionOrder,
     options: { readonly instance?: number; readonly signal: AbortSignal },

@@ -130,12 +130,12 @@ export function encodePing(): string {
   return encode("uftp-ping-request", [], undefined);
 }
 
-/** Encodes a request for an account's home and keys. @throws {ERR_INVALID_ORDER} */
+/** Encodes a request for an account's home and keys. @throws {ERR_INVALID_VALUE} */
 export function encodeUserInfo(user: string): string {
   return encode("uftp-get-user-info-request", USER_INFO_ROWS, user);
 }
 
-/** Encodes a session request. @throws {ERR_INVALID_ORDER} */
+/** Encodes a session request. @throws {ERR_INVALID_VALUE} */
 export function encodeSession(order: SessionOrder, secret: Secret): string {
   return encode("uftp-transfer-request", SESSION_ROWS, { order, secret });
 }
@@ -147,7 +147,7 @@ function encode<T>(type: string, rows: readonly Row<T>[], command: T): string {
     if (value === undefined) continue;
     const line = `${key}=${value}`;
     if (line.length > MAX_LINE || !isPlainText(value) || !allows(value, command)) {
-      throw httpError("ERR_INVALID_ORDER", { field, expected });
+      throw httpError("ERR_INVALID_VALUE", { field, expected });
     }
     request += `${line}\n`;
   }

@@ -169,7 +169,7 @@ export class Files {
   async remove(path: string, signal: AbortSignal): Promise<void> {
     using session = await this.open(path, signal);
     const { kind } = await session.entry(path);
-    if (kind === "directory") this.#requireTree(path);
+    this.#requireRemovable(path, kind);
     await removeTree(session, path, kind);
   }
 
@@ -194,7 +194,7 @@ export class Files {
       this.#copyTree(session, { from, to: target, kind, size, depth: 0 }, { shallow, ...writing });
     const old = await find(session, to);
     if (old === undefined || (old.kind !== "directory" && kind !== "directory")) return await copyTo(to);
-    if (old.kind === "directory") this.#requireTree(to);
+    this.#requireRemovable(to, old.kind);
     const part = temporary(to);
     await this.withTemporary(part, async (renamed) => {
       using _ = session;
@@ -242,7 +242,7 @@ export class Files {
     const rename = () => withParent(session, to, () => session.rename(from, to));
     const old = await find(session, to);
     if (old === undefined || (old.kind !== "directory" && kind !== "directory")) return await rename();
-    if (old.kind === "directory") this.#requireTree(to);
+    this.#requireRemovable(to, old.kind);
     const aside = temporary(to);
     await this.withTemporary(aside, async (renamed) => {
       using _ = session;
@@ -258,6 +258,12 @@ export class Files {
     if (!this.confine(directory).limits.every((limits) => coversTree(limits, `${directory}/`))) {
       throw httpError("ERR_OUTSIDE_LIMITS", "the limits cut across the directory");
     }
+  }
+
+  /** What a directory replaces is deleted afterwards by a session that may. @throws {ERR_ACCESS_REFUSED | ERR_OUTSIDE_LIMITS} */
+  #requireRemovable(path: string, kind: Entry["kind"]): void {
+    if (this.confine(path).permission !== "FULL") throw httpError("ERR_ACCESS_REFUSED", "deletes something");
+    if (kind === "directory") this.#requireTree(path);
   }
 
   #requireBoth(from: string, to: string, kind: Entry["kind"]): void {

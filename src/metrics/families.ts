@@ -43,7 +43,7 @@ export const FAMILIES = {
     "When the configuration was last read, successfully or not, in seconds since the epoch",
   ),
   authserver_sink_up: gauge(
-    "1 if audit lines, log, console, databases and their records of uses can be written, else 0; authserver status says why",
+    "1 if the sink can be written (audit lines, log, console, databases, records of uses) or delivered to (webhook, mail), else 0; authserver status has the reason",
     "sink",
   ),
   authserver_sink_lost_total: counter("Lines and records that could not be written and are lost", "sink"),
@@ -59,7 +59,7 @@ export const FAMILIES = {
     "method",
   ),
   authserver_authentications_total: counter(
-    "What the methods of authentication made of credentials of their kind",
+    "Results of authenticators for credentials of their kind",
     "authenticator",
     "result",
   ),
@@ -68,13 +68,13 @@ export const FAMILIES = {
     "server",
     "decision",
   ),
-  authserver_tokens_total: counter("Tokens of the service's own, granted or refused", "decision"),
+  authserver_tokens_total: counter("Requests for tokens of this service, granted or refused", "decision"),
   authserver_token_revocations_total: counter(
     "Requests of users to revoke one or all of their tokens",
     "decision",
   ),
   authserver_ssh_certificates_total: counter(
-    "OpenSSH certificates that were shown or to be forgotten (action: shown, forgotten)",
+    "Uploads (action: shown) and removals (action: forgotten) of OpenSSH certificates",
     "action",
     "decision",
   ),
@@ -86,7 +86,7 @@ export const FAMILIES = {
   authserver_admin_actions_total: counter("Actions of administrators, granted or refused", "decision"),
   authserver_share_bytes_total: counter("Bytes of shared files that passed through the service", "direction"),
   authserver_shares: gauge("Shares in the store"),
-  authserver_bans: gauge("Users and addresses that have to wait, by the reason why", "reason"),
+  authserver_bans: gauge("Banned and throttled users and addresses, by reason", "reason"),
   authserver_daemon_up: gauge(
     "1 if the transfer daemon can take sessions, else 0; daemon is its number in the group",
     "server",

@@ -48,7 +48,7 @@ export const ERRORS = {
     text: "The transfer server is not available, please try again later",
     headers: { "Retry-After": "5" },
   },
-  ERR_DIGEST_MISMATCH: { status: 400, text: "The file that arrived does not have the digest of the request" },
+  ERR_DIGEST_MISMATCH: { status: 400, text: "The received file does not match the digest in the request" },
   ERR_DRAINING: {
     status: 503,
     text: "The service is draining and will stop soon",
@@ -60,7 +60,7 @@ export const ERRORS = {
   },
   ERR_EXISTS: {
     status: 405,
-    text: "There is already something of this name",
+    text: "A file or directory with this name already exists",
     headers: { Allow: "OPTIONS, PROPFIND, GET, HEAD, PUT, DELETE, COPY, MOVE, LOCK, UNLOCK" },
   },
   ERR_EXPECTATION_FAILED: {
@@ -85,12 +85,12 @@ export const ERRORS = {
   ERR_INSTANCE_UNKNOWN: { status: 404, text: "This transfer server does not exist" },
   ERR_INTERNAL: { status: 500, text: "Internal error" },
   ERR_INVALID_NAME: { status: 400, text: "Invalid distinguished name" },
-  ERR_INVALID_ORDER: { status: 400, text: "Invalid value for {field}: expected {expected}" },
   ERR_INVALID_PATH: { status: 400, text: "Invalid path: {diagnostic}" },
   // authentication.md 1.8 says 403
   ERR_INVALID_PREFERENCES: { status: 403, text: "User preferences must have the form key:value,key:value" },
   ERR_INVALID_REQUEST: { status: 400, text: "{text}" },
   ERR_INVALID_TOKEN_REQUEST: { status: 400, text: "{text}" },
+  ERR_INVALID_VALUE: { status: 400, text: "Invalid value for {field}: expected {expected}" },
   ERR_KEY_LOOKUP_FAILED: {
     status: 503,
     text: "Signing in is not possible at the moment, please try again later",
@@ -112,10 +112,10 @@ export const ERRORS = {
     text: "The transfer server does not answer, please try again later",
     headers: { "Retry-After": "10" },
   },
-  ERR_LOCKED: { status: 423, text: "This is locked" },
+  ERR_LOCKED: { status: 423, text: "Another user or program has locked this file or directory" },
   ERR_LOGIN_BOUND: {
     status: 403,
-    text: "A token with proof of possession cannot be exchanged for one without",
+    text: "A token bound to a key or certificate cannot be exchanged for an unbound token",
   },
   ERR_LOGIN_NOT_DERIVABLE: {
     status: 403,
@@ -134,8 +134,8 @@ export const ERRORS = {
     headers: { Connection: "close" },
   },
   ERR_NOT_ACCEPTABLE: { status: 406, text: "This resource is available as {offered}" },
-  ERR_NOT_A_FILE: { status: 409, text: "This name belongs to something other than a file" },
-  ERR_NOT_FOUND: { status: 404, text: "There is nothing {where}" },
+  ERR_NOT_A_FILE: { status: 409, text: "This name belongs to a directory or a special file" },
+  ERR_NOT_FOUND: { status: 404, text: "{what} was not found" },
   ERR_NOT_PERMITTED: { status: 403, text: "{text}" },
   ERR_NOT_READY: {
     status: 503,
@@ -143,8 +143,8 @@ export const ERRORS = {
     headers: { "Retry-After": "10" },
   },
   ERR_NO_ACCOUNT: { status: 401, text: "You have no account on this server" },
-  ERR_NO_DIRECTORY: { status: 409, text: "The directory that should contain this does not exist" },
-  ERR_NO_LOCK: { status: 409, text: "There is no such lock here" },
+  ERR_NO_DIRECTORY: { status: 409, text: "The parent directory does not exist" },
+  ERR_NO_LOCK: { status: 409, text: "The lock token is not valid for this file or directory" },
   ERR_OTHER_SERVER: { status: 502, text: "The destination is on another server" },
   ERR_OUTSIDE_CAPABILITIES: { status: 403, text: "Your token does not allow a session in this directory" },
   ERR_OUTSIDE_LIMITS: { status: 403, text: "Your allowed and forbidden paths exclude this directory" },
@@ -203,7 +203,7 @@ export const ERRORS = {
   },
   ERR_STORAGE_FULL: {
     status: 507,
-    text: "The disk to which the file is written is full, or its owner's quota there is used",
+    text: "The disk is full, or the disk quota of the account is used up",
   },
   ERR_STRONGER_LOGIN_NEEDED: { status: 403, text: "This server requires another login: {needed}" },
   ERR_TARGET_TOO_LONG: {

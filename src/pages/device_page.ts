@@ -80,7 +80,7 @@ async function requestOf(call: Call, code: string, { logins, throttle }: DeviceP
   );
 }
 
-const noRequest = () => httpError("ERR_NOT_FOUND", { where: "under this code" });
+const noRequest = () => httpError("ERR_NOT_FOUND", { what: "A request with this code" });
 
 function wrongCode(call: Call, parts: DevicePageParts): HttpResponse {
   const page = codePage(call, parts, "", markup`<p role="alert" class="diagnostic">${SAYS.wrong}</p>`);

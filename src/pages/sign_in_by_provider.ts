@@ -90,7 +90,7 @@ function visitAt(
 function providerOf({ params }: Call, { ways }: SignInParts): { name: string; login: BrowserLogin } {
   const name = params.get("way") ?? "";
   const login = ways.providers.get(name);
-  if (login === undefined) throw httpError("ERR_NOT_FOUND", { where: "here" });
+  if (login === undefined) throw httpError("ERR_NOT_FOUND", { what: "This login" });
   return { name, login };
 }
 

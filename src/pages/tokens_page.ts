@@ -59,7 +59,7 @@ export async function revokeTokenByForm(call: Call, { registry }: TokenPageParts
 /** Serves `POST /certificate`: stores an OpenSSH certificate, so that its key signs in. */
 export async function showCertificateByForm(call: Call, parts: TokenPageParts): Promise<HttpResponse> {
   const { certificates } = parts;
-  if (certificates === undefined) throw httpError("ERR_NOT_FOUND", { where: "here" });
+  if (certificates === undefined) throw httpError("ERR_NOT_FOUND", { what: "This page" });
   const form = await readOwnForm(call);
   const line = (form.get("line") ?? "").trim();
   const account = form.has("own") ? call.user.uid : undefined;

@@ -39,7 +39,7 @@ export async function ownFiles(
   const home = async () => {
     const info = await facts.daemons.userInfo(uid, call.signal);
     if (info.kind !== "known" || info.home === undefined) {
-      throw httpError("ERR_NOT_FOUND", { where: "like a home directory", reason: "the daemon reports none" });
+      throw httpError("ERR_NOT_FOUND", { what: "The home directory", reason: "the daemon reports none" });
     }
     return absolutePath(`${info.home}/`);
   };

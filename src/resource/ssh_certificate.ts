@@ -63,7 +63,7 @@ export async function forgetCertificate(call: Call, parts: CertificateParts): Pr
       if (error instanceof UnusableKey) throw httpError("ERR_CERTIFICATE_REFUSED", { why: error.message });
       throw error;
     }
-    if (!wasThere) throw httpError("ERR_NOT_FOUND", { where: "of this certificate" });
+    if (!wasThere) throw httpError("ERR_NOT_FOUND", { what: "The certificate" });
     return { status: 204, headers: new HeaderList(), body: null };
   });
 }

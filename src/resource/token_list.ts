@@ -36,7 +36,7 @@ export async function revokeToken(
   if (isNarrowed(call) && id !== shownId(call)) throw endsItselfOnly();
   call.audit({ token: id.slice(0, LONGEST_ID) });
   if (!await kept(registry).revoke(ownerOf(call), id)) {
-    throw httpError("ERR_NOT_FOUND", { where: "of this id" });
+    throw httpError("ERR_NOT_FOUND", { what: "The token" });
   }
   return emptyResponse({ status: 204 });
 }

@@ -112,7 +112,7 @@ export async function answerWeb(
   const refusal = () =>
     inside
       ? invalidRequest("The path is not in its normal form")
-      : httpError("ERR_NOT_FOUND", { where: "here" });
+      : httpError("ERR_NOT_FOUND", { what: "This address" });
   const answer = target !== undefined
     ? await service.answer({ method, ...target, headers, client, body }, signal)
     : await errorResponse(refusal(), crypto.randomUUID(), new Acceptance(headers.get("Accept")));

@@ -141,7 +141,7 @@ Deno.test({
     );
     for (const state of await states(page) as string[]) assert.match(state, / Done, verified$/);
     const total = await page.evaluate("document.querySelector('#total').innerText");
-    assert.match(String(total), /31 of 31 files .*not uploaded: 2 made by file managers/);
+    assert.match(String(total), /31 of 31 files .*skipped: 2 that file managers created/);
     await look(page, "own-uploads");
     assert.equal(await Deno.readTextFile(`${sharing.data}/d/run 7/deep/<b>.csv`), "1,2");
 

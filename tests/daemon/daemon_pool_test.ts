@@ -155,11 +155,11 @@ Deno.test("openSession() takes the instances in turn, and one by its number", as
 
 Deno.test("openSession() and userInfo() send nothing that must not be sent", async () => {
   await using setting = await Setting.start(1);
-  await assertFails(setting.open({ user: "root" }), "ERR_INVALID_ORDER");
-  await assertFails(setting.open({ file: "/a\rb/" }), "ERR_INVALID_ORDER");
+  await assertFails(setting.open({ user: "root" }), "ERR_INVALID_VALUE");
+  await assertFails(setting.open({ file: "/a\rb/" }), "ERR_INVALID_VALUE");
   await assert.rejects(
     async () => await setting.group.userInfo("a\nb", new AbortController().signal),
-    { code: "ERR_INVALID_ORDER" },
+    { code: "ERR_INVALID_VALUE" },
   );
   assert.equal(setting.daemons[0]?.connections, 1);
 });

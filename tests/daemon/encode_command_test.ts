@@ -215,7 +215,7 @@ Deno.test("encodeSession() refuses what is over it, names the field and never sh
     assert.throws(
       () => encodeSession(order, SECRET),
       (error) => {
-        assert(isHttpError(error, "ERR_INVALID_ORDER"), String(error));
+        assert(isHttpError(error, "ERR_INVALID_VALUE"), String(error));
         assert.equal(error.status, 400);
         assert.equal(error.publicMessage.startsWith(`Invalid value for ${field}: expected `), true);
         return true;
@@ -223,9 +223,9 @@ Deno.test("encodeSession() refuses what is over it, names the field and never sh
       JSON.stringify(change),
     );
   }
-  assert.throws(() => encodeSession(ORDER, new Secret("short")), { code: "ERR_INVALID_ORDER" });
+  assert.throws(() => encodeSession(ORDER, new Secret("short")), { code: "ERR_INVALID_VALUE" });
   assert.throws(() => encodeSession(ORDER, new Secret("x".repeat(30) + "\nuser=bob")), {
-    code: "ERR_INVALID_ORDER",
+    code: "ERR_INVALID_VALUE",
   });
 });
 
@@ -240,7 +240,7 @@ Deno.test("encodeUserInfo() asks about nobody whose name could be more than a na
       `a${"b".repeat(8192)}`,
     ]
   ) {
-    assert.throws(() => encodeUserInfo(user), { code: "ERR_INVALID_ORDER" }, user);
+    assert.throws(() => encodeUserInfo(user), { code: "ERR_INVALID_VALUE" }, user);
   }
 });
 
@@ -327,7 +327,7 @@ fuzz({
       new Set(order.clientAddresses.map((address) => canonicalAddress(address))),
     );
   },
-  throws: ["ERR_INVALID_ORDER"],
+  throws: ["ERR_INVALID_VALUE"],
   growth: { longest: 64 * 1024, input: (file) => ({ ...ORDER, file }) },
 });
 
@@ -339,7 +339,7 @@ Deno.test("encodeUserInfo(): what the daemon reads is what was meant, or nothing
       try {
         request = encodeUserInfo(user);
       } catch (error) {
-        assert(isHttpError(error, "ERR_INVALID_ORDER"), String(error));
+        assert(isHttpError(error, "ERR_INVALID_VALUE"), String(error));
         return;
       }
       sent++;

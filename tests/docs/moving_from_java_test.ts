@@ -26,7 +26,7 @@ Deno.test("the guide's figures of configuration keys are those of the fixture", 
   const ignored = named(warnings.filter((line) => line.includes("ignored: "))).difference(refused);
   const accepted = keys.length - refused.size - ignored.size;
   const figures =
-    `Of ${keys.length} configuration keys of the Java service, this one accepts ${accepted}, ignores ${ignored.size} with a warning, and refuses ${
+    `The Java service has ${keys.length} configuration keys. This service accepts ${accepted}, ignores ${ignored.size} with a warning, and refuses ${
       refused.size === 0 ? "none" : refused.size
     }.`;
   assert(

@@ -17,7 +17,7 @@ const NOTHING = {
 
 const STATES: readonly (readonly [readonly boolean[], string])[] = [
   [[true, true], "All transfer servers are up."],
-  [[true, false], "1 of 2 transfer servers are up."],
+  [[true, false], "Transfer servers up: 1 of 2."],
   [[false, false], "No transfer server is up."],
 ];
 for (const [states, text] of STATES) {
@@ -160,7 +160,7 @@ Deno.test("statusPage() tells a known caller of each server what they are there,
     "Up",
     "Server AA",
     "Daemons",
-    "2 of 2 are up",
+    "2 of 2 up",
     "Account",
     "ann",
     "Group",
@@ -194,7 +194,7 @@ Deno.test("statusPage() tells a known caller of each server what they are there,
     "Copy",
     "pyuftp auth -u ann -P https://h/rest/auth/AA:./",
     "authserver 1.2.3, up since TIME (yesterday)",
-    "1 of 2 instances are running. Their configurations differ. Shares and new certificates are not available: the database does not answer.",
+    "Instances running: 1 of 2. Their configurations differ. Shares and new certificates are not available: the database does not answer.",
     "As of TIME",
   ]);
 });

@@ -25,7 +25,10 @@ export const check = defineCommand({
   ],
   operands: {},
   options: {
-    online: { help: "Test the connection to each daemon, identity provider and attribute source" },
+    online: {
+      help:
+        "Test the connection to each daemon, identity provider, attribute source, database, log server, webhook and mail relay",
+    },
     strict: { help: "Treat warnings as errors" },
     permissions: { help: "Print the permissions of the service's workers" },
   },

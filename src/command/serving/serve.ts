@@ -14,6 +14,7 @@ export const serve = defineCommand({
   details: [
     "SIGTERM and SIGINT stop the service: it drains for container.drainSeconds, then lets running requests finish for at most 20 seconds.",
     "SIGHUP and changes of configuration files reload the configuration.",
+    "Exit status 78: the configuration cannot be used; systemd does not restart the service then.",
   ],
   operands: {},
   options: {

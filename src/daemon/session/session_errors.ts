@@ -9,5 +9,5 @@ export class SessionEnded extends HttpError {
 
 /** Returns the error for any inaccessible path in a share; callers do not learn the reason. */
 export function nothingThere(reason: string, cause?: unknown): HttpError {
-  return httpError("ERR_NOT_FOUND", { where: "of this name here", reason }, cause);
+  return httpError("ERR_NOT_FOUND", { what: "The file or directory", reason }, cause);
 }

@@ -60,7 +60,7 @@ export async function carryOut(call: Call, parts: AdminParts): Promise<HttpRespo
   checkAdministrator(call, parts.servers);
   const name = call.params.get("action") ?? "";
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
-  if (action === undefined) throw httpError("ERR_NOT_FOUND", { where: "here" });
+  if (action === undefined) throw httpError("ERR_NOT_FOUND", { what: "This page" });
   call.audit({ task: name });
   const body = await readJson(call.request);
   const member = membersOf(body);

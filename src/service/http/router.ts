@@ -116,7 +116,7 @@ export class Router {
       const params = new Map(placeholders.map((name, i) => valueOf(name, values[i])));
       return [{ route, params, vagueness: vagueness(route.path, path) }];
     });
-    if (matching.length === 0) throw httpError("ERR_NOT_FOUND", { where: "here" });
+    if (matching.length === 0) throw httpError("ERR_NOT_FOUND", { what: "This address" });
     const least = Math.min(...matching.map((match) => match.vagueness));
     return matching.filter((match) => match.vagueness === least);
   }

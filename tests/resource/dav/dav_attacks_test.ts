@@ -103,6 +103,26 @@ Deno.test("WebDAV changes nothing for a token that reads, nor beyond a capabilit
   assert.deepEqual([...Deno.readDirSync(`${root}/d`)].map(({ name }) => name).sort(), ["sub", "ten.txt"]);
 });
 
+Deno.test("WebDAV deletes nothing for a token that may change and not delete, also not by a replacement", async () => {
+  await using dav = await DavSite.open();
+  const { root } = dav;
+  await Deno.mkdir(`${root}/d/empty`);
+  const who: Question = { restrictions: { activity: "write" } };
+  const to = (path: string) => ({ ...who, headers: { Destination: `/dav/HPC${root}/${path}` } });
+  assert.equal(await dav.told("DELETE", "d/sub", who), "403 ERR_ACCESS_REFUSED");
+  for (const method of ["COPY", "MOVE"]) {
+    for (const [from, target] of [["d/empty", "d/sub"], ["d/ten.txt", "d/sub"], ["d/empty", "d/ten.txt"]]) {
+      const told = await dav.told(method, from ?? "", to(target ?? ""));
+      assert.equal(told, "403 ERR_ACCESS_REFUSED", `${method} ${from} ${target}`);
+    }
+  }
+  assert.match(await dav.told("COPY", "d/sub", to("d/copy")), /^201/);
+  assert.match(await dav.told("MOVE", "d/copy", to("d/moved")), /^201/);
+  await Deno.remove(`${root}/d/moved`, { recursive: true });
+  const left = [...Deno.readDirSync(`${root}/d`)].map(({ name }) => name).sort();
+  assert.deepEqual(left, ["empty", "sub", "ten.txt"]);
+});
+
 Deno.test("WebDAV changes the locks of a user for no token that may not write what they are on", async () => {
   await using dav = await DavSite.open();
   const { root } = dav;

@@ -233,7 +233,7 @@ Deno.test("a directory that the daemon does not list is left out of an archive, 
   const entry = (name: string) => ({ name, kind: "directory", size: 0, permissions: "le" }) as const;
   const list = (path: string, take: (found: ReturnType<typeof entry>) => void) => {
     if (path !== "/d/") {
-      return Promise.reject(httpError("ERR_NOT_FOUND", { where: "here", reason: "MLSD refused" }));
+      return Promise.reject(httpError("ERR_NOT_FOUND", { what: "It", reason: "MLSD refused" }));
     }
     take(entry("closed"));
     return Promise.resolve({ complete: true, unreadable: 0 });
