@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { FOLDER_FILES } from "../../src/command/files/installation/sample_file.ts";
-import { filesBelow, type PackageFile } from "./package_files.ts";
+import { filesBelow, linkedFromManual, type PackageFile } from "./package_files.ts";
 import { ROOT } from "./project.ts";
 import { releaseDate } from "./release_date.ts";
 import { runTool } from "./run_tool.ts";
@@ -15,7 +15,7 @@ export async function archiveFiles(program: Uint8Array): Promise<PackageFile[]> 
     "conf/startup.properties",
     ...await filesBelow("docs"),
   ];
-  const texts = ["LICENSE", "README.md", "CHANGELOG.md", ...shipped];
+  const texts = ["LICENSE", ...await linkedFromManual(), ...shipped];
   return [
     { path: "bin/authserver", mode: 0o755, content: program },
     ...FOLDER_FILES.map(({ path, mode, text }) => ({ path, mode, content: text })),

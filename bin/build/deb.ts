@@ -62,7 +62,7 @@ function debianChangelog(version: string): PackageFile {
     mode: 0o644,
     content: gzipped(`authserver (${version}) stable; urgency=medium
 
-  * See /usr/share/doc/authserver/CHANGELOG.md.gz.
+  * See /usr/share/doc/authserver/CHANGELOG.md.
 
  -- ${maintainer()}  ${date}
 `),

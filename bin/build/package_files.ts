@@ -36,11 +36,6 @@ export async function packageFiles(): Promise<PackageFile[]> {
     ...await manualPages(),
     ...await completions(),
     ...await scripts(),
-    {
-      path: "/usr/share/doc/authserver/CHANGELOG.md.gz",
-      mode: 0o644,
-      content: gzipped(await Deno.readFile(`${ROOT}/CHANGELOG.md`)),
-    },
     { path: "/usr/share/doc/authserver/copyright", mode: 0o644, content: `${COPYRIGHT}\n${license}` },
   ];
 }
@@ -56,11 +51,17 @@ export async function filesBelow(folder: string, pattern = /./): Promise<string[
   return found.flat().sort();
 }
 
-/** The manual, below the folder in which its links to README and examples lead somewhere. */
+/** Paths outside of `docs/` to which the manual links. */
+export async function linkedFromManual(): Promise<string[]> {
+  const reports = await filesBelow("tests/reports", /\.md$/);
+  return ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", ...reports];
+}
+
+/** The manual, and the files to which it links. */
 async function manual(): Promise<PackageFile[]> {
   const elsewhere = /^docs\/(?:man|completions)\/|^docs\/[^/]+\.json$/;
   const paths = (await filesBelow("docs")).filter((path) => !elsewhere.test(path));
-  return await Promise.all(["README.md", ...paths].map(async (path) => ({
+  return await Promise.all([...await linkedFromManual(), ...paths].map(async (path) => ({
     path: `/usr/share/doc/authserver/${path}`,
     mode: 0o644,
     content: await Deno.readFile(join(ROOT, path)),

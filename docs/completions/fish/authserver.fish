@@ -33,7 +33,7 @@ complete -c authserver -n '__fish_seen_subcommand_from reload' -l config -r -F -
 complete -c authserver -n '__fish_seen_subcommand_from reload' -l json -d 'Print one JSON value, as described in the manual'
 complete -c authserver -n '__fish_seen_subcommand_from reload' -l help -d 'Show this text'
 complete -c authserver -n '__fish_use_subcommand' -a 'check' -d 'Check the configuration and all files that it names'
-complete -c authserver -n '__fish_seen_subcommand_from check' -l online -d 'Test the connection to each daemon, identity provider and attribute source'
+complete -c authserver -n '__fish_seen_subcommand_from check' -l online -d 'Test the connection to each daemon, identity provider, attribute source, database, log server, webhook and mail relay'
 complete -c authserver -n '__fish_seen_subcommand_from check' -l strict -d 'Treat warnings as errors'
 complete -c authserver -n '__fish_seen_subcommand_from check' -l permissions -d 'Print the permissions of the service\'s workers'
 complete -c authserver -n '__fish_seen_subcommand_from check' -l config -r -F -d 'Main configuration file. If not given: conf/container.properties, or else /etc/authserver/container.properties'
