@@ -43,7 +43,7 @@ export const FAMILIES = {
     "When the configuration was last read, successfully or not, in seconds since the epoch",
   ),
   authserver_sink_up: gauge(
-    "1 if the sink can be written (audit lines, log, console, databases, records of uses) or delivered to (webhook, mail), else 0; authserver status has the reason",
+    "1 if the sink (audit, log, console, database, webhook, mail) works, else 0; authserver status has the reason",
     "sink",
   ),
   authserver_sink_lost_total: counter("Lines and records that could not be written and are lost", "sink"),
