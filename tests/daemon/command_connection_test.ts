@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { LONG } from "../long/results.ts";
 import {
   type Ahead,
   type CommandSocket,
@@ -20,6 +21,9 @@ import type { CommandFault } from "../daemon_simulator/command_fault.ts";
 import { type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
 import { type Authority, createAuthority, type Credential } from "../pki/authority.ts";
 import { authority, commandSocket, daemons, material, ours, startTlsDaemon } from "./setting.ts";
+
+/** How often each daemon is left in the midst of a connection. */
+const ROUNDS = LONG ? 200 : 40;
 
 const LIMITS: ExchangeLimits = { connect: 20_000, handshake: 20_000, reply: 20_000 }; // no test waits for them
 
@@ -343,7 +347,7 @@ Deno.test("exchange() never wedges a daemon, whenever its time is up", async () 
   const long = `${"x".repeat(4000)}=${"y".repeat(4000)}\n`.repeat(8) + encodePing();
   for (const daemon of [secure, plain]) {
     const socket = daemon === secure ? commandSocket(secure) : { host: plain.host, port: plain.commandPort };
-    for (let i = 0; i < 100; i++) {
+    for (let i = 0; i < ROUNDS; i++) {
       // The daemon holds the first connection a little, so that the second waits in the midst of its handshake.
       daemon.delay = i % 8;
       const limits = { connect: 1 + i % 5, handshake: 1 + i % 13, reply: 1 + i % 7 };
