@@ -20,10 +20,18 @@ export interface Limiter {
   readonly known: boolean;
 }
 
-/** Returns the limiter for a password. @param typed User name, which may be a password. */
-export function passwordLimiter(memory: ThrottlingMemory, typed: string, address: string): Limiter {
+/**
+ * Returns the limiter for a password. @param typed User name, which may be a password.
+ * @param group Prefix that keeps pairs apart from users, who add free failures of their address.
+ */
+export function passwordLimiter(
+  memory: ThrottlingMemory,
+  typed: string,
+  address: string,
+  group = "",
+): Limiter {
   const user = userKey(typed);
-  const pair = `${address}\0${user}`;
+  const pair = `${group}${address}\0${user}`;
   const known = memory.known.has(pair);
   const { pairs, addresses, users } = memory.tables;
   const own: Place = {

@@ -79,10 +79,8 @@ export class LoginThrottle {
       case "none":
       case "malformed":
         return FREE; // no authenticator would read it
-      case "basic": {
-        this.memory.operator.admit({ users: [userKey(authorization.user)], address });
-        return this.#enter(passwordLimiter(this.memory, authorization.user, address), signal);
-      }
+      case "basic":
+        return this.#enterPassword(authorization.user, address, signal);
       case "bearer":
         return this.#enter(
           tokenLimiter(this.memory, address, {
@@ -97,6 +95,16 @@ export class LoginThrottle {
         return this.#enter(tokenLimiter(this.memory, address, { claimant: user, asked: false }), signal);
       }
     }
+  }
+
+  /** Admits a guess at a link's password. @throws As {@link admit}. */
+  admitLink(link: string, clientAddress: string, signal?: AbortSignal): Attempt | Promise<Attempt> {
+    return this.#enterPassword(`link ${link}`, addressGroup(clientAddress), signal, "links ");
+  }
+
+  #enterPassword(typed: string, address: string, signal: AbortSignal | undefined, group?: string) {
+    this.memory.operator.admit({ users: [userKey(typed)], address });
+    return this.#enter(passwordLimiter(this.memory, typed, address, group), signal);
   }
 
   /** Admits an attempt with a certificate for a key, which counts as a key. @throws As {@link admit}. */

@@ -172,6 +172,23 @@ Deno.test("LoginThrottle does not count at an address who is known there", () =>
   assert.equal(wait(basic("bob", "right")), 1000);
 });
 
+Deno.test("LoginThrottle gives an address no more free failures for right passwords of links, and counts wrong ones", async () => {
+  const { throttle, wait, fail } = create();
+  const guess = async (link: string, end: "succeeded" | "failed") =>
+    (await throttle.admitLink(link, HERE))[end]();
+  for (let i = 0; i < 10; i++) await guess(`s ${i}`, "succeeded");
+  assert.notEqual((await throttle.admitLink("s 1", HERE)).knownAs, undefined);
+  for (let i = 0; i < 19; i++) fail(basic(`victim${i}`, "x"));
+  await guess("s other", "failed");
+  assert.equal(wait(basic("bob", "x")), 0);
+  fail(basic("victim19", "x"));
+  assert.equal(wait(basic("bob", "x")), 1000);
+  for (let i = 0; i < 5; i++) await guess("s 2", "failed");
+  await guess("s 2", "succeeded");
+  for (let i = 0; i < 6; i++) await guess("s 2", "failed");
+  assert.throws(() => throttle.admitLink("s 2", HERE), { code: "ERR_TOO_MANY_FAILURES" });
+});
+
 Deno.test("LoginThrottle never holds back whose tokens are known at an address for the failures of others there", () => {
   const jwt = (claims: object, address?: string) => bearer(unsignedJwt(claims), address);
   const ann = { sub: "ann", iss: "ann" };

@@ -3,7 +3,6 @@ import { accountsOf } from "../../attributes/server_attributes.ts";
 import { type AuthenticationChain, unauthenticated } from "../../authentication/chain.ts";
 import type { AskAccountStatus } from "../../authentication/account_status.ts";
 import type { Clock } from "../../model/clock.ts";
-import { Secret } from "../../model/secret.ts";
 import { type LoginThrottle, throttleLogin } from "../../throttling/login_throttle.ts";
 import type { DavParts } from "../../resource/dav/dav_call.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
@@ -93,10 +92,8 @@ function termsOfSharing(
     allowWriteAccess,
     maxLifetimeSeconds,
     maxPerUser,
-    guess: ({ link, clientAddress, signal }, look) => {
-      const authorization = { kind: "basic", user: `link ${link}`, password: new Secret("") } as const;
-      return throttleLogin(throttle.admit({ clientAddress, authorization }, signal), look);
-    },
+    guess: ({ link, clientAddress, signal }, look) =>
+      throttleLogin(throttle.admitLink(link, clientAddress, signal), look),
     unauthenticated: (reason) => unauthenticated(chain, reason),
   } satisfies Partial<SharingParts>;
 }
