@@ -5,6 +5,7 @@ import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
 import { HttpError, httpError, isHttpError } from "../../src/model/http_error.ts";
 import { type Attempt, LoginThrottle, throttleLogin } from "../../src/throttling/login_throttle.ts";
+import type { ThrottlingNews } from "../../src/throttling/memory.ts";
 import {
   basic,
   bearer,
@@ -121,6 +122,31 @@ Deno.test("LoginThrottle clears a user at an address by a right password, and co
   assert.equal(wait(ann), 0);
   fail(ann);
   assert.equal(wait(ann), 1000);
+});
+
+Deno.test("LoginThrottle knows a user by a success that clears no failures, here and not at other instances", () => {
+  const passed: string[] = [];
+  const news: ThrottlingNews[] = [];
+  const throttle = new LoginThrottle({
+    config: CONFIG,
+    log: SILENT,
+    steady: () => 1_700_000_000_000,
+    learned: (learned) => news.push(learned),
+    others: { count: () => undefined, passed: (pair) => passed.push(pair) },
+  });
+  const pair = `${HERE}\0ann`;
+  throttle.memory.tables.pairs.fail(pair, { user: "ann", address: HERE });
+  const succeed = (clears?: boolean) => {
+    const attempt = throttle.admit(basic("ann", "right"));
+    assert(!(attempt instanceof Promise));
+    attempt.succeeded(clears);
+  };
+  succeed(false);
+  const { known, tables: { pairs } } = throttle.memory;
+  assert.deepEqual([known.has(pair), pairs.failuresOf(pair), passed], [true, 1, []]);
+  assertAlike(news.map(({ cleared, known }) => ({ cleared, known: known?.length })), [{ known: 1 }]);
+  succeed();
+  assert.deepEqual([pairs.failuresOf(pair), passed, news[1]?.cleared], [0, [pair], [pair]]);
 });
 
 Deno.test("LoginThrottle does not clear an address by the right password of one of its users", () => {

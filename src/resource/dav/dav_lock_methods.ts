@@ -31,12 +31,9 @@ export async function lock(dav: DavCall): Promise<HttpResponse> {
 }
 
 /** Makes one change to the locks of a server at a time. Others wait meanwhile, so a change waits for no daemon. */
-async function alone<T>(
-  { call, user, parts: { uploads } }: DavCall,
-  change: () => Promise<T>,
-): Promise<T> {
+async function alone<T>({ call, user, parts }: DavCall, change: () => Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const release = await uploads.locks.take(user.server, "locks of WebDAV", call.signal, reject);
+  const release = await parts.uploads.locks.take(user.server, "locks of WebDAV", call.signal, reject);
   try {
     return await Promise.race([change(), late]);
   } finally {
@@ -155,15 +152,11 @@ async function entryAt({ call, files }: DavCall, path: string) {
 async function stateOf(dav: DavCall, resource: string | undefined) {
   const { call, files, user, parts, target, lists } = dav;
   try {
-    const path = resource === undefined ? target.path : (await davTarget(
-      call,
-      user.server,
-      destinationOf({
-        ...call,
-        request: { ...call.request, headers: HeaderList.of({ Destination: resource }) },
-      }),
-      files.home,
-    )).path;
+    let { path } = target;
+    if (resource !== undefined) {
+      const request = { ...call.request, headers: HeaderList.of({ Destination: resource }) };
+      ({ path } = await davTarget(call, user.server, destinationOf({ ...call, request }), files.home));
+    }
     const tokens = (await parts.locks.at(user, path)).map(({ token }) => token);
     if (!lists.some(({ conditions }) => conditions.some(({ etag }) => etag !== undefined))) {
       return { tokens, etag: undefined };

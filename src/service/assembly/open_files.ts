@@ -42,20 +42,10 @@ export async function openFiles(
   // Imported on use.
   const { openSharing } = await import("../../resource/share/open_sharing.ts");
   const sessions = await openSessions(opening, servers);
+  const given = { place, attributes, accountStatus, sinks, log, clock, sessions };
   const [marks, recorder] = [parts.cluster?.marks, parts.notifications?.recorder];
-  const opened = openSharing({
-    place,
-    marks,
-    recorder,
-    attributes,
-    accountStatus,
-    sinks,
-    log,
-    clock,
-    sessions,
-  });
   const common = {
-    ...keep(opened),
+    ...keep(openSharing({ ...given, marks, recorder })),
     servers,
     watch: ({ caller, clientAddress, user }, end) =>
       throttle.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
@@ -88,10 +78,7 @@ function termsOfSharing(
   { throttle, chain, people }: FilesParts,
 ) {
   return {
-    people,
-    allowWriteAccess,
-    maxLifetimeSeconds,
-    maxPerUser,
+    ...{ people, allowWriteAccess, maxLifetimeSeconds, maxPerUser },
     guess: ({ link, clientAddress, signal }, look) =>
       throttleLogin(throttle.admitLink(link, clientAddress, signal), look),
     unauthenticated: (reason) => unauthenticated(chain, reason),
