@@ -137,7 +137,7 @@ export interface Authenticator {
   /** Longest lifetime derived from a login, in seconds; absent: while {@link accountStatusOf} knows it. */
   readonly derivedLifetime?: number;
   namesOf?(login: string): readonly string[]; // predicts the names that a login will get
-  /** Reports whether a login is known, hence no password typed in the wrong field. */
+  /** Reports whether a login is known in some spelling, hence no password typed in the wrong field. Absent: cannot tell. */
   lists?(login: string): boolean;
   readonly certificates?: CertificateStore; // absent: takes no certificates
   /** Returns the status of its remote systems together, or of one. */

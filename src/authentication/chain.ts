@@ -41,7 +41,24 @@ export async function authenticate(
   const earlier = authenticators.slice(0, last).filter((authenticator) => authenticator.looksAtCertificates);
   const certificate = await judge(earlier, { ...credentials, authorization: { kind: "none" } }, listening);
   const deciding = isAbsent || certificate.kind === "accepted" ? certificate : shown;
-  return { authorization: shown.kind, caller: callerOf(chain, deciding, credentials.authorization) };
+  const authorization = meaningOf(shown, chain, credentials);
+  return { authorization, caller: callerOf(chain, deciding, credentials.authorization) };
+}
+
+/**
+ * Returns what a result means for login throttling. After a success, earlier failures of the name may still be guesses at
+ * the password of a namesake elsewhere: `undecided` where there is one, `ambiguous` where an authenticator cannot tell.
+ */
+function meaningOf(
+  shown: CredentialResult,
+  { authenticators }: AuthenticationChain,
+  { authorization }: Credentials,
+): CredentialResult["kind"] | "ambiguous" {
+  if (shown.kind !== "accepted" || authorization.kind !== "basic") return shown.kind;
+  const others = authenticators.filter((other) => other !== shown.by && other.challenges.includes("Basic"));
+  const listed = others.map((other) => other.lists?.(authorization.user));
+  if (listed.includes(true)) return "undecided";
+  return listed.includes(undefined) ? "ambiguous" : "accepted";
 }
 
 function callerOf(

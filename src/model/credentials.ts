@@ -59,3 +59,8 @@ export interface Credentials {
   };
   readonly knownAs?: string; // key of user and address if this user recently signed in from this address
 }
+
+/** Returns a user's key for counting. Providers tend to ignore case, width and blanks, so it does too. */
+export function userKey(name: string): string {
+  return name.normalize("NFKC").trim().toLowerCase().slice(0, 256); // compatibility forms may lengthen it
+}

@@ -1,4 +1,5 @@
-import { type BanSubject, userKey } from "./ban.ts";
+import { userKey } from "../model/credentials.ts";
+import type { BanSubject } from "./ban.ts";
 import type { FailureTable } from "./failure_table.ts";
 import type { Counted, ThrottlingMemory } from "./memory.ts";
 
@@ -20,31 +21,27 @@ export interface Limiter {
   readonly known: boolean;
 }
 
-/** Returns the limiter for a password. @param typed User name, which may be a password. */
-export function passwordLimiter(memory: ThrottlingMemory, typed: string, address: string): Limiter {
+/**
+ * Returns the limiter for a password. @param typed User name, which may be a password.
+ * @param group Prefix that keeps pairs apart from users, who add free failures of their address.
+ */
+export function passwordLimiter(
+  memory: ThrottlingMemory,
+  typed: string,
+  address: string,
+  group = "",
+): Limiter {
   const user = userKey(typed);
-  const pair = `${address}\0${user}`;
+  const pair = `${group}${address}\0${user}`;
   const known = memory.known.has(pair);
-  const { pairs, addresses, users } = memory.tables;
-  const own: Place = {
-    counted: "pairs",
-    scope: "user at address",
-    table: pairs,
-    key: pair,
-    subject: { user, address },
-    typed,
-    queueKey: "",
-  };
-  const others: Place[] = [
-    {
-      counted: "addresses",
-      scope: "address",
-      table: addresses,
-      key: address,
-      subject: { address },
-      queueKey: user,
-    },
-    { counted: "users", scope: "user", table: users, key: user, subject: { user }, typed, queueKey: address },
+  const place = (counted: Counted, scope: string, key: string, subject: BanSubject, queueKey = "") => ({
+    ...{ counted, scope, table: memory.tables[counted], key, subject, queueKey },
+    typed: subject.user && typed,
+  });
+  const own = place("pairs", "user at address", pair, { user, address });
+  const others = [
+    place("addresses", "address", address, { address }, user),
+    place("users", "user", user, { user }, address),
   ];
   return { places: known ? [own] : [own, ...others], pair, known };
 }

@@ -2,9 +2,9 @@ import type { Logger } from "../logging/logger.ts";
 import { addressGroup } from "../model/address.ts";
 import { canonicalDn } from "../model/distinguished_name.ts";
 import type { Caller, Identity } from "../model/identity.ts";
-import type { Credentials } from "../model/credentials.ts";
+import { type Credentials, userKey } from "../model/credentials.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
-import { type BanSubject, userKey } from "./ban.ts";
+import type { BanSubject } from "./ban.ts";
 import type { FailureRecord } from "./failure_table.ts";
 import { type Limiter, passwordLimiter, type Place, tokenLimiter } from "./limiter.ts";
 import { type Counted, type MemoryParts, ThrottlingMemory, type ThrottlingNews } from "./memory.ts";
@@ -13,7 +13,8 @@ import { type Attempted, tooManyFailures } from "./operator_bans.ts";
 /** Permitted attempt; exactly one of its three methods ends it. */
 export interface Attempt {
   readonly knownAs?: string; // key of user and address if the user signed in from there within a day
-  succeeded(): void;
+  /** @param clears Whether the failures before concern the same person. Default: true */
+  succeeded(clears?: boolean): void;
   failed(): void;
   undecided(): void; // no result: the source failed, or the caller disconnected
 }
@@ -79,24 +80,29 @@ export class LoginThrottle {
       case "none":
       case "malformed":
         return FREE; // no authenticator would read it
-      case "basic": {
-        this.memory.operator.admit({ users: [userKey(authorization.user)], address });
-        return this.#enter(passwordLimiter(this.memory, authorization.user, address), signal);
+      case "basic":
+        return this.#enterPassword(authorization.user, address, signal);
+      case "bearer": {
+        const { claimant, route, issuer = "" } = authorization;
+        const asked = route === "provider" && !this.parts.issuers?.has(issuer);
+        return this.#enter(tokenLimiter(this.memory, address, { claimant, asked }), signal);
       }
-      case "bearer":
-        return this.#enter(
-          tokenLimiter(this.memory, address, {
-            claimant: authorization.claimant,
-            asked: authorization.route === "provider" && !this.parts.issuers?.has(authorization.issuer ?? ""),
-          }),
-          signal,
-        );
       case "ssh-legacy": {
         const user = userKey(authorization.user);
         this.memory.operator.admit({ users: [user], address });
         return this.#enter(tokenLimiter(this.memory, address, { claimant: user, asked: false }), signal);
       }
     }
+  }
+
+  /** Admits a guess at a link's password. @throws As {@link admit}. */
+  admitLink(link: string, clientAddress: string, signal?: AbortSignal): Attempt | Promise<Attempt> {
+    return this.#enterPassword(`link ${link}`, addressGroup(clientAddress), signal, "links ");
+  }
+
+  #enterPassword(typed: string, address: string, signal: AbortSignal | undefined, group?: string) {
+    this.memory.operator.admit({ users: [userKey(typed)], address });
+    return this.#enter(passwordLimiter(this.memory, typed, address, group), signal);
   }
 
   /** Admits an attempt with a certificate for a key, which counts as a key. @throws As {@link admit}. */
@@ -183,10 +189,10 @@ export class LoginThrottle {
   #begin({ places, pair, known }: Limiter): Attempt {
     for (const { table, key } of places) table.enter(key);
     let ended = false;
-    const end = (outcome: "succeeded" | "failed" | "undecided") => {
+    const end = (outcome: "succeeded" | "failed" | "undecided", clears = true) => {
       if (ended) return;
       ended = true;
-      if (outcome === "succeeded" && pair !== undefined) this.#succeeded(pair);
+      if (outcome === "succeeded" && pair !== undefined) this.#succeeded(pair, clears);
       const counting = outcome === "failed" ? this.#failed(places) : undefined;
       const leave = () => places.forEach(({ table, key }) => table.leave(key));
       if (counting === undefined) leave();
@@ -194,21 +200,21 @@ export class LoginThrottle {
     };
     return {
       knownAs: known ? pair : undefined,
-      succeeded: () => end("succeeded"),
+      succeeded: (clears) => end("succeeded", clears),
       failed: () => end("failed"),
       undecided: () => end("undecided"),
     };
   }
 
-  #succeeded(pair: string): void {
-    const cleared = this.memory.tables.pairs.forget(pair);
+  /** Other instances learn of successes that clear failures only. */
+  #succeeded(pair: string, clears: boolean): void {
+    const isCleared = clears && this.memory.tables.pairs.forget(pair);
     const at = this.memory.known.add(pair);
-    if (cleared || at !== undefined) {
-      const { others, learned } = this.parts;
-      others?.passed(pair);
-      const known = at === undefined ? undefined : [[pair, at] as const];
-      learned?.({ asOf: this.memory.steady(), cleared: [pair], known });
-    }
+    if (!isCleared && at === undefined) return;
+    const { others, learned } = this.parts;
+    if (clears) others?.passed(pair);
+    const known = at === undefined ? undefined : [[pair, at] as const];
+    learned?.({ asOf: this.memory.steady(), cleared: clears ? [pair] : undefined, known });
   }
 
   /** Counts a failure. The promise settles once other instances counted it or take too long. */
@@ -283,8 +289,8 @@ const WRONG: ReadonlySet<string> = new Set([
   "ERR_UNAUTHENTICATED",
 ]);
 
-/** Result of an attempt; `skipped` if no authenticator read the credentials. */
-type AttemptEnd = "accepted" | "refused" | "undecided" | "skipped";
+/** Result of an attempt; `ambiguous` if accepted after failures of a possible namesake, `skipped` if nobody read it. */
+type AttemptEnd = "accepted" | "ambiguous" | "refused" | "undecided" | "skipped";
 
 /** Runs a check in a permitted attempt, whose end is the result. By default an error for wrong credentials is a failure. */
 export async function throttleLogin<T>(
@@ -302,7 +308,7 @@ export async function throttleLogin<T>(
     if (error instanceof HttpError && WRONG.has(error.code)) end = "refused";
     throw error;
   } finally {
-    if (end === "accepted") attempt.succeeded();
+    if (end === "accepted" || end === "ambiguous") attempt.succeeded(end === "accepted");
     else if (end === "refused") attempt.failed();
     else attempt.undecided();
   }

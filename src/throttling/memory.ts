@@ -1,19 +1,16 @@
-import { type Ban, type BanSubject, type Failure, userKey } from "./ban.ts";
+import type { Ban, BanSubject, Failure } from "./ban.ts";
 import { type FailureRecord, FailureTable } from "./failure_table.ts";
 import type { ThrottlingConfig } from "../config/service_config.ts";
 import { addressGroup } from "../model/address.ts";
 import type { Clock, Stopwatch } from "../model/clock.ts";
+import { userKey } from "../model/credentials.ts";
 import { OperatorBans } from "./operator_bans.ts";
 
 type Records = readonly (readonly [key: string, record: FailureRecord<BanSubject>])[];
 
 /** Plain state of a login throttle for a successor, so that a reload ends no wait. */
-interface ThrottlingState {
+interface ThrottlingState extends Readonly<Record<Counted, Records>> {
   readonly asOf: number; // reference time of its moments, by the throttle's clock
-  readonly pairs: Records;
-  readonly addresses: Records;
-  readonly users: Records;
-  readonly tokens: Records;
   /** Users at addresses, with their last right password. */
   readonly known: readonly (readonly [key: string, at: number])[];
   readonly operator: readonly Ban[];
@@ -101,11 +98,8 @@ export class ThrottlingMemory {
   /** Returns up to `most` failures of users at addresses: running waits first, then the latest. */
   failures(most: number): Failure[] {
     const ahead = this.#clock() - this.steady();
-    return this.tables.pairs.entries(most).map(([, { subject, failures, at }]) => ({
-      ...subject,
-      failures,
-      at: at + ahead,
-    }));
+    const records = this.tables.pairs.entries(most);
+    return records.map(([, { subject, failures, at }]) => ({ ...subject, failures, at: at + ahead }));
   }
 
   /** Counts bans by reason without a list, since attackers can fill the tables. */

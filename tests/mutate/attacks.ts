@@ -1039,10 +1039,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Guessing a link's password"],
     broken: "guesses at the password of a link cost nothing",
     file: "src/service/assembly/open_files.ts",
-    change: instead(
-      "return throttleLogin(throttle.admit({ clientAddress, authorization }, signal), look);",
-      "return look();",
-    ),
+    change: instead("throttleLogin(throttle.admitLink(link, clientAddress, signal), look),", "look(),"),
     tests: ["tests/system/sharing/link_password_test.ts"],
   },
   {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { AuthenticationResult, Authenticator } from "../../src/authentication/authenticator.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { HeaderList } from "../../src/model/http_message.ts";
-import type { Credentials } from "../../src/model/credentials.ts";
+import { type Credentials, userKey } from "../../src/model/credentials.ts";
 import { HttpError } from "../../src/model/http_error.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
 import { LoginThrottle } from "../../src/throttling/login_throttle.ts";
@@ -101,6 +101,72 @@ Deno.test("recognise() clears nobody's failures for the owner of a certificate, 
     const shown = await show(basic("ann", "x")).catch(() => undefined);
     assert.equal(shown?.userName, undefined);
     assert.equal(throttle.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
+    assert.equal(throttle.memory.known.size, 0);
+  }
+});
+
+/** Authenticator of passwords by name. @param kind Whether it can tell that it knows a name, as a file, or not. */
+function passwords(kind: "file" | "remote", users: Readonly<Record<string, string>>): Authenticator {
+  const dn = `CN=${Object.values(users)}`;
+  return {
+    ...method(REFUSE),
+    ...(kind === "file" && { lists: (login) => Object.hasOwn(users, userKey(login)) }),
+    authenticate({ authorization }) {
+      if (authorization.kind !== "basic") return Promise.resolve(SKIP);
+      // As many providers do; a file takes the exact name.
+      const user = kind === "file" ? authorization.user : userKey(authorization.user);
+      const right = authorization.password.reveal() === users[user];
+      return Promise.resolve(
+        right ? { kind: "accepted", identity: { dn, method: "TEST", via: "M" } } : REFUSE,
+      );
+    },
+  };
+}
+
+const KINDS = ["file", "remote"] as const;
+const SETTINGS = KINDS.flatMap((own) =>
+  KINDS.flatMap((other) => [true, false].map((isFirst) => ({ own, other, isFirst })))
+);
+
+for (const { own, other, isFirst } of SETTINGS) {
+  const order = isFirst ? `${own}, then the namesake's ${other}` : `the namesake's ${other}, then ${own}`;
+  const inOrder = (first: Authenticator, second: Authenticator) =>
+    isFirst ? [first, second] : [second, first];
+
+  Deno.test(`recognise() lets nobody guess on at a namesake's password by showing their own: ${order}`, async () => {
+    for (const spelling of own === "file" ? ["ann"] : ["ann", " ANN"]) {
+      const { show } = service(
+        inOrder(passwords(own, { ann: "own" }), passwords(other, { ann: "victim's" })),
+      );
+      let guesses = 0;
+      for (let round = 0; round < 10; round++) {
+        await show(basic(spelling, "own")).catch(() => {});
+        for (let i = 0; i < 2; i++) {
+          const error = await show(basic("ann", "guess")).then(() => undefined, (error) => error);
+          if (error.status === 401) guesses++;
+        }
+      }
+      assert.equal(guesses, 3, spelling);
+    }
+  });
+
+  Deno.test(`recognise() knows who has a name alone, and clears their failures unless somebody cannot tell: ${order}`, async () => {
+    const { throttle, show } = service(
+      inOrder(passwords(own, { ann: "own" }), passwords(other, { bob: "x" })),
+    );
+    await show(basic("ann", "mistyped")).catch(() => {});
+    await show(basic("ann", "own"));
+    const { known, tables: { pairs } } = throttle.memory;
+    assert.equal(known.has("192.0.2.17\0ann"), true);
+    assert.equal(pairs.failuresOf("192.0.2.17\0ann"), other === "file" ? 0 : 1);
+  });
+}
+
+Deno.test("recognise() makes nobody known whose namesake another authenticator lists", async () => {
+  for (const { own, isFirst } of SETTINGS) {
+    const [mine, others] = [passwords(own, { ann: "own" }), passwords("file", { ann: "x" })];
+    const { throttle, show } = service(isFirst ? [mine, others] : [others, mine]);
+    await show(basic("ann", "own"));
     assert.equal(throttle.memory.known.size, 0);
   }
 });

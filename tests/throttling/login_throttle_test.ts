@@ -5,6 +5,7 @@ import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
 import { HttpError, httpError, isHttpError } from "../../src/model/http_error.ts";
 import { type Attempt, LoginThrottle, throttleLogin } from "../../src/throttling/login_throttle.ts";
+import type { ThrottlingNews } from "../../src/throttling/memory.ts";
 import {
   basic,
   bearer,
@@ -123,6 +124,31 @@ Deno.test("LoginThrottle clears a user at an address by a right password, and co
   assert.equal(wait(ann), 1000);
 });
 
+Deno.test("LoginThrottle knows a user by a success that clears no failures, here and not at other instances", () => {
+  const passed: string[] = [];
+  const news: ThrottlingNews[] = [];
+  const throttle = new LoginThrottle({
+    config: CONFIG,
+    log: SILENT,
+    steady: () => 1_700_000_000_000,
+    learned: (learned) => news.push(learned),
+    others: { count: () => undefined, passed: (pair) => passed.push(pair) },
+  });
+  const pair = `${HERE}\0ann`;
+  throttle.memory.tables.pairs.fail(pair, { user: "ann", address: HERE });
+  const succeed = (clears?: boolean) => {
+    const attempt = throttle.admit(basic("ann", "right"));
+    assert(!(attempt instanceof Promise));
+    attempt.succeeded(clears);
+  };
+  succeed(false);
+  const { known, tables: { pairs } } = throttle.memory;
+  assert.deepEqual([known.has(pair), pairs.failuresOf(pair), passed], [true, 1, []]);
+  assertAlike(news.map(({ cleared, known }) => ({ cleared, known: known?.length })), [{ known: 1 }]);
+  succeed();
+  assert.deepEqual([pairs.failuresOf(pair), passed, news[1]?.cleared], [0, [pair], [pair]]);
+});
+
 Deno.test("LoginThrottle does not clear an address by the right password of one of its users", () => {
   const { wait, fail, succeed, clock } = create();
   for (let i = 0; i < 20; i++) fail(basic(`victim${i}`, "x"));
@@ -170,6 +196,23 @@ Deno.test("LoginThrottle does not count at an address who is known there", () =>
   assert.equal(wait(basic("bob", "right")), 0);
   fail(basic("stranger30", "x"));
   assert.equal(wait(basic("bob", "right")), 1000);
+});
+
+Deno.test("LoginThrottle gives an address no more free failures for right passwords of links, and counts wrong ones", async () => {
+  const { throttle, wait, fail } = create();
+  const guess = async (link: string, end: "succeeded" | "failed") =>
+    (await throttle.admitLink(link, HERE))[end]();
+  for (let i = 0; i < 10; i++) await guess(`s ${i}`, "succeeded");
+  assert.notEqual((await throttle.admitLink("s 1", HERE)).knownAs, undefined);
+  for (let i = 0; i < 19; i++) fail(basic(`victim${i}`, "x"));
+  await guess("s other", "failed");
+  assert.equal(wait(basic("bob", "x")), 0);
+  fail(basic("victim19", "x"));
+  assert.equal(wait(basic("bob", "x")), 1000);
+  for (let i = 0; i < 5; i++) await guess("s 2", "failed");
+  await guess("s 2", "succeeded");
+  for (let i = 0; i < 6; i++) await guess("s 2", "failed");
+  assert.throws(() => throttle.admitLink("s 2", HERE), { code: "ERR_TOO_MANY_FAILURES" });
 });
 
 Deno.test("LoginThrottle never holds back whose tokens are known at an address for the failures of others there", () => {

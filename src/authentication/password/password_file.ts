@@ -2,6 +2,7 @@ import { scryptSync } from "node:crypto";
 import type { Logger } from "../../logging/logger.ts";
 import { canonicalDn, sameName } from "../../model/distinguished_name.ts";
 import { formatDiagnostic } from "../../model/diagnostic.ts";
+import { userKey } from "../../model/credentials.ts";
 import { TimeSlicer } from "../../model/time_slicing.ts";
 import { watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
@@ -64,7 +65,7 @@ export async function passwordFile(
       const entry = watched.current.entries.get(login);
       return entry === undefined ? [] : [entry.dn];
     },
-    lists: (login) => watched.current.entries.has(login),
+    lists: (login) => watched.current.userKeys.has(userKey(login)),
     close: () => watched.close(),
   };
 }

@@ -1,4 +1,5 @@
 import { attempt } from "../../model/attempt.ts";
+import { userKey } from "../../model/credentials.ts";
 import { InvalidName, parseName } from "../../model/distinguished_name.ts";
 import { parseStoredHash, sameCost, type ScryptCost, type StoredHash } from "./stored_hash.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
@@ -56,6 +57,7 @@ export interface PasswordEntry {
 /** One version of a password file. */
 export interface PasswordTable {
   readonly entries: ReadonlyMap<string, PasswordEntry>;
+  readonly userKeys: ReadonlySet<string>; // of the users, perhaps also of some whom a later line disables
   readonly costs: readonly ScryptCost[]; // distinct costs of scrypt hashes
   /** Invalid lines by number only, since their text may contain hashes. */
   readonly diagnostics: readonly Diagnostic[];
@@ -67,6 +69,7 @@ const MAX_COSTS = 4;
 /** Parses a password file. Invalid lines disable their user; a user's last line wins (authentication.md 2.1). */
 export async function parsePasswordFile(text: string, file: string): Promise<PasswordTable> {
   const entries = new Map<string, PasswordEntry>();
+  const userKeys = new Set<string>();
   const lineOf = new Map<string, number>();
   const costs: ScryptCost[] = [];
   const diagnostics: Diagnostic[] = [];
@@ -88,9 +91,10 @@ export async function parsePasswordFile(text: string, file: string): Promise<Pas
       report(`expected at most ${MAX_COSTS} different scrypt costs in one file`);
     } else {
       entries.set(parsed.user, { hash: parsed.hash, dn: parsed.dn });
+      userKeys.add(userKey(parsed.user));
     }
   });
-  return { entries, costs, diagnostics };
+  return { entries, userKeys, costs, diagnostics };
 }
 
 function admitCost(costs: ScryptCost[], hash: StoredHash): boolean {

@@ -15,26 +15,27 @@ import { ifHolds, shownTokens } from "./if_header.ts";
 
 /** Serves `LOCK`: makes a lock, or without a body extends one. */
 export async function lock(dav: DavCall): Promise<HttpResponse> {
-  const { call, target: { path }, user, parts: { locks, uploads }, lists } = dav;
+  const { call, target: { path }, user, parts: { locks }, lists } = dav;
   const timeout = call.request.headers.get("Timeout");
   const info = await readDavBody(call.request);
-  const stop = new AbortController();
-  const signal = AbortSignal.any([call.signal, stop.signal]);
-  const release = await uploads.locks.take(
-    user.server,
-    "locks of WebDAV",
-    signal,
-    (reason) => stop.abort(reason),
-  );
-  try {
-    if (info !== undefined) return await newLock(dav, info, timeout);
-    const shown = shownTokens(lists);
-    const own = (await locks.at(user, path)).find(({ token, owner }) =>
-      shown.has(token) && owner === user.owner
-    );
+  if (info !== undefined) return await newLock(dav, info, timeout);
+  const shown = shownTokens(lists);
+  const extended = await alone(dav, async () => {
+    const found = await locks.at(user, path);
+    const own = found.find(({ token, owner }) => shown.has(token) && owner === user.owner);
     if (own === undefined) throw httpError("ERR_PRECONDITION_FAILED");
     requireWriter(dav, own.path);
-    return lockResponse(dav, await locks.refresh(own, timeout), 200);
+    return await locks.refresh(own, timeout);
+  });
+  return lockResponse(dav, extended, 200);
+}
+
+/** Makes one change to the locks of a server at a time. Others wait meanwhile, so a change waits for no daemon. */
+async function alone<T>({ call, user, parts }: DavCall, change: () => Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const release = await parts.uploads.locks.take(user.server, "locks of WebDAV", call.signal, reject);
+  try {
+    return await Promise.race([change(), late]);
   } finally {
     release();
   }
@@ -49,15 +50,14 @@ async function newLock(dav: DavCall, info: DavElement, timeout: string | null): 
     throw wrongBody("lockinfo");
   }
   const deep = depthOf(call, ["0", "infinity"]) !== "0";
-  await requireConditions(dav);
   requireWriter(dav, path);
-  using session = await files.open(path, call.signal);
-  const entry = await find(session, path);
+  const entry = await entryAt(dav, path);
   if (entry !== undefined && !isWritable(entry)) throw httpError("ERR_ACCESS_REFUSED", "not writable");
   const directory = entry?.kind === "directory";
   const note = textOf(childOf(info, "owner")).slice(0, 500);
-  if (entry === undefined) await requireUnlocked(dav, [{ path: withoutSlash(parentOf(path)) }]);
-  const made = await locks.make(user, { path, directory, deep: deep && directory, shared, note }, timeout);
+  await requireUnlocked(dav, entry === undefined ? [{ path: withoutSlash(parentOf(path)) }] : []);
+  const wanted = { path, directory, deep: deep && directory, shared, note };
+  const made = await alone(dav, () => locks.make(user, wanted, timeout));
   try {
     if (entry === undefined) {
       const check = (existing?: unknown) => {
@@ -126,7 +126,9 @@ export async function requireUnlocked(
   paths: readonly { readonly path: string; readonly below?: boolean }[],
 ): Promise<boolean> {
   const { lists, user, parts: { locks } } = dav;
-  await requireConditions(dav);
+  if (!await ifHolds(lists, (resource) => stateOf(dav, resource))) {
+    throw httpError("ERR_PRECONDITION_FAILED");
+  }
   const shown = shownTokens(lists);
   const isOpen = ({ token, owner }: DavLock) => shown.has(token) && owner === user.owner;
   let isOurs = false;
@@ -141,30 +143,25 @@ export async function requireUnlocked(
   return isOurs;
 }
 
-async function requireConditions(dav: DavCall): Promise<void> {
-  if (!await ifHolds(dav.lists, (resource) => stateOf(dav, resource))) {
-    throw httpError("ERR_PRECONDITION_FAILED");
-  }
+async function entryAt({ call, files }: DavCall, path: string) {
+  using session = await files.open(path, call.signal);
+  return await find(session, path);
 }
 
 /** Returns lock tokens and entity tag of a resource of the header `If`; those of another server are unknown. */
-async function stateOf({ call, files, user, parts, target, lists }: DavCall, resource: string | undefined) {
+async function stateOf(dav: DavCall, resource: string | undefined) {
+  const { call, files, user, parts, target, lists } = dav;
   try {
-    const path = resource === undefined ? target.path : (await davTarget(
-      call,
-      user.server,
-      destinationOf({
-        ...call,
-        request: { ...call.request, headers: HeaderList.of({ Destination: resource }) },
-      }),
-      files.home,
-    )).path;
+    let { path } = target;
+    if (resource !== undefined) {
+      const request = { ...call.request, headers: HeaderList.of({ Destination: resource }) };
+      ({ path } = await davTarget(call, user.server, destinationOf({ ...call, request }), files.home));
+    }
     const tokens = (await parts.locks.at(user, path)).map(({ token }) => token);
     if (!lists.some(({ conditions }) => conditions.some(({ etag }) => etag !== undefined))) {
       return { tokens, etag: undefined };
     }
-    using session = await files.open(path, call.signal);
-    const entry = await find(session, path);
+    const entry = await entryAt(dav, path);
     return { tokens, etag: entry?.kind === "file" ? davValidators(entry, parts.clock()).etag : undefined };
   } catch (error) {
     if (!(error instanceof HttpError) || error.status >= 500 && error.code !== "ERR_OTHER_SERVER") {

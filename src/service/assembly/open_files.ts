@@ -3,7 +3,6 @@ import { accountsOf } from "../../attributes/server_attributes.ts";
 import { type AuthenticationChain, unauthenticated } from "../../authentication/chain.ts";
 import type { AskAccountStatus } from "../../authentication/account_status.ts";
 import type { Clock } from "../../model/clock.ts";
-import { Secret } from "../../model/secret.ts";
 import { type LoginThrottle, throttleLogin } from "../../throttling/login_throttle.ts";
 import type { DavParts } from "../../resource/dav/dav_call.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
@@ -43,20 +42,10 @@ export async function openFiles(
   // Imported on use.
   const { openSharing } = await import("../../resource/share/open_sharing.ts");
   const sessions = await openSessions(opening, servers);
+  const given = { place, attributes, accountStatus, sinks, log, clock, sessions };
   const [marks, recorder] = [parts.cluster?.marks, parts.notifications?.recorder];
-  const opened = openSharing({
-    place,
-    marks,
-    recorder,
-    attributes,
-    accountStatus,
-    sinks,
-    log,
-    clock,
-    sessions,
-  });
   const common = {
-    ...keep(opened),
+    ...keep(openSharing({ ...given, marks, recorder })),
     servers,
     watch: ({ caller, clientAddress, user }, end) =>
       throttle.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
@@ -89,14 +78,9 @@ function termsOfSharing(
   { throttle, chain, people }: FilesParts,
 ) {
   return {
-    people,
-    allowWriteAccess,
-    maxLifetimeSeconds,
-    maxPerUser,
-    guess: ({ link, clientAddress, signal }, look) => {
-      const authorization = { kind: "basic", user: `link ${link}`, password: new Secret("") } as const;
-      return throttleLogin(throttle.admit({ clientAddress, authorization }, signal), look);
-    },
+    ...{ people, allowWriteAccess, maxLifetimeSeconds, maxPerUser },
+    guess: ({ link, clientAddress, signal }, look) =>
+      throttleLogin(throttle.admitLink(link, clientAddress, signal), look),
     unauthenticated: (reason) => unauthenticated(chain, reason),
   } satisfies Partial<SharingParts>;
 }

@@ -172,6 +172,13 @@ Deno.test("passwordFile() says whether a user it named is still there, by login 
   assert.equal(await kind({ dn: "CN=Bob" }), "gone", "disabled");
   assert.deepEqual(method.namesOf?.("ann"), ["CN=Ann, O=Site"]);
   assert.deepEqual(method.namesOf?.("bob"), []);
+  assert.deepEqual(["ann", " ANN ", "\uff41nn", "bob", "anna"].map((login) => method.lists?.(login)), [
+    true,
+    true,
+    true,
+    false,
+    false,
+  ]);
   method.close();
 });
 

@@ -2,6 +2,12 @@
 import assert from "node:assert/strict";
 import { canonicalDn } from "../../../src/model/distinguished_name.ts";
 import { httpError } from "../../../src/model/http_error.ts";
+import { SILENT } from "../../../src/logging/logger.ts";
+import { PathLocks } from "../../../src/resource/share/path_locks.ts";
+import MARK_TABLES from "../../../src/store/postgres/tables/shared_mark.sql" with { type: "text" };
+import { SharedMarks } from "../../../src/store/shared_marks.ts";
+import { IN_MEMORY, SqliteDatabase } from "../../../src/store/sqlite_database.ts";
+import { inTime, until } from "../../fixtures/deadline.ts";
 import { DavSite, lockinfo } from "./dav_site.ts";
 
 const WRONG: [method: string, question: { headers?: Record<string, string>; body?: string }, told: string][] =
@@ -37,12 +43,16 @@ Deno.test("WebDAV locks nothing that the account cannot write", async () => {
 
 Deno.test("WebDAV locks no file that somebody makes at the same moment, and leaves its content", async () => {
   await using dav = await DavSite.open();
-  const reply = "550 File not found";
-  dav.site.daemon.sessionFaults.queue.push({ kind: "reply", to: "MLST", reply });
-  assert.equal(await dav.told("LOCK", "d/ten.txt", { body: lockinfo() }), "412 ERR_PRECONDITION_FAILED");
-  assert.equal(await Deno.readTextFile(`${dav.root}/d/ten.txt`), "0123456789");
+  const { locks } = dav.parts;
+  const make = locks.make.bind(locks);
+  locks.make = async (...args) => {
+    await Deno.writeTextFile(`${dav.root}/d/new`, "others'");
+    return await make(...args);
+  };
+  assert.equal(await dav.told("LOCK", "d/new", { body: lockinfo() }), "412 ERR_PRECONDITION_FAILED");
+  assert.equal(await Deno.readTextFile(`${dav.root}/d/new`), "others'");
   const alice = { owner: canonicalDn("CN=alice"), server: "HPC", uid: "alice" };
-  assert.deepEqual(await dav.parts.locks.at(alice, `${dav.root}/d/ten.txt`), [], "no lock is left");
+  assert.deepEqual(await locks.at(alice, `${dav.root}/d/new`), [], "no lock is left");
 });
 
 Deno.test("WebDAV takes no failure of the daemon for a condition that does not hold", async () => {
@@ -54,12 +64,74 @@ Deno.test("WebDAV takes no failure of the daemon for a condition that does not h
   );
 });
 
+/** Marks of instances that share a database. */
+function sharedMarks() {
+  const steps = [MARK_TABLES.replaceAll("UNLOGGED ", "")];
+  const database = new SqliteDatabase(IN_MEMORY, { what: "marks", applicationId: 1, steps }, Date.now);
+  const marks = new SharedMarks(database, { log: SILENT });
+  return { marks, [Symbol.dispose]: () => database.close() };
+}
+
 /** Makes a lock and returns its token. */
 async function locked(dav: DavSite, path: string, question = {}): Promise<string> {
   const response = await dav.ask("LOCK", path, { body: lockinfo(), ...question });
   await response.text();
   return response.headers.get("Lock-Token") ?? `${response.status}`;
 }
+
+Deno.test("WebDAV makes and extends locks while another user's LOCK waits for a session", async () => {
+  await using dav = await DavSite.open();
+  const token = await locked(dav, "d/ten.txt");
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const { promise: free, resolve: end } = Promise.withResolvers<void>();
+  const { sessions } = dav.site;
+  const open = sessions.open.bind(sessions);
+  sessions.open = async (wanted, signal) => {
+    if (wanted.user === "carol") {
+      begin();
+      await free;
+    }
+    return await open(wanted, signal);
+  };
+  const slow = dav.told("LOCK", "d/slow", { body: lockinfo(), as: "carol", uid: "carol" });
+  try {
+    await inTime(begun, "the session of the slow LOCK");
+    const extended = dav.told("LOCK", "d/ten.txt", { headers: { If: `(${token})` } });
+    assert.match(await inTime(extended, "the longer lock"), /^200 /);
+    assert.match(await inTime(locked(dav, "d/sub/x.dat"), "the lock of another file"), /^<opaquelocktoken:/);
+    assert.match(await inTime(locked(dav, "d/slow"), "the lock of the same file"), /^<opaquelocktoken:/);
+  } finally {
+    end();
+  }
+  assert.equal(await slow, "423 ERR_LOCKED");
+});
+
+Deno.test("WebDAV gives one of several who lock a new file at once an exclusive lock, on all instances", async () => {
+  await using dav = await DavSite.open();
+  using setting = sharedMarks();
+  const { uploads: { unfinished }, locks } = dav.parts;
+  const { sessions } = dav.site;
+  const [open, make] = [sessions.open.bind(sessions), locks.make.bind(locks)];
+  const count = { opened: 0, making: 0, most: 0 };
+  sessions.open = (...args) => {
+    count.opened++;
+    return open(...args);
+  };
+  locks.make = async (...args) => {
+    count.most = Math.max(count.most, ++count.making);
+    await until(() => count.opened >= 4, { what: "all look for the file before one makes a lock" });
+    return await make(...args).finally(() => count.making--);
+  };
+  const asked = Array.from({ length: 4 }, (_, i) => {
+    dav.parts = { ...dav.parts, uploads: { unfinished, locks: new PathLocks(setting.marks) } };
+    return dav.told("LOCK", "d/fresh", { body: lockinfo(), ...(i % 2 === 1 && { as: "carol" }) });
+  });
+  const all = await inTime(Promise.all(asked), "the answers");
+  const told = all.map((text) => text.slice(0, 3)).sort();
+  assert.deepEqual(told, ["201", "423", "423", "423"]);
+  assert.equal(count.most, 1);
+  assert.equal((await Deno.stat(`${dav.root}/d/fresh`)).size, 0);
+});
 
 Deno.test("WebDAV locks bind all who may write a file, and are opened by their token in the owner's hand alone", async () => {
   await using dav = await DavSite.open();
