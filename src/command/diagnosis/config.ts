@@ -2,7 +2,7 @@ import { loadConfiguration } from "../../config/load.ts";
 import { KINDS } from "../../service/kinds.ts";
 import type { EffectiveValue } from "../../config/key_reader.ts";
 import { formatDiagnostic, isError } from "../../model/diagnostic.ts";
-import { type Command, defineCommand, defineCommands, tell, textTable } from "../command.ts";
+import { defineCommand, defineCommands, tell, textTable } from "../command.ts";
 import { configFile } from "../config_option.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
 
@@ -53,7 +53,7 @@ const schema = defineCommand({
 });
 
 /** Command `authserver config`. */
-export const config: Command = defineCommands({
+export const config = defineCommands({
   name: "config",
   summary: "Show the effective configuration, or the schema of all keys",
   commands: [show, schema],

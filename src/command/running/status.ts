@@ -1,5 +1,6 @@
 import { CommandFailed, type CommandIo, defineCommand, textTable, WrongUsage } from "../command.ts";
-import { askRunning, listAt, member, NotRunning, numberAt, SERVICE_OPTIONS, textAt } from "./ask_running.ts";
+import { listAt, member, numberAt, textAt } from "./answer.ts";
+import { askRunning, NotRunning, SERVICE_OPTIONS } from "./ask_running.ts";
 import { parseDuration } from "../../model/clock.ts";
 import { counted, printable } from "../../model/text.ts";
 
