@@ -115,17 +115,13 @@ async function configuredSockets(file: string, where: typeof controlSockets): Pr
   for (const workingDirectory of folders) {
     const found = await loadControl(file, { environment, workingDirectory });
     if ("control" in found) paths.push(...where({ ...found, environment }));
-    else if (paths.length === 0) throw notKnown(found.diagnostics);
+    else if (paths.length === 0) {
+      const expected = "expected --socket PATH or a configuration that can be read";
+      const why = found.diagnostics.map(formatDiagnostic);
+      throw new CommandFailed([`The control socket is not known, ${expected}`, ...why].join("\n"));
+    }
   }
   return [...new Set(paths)];
-}
-
-function notKnown(diagnostics: readonly Diagnostic[]): CommandFailed {
-  return new CommandFailed(
-    `The control socket is not known, expected --socket PATH or a configuration that can be read\n${
-      diagnostics.map(formatDiagnostic).join("\n")
-    }`,
-  );
 }
 
 /** Reads only the control socket's settings, so that commands work while the file is being edited. */
