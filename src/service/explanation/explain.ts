@@ -28,8 +28,8 @@ import { assemble, type ServiceParts } from "../assembly/assemble.ts";
 import type { ServiceOptions } from "../assembly/service_options.ts";
 import { attributesOf, claimedUser } from "../identify.ts";
 import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
+import type { WrittenName } from "../../config/kind.ts";
 import type { AttributeSet } from "../../model/attributes.ts";
-import type { AttributeOrigin } from "../../attributes/attribute_source.ts";
 
 /** Subject of an explanation. */
 export interface ExplainedCaller {
@@ -325,7 +325,7 @@ export interface AuthenticatorStep {
 /** Answer of one attribute source. */
 export interface SourceStep {
   readonly source: string;
-  readonly entry?: AttributeOrigin; // matching entry
+  readonly entry?: WrittenName; // matching entry
   readonly attributes?: Readonly<Record<string, readonly string[]>>; // default value first
   readonly failure?: string;
   readonly elsewhere?: true; // the answer applies where the authenticated account is not proven

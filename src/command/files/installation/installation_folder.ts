@@ -4,7 +4,7 @@ import { open } from "node:fs/promises";
 import { isThere } from "../../../model/regular_file.ts";
 import type { SampleFile } from "./sample_file.ts";
 
-/** Options for the target of an installation, and the names of its scripts; `config` replaces that of other commands. */
+/** Options for target and script names of an installation; `config` replaces that of other commands. */
 export const SETUP_OPTIONS = {
   directory: {
     value: "DIR",
