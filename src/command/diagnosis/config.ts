@@ -6,13 +6,6 @@ import { defineCommand, defineCommands, tell, textTable } from "../command.ts";
 import { configFile } from "../config_option.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
 
-interface Shown {
-  readonly key: string;
-  readonly section: string;
-  readonly value: string | null;
-  readonly source: string; // `conf/container.properties:12`, or `default`
-}
-
 const show = defineCommand({
   name: "config show",
   summary: "Show the effective values, with file and line, or default",
@@ -59,7 +52,8 @@ export const config = defineCommands({
   commands: [show, schema],
 });
 
-function toShown({ key, section, value, secret, file, line }: EffectiveValue): Shown {
+/** @returns `source`: `conf/container.properties:12`, or `default`. */
+function toShown({ key, section, value, secret, file, line }: EffectiveValue) {
   return {
     key,
     section,
@@ -68,7 +62,7 @@ function toShown({ key, section, value, secret, file, line }: EffectiveValue): S
   };
 }
 
-function formatValues(values: readonly Shown[]): string {
+function formatValues(values: readonly ReturnType<typeof toShown>[]): string {
   const sections = Map.groupBy(values, ({ section }) => section);
   const paragraphs = [...sections].map(([title, members]) => {
     const rows = members.map((
