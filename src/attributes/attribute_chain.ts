@@ -193,19 +193,10 @@ async function createLinks(
   parts: SourceParts,
 ): Promise<ChainLink[]> {
   return await openAll(configs, async (config) => {
-    const { source, optional } = await createLink(config, list, parts);
-    return { source, optional, close: () => source.close() };
+    const kind = await kindOf(config, list);
+    const source = await kind.create(config, parts, async (name, sources, policy) => {
+      return new AttributeChain({ ...parts, name, links: await createLinks(sources, list, parts), policy });
+    });
+    return { source, optional: kind.isOptional?.(config) ?? false, close: () => source.close() };
   });
-}
-
-async function createLink(
-  config: KindConfig,
-  list: KindList<AttributeSourceKind>,
-  parts: SourceParts,
-): Promise<ChainLink> {
-  const kind = await kindOf(config, list);
-  const source = await kind.create(config, parts, async (name, sources, policy) => {
-    return new AttributeChain({ ...parts, name, links: await createLinks(sources, list, parts), policy });
-  });
-  return { source, optional: kind.isOptional?.(config) ?? false };
 }

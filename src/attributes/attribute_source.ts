@@ -1,13 +1,7 @@
+import type { WrittenName } from "../config/kind.ts";
 import type { AttributeSet } from "../model/attributes.ts";
 import type { Identity } from "../model/identity.ts";
 import type { RemoteStatus } from "../outgoing/remote_system.ts";
-
-/** Place of a user's entry in a file. */
-export interface AttributeOrigin {
-  readonly file: string;
-  readonly line: number; // from 1
-  readonly key: string;
-}
 
 /** Source of user attributes, for concurrent requests. */
 export interface AttributeSource {
@@ -15,7 +9,7 @@ export interface AttributeSource {
   /** Returns a user's attributes, empty for unknown users. @throws {ServiceError} On an outage; the request fails. */
   attributesOf(identity: Identity, signal: AbortSignal): Promise<AttributeSet>;
   /** Returns the place of a user's entry for the operator; absent for sources without a file. */
-  originOf?(identity: Identity): AttributeOrigin | undefined;
+  originOf?(identity: Identity): WrittenName | undefined;
   /** Returns the status of the system at an address; absent without any. */
   status?(address: string): RemoteStatus | undefined;
   close(): void;

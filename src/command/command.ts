@@ -26,8 +26,6 @@ export interface CommandIo {
 
 /** Command that can be run. */
 export interface Command {
-  readonly name: string;
-  readonly summary: string;
   readonly usage: string;
   readonly spec: CommandSpec;
   /** @param args Words behind the command's name. @returns Exit status: 0 success, 2 wrong usage, else failure. */
@@ -48,11 +46,6 @@ export class CommandFailed extends OperatorError {
 export function failedAt(path: string, error: unknown): never {
   if (!(error instanceof Error) || error instanceof CommandFailed) throw error;
   throw new CommandFailed(`${path}: ${error.message}`, { cause: error });
-}
-
-/** Prints remarks about a changed file. */
-export function printRemarks(io: CommandIo, file: string, remarks: readonly string[]): void {
-  for (const remark of remarks) io.stderr(`Note on ${file}: ${remark}\n`);
 }
 
 /** Prints a result as text, or with `--json` as JSON. */
@@ -126,9 +119,8 @@ function commandOf(
   spec: CommandSpec,
   run: (args: readonly string[], io: CommandIo, usage: string) => Promise<number>,
 ): Command {
-  const { name, summary } = spec;
   const usage = formatUsage(spec);
-  return { name, summary, usage, spec, run: (args, io) => run(args, io, usage) };
+  return { usage, spec, run: (args, io) => run(args, io, usage) };
 }
 
 /** Reports whether a word in the place of a command asks for help. */
@@ -145,7 +137,7 @@ export function commandNamed(word: string, commands: readonly Command[], outer?:
   throw new WrongUsage(`Unknown command ${JSON.stringify(word)}${meant === "" ? all : meant}`);
 }
 
-function wordOf({ name }: Command, outer?: string): string {
+function wordOf({ spec: { name } }: Command, outer?: string): string {
   return outer === undefined ? name : name.slice(outer.length + 1);
 }
 

@@ -6,18 +6,17 @@ import { type Diagnostic, formatDiagnostic, isError } from "../model/diagnostic.
 import { SURROUNDINGS } from "./surroundings.ts";
 import { CommandFailed, FOLDERS, type Given, MAIN_FILE } from "./command.ts";
 
-/** Returns the first folder with a main configuration file; a closed one may have it, but not the working directory. */
-export async function configurationFolder(
-  folders: readonly string[] = FOLDERS,
-): Promise<string | undefined> {
+/** Returns the first main configuration file; a closed folder may have it, but not the working directory. */
+export async function installedFile(folders: readonly string[] = FOLDERS): Promise<string | undefined> {
   for (const folder of folders) {
+    const file = join(folder, MAIN_FILE);
     try {
-      await Deno.stat(join(folder, MAIN_FILE));
-      return folder;
+      await Deno.stat(file);
+      return file;
     } catch (error) {
       if (error instanceof Deno.errors.PermissionDenied) {
         if (await isClosed(dirname(folder))) continue;
-        return folder;
+        return file;
       }
       if (!(error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory)) throw error;
     }
@@ -39,10 +38,8 @@ export async function configFile(
   given: Pick<Given<"config", never>, "text">,
   folders: readonly string[] = FOLDERS,
 ): Promise<string> {
-  const file = given.text("config");
+  const file = given.text("config") ?? await installedFile(folders);
   if (file !== undefined) return file;
-  const folder = await configurationFolder(folders);
-  if (folder !== undefined) return join(folder, MAIN_FILE);
   const places = folders.map((folder) => join(folder, MAIN_FILE)).join(" nor ");
   throw new CommandFailed(
     `There is neither ${places}; expected --config FILE, or authserver init to make one`,

@@ -71,7 +71,7 @@ async function overview(): Promise<string> {
 The Auth service for UFTP: authenticates users and gives them access to transfer daemons.
 
 Commands:
-${textTable(commands.map(({ name, summary }) => [name, summary]), { indent: 2 })}
+${textTable(commands.map(({ spec: { name, summary } }) => [name, summary]), { indent: 2 })}
 See authserver <command> --help
 `;
 }

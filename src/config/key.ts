@@ -74,29 +74,16 @@ interface Options<T> {
   readonly added?: boolean;
 }
 
+const PLAIN = { json: { type: "string" }, secret: false, emptyIsAbsent: false } as const;
+
 function key<T>(
   { help, name, unit, added = false, default: value }: Options<T>,
   type: string,
   parse: (text: string, context: ValueContext) => T,
-  { json = { type: "string" }, secret = false, emptyIsAbsent = false, doubt }: Partial<
-    Pick<Key<T>, "json" | "secret" | "emptyIsAbsent" | "doubt">
-  > = {},
+  more: Partial<Pick<Key<T>, "json" | "secret" | "emptyIsAbsent" | "doubt">> = {},
 ): Key<T> {
   const absent = value === undefined ? undefined : { value };
-  return {
-    shape: "one",
-    name,
-    help,
-    type,
-    json,
-    unit,
-    added,
-    secret,
-    absent,
-    emptyIsAbsent,
-    parse,
-    doubt,
-  };
+  return { shape: "one", name, help, type, unit, added, absent, parse, ...PLAIN, ...more };
 }
 
 /** Declares a key without default that may be absent. */

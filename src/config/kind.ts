@@ -37,11 +37,11 @@ export function endpointOf(
   return { host: hostname.replace(/^\[|\]$/g, ""), port: found };
 }
 
-/** Name in an attribute file. */
+/** Name in an attribute file, with the place of its entry. */
 export interface WrittenName {
   readonly key: string;
   readonly file: string;
-  readonly line: number;
+  readonly line: number; // from 1
 }
 
 /** User in a file. */

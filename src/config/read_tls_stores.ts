@@ -64,11 +64,6 @@ function readCredential(reader: KeyReader): CredentialConfig | undefined {
   };
 }
 
-function readTruststore(reader: KeyReader, section: typeof TRUSTSTORE, prefix = section.prefix) {
-  const keys = reader.read(section, prefix);
-  return keys && toTruststore(reader, prefix, keys);
-}
-
 /** Reads an optional truststore. @param prefix If it contains the operator's names. */
 export function readOwnTruststore(
   reader: KeyReader,
@@ -108,11 +103,13 @@ function written(reader: KeyReader, prefix: string, names: readonly string[]): s
   return names.map((name) => prefix + name).find((key) => reader.entry(key) !== undefined) ?? `${prefix}type`;
 }
 
-function toTruststore(
+function readTruststore(
   reader: KeyReader,
-  prefix: string,
-  keys: Infer<typeof TRUSTSTORE.keys>,
+  section: typeof TRUSTSTORE,
+  prefix = section.prefix,
 ): TruststoreConfig | undefined {
+  const keys = reader.read(section, prefix);
+  if (keys === undefined) return undefined;
   const first = reader.firstBelow(prefix)?.key ?? `${prefix}type`;
   if (keys.ocspMode === "REQUIRE") {
     const expected =

@@ -60,7 +60,7 @@ export class HttpsEdge {
   private constructor(readonly options: EdgeOptions, readonly parts: EdgeParts) {
     const { tls, limits } = options;
     const { log, groupOf } = parts;
-    this.#strangers = new Occasional(log, "info");
+    this.#strangers = new Occasional(log);
     this.#tls = tls;
     this.#texts = new AnswerText(["Keep-Alive", `timeout=${Math.floor(limits.keepAliveMs / 1000)}`]);
     const settings = {

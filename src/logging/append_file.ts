@@ -20,7 +20,7 @@ export class AppendFile {
   /** @param rotation Asked before each write. */
   constructor(readonly path: string, readonly rotation: () => Rotation = () => ({})) {}
 
-  /** Writes whole lines, after a partial write from the start of a line. @throws File system errors. */
+  /** Writes whole lines, after a partial write from the start of a line. @throws If not all of the text is written. */
   append(text: string): void {
     const bytes = new TextEncoder().encode(this.#torn ? `\n${text}` : text);
     try {

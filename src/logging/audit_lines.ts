@@ -1,17 +1,10 @@
+import type { AppendFile } from "./append_file.ts";
 import { KeptLines } from "./kept_lines.ts";
 import type { Sink } from "./sink.ts";
 
-/** Console or file, which {@link AppendFile} is. */
-interface AuditOutput {
-  readonly path: string;
-  /** @throws If not all of the text is written. */
-  append(text: string): void;
-  close(): void;
-}
-
 /** Audit log in a file or on the console. */
 export class AuditLines extends KeptLines {
-  constructor(readonly output: AuditOutput, sink: Sink) {
+  constructor(readonly output: Pick<AppendFile, "path" | "append" | "close">, sink: Sink) {
     super(output.path, sink);
   }
 

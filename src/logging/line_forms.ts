@@ -59,9 +59,7 @@ export function isJournal(stream: 1 | 2, environment: (name: string) => string |
 
 /** Prefixes warnings of a command with their journal priority. */
 export function messagesForJournal(text: string): string {
-  return text.split("\n").map((line) =>
-    line === "" ? "" : `<${/^(?:warning|note)\b/i.test(line) ? 4 : 3}>${line}`
-  ).join("\n");
+  return eachLine(text, (line) => `<${/^(?:warning|note)\b/i.test(line) ? 4 : 3}>${line}`);
 }
 
 /** Reports whether the runtime sends console messages by OTLP, and prints none of them. */

@@ -3,11 +3,8 @@ import { asJsonLines } from "./line_forms.ts";
 import { createLogger, formatLine, type LineSink, type Logger } from "./logger.ts";
 import { Sink, type SinkState } from "./sink.ts";
 
-/** `time level message key=value …`, or JSON objects. */
-type LogFormat = "text" | "json";
-
 interface LogOptions extends Rotation {
-  readonly format?: LogFormat;
+  readonly format?: "text" | "json"; // `time level message key=value …`, or JSON objects
 }
 
 /** Writer of whole lines. */
@@ -15,16 +12,13 @@ export type Console = (text: string) => void;
 
 /** Log on console and file. Recreates a renamed file (logrotate) and retries a failed one within a second. */
 export class LogFile {
-  /** Writes to the console alone. @throws If it cannot. */
-  readonly console: Console;
   readonly #sinks: { file: Sink; readonly console: Sink };
   readonly #log: Logger;
   #file: AppendFile | undefined;
   #options: LogOptions;
 
-  /** @param path Absent: console only. */
-  constructor(path: string | undefined, console: Console = toConsole, options: LogOptions = {}) {
-    this.console = console;
+  /** @param path Absent: console only. @param console Writes to the console alone. @throws If it cannot. */
+  constructor(path: string | undefined, readonly console: Console = toConsole, options: LogOptions = {}) {
     this.#log = createLogger(this.write);
     this.#sinks = { file: new Sink("log", this.#log), console: new Sink("console", this.#log) };
     this.#options = options;

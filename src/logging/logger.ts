@@ -45,8 +45,7 @@ export function createLogger(
 
 /** A class, since each request creates one. */
 class LineLogger implements Logger {
-  constructor(readonly output: Output, readonly fields: Fields) {
-  }
+  constructor(readonly output: Output, readonly fields: Fields) {}
 
   debug(message: string, fields?: Fields): void {
     this.#write("debug", message, fields);

@@ -11,7 +11,7 @@ export class Occasional {
   #written = 0;
   #left = 0;
 
-  constructor(readonly log: Logger, readonly level: "info" | "warn", readonly elapsed = stopwatch) {}
+  constructor(readonly log: Logger, readonly elapsed = stopwatch) {}
 
   write(message: string, fields: Fields): void {
     const now = this.elapsed();
@@ -22,12 +22,12 @@ export class Occasional {
     }
     if (this.#written < MOST_LINES) {
       this.#written++;
-      this.log[this.level](message, fields);
+      this.log.info(message, fields);
     } else this.#left++;
   }
 
   flush(): void {
-    if (this.#left > 0) this.log[this.level]("more of the same not listed", { lines: this.#left });
+    if (this.#left > 0) this.log.info("more of the same not listed", { lines: this.#left });
     this.#left = 0;
   }
 }

@@ -19,8 +19,7 @@ export function exposition(samples: Iterable<Sample>): string {
 export class MetricsAnswer {
   #pending: PromiseWithResolvers<string | undefined> | undefined;
 
-  constructor(readonly request: () => void) {
-  }
+  constructor(readonly request: () => void) {}
 
   /** Receives the page (Prometheus text format); `undefined` after a failure. */
   received(page: string | undefined): void {

@@ -6,6 +6,14 @@ export interface ErrorRow {
   readonly headers?: Readonly<Record<string, string>>; // further response headers, with `{parameters}`
 }
 
+/** Headers of errors after which the connection ends. */
+const CLOSES = { Connection: "close" } as const;
+
+/** Returns the header of errors that pass. @param seconds May be a `{parameter}`. */
+function retryAfter<const Seconds extends string>(seconds: Seconds) {
+  return { "Retry-After": seconds };
+}
+
 /** Errors that callers can meet, made by {@link httpError}. Codes are stable; clients rely on them, not on texts. */
 export const ERRORS = {
   ERR_ACCESS_REFUSED: { status: 403, text: "You may not access this path" },
@@ -13,29 +21,21 @@ export const ERRORS = {
   ERR_ATTRIBUTE_SOURCE: {
     status: 503,
     text: "Your permissions cannot be looked up at the moment, please try again later",
-    headers: { "Retry-After": "10" },
+    headers: retryAfter("10"),
   },
   ERR_AUDIT_UNAVAILABLE: {
     status: 503,
     text: "This is not possible at the moment, please try again later",
-    headers: { "Retry-After": "30" },
+    headers: retryAfter("30"),
   },
   ERR_AUTHENTICATION_UNAVAILABLE: {
     status: 503,
     text: "Your credentials cannot be checked at the moment, please try again later",
-    headers: { "Retry-After": "{seconds}" },
+    headers: retryAfter("{seconds}"),
   },
   ERR_BAD_FORWARDING: { status: 400, text: "The gateway sent invalid headers" },
-  ERR_BAD_REQUEST: {
-    status: 400,
-    text: "The request could not be read",
-    headers: { Connection: "close" },
-  },
-  ERR_BODY_TOO_LARGE: {
-    status: 413,
-    text: "The request body is too large",
-    headers: { Connection: "close" },
-  },
+  ERR_BAD_REQUEST: { status: 400, text: "The request could not be read", headers: CLOSES },
+  ERR_BODY_TOO_LARGE: { status: 413, text: "The request body is too large", headers: CLOSES },
   ERR_CERTIFICATE_REFUSED: { status: 403, text: "The certificate is not accepted: {why}" },
   ERR_CLIENT_GONE: { status: 400, text: "The request ended early" },
   ERR_DAEMON_REFUSED: { status: 502, text: "The transfer server refused the request" },
@@ -46,13 +46,13 @@ export const ERRORS = {
   ERR_DAEMON_UNAVAILABLE: {
     status: 503,
     text: "The transfer server is not available, please try again later",
-    headers: { "Retry-After": "5" },
+    headers: retryAfter("5"),
   },
   ERR_DIGEST_MISMATCH: { status: 400, text: "The received file does not match the digest in the request" },
   ERR_DRAINING: {
     status: 503,
     text: "The service is draining and will stop soon",
-    headers: { "Retry-After": "10" },
+    headers: retryAfter("10"),
   },
   ERR_ENCRYPTION_NOT_SUPPORTED: {
     status: 501,
@@ -63,25 +63,13 @@ export const ERRORS = {
     text: "A file or directory with this name already exists",
     headers: { Allow: "OPTIONS, PROPFIND, GET, HEAD, PUT, DELETE, COPY, MOVE, LOCK, UNLOCK" },
   },
-  ERR_EXPECTATION_FAILED: {
-    status: 417,
-    text: "This expectation cannot be met",
-    headers: { Connection: "close" },
-  },
+  ERR_EXPECTATION_FAILED: { status: 417, text: "This expectation cannot be met", headers: CLOSES },
   ERR_FORBIDDEN: { status: 403, text: "You may not do this" },
   ERR_FOREIGN_PAGE: { status: 403, text: "The request came from a page of another site" },
   ERR_GROUP_NOT_AVAILABLE: { status: 400, text: "The requested group is not available to you" },
-  ERR_HEADERS_TOO_LARGE: {
-    status: 431,
-    text: "The request header fields are too large",
-    headers: { Connection: "close" },
-  },
+  ERR_HEADERS_TOO_LARGE: { status: 431, text: "The request header fields are too large", headers: CLOSES },
   ERR_HEADER_TOO_LONG: { status: 431, text: "The header {name} is longer than {limit} characters" },
-  ERR_HTTP_VERSION: {
-    status: 505,
-    text: "Please use HTTP/1.1",
-    headers: { Connection: "close" },
-  },
+  ERR_HTTP_VERSION: { status: 505, text: "Please use HTTP/1.1", headers: CLOSES },
   ERR_INSTANCE_UNKNOWN: { status: 404, text: "This transfer server does not exist" },
   ERR_INTERNAL: { status: 500, text: "Internal error" },
   ERR_INVALID_NAME: { status: 400, text: "Invalid distinguished name" },
@@ -94,7 +82,7 @@ export const ERRORS = {
   ERR_KEY_LOOKUP_FAILED: {
     status: 503,
     text: "Signing in is not possible at the moment, please try again later",
-    headers: { "Retry-After": "5" },
+    headers: retryAfter("5"),
   },
   ERR_LENGTH_REQUIRED: { status: 411, text: "Content-Length is required" },
   ERR_LIMITS_FROM_HOME: {
@@ -110,7 +98,7 @@ export const ERRORS = {
   ERR_LISTEN_SOCKET_UNREACHABLE: {
     status: 503,
     text: "The transfer server does not answer, please try again later",
-    headers: { "Retry-After": "10" },
+    headers: retryAfter("10"),
   },
   ERR_LOCKED: { status: 423, text: "Another user or program has locked this file or directory" },
   ERR_LOGIN_BOUND: {
@@ -128,20 +116,12 @@ export const ERRORS = {
     text: "This method is not allowed here",
     headers: { Allow: "{allowed}" },
   },
-  ERR_METHOD_UNKNOWN: {
-    status: 501,
-    text: "This method is not implemented",
-    headers: { Connection: "close" },
-  },
+  ERR_METHOD_UNKNOWN: { status: 501, text: "This method is not implemented", headers: CLOSES },
   ERR_NOT_ACCEPTABLE: { status: 406, text: "This resource is available as {offered}" },
   ERR_NOT_A_FILE: { status: 409, text: "This name belongs to a directory or a special file" },
   ERR_NOT_FOUND: { status: 404, text: "{what} was not found" },
   ERR_NOT_PERMITTED: { status: 403, text: "{text}" },
-  ERR_NOT_READY: {
-    status: 503,
-    text: "No transfer server is available",
-    headers: { "Retry-After": "10" },
-  },
+  ERR_NOT_READY: { status: 503, text: "No transfer server is available", headers: retryAfter("10") },
   ERR_NO_ACCOUNT: { status: 401, text: "You have no account on this server" },
   ERR_NO_DIRECTORY: { status: 409, text: "The parent directory does not exist" },
   ERR_NO_LOCK: { status: 409, text: "The lock token is not valid for this file or directory" },
@@ -159,36 +139,28 @@ export const ERRORS = {
   ERR_RECORD_STORE: {
     status: 503,
     text: "This is not possible at the moment, please try again later",
-    headers: { "Retry-After": "30" },
+    headers: retryAfter("30"),
   },
   ERR_REMOTE_UNAVAILABLE: {
     status: 503,
     text: "Another system that this service needs does not answer, please try again later",
-    headers: { "Retry-After": "{seconds}" },
+    headers: retryAfter("{seconds}"),
   },
-  ERR_REQUEST_TIMEOUT: {
-    status: 408,
-    text: "The request took too long to arrive",
-    headers: { Connection: "close" },
-  },
+  ERR_REQUEST_TIMEOUT: { status: 408, text: "The request took too long to arrive", headers: CLOSES },
   ERR_SCOPE_NOT_EXPRESSIBLE: {
     status: 403,
     text: "UFTP cannot access this path, please use the HTTP link of the share",
   },
-  ERR_SERVER_DOWN: {
-    status: 503,
-    text: "{status}",
-    headers: { "Retry-After": "10" },
-  },
+  ERR_SERVER_DOWN: { status: 503, text: "{status}", headers: retryAfter("10") },
   ERR_SERVICE_STARTING: {
     status: 503,
     text: "The service is starting, please try again",
-    headers: { "Retry-After": "1" },
+    headers: retryAfter("1"),
   },
   ERR_SESSION_LIMIT_REACHED: {
     status: 429,
     text: "Too many open sessions on the transfer server, please try again later",
-    headers: { "Retry-After": "5" },
+    headers: retryAfter("5"),
   },
   ERR_SHARED_BY_ANOTHER: {
     status: 409,
@@ -199,18 +171,11 @@ export const ERRORS = {
   ERR_SHARE_STORE: {
     status: 503,
     text: "Shares are not available at the moment, please try again later",
-    headers: { "Retry-After": "30" },
+    headers: retryAfter("30"),
   },
-  ERR_STORAGE_FULL: {
-    status: 507,
-    text: "The disk is full, or the disk quota of the account is used up",
-  },
+  ERR_STORAGE_FULL: { status: 507, text: "The disk is full, or the disk quota of the account is used up" },
   ERR_STRONGER_LOGIN_NEEDED: { status: 403, text: "This server requires another login: {needed}" },
-  ERR_TARGET_TOO_LONG: {
-    status: 414,
-    text: "The request target is too long",
-    headers: { Connection: "close" },
-  },
+  ERR_TARGET_TOO_LONG: { status: 414, text: "The request target is too long", headers: CLOSES },
   ERR_TOKENS_NOT_KEPT: {
     status: 501,
     text: "This service keeps no list of tokens, each token is valid until it expires",
@@ -218,7 +183,7 @@ export const ERRORS = {
   ERR_TOKENS_UNAVAILABLE: {
     status: 503,
     text: "Tokens cannot be issued at the moment",
-    headers: { "Retry-After": "60" },
+    headers: retryAfter("60"),
   },
   ERR_TOKEN_LIFETIME: {
     status: 400,
@@ -232,23 +197,23 @@ export const ERRORS = {
   ERR_TOO_MANY_AT_ONCE: {
     status: 429,
     text: "Too many logins at the same time, please try again later",
-    headers: { "Retry-After": "1" },
+    headers: retryAfter("1"),
   },
   ERR_TOO_MANY_CODES: {
     status: 429,
     text: "Too many device logins, please try again later",
-    headers: { "Retry-After": "60" },
+    headers: retryAfter("60"),
   },
   ERR_TOO_MANY_FAILURES: {
     status: 429,
     text: "Too many failed attempts, please try again later",
-    headers: { "Retry-After": "{seconds}" },
+    headers: retryAfter("{seconds}"),
   },
   ERR_TOO_MANY_LOCKS: { status: 507, text: "You have {most} locks, which is the limit" },
   ERR_TOO_MANY_SESSIONS: {
     status: 503,
     text: "Too many concurrent transfers with this account, please try again in a few seconds",
-    headers: { "Retry-After": "6" },
+    headers: retryAfter("6"),
   },
   ERR_TOO_MANY_SHARES: {
     status: 403,
@@ -257,18 +222,14 @@ export const ERRORS = {
   ERR_TOO_MANY_UPLOADS: {
     status: 429,
     text: "Too many uploads are unfinished, please try again later",
-    headers: { "Retry-After": "600" },
+    headers: retryAfter("600"),
   },
   ERR_TOO_MUCH_WORK: {
     status: 503,
     text: "The service is busy, please try again later",
-    headers: { "Retry-After": "5" },
+    headers: retryAfter("5"),
   },
-  ERR_TRANSFER_CODING: {
-    status: 501,
-    text: "This transfer coding is not supported",
-    headers: { Connection: "close" },
-  },
+  ERR_TRANSFER_CODING: { status: 501, text: "This transfer coding is not supported", headers: CLOSES },
   ERR_TREE_TOO_LARGE: { status: 403, text: "The directory has too many entries or levels for one request" },
   ERR_UNAUTHENTICATED: {
     status: 401,

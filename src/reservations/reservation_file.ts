@@ -7,12 +7,6 @@ import type { Reservation } from "./reservation.ts";
 /** Limit of other users if a reservation names none (specification 2.4). */
 const DEFAULT_LIMIT = "10m";
 
-/** Content of a reservations file with its diagnostics. */
-export interface ReservationFile {
-  readonly reservations: readonly Reservation[];
-  readonly diagnostics: readonly Diagnostic[]; // ignored entries with reasons
-}
-
 /** Zone and time for reading a reservations file. */
 export interface ReadingContext {
   readonly file: string;
@@ -21,8 +15,8 @@ export interface ReadingContext {
 }
 
 /** Reads a reservations file (specification 2.4, rest-api.md 3.6) without bad entries. @throws {InvalidFile} */
-export function readReservationFile(text: string, context: ReadingContext): ReservationFile {
-  const diagnostics: Diagnostic[] = [];
+export function readReservationFile(text: string, context: ReadingContext) {
+  const diagnostics: Diagnostic[] = []; // ignored entries with reasons
   const reservations: Reservation[] = [];
   for (const [index, entry] of entriesOf(text, context.file).entries()) {
     const reservation = readEntry(entry, index, context);

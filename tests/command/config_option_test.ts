@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { CommandFailed } from "../../src/command/command.ts";
-import { configFile, configurationFolder } from "../../src/command/config_option.ts";
+import { configFile, installedFile } from "../../src/command/config_option.ts";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "./recorded_io.ts";
 
@@ -42,31 +42,34 @@ Deno.test("configFile() says where it looked", async () => {
   });
 });
 
-Deno.test("configurationFolder() does not look through a file", async () => {
+Deno.test("installedFile() does not look through a file", async () => {
   await using own = await folder();
   await Deno.writeTextFile(`${own.path}/conf`, "");
-  assert.equal(await configurationFolder([`${own.path}/conf`]), undefined);
+  assert.equal(await installedFile([`${own.path}/conf`]), undefined);
 });
 
 Deno.test({
-  name: "configurationFolder() takes a folder that is closed to us for the one that is meant",
+  name: "installedFile() takes a folder that is closed to us for the one that is meant",
   ignore: Deno.uid() === 0,
   async fn() {
     await using own = await folder();
     using closed = closedFolder(own.path);
-    assert.equal(await configurationFolder([closed.path]), closed.path);
+    assert.equal(await installedFile([closed.path]), `${closed.path}/container.properties`);
   },
 });
 
 Deno.test({
-  name: "configurationFolder() looks elsewhere than in a working directory that is closed to us",
+  name: "installedFile() looks elsewhere than in a working directory that is closed to us",
   ignore: Deno.uid() === 0,
   async fn() {
     await using own = await folder();
     await using system = await folder();
     await Deno.writeTextFile(`${system.path}/container.properties`, "");
     using closed = closedFolder(own.path);
-    assert.equal(await configurationFolder([`${closed.path}/conf`, system.path]), system.path);
+    assert.equal(
+      await installedFile([`${closed.path}/conf`, system.path]),
+      `${system.path}/container.properties`,
+    );
   },
 });
 

@@ -4,7 +4,7 @@ import { Occasional } from "../../src/logging/occasional.ts";
 
 Deno.test("Occasional writes twenty lines of a storm, and how many more there were", () => {
   const lines: string[] = [];
-  const occasional = new Occasional(createLogger((line) => lines.push(line)), "info");
+  const occasional = new Occasional(createLogger((line) => lines.push(line)));
   for (let i = 0; i < 1000; i++) occasional.write("request refused", { number: i });
   assert.equal(lines.length, 20);
   assert.match(lines[0] ?? "", / info +request refused number=0$/);
@@ -16,19 +16,19 @@ Deno.test("Occasional writes twenty lines of a storm, and how many more there we
 
 Deno.test("Occasional tells of a single line that it left out, too, and of none where there was none", () => {
   const lines: string[] = [];
-  const occasional = new Occasional(createLogger((line) => lines.push(line)), "warn");
+  const occasional = new Occasional(createLogger((line) => lines.push(line)));
   for (let i = 0; i < 20; i++) occasional.write("request refused", { number: i });
   occasional.flush();
   assert.equal(lines.length, 20);
   occasional.write("request refused", { number: 20 });
   occasional.flush();
-  assert.match(lines[20] ?? "", / warn +more of the same not listed lines=1$/);
+  assert.match(lines[20] ?? "", / info +more of the same not listed lines=1$/);
 });
 
 Deno.test("Occasional begins anew every ten seconds, and tells then what it left out", () => {
   const [lines, time] = [new Array<string>(), { now: 0 }];
   const log = createLogger((line) => lines.push(line.replace(/^\S+ info +/, "")));
-  const occasional = new Occasional(log, "info", () => time.now);
+  const occasional = new Occasional(log, () => time.now);
   const write = (count: number) => {
     for (let i = 0; i < count; i++) occasional.write("refused", {});
     return lines.splice(0).join(" ");

@@ -112,7 +112,7 @@ for (const args of WRONG) {
   });
 }
 
-for (const words of [[], ...COMMANDS.map(({ name }) => [name]), ["passwd", "add"]]) {
+for (const words of [[], ...COMMANDS.map(({ spec }) => [spec.name]), ["passwd", "add"]]) {
   Deno.test(`authserver ${[...words, "--help"].join(" ")} explains, status 0`, async () => {
     const io = recordedIo();
     assert.equal(await runCommand([...words, "--help"], io), 0);

@@ -17,7 +17,8 @@ import type { Identity } from "../../model/identity.ts";
 import { formatDiagnostic } from "../../model/diagnostic.ts";
 import { httpError } from "../../model/http_error.ts";
 import { type WatchedFile, watchFile } from "../../watch/watched_file.ts";
-import type { AttributeOrigin, AttributeSource } from "../attribute_source.ts";
+import type { WrittenName } from "../../config/kind.ts";
+import type { AttributeSource } from "../attribute_source.ts";
 
 /** Keys as names, or as patterns for the pattern form of names. */
 export type Matching = "strict" | "regexp";
@@ -95,18 +96,17 @@ class PatternIndex implements MapIndex {
   }
 }
 
-interface FileSourceOptions {
-  readonly name: string;
-  readonly file: string;
-  readonly matching: Matching;
-  readonly format?: MapFormat; // absent: detected at each load
-  readonly log: Logger;
-  readonly intervalMs?: number; // milliseconds between checks for changes
-}
-
 /** Opens and watches a map file (specification 2.3). @throws {InvalidFile} If it is invalid now. */
-export async function fileAttributeSource(options: FileSourceOptions): Promise<AttributeSource> {
-  const { name, file, matching, format, log, intervalMs } = options;
+export async function fileAttributeSource(
+  { name, file, matching, format, log, intervalMs }: {
+    readonly name: string;
+    readonly file: string;
+    readonly matching: Matching;
+    readonly format?: MapFormat; // absent: detected at each load
+    readonly log: Logger;
+    readonly intervalMs?: number; // milliseconds between checks for changes
+  },
+): Promise<AttributeSource> {
   const watched = await watchFile(file, async (text) => {
     const index = createMapIndex(matching);
     const take = index.add.bind(index);
@@ -139,7 +139,7 @@ class FileAttributeSource implements AttributeSource {
     });
   }
 
-  originOf({ dn }: Identity): AttributeOrigin | undefined {
+  originOf({ dn }: Identity): WrittenName | undefined {
     const entry = this.#watched.current.find(this.#nameOf(dn));
     return entry && { file: this.#watched.path, line: entry.line, key: entry.key };
   }

@@ -75,7 +75,7 @@ export const check = defineCommand({
 /** Truststores of the grid hold hundreds. */
 const MOST_TRUSTED = 50;
 
-function trustedText(trusted: readonly TrustedCertificate[]): string {
+function trustedText(trusted: ReturnType<typeof trustedCertificates>): string {
   const lines = trusted.slice(0, MOST_TRUSTED).map(({ of, certificate, permits }) =>
     `${printable(`trusted  ${of}: ${certificate}: ${permits}`)}\n`
   );
@@ -140,15 +140,7 @@ function permissionsText(lists: Awaited<ReturnType<typeof permissionLists>>): st
   ]).join("");
 }
 
-interface TrustedCertificate {
-  readonly of: string;
-  readonly certificate: string;
-  readonly permits: string;
-}
-
-function trustedCertificates(
-  { anchors, clientAnchors, providerAnchors, daemonAnchors = {} }: TlsMaterial,
-): readonly TrustedCertificate[] {
+function trustedCertificates({ anchors, clientAnchors, providerAnchors, daemonAnchors = {} }: TlsMaterial) {
   const stores: (readonly [string, readonly string[] | undefined])[] = [
     ["all", anchors],
     ["clients", clientAnchors],

@@ -6,11 +6,9 @@ import { DAEMON_LIMITS } from "../../daemon/daemon_pool.ts";
 import { encodePing } from "../../daemon/encode_command.ts";
 import { describeFailure, failure, remedyOf } from "../../daemon/exchange.ts";
 import { parsePing } from "../../daemon/parse_reply.ts";
-import type { Logger } from "../../logging/logger.ts";
-import type { Clock } from "../../model/clock.ts";
 import { counted } from "../../model/text.ts";
 import { HttpError } from "../../model/http_error.ts";
-import { type ProbedKind, type ProbedRemote, REACH } from "../../outgoing/probed_kind.ts";
+import { type ProbedKind, type ProbedRemote, type ProbeParts, REACH } from "../../outgoing/probed_kind.ts";
 import { DatabaseFailure, row } from "../../store/database.ts";
 import type { Snapshot } from "../../service/assembly/load_snapshot.ts";
 import { OutgoingClients } from "../../service/assembly/outgoing_clients.ts";
@@ -28,12 +26,9 @@ export interface Finding {
   readonly fix?: string | undefined;
 }
 
-interface Parts {
+interface Parts extends ProbeParts {
   readonly own: OwnCertificate;
   readonly outgoing: OutgoingClients;
-  readonly externalUrl: string;
-  readonly log: Logger;
-  readonly clock: Clock;
 }
 
 const DAY_MS = 86_400_000;
@@ -41,11 +36,7 @@ const DAY_MS = 86_400_000;
 /** Contacts every daemon, database and other system once, as the service would, without credentials of users. */
 export async function checkOnline(
   { config, material }: Snapshot,
-  { log, clock, kinds = KINDS }: {
-    readonly log: Logger;
-    readonly clock: Clock;
-    readonly kinds?: typeof KINDS;
-  },
+  { log, clock, kinds = KINDS }: Pick<Parts, "log" | "clock"> & { readonly kinds?: typeof KINDS },
 ): Promise<readonly Finding[]> {
   const own = new OwnCertificate(material);
   const outgoing = new OutgoingClients(config.outgoing, own, log);

@@ -2,16 +2,9 @@ import { loadConfiguration } from "../../config/load.ts";
 import { KINDS } from "../../service/kinds.ts";
 import type { EffectiveValue } from "../../config/key_reader.ts";
 import { formatDiagnostic, isError } from "../../model/diagnostic.ts";
-import { type Command, defineCommand, defineCommands, tell, textTable } from "../command.ts";
+import { defineCommand, defineCommands, tell, textTable } from "../command.ts";
 import { configFile } from "../config_option.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
-
-interface Shown {
-  readonly key: string;
-  readonly section: string;
-  readonly value: string | null;
-  readonly source: string; // `conf/container.properties:12`, or `default`
-}
 
 const show = defineCommand({
   name: "config show",
@@ -53,13 +46,14 @@ const schema = defineCommand({
 });
 
 /** Command `authserver config`. */
-export const config: Command = defineCommands({
+export const config = defineCommands({
   name: "config",
   summary: "Show the effective configuration, or the schema of all keys",
   commands: [show, schema],
 });
 
-function toShown({ key, section, value, secret, file, line }: EffectiveValue): Shown {
+/** @returns `source`: `conf/container.properties:12`, or `default`. */
+function toShown({ key, section, value, secret, file, line }: EffectiveValue) {
   return {
     key,
     section,
@@ -68,7 +62,7 @@ function toShown({ key, section, value, secret, file, line }: EffectiveValue): S
   };
 }
 
-function formatValues(values: readonly Shown[]): string {
+function formatValues(values: readonly ReturnType<typeof toShown>[]): string {
   const sections = Map.groupBy(values, ({ section }) => section);
   const paragraphs = [...sections].map(([title, members]) => {
     const rows = members.map((

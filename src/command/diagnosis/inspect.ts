@@ -56,16 +56,11 @@ export async function inspectStart(
   return places.some(isError) ? { ...found, diagnostics } : { ...found, snapshot, diagnostics };
 }
 
-interface DataFiles {
-  readonly authentication: Pick<ServiceConfig["authentication"], "authenticators">;
-  readonly attributes: Pick<ServiceConfig["attributes"], "sources">;
-  readonly dynamicAttributes: Pick<ServiceConfig["dynamicAttributes"], "sources">;
-  readonly servers: ServiceConfig["servers"];
-  /** All names, even of unusable servers; absent if unknown. */
-  readonly serverNames?: readonly string[];
-  readonly issuedTokens?: Pick<ServiceConfig["issuedTokens"], "trustedIssuerFiles">;
-  readonly gateway?: ServiceConfig["gateway"];
-}
+type DataFiles =
+  & Parameters<typeof configuredKinds>[0]
+  & Pick<ServiceConfig, "servers">
+  & Partial<Pick<ServiceConfig, "issuedTokens" | "gateway">>
+  & { readonly serverNames?: readonly string[] }; // all names, even of unusable servers; absent if unknown
 
 /** Reads the data files as the service will. Errors prevent a start; skipped lines or entries are warnings. */
 export async function inspectDataFiles(config: DataFiles, kinds = KINDS): Promise<readonly Diagnostic[]> {

@@ -35,17 +35,16 @@ export async function inspectPlaces(
   { account, inUse = false }: { readonly account?: Account; readonly inUse?: boolean } = {},
 ): Promise<readonly Diagnostic[]> {
   const { sharing: { directory }, control, logging, audit, site, metrics } = config;
+  const places = new PlaceInspector(account);
   const findings = await Promise.all([
-    directory === undefined ? [] : inspectPersistence(directory, account, inUse),
+    directory === undefined ? [] : places.persistence(directory, inUse),
     control.enabled && control.socket !== undefined
-      ? inspectSocket("container.control.socket", control.socket, account)
+      ? places.socket("container.control.socket", control.socket)
       : [],
-    logging.file === undefined ? [] : inspectLog("container.logging.file", logging.file, account),
-    audit.to === "file" ? inspectLog("container.audit.file", audit.path, account) : [],
-    inspectAddress("container.host", site.host, site.port, account),
-    metrics.listen
-      ? inspectAddress("container.metrics.host", metrics.listen.host, metrics.listen.port, account)
-      : [],
+    logging.file === undefined ? [] : places.log("container.logging.file", logging.file),
+    audit.to === "file" ? places.log("container.audit.file", audit.path) : [],
+    places.address("container.host", site.host, site.port),
+    metrics.listen ? places.address("container.metrics.host", metrics.listen.host, metrics.listen.port) : [],
   ]);
   return findings.flat().map((finding) => {
     const { file = config.sources.main, line } = effective.find(({ key }) => key === finding.key) ?? {};
@@ -53,82 +52,135 @@ export async function inspectPlaces(
   });
 }
 
-async function inspectPersistence(
-  folder: string,
-  account: Account | undefined,
-  inUse: boolean,
-): Promise<Finding[]> {
-  const key = "persistence.directory";
-  const found = await inspectFolder(key, folder, account);
-  if (found.length > 0 || inUse) return found;
-  const { SHARE_DATABASE, SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
-  const { RECORD_DATABASE, RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
-  return [
-    ...await inspectDatabase(key, `${folder}/${SHARE_DATABASE}`, SHARE_SCHEMA, account),
-    ...await inspectDatabase(key, `${folder}/${RECORD_DATABASE}`, RECORD_SCHEMA, account),
-  ];
+interface Obstacle {
+  readonly expected: string;
+  readonly fix: string;
+  readonly isReadOnly?: true;
 }
 
-async function inspectDatabase(
-  key: string,
-  file: string,
-  schema: Schema,
-  account: Account | undefined,
-): Promise<Finding[]> {
-  const about = await Deno.stat(file).catch(() => undefined);
-  if (about === undefined) return []; // the service makes it
-  if (!about.isFile) {
-    return error(key, `${file} is not a file`, `mv ${file} ${file}.old`);
+/** Inspects places for an account; without one, for that of this process. */
+class PlaceInspector {
+  constructor(readonly account: Account | undefined) {}
+
+  async persistence(folder: string, inUse: boolean): Promise<Finding[]> {
+    const key = "persistence.directory";
+    const found = await this.#folder(key, folder);
+    if (found.length > 0 || inUse) return found;
+    const { SHARE_DATABASE, SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
+    const { RECORD_DATABASE, RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
+    return [
+      ...await this.#database(key, `${folder}/${SHARE_DATABASE}`, SHARE_SCHEMA),
+      ...await this.#database(key, `${folder}/${RECORD_DATABASE}`, RECORD_SCHEMA),
+    ];
   }
-  const obstacle = await obstacleTo(file, about, READ | WRITE, account);
-  if (obstacle !== undefined) return error(key, obstacle.expected, obstacle.fix);
-  const { databaseDamage } = await import("../../store/sqlite_database.ts");
-  const damage = await databaseDamage(file, schema);
-  if (damage === undefined) return [];
-  return error(key, damage, `mv ${file} ${file}.damaged, then restore the file from a backup`);
-}
 
-async function inspectSocket(key: string, path: string, account: Account | undefined): Promise<Finding[]> {
-  if (new TextEncoder().encode(path).length > LONGEST_PATH) {
-    const expected = `expected a path of at most ${LONGEST_PATH} bytes`;
-    return error(key, expected, `set ${key}=/run/authserver/control.sock`, path);
+  async socket(key: string, path: string): Promise<Finding[]> {
+    if (new TextEncoder().encode(path).length > LONGEST_PATH) {
+      const expected = `expected a path of at most ${LONGEST_PATH} bytes`;
+      return error(key, expected, `set ${key}=/run/authserver/control.sock`, path);
+    }
+    const about = await Deno.lstat(path).catch(() => undefined);
+    if (about === undefined || about.isSocket) return await this.#folder(key, dirname(path));
+    return error(key, `${path} is there and is no socket`, `mv ${path} ${path}.old`);
   }
-  const about = await Deno.lstat(path).catch(() => undefined);
-  if (about === undefined || about.isSocket) return await inspectFolder(key, dirname(path), account);
-  return error(key, `${path} is there and is no socket`, `mv ${path} ${path}.old`);
-}
 
-/** Warnings, since the service runs without a log. */
-async function inspectLog(key: string, file: string, account: Account | undefined): Promise<Finding[]> {
-  const find = async () => {
-    const folder = await inspectFolder(key, dirname(file), account);
+  /** Warnings, since the service runs without a log. */
+  async log(key: string, file: string): Promise<Finding[]> {
+    const find = async () => {
+      const folder = await this.#folder(key, dirname(file));
+      const about = await Deno.stat(file).catch(() => undefined);
+      if (folder.length > 0 || about === undefined) return folder;
+      if (about.isDirectory) return error(key, `${file} is a folder`, `mv ${file} ${file}.old`);
+      const obstacle = await this.#obstacleTo(file, about, WRITE);
+      return obstacle === undefined ? [] : error(key, obstacle.expected, obstacle.fix);
+    };
+    return (await find()).map((finding) => ({ ...finding, severity: "warning" }));
+  }
+
+  /** A port in use may belong to the running service. */
+  async address(key: string, host: string, port: number): Promise<Finding[]> {
+    const [hostname] = await resolveHost(host);
+    if (hostname === undefined) {
+      const expected = "no such host at present, and the service does not start without it";
+      return [{ severity: "warning", key, found: host, expected, fix: `try: getent hosts ${host}` }];
+    }
+    try {
+      Deno.listen({ hostname, port: port < 1024 && this.account === undefined ? port : 0 }).close();
+      return [];
+    } catch (cause) {
+      if (cause instanceof Deno.errors.AddrInUse) return [];
+      if (cause instanceof Deno.errors.AddrNotAvailable) {
+        const fix = `set ${key}=0.0.0.0 or an address that "ip address" shows`;
+        return error(key, "this machine has no such address", fix, host);
+      }
+      if (!(cause instanceof Deno.errors.PermissionDenied)) throw cause;
+      const fix = "set a port above 1023, or give the unit AmbientCapabilities=CAP_NET_BIND_SERVICE";
+      return error(key, `this account may not listen on port ${port}`, fix, host);
+    }
+  }
+
+  async #database(key: string, file: string, schema: Schema): Promise<Finding[]> {
     const about = await Deno.stat(file).catch(() => undefined);
-    if (folder.length > 0 || about === undefined) return folder;
-    if (about.isDirectory) return error(key, `${file} is a folder`, `mv ${file} ${file}.old`);
-    const obstacle = await obstacleTo(file, about, WRITE, account);
-    return obstacle === undefined ? [] : error(key, obstacle.expected, obstacle.fix);
-  };
-  return (await find()).map((finding) => ({ ...finding, severity: "warning" }));
-}
+    if (about === undefined) return []; // the service makes it
+    if (!about.isFile) {
+      return error(key, `${file} is not a file`, `mv ${file} ${file}.old`);
+    }
+    const obstacle = await this.#obstacleTo(file, about, READ | WRITE);
+    if (obstacle !== undefined) return error(key, obstacle.expected, obstacle.fix);
+    const { databaseDamage } = await import("../../store/sqlite_database.ts");
+    const damage = await databaseDamage(file, schema);
+    if (damage === undefined) return [];
+    return error(key, damage, `mv ${file} ${file}.damaged, then restore the file from a backup`);
+  }
 
-async function inspectFolder(key: string, folder: string, account: Account | undefined): Promise<Finding[]> {
-  const [there, about] = await nearest(folder);
-  const name = nameOf(account);
-  if (about === undefined || !about.isDirectory) {
-    return error(key, `${folder} cannot be made: ${there} is not a folder`, `mv ${there} ${there}.old`);
+  async #folder(key: string, folder: string): Promise<Finding[]> {
+    const { account } = this;
+    const [there, about] = await nearest(folder);
+    if (about === undefined || !about.isDirectory) {
+      return error(key, `${folder} cannot be made: ${there} is not a folder`, `mv ${there} ${there}.old`);
+    }
+    const missing = there !== folder;
+    if (account !== undefined && missing && OF_SYSTEMD.some((made) => isWithin(folder, made))) return [];
+    const closed = account === undefined ? undefined : await closedFolder(account, there);
+    if (closed !== undefined) {
+      const fix = `chgrp ${this.#name} ${closed} && chmod g+x ${closed}`;
+      return error(key, `${this.#who} may not enter ${closed}`, fix);
+    }
+    const obstacle = await this.#obstacleTo(there, about, WRITE | ENTER);
+    if (obstacle === undefined) return [];
+    if (!missing) return error(key, obstacle.expected, obstacle.fix);
+    const fix = obstacle.isReadOnly ? obstacle.fix : `install -d -o ${this.#name} -m 700 ${folder}`;
+    return error(key, `${folder} cannot be made: ${obstacle.expected}`, fix);
   }
-  const missing = there !== folder;
-  if (account !== undefined && missing && OF_SYSTEMD.some((made) => isWithin(folder, made))) return [];
-  const closed = account === undefined ? undefined : await closedFolder(account, there);
-  if (closed !== undefined) {
-    const fix = `chgrp ${name} ${closed} && chmod g+x ${closed}`;
-    return error(key, `${whoOf(account)} may not enter ${closed}`, fix);
+
+  /** Tries to write, and judges another account by the mode. @param wanted Bits in a digit of a mode. */
+  async #obstacleTo(path: string, about: Deno.FileInfo, wanted: number): Promise<Obstacle | undefined> {
+    const { account } = this;
+    const refused = {
+      expected: `${this.#who} may not write ${about.isDirectory ? "to " : ""}${path}`,
+      fix: `chown ${this.#name} ${path}`,
+    };
+    if (account !== undefined && !permits(account, about, wanted)) return refused;
+    try {
+      if (about.isDirectory) await Deno.remove(await Deno.makeTempDir({ dir: path, prefix: ".authserver-" }));
+      else (await Deno.open(path, { read: wanted >= READ, append: true })).close();
+      return undefined;
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "EROFS") {
+        const fix = `mount -o remount,rw "$(findmnt -n -o TARGET -T ${path})"`;
+        return { expected: `the disk of ${path} is read-only`, fix, isReadOnly: true };
+      }
+      return account === undefined ? refused : undefined; // the mode permits it to the account
+    }
   }
-  const obstacle = await obstacleTo(there, about, WRITE | ENTER, account);
-  if (obstacle === undefined) return [];
-  if (!missing) return error(key, obstacle.expected, obstacle.fix);
-  const fix = obstacle.isReadOnly ? obstacle.fix : `install -d -o ${name} -m 700 ${folder}`;
-  return error(key, `${folder} cannot be made: ${obstacle.expected}`, fix);
+
+  get #who(): string {
+    return this.account?.name ?? "this account";
+  }
+
+  get #name(): string {
+    return this.account?.name ?? '"$(id -un)"';
+  }
 }
 
 async function nearest(path: string): Promise<readonly [string, Deno.FileInfo | undefined]> {
@@ -143,72 +195,6 @@ async function nearest(path: string): Promise<readonly [string, Deno.FileInfo | 
   }
 }
 
-/** A port in use may belong to the running service. */
-async function inspectAddress(
-  key: string,
-  host: string,
-  port: number,
-  account: Account | undefined,
-): Promise<Finding[]> {
-  const [hostname] = await resolveHost(host);
-  if (hostname === undefined) {
-    const expected = "no such host at present, and the service does not start without it";
-    return [{ severity: "warning", key, found: host, expected, fix: `try: getent hosts ${host}` }];
-  }
-  try {
-    Deno.listen({ hostname, port: port < 1024 && account === undefined ? port : 0 }).close();
-    return [];
-  } catch (cause) {
-    if (cause instanceof Deno.errors.AddrInUse) return [];
-    if (cause instanceof Deno.errors.AddrNotAvailable) {
-      const fix = `set ${key}=0.0.0.0 or an address that "ip address" shows`;
-      return error(key, "this machine has no such address", fix, host);
-    }
-    if (!(cause instanceof Deno.errors.PermissionDenied)) throw cause;
-    const fix = "set a port above 1023, or give the unit AmbientCapabilities=CAP_NET_BIND_SERVICE";
-    return error(key, `this account may not listen on port ${port}`, fix, host);
-  }
-}
-
-interface Obstacle {
-  readonly expected: string;
-  readonly fix: string;
-  readonly isReadOnly?: true;
-}
-
-/** Tries to write, and judges another account by the mode. @param wanted Bits in a digit of a mode. */
-async function obstacleTo(
-  path: string,
-  about: Deno.FileInfo,
-  wanted: number,
-  account: Account | undefined,
-): Promise<Obstacle | undefined> {
-  const refused = {
-    expected: `${whoOf(account)} may not write ${about.isDirectory ? "to " : ""}${path}`,
-    fix: `chown ${nameOf(account)} ${path}`,
-  };
-  if (account !== undefined && !permits(account, about, wanted)) return refused;
-  try {
-    if (about.isDirectory) await Deno.remove(await Deno.makeTempDir({ dir: path, prefix: ".authserver-" }));
-    else (await Deno.open(path, { read: wanted >= READ, append: true })).close();
-    return undefined;
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EROFS") {
-      const fix = `mount -o remount,rw "$(findmnt -n -o TARGET -T ${path})"`;
-      return { expected: `the disk of ${path} is read-only`, fix, isReadOnly: true };
-    }
-    return account === undefined ? refused : undefined; // the mode permits it to the account
-  }
-}
-
 function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);
-}
-
-function whoOf(account: Account | undefined): string {
-  return account?.name ?? "this account";
-}
-
-function nameOf(account: Account | undefined): string {
-  return account?.name ?? '"$(id -un)"';
 }

@@ -8,16 +8,10 @@ export interface Account {
   readonly gids: readonly number[]; // primary and supplementary groups
 }
 
-interface AccountPlaces {
-  readonly units: readonly string[]; // unit files of systemd; a later one overrides those before it
-  readonly folder: string; // folder of an installed configuration
-  readonly passwd: string;
-  readonly group: string;
-}
-
-const PLACES: AccountPlaces = {
+const PLACES = {
+  /** Unit files of systemd; a later one overrides those before it. */
   units: ["/usr/lib/systemd/system/authserver.service", "/etc/systemd/system/authserver.service"],
-  folder: "/etc/authserver",
+  folder: "/etc/authserver", // of an installed configuration
   passwd: "/etc/passwd",
   group: "/etc/group",
 };
@@ -26,10 +20,7 @@ const PLACES: AccountPlaces = {
  * Returns the account of the service, for callers that may read everything: the user of its unit, else the owner of the
  * configuration's folder. `undefined` for root and unknown accounts. @param mainFile Absolute path.
  */
-export async function serviceAccount(
-  mainFile: string,
-  places: AccountPlaces = PLACES,
-): Promise<Account | undefined> {
+export async function serviceAccount(mainFile: string, places = PLACES): Promise<Account | undefined> {
   const folder = dirname(mainFile);
   const named = folder === places.folder ? await userOfUnit(places.units) : undefined;
   const owner = (await Deno.stat(folder).catch(() => undefined))?.uid ?? undefined;

@@ -9,7 +9,8 @@ import { CommandFailed, type CommandIo, defineCommand, type Given, WrongUsage } 
 import type { ExplainedCaller, Explanation } from "../../service/explanation/explain.ts";
 import { configFile, unusableConfiguration } from "../config_option.ts";
 import { explanationText } from "./explanation_text.ts";
-import { askRunning, listAt, numberAt, SERVICE_OPTIONS, textAt } from "../running/ask_running.ts";
+import { listAt, numberAt, textAt } from "../running/answer.ts";
+import { askRunning, SERVICE_OPTIONS } from "../running/ask_running.ts";
 import type { Ban } from "../../throttling/ban.ts";
 import { inspect } from "./inspect.ts";
 import { PassphraseNeeded, readPrivateKey, signToken, UnusablePrivateKey } from "./ssh/private_key.ts";

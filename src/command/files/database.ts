@@ -4,7 +4,6 @@ import { type Copied, type CopiedTable, copyRows, insertRows } from "../../store
 import { type Database, row, rows } from "../../store/database.ts";
 import type { Schema } from "../../store/sqlite_database.ts";
 import {
-  type Command,
   CommandFailed,
   type CommandIo,
   defineCommand,
@@ -75,7 +74,7 @@ const importAll = defineCommand({
 });
 
 /** Command `authserver database …`: manages the shared database. */
-export const database: Command = defineCommands({
+export const database = defineCommands({
   name: "database",
   summary: "Create or migrate the PostgreSQL tables, or copy the files of a single service into them",
   commands: [migrate, importAll],

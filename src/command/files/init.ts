@@ -1,12 +1,6 @@
 import { join } from "node:path";
 import { CommandFailed, type CommandIo, defineCommand, type Given, tell, WrongUsage } from "../command.ts";
-import {
-  FOLDER_OPTIONS,
-  installationFolder,
-  PREFIX_OPTION,
-  prefixOf,
-  writeNew,
-} from "./installation/installation_folder.ts";
+import { installationFolder, prefixOf, SETUP_OPTIONS, writeNew } from "./installation/installation_folder.ts";
 import { isThere } from "../../model/regular_file.ts";
 import type { SampleFile } from "./installation/sample_file.ts";
 
@@ -24,12 +18,11 @@ export const init = defineCommand({
   operands: {},
   options: {
     system: { help: "Write to the system directories, as root" },
-    ...FOLDER_OPTIONS,
+    ...SETUP_OPTIONS,
     directory: {
       value: "DIR",
       help: "Folder to write to (default: the working directory; with --system: /)",
     },
-    "scripts-prefix": PREFIX_OPTION,
     try: { help: "Create temporary certificates and a user, and start the service" },
     port: { value: "PORT", help: "Port to listen on, with --try (default: 9000)" },
   },

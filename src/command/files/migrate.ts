@@ -1,12 +1,6 @@
 import { dirname, join, resolve } from "node:path";
 import { CommandFailed, type CommandIo, defineCommand, failedAt, type Given, MAIN_FILE } from "../command.ts";
-import {
-  FOLDER_OPTIONS,
-  installationFolder,
-  PREFIX_OPTION,
-  prefixOf,
-  writeNew,
-} from "./installation/installation_folder.ts";
+import { installationFolder, prefixOf, SETUP_OPTIONS, writeNew } from "./installation/installation_folder.ts";
 import type { ChangedLine } from "./migration/converted_text.ts";
 import type { MovedShares } from "./migration/java_shares.ts";
 import { importedReport } from "./share_database.ts";
@@ -27,7 +21,7 @@ export const migrate = defineCommand({
     "At the end the command runs authserver check, which names the remaining steps with commands if possible, and returns its exit status.",
   ],
   operands: { folder: "Folder of the Java service, or of its configuration" },
-  options: { ...FOLDER_OPTIONS, "scripts-prefix": PREFIX_OPTION },
+  options: SETUP_OPTIONS,
 }, async (given, io) => {
   // Not before it is asked for: the process that runs a service has the commands in memory, too.
   const { findJavaInstallation, readFiles, readFilesBeside } = await import(

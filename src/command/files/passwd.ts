@@ -8,21 +8,19 @@ import {
 } from "../../authentication/password/stored_hash.ts";
 import { nameDiagnostic, parsePasswordLine } from "../../authentication/password/password_table.ts";
 import {
-  type Command,
   CommandFailed,
   type CommandIo,
   defineCommand,
   defineCommands,
   type Given,
   placesOf,
-  printRemarks,
   WrongUsage,
 } from "../command.ts";
 import { passwordFile } from "../../authentication/password/kind.ts";
 import { withKinds } from "../../config/kind.ts";
 import { KINDS } from "../../service/kinds.ts";
 import { loadConfiguration } from "../../config/load.ts";
-import { configFile, configurationFolder } from "../config_option.ts";
+import { installedFile } from "../config_option.ts";
 import { editFile, readText } from "../../model/edit_file.ts";
 import { printable } from "../../model/text.ts";
 import { lineFor, passwordLine, putLine, removeLines } from "./password_file_text.ts";
@@ -44,126 +42,109 @@ const MAX_PASSWORD = 1024;
 /** As in `parseCredentials`. */
 const MAX_USER = 256;
 
-const add = defineCommand(
-  {
-    name: "passwd add",
-    summary: "Add a user to the password file; creates the file if necessary",
-    operands: USER,
-    options: { file: FILE, dn: DN, stdin: STDIN, md5: MD5, force: FORCE },
-  },
-  async (given, io) => {
-    const { file, user } = await targetOf(given, given.operand("user"));
-    const dn = given.text("dn");
-    if (dn === undefined) throw new WrongUsage("Expected --dn DN");
-    checkName(dn);
-    refuseKnown(await readText(file), file, user);
-    const hash = await newHash(io, given);
-    await edit(io, file, (text = "") => {
-      refuseKnown(text, file, user);
-      return putLine(text, user, passwordLine(user, hash, dn));
-    });
-    return { value: { file, user }, text: `User ${user} added to ${file}\n` };
-  },
-);
+const add = defineCommand({
+  name: "passwd add",
+  summary: "Add a user to the password file; creates the file if necessary",
+  operands: USER,
+  options: { file: FILE, dn: DN, stdin: STDIN, md5: MD5, force: FORCE },
+}, async (given, io) => {
+  const { file, user } = await targetOf(given, given.operand("user"));
+  const dn = given.text("dn");
+  if (dn === undefined) throw new WrongUsage("Expected --dn DN");
+  checkName(dn);
+  refuseKnown(await readText(file), file, user);
+  const hash = await newHash(io, given);
+  await edit(io, file, (text = "") => {
+    refuseKnown(text, file, user);
+    return putLine(text, user, passwordLine(user, hash, dn));
+  });
+  return { value: { file, user }, text: `User ${user} added to ${file}\n` };
+});
 
-const change = defineCommand(
-  {
-    name: "passwd change",
-    summary: "Change the password of a user",
-    operands: USER,
-    options: {
-      file: FILE,
-      dn: { ...DN, help: `${DN.help}; if not given, the name stays` },
-      stdin: STDIN,
-      md5: MD5,
-      force: FORCE,
-    },
+const change = defineCommand({
+  name: "passwd change",
+  summary: "Change the password of a user",
+  operands: USER,
+  options: {
+    file: FILE,
+    dn: { ...DN, help: `${DN.help}; if not given, the name stays` },
+    stdin: STDIN,
+    md5: MD5,
+    force: FORCE,
   },
-  async (given, io) => {
-    const { file, user } = await targetOf(given, given.operand("user"));
-    const dn = given.text("dn");
-    if (dn !== undefined) checkName(dn);
-    const dnIn = (text: string | undefined) => dn ?? nameIn(requireLine(text, file, user), user);
-    dnIn(await readText(file));
-    const hash = await newHash(io, given);
-    await edit(io, file, (text) => putLine(text ?? "", user, passwordLine(user, hash, dnIn(text))));
-    return { value: { file, user }, text: `Password of ${user} changed in ${file}\n` };
-  },
-);
+}, async (given, io) => {
+  const { file, user } = await targetOf(given, given.operand("user"));
+  const dn = given.text("dn");
+  if (dn !== undefined) checkName(dn);
+  const dnIn = (text: string | undefined) => dn ?? nameIn(requireLine(text, file, user), user);
+  dnIn(await readText(file));
+  const hash = await newHash(io, given);
+  await edit(io, file, (text) => putLine(text ?? "", user, passwordLine(user, hash, dnIn(text))));
+  return { value: { file, user }, text: `Password of ${user} changed in ${file}\n` };
+});
 
-const verify = defineCommand(
-  {
-    name: "passwd verify",
-    summary: "Check a password as the service does; exit status 1 if it is wrong",
-    operands: USER,
-    options: { file: FILE, stdin: STDIN },
-  },
-  async (given, io) => {
-    const { file, user } = await targetOf(given, given.operand("user"));
-    const line = parsePasswordLine(requireLine(await readText(file), file, user));
-    if (line.kind !== "entry") {
-      throw new CommandFailed(
-        `${user} cannot log in: ${"expected" in line ? line.expected : "the hash is empty"}`,
-      );
-    }
-    const password = given.flag("stdin")
-      ? await passwordFromInput(io)
-      : await ask(io, `Password of ${user}: `);
-    if (!await matchesStored(line.hash, password)) throw new CommandFailed("The password is wrong");
-    return {
-      value: { user, dn: line.dn },
-      text: `The password is correct; ${user} is ${line.dn}\n`,
-    };
-  },
-);
-
-const remove = defineCommand(
-  {
-    name: "passwd remove",
-    summary: "Remove a user from the password file",
-    operands: USER,
-    options: { file: FILE },
-  },
-  async (given, io) => {
-    const { file, user } = await targetOf(given, given.operand("user"));
-    requireLine(await readText(file), file, user);
-    await edit(io, file, (text = "") => {
-      requireLine(text, file, user);
-      return removeLines(text, user);
-    });
-    return { value: { file, user }, text: `User ${user} removed from ${file}\n` };
-  },
-);
-
-const list = defineCommand(
-  {
-    name: "passwd list",
-    summary: "List the users of the password file with hash type and distinguished name",
-    operands: {},
-    options: { file: FILE },
-  },
-  async (given, io) => {
-    const file = await fileOf(given);
-    const text = await readText(file);
-    if (text === undefined) throw new CommandFailed(`There is no file ${file}`);
-    const lines = text.split("\n").map((ended) => parsePasswordLine(ended.replace(/\r$/, "")));
-    const counts = new Map(lines.flatMap((line, index) => "user" in line ? [[line.user, index]] : []));
-    const users: { readonly user: string; readonly hash?: string; readonly dn?: string }[] = [];
-    for (const [index, line] of lines.entries()) {
-      if ("expected" in line) io.stderr(`${file}:${index + 1}: ${line.expected}\n`);
-      if (!("user" in line) || counts.get(line.user) !== index) continue;
-      const { user } = line;
-      users.push(line.kind === "entry" ? { user, hash: line.hash.kind, dn: line.dn } : { user });
-    }
-    const rows = users.map(({ user, hash, dn }) =>
-      `${printable([user, ...hash === undefined ? ["disabled"] : [hash, dn]].join("\t"))}\n`
+const verify = defineCommand({
+  name: "passwd verify",
+  summary: "Check a password as the service does; exit status 1 if it is wrong",
+  operands: USER,
+  options: { file: FILE, stdin: STDIN },
+}, async (given, io) => {
+  const { file, user } = await targetOf(given, given.operand("user"));
+  const line = parsePasswordLine(requireLine(await readText(file), file, user));
+  if (line.kind !== "entry") {
+    throw new CommandFailed(
+      `${user} cannot log in: ${"expected" in line ? line.expected : "the hash is empty"}`,
     );
-    return { value: { file, users }, text: rows.join("") };
-  },
-);
+  }
+  const password = given.flag("stdin") ? await passwordFromInput(io) : await ask(io, `Password of ${user}: `);
+  if (!await matchesStored(line.hash, password)) throw new CommandFailed("The password is wrong");
+  return {
+    value: { user, dn: line.dn },
+    text: `The password is correct; ${user} is ${line.dn}\n`,
+  };
+});
+
+const remove = defineCommand({
+  name: "passwd remove",
+  summary: "Remove a user from the password file",
+  operands: USER,
+  options: { file: FILE },
+}, async (given, io) => {
+  const { file, user } = await targetOf(given, given.operand("user"));
+  requireLine(await readText(file), file, user);
+  await edit(io, file, (text = "") => {
+    requireLine(text, file, user);
+    return removeLines(text, user);
+  });
+  return { value: { file, user }, text: `User ${user} removed from ${file}\n` };
+});
+
+const list = defineCommand({
+  name: "passwd list",
+  summary: "List the users of the password file with hash type and distinguished name",
+  operands: {},
+  options: { file: FILE },
+}, async (given, io) => {
+  const file = await fileOf(given);
+  const text = await readText(file);
+  if (text === undefined) throw new CommandFailed(`There is no file ${file}`);
+  const lines = text.split("\n").map((ended) => parsePasswordLine(ended.replace(/\r$/, "")));
+  const counts = new Map(lines.flatMap((line, index) => "user" in line ? [[line.user, index]] : []));
+  const users: { readonly user: string; readonly hash?: string; readonly dn?: string }[] = [];
+  for (const [index, line] of lines.entries()) {
+    if ("expected" in line) io.stderr(`${file}:${index + 1}: ${line.expected}\n`);
+    if (!("user" in line) || counts.get(line.user) !== index) continue;
+    const { user } = line;
+    users.push(line.kind === "entry" ? { user, hash: line.hash.kind, dn: line.dn } : { user });
+  }
+  const rows = users.map(({ user, hash, dn }) =>
+    `${printable([user, ...hash === undefined ? ["disabled"] : [hash, dn]].join("\t"))}\n`
+  );
+  return { value: { file, users }, text: rows.join("") };
+});
 
 /** Command `authserver passwd`: edits a password file, see `parsePasswordLine`. */
-export const passwd: Command = defineCommands({
+export const passwd = defineCommands({
   name: "passwd",
   summary: "Manage the users of a password file",
   details: [
@@ -195,9 +176,8 @@ async function fileOf(given: Places): Promise<string> {
   const file = given.text("file");
   if (file === "") throw new WrongUsage("Expected a file name behind --file");
   if (file !== undefined) return file;
-  const folder = await configurationFolder();
-  if (folder === undefined && given.text("config") === undefined) return join("conf", NAME);
-  const main = await configFile(given);
+  const main = given.text("config") ?? await installedFile();
+  if (main === undefined) return join("conf", NAME);
   const environment = (name: string) => Deno.env.get(name);
   const { readable } = await loadConfiguration(main, { environment, kinds: KINDS });
   const ofKinds = await withKinds(readable.authentication?.authenticators ?? [], KINDS.authenticators);
@@ -280,5 +260,5 @@ async function edit(
   change: (text: string | undefined) => string,
 ): Promise<void> {
   const { remarks } = await editFile(file, change);
-  printRemarks(io, file, remarks);
+  for (const remark of remarks) io.stderr(`Note on ${file}: ${remark}\n`);
 }

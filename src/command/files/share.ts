@@ -4,10 +4,10 @@ import { importedReport, withShareDatabase } from "./share_database.ts";
 import type { Share, Use } from "../../sharing/share.ts";
 import type { Page } from "../../sharing/store/share_store.ts";
 import {
-  type Command,
   CommandFailed,
   defineCommand,
   defineCommands,
+  type Given,
   textTable,
   WrongUsage,
 } from "../command.ts";
@@ -126,18 +126,17 @@ const importShares = defineCommand({
   }, { create: true }));
 
 /** Command `authserver share …`: manages shares, also of a running service. */
-export const share: Command = defineCommands({
+export const share = defineCommands({
   name: "share",
   summary: "List, show, remove, give away and import shares",
   details: ["Run these commands as the account of the service."],
   commands: [list, show, remove, chown, importShares],
 });
 
-interface Options {
-  text(name: "config" | "server"): string | undefined;
-}
-
-function serverOf(given: Options, servers: readonly string[]): string | undefined {
+function serverOf(
+  given: Pick<Given<"server", never>, "text">,
+  servers: readonly string[],
+): string | undefined {
   const server = given.text("server");
   if (server !== undefined && !servers.includes(server)) {
     throw new CommandFailed(`No sharing on ${JSON.stringify(server)}, only on ${servers.join(", ")}`);

@@ -10,7 +10,7 @@ import {
   readLine,
   writeLine,
 } from "../../workers/control_socket.ts";
-import { CommandFailed, type Given, textTable } from "../command.ts";
+import { CommandFailed, type Given } from "../command.ts";
 import { configFile } from "../config_option.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
 import { KeyReader } from "../../config/key_reader.ts";
@@ -115,17 +115,13 @@ async function configuredSockets(file: string, where: typeof controlSockets): Pr
   for (const workingDirectory of folders) {
     const found = await loadControl(file, { environment, workingDirectory });
     if ("control" in found) paths.push(...where({ ...found, environment }));
-    else if (paths.length === 0) throw notKnown(found.diagnostics);
+    else if (paths.length === 0) {
+      const expected = "expected --socket PATH or a configuration that can be read";
+      const why = found.diagnostics.map(formatDiagnostic);
+      throw new CommandFailed([`The control socket is not known, ${expected}`, ...why].join("\n"));
+    }
   }
   return [...new Set(paths)];
-}
-
-function notKnown(diagnostics: readonly Diagnostic[]): CommandFailed {
-  return new CommandFailed(
-    `The control socket is not known, expected --socket PATH or a configuration that can be read\n${
-      diagnostics.map(formatDiagnostic).join("\n")
-    }`,
-  );
 }
 
 /** Reads only the control socket's settings, so that commands work while the file is being edited. */
@@ -162,45 +158,4 @@ export async function operator(
     if (number === own && name !== "") return name;
   }
   return `uid ${own}`;
-}
-
-/** Returns the member at a path. The service may have another version: members that are absent are `undefined`. */
-export function member(value: unknown, ...path: readonly string[]): unknown {
-  let at = value;
-  for (const name of path) {
-    if (typeof at !== "object" || at === null || !Object.hasOwn(at, name)) return undefined;
-    at = Object.entries(at).find(([key]) => key === name)?.[1];
-  }
-  return at;
-}
-
-/** Returns the text at a path of members; `undefined` if there is none. */
-export function textAt(value: unknown, ...path: readonly string[]): string | undefined {
-  const found = member(value, ...path);
-  return typeof found === "string" ? found : undefined;
-}
-
-/** Formats members of a list of objects as a table, with what stands for an absent one behind each name. */
-export function memberTable(
-  list: readonly unknown[],
-  columns: Readonly<Record<string, string | ((item: unknown) => string)>>,
-): string {
-  const rows = list.map((item) =>
-    Object.entries(columns).map(([name, absent]) =>
-      typeof absent === "function" ? absent(item) : String(member(item, name) ?? absent)
-    )
-  );
-  return textTable([Object.keys(columns), ...rows]);
-}
-
-/** Returns the number at a path of members; `undefined` if there is none. */
-export function numberAt(value: unknown, ...path: readonly string[]): number | undefined {
-  const found = member(value, ...path);
-  return typeof found === "number" ? found : undefined;
-}
-
-/** Returns the list at a path of members; empty if there is none. */
-export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
-  const found = member(value, ...path);
-  return Array.isArray(found) ? found : [];
 }

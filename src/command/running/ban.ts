@@ -3,25 +3,9 @@ import { parseDuration } from "../../model/clock.ts";
 import { counted, printable } from "../../model/text.ts";
 import { InvalidAdminRequest, LONGEST_BAN, subjectOf } from "../../resource/admin/admin_request.ts";
 import type { BanSubject } from "../../throttling/ban.ts";
-import {
-  type Command,
-  CommandFailed,
-  defineCommand,
-  defineCommands,
-  type Given,
-  WrongUsage,
-} from "../command.ts";
-import {
-  askRunning,
-  listAt,
-  member,
-  memberTable,
-  numberAt,
-  operator,
-  SERVICE_OPTIONS,
-  textAt,
-  USER_OPTION,
-} from "./ask_running.ts";
+import { CommandFailed, defineCommand, defineCommands, type Given, WrongUsage } from "../command.ts";
+import { listAt, member, memberTable, numberAt, textAt } from "./answer.ts";
+import { askRunning, operator, SERVICE_OPTIONS, USER_OPTION } from "./ask_running.ts";
 
 const SUBJECT_OPTIONS = {
   ...USER_OPTION,
@@ -116,7 +100,7 @@ const remove = defineCommand({
 });
 
 /** `authserver ban` */
-export const ban: Command = defineCommands({
+export const ban = defineCommands({
   name: "ban",
   summary: "List, add and remove bans of users and addresses",
   commands: [list, add, remove],

@@ -1,5 +1,6 @@
 import { printable } from "../../model/text.ts";
-import { askRunning, listAt, member, numberAt, SERVICE_OPTIONS } from "./ask_running.ts";
+import { listAt, member, numberAt } from "./answer.ts";
+import { askRunning, SERVICE_OPTIONS } from "./ask_running.ts";
 import { CommandFailed, defineCommand } from "../command.ts";
 
 /** `authserver reload` */

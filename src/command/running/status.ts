@@ -1,5 +1,6 @@
-import { CommandFailed, type CommandIo, defineCommand, textTable, WrongUsage } from "../command.ts";
-import { askRunning, listAt, member, NotRunning, numberAt, SERVICE_OPTIONS, textAt } from "./ask_running.ts";
+import { CommandFailed, defineCommand, textTable, WrongUsage } from "../command.ts";
+import { listAt, member, numberAt, textAt } from "./answer.ts";
+import { askRunning, NotRunning, SERVICE_OPTIONS } from "./ask_running.ts";
 import { parseDuration } from "../../model/clock.ts";
 import { counted, printable } from "../../model/text.ts";
 
@@ -26,7 +27,11 @@ export const status = defineCommand({
     throw new WrongUsage("Expected --nagios or --json, found both");
   }
   const ask = () => askRunning(given, { command: "status" }, seconds * 1000);
-  if (given.flag("nagios")) return report(await forMonitoring(ask), io);
+  if (given.flag("nagios")) {
+    const { status, line } = await forMonitoring(ask);
+    io.stdout(line);
+    return status;
+  }
   try {
     const answer = await ask();
     return { value: answer, text: formatStatus(answer), status: problems(answer).length === 0 ? 0 : 1 };
@@ -49,11 +54,6 @@ async function forMonitoring(ask: () => Promise<unknown>): Promise<PluginResult>
     if (error instanceof CommandFailed) return pluginResult(3, error.message);
     throw error;
   }
-}
-
-function report({ status, line }: PluginResult, io: CommandIo): number {
-  io.stdout(line);
-  return status;
 }
 
 /** Returns the problems of a running service; `critical` if it serves nobody, or less than it should. */
@@ -241,12 +241,9 @@ export function formatDuration(seconds: number): string {
   }).join(" ");
 }
 
-/** Exit statuses of monitoring plugins (Monitoring Plugins Development Guidelines, "Plugin Return Codes"). */
-type PluginStatus = 0 | 1 | 2 | 3;
-
 /** Output of a monitoring plugin: one line, with performance data behind the bar. */
 export interface PluginResult {
-  readonly status: PluginStatus;
+  readonly status: 0 | 1 | 2 | 3; // Monitoring Plugins Development Guidelines, "Plugin Return Codes"
   readonly line: string; // with its line end
 }
 
@@ -282,7 +279,7 @@ export function nagiosStatus(answer: unknown): PluginResult {
 
 /** @param says What is the case; @param data Performance data, `label=value…` each. */
 export function pluginResult(
-  status: PluginStatus,
+  status: PluginResult["status"],
   says: string,
   data: readonly string[] = [],
 ): PluginResult {

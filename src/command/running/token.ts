@@ -1,23 +1,7 @@
 import { counted } from "../../model/text.ts";
-import {
-  type Command,
-  CommandFailed,
-  defineCommand,
-  defineCommands,
-  type Given,
-  WrongUsage,
-} from "../command.ts";
-import {
-  askRunning,
-  listAt,
-  member,
-  memberTable,
-  numberAt,
-  operator,
-  SERVICE_OPTIONS,
-  textAt,
-  USER_OPTION,
-} from "./ask_running.ts";
+import { CommandFailed, defineCommand, defineCommands, type Given, WrongUsage } from "../command.ts";
+import { listAt, member, memberTable, numberAt, textAt } from "./answer.ts";
+import { askRunning, operator, SERVICE_OPTIONS, USER_OPTION } from "./ask_running.ts";
 
 const list = defineCommand({
   name: "token list",
@@ -57,7 +41,7 @@ const revoke = defineCommand({
 });
 
 /** `authserver token` */
-export const token: Command = defineCommands({
+export const token = defineCommands({
   name: "token",
   summary: "List and revoke the tokens of a user",
   commands: [list, revoke],

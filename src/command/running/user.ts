@@ -1,6 +1,7 @@
 import { isAccountName } from "../../model/account_name.ts";
-import { type Command, defineCommand, defineCommands, textTable, WrongUsage } from "../command.ts";
-import { askRunning, listAt, member, SERVICE_OPTIONS, textAt } from "./ask_running.ts";
+import { defineCommand, defineCommands, textTable, WrongUsage } from "../command.ts";
+import { listAt, member, textAt } from "./answer.ts";
+import { askRunning, SERVICE_OPTIONS } from "./ask_running.ts";
 
 const show = defineCommand({
   name: "user show",
@@ -21,7 +22,7 @@ const show = defineCommand({
 });
 
 /** `authserver user` */
-export const user: Command = defineCommands({
+export const user = defineCommands({
   name: "user",
   summary: "Show information about a user",
   commands: [show],

@@ -1,4 +1,4 @@
-import { flag, host, integer, oneOf, optional, port, seconds, section, text, url } from "../key.ts";
+import { because, flag, host, integer, oneOf, optional, port, seconds, section, text, url } from "../key.ts";
 
 /** Address of the service and general settings (specification 1; rest-api.md 3.3). */
 export const CONTAINER = section({
@@ -44,12 +44,9 @@ export const CONTAINER = section({
       "the log reports every daemon that is down; authserver check --online tests all connections",
     "onstartup*": "the service has no start-up classes",
     "messageLogging.*": "the service never logs message contents",
-    "pools.*": "the service has no thread pools",
-    "resources.*": "the service has no thread pools",
-    "services.*": "the service has no further services",
-    "wsrf.*": "the service has no further services",
-    "externalregistry.*": "the service does not register itself",
-    "registry.*": "the service does not register itself",
+    ...because("the service has no thread pools", "pools.* resources.*"),
+    ...because("the service has no further services", "services.* wsrf.*"),
+    ...because("the service does not register itself", "externalregistry.* registry.*"),
     "persistence.*": "the service stores only shares, see persistence.directory",
     "deployment.*": "the service deploys nothing at run time",
   },

@@ -16,18 +16,17 @@ export function refuseJavaKeyStore(path: string): never {
   throw new UnusableStore(`expected PKCS#12, this is a Java key store; convert it: ${command}`);
 }
 
-/** Opens a PKCS#12 store, also with RC2 and 3DES (design note 7). @throws {UnusableStore} */
+/** Opens a PKCS#12 store that has a key with its certificate, also with RC2 and 3DES (design note 7). @throws {UnusableStore} */
 export function openKeyStore(pfx: Uint8Array, password: string | undefined) {
   const { certificates, keys: [der] } = read(pfx, password);
   if (der === undefined) {
     throw new UnusableStore("expected a key store with a private key, this one holds certificates only");
   }
   const key = privateKeyOfDer(der, undefined);
-  const own = certificates.find((certificate) => certificate.checkPrivateKey(key));
-  if (own === undefined) {
+  if (!certificates.some((certificate) => certificate.checkPrivateKey(key))) {
     throw new UnusableStore("expected a key store with a private key and its certificate");
   }
-  return { key, certificates: [own, ...certificates.filter((certificate) => certificate !== own)] };
+  return { key, certificates };
 }
 
 function read(pfx: Uint8Array, password: string | undefined): Pkcs12Content {

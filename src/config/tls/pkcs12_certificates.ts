@@ -240,25 +240,16 @@ export function derivePkcs12(
 ): Uint8Array {
   const block = digest === "sha384" || digest === "sha512" ? 128 : 64; // bytes that the hash takes at once
   const diversifier = new Uint8Array(block).fill(IDS[purpose]);
-  const secret = password === undefined ? new Uint8Array() : bmpString(password);
-  let input = concat(repeat(salt, block), repeat(secret, block));
-  let result = new Uint8Array();
+  const secret = Buffer.from(password === undefined ? "" : `${password}\0`, "utf16le").swap16(); // a BMPString
+  let input = Buffer.concat([repeat(salt, block), repeat(secret, block)]);
+  let result = Buffer.alloc(0);
   while (result.length < length) {
-    let hash: Uint8Array = concat(diversifier, input);
-    for (let round = 0; round < iterations; round++) {
-      hash = Uint8Array.from(createHash(digest).update(hash).digest());
-    }
-    result = concat(result, hash);
+    let hash: Uint8Array = Buffer.concat([diversifier, input]);
+    for (let round = 0; round < iterations; round++) hash = createHash(digest).update(hash).digest();
+    result = Buffer.concat([result, hash]);
     input = addToBlocks(input, repeat(hash, block).subarray(0, block), block);
   }
   return result.subarray(0, length);
-}
-
-function bmpString(text: string): Uint8Array {
-  const bytes = new Uint8Array(2 * text.length + 2);
-  const view = new DataView(bytes.buffer);
-  for (let index = 0; index < text.length; index++) view.setUint16(2 * index, text.charCodeAt(index));
-  return bytes;
 }
 
 /** Repeats bytes to fill whole blocks; empty stays empty. */
@@ -268,8 +259,8 @@ function repeat(bytes: Uint8Array, block: number): Uint8Array {
 }
 
 /** Adds the summand plus 1 to each block, as big integers. */
-function addToBlocks(input: Uint8Array, summand: Uint8Array, block: number): Uint8Array<ArrayBuffer> {
-  const result = Uint8Array.from(input);
+function addToBlocks(input: Uint8Array, summand: Uint8Array, block: number): Buffer<ArrayBuffer> {
+  const result = Buffer.from(input);
   for (let start = 0; start < result.length; start += block) {
     let carry = 1;
     for (let index = block - 1; index >= 0; index--) {
@@ -279,11 +270,4 @@ function addToBlocks(input: Uint8Array, summand: Uint8Array, block: number): Uin
     }
   }
   return result;
-}
-
-function concat(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
-  const joined = new Uint8Array(a.length + b.length);
-  joined.set(a);
-  joined.set(b, a.length);
-  return joined;
 }

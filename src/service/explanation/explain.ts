@@ -29,8 +29,8 @@ import { assemble, type ServiceParts } from "../assembly/assemble.ts";
 import type { ServiceOptions } from "../assembly/service_options.ts";
 import { attributesOf, claimedUser } from "../identify.ts";
 import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
+import type { WrittenName } from "../../config/kind.ts";
 import type { AttributeSet } from "../../model/attributes.ts";
-import type { AttributeOrigin } from "../../attributes/attribute_source.ts";
 
 /** Subject of an explanation. */
 export interface ExplainedCaller {
@@ -84,7 +84,7 @@ export async function explain(
 const ASSUMED = { method: "ASSUMED", via: "ASSUMED" } as const;
 
 async function explainWith(explaining: Explaining): Promise<Explanation> {
-  const { parts, caller, server, online, bans, headers, signal, record, log } = explaining;
+  const { parts, caller, server, online, headers, signal, record, log } = explaining;
   const { authenticators, sources } = record; // these fill while we go
   const token = await tokenChecks(parts.chain, headers, signal);
   let identity: Identity | undefined;
@@ -100,7 +100,7 @@ async function explainWith(explaining: Explaining): Promise<Explanation> {
       ? authenticators.find(({ reason }) => reason !== undefined)
       : undefined;
     const refusal = refused === undefined ? error.message : `${refused.authenticator}: ${refused.reason}`;
-    return { ...known(), servers: [], bans: bansOf(bans, caller, identity), refusal };
+    return { ...known(), servers: [], bans: bansOf(explaining, identity), refusal };
   }
   const mayAsk = !parts.accessControl || mayAccess("auth", "POST", user.role);
   const asked = [...parts.servers.values()].filter(({ name }) => server === undefined || name === server);
@@ -113,7 +113,7 @@ async function explainWith(explaining: Explaining): Promise<Explanation> {
       sessions: online ? new SessionClient(facts.daemons, { clientAddresses }) : undefined,
     }, log)
   ));
-  const found = bansOf(bans, caller, identity, accountsOf(user));
+  const found = bansOf(explaining, identity, accountsOf(user));
   const refusal = refusalBy(found) ??
     (!mayAsk
       ? `The role ${user.role} may not ask for sessions`
@@ -138,12 +138,10 @@ async function tokenChecks(chain: AuthenticationChain, headers: HeaderList, sign
 
 /** Returns the caller's bans, matched as the service does. */
 function bansOf(
-  bans: readonly Ban[] | undefined,
-  { dn, login, authorization, clientAddress }: ExplainedCaller,
+  { bans, caller: { dn, login, clientAddress }, headers }: Explaining,
   identity: Identity | undefined,
   accounts: readonly string[] = [],
 ): readonly Ban[] | undefined {
-  const headers = HeaderList.of(authorization === undefined ? {} : { Authorization: authorization });
   const claimed = claimedUser(parseCredentials(headers, { clientAddress }).authorization);
   const typed = [login, claimed].flatMap((name) => name === undefined ? [] : [userKey(name)]);
   const attempted = identity === undefined
@@ -326,7 +324,7 @@ export interface AuthenticatorStep {
 /** Answer of one attribute source. */
 export interface SourceStep {
   readonly source: string;
-  readonly entry?: AttributeOrigin; // matching entry
+  readonly entry?: WrittenName; // matching entry
   readonly attributes?: Readonly<Record<string, readonly string[]>>; // default value first
   readonly failure?: string;
   readonly elsewhere?: true; // the answer applies where the authenticated account is not proven

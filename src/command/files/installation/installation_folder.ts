@@ -4,8 +4,8 @@ import { open } from "node:fs/promises";
 import { isThere } from "../../../model/regular_file.ts";
 import type { SampleFile } from "./sample_file.ts";
 
-/** Options for the target of an installation; `config` replaces that of other commands. */
-export const FOLDER_OPTIONS = {
+/** Options for target and script names of an installation; `config` replaces that of other commands. */
+export const SETUP_OPTIONS = {
   directory: {
     value: "DIR",
     help: "Folder of the installation (default: the working directory); created if necessary",
@@ -14,11 +14,15 @@ export const FOLDER_OPTIONS = {
     value: "FILE",
     help: `Main configuration file to write, DIR/conf/${MAIN_FILE}: the same as --directory DIR`,
   },
+  "scripts-prefix": {
+    value: "NAME",
+    help: "Name the scripts NAME-authserver-start.sh and so on, as the Java service's are",
+  },
 } as const;
 
 /** Returns the folder that the options select, if any. @throws {WrongUsage} If they conflict, or the file does not suit relative paths. */
 export function installationFolder(
-  given: Pick<Given<keyof typeof FOLDER_OPTIONS, never>, "text">,
+  given: Pick<Given<"directory" | "config", never>, "text">,
 ): string | undefined {
   const [directory, file] = [given.text("directory"), given.text("config")];
   if (file === undefined) return directory;
@@ -28,13 +32,7 @@ export function installationFolder(
   throw new WrongUsage(`Expected a file such as DIR/conf/${MAIN_FILE} behind --config, found ${file}`);
 }
 
-/** Option for the site's prefix of script names. */
-export const PREFIX_OPTION = {
-  value: "NAME",
-  help: "Name the scripts NAME-authserver-start.sh and so on, as the Java service's are",
-} as const;
-
-/** Returns the prefix. @throws {WrongUsage} If it is no part of a file name. */
+/** Returns the site's prefix of script names. @throws {WrongUsage} If it is no part of a file name. */
 export function prefixOf(given: Pick<Given<"scripts-prefix", never>, "text">): string | undefined {
   const prefix = given.text("scripts-prefix");
   if (prefix === undefined || /^[A-Za-z0-9][\w.-]*$/.test(prefix)) return prefix;

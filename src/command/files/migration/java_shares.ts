@@ -126,8 +126,7 @@ async function importDump(text: string, file: string): Promise<Imported> {
 /** Imports the table from the database that this service will use; creates our tables if needed. */
 async function importFromPostgres(table: string): Promise<Imported> {
   const { usableConfiguration } = await import("../../config_option.ts");
-  const { withShareDatabase } = await import("../share_database.ts");
-  const { openSharedDatabase } = await import("../share_database.ts");
+  const { openSharedDatabase, withShareDatabase } = await import("../share_database.ts");
   const { readShareRecords } = await import("../../../sharing/import/share_dump.ts");
   const { config } = await usableConfiguration(COPY);
   const { database: chosen } = config.sharing;

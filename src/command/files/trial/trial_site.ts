@@ -1,5 +1,5 @@
 import { hashWithScrypt } from "../../../authentication/password/stored_hash.ts";
-import { FOLDER_FILES, type SampleFile, scriptFiles, STARTUP_FILE } from "../installation/sample_file.ts";
+import { FOLDER_FILES, scriptFiles, STARTUP_FILE } from "../installation/sample_file.ts";
 import { passwordLine } from "../password_file_text.ts";
 import { Buffer } from "node:buffer";
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
@@ -13,16 +13,11 @@ const USER = { name: "demo", dn: `CN=Demo User,O=${ORGANIZATION}` };
 /** Authority's certificate, relative to the installation's folder. */
 export const TRIAL_AUTHORITY = "conf/trusted/ca.pem";
 
-/** Trial site: loopback only, one user, short-lived certificates. */
-export interface TrialSite {
-  readonly files: readonly SampleFile[];
-  readonly user: string;
-  readonly password: string; // not stored: the files have only its hash
-  readonly host: string;
-}
-
-/** Creates a trial site. @param now Milliseconds since the epoch. @param prefix See {@link scriptFiles}. */
-export async function createTrialSite(port: string, now: number, prefix?: string): Promise<TrialSite> {
+/**
+ * Creates a trial site: loopback only, one user, short-lived certificates. @param now Milliseconds since the epoch.
+ * @param prefix See {@link scriptFiles}.
+ */
+export async function createTrialSite(port: string, now: number, prefix?: string) {
   const password = crypto.getRandomValues(new Uint8Array(12)).toBase64({ alphabet: "base64url" });
   const { authority, service } = createTrialCertificates(
     new Date(now - 3_600_000),
@@ -39,7 +34,7 @@ export async function createTrialSite(port: string, now: number, prefix?: string
   };
   return {
     user: USER.name,
-    password,
+    password, // not stored: the files have only its hash
     host: HOST,
     files: [
       ...FOLDER_FILES.map((file) => ({ ...file, text: changes[file.path]?.(file.text) ?? file.text })),
