@@ -1,11 +1,8 @@
-import { once } from "node:events";
-import { isIP } from "node:net";
-import { connect } from "node:tls";
 import { endpointOf } from "../config/kind.ts";
 import type { OutgoingConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import { unlessAborted } from "../model/clock.ts";
-import { type HttpsTrust, openTls, type TlsConnection, type TlsTarget, trustsNobody } from "./open_tls.ts";
+import { type HttpsTrust, lookAt, openTls, type TlsConnection, trustsNobody } from "./open_tls.ts";
 import type { TlsRemote } from "./outgoing.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
 import { goesThroughProxy } from "./proxy.ts";
@@ -67,23 +64,5 @@ export async function probeCertificate(
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : "no connection";
     throw new RemoteUnavailable(new URL(remote.address).host, reason, { cause });
-  }
-}
-
-async function lookAt({ host, port }: TlsTarget, signal: AbortSignal): Promise<number> {
-  const socket = connect({
-    host,
-    port,
-    ...(isIP(host) === 0 && { servername: host }),
-    // Without a list, a process without authorities refuses all despite the next line (Deno 2.9.6).
-    ca: [],
-    rejectUnauthorized: false,
-    checkServerIdentity: () => undefined,
-  });
-  try {
-    await once(socket, "secureConnect", { signal });
-    return Date.parse(socket.getPeerCertificate().valid_to);
-  } finally {
-    socket.on("error", () => {}).destroy();
   }
 }

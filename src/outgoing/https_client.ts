@@ -55,7 +55,7 @@ export class HttpsClient implements OutgoingHttp {
     const { hostnameChecking, connectTimeoutMs, proxy } = this.config;
     const rules = { hostnameChecking, trust, log: this.log, proxy, connectTimeoutMs };
     const agent = new HttpsAgent(this.#connections());
-    return connecting(agent, connectTimeoutMs, (target) => openTls(target, rules));
+    return connecting(agent, connectTimeoutMs, (target, signal) => openTls(target, { ...rules, signal }));
   }
 
   #createPlainAgent(): HttpAgent {
@@ -233,13 +233,13 @@ function plainHeaders(response: IncomingMessage): Record<string, string> {
 function connecting<A extends HttpAgent>(
   agent: A,
   limitMs: number,
-  open: (target: TlsTarget) => Promise<TlsConnection>,
+  open: (target: TlsTarget, signal: AbortSignal) => Promise<TlsConnection>,
 ): A {
   agent.createConnection = (
     { host, port }: { host?: string | null; port?: string | number | null },
   ): Duplex => {
     const target = { host: (host ?? "").replace(/^\[|\]$/g, ""), port: Number(port) };
-    return new TlsStream(() => open(target), limitMs);
+    return new TlsStream((signal) => open(target, signal), limitMs);
   };
   return agent;
 }

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { isIP } from "node:net";
 import { checkServerIdentity, connect, type TLSSocket } from "node:tls";
+import { unlessAborted } from "../model/clock.ts";
 import { sortTrust, trustedAsItself } from "../model/trust/trusted_certificates.ts";
 import type { Remote } from "../config/kind.ts";
 import type { OutgoingConfig, ProxyConfig } from "../config/service_config.ts";
@@ -49,7 +50,7 @@ interface TlsRules {
   readonly connectTimeoutMs: number; // for the proxy
   /** Exchanges plain text before the handshake; see {@link Remote}. */
   readonly beforeTls?: Remote["beforeTls"] | undefined;
-  readonly signal?: AbortSignal; // closes connections that are being opened
+  readonly signal: AbortSignal; // closes connections that are being opened
 }
 
 /**
@@ -114,18 +115,25 @@ function plainWay(
   };
 }
 
+/** Servers whose last handshake did not end. Deno 2.9.6 keeps a closed connection until its handshake ends: we look first. */
+const MUTE = new Set<string>();
+
 async function openVerified(
   target: TlsTarget,
   rules: TlsRules,
   checkName: boolean,
 ): Promise<TlsConnection> {
-  const { clientCertificate } = rules.trust;
+  const { trust: { clientCertificate }, signal } = rules;
   const options = {
     hostname: target.host,
     caCerts: authoritiesOf(rules.trust),
     unsafelyDisableHostnameVerification: !checkName,
   };
   const way = plainWay(target, rules);
+  const name = `${target.host}:${target.port}`;
+  if (way === undefined && MUTE.has(name)) {
+    await lookAt(target, signal).catch(() => signal.throwIfAborted());
+  }
   const connection = way === undefined
     ? await Deno.connectTls({
       ...options,
@@ -133,7 +141,8 @@ async function openVerified(
       ...(clientCertificate && { cert: clientCertificate.certificate, key: clientCertificate.key }),
     })
     : await startTlsOn(way, rules.trust, options);
-  await closingUnless(connection.handshake(), connection, rules.signal);
+  await closingUnless(connection.handshake(), connection, signal)
+    .finally(() => MUTE[signal.aborted ? "add" : "delete"](name));
   return connectionOver(connection);
 }
 
@@ -141,23 +150,32 @@ async function openVerified(
 async function closingUnless(
   step: Promise<unknown>,
   connection: Deno.Conn,
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ): Promise<void> {
-  let isOpen = true;
-  const close = () => {
-    if (isOpen) connection.close();
-    isOpen = false;
-  };
-  signal?.addEventListener("abort", close, { once: true });
   try {
-    signal?.throwIfAborted();
-    await step;
-    if (!isOpen) throw new Error("given up");
+    await unlessAborted(step, signal);
   } catch (error) {
-    close();
+    connection.close();
     throw error;
+  }
+}
+
+/** Returns the expiry of a server's certificate, in milliseconds since the epoch, verifying nothing. Ends on the signal. */
+export async function lookAt({ host, port }: TlsTarget, signal: AbortSignal): Promise<number> {
+  const socket = connect({
+    host,
+    port,
+    ...(isIP(host) === 0 && { servername: host }),
+    // Without a list, a process without authorities refuses all despite the next line (Deno 2.9.6).
+    ca: [],
+    rejectUnauthorized: false,
+    checkServerIdentity: () => undefined,
+  });
+  try {
+    await once(socket, "secureConnect", { signal });
+    return Date.parse(socket.getPeerCertificate().valid_to);
   } finally {
-    signal?.removeEventListener("abort", close);
+    socket.on("error", () => {}).destroy();
   }
 }
 
@@ -193,7 +211,7 @@ export function connectionOver(connection: Deno.Conn): TlsConnection {
 
 async function openPinned(
   target: TlsTarget,
-  { hostnameChecking, trust, log }: TlsRules,
+  { hostnameChecking, trust, log, signal }: TlsRules,
 ): Promise<TlsConnection> {
   const { host, port } = target;
   const socket = connect({
@@ -208,7 +226,7 @@ async function openPinned(
     checkServerIdentity: () => undefined,
   });
   try {
-    await once(socket, "secureConnect");
+    await once(socket, "secureConnect", { signal });
     const diagnostic = pinDiagnostic(socket, trust.anchors);
     if (diagnostic !== undefined) throw new Error(diagnostic);
     const mismatch = hostnameChecking === "NONE"

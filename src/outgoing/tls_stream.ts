@@ -1,16 +1,18 @@
 import { Duplex } from "node:stream";
+import { unlessAborted } from "../model/clock.ts";
 import type { TlsConnection } from "./open_tls.ts";
 
 /** Connection in the form that `node:https` and `node:http` expect of a `TLSSocket`. */
 export class TlsStream extends Duplex {
   #connection: TlsConnection | undefined;
   #opened = false;
-  #giveUp: ((reason: Error) => void) | undefined;
+  readonly #opening = new AbortController();
   #idle: ReturnType<typeof setTimeout> | undefined;
   #idleMs = 0;
   #mayCome = Infinity;
 
-  constructor(readonly open: () => Promise<TlsConnection>, readonly limitMs: number) {
+  /** @param open Closes what it opens on the signal. @param limitMs Time for opening, in milliseconds. */
+  constructor(readonly open: (signal: AbortSignal) => Promise<TlsConnection>, readonly limitMs: number) {
     super({ allowHalfOpen: false });
   }
 
@@ -24,12 +26,12 @@ export class TlsStream extends Duplex {
   }
 
   override _construct(callback: (error?: Error | null) => void): void {
-    const { promise: given, reject } = Promise.withResolvers<never>();
-    this.#giveUp = reject;
-    const late = () => reject(new Error(`no connection within ${this.limitMs} ms`));
+    if (this.destroyed) return callback();
+    const late = () => this.#opening.abort(new Error(`no connection within ${this.limitMs} ms`));
     const timer = setTimeout(late, this.limitMs);
-    const opening = this.open();
-    Promise.race([opening, given]).then((connection) => {
+    const { signal } = this.#opening;
+    const opening = this.open(signal);
+    unlessAborted(opening, signal).then((connection) => {
       this.#connection = connection;
       this.#opened = true;
       callback();
@@ -64,7 +66,7 @@ export class TlsStream extends Duplex {
 
   /** Cancels connecting, too. */
   override destroy(error?: Error): this {
-    this.#giveUp?.(error ?? new Error("given up"));
+    this.#opening.abort(error ?? new Error("given up"));
     return super.destroy(error);
   }
 

@@ -42,20 +42,17 @@ const LOCK_WAIT_MS = 5000;
 export class SqliteDatabase implements Database {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
-  readonly #clock: Clock;
-  readonly #sink: Sink | undefined;
   readonly #log: Deno.FsFile | undefined; // write-ahead log
   #synced: Promise<void> = Promise.resolve();
   #nextSynced: Promise<void> | undefined;
+  #syncFails = false;
 
   /**
    * Opens or creates a file, or {@link IN_MEMORY}, and migrates it. @throws {UnknownDatabase} If damaged, foreign
    * or newer.
    * @param sink Learns whether changes reach the disk.
    */
-  constructor(readonly file: string, schema: Schema, clock: Clock, sink?: Sink) {
-    this.#clock = clock;
-    this.#sink = sink;
+  constructor(readonly file: string, schema: Schema, readonly clock: Clock, readonly sink?: Sink) {
     if (sink !== undefined) sink.retry = () => this.#tryWrite(schema);
     // Secrets inside: SQLite gives its log the mode of the file, so only the service's account may read both.
     if (file !== IN_MEMORY) Deno.openSync(file, { create: true, write: true, mode: 0o600 }).close();
@@ -86,7 +83,7 @@ export class SqliteDatabase implements Database {
   async change<T>(work: () => Work<T>, { asyncCommit = false }: Manner = {}): Promise<T> {
     const result = await this.#settled(() => {
       const result = this.#transact(() => this.#walk(work()));
-      if (this.#sink?.failing) this.#sink.retry?.();
+      if (this.sink?.failing) this.sink.retry?.();
       return result;
     });
     if (!asyncCommit) await this.#onDisk();
@@ -113,8 +110,11 @@ export class SqliteDatabase implements Database {
   async #sync(): Promise<void> {
     try {
       await this.#log?.syncData();
+      if (this.#syncFails) this.sink?.written();
+      this.#syncFails = false;
     } catch (error) {
-      if (this.isOpen) this.#sink?.failed(error, this.file);
+      this.#syncFails = true;
+      if (this.isOpen) this.sink?.failed(error, this.file);
       throw new DatabaseFailure(`${this.file}-wal: ${error}`, { cause: error });
     }
   }
@@ -124,7 +124,7 @@ export class SqliteDatabase implements Database {
       try {
         resolve(action());
       } catch (error) {
-        if (isUnwritable(error)) this.#sink?.failed(error, this.file);
+        if (isUnwritable(error)) this.sink?.failed(error, this.file);
         reject(isOfSqlite(error) ? new DatabaseFailure(error.message, { cause: error }) : error);
       }
     });
@@ -134,7 +134,8 @@ export class SqliteDatabase implements Database {
   #tryWrite({ steps }: Schema): void {
     try {
       this.#transact(() => this.#database.exec(`PRAGMA user_version = ${steps.length}`));
-      this.#sink?.written();
+      if (this.#syncFails) void this.#onDisk().catch(() => {}); // it reports
+      else this.sink?.written();
     } catch (error) {
       if (!isOfSqlite(error)) throw error;
     }
@@ -162,7 +163,7 @@ export class SqliteDatabase implements Database {
     const { run, asksNow, asksClock } = this.#statement(sql);
     checkValues(values);
     if (!asksNow && !asksClock) return run.all(values);
-    const clock = wholeMs(this.#clock());
+    const clock = wholeMs(this.clock());
     const bound: Record<string, string | number | null> = { ...values };
     if (asksNow) bound["now"] = Math.floor(clock / 1000);
     if (asksClock) bound["clock"] = clock;

@@ -30,7 +30,7 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
     rows: ["the disk of the token registry is full", "the disk of the shares is full"],
     broken: "nobody learns of a database that cannot be written",
     file: "src/store/sqlite_database.ts",
-    change: instead("if (isUnwritable(error)) this.#sink?.failed(error, this.file);", ""),
+    change: instead("if (isUnwritable(error)) this.sink?.failed(error, this.file);", ""),
     tests: ["tests/store/sqlite_database_test.ts", "tests/faults/disk_test.ts"],
   },
   {

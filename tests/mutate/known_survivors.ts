@@ -381,14 +381,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "others wait a little longer while very many shares are deleted",
   },
   {
-    file: "src/store/postgres/postgres_connection.ts",
-    at: "keep_alive: 60,",
-    change: "60 → 120",
-    equivalent: false,
-    why:
-      "when the system looks whether a silent peer is there was chosen; ours are found dead by limits of time",
-  },
-  {
     file: "src/workers/worker_thread.ts",
     at: "this.#waiting.delete(take);",
     change: "this.#waiting.delete(take); → ;",

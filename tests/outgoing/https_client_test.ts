@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { inTime } from "../fixtures/deadline.ts";
+import { inTime, until } from "../fixtures/deadline.ts";
 import { once } from "node:events";
-import { createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { rootCertificates } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
@@ -409,28 +409,45 @@ Deno.test("HttpsClient takes a body of exactly the allowed length", async () => 
   assert.equal((await ask(answer)).body.length, 1024 * 1024);
 });
 
-Deno.test("HttpsClient gives up a TLS handshake that does not end", async () => {
-  const sockets: Socket[] = [];
-  const mute = createServer((socket) => void sockets.push(socket.on("error", () => {}))).listen(
-    0,
-    "127.0.0.1",
-  );
-  await once(mute, "listening");
-  const address = mute.address();
-  assert.ok(address !== null && typeof address === "object");
-  const client = new HttpsClient({ ...defaults, connectTimeoutMs: 150 }, trust, SILENT);
-  const url = `https://127.0.0.1:${address.port}/`;
-  await assert.rejects(client.send({ method: "GET", url }, never), (error) => {
-    assert.ok(error instanceof RemoteUnavailable && error.cause instanceof Error);
-    assert.match(error.cause.message, /no connection within 150 ms/);
-    return true;
+const lone = alone(false);
+
+for (
+  const [what, credential, anchor, left] of [
+    ["by an authority", good, authority.certificate, 1], // the first: the runtime does not end its handshake
+    ["as itself", lone, lone.certificate, 0],
+  ] as const
+) {
+  Deno.test(`HttpsClient gives up TLS handshakes that do not end, and their connections, to whom is trusted ${what}`, async () => {
+    await using server = await startHttpsServer(credential, hello);
+    const sockets: Socket[] = [];
+    let mute = true;
+    const listener = createServer((socket) => {
+      sockets.push(socket.on("error", () => {}));
+      if (mute) return socket.resume();
+      socket.pipe(connect(Number(new URL(server.origin).port), "127.0.0.1")).pipe(socket);
+    }).listen(0, "127.0.0.1");
+    await once(listener, "listening");
+    const address = listener.address();
+    assert.ok(address !== null && typeof address === "object");
+    const client = new HttpsClient({ ...defaults, connectTimeoutMs: 150 }, { anchors: [anchor] }, SILENT);
+    const send = () => client.send({ method: "GET", url: `https://localhost:${address.port}/` }, never);
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await assert.rejects(send(), (error) => {
+        assert.ok(error instanceof RemoteUnavailable && error.cause instanceof Error);
+        assert.match(error.cause.message, /no connection within 150 ms/);
+        return true;
+      });
+    }
+    const open = () => sockets.filter(({ destroyed }) => !destroyed).length;
+    await until(() => sockets.length === 3 && open() === left);
+    mute = false;
+    await until(() => send().then(({ body }) => body === "hello", () => false));
+    client.close();
+    sockets.forEach((socket) => socket.destroy());
+    listener.close();
+    await once(listener, "close");
   });
-  client.close();
-  sockets.forEach((socket) => socket.destroy());
-  const closed = once(mute, "close");
-  mute.close();
-  await closed;
-});
+}
 
 Deno.test("HttpsClient stops when the caller does", async () => {
   const controller = new AbortController();

@@ -23,6 +23,7 @@ for (
       trust: { anchors: [anchor] },
       log: SILENT,
       connectTimeoutMs: 10_000,
+      signal: AbortSignal.timeout(20_000),
     });
     await connection.write(REQUEST);
     let text = "";
@@ -45,9 +46,21 @@ Deno.test("openTls() gives up when its caller leaves while the exchange before T
     connectTimeoutMs: 10_000,
     beforeTls: async () => {
       await Promise.resolve();
-      leaving.abort();
+      leaving.abort(new Error("the caller left"));
     },
     signal: leaving.signal,
   });
-  await assert.rejects(opening, /given up/);
+  await assert.rejects(opening, /the caller left/);
+});
+
+Deno.test("openTls() opens nothing for a caller who has left", async () => {
+  await using server = await startHttpsServer(issued, () => {});
+  const opening = openTls({ host: "localhost", port: server.port }, {
+    hostnameChecking: "FAIL",
+    trust: { anchors: [authority.certificate] },
+    log: SILENT,
+    connectTimeoutMs: 10_000,
+    signal: AbortSignal.abort(new Error("the caller left")),
+  });
+  await assert.rejects(opening, /the caller left/);
 });

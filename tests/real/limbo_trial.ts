@@ -38,6 +38,7 @@ async function serverIsBelieved(limbo: LimboCase): Promise<boolean> {
     trust: { anchors: limbo.trusted },
     log: SILENT,
     connectTimeoutMs: 10_000,
+    signal: AbortSignal.timeout(20_000),
   } as const;
   try {
     const connection = await inTime(

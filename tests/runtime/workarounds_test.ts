@@ -7,6 +7,7 @@ import { Buffer } from "node:buffer";
 import { createDecipheriv, createPrivateKey, createPublicKey, X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { Agent, createServer as createHttpServer, request } from "node:http";
+import { createServer as createTcpServer, type Socket } from "node:net";
 import { connect, createSecureContext, createServer, type TLSSocket } from "node:tls";
 import { openRegularFile } from "../../src/model/regular_file.ts";
 import { startLyingServer } from "../attack/lying_tls_server.ts";
@@ -110,6 +111,25 @@ still("Deno.connectTls cannot be told to stop connecting", "outgoing/tls_stream.
   const connection = await Deno.connectTls(options);
   await connection.handshake().catch(() => {});
   connection.close();
+});
+
+still("a closed connection lives on until its handshake ends", "outgoing/open_tls.ts", async () => {
+  const accepted = Promise.withResolvers<Socket>();
+  const server = createTcpServer((socket) => accepted.resolve(socket.on("error", () => {})));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  assert(typeof address === "object" && address !== null);
+  const connection = await Deno.connectTls({ hostname: "127.0.0.1", port: address.port });
+  const socket = await inTime(accepted.promise, "the connection");
+  await inTime(once(socket, "data"), "the beginning of the handshake");
+  const interrupted = assert.rejects(connection.handshake());
+  connection.close();
+  await interrupted;
+  const told = new Promise((resolve) => socket.once("data", () => resolve("an alert")).once("end", resolve));
+  socket.write("no TLS");
+  assert.equal(await inTime(told, "an answer"), "an alert");
+  socket.destroy();
+  await new Promise<void>((resolve) => server.close(() => resolve()));
 });
 
 /** Run in a process of its own, with another authority as the system's. */

@@ -155,3 +155,30 @@ Deno.test("SqliteDatabase reports changes that the disk does not take, and finds
     assert.deepEqual(sinks.states, [{ name: "records", lost: 0 }], "a mistake is no fault of the disk");
     database.close();
   }));
+
+Deno.test("SqliteDatabase reports that the disk fails to sync until a sync succeeds, whoever asks in between", () =>
+  inFolder(async (file) => {
+    using disk = new HeldDisk();
+    const sinks = new Sinks(SILENT);
+    const database = new SqliteDatabase(file, SCHEMA, () => 0, sinks.of("records"));
+    const sync = async (error?: Error) => {
+      await setImmediate();
+      disk.end(error);
+      await setImmediate();
+    };
+    const refused = assert.rejects(database.change(() => rows(INSERT, { text: "x" })), DatabaseFailure);
+    await sync(new Error("EIO"));
+    await refused;
+    for (let asked = 1; asked < 3; asked++) {
+      assert.match(sinks.states[0]?.failure?.reason ?? "", /notes\.sqlite: .*EIO/);
+      await sync(new Error("EIO"));
+      assert.equal(disk.calls, 1 + asked, "it was tried again");
+    }
+    const refusedAgain = assert.rejects(database.change(() => rows(INSERT, { text: "x" })), DatabaseFailure);
+    await sync(new Error("EIO"));
+    await refusedAgain;
+    assert.notEqual(sinks.states[0]?.failure, undefined);
+    await sync();
+    assert.deepEqual(sinks.states, [{ name: "records", lost: 0 }]);
+    database.close();
+  }));

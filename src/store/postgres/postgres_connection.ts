@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import process from "node:process";
+import postgres from "postgres";
 import type { Row } from "../database.ts";
 import { PostgresError } from "./postgres_failure.ts";
 
@@ -30,19 +31,18 @@ const BIGINT = { to: 20, from: [20], parse: Number, serialize: String };
 
 /** Connection to one server, without the driver's reconnect, failover and unbounded queue. */
 export class PostgresConnection {
-  #alive = true;
   readonly closed: Promise<void>; // resolves when the connection is unusable
   /** Cancels running statements: the driver does not report all that fail with the connection. */
   readonly #underWay = new Set<(error: PostgresError) => void>();
 
   private constructor(readonly driver: Driver, readonly socket: Duplex) {
-    this.closed = new Promise((resolve) =>
+    this.closed = new Promise((resolve) => {
+      if (socket.destroyed) return resolve(); // `close` may be over
       socket.once("close", () => {
-        this.#alive = false;
         for (const giveUp of this.#underWay) giveUp(connectionLost());
         resolve();
-      })
-    );
+      });
+    });
   }
 
   /** Authenticates at a server. Destroying the socket cancels it. @throws {PostgresError} */
@@ -51,7 +51,6 @@ export class PostgresConnection {
     { database, user, password }: PostgresLogin,
     heard?: Heard,
   ): Promise<PostgresConnection> {
-    const { default: postgres } = await import("postgres");
     let given = false;
     const options = {
       socket: () => {
@@ -68,14 +67,9 @@ export class PostgresConnection {
       ssl: false, // the socket has TLS
       prepare: true,
       fetch_types: false,
-      idle_timeout: undefined,
       connect_timeout: 0,
       max_lifetime: null,
-      max_pipeline: 100,
-      keep_alive: 60,
       backoff: () => 0,
-      debug: false,
-      target_session_attrs: undefined,
       onnotice: () => {},
       onnotify: (_channel: string, table: string) => heard?.(table),
       types: { bigint: BIGINT },
@@ -92,7 +86,7 @@ export class PostgresConnection {
   }
 
   get isAlive(): boolean {
-    return this.#alive;
+    return !this.socket.destroyed;
   }
 
   /** Runs one statement with parameters. @throws {PostgresError} */
@@ -106,7 +100,7 @@ export class PostgresConnection {
   }
 
   #told(statement: () => Promise<readonly Row[]>): Promise<readonly Row[]> {
-    if (!this.#alive) return Promise.reject(connectionLost());
+    if (!this.isAlive) return Promise.reject(connectionLost());
     return new Promise((resolve, reject) => {
       this.#underWay.add(reject);
       statement().then(
@@ -117,7 +111,6 @@ export class PostgresConnection {
   }
 
   destroy(): void {
-    this.#alive = false;
     this.socket.destroy();
   }
 }

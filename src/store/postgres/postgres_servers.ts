@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { unlessAborted } from "../../model/clock.ts";
 import { DatabaseAway, DatabaseFailure } from "../database.ts";
 import type { DatabaseState } from "./database_state.ts";
 import {
@@ -70,14 +71,15 @@ export class PostgresServers {
     const { reach, login, timeoutMs, checkSchema } = this.options;
     const end = AbortSignal.any([signal, enough.signal]);
     const socket = await reach(server, end);
-    const destroy = () => socket.destroy();
-    end.addEventListener("abort", destroy, { once: true });
-    try {
+    const open = async () => {
       const connection = await PostgresConnection.open(socket, login, heard);
       await prepareSession(connection, timeoutMs);
       await checkSchema(connection);
+      return connection;
+    };
+    try {
+      const connection = await unlessAborted(open(), end);
       end.throwIfAborted();
-      end.removeEventListener("abort", destroy);
       enough.abort(new DatabaseAway("another server was faster"));
       return connection;
     } catch (error) {

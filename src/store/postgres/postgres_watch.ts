@@ -82,6 +82,7 @@ export class PostgresWatch {
   }
 
   version(table: string): number {
+    if (!this.isListening) this.#all++;
     return this.#all + (this.#versions.get(table) ?? 0);
   }
 

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { PostgresConnection } from "../../../src/store/postgres/postgres_connection.ts";
 import { PostgresError } from "../../../src/store/postgres/postgres_failure.ts";
 import { reachPlain } from "../../../src/store/postgres/reach_plain.ts";
+import { inTime } from "../../fixtures/deadline.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 
 const server = POSTGRES === undefined ? undefined : await TestPostgres.start();
@@ -46,4 +48,12 @@ test("takes no socket for another when the first is lost", async (server) => {
   await assert.rejects(connection.run("SELECT 1"), PostgresError);
   await assert.rejects(connection.run("SELECT 1"), PostgresError);
   assert.equal(connection.isAlive, false);
+});
+
+test("fails at once on a socket that was closed before", async (server) => {
+  const socket = await socketTo(server);
+  socket.destroy();
+  await once(socket, "close");
+  const opening = PostgresConnection.open(socket, server.options("none").login);
+  await assert.rejects(inTime(opening, "the failure"), PostgresError);
 });

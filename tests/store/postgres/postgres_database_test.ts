@@ -1,10 +1,12 @@
-import { until } from "../../fixtures/deadline.ts";
+import { inTime, until } from "../../fixtures/deadline.ts";
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import type { Duplex } from "node:stream";
-import { DatabaseFailure, row, rows } from "../../../src/store/database.ts";
+import { DatabaseAway, DatabaseFailure, row, rows } from "../../../src/store/database.ts";
 import { PostgresDatabase, type PostgresOptions } from "../../../src/store/postgres/postgres_database.ts";
 import { reachPlain } from "../../../src/store/postgres/reach_plain.ts";
-import type { Reach } from "../../../src/store/postgres/postgres_servers.ts";
+import { DatabaseState } from "../../../src/store/postgres/database_state.ts";
+import { PostgresServers, type Reach } from "../../../src/store/postgres/postgres_servers.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 
 const INSERT = "INSERT INTO note (text) VALUES (:text)";
@@ -210,6 +212,41 @@ test("ends at once, when it is closed, all connections on which nothing is under
     reached.push(socket);
     return socket;
   },
+});
+
+let closed = 0;
+
+test("connects again when a server closes connections at once", async (database) => {
+  await inTime(count(database), "the answer");
+  await until(() => database.isReachable);
+  assert.equal(closed, 2, "that of the work and the one that listens");
+}, {
+  reach: async (...to) => {
+    const socket = await reachPlain(...to);
+    if (closed >= 2) return socket;
+    closed++;
+    socket.destroy();
+    await once(socket, "close");
+    return socket;
+  },
+});
+
+test("gives up a connection that comes only after the deadline", async (_database, { options }) => {
+  const { promise: connected, resolve: connect } = Promise.withResolvers<Duplex>();
+  const servers = new PostgresServers({
+    ...options,
+    reach: () => connected,
+    checkSchema: () => Promise.resolve(),
+    state: new DatabaseState({ elapsed: () => 0, toleranceMs: 1000 }),
+  });
+  using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const late = new AbortController();
+  const opening = servers.open(late.signal);
+  late.abort(new DatabaseAway("no answer in time"));
+  const socket = await reachPlain({ host: "127.0.0.1", port: silent.addr.port }, AbortSignal.timeout(20_000));
+  connect(socket);
+  await assert.rejects(inTime(opening, "the failure"), /no answer in time/);
+  assert.ok(socket.destroyed);
 });
 
 test("goes on when the tables get a column meanwhile", async (database, { name, server }) => {

@@ -235,6 +235,23 @@ test("says once that nobody is there, however often it tries", async (watched) =
   assert.deepEqual(watched.said, ["away nobody is there", "there"]);
 }, { reachable: false });
 
+test("takes nothing for unchanged while it does not listen", async (watched) => {
+  const { watch } = watched;
+  await watched.pass(0);
+  const before = watch.version("record");
+  assert.equal(watch.version("record"), before);
+  watched.reachable = false;
+  watched.answer = () => Promise.reject(new Error("cut"));
+  await watched.pass(5000);
+  const versions = [before, watch.version("record"), watch.version("record")];
+  watched.reachable = true;
+  watched.answer = () => Promise.resolve(FINE);
+  await watched.pass(250);
+  versions.push(watch.version("record"));
+  assert.equal(new Set(versions).size, 4, String(versions));
+  assert.equal(watch.version("record"), versions.at(-1), "it listens");
+});
+
 test("says nothing of an end that it was told", async (watched) => {
   await watched.pass(0);
   watched.watch.close();
