@@ -1310,7 +1310,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "what is derived from a login lasts as long as it says itself",
     file: "src/authentication/account_status.ts",
     change: instead(
-      "if (proved + (authenticator.derivedLifetime ?? Infinity) <= clock() / 1000) return GONE;",
+      "if (proved !== undefined && loginUntil(authenticator, user, now) <= now) return GONE;",
       "",
     ),
     tests: ["tests/authentication/account_status_test.ts"],
