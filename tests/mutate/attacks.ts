@@ -1053,6 +1053,13 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/system/sharing/link_password_test.ts"],
   },
   {
+    rows: ["Guessing a link's password"],
+    broken: "the form of a link tries passwords for whom the share is not",
+    file: "src/pages/link_password_page.ts",
+    change: instead('checkUser(call, share, "NONE", parts);', ""),
+    tests: ["tests/system/sharing/link_password_test.ts"],
+  },
+  {
     rows: ["Misuse of the administrator's page"],
     broken: "every user is an administrator by page",
     file: "src/resource/admin/administration.ts",
