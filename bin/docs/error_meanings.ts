@@ -183,8 +183,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Explained>> = {
     remedy: "Send the bound token with each request, or log in another way to get a token of this service.",
   },
   ERR_LOGIN_NOT_DERIVABLE: {
-    meaning: "The `derivedLifetime` of the authenticator has passed or is 0.",
-    remedy: "Log in again. The operator sets `derivedLifetime`.",
+    meaning: "The `derivedLifetime` of the authenticator has passed or is 0, or its `maxAuthAge` has passed.",
+    remedy: "Log in again. The operator sets both.",
   },
   ERR_LOGIN_TOO_NARROW: {
     meaning: "Scopes restrict the caller's token. Creating tokens and shares requires an unrestricted login.",

@@ -11,6 +11,7 @@ export interface NamedUser {
   readonly credential?: string; // fingerprint of a credential that must still be valid; absent: any
   /** Last confirmation of the login, in seconds since the epoch; absent: no login is concerned. */
   readonly proved?: number;
+  readonly authTime?: Identity["authTime"];
 }
 
 /** Status of a user at the source. */
@@ -28,6 +29,7 @@ interface UserSource {
   readonly name: string;
   /** Longest lifetime of tokens and shares from a login, in seconds; absent: while the source knows the user. */
   readonly derivedLifetime?: number;
+  readonly maxAuthAge?: number; // seconds from a login at the source to the end of its tokens and sessions
   /** Absent: users cannot be looked up. @throws {ServiceError} On an outage. */
   accountStatusOf?(user: NamedUser, signal: AbortSignal): Promise<AccountStatus>;
 }
@@ -48,15 +50,24 @@ export function namedUser({ dn, via, login, uid, issuedToken }: Identity): Named
 
 /** Returns the facts to store about a login, which derived tokens and shares depend on. */
 function namedLogin(identity: Identity): NamedUser {
-  const { credential, issuedToken, proved = issuedToken?.family && issuedToken.family.since / 1000 } =
-    identity;
-  return { ...namedUser(identity), credential, proved };
+  const { credential, issuedToken, authTime } = identity;
+  const { proved = issuedToken?.family && issuedToken.family.since / 1000 } = identity;
+  return { ...namedUser(identity), credential, proved, authTime };
 }
 
 /** Returns the latest end of anything derived from a login now, in seconds since the epoch, like `now`. */
 export function derivedUntil(authenticators: readonly UserSource[], identity: Identity, now: number): number {
-  const { via, proved = now } = namedLogin(identity);
-  return proved + (authenticators.find(({ name }) => name === via)?.derivedLifetime ?? Infinity);
+  const login = namedLogin(identity);
+  return loginUntil(authenticators.find(({ name }) => name === login.via), login, now);
+}
+
+/** See {@link derivedUntil}; a login at an unknown time is too old for each `maxAuthAge`. */
+function loginUntil(
+  { derivedLifetime = Infinity, maxAuthAge = Infinity }: Partial<UserSource> = {},
+  { proved, authTime = 0 }: NamedUser,
+  now: number,
+): number {
+  return Math.min((proved ?? now) + derivedLifetime, (authTime === "now" ? now : authTime) + maxAuthAge);
 }
 
 /** Returns the identity as valid today; `undefined` if the user is gone. @throws {ServiceError} On an outage. */
@@ -74,7 +85,7 @@ export async function whatIsLeft<T extends Identity>(
 }
 
 /**
- * Reports whether a user still exists at the source; a login counts for its `derivedLifetime` at most.
+ * Reports whether a user still exists at the source; a login counts for `derivedLifetime` and `maxAuthAge` at most.
  * A method that is no longer configured recognises no users. Without a stored source the user is gone only if
  * all sources say so. @throws {ServiceError} On an outage.
  */
@@ -84,12 +95,13 @@ export async function accountStatusOf(
   signal: AbortSignal,
   clock: Clock = Date.now,
 ): Promise<AccountStatus> {
-  const { via, proved = Infinity } = user;
+  const { via, proved } = user;
+  const now = clock() / 1000;
   if (via === ISSUED_TOKENS) return CANNOT_TELL;
   if (via !== undefined) {
     const authenticator = authenticators.find(({ name }) => name === via);
     if (authenticator === undefined) return GONE;
-    if (proved + (authenticator.derivedLifetime ?? Infinity) <= clock() / 1000) return GONE;
+    if (proved !== undefined && loginUntil(authenticator, user, now) <= now) return GONE;
     return await authenticator.accountStatusOf?.(user, signal) ?? CANNOT_TELL;
   }
   let accountStatus: AccountStatus = GONE;

@@ -136,6 +136,7 @@ export interface Authenticator {
   accountStatusOf?: AskAccountStatus;
   /** Longest lifetime derived from a login, in seconds; absent: while {@link accountStatusOf} knows it. */
   readonly derivedLifetime?: number;
+  readonly maxAuthAge?: number | undefined; // likewise from the time of the login at the provider (`auth_time`)
   namesOf?(login: string): readonly string[]; // predicts the names that a login will get
   /** Reports whether a login is known in some spelling, hence no password typed in the wrong field. Absent: cannot tell. */
   lists?(login: string): boolean;

@@ -2,6 +2,7 @@ import { Secret } from "../model/secret.ts";
 import { type HttpError, httpError } from "../model/http_error.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { linkCookie, tryLinkPassword } from "../resource/access/link_password.ts";
+import { checkUser } from "../resource/access/opened_share.ts";
 import type { Asked, Call } from "../resource/call.ts";
 import { readForm } from "../resource/form.ts";
 import { sharedServer } from "../resource/share/shared_server.ts";
@@ -30,6 +31,7 @@ export function linkPasswordPage(
   const tried = where === "link";
   const signedIn = where === "shared" || query.has(SIGNED_IN);
   if (server === undefined || (failure.code !== "ERR_LINK_PASSWORD" && !tried)) return undefined;
+  if (failure.code === "ERR_UNAUTHENTICATED") return redirect(`${root}shared/${server}/${id}`); // to sign in
   const isWrong = failure.code === "ERR_LINK_PASSWORD";
   const page = pageResponse(asked, {
     title: SAYS.title,
@@ -46,12 +48,13 @@ ${tried && markup`<p class="down" role="alert">${isWrong ? SAYS.wrong : failure.
   return { ...page, status: isWrong ? 403 : failure.status };
 }
 
-/** Serves `POST /link/<server>/<id>`: checks a link password and redirects to the share. */
+/** Serves `POST /link/<server>/<id>`: checks a link password for those who may use the share, and redirects to it. */
 export async function openLinkByForm(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const { name } = sharedServer(call, parts);
   const id = call.params.get("id") ?? "";
   const share = isShareId(id) ? await parts.store.get(name, id) : undefined;
   if (share === undefined) throw httpError("ERR_SHARE_NOT_FOUND");
+  checkUser(call, share, "NONE", parts);
   const password = (await readForm(call)).get("password") ?? "";
   await tryLinkPassword(call, share, new Secret(password), parts);
   const page = call.query.has(SIGNED_IN) ? "shared" : "rest/access";

@@ -1,3 +1,6 @@
+import type { AttributeSource } from "../attributes/attribute_source.ts";
+import { accountsOf } from "../attributes/server_attributes.ts";
+import { userAttributes } from "../attributes/user_attributes.ts";
 import { whatIsLeft } from "../authentication/account_status.ts";
 import { readTokenRequest, type TokenIssuer } from "../authentication/issued_token/issue.ts";
 import type { TokenRegistry } from "../authentication/issued_token/token_registry.ts";
@@ -24,6 +27,7 @@ export interface DeviceParts {
   readonly tokens: TokenIssuer;
   readonly registry: TokenRegistry | undefined; // absent without storage of tokens
   readonly throttle: LoginThrottle;
+  readonly attributes: AttributeSource;
 }
 
 const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
@@ -92,14 +96,15 @@ export async function pollDeviceLogin(call: Call, parts: DeviceParts): Promise<H
 async function tokenFor(
   call: Call,
   { identity, role, at, query }: Extract<Awaited<ReturnType<DeviceLogins["poll"]>>, { kind: "approved" }>,
-  { signIns, tokens, registry, throttle }: DeviceParts,
+  { signIns, tokens, registry, throttle, attributes }: DeviceParts,
 ): Promise<HttpResponse> {
   const { dn, browser } = identity;
   const left = await whatIsLeft(identity, signIns.parts.accountStatus, call.signal);
   const family = browser && { id: browser.id, expires: browser.ends, since: at, root: browser.id, line: [] };
   const isRevoked = family !== undefined && await registry?.isRevoked({ dn, family });
   if (left === undefined || isRevoked) return oauthError(call, "access_denied", "The login has ended");
-  throttle.admitCaller(left, call.clientAddress);
+  const user = await userAttributes(attributes, left, { preferences: {}, signal: call.signal });
+  throttle.admitCaller(left, call.clientAddress, accountsOf(user));
   const asking = {
     ...call,
     caller: { kind: "authenticated", identity: left },

@@ -36,13 +36,19 @@ for (const combiningPolicy of ["MERGE", "MERGE_LAST_OVERRIDES"]) {
   });
 }
 
-Deno.test("a share of an account that only a provider named is not changed once the provider names another one, only ended", async () => {
+Deno.test("a share of an account that only a provider named is neither changed nor created again once the provider names another one, only ended", async () => {
   const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
   await using provider = await startOidcProvider(
     authority.issue({ subject: "CN=idp", names: ["localhost"] }),
   );
   await using sharing = await SharingSystem.open({
     authority,
+    daemon: {
+      users: {
+        alice: { uid: 1000, home: "/home/alice", groups: ["hpc"] },
+        carol: { uid: 1001, home: "/home/carol", groups: ["hpc"] },
+      },
+    },
     properties: {
       "container.security.rest.authentication.order": "OAUTH",
       ...authenticatorProperties("OAUTH", {
@@ -80,6 +86,10 @@ Deno.test("a share of an account that only a provider named is not changed once 
     path: `${data}/d/sub/`,
   }];
   for (const body of wider) assert.equal(await change(as("carol"), body), 403, JSON.stringify(body));
+  for (const access of ["READ", "MODIFY"]) {
+    const again = await system.ask("/rest/share/HPC", { ...as("carol"), body: { ...body, access } });
+    assert.equal(again.status, 403, `created again for ${access}`);
+  }
   for (const body of wider) assert.equal(await change(as("alice"), body), 200, JSON.stringify(body));
   assert.equal((await system.ask(path, { ...as("carol"), method: "DELETE" })).status, 200);
 });

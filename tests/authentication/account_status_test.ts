@@ -3,8 +3,10 @@ import type { Authenticator } from "../../src/authentication/authenticator.ts";
 import {
   type AccountStatus,
   accountStatusOf,
+  type AskAccountStatus,
   derivedUntil,
   namedUser,
+  whatIsLeft,
 } from "../../src/authentication/account_status.ts";
 import type { Identity } from "../../src/model/identity.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
@@ -98,4 +100,28 @@ Deno.test("accountStatusOf() and derivedUntil() know a login no longer than its 
     [{ ...identity, via: "PASSWORD" }, Infinity],
   ];
   for (const [who, expected] of until) assert.equal(derivedUntil(authenticators, who, NOW), expected);
+});
+
+Deno.test("accountStatusOf() and derivedUntil() know a login no longer than its method's maxAuthAge", async () => {
+  const NOW = 1_800_000_000;
+  const authenticators = [{ name: "OIDC", derivedLifetime: 28_800, maxAuthAge: 600 }];
+  const ann = { dn: "CN=Ann", method: "OAUTH", via: "OIDC" };
+  const cases: [Partial<Identity>, until: number, AccountStatus["kind"]][] = [
+    [{ proved: NOW, authTime: NOW - 599 }, NOW + 1, "cannot tell"],
+    [{ proved: NOW, authTime: NOW - 600 }, NOW, "gone"],
+    [{ proved: NOW }, 600, "gone"], // nothing says when
+    [{ proved: NOW, authTime: "now" }, NOW + 600, "cannot tell"],
+    [{ proved: NOW - 28_500, authTime: NOW }, NOW + 300, "cannot tell"],
+    [{ authTime: NOW - 100 }, NOW + 500, "cannot tell"],
+  ];
+  for (const [login, until, status] of cases) {
+    const identity = { ...ann, ...login };
+    assert.equal(derivedUntil(authenticators, identity, NOW), until, JSON.stringify(login));
+    const ask: AskAccountStatus = (user, signal) =>
+      accountStatusOf(authenticators, user, signal, () => NOW * 1000);
+    const left = await whatIsLeft(identity, ask, signal);
+    assert.equal(left === undefined, status === "gone", JSON.stringify(login));
+  }
+  const owner = { dn: "CN=Ann", via: "OIDC" };
+  assert.equal((await accountStatusOf(authenticators, owner, signal, () => NOW * 1000)).kind, "cannot tell");
 });

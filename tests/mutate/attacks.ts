@@ -960,6 +960,13 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/attack/lost_account_test.ts"],
   },
   {
+    rows: ["Pointing a share at files of an account or group that its owner has lost"],
+    broken: "a share of a former account is created again, with more access and a later end",
+    file: "src/resource/share/create_share.ts",
+    change: instead("if (!hasAccount(call, share)) throw accountLost(share);", ""),
+    tests: ["tests/attack/lost_account_test.ts"],
+  },
+  {
     rows: ["Using a browser's certificate or stored password from another site"],
     broken: "pages of other sites have tokens issued",
     file: "src/service/service.ts",
@@ -1040,6 +1047,13 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "guesses at the password of a link cost nothing",
     file: "src/service/assembly/open_files.ts",
     change: instead("throttleLogin(throttle.admitLink(link, clientAddress, signal), look),", "look(),"),
+    tests: ["tests/system/sharing/link_password_test.ts"],
+  },
+  {
+    rows: ["Guessing a link's password"],
+    broken: "the form of a link tries passwords for whom the share is not",
+    file: "src/pages/link_password_page.ts",
+    change: instead('checkUser(call, share, "NONE", parts);', ""),
     tests: ["tests/system/sharing/link_password_test.ts"],
   },
   {
@@ -1300,7 +1314,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "what is derived from a login lasts as long as it says itself",
     file: "src/authentication/account_status.ts",
     change: instead(
-      "if (proved + (authenticator.derivedLifetime ?? Infinity) <= clock() / 1000) return GONE;",
+      "if (proved !== undefined && loginUntil(authenticator, user, now) <= now) return GONE;",
       "",
     ),
     tests: ["tests/authentication/account_status_test.ts"],

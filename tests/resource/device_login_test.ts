@@ -4,6 +4,7 @@ import type { AccountStatus } from "../../src/authentication/account_status.ts";
 import { TokenIssuer } from "../../src/authentication/issued_token/issue.ts";
 import { DeviceLogins } from "../../src/authentication/sign_in/device_logins.ts";
 import { SILENT } from "../../src/logging/logger.ts";
+import { NO_ATTRIBUTES } from "../../src/model/attributes.ts";
 import { HeaderList, type HttpResponse } from "../../src/model/http_message.ts";
 import { beginDeviceLogin, pollDeviceLogin } from "../../src/resource/device_login.ts";
 import { IN_MEMORY } from "../../src/store/sqlite_database.ts";
@@ -47,6 +48,7 @@ function opened(status: AccountStatus = { kind: "cannot tell" }) {
       log: SILENT,
       steady: clock,
     }),
+    attributes: { name: "FILE", attributesOf: () => Promise.resolve(NO_ATTRIBUTES), close() {} },
   };
   const asked = (fields: Fields, Accept: string) => ({
     ...call(),

@@ -16,7 +16,7 @@ import { inTime, until } from "../fixtures/deadline.ts";
 import { CODE_CLIENT, startCodeProvider } from "../identity_provider/code_provider.ts";
 import { createAuthority, type Credential } from "../pki/authority.ts";
 import { authenticatorProperties } from "../system/every_method.ts";
-import { ask, type Question } from "../system/ask.ts";
+import { ask, type Question, type Reply } from "../system/ask.ts";
 import { ALICE, ALICE_DN, passwordLine } from "../system/running_service.ts";
 import { createSharingSite } from "../system/sharing/sharing_system.ts";
 import { formToken, Visitor } from "../system/visitor.ts";
@@ -162,9 +162,8 @@ interface Possessions {
 async function possessionsOf({ shown, browser }: Login): Promise<Possessions> {
   const page = await browser.get("/tokens");
   const made = await browser.post("/tokens", { token: formToken(page), name: "t", hours: "24" });
-  const token = /eyJ[\w-]+\.[\w-]+\.[\w-]+/.exec(made.text)?.[0] ?? "";
-  assert.notEqual(token, "", made.text);
-  const bearer: Question = { headers: { Authorization: `Bearer ${token}` } };
+  const token = tokenIn(made);
+  const bearer = bearerOf(token);
   const { tokens } = (await send("/rest/auth/tokens", bearer)).json();
   const tokenId = Array.isArray(tokens) ? tokens.find(({ current }) => current === true)?.id : undefined;
   const body = { path: `${at.site.data}/d/`, user: "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN", access: "READ" };
@@ -272,6 +271,22 @@ const logoutToken = () => {
 };
 const FORM = { "Content-Type": "application/x-www-form-urlencoded" };
 
+/** The provider reports that its user has logged out. */
+async function logOut(): Promise<void> {
+  const body = new URLSearchParams({ logout_token: logoutToken() }).toString();
+  const reply = await send("/oidc/backchannel-logout", { method: "POST", headers: FORM, body });
+  assert.equal(reply.status, 200, reply.text);
+  assert.equal(reply.headers["cache-control"], "no-store");
+}
+
+function tokenIn({ text }: Pick<Reply, "text">): string {
+  const [token = ""] = /eyJ[\w-]+\.[\w-]+\.[\w-]+/.exec(text) ?? [];
+  assert.notEqual(token, "", text);
+  return token;
+}
+
+const bearerOf = (token: string): Question => ({ headers: { Authorization: `Bearer ${token}` } });
+
 const ENDINGS: Readonly<Record<string, Ending>> = {
   "password changed": {
     login: byPassword,
@@ -296,12 +311,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
   },
   "logged out by the provider": {
     login: byProvider,
-    async end() {
-      const body = new URLSearchParams({ logout_token: logoutToken() }).toString();
-      const reply = await send("/oidc/backchannel-logout", { method: "POST", headers: FORM, body });
-      assert.equal(reply.status, 200, reply.text);
-      assert.equal(reply.headers["cache-control"], "no-store");
-    },
+    end: logOut,
   },
   "group left at the provider": {
     login: byProvider,
@@ -351,6 +361,32 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
   },
 };
 const BAN = { user: "alice", names: [canonicalDn(ALICE_DN)] };
+
+Deno.test("a logout at the provider ends tokens also after the time of the browser session is over", async () => {
+  const { browser } = await byProvider();
+  const began = at.state.offset;
+  const token = async (fields: Readonly<Record<string, string>>) => {
+    const form = formToken(await browser.get("/tokens"));
+    return tokenIn(await browser.post("/tokens", { token: form, name: "t", hours: "8", ...fields }));
+  };
+  // In use until shortly before its end, hence not idle.
+  for (let minutes = 25; minutes < 480; minutes += 25) {
+    at.state.offset = began + minutes * 60_000;
+    assert.equal((await browser.get("/tokens")).status, 200, `${minutes} minutes`);
+  }
+  const made = bearerOf(await token({}));
+  const renewable = bearerOf(await token({ renewable: "true" }));
+  at.state.offset = began + 8 * HOUR + 1000;
+  assert.notEqual((await browser.get("/tokens")).status, 200, "the browser session is over");
+  const headers = { ...renewable.headers, Accept: "text/plain" };
+  const renewed = bearerOf(tokenIn(await send("/rest/auth/token?lifetime=7200", { headers })));
+  const tokens = [made, renewable, renewed];
+  const statuses = () =>
+    Promise.all(tokens.map(async (one) => (await send("/rest/auth/tokens", one)).status));
+  assert.deepEqual(await statuses(), [200, 200, 200]);
+  await logOut();
+  assert.deepEqual(await statuses(), [401, 401, 401]);
+});
 
 /** What a cell says: how long after the end something may still go on, in milliseconds; `never` if it has to go on. */
 const WITHIN: Readonly<Record<string, number | "never">> = {

@@ -1,5 +1,7 @@
 /** Programs that log in by a browser (RFC 8628), with each way to sign in, by HTTP and by the script that the service serves. */
 import assert from "node:assert/strict";
+import { runCommand } from "../../src/command/run_command.ts";
+import { recordedIo } from "../command/recorded_io.ts";
 import { auditLines } from "../fixtures/audit_lines.ts";
 import { CODE_CLIENT, startCodeProvider } from "../identity_provider/code_provider.ts";
 import { inTime } from "../fixtures/deadline.ts";
@@ -78,7 +80,7 @@ async function nameOf(token: unknown): Promise<unknown> {
   return /"dn": *"([^"]+)"/.exec(reply.text)?.[1];
 }
 
-const WAYS: Readonly<Record<string, () => Promise<{ browser: Visitor; dn: string }>>> = {
+const WAYS = {
   password: async () => ({ browser: await byPassword(), dn: ALICE_DN }),
   async certificate() {
     const browser = new Visitor(system);
@@ -95,7 +97,7 @@ const WAYS: Readonly<Record<string, () => Promise<{ browser: Visitor; dn: string
     assert.equal(back.headers.location, "../../login/device?user_code=BBBB-BBBB");
     return { browser, dn: `CN=ann,O=${provider.issuer}` };
   },
-};
+} satisfies Readonly<Record<string, () => Promise<{ browser: Visitor; dn: string }>>>;
 
 for (const [way, signIn] of Object.entries(WAYS)) {
   Deno.test(`a program logs in once its user, signed in by ${way}, has allowed it`, async () => {
@@ -122,6 +124,21 @@ for (const [way, signIn] of Object.entries(WAYS)) {
     assert.equal((await poll(device_code)).json().error, "invalid_grant", "one use");
   });
 }
+
+Deno.test("a program gets no token once the account that only the map gives its user is banned", async () => {
+  const { device_code, user_code } = await begin();
+  const { browser } = await WAYS.provider();
+  assert.equal((await decide(browser, user_code)).status, 200);
+  const ban = async (...args: readonly string[]) => {
+    const io = recordedIo();
+    const line = ["ban", ...args, "--user", mapped.xlogin, "--config", system.main];
+    assert.equal(await runCommand(line, io), 0, io.err);
+  };
+  await ban("add");
+  const { status, json } = await poll(device_code);
+  await ban("remove");
+  assert.deepEqual([status, json().code], [429, "ERR_TOO_MANY_FAILURES"]);
+});
 
 Deno.test("a stranger who opens the link signs in first, and the link alone allows nothing", async () => {
   const { device_code, user_code = "" } = await begin();

@@ -119,6 +119,16 @@ Deno.test("a session for the user of a token is opened with account and mapped g
   assert.equal(values?.get("group"), "proja");
 });
 
+Deno.test("tokens of this service end with the age that the login may have", async () => {
+  const authTime = seconds() - 3500;
+  const shown = authorized("Bearer", annToken({ auth_time: authTime }), { Accept: "text/plain" });
+  const { status, text } = await system.ask("/rest/auth/token?renewable=true", shown);
+  assert.equal(status, 200, text);
+  const claims = Uint8Array.fromBase64(text.split(".")[1] ?? "", { alphabet: "base64url" });
+  const { exp, renewableUntil } = JSON.parse(new TextDecoder().decode(claims));
+  assert.deepEqual([exp, renewableUntil], [authTime + 3600, authTime + 3600]);
+});
+
 Deno.test("many first logins cost their issuer no request", async () => {
   const before = one.server.seen.length;
   for (let left = LONG ? 1000 : 200; left > 0; left -= 50) {

@@ -105,9 +105,9 @@ export class TokenIssuer {
     const asked = request.lifetime === undefined ? undefined : Math.min(request.lifetime, derived);
     const expires = now + this.#lifetime(asked, now, renewableUntil);
     const { issuedToken: former, browser } = identity;
-    // A browser sign-in is the root of its tokens' family: they end with it.
+    // A browser sign-in is the root of its tokens' family: revoking it revokes them, also renewed ones later.
     const signedIn = browser &&
-      { id: browser.id, expires: browser.ends, since: this.options.clock(), root: browser.id, line: [] };
+      { id: browser.id, expires: renewableUntil, since: this.options.clock(), root: browser.id, line: [] };
     const restrictions = narrowed(former?.restrictions ?? {}, request.restrictions ?? {});
     if (typeof restrictions === "string") {
       const text = `it can be narrowed, and ${restrictions} would widen it`;

@@ -74,6 +74,7 @@ export class OAuth implements Authenticator {
   readonly issuer?: TokenIssuer;
   readonly browserLogin?: BrowserLogin;
   readonly derivedLifetime: number;
+  readonly maxAuthAge: number | undefined;
   readonly #clock: Clock;
   readonly #assignments: Assignments;
   readonly #groups: Groups;
@@ -95,6 +96,7 @@ export class OAuth implements Authenticator {
   ) {
     this.name = config.name;
     this.derivedLifetime = config.derivedLifetime;
+    this.maxAuthAge = config.maxAuthAge;
     this.challenges = config.issuer === undefined ? ["Bearer"] : ["Bearer", "DPoP"];
     if (config.issuer !== undefined) {
       this.issuer = { url: config.issuer, scopes: config.requiredScope, asked: config.askAlways };
@@ -186,17 +188,19 @@ export class OAuth implements Authenticator {
   async #find(token: string, login: Login, asker: Asker): Promise<Answer<Found>> {
     try {
       const known = await this.#verify(token, asker);
-      const { said } = known;
       const { sub, ...rest } = login;
       // OIDC Core 1.0, 5.3.2: ID and access token must have the same user.
-      if (sub !== undefined && said("sub") !== sub) throw new InvalidToken("the ID token is of another user");
+      if (sub !== undefined && known.said("sub") !== sub) {
+        throw new InvalidToken("the ID token is of another user");
+      }
       const visit = new Map(Object.entries(rest));
-      const result = this.#judge({ ...known, said: (path) => said(path) ?? visit.get(path) });
+      const said: Said = (path) => known.said(path) ?? visit.get(path);
+      const result = this.#judge({ ...known, said });
       return {
         value: { result, confirmation: known.confirmation },
         good: true,
         lifetimeMs: this.config.cacheSeconds * 1000,
-        endsAt: known.endsAt,
+        endsAt: Math.min(known.endsAt, (secondsOf(said("auth_time")) + (this.maxAuthAge ?? Infinity)) * 1000),
       };
     } catch (error) {
       if (!(error instanceof InvalidToken || error instanceof NoIdentity)) throw error;

@@ -132,7 +132,8 @@ export const KEYS = {
     added: true,
   }),
   maxAuthAge: optional(seconds({
-    help: "Maximum age of the login at the OIDC server (auth_time)",
+    help:
+      "Maximum age of the login at the OIDC server (auth_time), also for browser sessions and tokens of this service",
     min: 1,
     added: true,
   })),

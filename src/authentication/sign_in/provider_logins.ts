@@ -3,6 +3,7 @@ import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes } from 
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, unlessAborted } from "../../model/clock.ts";
 import { sameName } from "../../model/distinguished_name.ts";
+import type { Identity } from "../../model/identity.ts";
 import { httpError } from "../../model/http_error.ts";
 import { SingleFlight } from "../../model/single_flight.ts";
 import type { KeptRecord, RecordStore } from "../../store/record_store.ts";
@@ -38,6 +39,8 @@ export interface EndedBrowser {
 /** Dependencies of {@link ProviderLogins}. */
 export interface ProviderLoginParts {
   readonly records: () => RecordStore;
+  /** Latest end of anything derived from the login, in seconds since the epoch. */
+  readonly derivedUntil: (identity: Identity) => number;
   /** Renews an identity at its provider. @throws {ServiceError} On an outage. */
   readonly renew: (
     identity: KeptIdentity,
@@ -75,6 +78,10 @@ export class ProviderLogins {
   ): Promise<readonly EndedBrowser[]> {
     const records = this.parts.records();
     const crowdedOut: EndedBrowser[] = [];
+    // Tokens made at the end of the session, after a renewal then, outlast it.
+    const ends = Math.ceil(
+      this.parts.derivedUntil({ ...identity, proved: record.ends, authTime: record.ends }),
+    );
     const names = [`sub ${session.sub}`, ...session.sid === undefined ? [] : [`sid ${session.sid}`]];
     for (const name of names) {
       const content = { key, owner: record.owner };
@@ -83,7 +90,7 @@ export class ProviderLogins {
       const surplus = known.slice(0, Math.max(0, known.length + 1 - MOST_AT_PROVIDER));
       for (const { key } of surplus) await records.remove(AT_PROVIDER, key);
       crowdedOut.push(...browsersIn(surplus));
-      const atProvider = { ...record, key: `${key} ${name.slice(0, 3)}`, owner, content };
+      const atProvider = { ...record, key: `${key} ${name.slice(0, 3)}`, owner, ends, content };
       await records.put(AT_PROVIDER, atProvider, MOST_AT_PROVIDER);
     }
     const { refreshToken } = session;

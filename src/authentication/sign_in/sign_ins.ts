@@ -38,8 +38,6 @@ export class SignIns {
   constructor(
     readonly parts: {
       readonly accountStatus: AskAccountStatus;
-      /** Latest end of anything derived from the login, in seconds since the epoch. */
-      readonly derivedUntil: (identity: Identity) => number;
       readonly limits: { readonly idleSeconds: number; readonly maxSeconds: number };
       readonly revokeGot: (owner: string, browser: string) => Promise<void>;
     } & ProviderLoginParts,

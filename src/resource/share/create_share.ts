@@ -4,14 +4,15 @@ import { invalidPath, withoutSlash } from "../../model/absolute_path.ts";
 import { LAST_SECOND } from "../../model/clock.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { groupOf, type Share } from "../../sharing/share.ts";
-import { invalidRequest } from "../../model/http_error.ts";
+import { type HttpError, invalidRequest } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { groupRefusal } from "../group_refusal.ts";
 import { readJson } from "../request_body.ts";
 import { checkedPath, checkWritePolicy, fullPath, makingOf, shareAccount } from "./checked_path.ts";
 import { accountOn, nameOnServer } from "./names.ts";
 import { parseShareFields, type ShareFields } from "./share_fields.ts";
-import { checkEverywhere, refusal, type SharedServer, sharedServer } from "./shared_server.ts";
+import { checkEverywhere, notPermitted, refusal, type SharedServer, sharedServer } from "./shared_server.ts";
+import { hasAccount } from "./share_owners.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 import { mailFor } from "./vouched_mail.ts";
 import { emptyResponse } from "../text_response.ts";
@@ -47,7 +48,9 @@ export async function makeShare(call: Call, body: unknown, parts: SharingParts):
   await checkGroup(call, groupOf(fields.target), { account, server });
   if (fields.access === "DROP" && !path.endsWith("/")) throw invalidPath("uploads need a directory");
   checkTokenShare(call, { path, access: fields.access, sources });
-  await checkReplaced(call, server, { paths: [path], target: fields.target }, parts);
+  for (const share of await replaced(call, server, { paths: [path], target: fields.target }, parts)) {
+    if (!hasAccount(call, share)) throw accountLost(share);
+  }
   const share = await parts.store.put(server.name, {
     path,
     owner: nameOnServer(call, server.name),
@@ -115,23 +118,29 @@ async function removeShares(
   const exact = await fullPath(path, () => shareAccount(call, name).uid, server, call.signal);
   checkTokenUse(call, exact, "READ");
   const toggled = exact.endsWith("/") ? withoutSlash(exact) : `${exact}/`;
-  await checkReplaced(call, server, { paths: [exact, toggled], target }, parts);
+  await replaced(call, server, { paths: [exact, toggled], target }, parts);
   const removed = await parts.store.removeByPath(name, owner, exact, target) ||
     await parts.store.removeByPath(name, owner, toggled, target);
   if (removed > 0) call.audit({ server: name, owner, target, path: exact });
 }
 
-/** Checks the caller's shares that a request changes or removes by their path. @throws {ERR_TOKEN_RESTRICTIONS} */
-async function checkReplaced(
+/** Returns the caller's shares that a request changes or removes by their path. @throws {ERR_TOKEN_RESTRICTIONS} */
+async function replaced(
   call: Call,
   { name }: SharedServer,
   { paths, target }: { readonly paths: readonly string[]; readonly target: string },
   parts: SharingParts,
-): Promise<void> {
+): Promise<readonly Share[]> {
   const owner = nameOnServer(call, name);
-  const found = await parts.store.withPaths(name, paths, [target]);
-  for (const share of found.filter((share) => share.owner === owner)) {
+  const own = (await parts.store.withPaths(name, paths, [target])).filter((share) => share.owner === owner);
+  for (const share of own) {
     checkTokenShare(call, share);
     await checkEverywhere(call, share, parts);
   }
+  return own;
+}
+
+/** Returns {ERR_NOT_PERMITTED} for owners whose login has not the account of their share. */
+export function accountLost({ uid }: Share): HttpError {
+  return notPermitted(`This share is for the files of ${uid}, and your login has not its account and group`);
 }

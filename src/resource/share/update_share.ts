@@ -1,14 +1,14 @@
 import type { ShareChange } from "../../sharing/store/share_store.ts";
 import type { Share } from "../../sharing/share.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
-import { type HttpError, httpError, invalidRequest } from "../../model/http_error.ts";
+import { httpError, invalidRequest } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { membersOf, readJson } from "../request_body.ts";
 import { jsonResponse } from "../text_response.ts";
 import { checkTokenShare } from "../token_limits.ts";
 import { checkedPath, makingOf, shareAccount } from "./checked_path.ts";
-import { endOfLife, passwordHash } from "./create_share.ts";
-import { checkEverywhere, notPermitted, ownShare, type SharedServer, sharedServer } from "./shared_server.ts";
+import { accountLost, endOfLife, passwordHash } from "./create_share.ts";
+import { checkEverywhere, ownShare, type SharedServer, sharedServer } from "./shared_server.ts";
 import { parseFlag, parseLifetime, parseNote, parsePassword, parseSources } from "./share_fields.ts";
 import { hasAccount } from "./share_owners.ts";
 import type { SharingParts } from "./sharing_parts.ts";
@@ -82,14 +82,8 @@ async function newPath(
 ): Promise<Pick<ShareChange, "path" | "made">> {
   const own = shareAccount(call, server.name);
   const groups = [undefined, own.gid, ...own.availableGroups];
-  if (own.uid !== share.uid || !groups.includes(share.gid)) {
-    throw accountLost(share);
-  }
+  if (own.uid !== share.uid || !groups.includes(share.gid)) throw accountLost(share);
   const account = { ...own, gid: share.gid };
   const path = await checkedPath(wanted, { account, access: share.access, server, signal: call.signal });
   return { path, made: await makingOf(call, { path, account, server }, parts) };
-}
-
-function accountLost({ uid }: Share): HttpError {
-  return notPermitted(`This share is for the files of ${uid}, and your login has not its account and group`);
 }

@@ -111,7 +111,7 @@ async function open(
   const parts = { groups, authenticators, attributes, throttle, signIns, sharing, registry, cluster, clock };
   const { publish, sinks } = opening;
   const admin = new AdminApi({ ...parts, ...shared, sinks, publish, shown, certificate: own.facts });
-  const ofAuthenticators = partsOfAuthenticators(who, { throttle, config, people });
+  const ofAuthenticators = partsOfAuthenticators(who, { throttle, config, people, attributes });
   const about = { ...parts, kinds, externalUrl };
   return {
     config,
@@ -246,7 +246,7 @@ async function openPeople({ records }: Pick<OpenAuthentication, "records">, cloc
 
 function partsOfAuthenticators(
   { chain, signIns, tokens, registry }: OpenAuthentication,
-  { throttle, config, people }: Pick<ServiceParts, "throttle" | "config"> & {
+  { throttle, config, people, attributes }: Pick<ServiceParts, "throttle" | "config" | "attributes"> & {
     readonly people: People | undefined;
   },
 ) {
@@ -272,7 +272,7 @@ function partsOfAuthenticators(
     accepted: acceptedLogins(chain),
     /** Absent if disabled, or without tokens. */
     devices: config.browsers.deviceLogin && tokens !== undefined
-      ? { logins: new DeviceLogins(signIns.parts), signIns, tokens, registry, throttle }
+      ? { logins: new DeviceLogins(signIns.parts), signIns, tokens, registry, throttle, attributes }
       : undefined,
     /** Absent if no authenticator takes browser credentials. */
     signIn: password || certificate || providers.size > 0 ? signIn : undefined,

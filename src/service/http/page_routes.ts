@@ -156,6 +156,8 @@ function linkRoutes(sharing: SharingParts): Route[] {
     ["POST", "/link/:server/:id", async (call) => (await linkPages()).openLinkByForm(call, sharing), {
       ...FORM,
       permission: "GET",
+      signedIn: true,
+      heedsCapabilities: true,
       failed: linkPasswordPage,
     }],
     ["POST", "/drop/:server/:id", bring, drop],

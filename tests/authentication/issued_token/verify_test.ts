@@ -210,7 +210,7 @@ Deno.test("issuedToken() asks the source that named the user, and believes it", 
   });
   assert.deepEqual((await accepted(own(claims), says({ kind: "known" }))).uidServers, ["HPC", "TWO"]);
   const user = { dn: ANN, via: "SSHKEY", login: "ann", uid: "ann" };
-  assert.deepEqual(asked, [{ ...user, credential: undefined, proved: NOW }]);
+  assert.deepEqual(asked, [{ ...user, credential: undefined, proved: NOW, authTime: undefined }]);
   const less = says({ kind: "known", servers: ["TWO", "MORE"] });
   assert.deepEqual((await accepted(own(claims), less)).uidServers, ["TWO"]);
   assert.deepEqual((await accepted(own({ ...claims, uidServers: undefined }), less)).uidServers, [

@@ -82,6 +82,20 @@ async function withProvider(
   }
 }
 
+Deno.test("OAuth keeps no answer longer than the login counts (maxAuthAge)", async () => {
+  await withProvider({ maxAuthAge: 600 }, async ({ provider, time, ask, subject }) => {
+    assert.equal(subject.maxAuthAge, 600);
+    provider.tokens.set("fresh", { ...ANN, auth_time: NOW / 1000 - 500 });
+    assert.equal(await ask("fresh"), "accepted");
+    const asked = provider.server.seen.length;
+    time.now += 99_999;
+    assert.equal(await ask("fresh"), "accepted");
+    assert.equal(provider.server.seen.length, asked, "the answer is kept");
+    time.now += 2;
+    assert.match(await ask("fresh"), /the login is too long ago/);
+  });
+});
+
 for (const introspect of [false, true]) {
   const make = (broken: boolean) => async () => {
     const provider = await startOidcProvider(PROVIDER_TLS);

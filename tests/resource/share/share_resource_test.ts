@@ -157,6 +157,26 @@ Deno.test("createShare() updates the share of exactly the same target only (D3)"
   assert.deepEqual(shares.map(({ id, access }) => [id, access]), [[anonymous, "READ"], [named, "WRITE"]]);
 });
 
+Deno.test("createShare() renews no share of another account, which only its owner can remove", async () => {
+  const user = { home: "/home", groups: ["users"] };
+  await using site = await SharingSite.open({
+    users: { alice: { uid: 1001, ...user }, carol: { uid: 1003, ...user } },
+  });
+  const id = await site.share("d/");
+  site.attributes = { xlogin: "carol" };
+  const body = { path: `${site.root}/d/`, user: ANONYMOUS_DN };
+  for (const access of ["READ", "MODIFY"]) {
+    const response = await site.ask("alice", "POST", "share/HPC", { body: { ...body, access } });
+    assert.deepEqual([response.status, (await response.json()).code], [403, "ERR_NOT_PERMITTED"]);
+  }
+  assert.deepEqual((await own(site)).map((share) => [share.id, share.access]), [[id, "READ"]]);
+  assert.equal(
+    (await site.ask("alice", "POST", "share/HPC", { body: { ...body, access: "NONE" } })).status,
+    200,
+  );
+  assert.notEqual(await site.share("d/", { access: "MODIFY" }), id);
+});
+
 const CREATE_REFUSALS: [string, Record<string, unknown>, number, string][] = [
   ["no path", { path: undefined }, 400, "ERR_INVALID_REQUEST"],
   ["no user", { user: undefined }, 400, "ERR_INVALID_REQUEST"],

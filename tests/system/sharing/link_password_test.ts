@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { request } from "node:https";
 import { ALICE } from "../running_service.ts";
-import { answerTo, SharingSystem, textOf } from "./sharing_system.ts";
+import { Visitor } from "../visitor.ts";
+import { answerTo, BOB, BOB_DN, SharingSystem, textOf } from "./sharing_system.ts";
 
 const PASSWORD = "open sesame äö";
 const sharing = await SharingSystem.open();
@@ -99,6 +100,28 @@ Deno.test("another site's page cannot send the form of a link, and it leads nowh
   assert.equal(foreign.headers["set-cookie"], undefined);
   const own = await post(`/link/HPC/${id}`, { headers: {}, body });
   assert.match(own.headers.location ?? "", new RegExp(`^(?:\\.\\./)+rest/access/HPC/${id}$`));
+});
+
+Deno.test("the form tells nothing about a password to those for whom the share is not", async () => {
+  const elsewhere = await sharing.share("d/ten.txt", { password: PASSWORD, sources: ["192.0.2.0/24"] });
+  const forBob = await sharing.share("d/ten.txt", { password: PASSWORD, user: BOB_DN });
+  const cases = [[elsewhere, 403, 403], [forBob, 303, 303]] as const;
+  const bob = new Visitor(sharing.system);
+  assert.equal((await bob.signIn(BOB)).status, 303);
+  const send = async (browser: Visitor, id: string, password: string) => {
+    const { status, headers, text } = await browser.post(`/link/HPC/${id}?signed-in`, { password });
+    return { status, set: headers["set-cookie"], text };
+  };
+  for (const [id, others, bobs] of cases) {
+    const stranger = new Visitor(sharing.system);
+    const [wrong, right] = [await send(stranger, id, "wrong"), await send(stranger, id, PASSWORD)];
+    assert.equal(right.status, others);
+    assert.equal(right.set, undefined);
+    assert.deepEqual(wrong, right);
+    assert.doesNotMatch(wrong.text, /Wrong password/);
+    assert.equal((await send(bob, id, "wrong")).status, 403);
+    assert.equal((await send(bob, id, PASSWORD)).status, bobs);
+  }
 });
 
 Deno.test("whoever guesses at the password of a link waits, with the right one as well; others are not kept out", async () => {
