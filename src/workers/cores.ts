@@ -92,6 +92,7 @@ export class Cores {
     this.#state.configure(this.#parts.snapshot().config.throttling);
     if (this.#parts.edges.current) core.channel(this.#parts.edges.current);
     if (before !== undefined) this.#leaving.add(before);
+    before?.tell({ kind: "retire" });
     this.#dismissIdle();
     if (core.ended) this.#died(core, "it died before its first request");
   }

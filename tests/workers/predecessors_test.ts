@@ -136,3 +136,11 @@ Deno.test("Cores.lookUpHosts() does not pile up cores whose requests last", asyn
   for (let i = 0; i < 6; i++) await cores.lookUpHosts();
   assert.equal(cores.generation, 5, "four have a successor");
 });
+
+Deno.test("Cores tells a core that it has a successor", async () => {
+  await using setting = await open({ withEdge: true });
+  const held = (await setting.next()).hold();
+  await setting.next();
+  assert(held.kinds.includes("retire"));
+  held.release();
+});
