@@ -25,7 +25,8 @@ import type { Asked, Call } from "../resource/call.ts";
 import { requestedServer } from "../resource/server_facts.ts";
 
 /** Service as a function, independent of the listener. */
-export interface Service extends Pick<ServiceParts, "admin" | "adopt" | "renewTls" | "drain" | "close"> {
+export interface Service
+  extends Pick<ServiceParts, "admin" | "adopt" | "renewTls" | "drain" | "retire" | "close"> {
   /** Answers a request; never rejects. */
   answer(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
   /** Returns and resets the counts. */
@@ -50,9 +51,9 @@ export async function createService(
   const observer = new RequestObserver({ servers: options.config.servers.map(({ name }) => name), audit });
   const parts = await assemble(options, { log, clock, observer, kinds, publish });
   const requests = new Requests(parts, observer, log);
-  const { admin, adopt, renewTls, drain, close, cluster } = parts;
+  const { admin, adopt, renewTls, drain, retire, close, cluster } = parts;
   return {
-    ...{ admin, adopt, renewTls, drain, close },
+    ...{ admin, adopt, renewTls, drain, retire, close },
     answer: (request, signal) => requests.answer(request, signal),
     counted: () => observer.take(),
     tellAudit: (fails) => requests.auditFails = fails,

@@ -1,5 +1,5 @@
 import { inStep, type Schedule } from "../model/clock.ts";
-import { stampOf } from "./watched_file.ts";
+import { REST_MS, stampOf } from "./watched_file.ts";
 
 /** Watch on paths by polling, see {@link watchFile}. */
 export interface PathsWatch {
@@ -8,36 +8,39 @@ export interface PathsWatch {
 
 /** Default polling interval, in milliseconds. */
 const LOOK_MS = 1500;
-/** Interval after a change, if shorter. */
-const REST_MS = 500;
+/** Pause before a failed callback is called again, for causes that are none of the paths. */
+const RETRY_MS = 300_000;
 
 /**
  * Calls back after any path (file or folder) changed and all were unchanged for half a second, or one interval if shorter.
  * @param paths Evaluated at each poll.
+ * @param onChange Returns or resolves to false to be called again after five minutes without change.
  * @param options.intervalMs Evaluated after each poll.
  */
 export function watchPaths(
   paths: () => readonly string[],
-  onChange: () => Promise<void> | void,
+  onChange: () => unknown,
   { intervalMs = () => LOOK_MS, failed = () => {}, schedule = inStep }: {
     readonly intervalMs?: () => number;
-    readonly failed?: (error: unknown) => void; // called if the callback throws; the change counts as seen
+    readonly failed?: (error: unknown) => void; // called if the callback throws
     readonly schedule?: Schedule;
   } = {},
 ): PathsWatch {
   let known = stamps(paths());
   let seen = known;
   let closed = false;
+  let retryMs = Infinity;
   let callOff: () => void;
   const look = async () => {
     const watched = paths();
     const now = stamps(watched);
     const atRest = now === seen;
     seen = now;
-    if (now !== known && atRest) {
+    if ((now !== known || retryMs <= 0) && atRest) {
       known = now;
+      retryMs = RETRY_MS;
       try {
-        await onChange();
+        if (await onChange() !== false) retryMs = Infinity;
       } catch (error) {
         failed(error);
       }
@@ -46,7 +49,10 @@ export function watchPaths(
     }
     if (!closed) lookAfter(seen === known ? intervalMs() : Math.min(intervalMs(), REST_MS));
   };
-  const lookAfter = (pauseMs: number) => callOff = schedule(pauseMs, () => void look());
+  const lookAfter = (pauseMs: number) => {
+    retryMs -= pauseMs;
+    callOff = schedule(pauseMs, () => void look());
+  };
   lookAfter(intervalMs());
   return {
     close: () => {

@@ -117,8 +117,7 @@ class PolledFile<T> implements WatchedFile<T> {
   #digest: string; // newest version, used or refused
   #seen: string | undefined; // last stamp
   #looksAtRest = 0; // consecutive polls with this stamp
-  /** Stamp after {@link SETTLING_MS}, which needs no rereading. */
-  #settled: string | undefined;
+  #settled = false; // whether it was read after {@link SETTLING_MS} with this stamp, and needs no rereading
   #cancel: (() => void) | undefined;
   #closed = false;
   /** Serialises polls, so that old versions never replace newer ones. */
@@ -169,28 +168,29 @@ class PolledFile<T> implements WatchedFile<T> {
     try {
       const stamp = await this.#stamp();
       this.#looksAtRest = stamp === this.#seen ? this.#looksAtRest + 1 : 0;
+      this.#settled &&= this.#looksAtRest > 0;
       this.#seen = stamp;
-      if (stamp === this.#settled || (this.#looksAtRest === 0 && !atOnce)) return;
+      if (this.#settled || (this.#looksAtRest === 0 && !atOnce)) return;
       const read = await this.#readWhole(stamp, atOnce ? READ_ATTEMPTS : 1);
       if (read === undefined || this.#closed) return; // still changing; the next poll retries
-      if ((this.#looksAtRest - 1) * this.#intervalMs >= SETTLING_MS) this.#settled = read.stamp;
+      this.#settled = (this.#looksAtRest - 1) * this.#intervalMs >= SETTLING_MS;
       await this.#take(read.bytes);
     } catch (error) {
       // Not a version of the file: the next poll retries.
+      this.#settled = false;
       this.#httpError(`unreadable: ${error}`, error);
     }
   }
 
-  /** Reads the bytes and a stamp that did not change meanwhile. */
+  /** Reads the bytes while the stamp does not change. */
   async #readWhole(
-    before: string,
+    stamp: string,
     attempts: number,
-  ): Promise<{ bytes: Uint8Array<ArrayBuffer> | undefined; stamp: string } | undefined> {
-    let stamp = before;
+  ): Promise<{ bytes: Uint8Array<ArrayBuffer> | undefined } | undefined> {
     for (let attempt = 0; attempt < attempts; attempt++) {
       const bytes = await this.#source.read(this.path, this.options.maxBytes);
       const after = await this.#stamp();
-      if (after === stamp) return { bytes, stamp };
+      if (after === stamp) return { bytes };
       this.#looksAtRest = 0;
       this.#seen = stamp = after;
     }

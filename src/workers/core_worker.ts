@@ -42,6 +42,9 @@ hear((message: ToCoreWorker) => {
     case "leave":
       void core?.then((running) => running?.service.drain());
       break;
+    case "retire":
+      void core?.then((running) => running?.service.retire());
+      break;
     case "ping":
       tell({ kind: "pong" });
       break;

@@ -4,7 +4,7 @@ import type { InstanceName, LoginUpdate, StateUpdate } from "../service/assembly
 import { NoAnswer, ServingCore } from "./serving_core.ts";
 import type { ToCoreWorker } from "./worker_message.ts";
 import { RestartPolicy, type WorkerParts } from "./worker_lifecycle.ts";
-import { corePermissions } from "./permissions.ts";
+import { corePermissions, withEarlier } from "./permissions.ts";
 import type { ServingEdge } from "./serving_edge.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { ServiceConfig, ThrottlingConfig } from "../config/service_config.ts";
@@ -22,17 +22,20 @@ interface CoresParts extends WorkerParts {
   };
 }
 
+/** Predecessors with running requests beyond which new addresses of hosts have to wait. */
+const MOST_LEAVING = 4;
+
 /** Core in use, its successor while starting, and predecessors until their requests end. Dead cores are replaced. */
 export class Cores {
   readonly #parts: CoresParts;
   readonly #restartPolicy: RestartPolicy<ServingCore>;
-  #next: ServingCore | undefined; // ready, without requests yet
+  #next: ServingCore | undefined; // starting or ready, without requests yet
   readonly #leaving = new Set<ServingCore>();
   readonly #state: CoreState;
   #generation = 0;
 
   constructor(parts: CoresParts) {
-    this.#parts = parts;
+    this.#parts = { ...parts, resolve: withEarlier(parts.resolve) };
     this.#state = new CoreState(parts.snapshot().config.throttling);
     this.#restartPolicy = new RestartPolicy({ ...parts, what: "core", start: () => this.#replace() });
   }
@@ -53,21 +56,19 @@ export class Cores {
    */
   async prepare(snapshot: Snapshot, edge = this.#parts.edges.current): Promise<ServingCore> {
     const { resolve, reports, changes, upSince, instance, edges } = this.#parts;
-    const core = await ServingCore.start(snapshot, {
-      generation: ++this.#generation,
-      port: snapshot.config.site.port || (edge?.port ?? edges.port),
-      upSince,
-      instance,
-      state: this.#state.initial(snapshot.config),
-      resolve,
-      said: (message) => reports.hear(message, "core"),
-      audit: (lines) => reports.writeAudit(lines),
-      published: (update, core) => this.#published(update, core),
-      died: (core, reason) => this.#died(core, reason),
-    });
-    this.#next = core;
-    core.tell({ kind: "adopt", update: this.#state.logins });
     try {
+      const core = await ServingCore.start(snapshot, {
+        generation: ++this.#generation,
+        port: snapshot.config.site.port || (edge?.port ?? edges.port),
+        state: this.#state.initial(snapshot.config),
+        ...{ upSince, instance, resolve },
+        said: (message) => reports.hear(message, "core"),
+        audit: (lines) => reports.writeAudit(lines),
+        starting: (core) => this.#next = core,
+        published: (update, core) => this.#published(update, core),
+        died: (core, reason) => this.#died(core, reason),
+      });
+      core.tell({ kind: "adopt", update: this.#state.logins });
       changes.throwIfOver();
       return core;
     } catch (error) {
@@ -76,9 +77,11 @@ export class Cores {
     }
   }
 
+  /** Lets the core that is not in use yet end its commands to daemons. */
   discard(): void {
-    this.#next?.end();
+    if (this.#next) this.#leaving.add(this.#next);
     this.#next = undefined;
+    this.#dismissIdle();
   }
 
   use(core: ServingCore): void {
@@ -89,6 +92,7 @@ export class Cores {
     this.#state.configure(this.#parts.snapshot().config.throttling);
     if (this.#parts.edges.current) core.channel(this.#parts.edges.current);
     if (before !== undefined) this.#leaving.add(before);
+    before?.tell({ kind: "retire" });
     this.#dismissIdle();
     if (core.ended) this.#died(core, "it died before its first request");
   }
@@ -114,17 +118,15 @@ export class Cores {
     this.#restartPolicy.current?.tell(message);
   }
 
-  /** Replaces the core if its hosts' addresses changed, since it may reach only those it started with. */
+  /** Replaces the core if its hosts have new addresses, since it may reach only those known at its start. */
   async lookUpHosts(): Promise<void> {
     const { snapshot, resolve, reports, changes } = this.#parts;
     const { net } = await corePermissions(snapshot().config, resolve);
-    const known = this.#restartPolicy.current?.permissions.net || [];
-    if (
-      this.#restartPolicy.current === undefined || net === false || net.every((host) => known.includes(host))
-    ) {
-      return;
-    }
+    const core = this.#restartPolicy.current;
+    const known = core?.permissions.net || [];
+    if (core === undefined || net === false || net.every((host) => known.includes(host))) return;
     reports.log.info("addresses of hosts changed");
+    if (this.#leaving.size >= MOST_LEAVING) return;
     await changes.inTurn(() => this.#replace()).catch((error) =>
       reports.log.error("core could not be replaced", { error })
     );
@@ -134,12 +136,11 @@ export class Cores {
     this.#restartPolicy.close();
   }
 
+  /** Closes all cores: one that ended within a command would block the daemon (daemon-protocol.md 1.6). */
   async finish(): Promise<void> {
-    await this.#restartPolicy.current?.close({ last: true });
-  }
-
-  end(): void {
-    for (const core of [this.#restartPolicy.current, this.#next, ...this.#leaving]) core?.end();
+    this.discard();
+    const leaving = [...this.#leaving].map((core) => core.close());
+    await Promise.all([this.#restartPolicy.current?.close(true), ...leaving]);
   }
 
   async #replace(): Promise<void> {
@@ -152,14 +153,14 @@ export class Cores {
     this.#state.adopt(update, this.#leaving.has(core));
     const { throttling, proofs, signedOut } = update;
     if (throttling === undefined && proofs === undefined && signedOut === undefined) return;
-    for (const other of [this.#restartPolicy.current, this.#next]) {
+    for (const other of [this.#restartPolicy.current, this.#next, ...this.#leaving]) {
       if (other !== core) other?.tell({ kind: "adopt", update: { throttling, proofs, signedOut } });
     }
   }
 
   #dismissIdle(): void {
     for (const core of this.#leaving) {
-      if (core.edges.size === 0 && this.#leaving.delete(core)) void core.close();
+      if (core.edges.size === 0) void core.close().then(() => this.#leaving.delete(core));
     }
   }
 

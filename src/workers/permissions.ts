@@ -119,6 +119,19 @@ export async function resolveHost(host: string): Promise<readonly string[]> {
   }
 }
 
+/** Most addresses of one name that count, the newest first. */
+const MOST_ADDRESSES = 256;
+
+/** Adds the addresses that a name had earlier: DNS may give some of many in turn. */
+export function withEarlier(resolve: Resolve): Resolve {
+  const known = new Map<string, readonly string[]>();
+  return async (host) => {
+    const all = [...new Set([...await resolve(host), ...known.get(host) ?? []])].slice(0, MOST_ADDRESSES);
+    known.set(host, all);
+    return all;
+  };
+}
+
 /** Returns the name servers of resolv.conf(5), without link-local ones with a zone: a permission cannot name them. */
 export async function nameServers(file = "/etc/resolv.conf"): Promise<readonly string[]> {
   const text = await unlessAbsent(Deno.readTextFile(file)) ?? "";

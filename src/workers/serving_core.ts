@@ -25,6 +25,7 @@ interface CoreParts {
   /** Called for each batch of audit lines, also those sent before the core's death. */
   readonly audit: (lines: readonly string[]) => void;
   readonly state: StateUpdate;
+  readonly starting: (core: ServingCore) => void; // called before it may send commands to daemons
   /** Called for each update, also those published before the core's death. */
   readonly published: (update: StateUpdate, core: ServingCore) => void;
   readonly died: (core: ServingCore, reason: string) => void;
@@ -36,6 +37,7 @@ export class ServingCore {
   readonly #worker: WorkerThread<ToCoreWorker>;
   readonly #calls = new AdminCalls((id, request) => this.#worker.tell({ kind: "admin", id, request }));
   readonly #drained = Promise.withResolvers<void>(); // resolves when the port has no more messages
+  #closing: Promise<void> | undefined;
 
   /** @param port Own port: the platform loses part of a dying worker's direct messages, but nothing sent through a port. */
   private constructor(
@@ -69,6 +71,7 @@ export class ServingCore {
     const { generation, upSince, instance, port, state } = parts;
     const core = new ServingCore(generation, permissions, parts, port2);
     const options = { ...snapshot, generation, upSince, instance, port, state };
+    parts.starting(core);
     core.#worker.tell({ kind: "start", options, port: port1 }, [port1]);
     try {
       await core.#worker.ready();
@@ -99,8 +102,12 @@ export class ServingCore {
     edge.channel(this.generation, port2);
   }
 
-  /** Waits for running work with the daemons, then ends. @param options.last Whether the service ends with it. */
-  async close({ last }: { readonly last: boolean } = { last: false }): Promise<void> {
+  /** Waits for running work with the daemons, then ends. @param last Whether the service ends with it. */
+  close(last = false): Promise<void> {
+    return this.#closing ??= this.#close(last);
+  }
+
+  async #close(last: boolean): Promise<void> {
     this.#worker.tell({ kind: "close", last });
     await this.#worker.says("closed", CLOSE_MS);
     const late = setTimeout(this.#drained.resolve, PORT_MS);
@@ -111,6 +118,7 @@ export class ServingCore {
 
   end(): void {
     this.#calls.close();
+    this.#drained.resolve();
     this.port.close();
     this.#worker.end();
   }

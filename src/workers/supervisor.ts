@@ -189,7 +189,7 @@ export class Supervisor {
     this.#close();
     this.#timers.forEach((end) => end());
     this.#edges.end();
-    this.#cores.end();
+    await this.#cores.finish();
     await this.reports.close();
   }
 }

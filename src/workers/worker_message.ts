@@ -38,6 +38,8 @@ export type ToCoreWorker =
   | { readonly kind: "audit-state"; readonly fails: boolean }
   /** The service stops soon: health checks announce it. */
   | { readonly kind: "leave" }
+  /** It has a successor. */
+  | { readonly kind: "retire" }
   | { readonly kind: "ping" }
   | { readonly kind: "close"; readonly last: boolean };
 

@@ -104,7 +104,7 @@ export class WorkerThread<In> {
   }
 
   end(): void {
-    this.#end(`the ${this.name} was ended before it was ready`);
+    if (!this.#over) this.#end(`the ${this.name} was ended before it was ready`);
   }
 
   #end(reason: string): void {

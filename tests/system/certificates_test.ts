@@ -47,3 +47,15 @@ Deno.test("renewed certificates are shown from the next handshake on, to clients
   await system.logged(/new certificates cannot be used, the ones before stay/, lines);
   assert.equal(await shownName(system), "RENEWED");
 });
+
+Deno.test("renewed certificates are shown while another file or the configuration on disk is unusable", async () => {
+  await using system = await runService({ properties: { "container.runtimeConfigurationUpdate": "false" } });
+  const main = await Deno.readTextFile(system.main);
+  await system.replace("conf/container.properties", `${main}container.port=many\n`);
+  await Deno.remove(`${system.folder}/conf/users.txt`);
+  const renewed = system.authority.issue({ subject: "CN=RENEWED", names: ["localhost", "127.0.0.1"] });
+  await system.replace("conf/auth-key.pem", renewed.key);
+  await system.replace("conf/auth-cert.pem", renewed.certificate);
+  await system.logged(/certificates renewed|ones before stay/);
+  for (let early = 0; await shownName(system) !== "RENEWED"; early++) assert(early < 200, "not shown");
+});

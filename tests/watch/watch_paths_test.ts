@@ -117,6 +117,27 @@ test("goes on when its callback throws, and says so", async (file, timers, write
   watch.close();
 });
 
+test(
+  "calls a callback that did not succeed again after five minutes, and no other",
+  async (file, timers, write) => {
+    const results = [false, "defect", true];
+    let calls = 0;
+    const watch = watchPaths(() => [file], () => {
+      const result = results[calls++];
+      if (typeof result === "string") throw new Error(result);
+      return result;
+    }, { intervalMs: () => 60_000, schedule: timers.schedule });
+    await write("changed");
+    const callsAfter: number[] = [];
+    for (let i = 0; i < 18; i++) {
+      await timers.turn();
+      callsAfter.push(calls);
+    }
+    assert.deepEqual(callsAfter, [0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3]);
+    watch.close();
+  },
+);
+
 test("waits for the end of its callback before it looks again", async (file, timers, write) => {
   const mayEnd = Promise.withResolvers<void>();
   const watch = watchPaths(() => [file], () => mayEnd.promise, { schedule: timers.schedule });

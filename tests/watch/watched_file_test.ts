@@ -596,3 +596,41 @@ scene("watchFile() does not wait for a pipe that nobody writes to", async ({ pat
   await new Deno.Command("mkfifo", { args: [path] }).output();
   await assert.rejects(watch(), /is no regular file/);
 });
+
+/** A file whose stamp and content the test sets, read so often that it needs no rereading; by checks only. */
+async function settled(stamp: string | undefined, missing?: string) {
+  const state = { stamp, error: undefined as Error | undefined };
+  const source: FileSource = {
+    stamp: () => state.error === undefined ? Promise.resolve(state.stamp) : Promise.reject(state.error),
+    read: () =>
+      Promise.resolve(state.stamp === undefined ? undefined : new TextEncoder().encode(state.stamp)),
+  };
+  const options = { log: SILENT, intervalMs: 3_600_000, source, missing };
+  const file = await watchFile("link", parse, options);
+  for (let i = 0; i < 4; i++) await file.check();
+  return { state, file };
+}
+
+for (const [what, away, missing] of [["another one", "b"], ["nothing", undefined, "none"]] as const) {
+  Deno.test(`WatchedFile takes over a version again that ${what} replaced for a moment`, async () => {
+    const { state, file } = await settled("a", missing);
+    state.stamp = away;
+    await file.check();
+    assert.equal(file.current, away ?? missing);
+    state.stamp = "a";
+    await file.check();
+    assert.equal(file.current, "a");
+    file.close();
+  });
+}
+
+Deno.test("WatchedFile forgets its diagnostic when a file that could not be looked at is there again", async () => {
+  const { state, file } = await settled("a");
+  state.error = new Deno.errors.PermissionDenied("no way");
+  await file.check();
+  assert.match(file.diagnostic ?? "", /no way/);
+  state.error = undefined;
+  await file.check();
+  assert.deepEqual([file.diagnostic, file.current], [undefined, "a"]);
+  file.close();
+});

@@ -12,7 +12,7 @@ import { inspectFile } from "../../model/regular_file.ts";
 import { configuredKinds, KINDS } from "../../service/kinds.ts";
 
 /** Result of reading a configuration without starting anything. */
-export interface Inspection {
+interface Inspection {
   readonly snapshot?: Snapshot; // absent after an error: the service would not start
   readonly diagnostics: readonly Diagnostic[]; // in the order of the files, the main file first
   readonly files: CertificateFiles;

@@ -12,9 +12,9 @@ import { AS_ROOT, SURROUNDINGS, type Surroundings } from "../surroundings.ts";
 import { type PathsWatch, watchPaths } from "../../watch/watch_paths.ts";
 import { VERSION } from "../../service/version.ts";
 import { CommandFailed } from "../command.ts";
-import { type Inspection, inspectStart } from "../diagnosis/inspect.ts";
+import { inspectStart } from "../diagnosis/inspect.ts";
 import { ServiceManager } from "./service_manager.ts";
-import type { CertificateFiles } from "../../service/assembly/load_snapshot.ts";
+import { type CertificateFiles, loadCertificates } from "../../service/assembly/load_snapshot.ts";
 
 /** Exit status for configuration errors (`EX_CONFIG` of sysexits.h), after which systemd does not restart. */
 const CONFIGURATION_ERROR = 78;
@@ -88,7 +88,7 @@ export class RunningService {
   #effective: readonly EffectiveValue[];
   #stopping = false;
   /** Serialises reloads and renewals, so that none restores an outdated state. */
-  #reloading: Promise<void> = Promise.resolve();
+  #reloading: Promise<unknown> = Promise.resolve();
   /** Files behind the last failed reload; a change triggers another. */
   #awaited: PathsWatch | undefined;
 
@@ -155,7 +155,7 @@ export class RunningService {
     this.#stopped.resolve();
   }
 
-  #inTurn(change: () => Promise<void>): Promise<void> {
+  #inTurn<T>(change: () => Promise<T>): Promise<T> {
     const done = this.#reloading.then(change);
     this.#reloading = done.catch(() => {}); // told to whoever asked for it
     return done;
@@ -168,9 +168,10 @@ export class RunningService {
     this.#awaited?.close();
     let dependsOn: readonly string[] = [];
     try {
-      const inspection = await this.#inspect();
+      const inspection = await inspectStart(file, surroundings, { inUse: true });
       const { snapshot, diagnostics, files, effective } = inspection;
-      ({ dependsOn } = inspection);
+      dependsOn = inspection.dependsOn;
+      this.#report(diagnostics);
       if (snapshot === undefined) {
         this.#tryAgainWith(dependsOn);
         supervisor.reports.reloaded(diagnostics.filter(isError).map(formatDiagnostic));
@@ -200,22 +201,24 @@ export class RunningService {
     this.#awaited = watchPaths(() => others, this.reload, { failed: this.rejected });
   }
 
-  async #renewCertificates(): Promise<void> {
-    const { supervisor } = this.parts;
-    const { snapshot, files } = await this.#inspect();
-    if (files.credential.length > 0) this.#watched = { ...this.#watched, files };
-    if (snapshot?.material) await supervisor.renewTls(snapshot.material);
-    else supervisor.log.error("the new certificates cannot be used, the ones before stay");
+  /** Renews the certificates of the configuration in use. @returns Whether they are in use now. */
+  async #renewCertificates(): Promise<boolean> {
+    const { file, supervisor } = this.parts;
+    const { config, files } = this.#watched;
+    const { material, diagnostics, files: found } = await loadCertificates(config, file);
+    this.#report(diagnostics);
+    this.#watched = { config, files: { ...files, ...found } };
+    const usable = !diagnostics.some(isError);
+    if (!usable) supervisor.log.error("the new certificates cannot be used, the ones before stay");
+    else if (material) await supervisor.renewTls(material);
+    return usable;
   }
 
-  async #inspect(): Promise<Inspection> {
-    const { file, surroundings, supervisor } = this.parts;
-    const inspection = await inspectStart(file, surroundings, { inUse: true });
-    for (const diagnostic of inspection.diagnostics) {
+  #report(diagnostics: readonly Diagnostic[]): void {
+    for (const diagnostic of diagnostics) {
       const level = isError(diagnostic) ? "error" : "warn";
-      supervisor.log[level]("configuration", { diagnostic: formatDiagnostic(diagnostic) });
+      this.parts.supervisor.log[level]("configuration", { diagnostic: formatDiagnostic(diagnostic) });
     }
-    return inspection;
   }
 
   #tellReady(): void {
@@ -238,8 +241,8 @@ interface Watched {
 
 interface OnChange {
   /** For configuration changes, and certificates that need a new core. */
-  readonly reload: () => Promise<void> | void;
-  readonly renewCertificates: () => Promise<void> | void; // for own or trusted certificates
+  readonly reload: () => unknown;
+  readonly renewCertificates: () => unknown; // for own or trusted certificates
   readonly failed: (error: unknown) => void; // receives errors of both
 }
 

@@ -35,7 +35,7 @@ import type { Authenticator } from "../../authentication/authenticator.ts";
 import { challengeOf, unauthenticated } from "../../authentication/chain.ts";
 import { LoginThrottle } from "../../throttling/login_throttle.ts";
 import { type OpenAuthentication, openAuthentication } from "./open_authentication.ts";
-import type { LoginUpdate, Opening, Publish, ServiceOptions } from "./service_options.ts";
+import type { LoginUpdate, Opening, Part, Publish, ServiceOptions } from "./service_options.ts";
 import { createHmac, randomBytes } from "node:crypto";
 
 /** Assembled, running parts of a service. */
@@ -50,6 +50,7 @@ export interface ServiceParts extends IdentityParts {
   readonly cluster: Cluster | undefined; // absent for a single instance
   renewTls(material: TlsMaterial): void;
   drain(): void; // makes health checks report the shutdown
+  retire(): void; // leaves to a successor what is no answer to a request
   close(): Promise<void>; // waits for running calls to daemons, then releases everything
 }
 
@@ -68,7 +69,7 @@ export async function assemble(
   options: ServiceOptions,
   { publish = () => {}, readOnly = false, log, clock, ...observers }: Surroundings,
 ): Promise<ServiceParts> {
-  const kept: { close(): Promise<void> | void }[] = [];
+  const kept: Part[] = [];
   const close = async () => {
     await Promise.all(kept.map((part) => part.close()));
   };
@@ -79,7 +80,8 @@ export async function assemble(
   const own = new OwnCertificate(options.material);
   try {
     const opening = { ...options, log, clock, own, publish, readOnly, keep, sinks: new Sinks(log) };
-    return { ...await open(opening, observers), close };
+    const parts = await open(opening, observers);
+    return { ...parts, retire: () => kept.forEach((part) => part.retire?.()), close };
   } catch (error) {
     await close();
     throw error;
@@ -89,7 +91,7 @@ export async function assemble(
 async function open(
   opening: Opening,
   { observer = UNOBSERVED, onAnswer, kinds = KINDS }: Pick<Surroundings, "observer" | "onAnswer" | "kinds">,
-): Promise<Omit<ServiceParts, "close">> {
+): Promise<Omit<ServiceParts, "retire" | "close">> {
   const { config, own, log, clock, keep } = opening;
   const externalUrl = externalUrlAt(config.site, opening.port);
   let draining = false;

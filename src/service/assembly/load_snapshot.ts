@@ -1,4 +1,5 @@
 import { loadConfiguration, type LoadOptions } from "../../config/load.ts";
+import type { ServiceConfig } from "../../config/service_config.ts";
 import { loadTlsMaterial } from "../../config/tls/load_tls_material.ts";
 import { loadPublicRoots, loadTruststore } from "../../config/tls/truststore.ts";
 import { type Diagnostic, isError } from "../../model/diagnostic.ts";
@@ -15,6 +16,19 @@ export interface CertificateFiles {
   readonly assertionIssuers: readonly string[];
 }
 
+/** Reads own certificates and those that clients, daemons and providers are verified by. */
+export async function loadCertificates(config: Partial<ServiceConfig>, mainFile: string) {
+  const tls = await loadTlsMaterial(config, Date.now());
+  const roots = config.outgoing?.publicRoots === true
+    ? await loadPublicRoots({ file: mainFile, key: "container.client.publicRoots" })
+    : undefined;
+  return {
+    material: tls.material && { ...tls.material, publicRoots: roots?.roots },
+    diagnostics: [...tls.diagnostics, ...roots?.diagnostics ?? []],
+    files: { credential: tls.credentialFiles, truststore: [...tls.truststoreFiles, ...roots?.files ?? []] },
+  };
+}
+
 /** Reads the configuration and its certificates, even with errors. */
 export async function loadSnapshot(
   mainFile: string,
@@ -22,27 +36,18 @@ export async function loadSnapshot(
 ) {
   const loaded = await loadConfiguration(mainFile, { kinds: KINDS, ...options });
   const { config, readable, diagnostics, dependsOn } = loaded;
-  const now = Date.now();
-  const tls = await loadTlsMaterial(readable, now);
+  const certificates = await loadCertificates(readable, mainFile);
   const issuers = readable.trustedAssertionIssuers === undefined
     ? { anchors: [], diagnostics: [], files: [] }
-    : await loadTruststore(readable.trustedAssertionIssuers, now);
-  const roots = readable.outgoing?.publicRoots === true
-    ? await loadPublicRoots({ file: mainFile, key: "container.client.publicRoots" })
-    : undefined;
-  const material = tls.material && { ...tls.material, publicRoots: roots?.roots };
+    : await loadTruststore(readable.trustedAssertionIssuers, Date.now());
   const told = new Set(diagnostics.filter(isError).map(placeOf));
-  const further = [...tls.diagnostics, ...issuers.diagnostics, ...roots?.diagnostics ?? []];
+  const further = [...certificates.diagnostics, ...issuers.diagnostics];
   const all = [...diagnostics, ...further.filter((diagnostic) => !told.has(placeOf(diagnostic)))];
-  const files = {
-    credential: tls.credentialFiles,
-    truststore: [...tls.truststoreFiles, ...roots?.files ?? []],
-    assertionIssuers: issuers.files,
-  };
+  const files = { ...certificates.files, assertionIssuers: issuers.files };
   return {
     ...loaded,
     snapshot: config && !all.some(isError)
-      ? { config, material, assertionIssuers: issuers.anchors }
+      ? { config, material: certificates.material, assertionIssuers: issuers.anchors }
       : undefined,
     diagnostics: all,
     files,

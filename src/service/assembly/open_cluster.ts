@@ -102,6 +102,7 @@ function joinOthers(
     /** Announces the shutdown, so that others need not wait for a timeout. */
     leave: () =>
       register.leave().catch((error) => log.warn("the other instances are not told of the end", { error })),
+    retire: () => register.close(),
     close: () => {
       for (const part of [throttling, register, marks]) part.close();
     },

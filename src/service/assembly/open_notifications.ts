@@ -27,6 +27,7 @@ export async function openNotifications(
   const opened = new Notifications(new Recorder(configured, sinks), database, sinks);
   const dispatchers: Dispatcher[] = [];
   keep({
+    retire: () => dispatchers.forEach((dispatcher) => void dispatcher.close()),
     close: async () => {
       await Promise.all([opened, ...dispatchers].map((part) => part.close()));
       if (shared === undefined) database.close();

@@ -46,6 +46,12 @@ export interface LoginUpdate {
 /** Takes each update of a core's state. */
 export type Publish = (update: StateUpdate) => void;
 
+/** Part of a service that has to be closed. */
+export interface Part {
+  close(): Promise<void> | void;
+  retire?(): void; // called when a successor takes the requests to come: ends what would go by the old configuration
+}
+
 /** Options of every part of a service. */
 export interface Opening extends ServiceOptions {
   readonly log: Logger;
@@ -55,5 +61,5 @@ export interface Opening extends ServiceOptions {
   readonly sinks: Sinks;
   readonly readOnly: boolean; // reads stored state without creating it, beside the running service
   /** Registers a part to close at the end, or after a failed start. */
-  readonly keep: <T extends { close(): Promise<void> | void }>(part: T) => T;
+  readonly keep: <T extends Part>(part: T) => T;
 }

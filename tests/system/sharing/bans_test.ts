@@ -66,3 +66,21 @@ Deno.test("a ban ends what the banned have under way, and nothing else", async (
   assert.equal(await inTime(again(), "the end of the download"), false);
   await sharing.sessionsClosed();
 });
+
+Deno.test("a ban ends what the banned have under way in a core that a reload replaced", async () => {
+  using file = await Deno.create(`${sharing.data}/d/big`);
+  await file.truncate(BIG);
+  const id = await sharing.share("d/");
+  const hers = await beginDownload(id, ALICE);
+  const before = sharing.system.log.length;
+  await sharing.system.service.reload();
+  await sharing.system.logged(/configuration reloaded generation=2/, before);
+  await ban("add", "--user", "alice");
+  try {
+    assert.equal(await inTime(hers(), "the end of the download"), false);
+    await sharing.system.logged(/share use ended by a ban .*HTTP-download/, before);
+  } finally {
+    await ban("remove", "--user", "alice");
+  }
+  await sharing.sessionsClosed();
+});
