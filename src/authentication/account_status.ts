@@ -24,18 +24,17 @@ export type AccountStatus =
   | { readonly kind: "gone" }
   | { readonly kind: "cannot tell" }; // the source cannot look up users without credentials
 
-/** Source that may look up absent users: an authenticator. */
-interface UserSource {
-  readonly name: string;
-  /** Longest lifetime of tokens and shares from a login, in seconds; absent: while the source knows the user. */
-  readonly derivedLifetime?: number;
-  readonly maxAuthAge?: number; // seconds from a login at the source to the end of its tokens and sessions
-  /** Absent: users cannot be looked up. @throws {ServiceError} On an outage. */
-  accountStatusOf?(user: NamedUser, signal: AbortSignal): Promise<AccountStatus>;
-}
-
 /** Looks up a user. @throws {ServiceError} On an outage. */
 export type AskAccountStatus = (user: NamedUser, signal: AbortSignal) => Promise<AccountStatus>;
+
+/** Source that may look up absent users: an authenticator. */
+export interface UserSource {
+  readonly name: string; // as configured, such as `SSHKEY`
+  /** Longest lifetime derived from a login, in seconds; absent: while {@link accountStatusOf} knows it. */
+  readonly derivedLifetime?: number;
+  readonly maxAuthAge?: number; // likewise from the time of the login at the provider (`auth_time`)
+  accountStatusOf?: AskAccountStatus; // absent if that needs credentials
+}
 
 /** Authenticator for issued tokens; the only one that knows users named by other services. */
 export const ISSUED_TOKENS = "ETD";

@@ -3,7 +3,7 @@ import type { Asker, RemoteStatus } from "../outgoing/remote_system.ts";
 import type { SemaphoreWaiter } from "../model/fair_semaphore.ts";
 import type { Identity } from "../model/identity.ts";
 import type { UploadOutcome } from "./ssh_key/certificate/user_certificate.ts";
-import type { AskAccountStatus } from "./account_status.ts";
+import type { UserSource } from "./account_status.ts";
 
 /** Issuer of tokens for an authenticator. */
 export interface TokenIssuer {
@@ -41,13 +41,7 @@ export type Renewal =
 
 /** Result of a sign-in. */
 export type LoginOutcome =
-  /** Access token and the latest end of the sign-in, in seconds since the epoch. */
-  | {
-    readonly kind: "token";
-    readonly authorization: Authorization;
-    readonly until: number | undefined;
-    readonly session: ProviderSession;
-  }
+  | { readonly kind: "token"; readonly authorization: Authorization; readonly session: ProviderSession }
   | { readonly kind: "refused"; readonly reason: string }; // for the log
 
 /** Provider with browser sign-in. */
@@ -119,8 +113,7 @@ export interface TokenCheck {
 }
 
 /** Authenticates callers by one method, for concurrent requests. */
-export interface Authenticator {
-  readonly name: string; // as configured, such as `SSHKEY`
+export interface Authenticator extends UserSource {
   readonly challenges: readonly ("Basic" | "Bearer" | "DPoP")[]; // schemes for `WWW-Authenticate`
   /** Whether it accepts tokens that users sign with their SSH keys. */
   readonly takesKeys?: true;
@@ -132,11 +125,6 @@ export interface Authenticator {
   authenticate(credentials: Credentials, signal: AbortSignal): Promise<AuthenticationResult>;
   /** Checks a token step by step without logging in; absent: takes no tokens of providers. */
   explainToken?(text: string, signal: AbortSignal): Promise<readonly TokenCheck[]>;
-  /** Looks up a user; absent if that needs credentials. @throws {ServiceError} On an outage. */
-  accountStatusOf?: AskAccountStatus;
-  /** Longest lifetime derived from a login, in seconds; absent: while {@link accountStatusOf} knows it. */
-  readonly derivedLifetime?: number;
-  readonly maxAuthAge?: number | undefined; // likewise from the time of the login at the provider (`auth_time`)
   namesOf?(login: string): readonly string[]; // predicts the names that a login will get
   /** Reports whether a login is known in some spelling, hence no password typed in the wrong field. Absent: cannot tell. */
   lists?(login: string): boolean;

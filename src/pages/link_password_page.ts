@@ -22,10 +22,7 @@ const SHARE = /\/(rest\/access|shared|link)\/([^/?#]+)\/([0-9A-Za-z-]+)/;
 const SIGNED_IN = "signed-in";
 
 /** Returns the password form in place of the error for a missing or wrong link password. */
-export function linkPasswordPage(
-  failure: HttpError,
-  asked: Asked,
-): HttpResponse | undefined {
+export function linkPasswordPage(failure: HttpError, asked: Asked): HttpResponse | undefined {
   const { request, query, root } = asked;
   const [, where, server, id] = SHARE.exec(request.path) ?? [];
   const tried = where === "link";

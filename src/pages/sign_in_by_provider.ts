@@ -45,7 +45,7 @@ export async function backFromProvider(call: Call, parts: SignInParts): Promise<
     return outcome;
   });
   const identified = await call.recognise(outcome.authorization);
-  return await signedIn(call, identified, parts, { to, until: outcome.until, session: outcome.session });
+  return await signedIn(call, identified, parts, { to, session: outcome.session });
 }
 
 /** Serves `POST /oidc/backchannel-logout` (OIDC Back-Channel Logout 1.0, 2.5). */

@@ -49,7 +49,6 @@ export async function beginDeviceLogin(
   const { device, user } = await logins.begin(request, addressGroup(call.clientAddress));
   const page = call.base + DEVICE_PATHS.page;
   const complete = `${page}?user_code=${user}`;
-  const headers = { "Cache-Control": "no-store" };
   if (!wantsText(call)) {
     return jsonResponse({
       device_code: device,
@@ -58,11 +57,11 @@ export async function beginDeviceLogin(
       verification_uri_complete: complete,
       expires_in: CODE_SECONDS,
       interval: POLL_SECONDS,
-    }, { headers });
+    }, NO_STORE);
   }
   const text = `${device}\n\nOpen this page, sign in and compare the code ${user}:\n\n  ${complete}\n\n` +
     `${picture(complete)}\n`;
-  return textResponse(text, PLAIN, { headers });
+  return textResponse(text, PLAIN, NO_STORE);
 }
 
 /** Serves `POST /oauth/token` (RFC 8628, 3.4): the token, once its user approved. */
@@ -113,10 +112,9 @@ async function tokenFor(
   } as const;
   const token = String((await issueToken(asking, tokens)).body);
   call.log.info("token issued to a program after a login in a browser", { dn });
-  const headers = { "Cache-Control": "no-store" };
-  if (wantsText(call)) return textResponse(`${token}\n`, PLAIN, { headers });
+  if (wantsText(call)) return textResponse(`${token}\n`, PLAIN, NO_STORE);
   const expires_in = Math.floor(parseSignedToken(token).expires - tokens.options.clock() / 1000);
-  return jsonResponse({ access_token: token, token_type: "Bearer", expires_in }, { headers });
+  return jsonResponse({ access_token: token, token_type: "Bearer", expires_in }, NO_STORE);
 }
 
 /** Returns the query of a token request, with the lifetime if the program named none. */
@@ -150,8 +148,7 @@ async function readBegin(
     const form = await readForm(call);
     const client = form.get("client_id") ?? "";
     if (client === "" || client.length > LONGEST_CLIENT || printable(client) !== client) {
-      const text = `client_id: expected 1 to ${LONGEST_CLIENT} characters that can be printed`;
-      return invalidRequest(text);
+      return invalidRequest(`client_id: expected 1 to ${LONGEST_CLIENT} characters that can be printed`);
     }
     const query = tokenQuery(form, client);
     readTokenRequest(query);
@@ -172,6 +169,7 @@ function tokenQuery(form: Form, client: string): URLSearchParams {
 }
 
 const PLAIN = "text/plain; charset=utf-8";
+const NO_STORE = { headers: { "Cache-Control": "no-store" } };
 
 /** Reports whether the program reads no JSON, like the login script. */
 function wantsText({ request }: Call): boolean {
@@ -180,7 +178,7 @@ function wantsText({ request }: Call): boolean {
 
 /** RFC 6749, 5.2. */
 function oauthError(call: Call, error: string, error_description: string): HttpResponse {
-  const facts = { status: 400, headers: { "Cache-Control": "no-store" } };
+  const facts = { status: 400, ...NO_STORE };
   return wantsText(call)
     ? textResponse(`${error}: ${error_description}\n`, PLAIN, facts)
     : jsonResponse({ error, error_description }, facts);

@@ -20,7 +20,6 @@ import { type IssuerKeys, LOGOUT_S, verifyIdToken, verifyLogoutToken } from "./a
 import { clientLogin, formRequest } from "./client_login.ts";
 import type { OAuthConfig } from "./oauth_config.ts";
 import type { Provider } from "./provider.ts";
-import { secondsOf } from "./token_requirements.ts";
 
 const MOST_CHARACTERS = 4096; // characters
 const MOST_LOGOUTS = 20_000; // logout tokens of one issuer that are remembered
@@ -144,20 +143,15 @@ export class CodeLogin implements BrowserLogin {
   #outcome(
     accessToken: string,
     session: ProviderSession,
-    login: {
-      readonly sub: string;
-      readonly acr: string | undefined;
-      readonly auth_time: string | undefined;
-    },
+    login: Readonly<Record<"sub", string> & Record<"acr" | "auth_time", string | undefined>>,
   ): LoginOutcome {
     const bearer = readBearer(accessToken);
     // Whatever it claims, it is sent only to its issuer (RFC 9700, 4.4).
     if (bearer.route !== "provider") throw new InvalidToken("the access token is none of a provider");
-    const { issuer, maxAuthAge } = this.config;
+    const { issuer } = this;
     return {
       kind: "token",
       authorization: { kind: "bearer", token: new Secret(accessToken), ...bearer, issuer, login },
-      until: maxAuthAge === undefined ? undefined : secondsOf(login.auth_time) + maxAuthAge,
       session,
     };
   }

@@ -188,26 +188,27 @@ export class OAuth implements Authenticator {
   async #find(token: string, login: Login, asker: Asker): Promise<Answer<Found>> {
     try {
       const known = await this.#verify(token, asker);
+      const { said } = known;
       const { sub, ...rest } = login;
       // OIDC Core 1.0, 5.3.2: ID and access token must have the same user.
-      if (sub !== undefined && known.said("sub") !== sub) {
-        throw new InvalidToken("the ID token is of another user");
-      }
+      if (sub !== undefined && said("sub") !== sub) throw new InvalidToken("the ID token is of another user");
       const visit = new Map(Object.entries(rest));
-      const said: Said = (path) => known.said(path) ?? visit.get(path);
-      const result = this.#judge({ ...known, said });
+      const all = { ...known, said: (path: string) => said(path) ?? visit.get(path) };
+      const result = this.#judge(all);
       return {
         value: { result, confirmation: known.confirmation },
         good: true,
         lifetimeMs: this.config.cacheSeconds * 1000,
-        endsAt: Math.min(known.endsAt, (secondsOf(said("auth_time")) + (this.maxAuthAge ?? Infinity)) * 1000),
+        endsAt: Math.min(
+          known.endsAt,
+          (secondsOf(all.said("auth_time")) + (this.maxAuthAge ?? Infinity)) * 1000,
+        ),
       };
     } catch (error) {
       if (!(error instanceof InvalidToken || error instanceof NoIdentity)) throw error;
-      const { message: reason } = error;
       const stepUp = error instanceof Refused ? error.stepUp : undefined;
       const advice = error instanceof InvalidToken ? error.advice : undefined;
-      const result: AuthenticationResult = { kind: "refused", reason, stepUp, advice };
+      const result: AuthenticationResult = { kind: "refused", reason: error.message, stepUp, advice };
       return { value: { result, confirmation: {} }, good: false, lifetimeMs: BAD_MS };
     }
   }

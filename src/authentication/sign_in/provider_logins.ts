@@ -71,7 +71,7 @@ export class ProviderLogins {
   async begin(
     token: string,
     identity: KeptIdentity,
-    { record: { key, ...record }, session }: {
+    { record: { key, ends, ...record }, session }: {
       readonly record: Omit<KeptRecord, "content">;
       readonly session: ProviderSession;
     },
@@ -79,9 +79,7 @@ export class ProviderLogins {
     const records = this.parts.records();
     const crowdedOut: EndedBrowser[] = [];
     // Tokens made at the end of the session, after a renewal then, outlast it.
-    const ends = Math.ceil(
-      this.parts.derivedUntil({ ...identity, proved: record.ends, authTime: record.ends }),
-    );
+    const latest = Math.ceil(this.parts.derivedUntil({ ...identity, proved: ends, authTime: ends }));
     const names = [`sub ${session.sub}`, ...session.sid === undefined ? [] : [`sid ${session.sid}`]];
     for (const name of names) {
       const content = { key, owner: record.owner };
@@ -90,12 +88,12 @@ export class ProviderLogins {
       const surplus = known.slice(0, Math.max(0, known.length + 1 - MOST_AT_PROVIDER));
       for (const { key } of surplus) await records.remove(AT_PROVIDER, key);
       crowdedOut.push(...browsersIn(surplus));
-      const atProvider = { ...record, key: `${key} ${name.slice(0, 3)}`, owner, ends, content };
+      const atProvider = { ...record, key: `${key} ${name.slice(0, 3)}`, owner, ends: latest, content };
       await records.put(AT_PROVIDER, atProvider, MOST_AT_PROVIDER);
     }
     const { refreshToken } = session;
     if (refreshToken !== undefined) {
-      await this.#keep(token, { key, ...record }, identity, { ...session, refreshToken });
+      await this.#keep(token, { key, ends, ...record }, identity, { ...session, refreshToken });
     }
     return crowdedOut;
   }

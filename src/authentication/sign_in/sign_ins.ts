@@ -21,7 +21,6 @@ export interface SignIn {
 interface Proved {
   readonly identity: KeptIdentity;
   readonly userName?: string;
-  readonly until?: number; // end of the proof, in seconds since the epoch
   readonly session?: ProviderSession;
 }
 
@@ -46,24 +45,22 @@ export class SignIns {
   }
 
   /** Returns the browser's new secret. @throws {ERR_RECORD_STORE} */
-  async begin({ identity, userName, until = Infinity, session }: Proved): Promise<string> {
+  async begin({ identity, userName, session }: Proved): Promise<string> {
     const token = randomBytes(16).toString("base64url");
     const made = this.#now();
     const derived = this.parts.derivedUntil(identity);
     const isRenewed = session?.refreshToken !== undefined;
-    const longest = made + this.parts.limits.maxSeconds;
-    const ends = Math.floor(Math.min(longest, until, isRenewed ? Infinity : derived));
+    const longest = isRenewed ? this.parts.derivedUntil({ ...identity, proved: Infinity }) : derived;
+    const ends = Math.floor(Math.min(made + this.parts.limits.maxSeconds, longest));
     if (Math.min(ends, Math.floor(derived)) <= made) throw httpError("ERR_LOGIN_NOT_DERIVABLE");
-    const record = { key: digestOf(token), owner: canonicalDn(identity.dn), made };
+    const record = { key: digestOf(token), owner: canonicalDn(identity.dn), made, ends };
     const authTime = identity.authTime === "now" ? made : identity.authTime;
     const kept = { proved: made, ...identity, authTime };
     const content = { identity: kept, userName, isRenewed };
     if (session !== undefined) {
-      await this.#endBrowsers(
-        await this.#logins.begin(token, kept, { record: { ...record, ends }, session }),
-      );
+      await this.#endBrowsers(await this.#logins.begin(token, kept, { record, session }));
     }
-    await this.parts.records().put(SIGNED_IN, { ...record, ends, content }, MOST_OF_A_USER);
+    await this.parts.records().put(SIGNED_IN, { ...record, content }, MOST_OF_A_USER);
     await this.#hear(record);
     return token;
   }

@@ -60,11 +60,7 @@ export async function changeShare(call: Call, body: unknown, parts: SharingParts
     sources,
     note,
     password,
-    mail: notify === undefined
-      ? undefined
-      : notify
-      ? share.mail ?? mailFor(call, server.name, share.access, parts)
-      : "",
+    mail: notify === false ? "" : notify && (share.mail ?? mailFor(call, server.name, share.access, parts)),
   };
   const { path: newer = share.path, sources: wider = share.sources } = change;
   checkTokenShare(call, { path: newer, access: share.access, sources: wider });
