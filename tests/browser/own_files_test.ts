@@ -320,6 +320,6 @@ Deno.test({
     const page = await signedIn(browser, closed.origin);
     assert.ok(!(await page.evaluate(linkTexts) as string[]).includes("Files"));
     await page.go(`${closed.origin}/files`);
-    assert.match(await text(page), /There is nothing here/);
+    assert.match(await text(page), /This address was not found/);
   },
 });

@@ -130,7 +130,7 @@ Deno.test({
     for (
       const expected of [
         /Signed in as demouser/,
-        /1 of 2 transfer servers/,
+        /Transfer servers up: 1 of 2/,
         /Tape archive/,
         /\bDown\b/,
         /200 MiB\/s/,
