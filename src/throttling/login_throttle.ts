@@ -35,8 +35,8 @@ export interface Counting {
 interface Others {
   /** Counts a failure for all; the attempt lasts until then. Absent if the others are unreachable. */
   count(failed: readonly FailedPlace[]): Counting | undefined;
-  /** Reports a success. @param pair Key of user and address. */
-  passed(pair: string): void;
+  /** Reports a success. @param pair Key of user and address. @param clears Whether earlier failures of it end. */
+  passed(pair: string, clears: boolean): void;
 }
 
 interface ThrottleParts extends MemoryParts {
@@ -206,13 +206,12 @@ export class LoginThrottle {
     };
   }
 
-  /** Other instances learn of successes that clear failures only. */
   #succeeded(pair: string, clears: boolean): void {
     const isCleared = clears && this.memory.tables.pairs.forget(pair);
     const at = this.memory.known.add(pair);
     if (!isCleared && at === undefined) return;
     const { others, learned } = this.parts;
-    if (clears) others?.passed(pair);
+    others?.passed(pair, clears);
     const known = at === undefined ? undefined : [[pair, at] as const];
     learned?.({ asOf: this.memory.steady(), cleared: clears ? [pair] : undefined, known });
   }

@@ -466,7 +466,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/throttling/shared/shared_failures.ts",
-    at: "yield* row(SQL.note, { name: JSON.stringify(pair), ago: wholeMs(Math.max(0, agoMs)) });",
+    at: "yield* row(SQL.note, { name, ago: wholeMs(Math.max(0, agoMs)) });",
     change: "0 → 1",
     equivalent: true,
     why: "a millisecond of a day",

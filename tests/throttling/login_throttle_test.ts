@@ -124,15 +124,15 @@ Deno.test("LoginThrottle clears a user at an address by a right password, and co
   assert.equal(wait(ann), 1000);
 });
 
-Deno.test("LoginThrottle knows a user by a success that clears no failures, here and not at other instances", () => {
-  const passed: string[] = [];
+Deno.test("LoginThrottle knows a user by a success that clears no failures, here and at other instances", () => {
+  const passed: [string, boolean][] = [];
   const news: ThrottlingNews[] = [];
   const throttle = new LoginThrottle({
     config: CONFIG,
     log: SILENT,
     steady: () => 1_700_000_000_000,
     learned: (learned) => news.push(learned),
-    others: { count: () => undefined, passed: (pair) => passed.push(pair) },
+    others: { count: () => undefined, passed: (...login) => passed.push(login) },
   });
   const pair = `${HERE}\0ann`;
   throttle.memory.tables.pairs.fail(pair, { user: "ann", address: HERE });
@@ -143,10 +143,10 @@ Deno.test("LoginThrottle knows a user by a success that clears no failures, here
   };
   succeed(false);
   const { known, tables: { pairs } } = throttle.memory;
-  assert.deepEqual([known.has(pair), pairs.failuresOf(pair), passed], [true, 1, []]);
+  assert.deepEqual([known.has(pair), pairs.failuresOf(pair), passed], [true, 1, [[pair, false]]]);
   assertAlike(news.map(({ cleared, known }) => ({ cleared, known: known?.length })), [{ known: 1 }]);
   succeed();
-  assert.deepEqual([pairs.failuresOf(pair), passed, news[1]?.cleared], [0, [pair], [pair]]);
+  assert.deepEqual([pairs.failuresOf(pair), passed.at(-1), news[1]?.cleared], [0, [pair, true], [pair]]);
 });
 
 Deno.test("LoginThrottle does not clear an address by the right password of one of its users", () => {

@@ -34,6 +34,7 @@ const LATE_MS = 2000;
 /** Successful login by key of user and address. */
 export interface KnownLogin {
   readonly pair: string;
+  readonly clears: boolean; // whether it ends earlier failures of the pair
   readonly agoMs: number;
 }
 
@@ -57,7 +58,7 @@ export class SharedFailures {
     return { totals, soon: this.#soon(totals) };
   }
 
-  /** Publishes logins, which clear the failures of user and address. */
+  /** Publishes logins. */
   passed(logins: readonly KnownLogin[]): Promise<void> {
     return this.#change(() => noteAll(logins, this.digests));
   }
@@ -70,10 +71,10 @@ export class SharedFailures {
     return this.database.read(function* () {
       const now = Number((yield* row(SQL.time, {}))?.["now"]);
       const since = wholeMs(until === undefined ? now - KNOWN_MS : until - LATE_MS);
-      const logins = (yield* rows(SQL.known, { since, most })).map((found) => ({
-        pair: String(JSON.parse(String(found["name"]))),
-        agoMs: Number(found["ago"]),
-      }));
+      const logins = (yield* rows(SQL.known, { since, most })).map((found) => {
+        const name: unknown = JSON.parse(String(found["name"]));
+        return { pair: String(name), clears: typeof name === "string", agoMs: Number(found["ago"]) };
+      });
       return { logins, until: now };
     });
   }
@@ -100,9 +101,10 @@ export class SharedFailures {
 }
 
 function* noteAll(logins: readonly KnownLogin[], digests: Digests): Work<void> {
-  for (const { pair, agoMs } of logins) {
-    yield* row(SQL.note, { name: JSON.stringify(pair), ago: wholeMs(Math.max(0, agoMs)) });
-    yield* row(SQL.clear, { name: digests.of(pair) });
+  for (const { pair, clears, agoMs } of logins) {
+    const name = JSON.stringify(clears ? pair : [pair]);
+    yield* row(SQL.note, { name, ago: wholeMs(Math.max(0, agoMs)) });
+    if (clears) yield* row(SQL.clear, { name: digests.of(pair) });
   }
 }
 

@@ -18,6 +18,11 @@ const PURGE_MS = 10 * 60_000; // interval of deleting expired rows, in milliseco
 const MOST_KNOWN = 10_000; // most known logins queued, or read at once
 const AT_ONCE = 200; // logins per transaction
 
+interface Passed {
+  readonly at: number; // by the parts' stopwatch
+  readonly clears: boolean;
+}
+
 interface SharedThrottlingParts {
   readonly database: Database;
   readonly secret: string;
@@ -43,7 +48,7 @@ export class SharedThrottling {
   #lifts: ReadonlySet<string> | undefined;
   #version: string | undefined; // absent before the first read
   #readAt = -Infinity;
-  readonly #passed = new Map<string, number>(); // logins to publish, with their time
+  readonly #passed = new Map<string, Passed>(); // logins to publish, by pair
   /** Version last read, and until when, by the database's clock. */
   #known: { readonly version: number; readonly until: number } | undefined;
   readonly #startedAt: number;
@@ -73,21 +78,21 @@ export class SharedThrottling {
   count(failed: readonly FailedPlace[]): Counting | undefined {
     const { elapsed } = this.parts;
     const passed = failed.flatMap(({ place: { key: pair } }) => {
-      const at = this.#passed.get(pair);
-      return at === undefined ? [] : [{ pair, at, agoMs: elapsed() - at }];
+      const login = this.#passed.get(pair);
+      return login === undefined ? [] : [{ pair, login, ...login, agoMs: elapsed() - login.at }];
     });
     const counting = this.#failures.count(failed, passed);
     if (counting === undefined) return undefined;
     // Published now or later, not twice: a second time would clear this failure too.
     for (const { pair } of passed) this.#passed.delete(pair);
     void counting.totals.then((totals) => {
-      if (totals.length === 0) passed.forEach(({ pair, at }) => this.#passed.set(pair, at));
+      if (totals.length === 0) passed.forEach(({ pair, login }) => this.#passed.set(pair, login));
     });
     return counting;
   }
 
-  passed(pair: string): void {
-    if (this.#passed.size < MOST_KNOWN) this.#passed.set(pair, this.parts.elapsed());
+  passed(pair: string, clears: boolean): void {
+    if (this.#passed.size < MOST_KNOWN) this.#passed.set(pair, { at: this.parts.elapsed(), clears });
   }
 
   /** Bans here at once, then in the database, for other instances; false if that happens later (database down). */
@@ -180,8 +185,10 @@ export class SharedThrottling {
     const { elapsed } = this.parts;
     const passed = [...this.#passed].slice(0, AT_ONCE);
     if (passed.length > 0) {
-      await this.#failures.passed(passed.map(([pair, at]) => ({ pair, agoMs: elapsed() - at })));
-      for (const [pair, at] of passed) if (this.#passed.get(pair) === at) this.#passed.delete(pair);
+      await this.#failures.passed(
+        passed.map(([pair, { at, clears }]) => ({ pair, clears, agoMs: elapsed() - at })),
+      );
+      for (const [pair, login] of passed) if (this.#passed.get(pair) === login) this.#passed.delete(pair);
     }
     const version = this.parts.database.version("known_login");
     if (version === this.#known?.version) return;
@@ -190,13 +197,14 @@ export class SharedThrottling {
     this.#known = { version, until };
   }
 
-  /** Clears failures from before a success elsewhere, as a local success would. */
+  /** Follows successes elsewhere as local ones. */
   #note(logins: readonly KnownLogin[]): void {
     const memory = this.#memory;
     if (memory === undefined) return;
     const now = memory.steady();
-    for (const { pair, agoMs } of logins.toReversed()) {
-      if (memory.known.note(pair, now - agoMs)) memory.tables.pairs.forgetBefore(pair, now - agoMs);
+    for (const { pair, clears, agoMs } of logins.toReversed()) {
+      const isNew = memory.known.note(pair, now - agoMs);
+      if (isNew && clears) memory.tables.pairs.forgetBefore(pair, now - agoMs);
     }
   }
 

@@ -331,6 +331,19 @@ test(
 );
 
 test(
+  "has who passed beside a possible namesake known on all, and keeps what failed before",
+  async ([one, two], later) => {
+    for (let i = 0; i < 3; i++) await two.guess();
+    await later(50);
+    one.admitted("ann", "192.0.2.17")?.succeeded(false);
+    await later(2000);
+    await later(2000);
+    const { known, tables: { pairs } } = two.throttle.memory;
+    assert.deepEqual([known.has("192.0.2.17\0ann"), pairs.failuresOf("192.0.2.17\0ann")], [true, 3]);
+  },
+);
+
+test(
   "goes on by itself while the database is away, and tells what was banned meanwhile",
   async ([one, two], later) => {
     one.away = two.away = true;
