@@ -21,7 +21,7 @@ const [RENEWAL, AT_PROVIDER] = ["sign-in-renewal", "sign-in-at-provider"];
 /** Records per user or session. */
 const MOST = 20;
 /** Records per provider's name, including browsers that signed out: their tokens may still be valid. */
-const MOST_AT_PROVIDER = 100;
+const MOST_AT_PROVIDER = 1000;
 const NEVER = new AbortController().signal;
 
 interface KeptLogin {
