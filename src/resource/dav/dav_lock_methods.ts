@@ -33,6 +33,7 @@ export async function lock(dav: DavCall): Promise<HttpResponse> {
 /** Makes one change to the locks of a server at a time. Others wait meanwhile, so a change waits for no daemon. */
 async function alone<T>({ call, user, parts }: DavCall, change: () => Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
+  late.catch(() => {}); // may come before anybody waits for it
   const release = await parts.uploads.locks.take(user.server, "locks of WebDAV", call.signal, reject);
   try {
     return await Promise.race([change(), late]);
