@@ -125,8 +125,10 @@ export class Cores {
     const core = this.#restartPolicy.current;
     const known = core?.permissions.net || [];
     if (core === undefined || net === false || net.every((host) => known.includes(host))) return;
+    if (this.#leaving.size >= MOST_LEAVING) {
+      return reports.log.warn("new addresses of hosts wait for requests of earlier cores; a reload applies them");
+    }
     reports.log.info("addresses of hosts changed");
-    if (this.#leaving.size >= MOST_LEAVING) return;
     await changes.inTurn(() => this.#replace()).catch((error) =>
       reports.log.error("core could not be replaced", { error })
     );
