@@ -82,8 +82,9 @@ export function pageRoutes(parts: RouteParts): Route[] {
     answer: async (call) =>
       (await import("../../pages/help_page.ts")).helpPage(call, { accepted, hasDeviceLogin }),
   };
-  const links = features.access && sharing !== undefined ? [help, ...linkRoutes(sharing)] : [help];
-  if (!features.auth || signIn === undefined) return links;
+  const hasSignIn = features.auth && signIn !== undefined;
+  const links = features.access && sharing !== undefined ? [help, ...linkRoutes(sharing, hasSignIn)] : [help];
+  if (!hasSignIn) return links;
   return [
     ...links,
     ...signInRoutes(signIn),
@@ -148,7 +149,7 @@ function sharedRoutes(sharing: SharingParts): Route[] {
 }
 
 /** Forms for the password of a link, and for uploads. */
-function linkRoutes(sharing: SharingParts): Route[] {
+function linkRoutes(sharing: SharingParts, hasSignIn: boolean): Route[] {
   const bring: Route["answer"] = async (call) => (await uploadPages()).bringByForm(call, sharing);
   const drop = { permission: "PUT", linkPassword: true, consumes: FILES_TYPE } as const;
   return table(
@@ -158,7 +159,8 @@ function linkRoutes(sharing: SharingParts): Route[] {
       permission: "GET",
       signedIn: true,
       heedsCapabilities: true,
-      failed: linkPasswordPage,
+      failed: async (failure, asked) =>
+        hasSignIn || failure.code !== "ERR_UNAUTHENTICATED" ? await linkPasswordPage(failure, asked) : undefined,
     }],
     ["POST", "/drop/:server/:id", bring, drop],
     ["POST", "/drop/:server/:id/*rest", bring, drop],
