@@ -141,8 +141,15 @@ async function openVerified(
       ...(clientCertificate && { cert: clientCertificate.certificate, key: clientCertificate.key }),
     })
     : await startTlsOn(way, rules.trust, options);
-  await closingUnless(connection.handshake(), connection, signal)
-    .finally(() => MUTE[signal.aborted ? "add" : "delete"](name));
+  const began = performance.now();
+  try {
+    await closingUnless(connection.handshake(), connection, signal);
+    MUTE.delete(name);
+  } catch (error) {
+    // A caller who leaves sooner proves nothing.
+    if (signal.aborted && performance.now() - began > rules.connectTimeoutMs / 2) MUTE.add(name);
+    throw error;
+  }
   return connectionOver(connection);
 }
 
