@@ -73,8 +73,7 @@ while [ "$waited" -lt 150 ] && ! grep -qF 'Server started' "$STARTLOG"; do
     rm -f "$PID"
     exit 1
   fi
-    sleep 0.2
+  sleep 0.2
   waited=$((waited + 1))
 done
 grep -qF 'Server started' "$STARTLOG" || echo "$SERVERNAME is still starting, see $STARTLOG" >&2
-
