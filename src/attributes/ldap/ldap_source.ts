@@ -79,7 +79,11 @@ export class LdapSource implements AttributeSource {
     const found = this.config.lookUpBy === "name"
       ? await this.#directory.findName(user, attributes, asked)
       : await this.#directory.findUser(user, attributes, asked);
-    if (found.kind !== "found") return NO_ATTRIBUTES;
+    // Without the entry's limits the user could do more.
+    if (found.kind === "several") {
+      throw httpError("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: several entries of the user`);
+    }
+    if (found.kind === "none") return NO_ATTRIBUTES;
     const { entry } = found;
     const variables = variablesOf(entry);
     const assigned = this.#expressions.attributes(variables);

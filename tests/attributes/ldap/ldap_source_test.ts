@@ -36,6 +36,8 @@ const slapd = SLAPD === undefined ? undefined : await TestSlapd.start(
       description: ["/work/a", "/work/b"],
     }),
     person("bob", "x", { gidNumber: "77" }),
+    person("twin1", "x", { description: "twin" }),
+    person("twin2", "x", { description: "twin" }),
     person("mia", "x", { mail: "mia@example.org", roomNumber: "5m" }),
     group("users", { objectClass: "posixGroup", gidNumber: "5000" }),
     group("hpc", { objectClass: "posixGroup", gidNumber: "5001", memberUid: ["alice", "bob"] }),
@@ -184,6 +186,14 @@ test("knows users by the names of their entries, below its base only", async () 
   assert.equal(await account("uid=alice,o=Elsewhere"), undefined);
   assert.equal(await account(dn, `ou=groups,${BASE}`), undefined);
   assert.equal(await account(`uid=x\\,ou=people,${BASE}`), undefined);
+});
+
+test("refuses a user that several entries have: which one's limits hold, nobody can tell", async () => {
+  const twin = { lookUpBy: "account", userFilter: "(description=%user%)" } as const;
+  await assert.rejects(
+    found(twin, identity("CN=twin,O=Demo", { uid: "twin" })),
+    (error) => error instanceof HttpError && error.code === "ERR_ATTRIBUTE_SOURCE",
+  );
 });
 
 test("asks once for several callers, and remembers the answer", async () => {
