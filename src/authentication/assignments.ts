@@ -62,21 +62,27 @@ export class Assignments {
     return checkIdentity(name);
   }
 
-  /** Returns account, role and groups, and for people their name and verified mail, which prove nothing. */
+  /**
+   * Returns account, role and groups, and for people their name and verified mail, which prove nothing. An error in one of
+   * the three drops all of them (authentication.md 5.1), and leaves no default role where one is assigned.
+   */
   attributes(variables: Variables) {
-    const uid = this.#attempt("uidAssign", () => {
+    let isWhole = true;
+    const part = <T>(property: string, evaluate: () => T) =>
+      this.#attempt(property, evaluate, () => isWhole = false);
+    const uid = part("uidAssign", () => {
       const uid = this.#uid?.text(variables);
       if (uid !== undefined && !isUserAccount(uid)) throw new UnusableResult("is no account name");
       return uid;
     });
-    const role = this.#attempt("roleAssign", () => {
+    const role = part("roleAssign", () => {
       const role = this.#role?.text(variables);
       if (role !== undefined && !/^[A-Za-z][A-Za-z0-9_-]*$/.test(role)) {
         throw new UnusableResult("is no role");
       }
       return role;
-    }, NO_ROLE);
-    const groups = this.#attempt(
+    });
+    const groups = part(
       "groupsAssign",
       () =>
         this.#unixGroups.among((this.#groups?.list(variables) ?? []).map((group) => ({
@@ -85,7 +91,9 @@ export class Assignments {
         }))),
     ) ?? [];
     const mail = verifiedMail(variables);
-    return { uid, role, ...(groups.length > 0 && { groups }), displayName: this.#nameOf(variables), mail };
+    const people = { displayName: this.#nameOf(variables), mail };
+    if (!isWhole) return { uid: undefined, role: this.#role && NO_ROLE, ...people };
+    return { uid, role, ...(groups.length > 0 && { groups }), ...people };
   }
 
   /** Evaluates `displayNameAssign`; omits names that are too long or cannot be printed. */
@@ -109,13 +117,13 @@ export class Assignments {
     }));
   }
 
-  #attempt<T>(property: string, evaluate: () => T, fallback?: T): T | undefined {
+  #attempt<T>(property: string, evaluate: () => T, failed = () => {}): T | undefined {
     try {
       return evaluate();
     } catch (error) {
       if (!(error instanceof InvalidExpression || error instanceof UnusableResult)) throw error;
       this.#log.warn("assignment failed", { property, error });
-      return fallback;
+      failed();
     }
   }
 }

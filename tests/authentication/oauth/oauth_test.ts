@@ -238,7 +238,7 @@ Deno.test("OAuth uses numbers and truth values, and keeps long numbers apart", (
     assert.deepEqual({ dn, uid }, { dn: "UID=12345678901234567891", uid: "u12345678901234567891" });
   }));
 
-Deno.test("OAuth loses only the attribute whose expression fails, and says so", () =>
+Deno.test("OAuth drops account, role and groups if one of their expressions fails, and says so", () =>
   withProvider({
     assignments: assignments({
       identity: `"UID="+email`,
@@ -248,7 +248,7 @@ Deno.test("OAuth loses only the attribute whose expression fails, and says so", 
     }),
   }, async ({ identity, lines }) => {
     const { uid, groups, role } = await identity();
-    assert.deepEqual({ uid, groups, role }, { uid: undefined, groups: ["hpc", "users"], role: "ann" });
+    assert.deepEqual({ uid, groups, role }, { uid: undefined, groups: undefined, role: "anonymous" });
     assert.match(lines.join("\n"), /warn .*assignment failed.*property=uidAssign.*no value is named missing/);
   }));
 
