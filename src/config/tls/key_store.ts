@@ -18,9 +18,15 @@ export function refuseJavaKeyStore(path: string): never {
 
 /** Opens a PKCS#12 store that has a key with its certificate, also with RC2 and 3DES (design note 7). @throws {UnusableStore} */
 export function openKeyStore(pfx: Uint8Array, password: string | undefined) {
-  const { certificates, keys: [der] } = read(pfx, password);
+  const { certificates, keys: [der, ...others] } = read(pfx, password);
   if (der === undefined) {
     throw new UnusableStore("expected a key store with a private key, this one holds certificates only");
+  }
+  if (others.length > 0) {
+    throw new UnusableStore(
+      `expected a key store with one private key, this one has ${others.length + 1}; export the one to use: ` +
+        "keytool -importkeystore -srckeystore <old> -srcalias <alias> -destkeystore <new> -deststoretype pkcs12",
+    );
   }
   const key = privateKeyOfDer(der, undefined);
   if (!certificates.some((certificate) => certificate.checkPrivateKey(key))) {

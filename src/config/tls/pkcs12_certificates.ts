@@ -68,6 +68,7 @@ export interface Pkcs12Content {
 
 /** Parses any PKCS#12 store (RFC 7292); the TLS library supports few of them. @throws {UnusableStore} */
 export function readPkcs12(pfx: Uint8Array, password: string): Pkcs12Content {
+  if (pfx[0] === 0x30 && pfx[1] === 0x80) throw unsupported("encoding (DER)"); // BER of indefinite length
   try {
     return readStore(pfx, password);
   } catch (cause) {

@@ -19,7 +19,15 @@ interface Store {
   readonly macRounds?: number;
   /** How PBKDF2 mixes; absent: nothing is encrypted. SHA-1 is what a store has that says nothing. */
   readonly encrypted?: "sha1" | "sha256";
+  readonly keys?: number;
 }
+
+Deno.test("openKeyStore() refuses several keys, and encodings that it does not read, and names the commands", () => {
+  const several = store({ password: "secret", macRounds: 2048, keys: 2 });
+  assert.throws(() => openKeyStore(several, "secret"), /one private key, this one has 2; .*keytool .*-srcalias/);
+  const indefinite = Uint8Array.of(0x30, 0x80, 0x02, 0x01, 0x03, 0x00, 0x00);
+  assert.throws(() => openKeyStore(indefinite, "secret"), /supported encoding.*openssl pkcs12/);
+});
 
 const number = (value: number) =>
   der.integer(Buffer.from([value >> 8, value & 0xff].slice(value > 0x7f ? 0 : 1)));
@@ -44,8 +52,8 @@ function encrypt(text: Uint8Array, password: string, digest: "sha1" | "sha256"):
   return [algorithm, Buffer.concat([cipher.update(text), cipher.final()])];
 }
 
-/** A PKCS#12 store (RFC 7292) with one certificate and its key. */
-function store({ password, zeroLength = false, macRounds, encrypted }: Store): Uint8Array {
+/** A PKCS#12 store (RFC 7292) with one certificate and its key, as often as wanted. */
+function store({ password, zeroLength = false, macRounds, encrypted, keys = 1 }: Store): Uint8Array {
   const bag = (kind: string, value: Uint8Array) =>
     der.sequence(der.objectIdentifier(kind), der.explicit(0, value));
   const pkcs8 = createPrivateKey(key).export({ type: "pkcs8", format: "der" });
@@ -62,7 +70,8 @@ function store({ password, zeroLength = false, macRounds, encrypted }: Store): U
       der.explicit(0, der.octetString(new X509Certificate(certificate).raw)),
     ),
   );
-  const content = der.sequence(plain(der.sequence(keyBag)), plain(der.sequence(certificateBag)));
+  const keyBags = Array.from({ length: keys }, () => keyBag);
+  const content = der.sequence(plain(der.sequence(...keyBags)), plain(der.sequence(certificateBag)));
   const secret = zeroLength ? undefined : password;
   const common = { digest: "sha256", password: secret, salt: SALT, purpose: "mac", length: 32 } as const;
   const check = macRounds === undefined ? [] : [der.sequence(
