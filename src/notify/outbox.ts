@@ -54,12 +54,14 @@ export class Outbox {
     return (await Promise.all(taken)).flatMap((found) => found === undefined ? [] : toNotification(found));
   }
 
-  /** Returns a notification with those that go along. */
+  /** Returns a notification with those that go along: the next ones of the stream, as far as they have the same address. */
   async together(first: Notification, { name, gathers }: Destination): Promise<readonly Notification[]> {
     if (gathers === undefined) return [first];
     const { stream, number } = first;
     const values = { destination: name, stream, number, most: gathers.most };
-    return (await this.database.read(() => rows(SQL.following, values))).map(toNotification);
+    const following = (await this.database.read(() => rows(SQL.following, values))).map(toNotification);
+    const other = following.findIndex(({ mailTo }) => mailTo !== first.mailTo);
+    return other < 0 ? following : following.slice(0, other);
   }
 
   /** Removes what was delivered, and takes the next of the stream, unless others are to gather first. */
