@@ -193,8 +193,12 @@ class Assertion {
   get usableUntil(): number {
     const conditions = this.element.one(ASSERTION, "Conditions");
     if (conditions.all(ASSERTION, "OneTimeUse").length > 0) return 0;
-    const until = conditions.attribute("NotOnOrAfter");
-    return until === undefined ? Infinity : parseInstant(until);
+    const sessions = this.element.all(ASSERTION, "AuthnStatement");
+    const ends = [
+      conditions.attribute("NotOnOrAfter"),
+      ...sessions.map((session) => session.attribute("SessionNotOnOrAfter")),
+    ];
+    return Math.min(...ends.map((end) => end === undefined ? Infinity : parseInstant(end)));
   }
 
   /** Attributes as lists; a repeated name replaces the earlier one. */

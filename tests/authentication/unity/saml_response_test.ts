@@ -196,6 +196,11 @@ Deno.test("readSamlResponse() names users by a template, in the format that was 
   await assert.rejects(read(mallory, other("unspecified")), InvalidResponse);
 });
 
+Deno.test("readSamlResponse() keeps no assertion beyond the end of its session", async () => {
+  const edit = replace("<saml:AuthnStatement", `<saml:AuthnStatement SessionNotOnOrAfter="${after(30, OPTIONS)}"`);
+  assert.equal((await read(await make({ edit }))).usableUntil, NOW + 30_000);
+});
+
 Deno.test("readSamlResponse() keeps no assertion that is for one use", async () => {
   const edit = replace("</saml:Conditions>", "<saml:OneTimeUse/></saml:Conditions>");
   assert.equal((await read(await make({ edit }))).usableUntil, 0);
