@@ -4,14 +4,14 @@ interface CsvRow {
   readonly fields: readonly string[];
 }
 
-/** Error for an unclosed quote, or text behind a closing quote. */
-export class InvalidCsv extends Error {
+/** Error for text that is no dump, or only a part of one. */
+export class UnreadableDump extends Error {
   constructor(readonly line: number, message: string) {
     super(message);
   }
 }
 
-/** Parses comma-separated values (RFC 4180); skips blank lines. @throws {InvalidCsv} */
+/** Parses comma-separated values (RFC 4180); skips blank lines. @throws {UnreadableDump} */
 export function csvRows(text: string): readonly CsvRow[] {
   const rows: CsvRow[] = [];
   const separator = /,|\r?\n/g;
@@ -27,7 +27,7 @@ export function csvRows(text: string): readonly CsvRow[] {
       line += text.slice(at, end).split("\n").length - 1;
       at = end + 1;
       if (at < text.length && !/^(?:,|\r?\n)/.test(text.slice(at, at + 2))) {
-        throw new InvalidCsv(line, "expected a comma or the end of the line behind a closing quote");
+        throw new UnreadableDump(line, "expected a comma or the end of the line behind a closing quote");
       }
     } else {
       separator.lastIndex = at;
@@ -51,7 +51,7 @@ export function csvRows(text: string): readonly CsvRow[] {
 function closingQuote(text: string, start: number, line: number): number {
   for (let at = start + 1;;) {
     const quote = text.indexOf('"', at);
-    if (quote < 0) throw new InvalidCsv(line, "expected a closing quote");
+    if (quote < 0) throw new UnreadableDump(line, "expected a closing quote");
     if (text[quote + 1] !== '"') return quote;
     at = quote + 2;
   }

@@ -17,7 +17,7 @@ import {
   type Share,
 } from "../share.ts";
 import { absolutePath } from "../../model/absolute_path.ts";
-import { csvRows, InvalidCsv } from "./csv_rows.ts";
+import { csvRows, UnreadableDump } from "./csv_rows.ts";
 import { isSqlDump, sqlRecords } from "./sql_dump.ts";
 
 /**
@@ -123,8 +123,8 @@ function readEntries(text: string, file: string): readonly Entry[] {
       return { place: `[${i}]`, values: new Map(membersOf(item)) };
     });
   }
-  if (isSqlDump(text)) return sqlRecords(text).map(({ line, record }) => ({ line, ...recordOf(record) }));
   try {
+    if (isSqlDump(text)) return sqlRecords(text).map(({ line, record }) => ({ line, ...recordOf(record) }));
     const [header, ...rows] = csvRows(text);
     if (header === undefined) return fail("expected a header line or a JSON array");
     const names = header.fields.map((name) => name.trim().toLowerCase());
@@ -140,7 +140,7 @@ function readEntries(text: string, file: string): readonly Entry[] {
       return { ...entry, line, values: entry.values && new Map([...values, ...entry.values]) };
     });
   } catch (error) {
-    if (error instanceof InvalidCsv) return fail(error.message, error.line);
+    if (error instanceof UnreadableDump) return fail(error.message, error.line);
     throw error;
   }
 }

@@ -1,3 +1,5 @@
+import { UnreadableDump } from "./csv_rows.ts";
+
 /** Record of a Java table: JSON in the second column, behind the id. */
 interface SqlRecord {
   readonly line: number; // first line, counted from 1
@@ -9,18 +11,19 @@ export function isSqlDump(text: string): boolean {
   return /^\s*(?:--|\/\*|SET |CREATE |INSERT |COPY )/.test(text);
 }
 
-/** Returns the second column of all inserted rows. */
+/** Returns the second column of all inserted rows. @throws {UnreadableDump} The dump is cut off. */
 export function sqlRecords(text: string): readonly SqlRecord[] {
   const lineAt = lineCounter(text);
   // Only mysqldump escapes plain strings.
   const escapes = /^(?:-- M|\/\*M?!)/m.test(text.slice(0, 500));
   const found: SqlRecord[] = [];
-  const start = /^(?:INSERT INTO .*|COPY .* FROM stdin;\n)/gm;
+  const start = /^(?:INSERT INTO .*|COPY .* FROM stdin;\r?\n)/gm;
   for (let match = start.exec(text); match !== null; match = start.exec(text)) {
     const from = match.index;
     const end = text.startsWith("COPY", from)
       ? copiedRows(text, start.lastIndex, (at, record) => found.push({ line: lineAt(at), record }))
       : insertedRows(text, from, escapes, (at, record) => found.push({ line: lineAt(at), record }));
+    if (end === undefined) throw new UnreadableDump(lineAt(text.length), "the dump ends within a statement");
     start.lastIndex = end;
   }
   return found;
@@ -28,22 +31,22 @@ export function sqlRecords(text: string): readonly SqlRecord[] {
 
 type Found = (at: number, record: string) => void;
 
-/** Reads tab-separated lines up to `\.`. @returns End position. */
-function copiedRows(text: string, from: number, found: Found): number {
+/** Reads tab-separated lines up to `\.`. @returns End position; absent if it is cut off. */
+function copiedRows(text: string, from: number, found: Found): number | undefined {
   for (let at = from; at < text.length;) {
     const lineEnd = text.indexOf("\n", at);
     const end = lineEnd < 0 ? text.length : lineEnd;
-    const line = text.slice(at, end);
+    const line = text.slice(at, text[end - 1] === "\r" ? end - 1 : end);
     if (line === "\\.") return at;
     const [, record] = line.split("\t");
     if (record !== undefined) found(at, unescaped(record));
     at = end + 1;
   }
-  return text.length;
+  return undefined;
 }
 
-/** Reads `(…), (…);`. @returns End position. */
-function insertedRows(text: string, from: number, escapes: boolean, found: Found): number {
+/** Reads `(…), (…);`. @returns End position; absent if it is cut off. */
+function insertedRows(text: string, from: number, escapes: boolean, found: Found): number | undefined {
   const plain = escapes ? String.raw`(?:[^'\\]|''|\\[^])*` : "(?:[^']|'')*";
   const tokens = new RegExp(`(U&|STRINGDECODE\\()?'(${plain})'|[(),;]`, "g");
   tokens.lastIndex = from;
@@ -60,7 +63,7 @@ function insertedRows(text: string, from: number, escapes: boolean, found: Found
     else if (whole === "," && depth === 1) column++;
     else if (whole === ";" && depth === 0) return tokens.lastIndex;
   }
-  return text.length;
+  return undefined;
 }
 
 function literal(quoted: string, form: string, escapes: boolean): string {

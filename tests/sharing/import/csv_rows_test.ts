@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { csvRows, InvalidCsv } from "../../../src/sharing/import/csv_rows.ts";
+import { csvRows, UnreadableDump } from "../../../src/sharing/import/csv_rows.ts";
 
 const TEXTS: [string, [number, string[]][]][] = [
   ["", []],
@@ -23,7 +23,7 @@ for (const [text, expected] of TEXTS) {
 
 for (const [text, line] of [['"a', 1], ['a\n"b\n\n', 2], ['"a"b\n', 1]] as const) {
   Deno.test(`csvRows() refuses ${JSON.stringify(text)}`, () => {
-    assert.throws(() => csvRows(text), (error) => error instanceof InvalidCsv && error.line === line);
+    assert.throws(() => csvRows(text), (error) => error instanceof UnreadableDump && error.line === line);
   });
 }
 
@@ -41,7 +41,7 @@ Deno.test("csvRows() ends on any text", () => {
     try {
       csvRows(text);
     } catch (error) {
-      assert.ok(error instanceof InvalidCsv);
+      assert.ok(error instanceof UnreadableDump);
     }
   }));
 });

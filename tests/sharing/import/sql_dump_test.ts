@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { UnreadableDump } from "../../../src/sharing/import/csv_rows.ts";
 import { isSqlDump, sqlRecords } from "../../../src/sharing/import/sql_dump.ts";
 
 const DUMPS:
@@ -45,11 +46,10 @@ const DUMPS:
       `-- H2\nINSERT INTO T VALUES ('a', 'x');\n-- the admin's rows\nINSERT INTO T VALUES ('b', 'y');\n`,
       [[2, "x"], [4, "y"]],
     ],
-    ["rows of COPY whose end is cut off", "--\nCOPY public.t (id, data) FROM stdin;\na\tx\nb\ty", [
+    ["rows of COPY with CR LF", "--\r\nCOPY public.t (id, data) FROM stdin;\r\na\tx\r\nb\ty\r\n\\.\r\n", [
       [3, "x"],
       [4, "y"],
     ]],
-    ["a statement that is cut off", `-- H2\nINSERT INTO T VALUES ('a', 'x'), ('b', 'y`, [[2, "x"]]],
     [
       "other columns that look like records",
       `-- H2\nINSERT INTO T VALUES ('{}', 'x', '{"path":"/etc"}');\n`,
@@ -61,6 +61,22 @@ for (const [what, text, records] of DUMPS) {
   Deno.test(`sqlRecords() reads ${what}`, () => {
     assert(isSqlDump(text));
     assert.deepEqual(sqlRecords(text).map(({ line, record }) => [line, record]), records);
+  });
+}
+
+for (
+  const text of [
+    "--\nCOPY public.t (id, data) FROM stdin;\na\tx\nb\ty",
+    "--\nCOPY public.t (id, data) FROM stdin;\na\tx\n",
+    "-- H2\nINSERT INTO T VALUES ('a', 'x'), ('b', 'y",
+    "-- H2\nINSERT INTO T VALUES ('a', 'x'),\n",
+  ]
+) {
+  Deno.test(`sqlRecords() refuses a dump that is cut off: ${JSON.stringify(text.slice(-20))}`, () => {
+    assert.throws(
+      () => sqlRecords(text),
+      (error) => error instanceof UnreadableDump && error.line === text.split("\n").length,
+    );
   });
 }
 
