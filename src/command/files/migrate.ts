@@ -165,11 +165,16 @@ async function enter(folder: string | undefined): Promise<void> {
 async function write(files: readonly ConfigurationFile[]): Promise<void> {
   try {
     await Deno.mkdir(CONF, { mode: 0o755 });
-    for (const file of files) await copyTo(join(CONF, file.path), file);
   } catch (error) {
     if (error instanceof Deno.errors.AlreadyExists) {
       throw new CommandFailed(`${CONF} is there already, expected a folder without one; nothing was changed`);
     }
+    failedAt(CONF, error);
+  }
+  try {
+    for (const file of files) await copyTo(join(CONF, file.path), file);
+  } catch (error) {
+    await Deno.remove(CONF, { recursive: true }).catch(() => {}); // half of it would pass for the whole next time
     failedAt(CONF, error);
   }
 }

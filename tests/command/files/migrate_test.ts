@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { cp } from "node:fs/promises";
-import { convertProperties } from "../../../src/command/files/migration/converted_text.ts";
+import { convertProperties, withGateway } from "../../../src/command/files/migration/converted_text.ts";
 import { createAuthority } from "../../pki/authority.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 import { CommandProcess } from "../../system/command_process.ts";
 import { runFromSource } from "../../system/service_process.ts";
+import { mountSmallDisk } from "../../faults/small_disk.ts";
 
 const authserver = new CommandProcess();
 Deno.test.afterAll(() => authserver[Symbol.asyncDispose]());
@@ -420,6 +421,34 @@ Deno.test("migrate says where it looked for a configuration", async () => {
   const { code, printed } = await at.run("migrate", "..");
   assert.equal(code, 1);
   assert.match(printed, /^authserver migrate: Expected container\.properties in \S+ or in \S+\/conf: /);
+});
+
+const DISK = await mountSmallDisk(64);
+Deno.test.afterAll(() => DISK?.[Symbol.asyncDispose]());
+
+Deno.test({
+  name: "migrate that fails half way leaves nothing that would pass for the whole the next time",
+  ignore: DISK === undefined,
+  async fn() {
+    await using at = await site("variant_a", { "conf/zz-large": "x".repeat(200_000) });
+    const folder = `${DISK?.path}/new`;
+    const { code, err } = await authserver.run(["migrate", `${at.folder}/java`, "--directory", folder], "/");
+    assert.equal(code, 1);
+    assert.match(err, /conf: .*(?:No space left|ENOSPC)/);
+    assert.deepEqual(Array.from(Deno.readDirSync(folder)), []);
+  },
+});
+
+Deno.test("convertProperties() gives the new service a folder of its own, whatever ends and separates lines", () => {
+  for (const [before, after] of [
+    ["persistence.directory=/opt/data\r\n", "persistence.directory=data\r\n"],
+    ["persistence.directory /opt/data\n", "persistence.directory data\n"],
+    ["STARTLOG=/var/log/x.log\r\n", "STARTLOG=logs/authserver-startup.log\r\n"],
+  ] as const) {
+    assert.equal(convertProperties(before, "/etc/x/conf").text, after);
+  }
+  const explicit = { text: "container.security.gateway.enable false\r\n", changes: [] };
+  assert.deepEqual(withGateway(explicit), explicit);
 });
 
 Deno.test("convertProperties() leaves comments and all that is not of the old place as it is", () => {

@@ -36,7 +36,7 @@ const GATEWAY = "container.security.gateway.enable";
 
 /** Makes the Java default of the gateway key explicit in the main file. */
 export function withGateway({ text, changes }: Converted): Converted {
-  if (new RegExp(`^[ \\t]*${RegExp.escape(GATEWAY)}[ \\t]*[=:]`, "m").test(text)) return { text, changes };
+  if (new RegExp(`^[ \\t]*${RegExp.escape(GATEWAY)}[ \\t=:]`, "m").test(text)) return { text, changes };
   const after = `${GATEWAY}=true`;
   const whole = text === "" || text.endsWith("\n") ? text : `${text}\n`;
   const before = "(left out, which is true to the Java service; say false if there is no gateway)";
@@ -47,14 +47,14 @@ export function withGateway({ text, changes }: Converted): Converted {
 }
 
 /** Shares in MySQL are imported into a folder. */
-const MYSQL = /^(\s*)persistence\.class\s*[=:].*MySQLPersist\s*$/;
+const MYSQL = /^(\s*)persistence\.class\s*[=:\s].*MySQLPersist\s*$/;
 
 /** Keys of writable places; absolute paths lead to the old service. */
 const PLACES: readonly (readonly [RegExp, string])[] = [
-  [/^(\s*persistence\.directory\s*[=:]\s*)\/.*$/, "$1data"],
-  [/^(\s*PID=)["']?\/.*$/, "$1logs/authserver.pid"],
-  [/^(\s*STARTLOG=)["']?\/.*$/, "$1logs/authserver-startup.log"],
-  [/^(\s*CONF=)["']?\/.*$/, "$1conf"],
+  [/^(\s*persistence\.directory\s*[=:\s]\s*)\/.*?(\r?)$/, "$1data$2"],
+  [/^(\s*PID=)["']?\/.*?(\r?)$/, "$1logs/authserver.pid$2"],
+  [/^(\s*STARTLOG=)["']?\/.*?(\r?)$/, "$1logs/authserver-startup.log$2"],
+  [/^(\s*CONF=)["']?\/.*?(\r?)$/, "$1conf$2"],
 ];
 
 function ownPlaces(line: string): string {
