@@ -302,6 +302,8 @@ Deno.test("restore makes missing folders, drops a log of SQLite that is left, an
   const { mode, uid } = await Deno.stat(users);
   assert.equal((mode ?? 0) & 0o777, 0o640);
   if (isRoot) assert.equal(uid, 12_345);
+  const folder = await Deno.stat(`${site.folder}/conf`);
+  assert.notEqual((folder.mode ?? 0) & 0o010, 0, "who may read a file may enter its folder");
   await using system = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
   assert.deepEqual(await shares(system), ["one"]);
 });

@@ -292,8 +292,12 @@ async function writeAs(path: string, bytes: Uint8Array, { mode, uid, gid }: Owne
   await file.sync();
 }
 
-async function makeFolder(folder: string, { uid, gid }: Owned): Promise<void> {
+/** Makes the missing folders of a file. Whoever may read the file may enter them. */
+async function makeFolder(folder: string, owned: Owned): Promise<void> {
   if (await unlessAbsent(Deno.stat(folder)) !== undefined) return;
-  await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
-  if (Deno.uid() === 0) await Deno.chown(folder, uid, gid);
+  await makeFolder(dirname(folder), owned);
+  await Deno.mkdir(folder, { mode: 0o700 });
+  const readers = owned.mode & 0o044;
+  await Deno.chmod(folder, 0o700 | readers | readers >> 2);
+  if (Deno.uid() === 0) await Deno.chown(folder, owned.uid, owned.gid);
 }
