@@ -126,7 +126,9 @@ export class Cores {
     const known = core?.permissions.net || [];
     if (core === undefined || net === false || net.every((host) => known.includes(host))) return;
     if (this.#leaving.size >= MOST_LEAVING) {
-      return reports.log.warn("new addresses of hosts wait for requests of earlier cores; a reload applies them");
+      return reports.log.warn(
+        "new addresses of hosts wait for requests of earlier cores; a reload applies them",
+      );
     }
     reports.log.info("addresses of hosts changed");
     await changes.inTurn(() => this.#replace()).catch((error) =>

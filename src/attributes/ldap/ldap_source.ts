@@ -83,7 +83,7 @@ export class LdapSource implements AttributeSource {
     if (found.kind === "several") {
       throw httpError("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: several entries of the user`);
     }
-    if (found.kind === "none") return NO_ATTRIBUTES;
+    if (found.kind !== "found") return NO_ATTRIBUTES;
     const { entry } = found;
     const variables = variablesOf(entry);
     const assigned = this.#expressions.attributes(variables);

@@ -249,10 +249,11 @@ async function isServed(configuration: string): Promise<boolean> {
 async function putBack(folder: string, { files }: Manifest) {
   const stamp = new Date().toISOString().replace(/\D/g, "").slice(0, 14);
   const undo: (() => Promise<void>)[] = [];
+  const made = new Map<string, number>();
   try {
     for (const { path, ...about } of files) {
       const next = `${path}.restored-${stamp}`;
-      await makeFolder(dirname(path), about);
+      await makeFolder(dirname(path), about, made);
       undo.push(() => Deno.remove(next));
       await writeAs(next, await Deno.readFile(copyOf(folder, path)), about);
     }
@@ -292,12 +293,15 @@ async function writeAs(path: string, bytes: Uint8Array, { mode, uid, gid }: Owne
   await file.sync();
 }
 
-/** Makes the missing folders of a file. Whoever may read the file may enter them. */
-async function makeFolder(folder: string, owned: Owned): Promise<void> {
-  if (await unlessAbsent(Deno.stat(folder)) !== undefined) return;
-  await makeFolder(dirname(folder), owned);
-  await Deno.mkdir(folder, { mode: 0o700 });
+/** Makes the missing folders of a file. Whoever may read the file may enter them. @param made Their modes so far. */
+async function makeFolder(folder: string, owned: Owned, made: Map<string, number>): Promise<void> {
+  const before = made.get(folder);
+  if (before === undefined && await unlessAbsent(Deno.stat(folder)) !== undefined) return;
+  await makeFolder(dirname(folder), owned, made);
+  if (before === undefined) await Deno.mkdir(folder, { mode: 0o700 });
   const readers = owned.mode & 0o044;
-  await Deno.chmod(folder, 0o700 | readers | readers >> 2);
-  if (Deno.uid() === 0) await Deno.chown(folder, owned.uid, owned.gid);
+  const mode = (before ?? 0o700) | readers | readers >> 2;
+  made.set(folder, mode);
+  await Deno.chmod(folder, mode);
+  if (before === undefined && Deno.uid() === 0) await Deno.chown(folder, owned.uid, owned.gid);
 }

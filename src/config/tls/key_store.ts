@@ -24,7 +24,9 @@ export function openKeyStore(pfx: Uint8Array, password: string | undefined) {
   }
   if (others.length > 0) {
     throw new UnusableStore(
-      `expected a key store with one private key, this one has ${others.length + 1}; export the one to use: ` +
+      `expected a key store with one private key, this one has ${
+        others.length + 1
+      }; export the one to use: ` +
         "keytool -importkeystore -srckeystore <old> -srcalias <alias> -destkeystore <new> -deststoretype pkcs12",
     );
   }

@@ -160,7 +160,9 @@ function linkRoutes(sharing: SharingParts, hasSignIn: boolean): Route[] {
       signedIn: true,
       heedsCapabilities: true,
       failed: async (failure, asked) =>
-        hasSignIn || failure.code !== "ERR_UNAUTHENTICATED" ? await linkPasswordPage(failure, asked) : undefined,
+        hasSignIn || failure.code !== "ERR_UNAUTHENTICATED"
+          ? await linkPasswordPage(failure, asked)
+          : undefined,
     }],
     ["POST", "/drop/:server/:id", bring, drop],
     ["POST", "/drop/:server/:id/*rest", bring, drop],

@@ -197,7 +197,10 @@ Deno.test("readSamlResponse() names users by a template, in the format that was 
 });
 
 Deno.test("readSamlResponse() keeps no assertion beyond the end of its session", async () => {
-  const edit = replace("<saml:AuthnStatement", `<saml:AuthnStatement SessionNotOnOrAfter="${after(30, OPTIONS)}"`);
+  const edit = replace(
+    "<saml:AuthnStatement",
+    `<saml:AuthnStatement SessionNotOnOrAfter="${after(30, OPTIONS)}"`,
+  );
   assert.equal((await read(await make({ edit }))).usableUntil, NOW + 30_000);
 });
 

@@ -424,7 +424,7 @@ Deno.test("migrate says where it looked for a configuration", async () => {
 });
 
 const DISK = await mountSmallDisk(64);
-Deno.test.afterAll(() => DISK?.[Symbol.asyncDispose]());
+Deno.test.afterAll(async () => await DISK?.[Symbol.asyncDispose]());
 
 Deno.test({
   name: "migrate that fails half way leaves nothing that would pass for the whole the next time",
@@ -440,11 +440,13 @@ Deno.test({
 });
 
 Deno.test("convertProperties() gives the new service a folder of its own, whatever ends and separates lines", () => {
-  for (const [before, after] of [
-    ["persistence.directory=/opt/data\r\n", "persistence.directory=data\r\n"],
-    ["persistence.directory /opt/data\n", "persistence.directory data\n"],
-    ["STARTLOG=/var/log/x.log\r\n", "STARTLOG=logs/authserver-startup.log\r\n"],
-  ] as const) {
+  for (
+    const [before, after] of [
+      ["persistence.directory=/opt/data\r\n", "persistence.directory=data\r\n"],
+      ["persistence.directory /opt/data\n", "persistence.directory data\n"],
+      ["STARTLOG=/var/log/x.log\r\n", "STARTLOG=logs/authserver-startup.log\r\n"],
+    ] as const
+  ) {
     assert.equal(convertProperties(before, "/etc/x/conf").text, after);
   }
   const explicit = { text: "container.security.gateway.enable false\r\n", changes: [] };

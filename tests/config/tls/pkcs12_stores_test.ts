@@ -24,7 +24,10 @@ interface Store {
 
 Deno.test("openKeyStore() refuses several keys, and encodings that it does not read, and names the commands", () => {
   const several = store({ password: "secret", macRounds: 2048, keys: 2 });
-  assert.throws(() => openKeyStore(several, "secret"), /one private key, this one has 2; .*keytool .*-srcalias/);
+  assert.throws(
+    () => openKeyStore(several, "secret"),
+    /one private key, this one has 2; .*keytool .*-srcalias/,
+  );
   const indefinite = Uint8Array.of(0x30, 0x80, 0x02, 0x01, 0x03, 0x00, 0x00);
   assert.throws(() => openKeyStore(indefinite, "secret"), /supported encoding.*openssl pkcs12/);
 });
