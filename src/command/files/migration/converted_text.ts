@@ -47,11 +47,11 @@ export function withGateway({ text, changes }: Converted): Converted {
 }
 
 /** Shares in MySQL are imported into a folder. */
-const MYSQL = /^(\s*)persistence\.class\s*[=:\s].*MySQLPersist\s*$/;
+const MYSQL = /^(\s*)persistence\.class(?:\s*[=:]|\s).*MySQLPersist\s*$/;
 
 /** Keys of writable places; absolute paths lead to the old service. */
 const PLACES: readonly (readonly [RegExp, string])[] = [
-  [/^(\s*persistence\.directory\s*[=:\s]\s*)\/.*?(\r?)$/, "$1data$2"],
+  [/^(\s*persistence\.directory(?:\s*[=:]|\s)\s*)\/.*?(\r?)$/, "$1data$2"],
   [/^(\s*PID=)["']?\/.*?(\r?)$/, "$1logs/authserver.pid$2"],
   [/^(\s*STARTLOG=)["']?\/.*?(\r?)$/, "$1logs/authserver-startup.log$2"],
   [/^(\s*CONF=)["']?\/.*?(\r?)$/, "$1conf$2"],
