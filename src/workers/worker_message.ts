@@ -38,7 +38,7 @@ export type ToCoreWorker =
   | { readonly kind: "audit-state"; readonly fails: boolean }
   /** The service stops soon: health checks announce it. */
   | { readonly kind: "leave" }
-  /** It has a successor. */
+  /** Tells that a successor gets the requests to come: ends notifications and the entry of the instance. */
   | { readonly kind: "retire" }
   | { readonly kind: "ping" }
   | { readonly kind: "close"; readonly last: boolean };

@@ -97,7 +97,7 @@ async function propfind(dav: DavCall): Promise<HttpResponse> {
   if (depth === undefined) return infiniteDepth();
   using session = await files.open(target.path, call.signal);
   const entry = there(dav, await find(session, target.path));
-  // Without the database people still read; what changes something checks locks and fails.
+  // Listings work without the database; requests that change something check locks and fail.
   const locks = await parts.locks.at(user, target.path, { below: true }).catch(rescue(HttpError, () => []));
   const shown = locks.map((lock) => ({ ...lock, root: hrefOfLock(call, lock.path) }));
   const resource = (href: string, path: string, entry: DatedEntry): DavResource => ({

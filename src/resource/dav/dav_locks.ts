@@ -57,7 +57,7 @@ export class DavLocks {
     wanted: Pick<DavLock, "path" | "directory" | "deep" | "shared" | "note">,
     timeout: string | null,
   ): Promise<DavLock> {
-    this.#known = undefined; // the word of another instance's lock may be on its way
+    this.#known = undefined; // the notification of another instance's lock may not have arrived yet
     const others = await this.at(user, wanted.path, { below: wanted.deep });
     if (others.some(({ shared }) => !shared || !wanted.shared)) throw httpError("ERR_LOCKED");
     const own = (await this.#all()).filter(({ owner }) => owner === user.owner);

@@ -140,7 +140,7 @@ async function replaced(
   return own;
 }
 
-/** Returns {ERR_NOT_PERMITTED} for owners whose login has not the account of their share. */
+/** Returns {ERR_NOT_PERMITTED} for owners whose login lacks the account of their share. */
 export function accountLost({ uid }: Share): HttpError {
   return notPermitted(`This share is for the files of ${uid}, and your login has not its account and group`);
 }

@@ -68,7 +68,7 @@ export async function answerUpload(
   });
 }
 
-/** Returns the digest of what arrived, if the request wants one. Without it the file is there all the same. */
+/** Returns the digest of what arrived, if the request wants one. The upload succeeds without it, too. */
 async function digestOf(
   call: Call,
   place: UploadPlace,
