@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { Agent } from "node:https";
 import { connect, createServer } from "node:net";
 import { note } from "../faults/fault_table.ts";
+import { until } from "../fixtures/deadline.ts";
 import { ask } from "./ask.ts";
 import { ALICE, createSite, runAt, runService, type Site, type SystemUnderTest } from "./running_service.ts";
 import { runAuthserver } from "./service_process.ts";
@@ -66,6 +67,7 @@ Deno.test("a service that drains tells health checks, and serves everybody else 
   assert.equal((await system.ask("/health/ready")).status, 200);
   Deno.kill(system.service.pid, "SIGTERM");
   await system.logged(/draining, still serving seconds=3600/);
+  await until(async () => (await system.ask("/health/ready")).status !== 200, { what: "the core drains" });
   const ready = await system.ask("/health/ready");
   const { ready: isReady, code, errorMessage, servers } = ready.json();
   assert.deepEqual([ready.status, isReady, code, servers], [503, false, "ERR_DRAINING", {
