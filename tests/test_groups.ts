@@ -28,6 +28,13 @@ const TOGETHER = [
   "workers",
 ];
 
+/** Folders whose test files run in groups of {@link IN_PART}: together they would take too long. */
+const IN_PARTS = ["attack", "build", "docs", "system"];
+const IN_PART = 6;
+
+/** Files of those folders that measure the memory or the time of their process. */
+const ALONE = ["attack/timing_test.ts", "system/sharing/memory_test.ts"];
+
 /** Files that last longest, by the clock: they begin first, so that none is left alone at the end. Those of groups follow. */
 const LONGEST = [
   "faults/upgrade_test.ts",
@@ -66,19 +73,24 @@ export async function writeTestGroups(tests: string): Promise<TestGroups> {
   const countsOpen = (file: string) => /sanitize\w+: true/.test(Deno.readTextFileSync(file));
   const add = async (below: string): Promise<void> => {
     const found: string[] = [];
-    const isTogether = TOGETHER.includes(below.split("/", 1).join());
+    const [folder = ""] = below.split("/", 1);
+    const isInParts = IN_PARTS.includes(folder);
+    const runsAlone = (file: string) =>
+      !isInParts && !TOGETHER.includes(folder) || LONGEST.includes(file) || ALONE.includes(file);
     for (
       const entry of Array.from(Deno.readDirSync(tests + below)).sort((a, b) => a.name < b.name ? -1 : 1)
     ) {
       if (entry.isDirectory) await add(`${below}${entry.name}/`);
       else if (entry.name.endsWith("_test.ts")) {
         const file = `${tests}${below}${entry.name}`;
-        (isTogether && !countsOpen(file) ? found : files).push(file);
+        (runsAlone(below + entry.name) || countsOpen(file) ? files : found).push(file);
       }
     }
-    if (found.length > 0) {
-      const module = `${made}/${below.replaceAll("/", "_")}test.ts`;
-      const imports = found.map((file) => `import ${JSON.stringify(`file://${file}`)};\n`);
+    const parts = isInParts ? Math.ceil(found.length / IN_PART) : Math.min(found.length, 1);
+    for (let part = 0; part < parts; part++) {
+      const module = `${made}/${below.replaceAll("/", "_")}${part}_test.ts`;
+      const imports = found.filter((_, i) => i % parts === part)
+        .map((file) => `import ${JSON.stringify(`file://${file}`)};\n`);
       await Deno.writeTextFile(module, imports.join(""));
       modules.push(module);
     }

@@ -1,5 +1,6 @@
 /** A campaign: clients do random things at several instances while random faults strike, and all of it is checked. */
 import { setTimeout as delay } from "node:timers/promises";
+import { LONG } from "../long/results.ts";
 import { ALICE } from "../system/running_service.ts";
 import type { Instance } from "../system/several_instances.ts";
 import { EVERYBODY } from "../system/sharing/sharing_system.ts";
@@ -23,6 +24,8 @@ const TOKEN_CLIENTS = 1;
 const UPLOAD_CLIENTS = 2;
 /** After the last fault, until all instances have read everything again, in milliseconds. */
 const SETTLED_MS = 20_000;
+/** Pause of a client after each step, in milliseconds; longer where other tests share the processors. */
+const PAUSE_MS = LONG ? 20 : 100;
 const SHARES = "/rest/share/HPC";
 /** Longest wait for an answer, and for an instance that should serve again, in milliseconds. */
 const PATIENCE_MS = 120_000;
@@ -114,7 +117,7 @@ class Campaign {
       const draw = drawFrom(seed * 1000 + i);
       while (!this.over) {
         await step(draw);
-        await delay(20);
+        await delay(PAUSE_MS);
       }
     });
   }
