@@ -15,6 +15,11 @@ const KEPT: readonly (readonly [what: string, file: string, given: PathLimits, s
     includes: "a/*:/b/*",
     excludes: ".ssh/*",
   }],
+  ["ends of names from home, which a session may leave", "", { includes: "*.txt:a", excludes: "/x: *.key" }, {
+    includes: "/*.txt:a",
+    excludes: "/x:/*.key",
+  }],
+  ["ends of names in the home directory alone", "./", { excludes: "*.key" }, { excludes: "*.key" }],
   ["patterns below", "/data/", { includes: "/data/a/*:/data/b" }, { includes: "/data/a/*:/data/b" }],
   ["one of two below", "/data/public/", { includes: "/work/ann/*:/data/public/*" }, {
     includes: "/data/public/*",
