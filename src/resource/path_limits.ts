@@ -67,8 +67,8 @@ export function scopeWithin(
   }
   const permission = permitted.some(({ access }) => access === "all") ? "FULL" : "READ";
   try {
+    const { excludes } = limitsWithin(file, { includes: own, excludes: forbidden });
     const { includes } = grantedScope(file, [{ includes: own }]);
-    const { excludes } = limitsWithin(file, { excludes: forbidden });
     return { permission, includes, excludes };
   } catch (error) {
     if (!isHttpError(error, "ERR_SCOPE_NOT_EXPRESSIBLE")) throw error;

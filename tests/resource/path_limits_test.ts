@@ -131,8 +131,14 @@ Deno.test("scopeWithin() stays within the account's own limits", () => {
   const apart = { includes: "/home/*" };
   assert.throws(
     () => scopeWithin(MIXED, "/data/run7/", apart),
-    (error) => isHttpError(error, "ERR_OUTSIDE_CAPABILITIES"),
+    (error) => isHttpError(error, "ERR_OUTSIDE_LIMITS"),
   );
+  for (const includes of ["data/*", "data/*:/data/*"]) {
+    assert.throws(
+      () => scopeWithin(MIXED, "/data/run7/", { includes }),
+      (error) => isHttpError(error, "ERR_LIMITS_FROM_HOME"),
+    );
+  }
 });
 
 for (
