@@ -9,7 +9,7 @@ import type { UserAttributes } from "./user_attributes.ts";
 export interface ServerAttributes {
   readonly uid: string;
   readonly gid?: string; // absent: the account's primary group
-  readonly furtherGroups: readonly string[]; // replaces the account's supplementary groups
+  readonly groups?: string; // `gid`, and after `:` those that replace the account's supplementary groups
   readonly availableGroups: readonly string[];
   readonly rateLimit: number; // bytes per second before reservations; 0: no limit
   readonly includes?: string; // allowed path patterns, separated by `:`
@@ -50,7 +50,7 @@ export function attributesOnServer(
   const others = requestedGroup === undefined || requestedGroup === local.group
     ? [local.group ?? [], local.furtherGroups ?? []].flat()
     : requested;
-  const [gid, ...furtherGroups] = groups.length > 0 ? groups : others;
+  const named = groups.length > 0 ? groups : others;
   if (isPrivilegedAccount(uid)) {
     throw httpError(
       "ERR_ACCOUNT_REFUSED",
@@ -58,7 +58,7 @@ export function attributesOnServer(
     );
   }
   checkName(uid, "xlogin");
-  for (const name of [gid ?? [], furtherGroups].flat()) checkName(name, "group");
+  for (const name of named) checkName(name, "group");
 
   const patterns = (suffix: "includes" | "excludes") => {
     const list = configured(suffix);
@@ -75,13 +75,22 @@ export function attributesOnServer(
   const excludes = patterns("excludes");
   return {
     uid,
-    gid,
-    furtherGroups,
+    gid: named[0],
+    groups: named.length === 0 ? undefined : named.join(":"),
     availableGroups,
     rateLimit: rateLimit(server, configured("rateLimit")),
     includes,
     excludes,
   };
+}
+
+/** Reports whether an account has each group of a list with `:` between. */
+export function hasGroups(
+  { groups = "", availableGroups }: ServerAttributes,
+  list: string | undefined,
+): boolean {
+  const own = [...groupNames(groups), ...availableGroups];
+  return list === undefined || groupNames(list).every((group) => own.includes(group));
 }
 
 /** Returns a user's accounts on all servers. */

@@ -34,7 +34,7 @@ export async function ownFiles(
   if (instance === undefined && !status.worthTrying) {
     throw httpError("ERR_SERVER_DOWN", { status: statusText(status, false) });
   }
-  const { uid, gid } = account;
+  const { uid, gid, groups: group } = account;
   call.audit({ uid, gid });
   const home = async () => {
     const info = await facts.daemons.userInfo(uid, call.signal);
@@ -44,7 +44,6 @@ export async function ownFiles(
     return absolutePath(`${info.home}/`);
   };
   const limits = await fromHome(account, home);
-  const group = gid === undefined ? undefined : [gid, ...account.furtherGroups].join(":");
   const common = {
     user: uid,
     group,
