@@ -33,8 +33,7 @@ export function attributesOnServer(
   server: string,
   { requestedGroup, log }: { readonly requestedGroup?: string; readonly log: Logger },
 ): ServerAttributes {
-  const { restricted } = user;
-  const local = restricted === undefined || restricted.servers.includes(server) ? user : restricted.elsewhere;
+  const local = attributesFor(user, server);
   const configured = (suffix: ServerSuffix) => serverAttribute(local.extra, server, suffix, log);
   const listed = configured("group");
   const groups = listed === undefined ? [] : groupNames(listed);
@@ -78,7 +77,7 @@ export function attributesOnServer(
     gid: named[0],
     groups: named.length === 0 ? undefined : named.join(":"),
     availableGroups,
-    rateLimit: rateLimit(server, configured("rateLimit")),
+    rateLimit: rateLimitOnServer(user, server, log),
     includes,
     excludes,
   };
@@ -128,7 +127,14 @@ function serverAttribute(
   return value;
 }
 
-function rateLimit(server: string, text: string | undefined): number {
+function attributesFor(user: UserAttributes, server: string): UserAttributes {
+  const { restricted } = user;
+  return restricted === undefined || restricted.servers.includes(server) ? user : restricted.elsewhere;
+}
+
+/** Returns a user's rate limit on one server, which needs no account. @throws {ERR_USER_ATTRIBUTE} */
+export function rateLimitOnServer(user: UserAttributes, server: string, log: Logger): number {
+  const text = serverAttribute(attributesFor(user, server).extra, server, "rateLimit", log);
   if (text === undefined) return 0;
   const rate = parseRate(text);
   if (rate.kind === "invalid") {
