@@ -9,7 +9,7 @@ import type { UserAttributes } from "./user_attributes.ts";
 export interface ServerAttributes {
   readonly uid: string;
   readonly gid?: string; // absent: the account's primary group
-  readonly furtherGroups: readonly string[]; // replaces the account's supplementary groups
+  readonly groups?: string; // `gid`, and after `:` those that replace the account's supplementary groups
   readonly availableGroups: readonly string[];
   readonly rateLimit: number; // bytes per second before reservations; 0: no limit
   readonly includes?: string; // allowed path patterns, separated by `:`
@@ -33,8 +33,7 @@ export function attributesOnServer(
   server: string,
   { requestedGroup, log }: { readonly requestedGroup?: string; readonly log: Logger },
 ): ServerAttributes {
-  const { restricted } = user;
-  const local = restricted === undefined || restricted.servers.includes(server) ? user : restricted.elsewhere;
+  const local = attributesFor(user, server);
   const configured = (suffix: ServerSuffix) => serverAttribute(local.extra, server, suffix, log);
   const listed = configured("group");
   const groups = listed === undefined ? [] : groupNames(listed);
@@ -50,7 +49,7 @@ export function attributesOnServer(
   const others = requestedGroup === undefined || requestedGroup === local.group
     ? [local.group ?? [], local.furtherGroups ?? []].flat()
     : requested;
-  const [gid, ...furtherGroups] = groups.length > 0 ? groups : others;
+  const named = groups.length > 0 ? groups : others;
   if (isPrivilegedAccount(uid)) {
     throw httpError(
       "ERR_ACCOUNT_REFUSED",
@@ -58,7 +57,7 @@ export function attributesOnServer(
     );
   }
   checkName(uid, "xlogin");
-  for (const name of [gid ?? [], furtherGroups].flat()) checkName(name, "group");
+  for (const name of named) checkName(name, "group");
 
   const patterns = (suffix: "includes" | "excludes") => {
     const list = configured(suffix);
@@ -75,13 +74,22 @@ export function attributesOnServer(
   const excludes = patterns("excludes");
   return {
     uid,
-    gid,
-    furtherGroups,
+    gid: named[0],
+    groups: named.length === 0 ? undefined : named.join(":"),
     availableGroups,
-    rateLimit: rateLimit(server, configured("rateLimit")),
+    rateLimit: rateLimitOnServer(user, server, log),
     includes,
     excludes,
   };
+}
+
+/** Reports whether an account has each group of a list with `:` between. */
+export function hasGroups(
+  { groups = "", availableGroups }: ServerAttributes,
+  list: string | undefined,
+): boolean {
+  const own = [...groupNames(groups), ...availableGroups];
+  return list === undefined || groupNames(list).every((group) => own.includes(group));
 }
 
 /** Returns a user's accounts on all servers. */
@@ -119,7 +127,14 @@ function serverAttribute(
   return value;
 }
 
-function rateLimit(server: string, text: string | undefined): number {
+function attributesFor(user: UserAttributes, server: string): UserAttributes {
+  const { restricted } = user;
+  return restricted === undefined || restricted.servers.includes(server) ? user : restricted.elsewhere;
+}
+
+/** Returns a user's rate limit on one server, which needs no account. @throws {ERR_USER_ATTRIBUTE} */
+export function rateLimitOnServer(user: UserAttributes, server: string, log: Logger): number {
+  const text = serverAttribute(attributesFor(user, server).extra, server, "rateLimit", log);
   if (text === undefined) return 0;
   const rate = parseRate(text);
   if (rate.kind === "invalid") {

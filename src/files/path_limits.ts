@@ -1,4 +1,4 @@
-import { patternsOf } from "../model/wildcards.ts";
+import { movesWithStart, patternsOf } from "../model/wildcards.ts";
 import { withoutSlash } from "../model/absolute_path.ts";
 import { coversAllBelow, matchesPattern, mayMatchBelow } from "./path_pattern.ts";
 
@@ -12,8 +12,8 @@ export interface PathLimits {
 }
 
 /**
- * Reports whether the owner may reach a path; a directory passes if something below may match. To share less in doubt,
- * relative excludes apply at every depth and relative includes from the root.
+ * Reports whether the owner may reach a path; a directory passes if something below may match. Relative patterns count
+ * from a home directory that is unknown here: such excludes apply at every depth, such includes to nothing.
  */
 export function withinLimits({ includes, excludes }: PathLimits, path: string): boolean {
   const directory = path.endsWith("/");
@@ -32,21 +32,19 @@ export function withinAll(limits: readonly PathLimits[], path: string): boolean 
   return limits.every((each) => withinLimits(each, path));
 }
 
-/** Returns absolute include patterns; empty includes everything. */
-export function includePatterns(text: string | undefined): readonly string[] {
-  return split(text).map((pattern) => withoutSlash(pattern.startsWith("/") ? pattern : `/${pattern}`));
+/** Returns absolute include patterns; no pattern includes everything. The empty pattern matches nothing. */
+export function includePatterns(text = ""): readonly string[] {
+  return patternsOf(text).map((pattern) =>
+    movesWithStart(pattern) ? "" : withoutSlash(pattern.startsWith("/") ? pattern : `/${pattern}`)
+  );
 }
 
 /** Returns exclude patterns; relative ones for every depth. */
-export function excludePatterns(text: string | undefined): readonly string[] {
-  return split(text).flatMap((pattern) => {
-    const bare = withoutSlash(pattern);
+export function excludePatterns(text = ""): readonly string[] {
+  return patternsOf(text).flatMap((pattern) => {
+    const bare = withoutSlash(pattern.replace(/^\.\//, ""));
     return bare.startsWith("/") ? [bare] : [`/${bare}`, `*/${bare}`];
   });
-}
-
-function split(text = ""): string[] {
-  return patternsOf(text).map((pattern) => pattern.replace(/^\.\//, "")).filter((pattern) => pattern !== "");
 }
 
 /** Reports whether limits permit a directory (with its last slash) with everything that is, or will be, below it. */

@@ -22,7 +22,7 @@ import { type ServerEntry, serverEntry } from "../resource/server_list.ts";
 import { groupRefusal } from "../resource/group_refusal.ts";
 import type { ServerFacts } from "../resource/server_facts.ts";
 import type { ServiceFacts } from "../resource/service_section.ts";
-import { nameOnServer, targetsOnServer } from "../resource/share/names.ts";
+import { accountOn, nameOnServer, targetsOnServer } from "../resource/share/names.ts";
 import { ownersView, targetsView } from "../resource/share/share_json.ts";
 import type { SharingParts } from "../resource/share/sharing_parts.ts";
 
@@ -146,7 +146,7 @@ ${
       [SAYS.refused, entry.refusal?.reason],
       [SAYS.account, entry.uid],
       [SAYS.group, entry.gid],
-      [SAYS.groupRefused, up && await refusesGroup(call, entry, server.name, parts) && entry.gid],
+      [SAYS.groupRefused, up && entry.uid !== undefined && await refusedGroup(call, server.name, parts)],
       [SAYS.groups, entry.availableGroups?.join(", ")],
       [SAYS.rate, entry.rateLimit !== undefined && [size(entry.rateLimit), "/s"]],
       [SAYS.allowed, paths(entry.allowed)],
@@ -170,28 +170,27 @@ const GROUP_TRIAL_MS = 2000;
 const GROUP_HOLDS_MS = 600_000;
 const GROUP_PAUSE_MS = 60_000;
 
-/** Reports whether the daemon refuses the group of a session; false where the service opens no data sessions. */
-async function refusesGroup(
-  { caller, signal }: Call,
-  { uid, gid }: ServerEntry,
+/** Returns the groups of a session if the daemon refuses them; `undefined` also where the service opens no data sessions. */
+async function refusedGroup(
+  call: Call,
   server: string,
   { sessions, groups }: StatusParts,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const client = sessions.get(server);
-  if (client === undefined || uid === undefined || gid === undefined || caller.kind === "anonymous") {
-    return false;
-  }
-  return await groups.get([server, uid, gid], async (given) => {
+  const { uid, groups: group } = accountOn(call, server) ?? {};
+  if (client === undefined || uid === undefined || group === undefined) return undefined;
+  const isRefused = await groups.get([server, uid, group], async (given) => {
     const within = AbortSignal.any([given, AbortSignal.timeout(GROUP_TRIAL_MS)]);
     try {
-      const value = await groupRefusal(client, { user: uid, group: gid }, within) !== undefined;
+      const value = await groupRefusal(client, { user: uid, group }, within) !== undefined;
       return { value, good: true, lifetimeMs: GROUP_HOLDS_MS };
     } catch (error) {
       given.throwIfAborted();
       if (!within.aborted && !(error instanceof HttpError)) throw error;
       return { value: false, good: true, lifetimeMs: GROUP_PAUSE_MS };
     }
-  }, signal);
+  }, call.signal);
+  return isRefused ? group : undefined;
 }
 
 function reservations({ reservations }: ServerFacts, uid: string | undefined, now: number): Content[] {

@@ -30,7 +30,7 @@ export async function openSession(call: Call, names: NameService | undefined): P
     requestedGroup: request.group,
     log: call.log,
   });
-  const { uid, gid } = account;
+  const { uid, gid, groups } = account;
   const capabilities = capabilitiesOf(call.caller);
   const session = capabilities !== undefined
     ? { file: request.file, ...scopeWithin(capabilities, request.file, account) }
@@ -49,7 +49,7 @@ export async function openSession(call: Call, names: NameService | undefined): P
   call.audit({ uid, gid });
   const grant = await facts.daemons.openSession({
     user: uid,
-    group: gid === undefined ? undefined : [gid, ...account.furtherGroups].join(":"),
+    group: groups,
     clientAddresses,
     persistent: request.persistent,
     streams: request.streamCount,

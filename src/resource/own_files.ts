@@ -4,7 +4,7 @@ import type { PathLimits } from "../files/path_limits.ts";
 import { absolutePath } from "../model/absolute_path.ts";
 import { httpError } from "../model/http_error.ts";
 import { restrictionsOf } from "../model/identity.ts";
-import { isRelativePattern, patternsOf } from "../model/wildcards.ts";
+import { movesWithStart, patternsOf } from "../model/wildcards.ts";
 import type { Call } from "./call.ts";
 import { capabilitiesOf, scopeWithin } from "./path_limits.ts";
 import { checkLogin } from "./login_policy.ts";
@@ -34,7 +34,7 @@ export async function ownFiles(
   if (instance === undefined && !status.worthTrying) {
     throw httpError("ERR_SERVER_DOWN", { status: statusText(status, false) });
   }
-  const { uid, gid } = account;
+  const { uid, gid, groups: group } = account;
   call.audit({ uid, gid });
   const home = async () => {
     const info = await facts.daemons.userInfo(uid, call.signal);
@@ -44,7 +44,6 @@ export async function ownFiles(
     return absolutePath(`${info.home}/`);
   };
   const limits = await fromHome(account, home);
-  const group = gid === undefined ? undefined : [gid, ...account.furtherGroups].join(":");
   const common = {
     user: uid,
     group,
@@ -62,19 +61,19 @@ export async function ownFiles(
   );
 }
 
-/** Resolves relative patterns as a session in the home directory does. */
+/** Resolves relative patterns as a session in the home directory does. Suffix patterns (`*.txt`) apply everywhere. */
 async function fromHome(
   { includes, excludes }: PathLimits,
   home: () => Promise<string>,
 ): Promise<PathLimits> {
   const patterns = [includes, excludes].flatMap((list) => patternsOf(list ?? ""));
-  if (!patterns.some(isRelativePattern)) return { includes, excludes };
+  if (!patterns.some(movesWithStart)) return { includes, excludes };
   const start = await home();
   const absolute = (list: string | undefined) =>
     list === undefined
       ? undefined
       : patternsOf(list).map((pattern) =>
-        isRelativePattern(pattern) ? `${start}${pattern.replace(/^(?:\.\/+)+/, "")}` : pattern
+        movesWithStart(pattern) ? `${start}${pattern.replace(/^(?:\.\/+)+/, "")}` : pattern
       ).join(":");
   return { includes: absolute(includes), excludes: absolute(excludes) };
 }

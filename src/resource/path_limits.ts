@@ -1,5 +1,5 @@
 import type { PathLimits } from "../files/path_limits.ts";
-import { movesWithStart, patternsOf } from "../model/wildcards.ts";
+import { isRelativePattern, movesWithStart, patternsOf } from "../model/wildcards.ts";
 import { httpError, isHttpError } from "../model/http_error.ts";
 import { coversAllBelow, mayMatchBelow } from "../files/path_pattern.ts";
 import type { AccessPermission } from "../daemon/daemon_group.ts";
@@ -10,11 +10,12 @@ import { grantedScope } from "../files/session_scope.ts";
  * Returns the limits that apply to a session. Daemons read relative patterns from the start of the session and drop a
  * session with a pattern outside it (daemon-protocol.md 4), and users choose the start. So relative patterns require the
  * home directory (from `/`, `.ssh/*` would protect nothing), and absolute ones are dropped or rewritten.
- * @param file Start, with its last slash; empty is the home directory.
+ * @param file Start, with its last slash; empty is the home directory, which a session may leave.
  * @throws {ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS}
  */
 export function limitsWithin(file: string, { includes, excludes }: PathLimits): PathLimits {
-  if (file === "" || file === "./") return { includes, excludes };
+  if (file === "") return { includes: everywhere(includes), excludes: everywhere(excludes) };
+  if (file === "./") return { includes, excludes };
   const allowed = includes === undefined ? undefined : concerning(patternsOf(includes), file);
   const forbidden = excludes === undefined ? [] : concerning(patternsOf(excludes), file);
   if (allowed?.length === 0 || forbidden.includes(ALL)) throw httpError("ERR_OUTSIDE_LIMITS");
@@ -22,6 +23,14 @@ export function limitsWithin(file: string, { includes, excludes }: PathLimits): 
 }
 
 const ALL = "*";
+
+/** Makes suffix patterns (`*.txt`) apply outside the home directory, too. */
+function everywhere(list: string | undefined): string | undefined {
+  return list &&
+    patternsOf(list).map((pattern) =>
+      isRelativePattern(pattern) && !movesWithStart(pattern) ? `/${pattern}` : pattern
+    ).join(":");
+}
 
 function concerning(patterns: readonly string[], file: string): string[] {
   return patterns.flatMap((pattern) => {
@@ -58,8 +67,8 @@ export function scopeWithin(
   }
   const permission = permitted.some(({ access }) => access === "all") ? "FULL" : "READ";
   try {
+    const { excludes } = limitsWithin(file, { includes: own, excludes: forbidden });
     const { includes } = grantedScope(file, [{ includes: own }]);
-    const { excludes } = limitsWithin(file, { excludes: forbidden });
     return { permission, includes, excludes };
   } catch (error) {
     if (!isHttpError(error, "ERR_SCOPE_NOT_EXPRESSIBLE")) throw error;

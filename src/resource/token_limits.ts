@@ -60,7 +60,10 @@ export function confinedFrom(
   const restrictions = restrictionsOf(caller);
   const permission = PERMISSIONS[restrictions.activity ?? "all"];
   if (restrictions.paths === undefined && start !== undefined) {
-    return { file: start, permission, ...limitsWithin(start, limits) };
+    const { includes, excludes } = limitsWithin(start, limits);
+    // Daemons compare texts: a session in `/data/` would reach `/data2/`, for which it gets no excludes.
+    const confining = start === "" || limits.excludes === undefined ? undefined : `${ALL}:.`;
+    return { file: start, permission, includes: includes ?? confining, excludes };
   }
   if (start === undefined || !isWithinPaths(restrictions, start)) {
     throw outside(`directories ${restrictions.paths?.join(", ")}, and a session begins in one of them`);

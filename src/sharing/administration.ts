@@ -1,5 +1,5 @@
 import { absolutePath } from "../model/absolute_path.ts";
-import { isAccountName, isPrivilegedAccount } from "../model/account_name.ts";
+import { isUserAccount } from "../model/account_name.ts";
 import type { Clock } from "../model/clock.ts";
 import { canonicalDn } from "../model/distinguished_name.ts";
 import { isHttpError } from "../model/http_error.ts";
@@ -79,7 +79,7 @@ export class ShareAdministration {
     to: { readonly owner: string; readonly uid: string; readonly gid?: string },
     server?: string,
   ): Promise<Share> {
-    checkAccounts(to.uid, to.gid);
+    checkAccounts(to.uid, ...to.gid?.split(":") ?? []);
     const share = await this.#find(id, server);
     const { gid: _gid, ...rest } = share;
     return await this.#amend({ ...rest, ...to, owner: canonicalDn(to.owner) });
@@ -89,7 +89,7 @@ export class ShareAdministration {
   async modify(server: string, id: string, to: ShareAmendment): Promise<Share> {
     const share = isShareId(id) ? await this.store.get(server, id) : undefined;
     if (share === undefined) throw new AdministrationError("There is no such share");
-    checkAccounts(to.uid, to.gid);
+    checkAccounts(to.uid, ...to.gid?.split(":") ?? []);
     return await this.#amend({
       ...share,
       ...to,
@@ -141,7 +141,7 @@ export class ShareAdministration {
 
 function checkAccounts(...names: readonly (string | undefined)[]): void {
   for (const name of names) {
-    if (name === undefined || (isAccountName(name) && !isPrivilegedAccount(name))) continue;
+    if (name === undefined || isUserAccount(name)) continue;
     throw new AdministrationError(
       `${JSON.stringify(name)} is not the name of an unprivileged account or group`,
     );

@@ -47,7 +47,7 @@ export interface ShareDraft extends ShareTerms {
   readonly owner: string;
   readonly target: string; // as `parseTarget()` returns it
   readonly uid: string; // the owner's Unix account; all access runs under it
-  readonly gid?: string;
+  readonly gid?: string; // Unix group, or several with `:` between, as daemons take them
   readonly made?: Making; // absent for shares imported, given away by the operator, or older than this field
 }
 

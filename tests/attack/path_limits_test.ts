@@ -1,5 +1,6 @@
 /** Users whose paths are limited choose where their sessions begin; patterns that do not begin with a slash move along. */
 import assert from "node:assert/strict";
+import { SessionClient } from "../daemon_simulator/session_client.ts";
 import { passwordLine, runService } from "../system/running_service.ts";
 
 /** Attributes that do not hold wherever a session begins. */
@@ -10,25 +11,40 @@ const RELATIVE: Readonly<Record<string, string>>[] = [
   { "daemon.HPC.includes": "~/pub/*:/data/*" },
 ];
 const ABSOLUTE = { "uftpd.HPC.includes": "/data/*:/work/*", "uftpd.HPC.excludes": "/work/x" };
+/** Attributes that hold for names anywhere. */
+const NAMES: readonly Readonly<Record<string, string>>[] = [
+  { "uftpd.HPC.excludes": "*.key" },
+  { "uftpd.HPC.includes": "*.txt" },
+];
 const EMPTY = [":", " : ", ": "];
 
 /** A user for each of the limits; the account is the same. */
-const LIMITS = [...RELATIVE, ABSOLUTE, ...EMPTY.map((list) => ({ "uftpd.HPC.includes": list }))];
+const LIMITS = [...RELATIVE, ABSOLUTE, ...NAMES, ...EMPTY.map((list) => ({ "uftpd.HPC.includes": list }))];
 const dnOf = (i: number) => `CN=User ${i},O=Demo,C=EU`;
 const system = await runService({
   servers: { HPC: [{ maxSessions: 1000 }] },
+  properties: { "container.feature.Files.enable": "true", "persistence.directory": "{folder}" },
   passwords: LIMITS.map((_, i) => passwordLine([`user${i}`, "wonder-4711"], dnOf(i))).join(""),
   map: JSON.stringify(
     Object.fromEntries(LIMITS.map((limits, i) => [dnOf(i), { role: "user", xlogin: "alice", ...limits }])),
   ),
 });
-Deno.test.afterAll(() => system[Symbol.asyncDispose]());
+const outside = await Deno.realPath(await Deno.makeTempDir({ prefix: "authserver-outside-" }));
+for (const directory of [`${outside}/d`, `${outside}/d2`, `${system.folder}/d`, `${system.folder}/d2`]) {
+  await Deno.mkdir(directory);
+  for (const name of ["x.key", "x.txt"]) await Deno.writeTextFile(`${directory}/${name}`, name);
+}
+Deno.test.afterAll(async () => {
+  await system[Symbol.asyncDispose]();
+  await Deno.remove(outside, { recursive: true });
+});
+
+const login = (limits: typeof LIMITS[number]) => [`user${LIMITS.indexOf(limits)}`, "wonder-4711"] as const;
 
 /** The status of a session that begins in a folder, and whether a daemon heard of it. */
 async function begin(limits: typeof LIMITS[number], serverPath: string) {
   const before = system.daemon().requests.length;
-  const as = [`user${LIMITS.indexOf(limits)}`, "wonder-4711"] as const;
-  const { status } = await system.ask("/rest/auth/HPC", { as, body: { serverPath } });
+  const { status } = await system.ask("/rest/auth/HPC", { as: login(limits), body: { serverPath } });
   const heard = system.daemon().requests.slice(before).some(({ values }) => values?.has("secret"));
   return [status, heard] as const;
 }
@@ -47,6 +63,38 @@ for (const limits of RELATIVE) {
 Deno.test("limits that begin with a slash hold wherever a session begins", async () => {
   for (const path of ["", "/", "../"]) assert.deepEqual(await begin(ABSOLUTE, path), [200, true], path);
 });
+
+/** Reply codes of the daemon to one who wants to do something with files, in a session that begins in a folder. */
+async function codes(limits: typeof LIMITS[number], serverPath: string, paths: readonly string[]) {
+  const { secret } = (await system.ask("/rest/auth/HPC", { as: login(limits), body: { serverPath } })).json();
+  const client = await SessionClient.connect(system.daemon().listenPort);
+  try {
+    assert.match(await client.logIn(String(secret)), /^230 /);
+    return (await client.commands(...paths.map((path) => `RNFR ${path}`))).map((reply) => reply.slice(0, 3));
+  } finally {
+    client.close();
+  }
+}
+
+for (const limits of NAMES) {
+  Deno.test(`${JSON.stringify(limits)} holds for names in all directories, wherever a session begins`, async () => {
+    for (const start of ["", "/"]) {
+      for (const directory of [`${outside}/d`, `${system.folder}/d`]) {
+        const paths = [`${directory}/x.key`, `${directory}/x.txt`];
+        assert.deepEqual(await codes(limits, start, paths), ["534", "350"], `${directory} from ${start}`);
+      }
+    }
+    for (const [start, base] of [[`${outside}/d/`, outside], ["d/", system.folder]] as const) {
+      const paths = [`${base}/d/x.key`, "x.key", `${base}/d2/x.key`, `${base}/d/x.txt`];
+      assert.deepEqual(await codes(limits, start, paths), ["534", "534", "534", "350"], start);
+    }
+    for (const directory of [`${outside}/d`, `${system.folder}/d`]) {
+      const get = async (name: string) =>
+        (await system.ask(`/dav/HPC${directory}/${name}`, { as: login(limits) })).status;
+      assert.deepEqual([await get("x.key"), await get("x.txt")], [404, 200], directory);
+    }
+  });
+}
 
 for (const limits of LIMITS.slice(-EMPTY.length)) {
   Deno.test(`a list of allowed paths that is ${JSON.stringify(limits)} is no licence for all paths`, async () => {

@@ -59,8 +59,8 @@ async function toldToDaemon(
       preferences: parsePreferences(preferences === undefined ? [] : [preferences]),
       signal,
     });
-    const { uid, gid, furtherGroups } = attributesOnServer(user, "S", { requestedGroup, log: SILENT });
-    return [uid, gid ?? "", ...furtherGroups].join(":");
+    const { uid, groups = "" } = attributesOnServer(user, "S", { requestedGroup, log: SILENT });
+    return `${uid}:${groups}`;
   } catch (error) {
     if (error instanceof HttpError) return error.code;
     throw error;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { AttributeChain, withAutomaticSource } from "../../src/attributes/attribute_chain.ts";
 import type { AttributeSource } from "../../src/attributes/attribute_source.ts";
 import { type Preferences, selectAttributes, userAttributes } from "../../src/attributes/user_attributes.ts";
-import { attributesOnServer } from "../../src/attributes/server_attributes.ts";
+import { attributesOnServer, hasGroups } from "../../src/attributes/server_attributes.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { AttributeSet } from "../../src/model/attributes.ts";
 import type { Identity } from "../../src/model/identity.ts";
@@ -185,7 +185,7 @@ Deno.test("attributesOnServer() without attributes for the server gives the user
     {
       uid: "a1001",
       gid: "proj1",
-      furtherGroups: [],
+      groups: "proj1",
       availableGroups: ["proj1", "proj2", "fast", "lab"],
       rateLimit: 0,
     },
@@ -205,7 +205,7 @@ for (const prefix of ["uftpd", "daemon"]) {
       {
         uid: "s7",
         gid: "sgroup",
-        furtherGroups: [],
+        groups: "sgroup",
         availableGroups: ["proj1", "proj2", "fast", "lab", "sgroup"],
         rateLimit: 209715200,
         includes: "/data/*:/scratch/*",
@@ -244,7 +244,6 @@ Deno.test("attributesOnServer() needs an account, of the user or of the server",
   assert.throws(() => onS({}, none, "g"), { code: "ERR_GROUP_NOT_AVAILABLE" });
   assertAlike(onS({ "uftpd.S.xlogin": ["s"] }, none), {
     uid: "s",
-    furtherGroups: [],
     availableGroups: [],
     rateLimit: 0,
   });
@@ -290,10 +289,18 @@ Deno.test("attributesOnServer() refuses a session over a value it cannot use", (
 
 Deno.test("attributesOnServer() takes several groups, one text or several, and lists them as available", () => {
   for (const values of [["games:users"], ["games:users", "games"], ["games", "users"]]) {
-    const { gid, furtherGroups, availableGroups } = onS({ "uftpd.S.group": values });
-    assert.deepEqual([gid, furtherGroups], ["games", ["users"]], `${values}`);
+    const { gid, groups, availableGroups } = onS({ "uftpd.S.group": values });
+    assert.deepEqual([gid, groups], ["games", "games:users"], `${values}`);
     assert.deepEqual(availableGroups.slice(-2), ["games", "users"]);
   }
+});
+
+Deno.test("hasGroups() wants each group of a list, chosen or available", () => {
+  const account = onS({ "uftpd.S.group": ["games:users"] });
+  for (const list of [undefined, "games", "games:users", "users:games", "proj1:users"]) {
+    assert.ok(hasGroups(account, list), list);
+  }
+  for (const list of ["", "other", "games:other"]) assert.ok(!hasGroups(account, list), list);
 });
 
 Deno.test("attributesOnServer() joins lists of paths: no prohibition is lost", () => {

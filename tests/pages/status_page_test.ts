@@ -289,23 +289,30 @@ Deno.test("statusPage() reports a group that the daemon refuses, and asks once",
     caller: { kind: "authenticated", identity },
     user: { ...USER, role: "user", uid: "ann", group: "ghosts" },
   };
-  const page = async (failure: string) => {
+  const page = async (failure: string, caller = known) => {
     let asked = 0;
-    const open = () => {
+    const open = ({ group }: { readonly group?: string }) => {
       asked++;
+      if (group !== (caller === known ? "ghosts" : "users:ghosts")) return Promise.reject(new Error(group));
       return Promise.reject(httpError("ERR_DAEMON_SESSION", failure));
     };
     const groups = new AnswerCache<boolean>({ clock: Date.now });
     const parts = { ...NOTHING, servers, facts: FACTS, hasDeviceLogin: false, groups };
     const asks = { ...parts, sessions: new Map([["AA", { open }]]) };
-    await statusPage(known, asks);
-    return { text: String((await statusPage(known, asks)).body), asked: () => asked };
+    await statusPage(caller, asks);
+    return { text: String((await statusPage(caller, asks)).body), asked: () => asked };
   };
   const refused = await page(
     "530 Not logged in: Attempt to run a task with an unknown primary group: ghosts",
   );
   assert.match(refused.text, /Group that the daemon refuses: ask the operators<\/dt><dd>ghosts</);
   assert.equal(refused.asked(), 1);
+  const extra = new Map([["uftpd.AA.group", ["users:ghosts"]]]);
+  const further = await page(
+    "530 Not logged in: Attempt to run a task with an unknown supplementary group ghosts",
+    { ...known, user: { ...known.user, extra } },
+  );
+  assert.match(further.text, /Group that the daemon refuses: ask the operators<\/dt><dd>users:ghosts</);
   const down = await page("421 going down");
   assert.doesNotMatch(down.text, /refuses/);
   assert.equal(down.asked(), 1, "a daemon that does not tell is left alone for a while");

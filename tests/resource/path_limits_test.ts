@@ -15,6 +15,11 @@ const KEPT: readonly (readonly [what: string, file: string, given: PathLimits, s
     includes: "a/*:/b/*",
     excludes: ".ssh/*",
   }],
+  ["ends of names from home, which a session may leave", "", { includes: "*.txt:a", excludes: "/x: *.key" }, {
+    includes: "/*.txt:a",
+    excludes: "/x:/*.key",
+  }],
+  ["ends of names in the home directory alone", "./", { excludes: "*.key" }, { excludes: "*.key" }],
   ["patterns below", "/data/", { includes: "/data/a/*:/data/b" }, { includes: "/data/a/*:/data/b" }],
   ["one of two below", "/data/public/", { includes: "/work/ann/*:/data/public/*" }, {
     includes: "/data/public/*",
@@ -126,8 +131,14 @@ Deno.test("scopeWithin() stays within the account's own limits", () => {
   const apart = { includes: "/home/*" };
   assert.throws(
     () => scopeWithin(MIXED, "/data/run7/", apart),
-    (error) => isHttpError(error, "ERR_OUTSIDE_CAPABILITIES"),
+    (error) => isHttpError(error, "ERR_OUTSIDE_LIMITS"),
   );
+  for (const includes of ["data/*", "data/*:/data/*"]) {
+    assert.throws(
+      () => scopeWithin(MIXED, "/data/run7/", { includes }),
+      (error) => isHttpError(error, "ERR_LIMITS_FROM_HOME"),
+    );
+  }
 });
 
 for (

@@ -43,7 +43,9 @@ const SILENCE = { dataIdleMs: 3_000, clientIdleMs: 3_000 };
 export class SharingSite implements AsyncDisposable {
   /** What owners may reach now. */
   limits: PathLimits = {};
-  /** Attributes of alice on the server, beyond her account. */
+  /** Whose {@link attributes} are told. */
+  attributed: Who = "alice";
+  /** Attributes of one user on the server, beyond the account. */
   attributes: PathLimits & { readonly rateLimit?: string; readonly xlogin?: string } = {};
   /** Unix groups of those who have an account. */
   groups: Partial<Record<Who, readonly string[]>> = {};
@@ -260,7 +262,7 @@ export class SharingSite implements AsyncDisposable {
       supplementaryGroups: [],
       availableQueues: [],
       extra: new Map(
-        Object.entries(who === "alice" ? this.attributes : {}).map((
+        Object.entries(who === this.attributed ? this.attributes : {}).map((
           [suffix, value],
         ) => [`uftpd.HPC.${suffix}`, [value]]),
       ),

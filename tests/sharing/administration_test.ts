@@ -45,6 +45,14 @@ Deno.test("ShareAdministration lists, shows, gives away and removes", () =>
     assert.equal((await administration.show(id)).uses.length, 1);
     const given = await administration.chown(id, { owner: "CN=Bob", uid: "bob", gid: "staff" });
     assert.deepEqual([given.owner, given.uid, given.gid], ["cn=bob", "bob", "staff"]);
+    const several = await administration.chown(id, { owner: "CN=Bob", uid: "bob", gid: "staff:users" });
+    assert.equal(several.gid, "staff:users");
+    for (const gid of ["staff:", "staff:root"]) {
+      await assert.rejects(
+        administration.chown(id, { owner: "CN=Bob", uid: "bob", gid }),
+        AdministrationError,
+      );
+    }
     await assert.rejects(administration.chown(id, { owner: "CN=Bob", uid: "root" }), AdministrationError);
     await assert.rejects(administration.chown(id, { owner: "CN=Bob", uid: "a b" }), AdministrationError);
     await administration.remove(id);

@@ -166,7 +166,7 @@ complete -c authserver -n '__fish_seen_subcommand_from share; and not __fish_see
 complete -c authserver -n '__fish_seen_subcommand_from share; and __fish_seen_subcommand_from chown' -l server -x -d 'Logical server; required if several servers have a share with this id'
 complete -c authserver -n '__fish_seen_subcommand_from share; and __fish_seen_subcommand_from chown' -l owner -x -d 'Distinguished name of the new owner'
 complete -c authserver -n '__fish_seen_subcommand_from share; and __fish_seen_subcommand_from chown' -l uid -x -d 'Unix account of the new owner on the server'
-complete -c authserver -n '__fish_seen_subcommand_from share; and __fish_seen_subcommand_from chown' -l gid -x -d 'Unix group. If not given, the primary group of the account'
+complete -c authserver -n '__fish_seen_subcommand_from share; and __fish_seen_subcommand_from chown' -l gid -x -d 'Unix group, or several with : between. If not given, the primary group'
 complete -c authserver -n '__fish_seen_subcommand_from share; and __fish_seen_subcommand_from chown' -l config -r -F -d 'Main configuration file. If not given: conf/container.properties, or else /etc/authserver/container.properties'
 complete -c authserver -n '__fish_seen_subcommand_from share; and __fish_seen_subcommand_from chown' -l json -d 'Print one JSON value, as described in the manual'
 complete -c authserver -n '__fish_seen_subcommand_from share; and __fish_seen_subcommand_from chown' -l help -d 'Show this text'

@@ -83,7 +83,7 @@ const chown = defineCommand({
     server: SERVER,
     owner: { value: "DN", help: "Distinguished name of the new owner" },
     uid: { value: "NAME", help: "Unix account of the new owner on the server" },
-    gid: { value: "NAME", help: "Unix group. If not given, the primary group of the account" },
+    gid: { value: "NAME", help: "Unix group, or several with : between. If not given, the primary group" },
   },
 }, (given) => {
   const [owner, uid, gid] = [given.text("owner"), given.text("uid"), given.text("gid")];

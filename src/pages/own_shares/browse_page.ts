@@ -69,7 +69,7 @@ async function ownDirectory(call: Call, path: string, parts: SharingParts) {
   const part = new ListingPart(parseListingQuery(call.query), MOST_ENTRIES);
   using session = await openFiles(server.sessions, {
     user: account.uid,
-    group: account.gid,
+    group: account.groups,
     scope: mediatedScope(directory),
     permission: "INFO",
     rateLimit: 0,

@@ -1,4 +1,4 @@
-import { attributesOnServer } from "../../attributes/server_attributes.ts";
+import { attributesOnServer, rateLimitOnServer } from "../../attributes/server_attributes.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import { openFiles } from "../../files/files.ts";
 import type { PathLimits } from "../../files/path_limits.ts";
@@ -15,14 +15,14 @@ export function shareSession(
   { name, facts: { reservations } }: SharedServer,
   { uid, gid }: Pick<Share, "uid" | "gid">,
 ): { readonly user: string; readonly group: string | undefined; readonly rateLimit: number } {
-  const account = { user: uid, group: gid };
+  const own = rateLimitOnServer(user, name, log);
+  let caller: string | undefined;
   try {
-    const caller = attributesOnServer(user, name, { log });
-    return { ...account, rateLimit: lowestLimit(caller.rateLimit, reservations.limitFor(caller.uid)) };
+    caller = attributesOnServer(user, name, { log }).uid;
   } catch (error) {
     if (!isHttpError(error, "ERR_NO_ACCOUNT")) throw error;
-    return { ...account, rateLimit: lowestLimit(reservations.limitFor(undefined)) };
   }
+  return { user: uid, group: gid, rateLimit: lowestLimit(own, reservations.limitFor(caller)) };
 }
 
 /** Opens a session for one path of a share; one that reads a directory reaches all of it, so that the next file goes on with it. */

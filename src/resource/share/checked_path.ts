@@ -11,7 +11,7 @@ import type { SharingParts } from "./sharing_parts.ts";
 import { namedUser } from "../../authentication/account_status.ts";
 import { HttpError } from "../../model/http_error.ts";
 
-type ShareAccount = Pick<ServerAttributes, "uid" | "gid" | "includes" | "excludes">;
+type ShareAccount = Pick<ServerAttributes, "uid" | "groups" | "includes" | "excludes">;
 
 /** Returns the caller's account on a server. @throws {ERR_NOT_PERMITTED} For `nobody`. And as attributes without account or group. */
 export function shareAccount(call: Call, server: string, group?: string): ServerAttributes {
@@ -43,7 +43,7 @@ export async function checkedPath(
   const wanted = await fullPath(text, () => account.uid, server, signal);
   using session = await openFiles(server.sessions, {
     user: account.uid,
-    group: account.gid,
+    group: account.groups,
     scope: mediatedScope(withoutSlash(wanted)),
     permission: "INFO",
     rateLimit: 0,
@@ -88,7 +88,7 @@ export async function makingOf(
   const { caller, signal } = call;
   if (caller.kind === "anonymous") throw refusal(caller, "Sharing needs credentials", parts);
   const owner = { ...namedUser(caller.identity), name: caller.identity.displayName };
-  const { uid, gid, includes, excludes } = account;
+  const { uid, groups: gid, includes, excludes } = account;
   return {
     owner,
     ...await parts.owners.mapped(owner.dn, { server: server.name, uid, gid }, signal),

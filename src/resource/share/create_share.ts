@@ -57,7 +57,7 @@ export async function makeShare(call: Call, body: unknown, parts: SharingParts):
     target: fields.target,
     targetName: fields.targetName,
     uid: account.uid,
-    gid: account.gid,
+    gid: account.groups,
     access: fields.access,
     expires: endOfLife(fields.lifetime, parts),
     oneTime: fields.oneTime,

@@ -1,6 +1,6 @@
 import { mayAccess } from "../../attributes/access_rules.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
-import { attributesOnServer } from "../../attributes/server_attributes.ts";
+import { attributesOnServer, hasGroups } from "../../attributes/server_attributes.ts";
 import { type UserAttributes, userAttributes } from "../../attributes/user_attributes.ts";
 import type { AskAccountStatus } from "../../authentication/account_status.ts";
 import type { Logger } from "../../logging/logger.ts";
@@ -93,5 +93,5 @@ export function hasAccount(
 ): boolean {
   const chosen = user.availableUids.includes(uid) ? { ...user, uid } : user;
   const now = accountOn({ user: chosen, log }, server);
-  return now?.uid === uid && (gid === undefined || now.gid === gid || now.availableGroups.includes(gid));
+  return now?.uid === uid && hasGroups(now, gid);
 }

@@ -1,3 +1,4 @@
+import { hasGroups } from "../../attributes/server_attributes.ts";
 import type { ShareChange } from "../../sharing/store/share_store.ts";
 import type { Share } from "../../sharing/share.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
@@ -77,9 +78,8 @@ async function newPath(
   parts: SharingParts,
 ): Promise<Pick<ShareChange, "path" | "made">> {
   const own = shareAccount(call, server.name);
-  const groups = [undefined, own.gid, ...own.availableGroups];
-  if (own.uid !== share.uid || !groups.includes(share.gid)) throw accountLost(share);
-  const account = { ...own, gid: share.gid };
+  if (own.uid !== share.uid || !hasGroups(own, share.gid)) throw accountLost(share);
+  const account = { ...own, groups: share.gid };
   const path = await checkedPath(wanted, { account, access: share.access, server, signal: call.signal });
   return { path, made: await makingOf(call, { path, account, server }, parts) };
 }

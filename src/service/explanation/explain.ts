@@ -219,15 +219,14 @@ async function onServer(
       checkLogin({ caller: { kind: "authenticated", identity }, clientAddress }, { logins });
     }
     const account = attributesOnServer(user, name, { log });
-    const { uid, gid, availableGroups, rateLimit, includes, excludes } = account;
+    const { uid, gid, groups, availableGroups, rateLimit, includes, excludes } = account;
     if (sessions !== undefined) {
-      const group = gid === undefined ? undefined : [gid, ...account.furtherGroups].join(":");
-      const reason = await groupRefusal(sessions, { user: uid, group }, new AbortController().signal);
+      const reason = await groupRefusal(sessions, { user: uid, group: groups }, new AbortController().signal);
       if (reason !== undefined) {
         return {
           server: name,
           requires,
-          refusal: `the daemon refuses ${uid} in the group ${group}: ${reason}`,
+          refusal: `the daemon refuses ${uid} in the group ${groups}: ${reason}`,
         };
       }
     }

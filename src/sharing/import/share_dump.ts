@@ -1,6 +1,6 @@
 import { attempt } from "../../model/attempt.ts";
 import { isAddressRange } from "../../model/address.ts";
-import { isUserAccount } from "../../model/account_name.ts";
+import { groupNames, isUserAccount } from "../../model/account_name.ts";
 import { LAST_SECOND } from "../../model/clock.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
@@ -219,8 +219,10 @@ class MemberReader {
 
   name(key: "uid" | "gid"): string | undefined {
     const text = this.given(key);
-    return text === undefined || isUserAccount(text)
-      ? text
+    if (text === undefined) return undefined;
+    const names = key === "gid" ? groupNames(text) : [text];
+    return names.every(isUserAccount)
+      ? names.join(":")
       : this.bad(key, "expected the name of an unprivileged account or group");
   }
 }

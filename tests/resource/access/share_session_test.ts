@@ -14,6 +14,8 @@ const ROWS: readonly Row[] = [
   { who: "anonymous", reservation: () => 0, expected: "0" },
   { who: "anonymous", reservation: () => 1000, expected: "1000" },
   { who: "bob", reservation: (uid) => uid === undefined ? 1000 : 0, expected: "1000" },
+  { who: "bob", own: "1M", reservation: () => 0, expected: "1048576" },
+  { who: "bob", own: "1M", reservation: (uid) => uid === undefined ? 1000 : 0, expected: "1000" },
   { who: "carol", reservation: (uid) => uid === "carol" ? 0 : 1000, expected: "0" },
   { who: "carol", reservation: () => 2000, expected: "2000" },
   { who: "alice", own: "500", reservation: () => 0, expected: "500" },
@@ -30,6 +32,7 @@ for (const { who, own, reservation, expected } of ROWS) {
     const reservations = { ...server.reservations, limitFor: reservation };
     site.parts = { ...site.parts, servers: new Map([["HPC", { ...server, reservations }]]) };
     if (own !== undefined) site.attributes = { rateLimit: own };
+    site.attributed = who;
     const [id, drop] = [
       await site.share("d/", { access: "WRITE" }),
       await site.share("d/sub/", { access: "DROP" }),
@@ -54,5 +57,19 @@ for (const { who, own, reservation, expected } of ROWS) {
         way,
       );
     }
+  });
+}
+
+for (const who of ["alice", "bob"] as const) {
+  Deno.test(`a share opens no session for ${who} with a rate limit that is no number`, async () => {
+    await using site = await SharingSite.open();
+    const id = await site.share("d/");
+    site.attributes = { rateLimit: "abc" };
+    site.attributed = who;
+    const before = site.site.daemon.requests.length;
+    const response = await site.ask(who, "GET", `access/HPC/${id}/ten.txt`);
+    assert.equal(response.status, 500);
+    await response.text();
+    assert.equal(site.site.daemon.requests.slice(before).some(({ values }) => values?.has("secret")), false);
   });
 }

@@ -69,6 +69,18 @@ Deno.test("parseShareDump() reads shares for groups, and says what it expects of
   );
 });
 
+Deno.test("parseShareDump() reads a list of Unix groups, each of which may be an owner's", () => {
+  const read = (gid: string) =>
+    parseShareDump(`path,ownerID,uid,gid,targetID\n/d,CN=Ann,ann,${gid},CN=Ben\n`, OPTIONS);
+  assert.deepEqual(["games:users", "games::users:"].map((gid) => read(gid)[0]?.gid), [
+    "games:users",
+    "games:users",
+  ]);
+  for (const gid of ["games:root", "games:a b", ":"]) {
+    assert.throws(() => read(gid), /gid: expected the name of an unprivileged account or group/, gid);
+  }
+});
+
 Deno.test("dumpEntry() has all of a share, and parseShareDump() reads it back", () => {
   const [share] = parseShareDump("path,ownerID,uid,targetID\n/d/,CN=Ann,ann,group:hpc\n", OPTIONS);
   assert(share);

@@ -13,6 +13,7 @@ const [GUEST, GUEST_DN] = user("guest");
 const [FAR, FAR_DN] = user("far");
 
 const map = {
+  [ALICE_DN]: { ...MAP[ALICE_DN], "uftpd.HPC.group": ["hpc", "users"] },
   [CAROL_DN]: { role: "user", xlogin: "carol", group: ["users", "proj"] },
   // The role says which services somebody may use; what is shared with them does not ask for it.
   [GUEST_DN]: { role: "guest", xlogin: "guest", group: "proj" },
@@ -65,6 +66,23 @@ Deno.test("a share is for those whom the sources put into its group on its serve
     assert.ok(performance.now() < end, "the old map does not count");
     await delay(20);
   }
+});
+
+Deno.test("an owner with a list of groups shares in exactly these groups, and so do those who use the share", async () => {
+  const before = system.daemon().requests.length;
+  const alice = new Visitor(system);
+  await alice.signIn(ALICE);
+  assert.equal((await alice.get("/")).status, 200);
+  assert.equal((await alice.get(`/shares/HPC/browse?path=${encodeURIComponent(`${data}/`)}`)).status, 200);
+  const id = await sharing.share("d/");
+  assert.equal(await asked(id), 200);
+  const change = { method: "PUT", as: ALICE, body: { path: `${data}/d/sub/` } };
+  assert.equal((await system.ask(`/rest/share/HPC/${id}`, change)).status, 200);
+  assert.equal((await sharing.fetch(`${id}/x.dat`)).status, 200);
+  const sessions = system.daemon().requests.slice(before).flatMap(({ values }) =>
+    values?.has("secret") ? [values.get("group")] : []
+  );
+  assert.deepEqual([sessions.length > 4, [...new Set(sessions)]], [true, ["hpc:users"]]);
 });
 
 Deno.test("a share for a group is made by page, seen by its members, and known to the operator", async () => {
