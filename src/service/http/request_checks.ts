@@ -5,7 +5,7 @@ import { FORM_TOKEN_HEADER } from "../../resource/form.ts";
 import { PREFERENCES_HEADER } from "../identify.ts";
 import type { QueryType } from "./router.ts";
 import type { GatewayConfig } from "../../config/service_config.ts";
-import { addressInRange, canonicalAddress } from "../../model/address.ts";
+import { addressInRange, peerAddress } from "../../model/address.ts";
 import { trimEndCharacters } from "../../model/text.ts";
 
 /** Characters of each header that the service reads. */
@@ -137,9 +137,10 @@ export function originOf(
   };
 }
 
+/** The gateway writes IPv6 addresses in brackets, as Jetty does. */
 function oneAddress(text: string): string {
-  const address = canonicalAddress(text.trim());
-  if (address === undefined) {
+  const address = peerAddress(text.trim().replace(/^\[([^:\]]*:[^\]]*)\]$/, "$1"));
+  if (address === "") {
     throw httpError("ERR_BAD_FORWARDING", "X-UNICORE-Consignor-IP is not one address");
   }
   return address;

@@ -196,6 +196,12 @@ const bad: [string, string][] = [
   ["X-UNICORE-Consignor-IP", "203.0.113.9, 203.0.113.10"],
   ["X-UNICORE-Consignor-IP", "localhost"],
   ["X-UNICORE-Consignor-IP", ""],
+  ["X-UNICORE-Consignor-IP", "[]"],
+  ["X-UNICORE-Consignor-IP", "[2001:db8::7"],
+  ["X-UNICORE-Consignor-IP", "[203.0.113.9]"],
+  ["X-UNICORE-Consignor-IP", "[[2001:db8::7]]"],
+  ["X-UNICORE-Consignor-IP", "[2001:db8::7], [2001:db8::8]"],
+  ["X-UNICORE-Consignor-IP", "[2001:db8::7]:4711"],
   ["X-UNICORE-Gateway", "http://gw.example.org"],
   ["X-UNICORE-Gateway", "https://gw.example.org/a b"],
   ["X-UNICORE-Gateway", "https://user@gw.example.org"],
@@ -212,6 +218,18 @@ for (const [name, value] of bad) {
     assert.throws(() => origin({ [name]: value }, "192.0.2.1"), { code: "ERR_BAD_FORWARDING" });
   });
 }
+
+Deno.test("originOf() takes an IPv6 client in brackets, as gateways write it", () => {
+  const written: Readonly<Record<string, string>> = {
+    "[2001:db8:0:0:0:0:0:7]": "2001:db8::7",
+    "[fe80:0:0:0:0:0:0:1%eth0]": "fe80::1",
+    "2001:db8:0:0:0:0:0:7": "2001:db8::7",
+    "[::ffff:203.0.113.9]": "203.0.113.9",
+  };
+  for (const [text, address] of Object.entries(written)) {
+    assert.equal(origin({ "X-UNICORE-Consignor-IP": text }, "192.0.2.1").clientAddress, address, text);
+  }
+});
 
 Deno.test("originOf() knows a link-local client by its address", () => {
   assert.equal(origin({}, "fe80::1%eth0").clientAddress, "fe80::1");
