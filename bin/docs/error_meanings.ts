@@ -30,8 +30,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Explained>> = {
     remedy: "The log names the authenticator and the reason. Often an identity provider does not answer.",
   },
   ERR_BAD_FORWARDING: {
-    meaning: "A configured gateway sent an invalid forwarding header.",
-    remedy: "Compare the gateway's `X-UNICORE-…` headers with the log, and check `gateway.trustedPeers`.",
+    meaning: "A configured gateway did not send one IP address in `X-UNICORE-Consignor-IP`.",
+    remedy: "Check what the gateway or proxy writes into this header, and check `gateway.trustedPeers`.",
   },
   ERR_BAD_REQUEST: {
     meaning: "The client did not send a valid HTTP request.",

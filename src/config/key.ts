@@ -176,9 +176,9 @@ export function port(options: Options<number> & { readonly anyFree?: boolean }):
   }, { json: { type: "integer", minimum: min, maximum: 65535, pattern: "[0-9]{1,5}" } });
 }
 
-/** Declares comma-separated TCP ports. */
+/** Declares a list of TCP ports. */
 export function ports(options: Options<readonly number[]>): Key<readonly number[]> {
-  const type = "a port number from 1 to 65535, or several with commas between";
+  const type = "a port number from 1 to 65535, or several with blanks or commas between";
   return key(options, type, (found) => {
     const all = hostsOf(found).map((each) => /^\d{1,5}$/.test(each) ? Number(each) : NaN);
     return all.length > 0 && all.every((each) => each >= 1 && each <= 65535) ? all : fail(type);
@@ -267,9 +267,9 @@ export function host(options: Options<string>): Key<string> {
   return key(options, type, (found) => isHost(found) ? found : fail(type), { emptyIsAbsent: true });
 }
 
-/** Declares comma-separated hosts, see `hostsOf`. */
+/** Declares a list of hosts, see `hostsOf`. */
 export function hosts(options: Options<string>): Key<string> {
-  const type = "a host name or an IP address, without port, or several with commas between";
+  const type = "a host name or an IP address, without port, or several with blanks or commas between";
   return key(options, type, (found) => {
     const all = hostsOf(found);
     return all.length > 0 && all.every(isHost) ? found : fail(type);

@@ -105,7 +105,7 @@ export function addressGroup(address: string): string {
   return address.includes(":") ? `${groupsOf(address).slice(0, 4).join(":")}::/64` : address;
 }
 
-/** Splits a comma-separated list of hosts, such as `10.0.0.1, 10.0.0.2`. */
+/** Splits a list of hosts at blanks and commas, as the Java client does, such as `10.0.0.1, 10.0.0.2`. */
 export function hostsOf(list: string): string[] {
-  return list.split(",").map((host) => host.trim()).filter((host) => host !== "");
+  return list.split(/[\s,]+/).filter((host) => host !== "");
 }

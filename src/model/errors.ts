@@ -33,7 +33,7 @@ export const ERRORS = {
     text: "Your credentials cannot be checked at the moment, please try again later",
     headers: retryAfter("{seconds}"),
   },
-  ERR_BAD_FORWARDING: { status: 400, text: "The gateway sent invalid headers" },
+  ERR_BAD_FORWARDING: { status: 400, text: "The gateway sent an invalid client address" },
   ERR_BAD_REQUEST: { status: 400, text: "The request could not be read", headers: CLOSES },
   ERR_BODY_TOO_LARGE: { status: 413, text: "The request body is too large", headers: CLOSES },
   ERR_CERTIFICATE_REFUSED: { status: 403, text: "The certificate is not accepted: {why}" },

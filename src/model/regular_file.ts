@@ -1,5 +1,5 @@
 import { rescue } from "./attempt.ts";
-import { isUtf8 } from "node:buffer";
+import { Buffer, isUtf8 } from "node:buffer";
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { type Diagnostic, InvalidFile, readableAt } from "./diagnostic.ts";
@@ -72,9 +72,14 @@ function tooLong(path: string, size: number, maxBytes: number): InvalidFile {
 const UTF8 = new TextDecoder();
 const LINE_FEED = 10;
 
-/** Decodes UTF-8 without byte-order mark; ten times faster than a fatal decoder. @throws {InvalidFile} */
+const LATIN1_XML = /^(<\?xml\s[^>]{0,200}\bencoding\s{0,9}=\s{0,9}["'])iso-8859-1(?=["'])/i;
+
+/** Decodes UTF-8 (ten times faster than a fatal decoder) or XML in declared ISO-8859-1. @throws {InvalidFile} */
 export function utf8Text(bytes: Uint8Array, file: string): string {
   if (isUtf8(bytes)) return UTF8.decode(bytes);
+  const latin1 = Buffer.from(bytes).toString("latin1");
+  const xml = latin1.replace(LATIN1_XML, "$1UTF-8");
+  if (xml !== latin1) return xml;
   let line = 1;
   for (let from = 0;; line++) {
     const end = bytes.indexOf(LINE_FEED, from);

@@ -54,7 +54,7 @@ export class XmlReader {
     this.#at += declaration.length;
     const encoding = /encoding[ \t\r\n]*=[ \t\r\n]*["']([^"']*)/.exec(declaration)?.[1] ?? "utf-8";
     // deno-lint-ignore no-control-regex
-    if (!/^utf-8$/i.test(encoding) && /[^\x00-\x7f]/.test(text)) this.#fail("the encoding UTF-8");
+    if (!/^utf-8$/i.test(encoding) && /[^\x00-\x7f]/.test(text)) this.#fail('encoding="UTF-8" here');
   }
 
   get position(): number {

@@ -75,6 +75,7 @@ class Requests {
   readonly #menu: ReadonlySet<string>;
   readonly #observer: RequestObserver;
   readonly #log: Logger;
+  #baseReported = false; // each client of a gateway can cause it
   auditFails = false; // read before credentials are checked: guesses need audit lines, too
 
   constructor(parts: ServiceParts, observer: RequestObserver, log: Logger) {
@@ -136,7 +137,12 @@ class Requests {
     const { log, signal, accepted } = handling;
     const { method, headers, client: { address: _, ...shown } } = request;
     const path = withoutSite(request.path, config.site.name);
-    const { clientAddress, base, consignor } = originOf(request, config.gateway, externalUrl);
+    const { clientAddress, base, consignor, unusableBase } = originOf(request, config.gateway, externalUrl);
+    if (unusableBase !== undefined && !this.#baseReported) {
+      const facts = { found: unusableBase, used: base };
+      log.warn("X-UNICORE-Gateway is no https:// address: container.externalurl holds", facts);
+      this.#baseReported = true;
+    }
     handling.client = clientAddress;
     if (!isHealth(path)) this.#parts.throttle.admitAddress(clientAddress);
     if (method === "OPTIONS") return this.#options(path);

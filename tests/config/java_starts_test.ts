@@ -36,6 +36,10 @@ const STARTS: Record<string, JavaStart> = {
     lines: ["authservice.server.HPC.host=127.0.0.1, 127.0.0.2"],
     check: ({ servers }) => assert.equal(servers[0]?.instances[0]?.host, "127.0.0.1, 127.0.0.2"),
   },
+  "with several hosts of a server, blanks between": {
+    lines: ["authservice.server.HPC.host=127.0.0.1 127.0.0.2"],
+    check: ({ servers }) => assert.equal(servers[0]?.instances[0]?.host, "127.0.0.1 127.0.0.2"),
+  },
   "with keys of a server in another case": {
     lines: ["-authservice.server.HPC.commandPort", "authservice.server.HPC.commandport=64436"],
     check: ({ servers }) => assert.equal(servers[0]?.instances[0]?.commandPort, 64436),

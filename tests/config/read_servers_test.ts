@@ -128,7 +128,7 @@ Deno.test("readServers() takes hostile names for ordinary ones", async () => {
 const BAD: [what: string, lines: string[], errors: string[]][] = [
   ["a server without anything", ["authservice.servers=A"], [
     "1: authservice.server.A.host: missing, expected a host name or an IP address, without port, or several with " +
-    "commas between",
+    "blanks or commas between",
     "1: authservice.server.A.commandHost: missing, expected a host name or an IP address, without port",
     "1: authservice.server.A.commandPort: missing, expected a port number from 1 to 65535",
   ]],
@@ -148,7 +148,7 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
     ...daemon("A").slice(1),
   ], [
     "2: authservice.server.A.host = a, b:1: expected a host name or an IP address, without port, or several with " +
-    "commas between",
+    "blanks or commas between",
   ]],
   ["a server both numbered and not", [
     "authservice.servers=A",

@@ -22,6 +22,7 @@ const EXPECTED = {
   identityTemplate: undefined,
   now: NOW,
   strict: true,
+  onSha1: () => {},
 };
 const ISSUERS = exactly([signer.certificate], NOW);
 /** What is in a signed assertion, which is canonicalized before anybody knows that the signature is wrong. */

@@ -41,6 +41,11 @@ const PROTOCOL = "urn:oasis:names:tc:SAML:2.0:protocol";
 const ASSERTION = "urn:oasis:names:tc:SAML:2.0:assertion";
 const ENTITY = "urn:oasis:names:tc:SAML:2.0:nameid-format:entity";
 export const RSA_SHA256 = "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256";
+/** As Unity signs; it has no setting for others (samly2 3.2.0, `DigSignatureUtil`). */
+export const SHA1_OF_UNITY = {
+  method: "http://www.w3.org/2000/09/xmldsig#rsa-sha1",
+  digest: "http://www.w3.org/2000/09/xmldsig#sha1",
+};
 export const EXCLUSIVE = "http://www.w3.org/2001/10/xml-exc-c14n#";
 export const ENVELOPED = "http://www.w3.org/2000/09/xmldsig#enveloped-signature";
 const ISSUER = `<saml:Issuer Format="${ENTITY}">https://unity.site-a.example:2443/idp</saml:Issuer>`;

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Credential } from "../pki/authority.ts";
 import { type Answer, type HttpsServer, startHttpsServer } from "./https_server.ts";
-import { type ResponseOptions, samlMessage } from "./saml_message.ts";
+import { type ResponseOptions, samlMessage, SHA1_OF_UNITY, signElement } from "./saml_message.ts";
 
 /** A Unity identity provider for tests: SAML over SOAP for users with password and for tokens. */
 export interface UnityProvider extends AsyncDisposable {
@@ -32,11 +32,12 @@ export async function startUnityProvider({ tls, signer, url, now }: UnityOptions
     lie: {},
     fault: undefined,
   };
+  const sign = (xml: string) => signElement(xml, { signer, ...SHA1_OF_UNITY });
   const server = await startHttpsServer(tls, async (request, response) => {
     if (behaviour.fault !== undefined) return behaviour.fault(request, response);
     if (!known.has(String(request.headers.authorization))) return response.writeHead(401).end();
     const requestId = /<samlp:AuthnRequest [^>]*\bID="([^"]+)"/.exec(request.body)?.[1] ?? "";
-    const message = await samlMessage({ requestId, url, now: now(), ...behaviour.lie }, signer);
+    const message = await samlMessage({ requestId, url, now: now(), sign, ...behaviour.lie }, signer);
     response.writeHead(200, { "Content-Type": "text/xml; charset=UTF-8" }).end(message);
   });
   return {

@@ -4,6 +4,7 @@ import {
   addressGroup,
   addressInRange,
   canonicalAddress,
+  hostsOf,
   isAddressRange,
   mappedTwin,
   peerAddress,
@@ -183,4 +184,14 @@ Deno.test("addressGroup() is the same for addresses that differ in the last 64 b
     if (one.includes(".") || two.includes(".")) return; // ::ffff:… is IPv4
     assert.equal(addressGroup(one) === addressGroup(two), a.join() === b.join());
   }));
+});
+
+Deno.test("hostsOf() splits at blanks and commas, as the Java client does", () => {
+  const lists: [string, string[]][] = [
+    ["a b, c", ["a", "b", "c"]],
+    ["10.0.0.1 10.0.0.2", ["10.0.0.1", "10.0.0.2"]],
+    [" a ,,\t::1 ", ["a", "::1"]],
+    [" , ", []],
+  ];
+  for (const [list, hosts] of lists) assert.deepEqual(hostsOf(list), hosts, list);
 });

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { InvalidFile } from "../../src/model/diagnostic.ts";
-import { openRegularFile, readRegularFile, unlessAbsent, writeAll } from "../../src/model/regular_file.ts";
+import {
+  openRegularFile,
+  readRegularFile,
+  unlessAbsent,
+  utf8Text,
+  writeAll,
+} from "../../src/model/regular_file.ts";
 
 /** How many descriptors this process has open on a path. */
 function openOn(path: string): number {
@@ -79,4 +85,24 @@ Deno.test("writeAll() writes everything in order, to what takes a part at a time
   assert.deepEqual(taken, [1, 2, 3, 4, 5, 6, 7]);
   await writeAll(slow, new Uint8Array());
   assert.equal(taken.length, 7);
+});
+
+Deno.test("utf8Text() reads UTF-8, and ISO-8859-1 of XML that declares it", () => {
+  const latin1 = (text: string) => Uint8Array.from(text, (sign) => sign.charCodeAt(0));
+  const xml = (declaration: string) => `<?xml version="1.0" ${declaration}?>\n<a>M\xfcller</a>`;
+  const read: [Uint8Array, string][] = [
+    [new TextEncoder().encode("\ufeffMüller"), "Müller"],
+    [latin1(xml('encoding="ISO-8859-1"')), xml('encoding="UTF-8"')],
+    [latin1(xml("encoding = 'iso-8859-1' standalone='yes'")), xml("encoding = 'UTF-8' standalone='yes'")],
+  ];
+  for (const [bytes, text] of read) assert.equal(utf8Text(bytes, "map.xml"), text);
+  const refused = ["", 'encoding="UTF-8"', 'encoding="ISO-8859-15"', 'encoding="US-ASCII"', 'x="ISO-8859-1"'];
+  for (const declaration of refused) {
+    assert.throws(() => utf8Text(latin1(xml(declaration)), "map.xml"), (error) => {
+      assert.ok(error instanceof InvalidFile, declaration);
+      assert.match(error.message, /expected UTF-8 text/);
+      return true;
+    });
+  }
+  assert.throws(() => utf8Text(latin1(`x${xml('encoding="ISO-8859-1"')}`), "map.xml"), InvalidFile);
 });

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { createHash, createPrivateKey, sign } from "node:crypto";
 import { createAuthority } from "../pki/authority.ts";
+import { ask } from "./ask.ts";
 import { userToken } from "./every_method.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { ALICE, ALICE_DN, runService } from "./running_service.ts";
@@ -135,11 +136,34 @@ Deno.test("the gateway's client is where its key must be used from, and where th
   assert.equal(session?.values?.get("client-ip"), "192.0.2.7,::ffff:192.0.2.7");
 });
 
+Deno.test("behind a gateway without TLS users get sessions, links by https, and no forms from elsewhere", async () => {
+  const headers = {
+    "X-UNICORE-Gateway": "http://gw.example:8080/DEMO",
+    "X-UNICORE-Consignor-IP": "[2001:db8:0:0:0:0:0:7]",
+  };
+  const lines = trusted.log.length;
+  const known = await trusted.ask("/rest/auth", { as: ALICE, headers });
+  assert.equal(known.status, 200);
+  assert.match(JSON.parse(known.text).HPC.href, /^https:\/\/localhost:/);
+  const session = await trusted.ask("/rest/auth/HPC", { as: ALICE, headers, body: { serverPath: "" } });
+  assert.equal(session.status, 200);
+  const ordered = trusted.daemon().requests.findLast(({ values }) => values?.has("client-ip"));
+  assert.equal(ordered?.values?.get("client-ip"), "2001:db8::7");
+  for (const origin of ["http://gw.example:8080", "https://gw.example:8080"]) {
+    const form = { ...headers, "Content-Type": "application/x-www-form-urlencoded", Origin: origin };
+    const login = `https://localhost:${trusted.port}/login`;
+    const sent = await ask(login, authority.certificate, { method: "POST", headers: form, body: "token=x" });
+    assert.deepEqual([sent.status, sent.json().code], [403, "ERR_FOREIGN_PAGE"], origin);
+  }
+  await trusted.logged(/warn .*X-UNICORE-Gateway is no https:\/\/ address/, lines);
+  const warnings = trusted.log.filter((line) => line.includes("X-UNICORE-Gateway is no"));
+  assert.equal(warnings.length, 1, warnings.join("\n"));
+});
+
 for (
   const [what, headers] of [
-    ["an address that is none", { "X-UNICORE-Consignor-IP": "192.0.2.7, 10.0.0.1" }],
-    ["a base that is none", { "X-UNICORE-Gateway": "javascript:alert(1)" }],
-    ["a base with a port that its client made up", { "X-UNICORE-Gateway": "https://gateway:65536" }],
+    ["two addresses", { "X-UNICORE-Consignor-IP": "192.0.2.7, 10.0.0.1" }],
+    ["an address that is none", { "X-UNICORE-Consignor-IP": "[gateway]" }],
   ] as const
 ) {
   Deno.test(`a gateway that sends ${what} is told so`, async () => {

@@ -27,11 +27,11 @@ export async function readSamlResponse(
   expected: Expectation,
   signers: { readonly issuers: Signers; readonly anchored: Signers }, // of assertions in strict mode, and of others
 ) {
-  const steps = new TimeSlicer();
+  const message = { text, steps: new TimeSlicer(), onSha1: expected.onSha1 };
   const response = findResponse(await parseXml(text));
   checkResponse(response, expected);
   if (response.all(SIGNATURE, "Signature").length > 0) {
-    await verifySignature({ text, steps }, response, signers.anchored);
+    await verifySignature(message, response, signers.anchored);
   }
 
   const found = response.all(ASSERTION, "Assertion");
@@ -46,11 +46,8 @@ export async function readSamlResponse(
     const isSigned = element.all(SIGNATURE, "Signature").length > 0;
     if (!isSigned && expected.strict) throw new InvalidResponse("an assertion is not signed");
     if (isSigned) {
-      const copy = await verifySignature(
-        { text, steps },
-        element,
-        expected.strict ? signers.issuers : signers.anchored,
-      );
+      const trusted = expected.strict ? signers.issuers : signers.anchored;
+      const copy = await verifySignature(message, element, trusted);
       signed.push(copy);
       assertions.push(new Assertion(copy.element));
     } else assertions.push(new Assertion(element));
@@ -153,6 +150,8 @@ export interface Expectation {
   readonly now: number;
   /** Both passes of authentication.md 5.4, or only the first. */
   readonly strict: boolean;
+  /** Called before the service verifies a signature with SHA-1. @throws {InvalidResponse} To refuse it. */
+  readonly onSha1: () => void;
 }
 
 /** Clock skew of the first pass, and age of attribute statements; milliseconds. */

@@ -21,7 +21,7 @@ const TRANSFORMS: ReadonlySet<string> = new Set([ENVELOPED, EXCLUSIVE_C14N]);
  * runs. Later code reads only the signed bytes. @throws {InvalidResponse}
  */
 export async function verifySignature(
-  { text, steps }: { readonly text: string; readonly steps: TimeSlicer },
+  { text, steps, onSha1 }: { readonly text: string; readonly steps: TimeSlicer; readonly onSha1: () => void },
   element: XmlElement,
   signers: Signers,
 ): Promise<SignedElement> {
@@ -30,7 +30,7 @@ export async function verifySignature(
     throw new InvalidResponse(`${element.name} has an ID that is none`);
   }
   const signature = element.one(SIGNATURE, "Signature");
-  const method = checkForm(signature, id);
+  const method = checkForm(signature, id, onSha1);
   const signer = findSigner(signature, signers);
   if (usableKeyOf(signer) === undefined) {
     throw new InvalidResponse(`the signer's key cannot be used: expected ${USABLE_KEYS}`);
@@ -68,7 +68,7 @@ export async function verifySignature(
 }
 
 /** Asserts the accepted form of a signature and returns its method. */
-function checkForm(signature: XmlElement, id: string) {
+function checkForm(signature: XmlElement, id: string, onSha1: () => void) {
   const [info] = children(signature, ["SignedInfo", "SignatureValue", "KeyInfo"]);
   const [c14n, signatureMethod, reference] = children(info, [
     "CanonicalizationMethod",
@@ -91,6 +91,7 @@ function checkForm(signature: XmlElement, id: string) {
   if (!DIGEST_METHODS.has(digest) || digestMethod?.children.length !== 0) {
     throw new InvalidResponse(`the digest method ${digest} is not accepted`);
   }
+  if ([method.hash, DIGEST_METHODS.get(digest)].includes("sha1")) onSha1();
   const [enveloped, exclusive] = children(transforms, ["Transform", "Transform"]);
   const inOrder = enveloped?.attribute("Algorithm") === ENVELOPED && enveloped.children.length === 0 &&
     exclusive?.attribute("Algorithm") === EXCLUSIVE_C14N && exclusive.children.every(isPrefixList) &&
@@ -130,11 +131,12 @@ function findSigner(signature: XmlElement, signers: Signers): X509Certificate {
 
 interface SignatureMethod {
   readonly keyType: "rsa" | "ec";
-  readonly hash: "sha256" | "sha384" | "sha512";
+  readonly hash: "sha1" | "sha256" | "sha384" | "sha512";
 }
 
-/** Accepted methods: RSA (PKCS#1 v1.5) and ECDSA with SHA-256 or better; no SHA-1, DSA or HMAC. */
+/** Accepted methods: RSA (PKCS#1 v1.5) and ECDSA; no DSA or HMAC. Unity can only sign by `rsa-sha1` (samly2 3.2.0). */
 const SIGNATURE_METHODS: ReadonlyMap<string, SignatureMethod> = new Map([
+  [`${SIGNATURE}rsa-sha1`, { keyType: "rsa", hash: "sha1" }],
   ["http://www.w3.org/2001/04/xmldsig-more#rsa-sha256", { keyType: "rsa", hash: "sha256" }],
   ["http://www.w3.org/2001/04/xmldsig-more#rsa-sha384", { keyType: "rsa", hash: "sha384" }],
   ["http://www.w3.org/2001/04/xmldsig-more#rsa-sha512", { keyType: "rsa", hash: "sha512" }],
@@ -143,8 +145,9 @@ const SIGNATURE_METHODS: ReadonlyMap<string, SignatureMethod> = new Map([
   ["http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha512", { keyType: "ec", hash: "sha512" }],
 ]);
 
-/** Accepted digests; no SHA-1. */
+/** Accepted digests. */
 const DIGEST_METHODS: ReadonlyMap<string, SignatureMethod["hash"]> = new Map([
+  [`${SIGNATURE}sha1`, "sha1"],
   ["http://www.w3.org/2001/04/xmlenc#sha256", "sha256"],
   ["http://www.w3.org/2001/04/xmldsig-more#sha384", "sha384"],
   ["http://www.w3.org/2001/04/xmlenc#sha512", "sha512"],

@@ -5,6 +5,7 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Stopwatch } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
 import type { OutgoingHttp, OutgoingResponse } from "../../outgoing/outgoing.ts";
+import { isThisMachine } from "../../config/kind.ts";
 import { RemoteHttp } from "../../outgoing/remote_http.ts";
 import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
 import { askerOf } from "../asker_of.ts";
@@ -73,6 +74,7 @@ export class Unity implements Authenticator {
   readonly #assignments: Assignments;
   readonly #remote: RemoteHttp;
   readonly #cache: AnswerCache<AuthenticationResult>;
+  #sha1Seen = false;
 
   /** @throws {InvalidFile} For an invalid expression. */
   constructor(readonly config: UnityConfig, readonly parts: UnityParts) {
@@ -165,6 +167,7 @@ export class Unity implements Authenticator {
         identityTemplate,
         now,
         strict,
+        onSha1: () => this.#acceptSha1(),
       },
       { issuers: exactly(issuers(), now), anchored: anchored(issuers(), anchors(), now) },
     );
@@ -172,6 +175,16 @@ export class Unity implements Authenticator {
     const assigned = this.#assignments.attributes(attributes);
     const identity = { dn, method: "UNITY-SAML", via: this.name, proved, ...assigned };
     return { value: { kind: "accepted", identity }, good: true, lifetimeMs: GOOD_MS, endsAt: usableUntil };
+  }
+
+  /** Accepts SHA-1 where nobody can change answers on the way, and warns once. @throws {InvalidResponse} */
+  #acceptSha1(): void {
+    const { protocol, hostname } = new URL(this.config.address);
+    if (protocol !== "https:" && !isThisMachine(hostname)) {
+      throw new InvalidResponse("SHA-1 is accepted over TLS only: expected an https:// address");
+    }
+    if (!this.#sha1Seen) this.#log.warn("the provider signs with SHA-1, accepted over TLS only");
+    this.#sha1Seen = true;
   }
 
   #refused(reason: string): Answer<AuthenticationResult> {

@@ -33,7 +33,7 @@ export const AUTHSERVICE = section({
 const INSTANCE_KEYS = {
   host: hosts({
     help:
-      "Address of the daemon's listen socket, as clients reach it. Clients try several addresses, separated by commas, and use the first that answers",
+      "Address of the daemon's listen socket, as clients reach it. Clients try several addresses, and use the first that answers",
   }),
   port: unlessUnfit(
     port({ help: "Port of the listen socket. If not set, the daemon reports it" }),

@@ -100,7 +100,7 @@ export const POSTGRES = section({
   keys: {
     hosts: hosts({
       name: "host",
-      help: "Database host, or several separated by commas; the service uses the one that accepts writes",
+      help: "Database host, or several; the service uses the one that accepts writes",
       default: "localhost",
     }),
     ports: ports({

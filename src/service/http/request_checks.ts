@@ -5,7 +5,7 @@ import { FORM_TOKEN_HEADER } from "../../resource/form.ts";
 import { PREFERENCES_HEADER } from "../identify.ts";
 import type { QueryType } from "./router.ts";
 import type { GatewayConfig } from "../../config/service_config.ts";
-import { addressInRange, canonicalAddress } from "../../model/address.ts";
+import { addressInRange, peerAddress } from "../../model/address.ts";
 import { trimEndCharacters } from "../../model/text.ts";
 
 /** Characters of each header that the service reads. */
@@ -111,6 +111,7 @@ interface Origin {
   readonly clientAddress: string; // canonical
   readonly base: string; // without trailing slash
   readonly consignor?: string; // signed name of the client from the gateway
+  readonly unusableBase?: string; // base from the gateway; then `base` is the service's own
 }
 
 /**
@@ -129,29 +130,29 @@ export function originOf(
   ) return direct;
   const forwardedAddress = headers.get("X-UNICORE-Consignor-IP");
   const forwardedBase = headers.get("X-UNICORE-Gateway");
+  const base = forwardedBase === null ? externalUrl : baseUrl(forwardedBase);
   const consignor = headers.get("X-UNICORE-Consignor");
   return {
     clientAddress: forwardedAddress === null ? direct.clientAddress : oneAddress(forwardedAddress),
-    base: forwardedBase === null ? direct.base : baseUrl(forwardedBase),
+    base: base ?? externalUrl,
     consignor: consignor ?? undefined,
+    ...(base === undefined && { unusableBase: forwardedBase ?? "" }),
   };
 }
 
+/** The gateway writes IPv6 addresses in brackets, as Jetty does. */
 function oneAddress(text: string): string {
-  const address = canonicalAddress(text.trim());
-  if (address === undefined) {
+  const address = peerAddress(text.trim().replace(/^\[([^:\]]*:[^\]]*)\]$/, "$1"));
+  if (address === "") {
     throw httpError("ERR_BAD_FORWARDING", "X-UNICORE-Consignor-IP is not one address");
   }
   return address;
 }
 
-/** Strict: the gateway builds it from its client's Host header. No part of its path begins with a dot. */
-function baseUrl(text: string): string {
+/** Returns an `https://` base or `undefined`. Strict: clients choose the Host in it. No part of its path begins with a dot. */
+function baseUrl(text: string): string | undefined {
   const base = trimEndCharacters(text.trim(), "/");
   const form =
-    /^https:\/\/(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$/;
-  if (!form.test(base) || !URL.canParse(base)) {
-    throw httpError("ERR_BAD_FORWARDING", "X-UNICORE-Gateway is not a base address");
-  }
-  return base;
+    /^https:\/\/(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$/;
+  return form.test(base) && URL.canParse(base) ? base : undefined;
 }

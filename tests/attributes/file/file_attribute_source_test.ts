@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { fileAttributeSource, type Matching } from "../../../src/attributes/file/file_attribute_source.ts";
+import { inspectMap } from "../../../src/attributes/file/map_inspection.ts";
 import { createLogger, SILENT } from "../../../src/logging/logger.ts";
 import { NO_ATTRIBUTES } from "../../../src/model/attributes.ts";
 import { escapeNameValue } from "../../../src/model/distinguished_name.ts";
@@ -10,12 +11,12 @@ import { attributeSet, identity, type Subject, testAttributeSource } from "../co
 const signal = new AbortController().signal;
 
 async function subject(
-  text: string,
+  text: string | Uint8Array,
   matching: Matching = "strict",
   log = SILENT,
 ): Promise<Subject & { file: string }> {
   const file = await Deno.makeTempFile({ suffix: ".map" });
-  await Deno.writeTextFile(file, text);
+  await Deno.writeFile(file, typeof text === "string" ? new TextEncoder().encode(text) : text);
   const source = await fileAttributeSource({ name: "FILE", file, matching, log, intervalMs: 10 })
     .catch(async (error) => {
       await Deno.remove(file);
@@ -156,6 +157,19 @@ Deno.test("fileAttributeSource() follows changes, of content and of format", asy
   await replace(made.file, "{}");
   await second;
   assert.deepEqual(await role(), NO_ATTRIBUTES);
+});
+
+Deno.test("fileAttributeSource() reads XML in ISO-8859-1 that declares it, and the operator's check does", async () => {
+  const text = '<?xml version="1.0" encoding="ISO-8859-1"?>\n<fileAttributeSource><entry key="CN=Jörg">' +
+    '<attribute name="role"><value>user</value></attribute></entry></fileAttributeSource>';
+  await using made = await subject(Uint8Array.from(text, (sign) => sign.charCodeAt(0)));
+  assert.deepEqual(
+    await made.source.attributesOf(identity("CN=Jörg"), signal),
+    attributeSet({ role: ["user"] }),
+  );
+  const map = { file: made.file, matching: "strict", format: undefined } as const;
+  const { diagnostics } = await inspectMap(map, { servers: [], alone: false });
+  assert.deepEqual(diagnostics, []);
 });
 
 Deno.test("fileAttributeSource() refuses a file that is far too long before reading it", async () => {

@@ -15,6 +15,7 @@ import {
   RSA_SHA256,
   samlMessage,
   samlResponse,
+  SHA1_OF_UNITY,
   signElement,
   soapEnvelope,
 } from "../../identity_provider/saml_message.ts";
@@ -43,6 +44,9 @@ const EXPECTED: Expectation = {
   identityTemplate: undefined,
   now: NOW,
   strict: true,
+  onSha1: () => {
+    throw new InvalidResponse("no SHA-1 here");
+  },
 };
 
 function read(message: string, expected: Partial<Expectation> = {}) {
@@ -110,6 +114,25 @@ const ACCEPTED: [string, Partial<ResponseOptions>, typeof unity?][] = [
 for (const [what, options] of ACCEPTED) {
   Deno.test(`readSamlResponse() accepts ${what}`, async () => {
     assert.equal((await read(await make(options))).dn, "CN=Ann Example,O=Site-A,C=DE");
+  });
+}
+
+for (
+  const [what, options] of [
+    ["RSA with SHA-1", SHA1_OF_UNITY],
+    ["a SHA-1 digest", { digest: SHA1_OF_UNITY.digest }],
+  ] as const
+) {
+  Deno.test(`readSamlResponse() accepts ${what} where SHA-1 may be, and says so`, async () => {
+    const sign = (xml: string) => signElement(xml, { signer: unity, ...options });
+    let reports = 0;
+    const onSha1 = () => reports++;
+    const { dn } = await read(await make({ sign }), { onSha1 });
+    assert.deepEqual([dn, reports], ["CN=Ann Example,O=Site-A,C=DE", 1]);
+    await assert.rejects(
+      read(await make({ sign, tamper: replace("CN=Ann Example", "CN=Mallory") }), { onSha1 }),
+      /does not verify/,
+    );
   });
 }
 
@@ -521,13 +544,25 @@ const FORGERIES: [string, () => string | Promise<string>, RegExp][] = [
   ],
   [
     "RSA with SHA-1",
-    signed({ method: "http://www.w3.org/2000/09/xmldsig#rsa-sha1" }),
-    /method .*rsa-sha1 is not accepted/,
+    signed({ method: SHA1_OF_UNITY.method }),
+    /no SHA-1 here/,
   ],
   [
     "a SHA-1 digest",
-    signed({ digest: "http://www.w3.org/2000/09/xmldsig#sha1" }),
-    /digest method .*sha1 is not accepted/,
+    signed({ digest: SHA1_OF_UNITY.digest }),
+    /no SHA-1 here/,
+  ],
+  [
+    "DSA",
+    tampered(replace(RSA_SHA256, "http://www.w3.org/2000/09/xmldsig#dsa-sha1")),
+    /method .*dsa-sha1 is not accepted/,
+  ],
+  [
+    "an MD5 digest",
+    tampered(
+      replace("http://www.w3.org/2001/04/xmlenc#sha256", "http://www.w3.org/2001/04/xmldsig-more#md5"),
+    ),
+    /digest method .*md5 is not accepted/,
   ],
   [
     "HMAC with the certificate as key",

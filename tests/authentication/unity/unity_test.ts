@@ -5,12 +5,14 @@ import { createLogger } from "../../../src/logging/logger.ts";
 import type { Credentials } from "../../../src/model/credentials.ts";
 import type { Identity } from "../../../src/model/identity.ts";
 import { RemoteUnavailable } from "../../../src/outgoing/remote_unavailable.ts";
+import type { OutgoingHttp } from "../../../src/outgoing/outgoing.ts";
 import type { Answer } from "../../identity_provider/https_server.ts";
 import {
   basicHeader,
   startUnityProvider,
   type UnityProvider,
 } from "../../identity_provider/unity_provider.ts";
+import { samlMessage, SHA1_OF_UNITY, signElement } from "../../identity_provider/saml_message.ts";
 import { testAuthenticator } from "../conformance.ts";
 import { alsoClosing, assignments, AUTHORITY, httpsClient, PROVIDER_TLS } from "../remote_subject.ts";
 import { basic, bearer, sshLegacy, unsignedJwt } from "../sample_credentials.ts";
@@ -224,6 +226,32 @@ Deno.test("Unity does not believe a response to an earlier request", () =>
     assert.match(await ask(ANN), /to another request/);
     assert.match(lines.join("\n"), /warn .*not believed/);
   }));
+
+Deno.test("Unity accepts SHA-1, by which its servers sign, over TLS and on this machine, and warns once", async () => {
+  const requestOf = (body = "") => /<samlp:AuthnRequest [^>]*\bID="([^"]+)"/.exec(body)?.[1] ?? "";
+  const sign = (xml: string) => signElement(xml, { signer: SIGNER, ...SHA1_OF_UNITY });
+  const http: OutgoingHttp = {
+    send: async ({ body }) => {
+      const said = { requestId: requestOf(body), url: SITE, now: NOW, sign };
+      return { status: 200, headers: {}, body: await samlMessage(said, SIGNER) };
+    },
+  };
+  const refused = "SHA-1 is accepted over TLS only: expected an https:// address";
+  for (
+    const [address, outcome, warnings] of [
+      ["https://unity.example/soap", "accepted", 1],
+      ["HTTPS://unity.example/soap", "accepted", 1],
+      ["http://127.0.0.1:2080/soap", "accepted", 1],
+      ["http://unity.example/soap", refused, 0],
+    ] as const
+  ) {
+    await within(start({ address }, { http }), async ({ ask, lines }) => {
+      assert.equal(await ask(ANN), outcome, address);
+      assert.equal(await ask(basic("bob", "another")), outcome, address);
+      assert.equal(lines.filter((line) => /warn .*signs with SHA-1/.test(line)).length, warnings, address);
+    });
+  }
+});
 
 Deno.test("Unity goes by the issuers as they are now", () => {
   const issuers = { now: [SIGNER.certificate] };

@@ -196,22 +196,60 @@ const bad: [string, string][] = [
   ["X-UNICORE-Consignor-IP", "203.0.113.9, 203.0.113.10"],
   ["X-UNICORE-Consignor-IP", "localhost"],
   ["X-UNICORE-Consignor-IP", ""],
-  ["X-UNICORE-Gateway", "http://gw.example.org"],
-  ["X-UNICORE-Gateway", "https://gw.example.org/a b"],
-  ["X-UNICORE-Gateway", "https://user@gw.example.org"],
-  ["X-UNICORE-Gateway", "javascript:alert(1)"],
-  ["X-UNICORE-Gateway", "https://gw.example.org/'onclick='"],
-  ["X-UNICORE-Gateway", "https://gw.example.org:65536"],
-  ["X-UNICORE-Gateway", "https://[:::]"],
-  ["X-UNICORE-Gateway", "https://1.2.3.256/AUTH"],
-  ["X-UNICORE-Gateway", "https://xn--a"],
-  ["X-UNICORE-Gateway", "https://gw.example.org/AUTH/.."],
+  ["X-UNICORE-Consignor-IP", "[]"],
+  ["X-UNICORE-Consignor-IP", "[2001:db8::7"],
+  ["X-UNICORE-Consignor-IP", "[203.0.113.9]"],
+  ["X-UNICORE-Consignor-IP", "[[2001:db8::7]]"],
+  ["X-UNICORE-Consignor-IP", "[2001:db8::7], [2001:db8::8]"],
+  ["X-UNICORE-Consignor-IP", "[2001:db8::7]:4711"],
 ];
 for (const [name, value] of bad) {
   Deno.test(`originOf() refuses ${name}: ${value} from a gateway`, () => {
     assert.throws(() => origin({ [name]: value }, "192.0.2.1"), { code: "ERR_BAD_FORWARDING" });
   });
 }
+
+const UNUSABLE = [
+  "http://gw.example.org",
+  "https://gw.example.org/a b",
+  "https://user@gw.example.org",
+  "javascript:alert(1)",
+  "https://gw.example.org/'onclick='",
+  "https://gw.example.org:65536",
+  "https://[:::]",
+  "https://1.2.3.256/AUTH",
+  "https://xn--a",
+  "https://gw.example.org/AUTH/..",
+  "https://",
+  "",
+];
+for (const value of UNUSABLE) {
+  Deno.test(`originOf() makes no links of X-UNICORE-Gateway: ${value}`, () => {
+    assert.deepEqual(origin({ "X-UNICORE-Gateway": value }, "192.0.2.1"), {
+      clientAddress: "192.0.2.1",
+      base: OWN,
+      consignor: undefined,
+      unusableBase: value,
+    });
+  });
+}
+
+Deno.test("originOf() takes a gateway with _ in its name", () => {
+  const { base, unusableBase } = origin({ "X-UNICORE-Gateway": "https://my_gw:8080/AUTH" }, "192.0.2.1");
+  assert.deepEqual([base, unusableBase], ["https://my_gw:8080/AUTH", undefined]);
+});
+
+Deno.test("originOf() takes an IPv6 client in brackets, as gateways write it", () => {
+  const written: Readonly<Record<string, string>> = {
+    "[2001:db8:0:0:0:0:0:7]": "2001:db8::7",
+    "[fe80:0:0:0:0:0:0:1%eth0]": "fe80::1",
+    "2001:db8:0:0:0:0:0:7": "2001:db8::7",
+    "[::ffff:203.0.113.9]": "203.0.113.9",
+  };
+  for (const [text, address] of Object.entries(written)) {
+    assert.equal(origin({ "X-UNICORE-Consignor-IP": text }, "192.0.2.1").clientAddress, address, text);
+  }
+});
 
 Deno.test("originOf() knows a link-local client by its address", () => {
   assert.equal(origin({}, "fe80::1%eth0").clientAddress, "fe80::1");
