@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Sink } from "../logging/sink.ts";
+import { attempt } from "../model/attempt.ts";
 import { type Clock, wholeMs } from "../model/clock.ts";
 import { OperatorError } from "../model/diagnostic.ts";
 import {
@@ -55,7 +56,9 @@ export class SqliteDatabase implements Database {
   constructor(readonly file: string, schema: Schema, readonly clock: Clock, readonly sink?: Sink) {
     if (sink !== undefined) sink.retry = () => this.#tryWrite(schema);
     // Secrets inside: SQLite gives its log the mode of the file, so only the service's account may read both.
-    if (file !== IN_MEMORY) Deno.openSync(file, { create: true, write: true, mode: 0o600 }).close();
+    // An existing file is not opened: closing it would release the locks that SQLite holds on it in this process.
+    const create = () => Deno.openSync(file, { createNew: true, write: true, mode: 0o600 }).close();
+    if (file !== IN_MEMORY) attempt(create, Deno.errors.AlreadyExists, () => {});
     this.#database = new DatabaseSync(file, { timeout: LOCK_WAIT_MS, enableForeignKeyConstraints: true });
     try {
       this.#database.exec(

@@ -92,6 +92,24 @@ Deno.test("SqliteDatabase waits for the disk at each change but those that ask f
     database.close();
   }));
 
+Deno.test("SqliteDatabase keeps its locks when the process opens the file again, so that no other program deletes its log", () =>
+  inFolder(async (file) => {
+    /** Locks of this process on the database and the index of its log; none without /proc/locks. */
+    const locks = async () => {
+      const inodes = (await Promise.all([file, `${file}-shm`].map((path) => Deno.stat(path)))).map((
+        { ino },
+      ) => ino);
+      const lines = (await Deno.readTextFile("/proc/locks").catch(() => "")).split("\n");
+      return lines.filter((line) => inodes.some((inode) => line.includes(`:${inode} `))).length;
+    };
+    const first = open(file);
+    const before = await locks();
+    const second = open(file);
+    second.close();
+    assert.equal(await locks(), before);
+    first.close();
+  }));
+
 Deno.test("SqliteDatabase takes back what a change did before it failed", () =>
   inFolder(async (file) => {
     const database = open(file);
