@@ -84,7 +84,9 @@ export class SignIns {
       return undefined;
     }
     const { idleSeconds } = this.parts.limits;
-    if (heardOf.ends - this.#now() < idleSeconds * (1 - NOTED)) await this.#hear({ key, owner, made });
+    if (heardOf.ends - this.#now() < idleSeconds * (1 - NOTED)) {
+      void this.#hear({ key, owner, made }).catch(() => {}); // the database reports it, and the note before counts
+    }
     return {
       identity: { ...left, browser: { id: key, ends } },
       userName: typeof userName === "string" ? userName : undefined,
