@@ -36,7 +36,7 @@ export interface ProviderSession {
 
 /** Result of renewing a login. */
 export type Renewal =
-  | { readonly kind: "renewed"; readonly identity: Identity; readonly refreshToken: string }
+  | { readonly kind: "renewed"; readonly identity: Identity }
   | Extract<AuthenticationResult, { readonly kind: "refused" }>;
 
 /** Result of a sign-in. */

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Sink } from "../logging/sink.ts";
-import { type Clock, wholeMs } from "../model/clock.ts";
+import { attempt } from "../model/attempt.ts";
+import { type Clock, stopwatch, wholeMs } from "../model/clock.ts";
 import { OperatorError } from "../model/diagnostic.ts";
 import {
   checkValues,
@@ -32,12 +33,16 @@ interface Prepared {
 /** Database that disappears when closed. */
 export const IN_MEMORY = ":memory:";
 
-/** Milliseconds to wait for another process's lock, such as an operator's command. */
+/** Milliseconds to wait for the lock of another program or core, such as an operator's command. */
 const LOCK_WAIT_MS = 5000;
+
+/** Milliseconds between attempts to take that lock. */
+const LOCK_RETRY_MS = 10;
 
 /**
  * SQLite file: acknowledged changes survive a power cut, and so do those with `asyncCommit` that came before. Reads complete
- * synchronously; the disk takes changes while the thread goes on, those of several calls at once.
+ * synchronously; the disk takes changes while the thread goes on, those of several calls at once. While another program
+ * writes, changes wait in the order of their calls, and the thread goes on, too.
  */
 export class SqliteDatabase implements Database {
   readonly #database: DatabaseSync;
@@ -46,6 +51,7 @@ export class SqliteDatabase implements Database {
   #synced: Promise<void> = Promise.resolve();
   #nextSynced: Promise<void> | undefined;
   #syncFails = false;
+  #lastTurn: Promise<void> | undefined; // of the changes that wait for a lock
 
   /**
    * Opens or creates a file, or {@link IN_MEMORY}, and migrates it. @throws {UnknownDatabase} If damaged, foreign
@@ -55,7 +61,9 @@ export class SqliteDatabase implements Database {
   constructor(readonly file: string, schema: Schema, readonly clock: Clock, readonly sink?: Sink) {
     if (sink !== undefined) sink.retry = () => this.#tryWrite(schema);
     // Secrets inside: SQLite gives its log the mode of the file, so only the service's account may read both.
-    if (file !== IN_MEMORY) Deno.openSync(file, { create: true, write: true, mode: 0o600 }).close();
+    // An existing file is not opened: closing it would release the locks that SQLite holds on it in this process.
+    const create = () => Deno.openSync(file, { createNew: true, write: true, mode: 0o600 }).close();
+    if (file !== IN_MEMORY) attempt(create, Deno.errors.AlreadyExists, () => {});
     this.#database = new DatabaseSync(file, { timeout: LOCK_WAIT_MS, enableForeignKeyConstraints: true });
     try {
       this.#database.exec(
@@ -63,8 +71,8 @@ export class SqliteDatabase implements Database {
       );
       this.#migrate(file, schema);
       if (file === IN_MEMORY) return;
-      // `FULL` would wait at each commit.
-      this.#database.exec("PRAGMA synchronous = NORMAL");
+      // `FULL` would block the thread at commits, and a timeout at locks.
+      this.#database.exec("PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 0");
       this.#log = Deno.openSync(`${file}-wal`);
     } catch (error) {
       this.#database.close();
@@ -81,11 +89,8 @@ export class SqliteDatabase implements Database {
   }
 
   async change<T>(work: () => Work<T>, { asyncCommit = false }: Manner = {}): Promise<T> {
-    const result = await this.#settled(() => {
-      const result = this.#transact(() => this.#walk(work()));
-      if (this.sink?.failing) this.sink.retry?.();
-      return result;
-    });
+    const result = await this.#settled(() => this.#inTurn(() => this.#transact(() => this.#walk(work()))));
+    if (this.sink?.failing) this.sink.retry?.();
     if (!asyncCommit) await this.#onDisk();
     return result;
   }
@@ -119,15 +124,36 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  #settled<T>(action: () => T): Promise<T> {
-    return new Promise((resolve, reject) => {
-      try {
-        resolve(action());
-      } catch (error) {
-        if (isUnwritable(error)) this.sink?.failed(error, this.file);
-        reject(isOfSqlite(error) ? new DatabaseFailure(error.message, { cause: error }) : error);
+  async #settled<T>(action: () => T | Promise<T>): Promise<T> {
+    try {
+      return await action();
+    } catch (error) {
+      if (isUnwritable(error)) this.sink?.failed(error, this.file);
+      throw isOfSqlite(error) ? new DatabaseFailure(error.message, { cause: error }) : error;
+    }
+  }
+
+  /** Runs a change at once, or after those that wait. Tries again while the database is locked, for {@link LOCK_WAIT_MS}. */
+  async #inTurn<T>(change: () => T): Promise<T> {
+    const end = stopwatch() + LOCK_WAIT_MS;
+    const [before, { promise, resolve }] = [this.#lastTurn, Promise.withResolvers<void>()];
+    this.#lastTurn = promise;
+    try {
+      if (before !== undefined) await before;
+      for (;;) {
+        try {
+          return change();
+        } catch (error) {
+          const isLocked = isOfSqlite(error) && /is locked/.test(error.message);
+          if (!isLocked || stopwatch() >= end) throw error;
+          await new Promise((resolve) => setTimeout(resolve, LOCK_RETRY_MS));
+          if (!this.isOpen) throw error;
+        }
       }
-    });
+    } finally {
+      if (this.#lastTurn === promise) this.#lastTurn = undefined;
+      resolve();
+    }
   }
 
   /** Writes the version of the schema once more: a change that changes nothing may need no room. */
@@ -177,22 +203,24 @@ export class SqliteDatabase implements Database {
     });
   }
 
+  /** Takes no lock if nothing is missing, so that a core can start while another program holds it. */
   #migrate(file: string, schema: Schema): void {
-    this.#transact(() => {
-      const { applicationId, steps } = schema;
-      for (const step of steps.slice(knownVersion(this.#database, file, schema))) this.#database.exec(step);
-      if (schema.extra !== undefined) this.#database.exec(schema.extra);
-      this.#database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${steps.length}`);
-    });
+    const { applicationId, steps, extra = "" } = schema;
+    const missing = () => steps.slice(knownVersion(this.#database, file, schema));
+    const marks = `PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${steps.length}`;
+    const migrate = () => [...missing(), marks].forEach((step) => this.#database.exec(step));
+    if (missing().length > 0) this.#transact(migrate);
+    this.#database.exec(extra); // writes only what is missing
   }
 }
 
 function knownVersion(database: DatabaseSync, file: string, { what, applicationId, steps }: Schema): number {
   const pragma = (name: "user_version" | "application_id") =>
     Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
+  // First: another process may be making all of it, in one transaction.
+  const tables = Number(database.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.["n"]);
   const version = pragma("user_version");
   const application = pragma("application_id");
-  const tables = Number(database.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.["n"]);
   if (application !== applicationId && tables > 0) {
     throw new UnknownDatabase(`${file}: not a ${what} of this service (application_id ${application})`);
   }
@@ -263,9 +291,9 @@ function isOfSqlite(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";
 }
 
-/** Reports whether the disk is full, read-only or broken. */
+/** Reports whether the disk is full, read-only or broken, or another program holds the lock. */
 function isUnwritable(error: unknown): boolean {
-  return isOfSqlite(error) && /is full|readonly|disk I\/O|unable to open/.test(error.message);
+  return isOfSqlite(error) && /is full|is locked|readonly|disk I\/O|unable to open/.test(error.message);
 }
 
 /** Reports whether SQLite finds the file damaged, which is permanent. Deno 2.9.6 exposes no error code. */

@@ -17,8 +17,8 @@ interface OperationsParts {
   readonly reload: () => Promise<void>;
 }
 
-/** Longest wait for the core, in milliseconds. */
-const CORE_MS = 5000;
+/** Longest wait for the core, in milliseconds; its changes may wait for the lock of a database. */
+const CORE_MS = 10_000;
 /** Longest wait for a core that asks daemons in turn, in milliseconds. */
 const DAEMONS_MS = 35_000;
 

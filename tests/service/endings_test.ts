@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
+import { DatabaseSync } from "node:sqlite";
 import { inspect } from "../../src/command/diagnosis/inspect.ts";
 import { type EdgeTls, LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
@@ -361,6 +362,31 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
   },
 };
 const BAN = { user: "alice", names: [canonicalDn(ALICE_DN)] };
+
+Deno.test("a ban counts and is audited while the disk of the records is full, and ends browser sessions at their next requests", async () => {
+  const { browser } = await byPassword();
+  const cookies = [...browser.cookies];
+  using records = new DatabaseSync(`${at.site.folder}/data/records.sqlite`);
+  const full = "BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END";
+  records.exec(`CREATE TRIGGER full_sign_ins BEFORE DELETE ON record ${full}`);
+  try {
+    for (const stored of [true, false]) {
+      if (!stored) records.exec(`CREATE TRIGGER full_bans BEFORE INSERT ON operator_ban ${full}`);
+      const answer = await at.service.admin.call({ command: "ban add", subject: BAN, seconds: 3600 });
+      const [result, change] = "result" in answer ? [answer.result, answer.change] : [];
+      assert.match(JSON.stringify(result), new RegExp(`"stored":${stored}`));
+      assert.equal(change?.event, "ban");
+      assert.notEqual((await browser.get("/tokens")).status, 200);
+    }
+    assert.ok(at.lines.some((line) => /banned user not signed out .*full/.test(line)), at.lines.join(""));
+  } finally {
+    records.exec("DROP TRIGGER full_sign_ins; DROP TRIGGER IF EXISTS full_bans");
+  }
+  await browser.get("/tokens");
+  await at.service.admin.call({ command: "ban remove", subject: BAN });
+  for (const [name, value] of cookies) browser.cookies.set(name, value);
+  assert.notEqual((await browser.get("/tokens")).status, 200, "it is signed out");
+});
 
 Deno.test("a logout at the provider ends tokens also after the time of the browser session is over", async () => {
   const { browser } = await byProvider();

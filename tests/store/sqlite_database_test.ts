@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import { SILENT } from "../../src/logging/logger.ts";
 import { Sinks } from "../../src/logging/sink.ts";
@@ -92,6 +93,24 @@ Deno.test("SqliteDatabase waits for the disk at each change but those that ask f
     database.close();
   }));
 
+Deno.test("SqliteDatabase keeps its locks when the process opens the file again, so that no other program deletes its log", () =>
+  inFolder(async (file) => {
+    /** Locks of this process on the database and the index of its log; none without /proc/locks. */
+    const locks = async () => {
+      const inodes = (await Promise.all([file, `${file}-shm`].map((path) => Deno.stat(path)))).map((
+        { ino },
+      ) => ino);
+      const lines = (await Deno.readTextFile("/proc/locks").catch(() => "")).split("\n");
+      return lines.filter((line) => inodes.some((inode) => line.includes(`:${inode} `))).length;
+    };
+    const first = open(file);
+    const before = await locks();
+    const second = open(file);
+    second.close();
+    assert.equal(await locks(), before);
+    first.close();
+  }));
+
 Deno.test("SqliteDatabase takes back what a change did before it failed", () =>
   inFolder(async (file) => {
     const database = open(file);
@@ -113,12 +132,56 @@ Deno.test("SqliteDatabase says what SQLite cannot do as a failure of the databas
     database.close();
   }));
 
-Deno.test("SqliteDatabase waits five seconds for others who write", () =>
-  inFolder(async (file) => {
-    const database = open(file);
-    assert.deepEqual({ ...await database.read(() => row("PRAGMA busy_timeout", {})) }, { timeout: 5000 });
-    database.close();
-  }));
+/** Runs a check beside a program that holds the lock of the file, while time passes as the check says. */
+async function whileLocked(
+  file: string,
+  check: (other: { readonly release: () => void; readonly pass: (ms: number) => void }) => Promise<void>,
+): Promise<void> {
+  open(file).close();
+  using program = new DatabaseSync(file);
+  program.exec("BEGIN IMMEDIATE");
+  const real = performance.now;
+  let now = 0;
+  performance.now = () => now;
+  try {
+    await check({ release: () => program.exec("COMMIT"), pass: (ms) => now += ms });
+  } finally {
+    performance.now = real;
+  }
+}
+
+Deno.test("SqliteDatabase has changes wait in order while another program writes, and reads, the thread and new cores go on", () =>
+  inFolder((file) =>
+    whileLocked(file, async ({ release }) => {
+      const database = open(file);
+      const texts = async () =>
+        (await database.read(() => rows("SELECT text FROM note", {}))).map(({ text }) => text);
+      const changes = ["one", "two"].map((text) => database.change(() => rows(INSERT, { text })));
+      await setImmediate();
+      assert.deepEqual(await texts(), []);
+      release();
+      await changes[0];
+      // Those that wait come first.
+      await Promise.all([database.change(() => rows(INSERT, { text: "three" })), ...changes]);
+      assert.deepEqual(await texts(), ["one", "two", "three"]);
+      database.close();
+    })
+  ));
+
+Deno.test("SqliteDatabase gives up a change after five seconds of another program's lock, and reports that", () =>
+  inFolder((file) =>
+    whileLocked(file, async ({ release, pass }) => {
+      const sinks = new Sinks(SILENT);
+      const database = new SqliteDatabase(file, SCHEMA, () => 0, sinks.of("records"));
+      const changes = ["one", "two"].map((text) => database.change(() => rows(INSERT, { text })));
+      pass(5000);
+      await Promise.all(changes.map((change) => assert.rejects(change, DatabaseFailure)));
+      assert.match(sinks.states[0]?.failure?.reason ?? "", /notes\.sqlite: .*locked/);
+      release();
+      assert.deepEqual(sinks.states, [{ name: "records", lost: 0 }]);
+      database.close();
+    })
+  ));
 
 Deno.test("SqliteDatabase binds the time by its clock", () =>
   inFolder(async (file) => {

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes } from "node:crypto";
 import type { Logger } from "../../logging/logger.ts";
+import { BoundedMap } from "../../model/bounded_map.ts";
 import { type Clock, unlessAborted } from "../../model/clock.ts";
 import { sameName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
@@ -41,11 +42,11 @@ export interface ProviderLoginParts {
   readonly records: () => RecordStore;
   /** Latest end of anything derived from the login, in seconds since the epoch. */
   readonly derivedUntil: (identity: Identity) => number;
-  /** Renews an identity at its provider. @throws {ServiceError} On an outage. */
+  /** Renews an identity at its provider; `rotated` stores a new refresh token at once. @throws {ServiceError} On an outage. */
   readonly renew: (
     identity: KeptIdentity,
     session: RenewableSession,
-    signal: AbortSignal,
+    rotated: (refreshToken: string) => Promise<void>,
   ) => Promise<Renewal>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -60,6 +61,7 @@ export type RenewableSession = ProviderSession & { readonly refreshToken: string
  */
 export class ProviderLogins {
   readonly #asking = new SingleFlight<KeptIdentity | undefined>();
+  readonly #unstored = new BoundedMap<string, KeptLogin>(10_000); // renewed logins that the store did not take
 
   constructor(readonly parts: ProviderLoginParts) {}
 
@@ -93,7 +95,8 @@ export class ProviderLogins {
     }
     const { refreshToken } = session;
     if (refreshToken !== undefined) {
-      await this.#keep(token, { key, ends, ...record }, identity, { ...session, refreshToken });
+      const content = { identity, sealed: sealed(token, { ...session, refreshToken }), checked: this.#now() };
+      await records.put(RENEWAL, { ...record, key, ends, content }, MOST);
     }
     return crowdedOut;
   }
@@ -103,10 +106,8 @@ export class ProviderLogins {
    * @throws {ERR_AUTHENTICATION_UNAVAILABLE | ERR_RECORD_STORE} If it was unreachable for too long.
    */
   async current(token: string, record: KeptRecord, signal: AbortSignal): Promise<KeptIdentity | undefined> {
-    const kept = await this.#read(record.key);
-    if (kept === undefined || this.#now() - kept.checked < RENEWED_S) return kept?.identity;
     // Never cancelled: a refresh token may be single-use.
-    const answer = this.#asking.join(record.key, () => this.#ask(token, record, kept), NEVER);
+    const answer = this.#asking.join(record.key, () => this.#ask(token, record), NEVER);
     return await unlessAborted(answer, signal);
   }
 
@@ -120,13 +121,20 @@ export class ProviderLogins {
     return browsersIn(await this.parts.records().list(AT_PROVIDER, name));
   }
 
-  async #ask(token: string, record: KeptRecord, kept: KeptLogin): Promise<KeptIdentity | undefined> {
+  async #ask(token: string, record: KeptRecord): Promise<KeptIdentity | undefined> {
     const { log, renew } = this.parts;
+    const kept = await this.#read(record.key);
+    if (kept === undefined || this.#now() - kept.checked < RENEWED_S) return kept?.identity;
     const session = unsealed(token, kept.sealed);
     if (session === undefined) return undefined;
+    let latest = kept;
+    const rotated = (refreshToken: string) => {
+      latest = { ...kept, sealed: sealed(token, { ...session, refreshToken }) };
+      return this.#keep(record, latest);
+    };
     let renewal: Renewal;
     try {
-      renewal = await renew(kept.identity, session, NEVER);
+      renewal = await renew(kept.identity, session, rotated);
     } catch (error) {
       log.warn("provider not asked about a browser that is signed in", { method: kept.identity.via, error });
       if (this.#now() - kept.checked < UNREACHABLE_S) return kept.identity;
@@ -136,17 +144,17 @@ export class ProviderLogins {
         error,
       );
     }
+    // Another instance may have renewed it and has the current token.
+    const now = await this.#read(record.key);
+    if (now !== undefined && now.sealed !== latest.sealed) return now.identity;
     if (renewal.kind === "renewed" && sameName(renewal.identity.dn, kept.identity.dn)) {
-      const { refreshToken, identity } = renewal;
+      const { identity } = renewal;
       const { authTime } = kept.identity;
       const renewed = { ...identity, authTime: identity.authTime === "now" ? authTime : identity.authTime };
-      await this.#keep(token, record, renewed, { ...session, refreshToken });
+      await this.#keep(record, { ...latest, identity: renewed, checked: this.#now() });
       return renewed;
     }
     const reason = renewal.kind === "refused" ? renewal.reason : "it names another user";
-    // Another instance may have renewed it and has the current token.
-    const now = await this.#read(record.key);
-    if (now !== undefined && now.sealed !== kept.sealed) return now.identity;
     log.info("browser signed out, its provider vouches for the login no more", {
       method: kept.identity.via,
       reason,
@@ -154,14 +162,15 @@ export class ProviderLogins {
     return undefined;
   }
 
-  async #keep(
-    token: string,
-    { key, owner, made, ends }: Omit<KeptRecord, "content">,
-    identity: KeptIdentity,
-    session: RenewableSession,
-  ): Promise<void> {
-    const content = { identity, sealed: sealed(token, session), checked: this.#now() };
-    await this.parts.records().put(RENEWAL, { key, owner, made, ends, content }, MOST);
+  /** Stores a renewed login. If the store fails, this instance remembers it until the next renewal. */
+  async #keep(record: KeptRecord, content: KeptLogin): Promise<void> {
+    try {
+      await this.parts.records().put(RENEWAL, { ...record, content }, MOST);
+      this.#unstored.delete(record.key);
+    } catch (error) {
+      this.parts.log.warn("renewed login not stored", { method: content.identity.via, error });
+      this.#unstored.set(record.key, content);
+    }
   }
 
   async #read(key: string): Promise<KeptLogin | undefined> {
@@ -170,7 +179,8 @@ export class ProviderLogins {
     if (!isKeptIdentity(identity) || typeof sealed !== "string" || typeof checked !== "number") {
       return undefined;
     }
-    return { identity, sealed, checked };
+    const unstored = this.#unstored.get(key);
+    return unstored !== undefined && unstored.checked >= checked ? unstored : { identity, sealed, checked };
   }
 
   #now(): number {

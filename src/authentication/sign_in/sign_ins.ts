@@ -84,7 +84,9 @@ export class SignIns {
       return undefined;
     }
     const { idleSeconds } = this.parts.limits;
-    if (heardOf.ends - this.#now() < idleSeconds * (1 - NOTED)) await this.#hear({ key, owner, made });
+    if (heardOf.ends - this.#now() < idleSeconds * (1 - NOTED)) {
+      void this.#hear({ key, owner, made }).catch(() => {}); // the database reports it, and the note before counts
+    }
     return {
       identity: { ...left, browser: { id: key, ends } },
       userName: typeof userName === "string" ? userName : undefined,
@@ -120,11 +122,15 @@ export class SignIns {
     await this.#logins.forget(key);
   }
 
-  /** Signs out all browsers of a user. @param owner Canonical DN. @throws {ERR_RECORD_STORE} */
+  /** Signs out a banned user's browsers if the store can; if not, the ban does at their next requests. @param owner Canonical DN. */
   async endAllOf(owner: string): Promise<void> {
-    const records = this.parts.records();
-    await records.removeOf(SIGNED_IN, owner);
-    await records.removeOf(HEARD_OF, owner);
+    try {
+      const records = this.parts.records();
+      await records.removeOf(SIGNED_IN, owner);
+      await records.removeOf(HEARD_OF, owner);
+    } catch (error) {
+      this.parts.log.warn("banned user not signed out", { error });
+    }
   }
 
   /** A separate record: rewriting the sign-in could restore a browser that just signed out. */

@@ -138,8 +138,8 @@ export class AdminApi {
     const stored = await storedBans?.ban(subject, end);
     const others = cluster?.register.known.filter(({ own }) => !own) ?? [];
     const unaware = others.filter(({ alive }) => stored === false || !alive).map(({ name }) => name);
-    // A user without known names is signed out at the next request, and all others while the database is away.
-    const signedOut = (stored !== false || cluster === undefined) && address === undefined ? names ?? [] : [];
+    // A user without known names is signed out at the next request, and all others while the database takes no changes.
+    const signedOut = stored !== false && address === undefined ? names ?? [] : [];
     publish({ throttling: { asOf: memory.steady(), operator: memory.operatorBansOf(subject) }, signedOut });
     for (const name of signedOut) await signIns.endAllOf(name);
     const until = iso(end);

@@ -139,7 +139,7 @@ async function open(
       nameService: config.resolveClientNames ? await openNameService() : undefined,
     }),
     admin,
-    adopt: (update) => adoptLogins(update, { throttle, proofs: shared.ownProofs, signIns, log }),
+    adopt: (update) => adoptLogins(update, { throttle, proofs: shared.ownProofs, signIns }),
     drain: () => draining = true,
     renewTls: (renewed) => {
       own.renew(renewed);
@@ -166,18 +166,15 @@ async function openNameService(): Promise<NameService> {
 
 function adoptLogins(
   { throttling, proofs: shown = [], signedOut = [] }: LoginUpdate,
-  { throttle, proofs, signIns, log }: {
+  { throttle, proofs, signIns }: {
     readonly throttle: LoginThrottle;
     readonly proofs: ReplayCache;
     readonly signIns: SignIns;
-    readonly log: Opening["log"];
   },
 ): void {
   if (throttling !== undefined) throttle.memory.adopt(throttling);
   proofs.adopt(shown);
-  for (const name of signedOut) {
-    signIns.endAllOf(name).catch((error) => log.warn("banned user not signed out", { error }));
-  }
+  for (const name of signedOut) void signIns.endAllOf(name);
 }
 
 /** Opens the database that instances share, if there is one, joins them, and opens the daemons that they share. */

@@ -23,6 +23,7 @@ import { DatabaseRecordStore } from "../../store/database_record_store.ts";
 import type { PostgresDatabase } from "../../store/postgres/postgres_database.ts";
 import type { Revocation } from "../../model/trust/revocation.ts";
 import { RememberedRecords } from "../../store/remembered_records.ts";
+import { NEVER } from "../../outgoing/probed_kind.ts";
 import { METADATA_PATH } from "../../resource/protected_resource.ts";
 import type { RequestObserver } from "../request_observer.ts";
 import { readGatewayCertificate, readTrustedIssuer } from "./certificate_files.ts";
@@ -89,8 +90,8 @@ export async function openAuthentication(
       accountStatus,
       derivedUntil: untilOf,
       limits: config.browsers,
-      renew: (identity, session, signal) =>
-        renewLogin(authenticators, { identity, session, judged: observer.judged }, signal),
+      renew: (identity, session, rotated) =>
+        renewLogin(authenticators, { identity, session, rotated, judged: observer.judged }),
       revokeGot: async (owner, browser) => await registry?.revokeGot(owner, browser),
       clock,
       log,
@@ -127,33 +128,34 @@ async function openAuthenticators(
 }
 
 /** Renews a login with its provider. An authenticator that is no longer configured vouches for no user. */
-async function renewLogin(
+export async function renewLogin(
   authenticators: readonly Authenticator[],
-  { identity: { via, acr, authTime }, session, judged }: {
+  { identity: { via, acr, authTime }, session, rotated, judged }: {
     readonly identity: KeptIdentity;
     readonly session: RenewableSession;
+    readonly rotated: (refreshToken: string) => Promise<void>;
     readonly judged: Judged;
   },
-  signal: AbortSignal,
 ): Promise<Renewal> {
   const authenticator = authenticators.find(({ name }) => name === via);
   if (authenticator?.browserLogin === undefined) {
     return { kind: "refused", reason: "no browser signs in there any more" };
   }
   const clientAddress = "renewal"; // a queue key of their own: nobody else waits for these, nor they for others
-  const asker = askerOf({ clientAddress }, session.sub, signal);
+  const asker = askerOf({ clientAddress }, session.sub, NEVER);
   const outcome = await authenticator.browserLogin.renew(session, { acr, authTime }, asker);
   if (outcome.kind === "refused") return outcome;
-  const { authorization, session: { refreshToken = session.refreshToken } } = outcome;
+  const { authorization, session: { refreshToken } } = outcome;
+  if (refreshToken !== undefined && refreshToken !== session.refreshToken) await rotated(refreshToken);
   let result: AuthenticationResult;
   try {
-    result = await authenticator.authenticate({ authorization, clientAddress }, signal);
+    result = await authenticator.authenticate({ authorization, clientAddress }, NEVER);
   } catch (error) {
-    if (!signal.aborted) judged(via, { kind: "failed", error });
+    judged(via, { kind: "failed", error });
     throw error;
   }
   judged(via, result);
-  if (result.kind === "accepted") return { kind: "renewed", identity: result.identity, refreshToken };
+  if (result.kind === "accepted") return { kind: "renewed", identity: result.identity };
   return result.kind === "refused" ? result : { kind: "refused", reason: "no token of the provider" };
 }
 

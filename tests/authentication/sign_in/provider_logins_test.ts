@@ -17,7 +17,8 @@ const { signal } = new AbortController();
 function site() {
   const state = { now: NOW, asked: 0, tokens: [] as string[], revoked: [] as unknown[] };
   const provider = {
-    answer: (): Promise<Renewal> => Promise.reject(new Error("nobody is asked")),
+    answer: (_rotated: (refreshToken: string) => Promise<void>): Promise<Renewal> =>
+      Promise.reject(new Error("nobody is asked")),
   };
   const clock = () => state.now * 1000;
   const records = openRecordStore(IN_MEMORY, clock);
@@ -28,21 +29,19 @@ function site() {
         Promise.resolve({ kind: proved + 28_800 > state.now ? "cannot tell" : "gone" }),
       derivedUntil: ({ proved = state.now }) => proved + 28_800,
       limits: { idleSeconds: 30_000, maxSeconds: 100_000 },
-      renew: (_identity, { refreshToken }) => {
+      renew: (_identity, { refreshToken }, rotated) => {
         state.asked++;
         state.tokens.push(refreshToken);
-        return provider.answer();
+        return provider.answer(rotated);
       },
       revokeGot: (owner, browser) => Promise.resolve(void state.revoked.push([owner, browser])),
       clock,
       log: SILENT,
     });
-  const vouches = (more: object = {}, refreshToken = `token ${state.asked + 1}`) => () =>
-    Promise.resolve<Renewal>({
-      kind: "renewed",
-      identity: { ...ANN, proved: state.now, ...more },
-      refreshToken,
-    });
+  const vouches = (more: object = {}): typeof provider.answer => async (rotated) => {
+    await rotated(`token ${state.asked}`);
+    return { kind: "renewed", identity: { ...ANN, proved: state.now, ...more } };
+  };
   const refuses = () => Promise.resolve<Renewal>({ kind: "refused", reason: "locked out" });
   const begin = (signIns: SignIns, session: ProviderSession = SESSION) =>
     signIns.begin({ identity: ANN, session });
@@ -122,6 +121,39 @@ Deno.test("SignIns keep a browser for 15 minutes after the last word of a provid
   );
   at.provider.answer = at.vouches();
   assert.ok(await signIns.find(token, signal), "nothing is lost");
+});
+
+Deno.test("SignIns store a new refresh token before the provider can fail to vouch for the user", async () => {
+  using at = site();
+  const token = await at.begin(at.instance());
+  at.state.now += 300;
+  at.provider.answer = async (rotated) => {
+    await rotated("new token");
+    throw httpError("ERR_REMOTE_UNAVAILABLE", { seconds: 1, reason: "no answer about the user" });
+  };
+  assert.ok(await at.instance().find(token, signal));
+  at.provider.answer = at.vouches({ role: "admin" });
+  assert.equal((await at.instance().find(token, signal))?.identity.role, "admin", "it is asked again");
+  assert.deepEqual(at.state.tokens, [SESSION.refreshToken, "new token"]);
+});
+
+Deno.test("SignIns go on with a renewed login that the store did not take, and store the next one", async () => {
+  using at = site();
+  const signIns = at.instance();
+  const token = await at.begin(signIns);
+  const put = at.records.put;
+  at.records.put = () => Promise.reject(httpError("ERR_RECORD_STORE", "disk is full"));
+  at.provider.answer = at.vouches({ role: "admin" });
+  at.state.now += 300;
+  for (let requests = 0; requests < 2; requests++) {
+    assert.equal((await signIns.find(token, signal))?.identity.role, "admin");
+  }
+  at.records.put = put;
+  at.state.now += 300;
+  assert.ok(await signIns.find(token, signal));
+  at.state.now += 300;
+  assert.ok(await at.instance().find(token, signal));
+  assert.deepEqual(at.state.tokens, [SESSION.refreshToken, "token 1", "token 2"]);
 });
 
 Deno.test("an instance whose refresh token another one has used believes that one's answer", async () => {

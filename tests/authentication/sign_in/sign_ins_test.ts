@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import { setImmediate } from "node:timers/promises";
 import type { AccountStatus } from "../../../src/authentication/account_status.ts";
 import { SignIns } from "../../../src/authentication/sign_in/sign_ins.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
-import { isHttpError } from "../../../src/model/http_error.ts";
+import { httpError, isHttpError } from "../../../src/model/http_error.ts";
 import { IN_MEMORY } from "../../../src/store/sqlite_database.ts";
 import { openRecordStore } from "../../../src/store/sqlite_record_store.ts";
 
@@ -75,7 +76,18 @@ Deno.test("SignIns note at most once a minute that a browser was heard of", asyn
   assert.equal(at.records.version(), before);
   at.later(10);
   await at.find(token);
+  await setImmediate(); // nobody waits for the note
   assert.notEqual(at.records.version(), before);
+});
+
+Deno.test("SignIns find a browser while the store takes no notes of its use, until the last one is too old", async () => {
+  using at = opened();
+  const token = await at.signIns.begin({ identity: ANN });
+  at.records.put = () => Promise.reject(httpError("ERR_RECORD_STORE", "disk is full"));
+  at.later(1000);
+  assert(await at.find(token));
+  at.later(800);
+  assert.equal(await at.find(token), undefined);
 });
 
 Deno.test("SignIns end when the login is too old, also those that the provider would renew", async () => {
