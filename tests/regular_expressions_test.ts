@@ -19,7 +19,7 @@ const CONSTRUCTED: ReadonlyMap<string, string> = new Map([
   ],
   [
     "command/files/migration/converted_text.ts",
-    "a constant at the beginning of a line, with blanks around it",
+    "a constant path, and one character before and behind it",
   ],
   [
     "service/http/router.ts",

@@ -84,6 +84,7 @@ export const OUTPUT: Readonly<Record<string, JsonMembers>> = {
       "true: the configuration accepts a certificate of the daemon that proves nothing",
     "servers[].version?": "Version of the daemon",
     "servers[].sessionLimit?": "Maximum number of concurrent sessions of a user",
+    "servers[].reservationsDiagnostic?": "Why the current version of the reservations file is not in effect",
     "identityProviders[]?": "Systems that authenticators use",
     "identityProviders[].method?": "Authenticator that uses the system",
     "identityProviders[].remote?": "host:port",

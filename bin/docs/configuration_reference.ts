@@ -9,8 +9,9 @@ export function configurationReference(sections: readonly Section[]): string {
 <!-- Made by \`deno task docs\` from the tables of keys. -->
 
 The main file is \`conf/container.properties\`: \`key=value\` lines; \`#\` begins a comment. Other files are included by
-\`$include.<any>=<file>\`; \`\${NAME}\` stands for an environment variable or for a line \`$var.NAME=…\`. Relative paths start
-from the folder the service was started in. \`authserver check\` says what is wrong, with file and line.
+\`$include.<any>=<file>\`; \`\${NAME}\` stands for an environment variable or for a line \`$var.NAME=…\` of the same file,
+else of a file that includes it. Relative paths start from the folder the service was started in. \`authserver check\` says
+what is wrong, with file and line.
 
 A secret can be in a file of its own, which \`<key>File\` names: one line, readable only for the service. The
 [security page](security.md#secrets-in-the-configuration) shows it with credentials of systemd.

@@ -129,7 +129,6 @@ export async function loadProperties(
   const entries = new Map<string, ResolvedEntry>();
   const unusable = new Set<string>();
   for (const entry of loader.entries.values()) {
-    if (entry.key.startsWith(VARIABLE)) continue;
     const value = loader.replaceVariables(entry);
     if (value === undefined) unusable.add(entry.key);
     else entries.set(entry.key, { ...entry, value, written: entry.value });
@@ -140,6 +139,8 @@ export async function loadProperties(
 class PropertyLoader {
   readonly entries = new Map<string, PropertyEntry>();
   readonly files: string[] = [];
+  readonly #variables = new Map<string, PropertyEntry[]>(); // definitions by key, at most one of each file
+  readonly #includers = new Map<string, string>(); // included file -> the file that names it
 
   constructor(readonly context: PropertiesContext, readonly diagnostics: Diagnostic[]) {}
 
@@ -153,6 +154,7 @@ class PropertyLoader {
       return;
     }
     this.files.push(absolute);
+    if (included !== undefined) this.#includers.set(file, included.file);
     let text: string;
     try {
       text = decodeProperties(await readRegularFile(absolute));
@@ -166,7 +168,9 @@ class PropertyLoader {
     this.diagnostics.push(...parsed.diagnostics);
     const includes: PropertyEntry[] = [];
     for (const entry of parsed.entries) {
-      if (entry.key.startsWith(INCLUDE)) includes.push(entry);
+      const { key } = entry;
+      if (key.startsWith(INCLUDE)) includes.push(entry);
+      else if (key.startsWith(VARIABLE)) this.#variables.getOrInsertComputed(key, () => []).push(entry);
       else this.#add(entry);
     }
     for (const entry of includes) {
@@ -185,10 +189,10 @@ class PropertyLoader {
     this.diagnostics.push({ severity: "error", ...place(entry), expected });
   }
 
-  replaceVariables(entry: PropertyEntry, open: readonly string[] = []): string | undefined {
+  replaceVariables(entry: PropertyEntry, open: readonly PropertyEntry[] = []): string | undefined {
     let complete = true;
     const value = entry.value.replace(/\$\{([^{}]+)\}/g, (_, name: string) => {
-      const replacement = this.#variable(name, open);
+      const replacement = this.#variable(name, entry.file, open);
       if (replacement === undefined) {
         complete = false;
         const expected =
@@ -200,12 +204,19 @@ class PropertyLoader {
     return complete ? value : undefined;
   }
 
-  #variable(name: string, open: readonly string[]): string | undefined {
+  #variable(name: string, file: string, open: readonly PropertyEntry[]): string | undefined {
     const fromEnvironment = this.context.environment(name);
     if (fromEnvironment !== undefined) return fromEnvironment;
-    const definition = this.entries.get(VARIABLE + name);
-    if (definition === undefined || open.includes(name)) return undefined;
-    return this.replaceVariables(definition, [...open, name]);
+    const definition = this.#definition(VARIABLE + name, file);
+    if (definition === undefined || open.includes(definition)) return undefined;
+    return this.replaceVariables(definition, [...open, definition]);
+  }
+
+  /** Returns the definition in the file, else in the nearest file that includes it, else the only one. */
+  #definition(key: string, file: string | undefined): PropertyEntry | undefined {
+    const all = this.#variables.get(key) ?? [];
+    if (file === undefined) return all.length === 1 ? all[0] : undefined;
+    return all.find((each) => each.file === file) ?? this.#definition(key, this.#includers.get(file));
   }
 }
 

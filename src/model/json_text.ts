@@ -25,7 +25,10 @@ export class InvalidJson extends Error {
 
 const MAX_DEPTH = 32;
 
-/** Reads the members of a text's one object lazily (RFC 8259); a repeated name is an error. @throws {InvalidJson} */
+/**
+ * Reads the members of a text's one object lazily (RFC 8259, and a comma behind the last entry, as the Java service); a
+ * repeated name is an error. @throws {InvalidJson}
+ */
 export function* readMembers(text: string): Generator<SourceMember, void> {
   const reader = new JsonReader(text);
   if (text.startsWith("\ufeff")) reader.at = 1;
@@ -54,7 +57,7 @@ class JsonReader {
     this.#skipBlanks();
     if (this.text[this.at] !== "{") this.#fail("{");
     const names = new Set<string>();
-    for (let more = this.#opens("}"); more; more = this.#continues("}")) {
+    for (let more = this.#hasMore("}"); more; more = this.#continues("}")) {
       const start = this.at;
       const { name, line, value } = this.#member(names, 1);
       yield { name, line, value, source: this.text.slice(start, this.at) };
@@ -86,7 +89,7 @@ class JsonReader {
       case "[": {
         this.#checkDepth(depth);
         const items: JsonNode[] = [];
-        for (let more = this.#opens("]"); more; more = this.#continues("]")) {
+        for (let more = this.#hasMore("]"); more; more = this.#continues("]")) {
           items.push(this.#value(depth + 1));
         }
         return { kind: "array", items, line };
@@ -95,7 +98,7 @@ class JsonReader {
         this.#checkDepth(depth);
         const names = new Set<string>();
         const members: JsonMember[] = [];
-        for (let more = this.#opens("}"); more; more = this.#continues("}")) {
+        for (let more = this.#hasMore("}"); more; more = this.#continues("}")) {
           members.push(this.#member(names, depth + 1));
         }
         return { kind: "object", members, line };
@@ -105,8 +108,8 @@ class JsonReader {
     }
   }
 
-  /** Skips an opening bracket, and the closing one if nothing is between. Returns whether something is. */
-  #opens(close: "}" | "]"): boolean {
+  /** Skips an opening bracket or a comma, and the closing bracket if it follows. Returns whether something else does. */
+  #hasMore(close: "}" | "]"): boolean {
     this.at++;
     this.#skipBlanks();
     if (this.text[this.at] !== close) return true;
@@ -114,15 +117,14 @@ class JsonReader {
     return false;
   }
 
-  /** Skips a comma, or the closing bracket. Returns false at the bracket. */
+  /** Skips a comma, or the closing bracket. Returns false behind the bracket. */
   #continues(close: "}" | "]"): boolean {
     this.#skipBlanks();
     const found = this.text[this.at];
-    if (found !== "," && found !== close) this.#fail(`, or ${close}`);
+    if (found === ",") return this.#hasMore(close);
+    if (found !== close) this.#fail(`, or ${close}`);
     this.at++;
-    if (found === close) return false;
-    this.#skipBlanks();
-    return true;
+    return false;
   }
 
   #scalar(line: number): JsonNode {

@@ -32,6 +32,7 @@ function entriesOf(text: string, file: string): readonly JsonNode[] {
   const members = attempt(() => [...readMembers(text)], InvalidJson, ({ expected, line }) => {
     throw fail(expected, line);
   });
+  if (members.length === 0) return []; // some write {} for none
   const found = members.findLast(({ name }) => name === "reservations")?.value;
   if (found?.kind !== "array") throw fail('expected an array "reservations"', found?.line ?? 1);
   return found.items;

@@ -23,7 +23,7 @@ export interface RegistryOptions {
 /** Bytes of the largest file; a reservation takes about 200. */
 export const MAX_RESERVATIONS = 4 * 1024 * 1024;
 
-/** Opens and follows a reservations file, which may be absent. @throws {InvalidFile} If it is invalid. */
+/** Opens and follows a reservations file; it may be absent, and be invalid: it only sets limits of bandwidth. */
 export async function openReservationRegistry(options: RegistryOptions): Promise<ReservationRegistry> {
   const { file, timeZone: zone = hostZone(), clock, log, intervalMs } = options;
   const watched = await watchFile<readonly Reservation[]>(file, (text) => {
@@ -32,7 +32,7 @@ export async function openReservationRegistry(options: RegistryOptions): Promise
       log.warn("reservation left out", { diagnostic: formatDiagnostic(diagnostic) });
     }
     return reservations;
-  }, { log, missing: [], maxBytes: MAX_RESERVATIONS, intervalMs });
+  }, { log, fallback: [], maxBytes: MAX_RESERVATIONS, intervalMs });
   return {
     limitFor: (uid) => activeLimit(watched.current, uid, clock()),
     descriptionsFor: (uid) =>
@@ -40,6 +40,9 @@ export async function openReservationRegistry(options: RegistryOptions): Promise
     list: () => {
       const at = clock();
       return watched.current.filter(({ to }) => at < to);
+    },
+    get diagnostic() {
+      return watched.diagnostic;
     },
     close: () => watched.close(),
   };

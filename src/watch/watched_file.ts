@@ -52,8 +52,8 @@ export interface WatchOptions<T> {
   /** Default: {@link LOOK_MS}. A change takes effect within this, {@link REST_MS} and parsing. */
   readonly intervalMs?: number;
   readonly maxBytes?: number; // bytes; longer files are refused unread. Default: 64 MiB
-  /** Content without a file; absent: a missing file is an error at the start and ignored later. */
-  readonly missing?: T;
+  /** Content without a file, and until there is a good version; absent: both are errors at the start. */
+  readonly fallback?: T;
   readonly onChange?: (content: T) => void; // called after changes, not for the first content
   readonly source?: FileSource; // default: the disk
 }
@@ -61,7 +61,7 @@ export interface WatchOptions<T> {
 /** Parses a file's text; `file` is for messages. Must not block the event loop. */
 export type Parse<T> = (text: string, file: string) => T | Promise<T>;
 
-/** Reads and watches a file. @throws What `parse` throws for the first content, or a `Deno.errors` error. */
+/** Reads and watches a file. @throws Without fallback: what `parse` throws for the first content, or a `Deno.errors` error. */
 export function watchFile<T>(
   path: string,
   parse: Parse<T>,
@@ -78,7 +78,9 @@ export async function watchBytes<T>(
   parse: ParseBytes<T>,
   options: WatchOptions<T>,
 ): Promise<WatchedFile<T>> {
-  const file = new PolledFile(path, parse, options, await firstVersion(path, parse, options));
+  const first = await firstVersion(path, parse, options);
+  const file = new PolledFile(path, parse, options, first);
+  if (first.digest === ABSENT) await file.check(); // logs why a file is not usable
   file.start();
   return file;
 }
@@ -101,12 +103,15 @@ async function firstVersion<T>(
   parse: ParseBytes<T>,
   options: WatchOptions<T>,
 ): Promise<Version<T>> {
-  const bytes = await (options.source ?? DISK).read(path, options.maxBytes);
-  if (bytes !== undefined) {
-    return { content: await parse(bytes, path), digest: await digestOf(bytes) };
+  const { source = DISK, fallback } = options;
+  try {
+    const bytes = await source.read(path, options.maxBytes);
+    if (bytes !== undefined) return { content: await parse(bytes, path), digest: await digestOf(bytes) };
+    if (fallback === undefined) throw new Deno.errors.NotFound(`there is no file ${path}`);
+  } catch (error) {
+    if (fallback === undefined) throw error;
   }
-  if (options.missing !== undefined) return { content: options.missing, digest: ABSENT };
-  throw new Deno.errors.NotFound(`there is no file ${path}`);
+  return { content: fallback, digest: ABSENT };
 }
 
 class PolledFile<T> implements WatchedFile<T> {
@@ -221,8 +226,8 @@ class PolledFile<T> implements WatchedFile<T> {
 
   #contentOf(bytes: Uint8Array<ArrayBuffer> | undefined): T | Promise<T> {
     if (bytes !== undefined) return this.parse(bytes, this.path);
-    if (this.options.missing === undefined) throw new Deno.errors.NotFound(`the file ${this.path} is gone`);
-    return this.options.missing;
+    if (this.options.fallback === undefined) throw new Deno.errors.NotFound(`the file ${this.path} is gone`);
+    return this.options.fallback;
   }
 
   /** Keeps the content and reports each `digest` once. */
@@ -230,7 +235,8 @@ class PolledFile<T> implements WatchedFile<T> {
     if (this.#closed || digest === this.#digest) return;
     this.#digest = digest;
     this.#diagnostic = error instanceof Error ? error.message : String(error);
-    this.options.log.error("file not usable, the last good content stays", { file: this.path, error });
+    const stays = this.#version.digest === ABSENT ? "it counts as absent" : "the last good content stays";
+    this.options.log.error(`file not usable, ${stays}`, { file: this.path, error });
   }
 
   /** Logs a listener's error, which is no fault of the file. */

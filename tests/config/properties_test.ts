@@ -145,6 +145,26 @@ Deno.test("loadProperties() replaces variables in included files, and in the nam
   assert.deepEqual(loaded.values, { a: "1one" });
 });
 
+Deno.test("loadProperties() takes variables from the file of the entry, then from files that include it, as each file has its own", async () => {
+  const loaded = await load({
+    main: "$var.D=/a\n$include.1=one\n$include.2=vars\nx=${D}\nv=${V}",
+    one: "$var.D=/b\n$var.E=${D}/e\n$include.1=two\ny=${D}",
+    two: "z=${D}\ne=${E}",
+    vars: "$var.V=/v",
+  });
+  assert.deepEqual(loaded.messages, []);
+  assert.deepEqual(loaded.values, { x: "/a", y: "/b", z: "/b", e: "/b/e", v: "/v" });
+});
+
+Deno.test("loadProperties() follows definitions of one name through several files", async () => {
+  const loaded = await load({
+    main: "$var.A=1\n$var.B=${A}\n$include.1=one",
+    one: "$var.A=${B}2\ny=${A}",
+  });
+  assert.deepEqual(loaded.messages, []);
+  assert.deepEqual(loaded.values, { y: "12" });
+});
+
 Deno.test("loadProperties() does not take members of objects for variables", async () => {
   const { messages } = await load({ main: "a=${__proto__}\nb=${constructor}" });
   assert.equal(messages.length, 2);
@@ -171,6 +191,11 @@ const BAD: [what: string, files: Record<string, string>, messages: string[]][] =
   ["an undefined variable", { main: "a=secret${NONE}" }, [
     "main:1: a: expected the variable NONE to be defined, in the environment or as $var.NONE",
   ]],
+  ["a variable that only other files define, each in its way", {
+    main: "$include.1=one\n$include.2=two\nx=${D}",
+    one: "$var.D=1",
+    two: "$var.D=2",
+  }, ["main:3: x: expected the variable D to be defined, in the environment or as $var.D"]],
   ["variables that need each other", { main: "$var.A=${B}\n$var.B=${A}\nx=${A}" }, [
     "main:1: $var.A: expected the variable B to be defined, in the environment or as $var.B",
     "main:2: $var.B: expected the variable A to be defined, in the environment or as $var.A",

@@ -91,12 +91,16 @@ Deno.test("readReservationFile() leaves a bad entry out, tells its name and keep
   }
 });
 
+Deno.test("readReservationFile() takes an empty object for no reservations, as some write that", () => {
+  assert.deepEqual(read("{}\n"), { reservations: [], diagnostics: [] });
+});
+
 Deno.test("readReservationFile() refuses a file without reservations", () => {
   for (
     const [text, message] of [
       ["", "res.json:1: expected {, found the end"],
       ["[]", 'res.json:1: expected {, found "["'],
-      ["{}", 'res.json:1: expected an array "reservations"'],
+      ['{"reservation": []}', 'res.json:1: expected an array "reservations"'],
       ['{\n"reservations": {}}', 'res.json:2: expected an array "reservations"'],
       ['{"reservations": [\n}', 'res.json:2: expected a value, found "}"'],
       [

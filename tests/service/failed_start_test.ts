@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
 import { inspect } from "../../src/command/diagnosis/inspect.ts";
 import { SILENT } from "../../src/logging/logger.ts";
-import { InvalidFile } from "../../src/model/diagnostic.ts";
+import { formatDiagnostic, InvalidFile } from "../../src/model/diagnostic.ts";
 import { createService } from "../../src/service/service.ts";
 import { createSite } from "../system/running_service.ts";
-
-/** A map file without users, and a reservations file without reservations. */
-const GOOD = (path: string) => path.includes("reservations") ? `{ "reservations": [] }` : "{}";
 
 // What the service spoils right before it starts: the last thing that is read, when all else is open already.
 const SPOILT: [string, Record<string, string>, RegExp][] = [
@@ -17,10 +14,6 @@ const SPOILT: [string, Record<string, string>, RegExp][] = [
   ["conf/friend.pem", {
     "container.security.rest.jwt.trustedIssuerCert.1": "{folder}/conf/friend.pem",
   }, /friend\.pem: container\.security\.rest\.jwt\.trustedIssuerCert: expected an X\.509 certificate/],
-  ["conf/reservations.json", {
-    "authservice.server.HPC.reservations.enable": "true",
-    "authservice.server.HPC.reservations.file": "{folder}/conf/reservations.json",
-  }, /reservations\.json:1: /],
   ["conf/dynamic.json", {
     "container.security.dynamicAttributes.order": "FILE",
     "container.security.dynamicAttributes.FILE.file": "{folder}/conf/dynamic.json",
@@ -32,7 +25,7 @@ for (const [path, properties, message] of SPOILT) {
     sanitizeOps: true,
     sanitizeResources: true,
     async fn() {
-      await using site = await createSite({ properties, files: { [path]: GOOD(path) } });
+      await using site = await createSite({ properties, files: { [path]: "{}" } });
       if (path.endsWith(".pem")) await Deno.copyFile(`${site.folder}/conf/ca.pem`, `${site.folder}/${path}`);
       const { snapshot, diagnostics } = await inspect(site.main);
       assert(snapshot !== undefined, diagnostics.map(({ expected }) => expected).join());
@@ -48,21 +41,38 @@ for (const [path, properties, message] of SPOILT) {
   });
 }
 
+const PLAN = "conf/reservations.json";
+const RESERVING = {
+  "authservice.server.HPC.reservations.enable": "true",
+  "authservice.server.HPC.reservations.file": `{folder}/${PLAN}`,
+};
+
+Deno.test("a service starts with an invalid reservations file, and its status names it, as check does", async () => {
+  await using site = await createSite({ properties: RESERVING, files: { [PLAN]: "[" } });
+  const { snapshot, diagnostics } = await inspect(site.main);
+  const [found] = diagnostics.filter(({ file }) => file.endsWith(PLAN));
+  assert(snapshot !== undefined && found !== undefined, "check warns");
+  const service = await createService({ ...snapshot, generation: 1, upSince: 0, port: 9000 }, {
+    log: SILENT,
+  });
+  try {
+    const answer = await service.admin.call({ command: "status" });
+    assert("status" in answer);
+    assert.equal(answer.status.servers[0]?.reservationsDiagnostic, formatDiagnostic(found));
+  } finally {
+    await service.close();
+  }
+});
+
 Deno.test("a file that is too large for the service is found by check", async () => {
   const most = 4 * 1024 ** 2;
-  const path = "conf/reservations.json";
-  await using site = await createSite({
-    properties: {
-      "authservice.server.HPC.reservations.enable": "true",
-      "authservice.server.HPC.reservations.file": `{folder}/${path}`,
-    },
-    files: { [path]: GOOD(path).padEnd(most) },
-  });
+  const path = PLAN;
+  await using site = await createSite({ properties: RESERVING, files: { [path]: "{}".padEnd(most) } });
   const found = async () =>
     (await inspect(site.main)).diagnostics.filter(({ file }) => file.endsWith(path)).map(({ expected }) =>
       expected
     );
   assert.deepEqual(await found(), []);
-  await site.replace(path, GOOD(path).padEnd(most + 1));
+  await site.replace(path, "{}".padEnd(most + 1));
   assert.deepEqual(await found(), [`expected at most ${most}`]);
 });

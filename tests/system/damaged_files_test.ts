@@ -53,6 +53,9 @@ const DAMAGES: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
   },
 };
 
+/** Files without which the service starts, and so beside an unusable one; `watched_file_test.ts` has more damages. */
+const OPTIONAL = ["reservations.json"];
+
 interface Told {
   readonly starts: boolean;
   /** Errors, or of a service that starts also warnings. */
@@ -149,7 +152,7 @@ for (const file of FILES) {
               assert(told.diagnostics.some((line) => line.includes(file)), lines);
             }
             if (damage === "Latin-1" && TEXTS.includes(file)) {
-              assert.equal(told.starts, false, lines);
+              assert.equal(told.starts, OPTIONAL.includes(file), lines);
               assert.match(
                 lines,
                 new RegExp(`^\\S+/${file.replace(".", "\\.")}:\\d+: expected UTF-8 text`, "m"),
@@ -166,9 +169,10 @@ for (const file of FILES) {
   });
 }
 
-Deno.test("serve starts with every damage that check does not mind", async () => {
-  const rounds = Math.max(...[...accepted.values()].map((damages) => damages.length));
-  assert(rounds > 0 || isWithoutRights);
+Deno.test("serve starts with every damage that check does not mind; of an optional file with some", async () => {
+  const ofOthers = [...accepted].flatMap(([file, { length }]) => OPTIONAL.includes(file) ? [] : length);
+  const rounds = Math.max(1, ...ofOthers);
+  assert(ofOthers.length > 0 || isWithoutRights);
   for (let round = 0; round < rounds; round++) {
     await using site = await createFullSite();
     const tried: string[] = [];

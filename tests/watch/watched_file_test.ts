@@ -262,7 +262,7 @@ scene(
   "WatchedFile takes an absent file for the content named for that",
   async ({ path, watch, write, lines }) => {
     await Deno.remove(path);
-    const file = await watch({ missing: "nobody" });
+    const file = await watch({ fallback: "nobody" });
     assert.equal(file.current, "nobody");
     await write("first");
     await file.check();
@@ -277,6 +277,45 @@ scene(
     assert.equal(lines.length, 3);
   },
 );
+
+for (
+  const [what, damage, diagnostic] of [
+    ["broken", ({ write }: Scene) => write("broken"), /^this is broken$/],
+    ["not UTF-8", ({ write }: Scene) => write(new Uint8Array([0xff])), /:1: expected UTF-8 text$/],
+    ["too long", ({ write }: Scene) => write("x".repeat(11)), /expected at most 10$/],
+    ["a folder", async ({ path }: Scene) => {
+      await Deno.remove(path);
+      await Deno.mkdir(path);
+    }, /is a folder$/],
+  ] as const
+) {
+  scene(
+    `watchFile() begins with its fallback if the first version is ${what}, and takes the next`,
+    async (scene) => {
+      const { path, watch, write, lines } = scene;
+      await damage(scene);
+      let told = 0;
+      const file = await watch({ fallback: "nobody", maxBytes: 10, onChange: () => told++ });
+      assert.equal(file.current, "nobody");
+      assert.match(file.diagnostic ?? "", diagnostic);
+      await file.check();
+      assert.equal(lines.length, 1, lines.join("\n"));
+      assert.ok(
+        lines[0]?.startsWith(`error file not usable, it counts as absent file=${path} error=`),
+        lines[0],
+      );
+      assert.equal(told, 0);
+
+      await Deno.remove(path);
+      await file.check();
+      assert.equal(file.diagnostic, undefined);
+      await write("second");
+      await file.check();
+      assert.equal(file.current, "second");
+      assert.equal(told, 1);
+    },
+  );
+}
 
 scene("WatchedFile keeps the last good content while the file cannot be read", async ({ watch, lines }) => {
   let readable = true;
@@ -598,25 +637,25 @@ scene("watchFile() does not wait for a pipe that nobody writes to", async ({ pat
 });
 
 /** A file whose stamp and content the test sets, read so often that it needs no rereading; by checks only. */
-async function settled(stamp: string | undefined, missing?: string) {
+async function settled(stamp: string | undefined, fallback?: string) {
   const state = { stamp, error: undefined as Error | undefined };
   const source: FileSource = {
     stamp: () => state.error === undefined ? Promise.resolve(state.stamp) : Promise.reject(state.error),
     read: () =>
       Promise.resolve(state.stamp === undefined ? undefined : new TextEncoder().encode(state.stamp)),
   };
-  const options = { log: SILENT, intervalMs: 3_600_000, source, missing };
+  const options = { log: SILENT, intervalMs: 3_600_000, source, fallback };
   const file = await watchFile("link", parse, options);
   for (let i = 0; i < 4; i++) await file.check();
   return { state, file };
 }
 
-for (const [what, away, missing] of [["another one", "b"], ["nothing", undefined, "none"]] as const) {
+for (const [what, away, fallback] of [["another one", "b"], ["nothing", undefined, "none"]] as const) {
   Deno.test(`WatchedFile takes over a version again that ${what} replaced for a moment`, async () => {
-    const { state, file } = await settled("a", missing);
+    const { state, file } = await settled("a", fallback);
     state.stamp = away;
     await file.check();
-    assert.equal(file.current, away ?? missing);
+    assert.equal(file.current, away ?? fallback);
     state.stamp = "a";
     await file.check();
     assert.equal(file.current, "a");

@@ -129,14 +129,13 @@ async function inspectReservations(
   if (!there) return [];
   const { hostZone, MAX_RESERVATIONS } = await import("../../reservations/reservation_registry.ts");
   const { readReservationFile } = await import("../../reservations/reservation_file.ts");
-  return await inspectFile(file, (text) => {
-    const { diagnostics } = readReservationFile(text, {
-      file,
-      zone: timeZone ?? hostZone(),
-      now: Date.now(),
-    });
-    return diagnostics.map((diagnostic) => ({ ...diagnostic, severity: "warning" }));
-  }, MAX_RESERVATIONS);
+  const context = { file, zone: timeZone ?? hostZone(), now: Date.now() };
+  const found = await inspectFile(
+    file,
+    (text) => readReservationFile(text, context).diagnostics,
+    MAX_RESERVATIONS,
+  );
+  return found.map((diagnostic) => ({ ...diagnostic, severity: "warning" }));
 }
 
 async function inspectBy(reading: Promise<unknown>): Promise<readonly Diagnostic[]> {

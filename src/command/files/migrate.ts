@@ -5,7 +5,7 @@ import type { ChangedLine } from "./migration/converted_text.ts";
 import type { MovedShares } from "./migration/java_shares.ts";
 import { importedReport } from "./share_database.ts";
 import { isThere } from "../../model/regular_file.ts";
-import type { ConfigurationFile } from "./migration/java_installation.ts";
+import type { ConfigurationFile, JavaInstallation } from "./migration/java_installation.ts";
 
 const CONF = "conf";
 
@@ -15,7 +15,7 @@ export const migrate = defineCommand({
   summary: "Copy configuration and shares of a Java service, and list the remaining steps",
   details: [
     "The folder is that of the Java service (containing conf/), or of its configuration, for example /etc/unicore/authserver. Unpack an archive first, where its configuration expects it. The command changes nothing in it and overwrites nothing: if conf/ exists already, it imports only the shares. It writes start and stop scripts to bin/.",
-    "It also copies files outside the old conf/ that container.properties names by a relative path, for example certs/.",
+    "It also copies files outside the old conf/ that the configuration names by a relative path, for example certs/.",
     "It adapts paths in the copy and shows the changed lines. It lists certificates of X.509 version 1, which need a replacement.",
     "It imports shares of a stopped Java service: from PostgreSQL directly; for H2 and MySQL it prints the command that dumps them, and imports the dump when you run migrate again. Existing shares stay unchanged, so you can repeat it.",
     "At the end the command runs authserver check, which names the remaining steps with commands if possible, and returns its exit status.",
@@ -34,31 +34,28 @@ export const migrate = defineCommand({
   const again = `authserver migrate ${resolve(operand)}`;
   const installation = await findJavaInstallation(operand);
   const { files, left } = await readFiles(installation.conf);
-  const main = await mainText(files);
-  const beside = await readFilesBeside(installation, main);
+  const beside = await readFilesBeside(installation);
   const folder = installationFolder(given);
   await enter(folder);
   const isKept = await isThere(join(CONF, MAIN_FILE));
-  const copies = isKept ? [] : await Promise.all(files.map((file) => converted(file, installation.conf)));
-  if (!isKept) await write(copies.map(({ file }) => file));
-  const besides = isKept ? [] : await Promise.all(beside.files.map(writeBeside));
+  const copiesOf = async (files: readonly ConfigurationFile[], from: string, to: string) =>
+    isKept ? [] : await Promise.all(files.map((file) => copyOf(file, { from, to, old: installation })));
+  const copies = await copiesOf(files, installation.conf, CONF);
+  if (!isKept) await write(copies);
+  const besides = await Promise.all((await copiesOf(beside.files, installation.root, "")).map(writeBeside));
   const scripts = await writeScripts(prefix);
-  const changes = copies.flatMap(({ file, changes }) =>
-    changes.map((change) => ({ file: `${CONF}/${file.path}`, ...change }))
-  );
-  const here = copies.map(({ file }) => ({ ...file, path: `${CONF}/${file.path}` }));
+  const all = [...copies, ...besides.flatMap(({ copied }) => copied ?? [])];
   const done = {
     from: installation.conf,
     files: copies.length,
-    beside: besides.flatMap(({ copied }) => copied ?? []),
+    beside: besides.flatMap(({ copied }) => copied?.path ?? []),
     left: isKept
       ? [`${CONF}: is there already and stays as it is`]
       : [...left, ...beside.left, ...besides.flatMap(({ left }) => left ?? [])],
-    changes,
-    oldCertificates: isKept ? [] : oldCertificates([...here, ...beside.files], `${CONF}/${MAIN_FILE}`),
+    changes: all.flatMap(({ path, changes }) => changes.map((change) => ({ file: path, ...change }))),
+    oldCertificates: oldCertificates(all, installation.properties),
     shares: await moveShares(
       installation,
-      main,
       folder === undefined ? again : `${again} --directory ${Deno.cwd()}`,
     ),
     scripts,
@@ -130,25 +127,25 @@ async function writeScripts(prefix: string | undefined): Promise<readonly string
   return written;
 }
 
-async function mainText(files: readonly ConfigurationFile[]): Promise<string> {
-  const { decodeProperties } = await import("../../config/properties.ts");
-  const main = files.find(({ path }) => path === MAIN_FILE);
-  return decodeProperties(main?.content ?? new Uint8Array());
+/** File of the copy; `path` is relative to the new installation. */
+interface Copy extends ConfigurationFile {
+  readonly changes: readonly ChangedLine[];
 }
 
-async function converted(
+/** Converts a file of the old folder `from` for the folder `to` of the copy. */
+async function copyOf(
   file: ConfigurationFile,
-  conf: string,
-): Promise<{ readonly file: ConfigurationFile; readonly changes: readonly ChangedLine[] }> {
-  if (!file.path.endsWith(".properties")) return { file, changes: [] };
+  { from, to, old }: { readonly from: string; readonly to: string; readonly old: JavaInstallation },
+): Promise<Copy> {
+  const source = join(from, file.path);
+  const copy = { ...file, path: join(to, file.path), changes: [] };
+  if (!source.endsWith(".properties") && !old.properties.files.includes(source)) return copy;
   const { convertProperties, withGateway } = await import("./migration/converted_text.ts");
   const { decodeProperties } = await import("../../config/properties.ts");
-  const converted = convertProperties(decodeProperties(file.content), conf);
-  const { text, changes } = file.path === MAIN_FILE ? withGateway(converted) : converted;
+  const converted = convertProperties(decodeProperties(file.content), old);
+  const { text, changes } = source === old.properties.mainFile ? withGateway(converted, old) : converted;
   // Unchanged files stay byte for byte; others become UTF-8.
-  return changes.length === 0
-    ? { file, changes }
-    : { file: { ...file, content: new TextEncoder().encode(text) }, changes };
+  return changes.length === 0 ? copy : { ...copy, content: new TextEncoder().encode(text), changes };
 }
 
 /** The working directory of the new service: its configuration has relative paths. */
@@ -162,7 +159,7 @@ async function enter(folder: string | undefined): Promise<void> {
   }
 }
 
-async function write(files: readonly ConfigurationFile[]): Promise<void> {
+async function write(files: readonly Copy[]): Promise<void> {
   try {
     await Deno.mkdir(CONF, { mode: 0o755 });
   } catch (error) {
@@ -172,27 +169,25 @@ async function write(files: readonly ConfigurationFile[]): Promise<void> {
     failedAt(CONF, error);
   }
   try {
-    for (const file of files) await copyTo(join(CONF, file.path), file);
+    for (const file of files) await writeCopy(file);
   } catch (error) {
     await Deno.remove(CONF, { recursive: true }).catch(() => {}); // half of it would pass for the whole next time
     failedAt(CONF, error);
   }
 }
 
-/** Writes a file from beside the old `conf/`. @returns Its path, or why it was skipped. */
-async function writeBeside(
-  file: ConfigurationFile,
-): Promise<{ readonly copied?: string; readonly left?: string }> {
+/** Writes a file from beside the old `conf/`. @returns The file, or why it was skipped. */
+async function writeBeside(file: Copy): Promise<{ readonly copied?: Copy; readonly left?: string }> {
   try {
-    await copyTo(file.path, file);
-    return { copied: file.path };
+    await writeCopy(file);
+    return { copied: file };
   } catch (error) {
     if (error instanceof Deno.errors.AlreadyExists) return { left: `${file.path}: is there already` };
     failedAt(file.path, error);
   }
 }
 
-async function copyTo(target: string, { mode, content }: ConfigurationFile): Promise<void> {
-  await Deno.mkdir(dirname(target), { recursive: true, mode: 0o755 });
-  await Deno.writeFile(target, content, { createNew: true, mode });
+async function writeCopy({ path, mode, content }: Copy): Promise<void> {
+  await Deno.mkdir(dirname(path), { recursive: true, mode: 0o755 });
+  await Deno.writeFile(path, content, { createNew: true, mode });
 }

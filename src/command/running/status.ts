@@ -10,7 +10,7 @@ export const status = defineCommand({
   summary: "Show the status of the running service",
   details: [
     "Exit status 0: the service is healthy; 1: a server is down, the last reload failed, the certificate has expired,\n" +
-    "audit lines, log or databases cannot be written, or the service does not answer; 3: the service does not run.",
+    "a reservations file is invalid, audit lines, log or databases cannot be written, or the service does not answer; 3: the service does not run.",
     "With --nagios, the exit status follows the plugin convention: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.",
     "Run it as the user of the service or as root. It also works if the configuration is invalid.",
   ],
@@ -74,6 +74,8 @@ function problems(status: unknown): { readonly text: string; readonly critical: 
     ...named("servers", (server) => member(server, "usable") !== true).map((name) =>
       `no session is possible on ${name}`
     ),
+    ...listAt(status, "servers").flatMap((server) => textAt(server, "reservationsDiagnostic") ?? [])
+      .map((diagnostic) => `reservations are not in effect as written: ${diagnostic}`),
     ...(state === "away" || state === "degraded"
       ? [`the database is ${state}: ${textAt(status, "database", "reason") ?? ""}`]
       : []),

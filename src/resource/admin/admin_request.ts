@@ -46,6 +46,7 @@ export interface CoreStatus {
     readonly instances: readonly InstanceStatus[];
     readonly version?: string;
     readonly sessionLimit?: number;
+    readonly reservationsDiagnostic?: string;
   }[];
   readonly providers: readonly ({ readonly authenticator: string } & RemoteStatus)[];
   readonly certificate?: { readonly dn: string; readonly expires: number };

@@ -7,7 +7,7 @@ import { createDaemonGroup } from "../../daemon/daemon_pool.ts";
 import type { Daemons } from "../../daemon/daemons.ts";
 import type { Opening } from "./service_options.ts";
 
-/** Opens the logical servers of daemons in the configured order. @throws {InvalidFile} For invalid reservations. */
+/** Opens the logical servers of daemons in the configured order. */
 export async function openServers(
   groups: readonly DaemonGroup[],
   { config: { servers, features, sharing }, log, clock, keep }: Opening,

@@ -123,7 +123,7 @@ Deno.test("migrate names what needs a hand, with the commands", async () => {
   says(
     "Shares, SHARES_TEST in H2:",
     "  not imported yet; this writes them out, and imports them:",
-    `  java -cp "${at.folder}/java/lib/*" org.h2.tools.Shell -url jdbc:h2:file:${at.folder}/java/data/SHARES_TEST ` +
+    `  java -cp "${at.folder}/java/lib/*" org.h2.tools.Shell -url "jdbc:h2:file:${at.folder}/java/data/SHARES_TEST;IFEXISTS=TRUE" ` +
       `-user sa -sql "CALL CSVWRITE('${at.folder}/new/SHARES_TEST.csv', 'SELECT * FROM SHARES_TEST', 'charset=UTF-8')"`,
     `  authserver migrate ${at.folder}/java`,
   );
@@ -243,6 +243,67 @@ for (
   });
 }
 
+/** The lines about shares in what `migrate` printed, for any place of the folder. */
+const sharesOf = (printed: string, { folder }: { readonly folder: string }) =>
+  /^Shares, [^]*?(?=^authserver check says)/m.exec(printed.replaceAll(folder, ""))?.[0].trim().split("\n");
+
+Deno.test("migrate reads keys of shares and gateway in included files too, with variables", async () => {
+  const data = { "data/SHARES_TEST.mv.db": "H:2" };
+  await using plain = await sharingSite("persistence.directory=data\n", data);
+  await using at = await sharingSite("$var.D=elsewhere\n$include.1=conf/shares.conf\n$include.2=etc/gate\n", {
+    ...data,
+    "conf/shares.conf": "$var.D=data\nshare.servers=TEST GRP\npersistence.directory=${D}\n",
+    "etc/gate": "container.security.gateway.enable=false\npersistence.class=x.MySQLPersist\n" +
+      "persistence.class.SHARES_TEST=H2Persist\n",
+  });
+  const main = `${at.folder}/java/conf/container.properties`;
+  const text = (await Deno.readTextFile(main)).replace(
+    /^(?:share\.servers|container\.security\.gateway).*\n/gm,
+    "",
+  );
+  await Deno.writeTextFile(main, text);
+  const { code, printed } = await at.run("migrate", "../java");
+  assert.equal(code, 0, printed);
+  assert.deepEqual(sharesOf(printed, at), sharesOf((await plain.run("migrate", "../java")).printed, plain));
+  assert.match(printed, /^copied: etc\/gate$/m);
+  assert.match(
+    printed,
+    /^conf\/shares\.conf:\n {2}3: - \S+=\$\{D\}\n {2}3: \+ persistence\.directory=data$/m,
+  );
+  assert.match(printed, /^etc\/gate:\n {2}2: - \S+\n {2}2: \+ #persistence\.class=x\.MySQLPersist$/m);
+  assert.equal(await Deno.readTextFile(`${at.folder}/new/conf/container.properties`), text);
+});
+
+Deno.test("migrate says where it found no shares, and imports those that are written out elsewhere", async () => {
+  await using at = await sharingSite(
+    "persistence.directory=gone\npersistence.user=u\npersistence.password=p\n",
+  );
+  const { code, printed } = await at.run("migrate", "../java");
+  assert.equal(code, 0, printed);
+  const [title, first, command = "", last] = sharesOf(printed, at) ?? [];
+  assert.deepEqual([title, first, last], [
+    "Shares, SHARES_TEST in H2:",
+    "  there is no /java/gone/SHARES_TEST.mv.db; if there are shares, correct the path in this, which writes them out, " +
+    "and imports them:",
+    "  authserver migrate /java",
+  ]);
+  assert.match(command, /read -r PASSWORD; java .*;IFEXISTS=TRUE" -user u -password "\$PASSWORD" -sql /);
+  const fixture = new URL("../../fixtures/java_shares/h2_2.4.csv", import.meta.url);
+  await Deno.copyFile(fixture, `${at.folder}/new/SHARES_TEST.csv`);
+  assert.match((await at.run("migrate", "../java")).printed, /^ {2}4 shares imported/m);
+});
+
+Deno.test("migrate says if it cannot know whether there are shares", async () => {
+  await using at = await sharingSite("$include.1=etc/shares\n");
+  const main = `${at.folder}/java/conf/container.properties`;
+  await Deno.writeTextFile(main, (await Deno.readTextFile(main)).replace(/^share\.servers.*\n/m, ""));
+  const { printed } = await at.run("migrate", "../java");
+  assert.match(
+    sharesOf(printed, at)?.join("\n") ?? "",
+    /^Shares, an unknown table:\n.*properties:\d+: \$include\.1 = etc\/shares: cannot read \/java\/etc\/shares: .*\n {2}mend that, then\n/,
+  );
+});
+
 Deno.test("migrate imports no shares of a service that runs", async () => {
   await using at = await sharingSite("persistence.directory=data\n", {
     "data/SHARES_TEST.mv.db": "H:2",
@@ -329,6 +390,11 @@ Deno.test("migrate writes what the Java service takes for granted about a gatewa
   assert.match(printed, /gateway\.enable = true: expected container\.security\.gateway\.trustedPeers too/);
   const copy = await Deno.readTextFile(`${at.folder}/new/conf/container.properties`);
   assert.equal(copy, `${text}container.security.gateway.enable=true\n`);
+});
+
+Deno.test("migrate leaves nothing to do about shares in memory", async () => {
+  await using at = await sharingSite("persistence.directory=data\npersistence.class=x.InMemory\n");
+  assert.equal(sharesOf((await at.run("migrate", "../java")).printed, at), undefined);
 });
 
 Deno.test("migrate leaves nothing to do about shares where nobody shared", async () => {
@@ -439,24 +505,34 @@ Deno.test({
   },
 });
 
+/** An old configuration in `/etc/x/conf` with these keys. */
+const old = (...keys: readonly string[]) => ({ conf: "/etc/x/conf", keys: new Set(keys) });
+
 Deno.test("convertProperties() gives the new service a folder of its own, whatever ends and separates lines", () => {
   for (
     const [before, after] of [
       ["persistence.directory=/opt/data\r\n", "persistence.directory=data\r\n"],
       ["persistence.directory /opt/data\n", "persistence.directory data\n"],
       ["STARTLOG=/var/log/x.log\r\n", "STARTLOG=logs/authserver-startup.log\r\n"],
+      ["persistence.directory=${D}/shares\r\n", "persistence.directory=data\r\n"],
+      ["$var.CONF=/etc/x/conf\r\n", "$var.CONF=conf\r\n"],
+      ["OPTS=-Da=file:///etc/x/conf/a:/etc/x/conf\n", "OPTS=-Da=file://conf/a:conf\n"],
+      ["persistence.class=x.MySQLPersist\n", "persistence.directory=data\n"],
     ] as const
   ) {
-    assert.equal(convertProperties(before, "/etc/x/conf").text, after);
+    assert.equal(convertProperties(before, old()).text, after);
   }
-  const explicit = { text: "container.security.gateway.enable false\r\n", changes: [] };
-  assert.deepEqual(withGateway(explicit), explicit);
+  const mysql = convertProperties("persistence.class=x.MySQLPersist\n", old("persistence.directory"));
+  assert.equal(mysql.text, "#persistence.class=x.MySQLPersist\n");
+  const explicit = { text: "a=b\r\n", changes: [] };
+  assert.deepEqual(withGateway(explicit, old("container.security.gateway.enable")), explicit);
 });
 
 Deno.test("convertProperties() leaves comments and all that is not of the old place as it is", () => {
-  const text = "# /etc/x/conf/a\r\na=/etc/x/confer/b\nb=/etc/x/conf/c\r\npersistence.directory=data\n";
-  assert.deepEqual(convertProperties(text, "/etc/x/conf"), {
+  const text =
+    "# /etc/x/conf/a\r\na=/etc/x/confer/b:/old/etc/x/conf/a\nd=/etc/x/conf.d/b\nb=/etc/x/conf/c\r\npersistence.directory=data\n";
+  assert.deepEqual(convertProperties(text, old()), {
     text: text.replace("b=/etc/x/conf/c", "b=conf/c"),
-    changes: [{ line: 3, before: "b=/etc/x/conf/c\r", after: "b=conf/c\r" }],
+    changes: [{ line: 4, before: "b=/etc/x/conf/c\r", after: "b=conf/c\r" }],
   });
 });

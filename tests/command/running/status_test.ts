@@ -50,6 +50,15 @@ const CASES: readonly (readonly [what: string, answer: unknown, status: number, 
     `AUTHSERVER WARNING - the configuration on disk is not in use | ${DATA}\n`,
   ],
   [
+    "a reservations file is not usable",
+    {
+      ...WELL,
+      servers: [WELL.servers[0], { ...WELL.servers[1], reservationsDiagnostic: "res.json:1: wrong" }],
+    },
+    1,
+    `AUTHSERVER WARNING - reservations are not in effect as written: res.json:1: wrong | ${DATA}\n`,
+  ],
+  [
     "the core does not answer",
     { coreDiagnostic: "no answer", sessions: WELL.sessions },
     2,

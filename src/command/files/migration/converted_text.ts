@@ -1,3 +1,7 @@
+import type { JavaInstallation } from "./java_installation.ts";
+
+type OldConfiguration = Pick<JavaInstallation, "conf" | "keys">;
+
 /** Changed line. */
 export interface ChangedLine {
   readonly line: number; // from 1
@@ -14,16 +18,15 @@ export interface Converted {
 /**
  * Converts a property file or `startup.properties` for a folder of its own: absolute paths into the old `conf/` point to the
  * copy, and writable places are new.
- * @param conf Absolute path of the old `conf/`.
  */
-export function convertProperties(text: string, conf: string): Converted {
+export function convertProperties(text: string, { conf, keys }: OldConfiguration): Converted {
   const changes: ChangedLine[] = [];
-  const isPlaced = /^[ \t]*persistence\.directory[ \t]*[=:]/m.test(text);
+  const old = new RegExp(`(?<!\\w)${RegExp.escape(conf)}(?![\\w.-])`, "g");
   const lines = text.split("\n").map((before, index) => {
     if (/^\s*[#!]/.test(before)) return before;
-    const after = ownPlaces(before.replaceAll(`${conf}/`, "conf/")).replace(
+    const after = ownPlaces(before.replace(old, "conf")).replace(
       MYSQL,
-      isPlaced ? "#$&" : "$1persistence.directory=data",
+      keys.has("persistence.directory") ? "#$&" : "$1persistence.directory=data",
     );
     if (after !== before) changes.push({ line: index + 1, before, after });
     return after;
@@ -35,8 +38,8 @@ export function convertProperties(text: string, conf: string): Converted {
 const GATEWAY = "container.security.gateway.enable";
 
 /** Makes the Java default of the gateway key explicit in the main file. */
-export function withGateway({ text, changes }: Converted): Converted {
-  if (new RegExp(`^[ \\t]*${RegExp.escape(GATEWAY)}[ \\t=:]`, "m").test(text)) return { text, changes };
+export function withGateway({ text, changes }: Converted, { keys }: OldConfiguration): Converted {
+  if (keys.has(GATEWAY)) return { text, changes };
   const after = `${GATEWAY}=true`;
   const whole = text === "" || text.endsWith("\n") ? text : `${text}\n`;
   const before = "(left out, which is true to the Java service; say false if there is no gateway)";
@@ -49,9 +52,9 @@ export function withGateway({ text, changes }: Converted): Converted {
 /** Shares in MySQL are imported into a folder. */
 const MYSQL = /^(\s*)persistence\.class(?:\s*[=:]|\s).*MySQLPersist\s*$/;
 
-/** Keys of writable places; absolute paths lead to the old service. */
+/** Keys of writable places; absolute paths lead to the old service, and variables may. */
 const PLACES: readonly (readonly [RegExp, string])[] = [
-  [/^(\s*persistence\.directory(?:\s*[=:]|\s)\s*)\/.*?(\r?)$/, "$1data$2"],
+  [/^(\s*persistence\.directory(?:\s*[=:]|\s)\s*)(?:\/|\$\{).*?(\r?)$/, "$1data$2"],
   [/^(\s*PID=)["']?\/.*?(\r?)$/, "$1logs/authserver.pid$2"],
   [/^(\s*STARTLOG=)["']?\/.*?(\r?)$/, "$1logs/authserver-startup.log$2"],
   [/^(\s*CONF=)["']?\/.*?(\r?)$/, "$1conf$2"],

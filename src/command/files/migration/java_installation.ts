@@ -1,8 +1,10 @@
 import { compare } from "../../../model/text.ts";
 import { isAbsolute, join, normalize, relative, resolve } from "node:path";
-import { parseProperties } from "../../../config/properties.ts";
+import { loadProperties, type Properties } from "../../../config/properties.ts";
 import { filesLike, isPattern } from "../../../config/tls/glob.ts";
+import type { Diagnostic } from "../../../model/diagnostic.ts";
 import { CommandFailed, failedAt, MAIN_FILE } from "../../command.ts";
+import { SURROUNDINGS } from "../../surroundings.ts";
 
 const PACKAGE_LIBRARIES = "/usr/share/unicore/authserver/lib";
 
@@ -11,6 +13,9 @@ export interface JavaInstallation {
   readonly root: string; // base of relative paths in its configuration
   readonly conf: string; // absolute
   readonly libraries: string; // libraries with the driver of the share database
+  readonly properties: Properties; // of the main file and its includes
+  readonly keys: ReadonlySet<string>; // of these, also with unusable values
+  readonly diagnostics: readonly Diagnostic[]; // of reading them
 }
 
 /** Finds the configuration in a folder, or in `conf/` in it. @throws {CommandFailed} If there is no configuration. */
@@ -21,7 +26,11 @@ export async function findJavaInstallation(folder: string): Promise<JavaInstalla
     const places = conf === root
       ? { root: join(root, ".."), libraries: PACKAGE_LIBRARIES }
       : { root, libraries: join(root, "lib") };
-    return { ...places, conf };
+    const diagnostics: Diagnostic[] = [];
+    const context = { ...SURROUNDINGS, workingDirectory: places.root };
+    const properties = await loadProperties(join(conf, MAIN_FILE), context, diagnostics);
+    const keys = new Set([...properties.entries.keys(), ...properties.unusable]);
+    return { ...places, conf, properties, keys, diagnostics };
   }
   throw new CommandFailed(
     `Expected ${MAIN_FILE} in ${root} or in ${join(root, "conf")}: ` +
@@ -91,14 +100,12 @@ async function readFile(path: string): Promise<Omit<ConfigurationFile, "path"> |
 }
 
 /**
- * Reads files that a configuration names by relative paths beside `conf/`, such as `certs/`. @param text Of
- * `container.properties`.
+ * Reads files that a configuration names by relative paths beside `conf/`, such as `certs/`, and includes there.
  * @returns Paths relative to the installation's folder. @throws {CommandFailed} If a file is unreadable.
  */
-export async function readFilesBeside({ root, conf }: JavaInstallation, text: string): Promise<FoundFiles> {
+export async function readFilesBeside({ root, conf, properties }: JavaInstallation): Promise<FoundFiles> {
   const paths = new Set<string>();
-  for (const { value } of parseProperties(text, MAIN_FILE).entries) {
-    const named = value.trim();
+  for (const named of [...properties.entries.values()].flatMap(({ value, file }) => [value.trim(), file])) {
     // A pattern without a folder, such as `*` in other settings, names no files.
     if (named === "" || isAbsolute(named) || (isPattern(named) && !named.includes("/"))) continue;
     const path = resolve(root, named);

@@ -1,11 +1,11 @@
 import { join, resolve } from "node:path";
-import { OperatorError } from "../../../model/diagnostic.ts";
+import { formatDiagnostic, isError, OperatorError } from "../../../model/diagnostic.ts";
 import { readText } from "../../../model/edit_file.ts";
 import { isThere } from "../../../model/regular_file.ts";
 import type { Imported } from "../../../sharing/administration.ts";
 import type { DatabaseConfig, ServiceConfig } from "../../../config/service_config.ts";
 import { type Database, DatabaseFailure, rows } from "../../../store/database.ts";
-import { parseProperties, type PropertyEntry } from "../../../config/properties.ts";
+import type { Properties } from "../../../config/properties.ts";
 import { CommandFailed, MAIN_FILE } from "../../command.ts";
 import type { JavaInstallation } from "./java_installation.ts";
 
@@ -25,19 +25,19 @@ interface ShareTable {
 /**
  * Imports the shares of a stopped Java service into the installation in the working directory. For a database that is
  * unreadable from here, imports a dump in that directory, or names the command that writes it.
- * @param text Of the old `container.properties`. @param again Command that continues afterwards. @returns Undefined without
- * shares.
+ * @param again Command that continues afterwards. @returns Undefined without shares.
  */
 export async function moveShares(
   installation: JavaInstallation,
-  text: string,
   again: string,
 ): Promise<MovedShares | undefined> {
-  const table = tableOf(parseProperties(text, MAIN_FILE).entries);
-  if (table === undefined) return undefined;
-  const folder = resolve(installation.root, table.setting("directory") ?? ".");
+  const table = tableOf(installation.properties);
+  if (table === undefined) {
+    const errors = installation.diagnostics.filter(isError).map(formatDiagnostic);
+    if (errors.length === 0) return undefined;
+    return { from: "an unknown table", left: [...errors, "mend that, then", again] };
+  }
   const database = table.setting("database") ?? table.name;
-  if (table.kind === "H2" && !await isThere(join(folder, `${database}.mv.db`))) return undefined;
   const from = `${table.name} in ${table.kind}`;
   const pid = await pidFile(installation);
   if (pid !== undefined) {
@@ -52,10 +52,12 @@ export async function moveShares(
       const rows = await readText(dump);
       if (rows !== undefined) return { from, imported: await importDump(rows, dump), left: [] };
     }
-    const commands = table.kind === "H2"
-      ? dumpOfH2(installation, table, join(folder, database))
-      : [dumpOfMysql(table, database)];
-    return { from, left: ["not imported yet; this writes them out, and imports them:", ...commands, again] };
+    const path = resolve(installation.root, table.setting("directory") ?? ".", database);
+    const command = table.kind === "H2" ? dumpOfH2(installation, table, path) : dumpOfMysql(table, database);
+    const state = table.kind === "MySQL" || await isThere(`${path}.mv.db`)
+      ? "not imported yet; this"
+      : `there is no ${path}.mv.db; if there are shares, correct the path in this, which`;
+    return { from, left: [`${state} writes them out, and imports them:`, command, again] };
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     return { from, left: ["not imported:", ...error.message.split("\n"), "mend that, then", again] };
@@ -63,13 +65,14 @@ export async function moveShares(
 }
 
 /** The Java service creates its only table for the first server. */
-function tableOf(entries: readonly PropertyEntry[]): ShareTable | undefined {
-  const value = (key: string) => entries.findLast((entry) => entry.key === key)?.value.trim();
+function tableOf({ entries }: Properties): ShareTable | undefined {
+  const value = (key: string) => entries.get(key)?.value.trim();
   const [first] = value("share.servers")?.split(/[\s,|]+/).filter((name) => name !== "") ?? [];
-  if (first === undefined || !/^\w+$/.test(first)) return undefined;
+  if (first === undefined || !/^[\p{L}\p{N}_]+$/u.test(first)) return undefined;
   const name = `SHARES_${first}`;
   const setting = (key: string) => value(`persistence.${key}.${name}`) ?? value(`persistence.${key}`);
   const kind = setting("class") ?? "";
+  if (kind.endsWith("InMemory")) return undefined;
   return {
     name,
     kind: kind.endsWith("PGSQLPersist") ? "PostgreSQL" : kind.endsWith("MySQLPersist") ? "MySQL" : "H2",
@@ -85,21 +88,17 @@ async function pidFile(installation: JavaInstallation): Promise<string | undefin
   return path !== undefined && await isThere(path) ? path : undefined;
 }
 
-/** Commands that dump an H2 database with the installation's driver. */
-function dumpOfH2(
-  { libraries }: JavaInstallation,
-  { name, setting }: ShareTable,
-  database: string,
-): string[] {
+/** Command that dumps an H2 database with the installation's driver. */
+function dumpOfH2({ libraries }: JavaInstallation, { name, setting }: ShareTable, path: string): string {
   const options = setting("h2.options");
-  const url = `jdbc:h2:file:${database}${options === undefined ? "" : `;${options}`}`;
+  const url = `jdbc:h2:file:${path};IFEXISTS=TRUE${options === undefined ? "" : `;${options}`}`;
   const dump = join(Deno.cwd(), `${name}.csv`).replaceAll("'", "''");
   const sql = `CALL CSVWRITE('${dump}', 'SELECT * FROM ${name}', 'charset=UTF-8')`;
-  return [
-    `java -cp ${quoted(`${libraries}/*`)} org.h2.tools.Shell -url ${quoted(url)} -user sa -sql ${
-      quoted(sql)
-    }`,
-  ];
+  const [ask, password] = setting("password")
+    ? ['printf "persistence.password: "; read -r PASSWORD; ', ' -password "$PASSWORD"']
+    : ["", ""];
+  return `${ask}java -cp ${quoted(`${libraries}/*`)} org.h2.tools.Shell -url ${quoted(url)} ` +
+    `-user ${quoted(setting("user") ?? "sa")}${password} -sql ${quoted(sql)}`;
 }
 
 function dumpOfMysql({ name, setting }: ShareTable, database: string): string {

@@ -1,6 +1,6 @@
 import { attempt } from "../../../model/attempt.ts";
 import { X509Certificate } from "node:crypto";
-import { decodeProperties, parseProperties } from "../../../config/properties.ts";
+import type { Properties } from "../../../config/properties.ts";
 import { readPkcs12 } from "../../../config/tls/pkcs12_certificates.ts";
 import { pemBlocks, UnusableStore } from "../../../config/tls/certificates.ts";
 import { certificateName } from "../../../model/certificate_subject.ts";
@@ -8,9 +8,8 @@ import { readElement } from "../../../model/der_element.ts";
 import type { ConfigurationFile } from "./java_installation.ts";
 
 /** Returns file and name of X.509 version 1 certificates: a handshake with them proves nothing. `check` finds the rest. */
-export function oldCertificates(files: readonly ConfigurationFile[], mainFile: string): readonly string[] {
-  const main = files.find(({ path }) => path === mainFile);
-  const passwords = passwordsIn(decodeProperties(main?.content ?? new Uint8Array()));
+export function oldCertificates(files: readonly ConfigurationFile[], old: Properties): readonly string[] {
+  const passwords = passwordsIn(old);
   return files.flatMap(({ path, content }) =>
     certificatesIn(content, passwords).filter(isVersion1).map((certificate) =>
       `${path}: ${certificateName(certificate)}`
@@ -48,10 +47,9 @@ function certificatesOfStore(content: Uint8Array, passwords: readonly string[]):
 /** Passwords to try: of the service's key store and its truststores. */
 const MOST_PASSWORDS = 8;
 
-function passwordsIn(text: string): string[] {
-  const values = parseProperties(text, "").entries.filter(({ key }) => /password$/i.test(key)).map((
-    { value },
-  ) => value.trim());
+function passwordsIn({ entries }: Properties): string[] {
+  const values = [...entries.values()].filter(({ key }) => /password$/i.test(key))
+    .map(({ value }) => value.trim());
   return [...new Set([...values, ""])].slice(0, MOST_PASSWORDS);
 }
 
