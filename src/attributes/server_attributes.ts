@@ -21,9 +21,6 @@ export const SERVER_SUFFIXES = ["xlogin", "group", "rateLimit", "includes", "exc
 
 type ServerSuffix = typeof SERVER_SUFFIXES[number];
 
-/** Prefixes of per-server attributes; the first wins (authentication.md 7.8). */
-export const SERVER_PREFIXES = ["uftpd", "daemon"] as const;
-
 /**
  * Returns a user's attributes on one server; its configured group wins over the requested one.
  * @throws {ERR_GROUP_NOT_AVAILABLE | ERR_NO_ACCOUNT | ERR_ACCOUNT_REFUSED | ERR_USER_ATTRIBUTE}
@@ -87,7 +84,7 @@ export function attributesOnServer(
 /** Returns a user's accounts on all servers. */
 export function accountsOf({ uid, extra, restricted }: UserAttributes): readonly string[] {
   const own = [...extra].flatMap(([name, values]) =>
-    SERVER_PREFIXES.some((prefix) => name.startsWith(`${prefix}.`)) && name.endsWith(".xlogin") ? values : []
+    name.startsWith("uftpd.") && name.endsWith(".xlogin") ? values : []
   );
   const elsewhere = restricted === undefined ? [] : accountsOf(restricted.elsewhere);
   return [...(uid === undefined ? [] : [uid]), ...own, ...elsewhere];
@@ -100,12 +97,9 @@ function serverAttribute(
   suffix: ServerSuffix,
   log: Logger,
 ): string | undefined {
-  if (extra.size === 0) return undefined; // most users have none, and each request asks for six of each server
-  const [name, other] = SERVER_PREFIXES.map((prefix) => `${prefix}.${server}.${suffix}`)
-    .filter((candidate) => extra.has(candidate));
-  if (name === undefined) return undefined;
-  if (other !== undefined) log.warn("two spellings of one attribute", { used: name, ignored: other });
-  const values = extra.get(name) ?? [];
+  const name = `uftpd.${server}.${suffix}`;
+  const values = extra.get(name);
+  if (values === undefined) return undefined;
   // All values of a list apply: dropping a forbidden path would allow it.
   const isList = suffix === "group" || suffix === "includes" || suffix === "excludes";
   const value = isList ? values.filter((each) => each !== "").join(":") : values.at(-1);
