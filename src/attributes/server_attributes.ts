@@ -30,8 +30,7 @@ export function attributesOnServer(
   server: string,
   { requestedGroup, log }: { readonly requestedGroup?: string; readonly log: Logger },
 ): ServerAttributes {
-  const { restricted } = user;
-  const local = restricted === undefined || restricted.servers.includes(server) ? user : restricted.elsewhere;
+  const local = localAttributes(user, server);
   const configured = (suffix: ServerSuffix) => serverAttribute(local.extra, server, suffix, log);
   const listed = configured("group");
   const groups = listed === undefined ? [] : groupNames(listed);
@@ -79,6 +78,12 @@ export function attributesOnServer(
     includes,
     excludes,
   };
+}
+
+/** Returns a user's attributes, without the account of the login on servers where it is not proven. */
+export function localAttributes(user: UserAttributes, server: string): UserAttributes {
+  const { restricted } = user;
+  return restricted === undefined || restricted.servers.includes(server) ? user : restricted.elsewhere;
 }
 
 /** Returns a user's accounts on all servers. */

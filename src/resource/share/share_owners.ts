@@ -1,6 +1,6 @@
 import { mayAccess } from "../../attributes/access_rules.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
-import type { ServerAttributes } from "../../attributes/server_attributes.ts";
+import { localAttributes, type ServerAttributes } from "../../attributes/server_attributes.ts";
 import { type UserAttributes, userAttributes } from "../../attributes/user_attributes.ts";
 import type { AskAccountStatus } from "../../authentication/account_status.ts";
 import type { Logger } from "../../logging/logger.ts";
@@ -46,11 +46,11 @@ export class ShareOwners {
     const { owner, server, uid, made } = share;
     const named = made?.owner ?? { dn: owner, uid };
     const status = await this.accountStatus(named, signal);
-    const elsewhere = status.kind === "known" && status.servers?.includes(server) === false;
-    if (status.kind === "gone" || elsewhere) {
+    if (status.kind === "gone") {
       throw httpError("ERR_SHARE_NOT_FOUND", "who named the owner does not know them any more");
     }
-    const user = await this.#ask(named, signal);
+    const uidServers = status.kind === "known" ? status.servers : undefined;
+    const user = await this.#ask({ ...named, uidServers }, signal);
     if (user.role === "banned") throw httpError("ERR_SHARE_NOT_FOUND", "the owner is banned");
     if (made?.mappedRole && !mayAccess("share", "POST", user.role)) {
       throw httpError("ERR_SHARE_NOT_FOUND", "the owner has the role no more");
@@ -61,8 +61,11 @@ export class ShareOwners {
     return [{ includes, excludes }, ...(made === undefined ? [] : [made.limits])];
   }
 
-  #ask({ dn, uid }: Pick<Identity, "dn" | "uid">, signal: AbortSignal): Promise<UserAttributes> {
-    const owner = { dn, uid, method: "SHARE", via: "share", absent: true } as const;
+  #ask(
+    { dn, uid, uidServers }: Pick<Identity, "dn" | "uid" | "uidServers">,
+    signal: AbortSignal,
+  ): Promise<UserAttributes> {
+    const owner = { dn, uid, uidServers, method: "SHARE", via: "share", absent: true } as const;
     return userAttributes(this.source, owner, { preferences: {}, signal });
   }
 }
@@ -72,7 +75,8 @@ export function accountOfShare(
   { user, log }: Pick<Call, "user" | "log">,
   { server, uid, gid }: OwnersAccount,
 ): ServerAttributes | undefined {
-  const now = accountOn({ user: user.availableUids.includes(uid) ? { ...user, uid } : user, log }, server);
+  const local = localAttributes(user, server);
+  const now = accountOn({ user: local.availableUids.includes(uid) ? { ...local, uid } : local, log }, server);
   const groups = [now?.gid, ...now?.availableGroups ?? []];
   const hasGroups = gid === undefined || groupNames(gid).every((group) => groups.includes(group));
   return now?.uid === uid && hasGroups ? now : undefined;

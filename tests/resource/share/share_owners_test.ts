@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { assertAlike } from "../../fixtures/assert_alike.ts";
 import { AttributeChain, withAutomaticSource } from "../../../src/attributes/attribute_chain.ts";
 import type { AttributeSource } from "../../../src/attributes/attribute_source.ts";
-import type { AskAccountStatus } from "../../../src/authentication/account_status.ts";
+import type { AccountStatus, AskAccountStatus } from "../../../src/authentication/account_status.ts";
 import type { CombiningPolicy } from "../../../src/config/keys/attribute_keys.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { attributeValues } from "../../../src/model/attributes.ts";
@@ -261,4 +261,20 @@ Deno.test("ShareOwners ends the shares of owners whom their source does not know
   assertAlike(await ask(() => Promise.resolve({ kind: "cannot tell" })), [{}, {}]);
   const outOfOrder = httpError("ERR_TOO_MUCH_WORK");
   await assert.rejects(ask(() => Promise.reject(outOfOrder)), outOfOrder);
+});
+
+Deno.test("ShareOwners gives an owner whom another server proved what the sources give to the name", async () => {
+  const elsewhere: AccountStatus = { kind: "known", servers: ["OTHER"] };
+  const login = { uid: SHARE.uid, uidServers: ["OTHER"] };
+  const named: Told = { role: "user", accounts: ["first", SHARE.uid], groups: ["hpc"] };
+  const ask = (sources: Sources, made: Making) =>
+    ownersWith(sources, { accountStatus: () => Promise.resolve(elsewhere) })
+      .limits({ ...SHARE, made }, NEVER);
+  assertAlike(await mapped(named, login), { mappedGroup: true, mappedRole: true });
+  assertAlike(await ask(named, { ...BY_LOGIN, mappedGroup: true }), [{}, {}]);
+  const extra = { "uftpd.HPC.xlogin": SHARE.uid };
+  assertAlike(await ask({ extra }, BY_LOGIN), [{}, {}]);
+  const proved = (uid: string | undefined) => uid === undefined ? {} : named;
+  assertAlike(await mapped(proved, login), { mappedGroup: false, mappedRole: true });
+  await assert.rejects(ask(proved, BY_LOGIN), LOST);
 });
