@@ -57,7 +57,7 @@ export class AttributeChain implements AttributeSource {
         const answer = await source.attributesOf(identity, signal);
         onAnswer?.(source, identity, answer);
         answers++;
-        combined = combine(policy, combined, answer);
+        combined = combine(policy, combined, this.#withoutSynonyms(answer));
         const isApplicable = answer.standard.size > 0 || answer.extra.size > 0;
         if (policy === "FIRST_ACCESSIBLE" || (policy === "FIRST_APPLICABLE" && isApplicable)) break;
       } catch (error) {
@@ -80,6 +80,17 @@ export class AttributeChain implements AttributeSource {
 
   close(): void {
     for (const { source } of this.options.links) source.close();
+  }
+
+  /** Spells `daemon.<server>.…` as `uftpd.<server>.…`, which holds if a source has both (authentication.md 7.8). */
+  #withoutSynonyms({ standard, extra }: AttributeSet): AttributeSet {
+    const spelled = [...extra].flatMap(([name, values]) => {
+      const used = name.replace(/^daemon\./, "uftpd.");
+      if (used === name || !extra.has(used)) return [[used, values] as const];
+      this.options.log.warn("two spellings of one attribute", { used, ignored: name });
+      return [];
+    });
+    return { standard, extra: new Map(spelled) };
   }
 
   /** Returns the failure of an optional source; throws otherwise. */

@@ -21,9 +21,6 @@ export const SERVER_SUFFIXES = ["xlogin", "group", "rateLimit", "includes", "exc
 
 type ServerSuffix = typeof SERVER_SUFFIXES[number];
 
-/** Prefixes of per-server attributes; the first wins (authentication.md 7.8). */
-export const SERVER_PREFIXES = ["uftpd", "daemon"] as const;
-
 /**
  * Returns a user's attributes on one server; its configured group wins over the requested one.
  * @throws {ERR_GROUP_NOT_AVAILABLE | ERR_NO_ACCOUNT | ERR_ACCOUNT_REFUSED | ERR_USER_ATTRIBUTE}
@@ -33,7 +30,7 @@ export function attributesOnServer(
   server: string,
   { requestedGroup, log }: { readonly requestedGroup?: string; readonly log: Logger },
 ): ServerAttributes {
-  const local = attributesFor(user, server);
+  const local = localAttributes(user, server);
   const configured = (suffix: ServerSuffix) => serverAttribute(local.extra, server, suffix, log);
   const listed = configured("group");
   const groups = listed === undefined ? [] : groupNames(listed);
@@ -92,10 +89,16 @@ export function hasGroups(
   return list === undefined || groupNames(list).every((group) => own.includes(group));
 }
 
+/** Returns a user's attributes, without the account of the login on servers where it is not proven. */
+export function localAttributes(user: UserAttributes, server: string): UserAttributes {
+  const { restricted } = user;
+  return restricted === undefined || restricted.servers.includes(server) ? user : restricted.elsewhere;
+}
+
 /** Returns a user's accounts on all servers. */
 export function accountsOf({ uid, extra, restricted }: UserAttributes): readonly string[] {
   const own = [...extra].flatMap(([name, values]) =>
-    SERVER_PREFIXES.some((prefix) => name.startsWith(`${prefix}.`)) && name.endsWith(".xlogin") ? values : []
+    name.startsWith("uftpd.") && name.endsWith(".xlogin") ? values : []
   );
   const elsewhere = restricted === undefined ? [] : accountsOf(restricted.elsewhere);
   return [...(uid === undefined ? [] : [uid]), ...own, ...elsewhere];
@@ -108,12 +111,9 @@ function serverAttribute(
   suffix: ServerSuffix,
   log: Logger,
 ): string | undefined {
-  if (extra.size === 0) return undefined; // most users have none, and each request asks for six of each server
-  const [name, other] = SERVER_PREFIXES.map((prefix) => `${prefix}.${server}.${suffix}`)
-    .filter((candidate) => extra.has(candidate));
-  if (name === undefined) return undefined;
-  if (other !== undefined) log.warn("two spellings of one attribute", { used: name, ignored: other });
-  const values = extra.get(name) ?? [];
+  const name = `uftpd.${server}.${suffix}`;
+  const values = extra.get(name);
+  if (values === undefined) return undefined;
   // All values of a list apply: dropping a forbidden path would allow it.
   const isList = suffix === "group" || suffix === "includes" || suffix === "excludes";
   const value = isList ? values.filter((each) => each !== "").join(":") : values.at(-1);
@@ -127,14 +127,9 @@ function serverAttribute(
   return value;
 }
 
-function attributesFor(user: UserAttributes, server: string): UserAttributes {
-  const { restricted } = user;
-  return restricted === undefined || restricted.servers.includes(server) ? user : restricted.elsewhere;
-}
-
 /** Returns a user's rate limit on one server, which needs no account. @throws {ERR_USER_ATTRIBUTE} */
 export function rateLimitOnServer(user: UserAttributes, server: string, log: Logger): number {
-  const text = serverAttribute(attributesFor(user, server).extra, server, "rateLimit", log);
+  const text = serverAttribute(localAttributes(user, server).extra, server, "rateLimit", log);
   if (text === undefined) return 0;
   const rate = parseRate(text);
   if (rate.kind === "invalid") {

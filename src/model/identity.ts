@@ -30,6 +30,7 @@ export interface Identity {
   /** Browser sign-in: its id, and its end in seconds since the epoch. */
   readonly browser?: { readonly id: string; readonly ends: number };
   readonly issuedToken?: IssuedTokenFacts; // present for a token that this or a trusted service issued
+  readonly absent?: true; // present for owners of shares: the login's role and groups are unknown
 }
 
 /** Permission below a directory. */
@@ -38,9 +39,9 @@ export interface Capability {
   readonly access: "read" | "all"; // `all`: reading and every other operation
 }
 
-/** Returns the authenticated role: `user` by default with an account (authentication.md 7.1); for a token its own. */
-export function decidedRole({ uid, role, issuedToken }: Identity): string | undefined {
-  return role ?? (uid === undefined || issuedToken !== undefined ? undefined : "user");
+/** Returns the authenticated role: with an account `user` by default (authentication.md 7.1), save in tokens and for absent owners. */
+export function decidedRole({ uid, role, issuedToken, absent }: Identity): string | undefined {
+  return role ?? (uid === undefined || issuedToken !== undefined || absent ? undefined : "user");
 }
 
 /** Facts of an issued (delegation) token. */

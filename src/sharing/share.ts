@@ -35,9 +35,9 @@ export interface NamedOwner {
 /** Owner's rights when the share was created or last renewed; they bound it for ever. */
 export interface Making {
   readonly owner: NamedOwner;
-  /** Whether the attribute sources alone gave the account; they must continue to. */
-  readonly mappedAccount: boolean;
-  readonly mappedRole: boolean; // whether they alone gave a role that may share
+  /** Whether the sources gave the share's group without those of the login; they must continue to. */
+  readonly mappedGroup: boolean;
+  readonly mappedRole: boolean; // whether they gave a role that may share, without that of the login
   readonly atHome: boolean; // whether the path is in the account's home directory, as the daemon reports
   readonly limits: PathLimits;
 }

@@ -36,7 +36,7 @@ for (const combiningPolicy of ["MERGE", "MERGE_LAST_OVERRIDES"]) {
   });
 }
 
-Deno.test("a share of an account that only a provider named is neither changed nor created again once the provider names another one, only ended", async () => {
+Deno.test("a share of somebody whom a provider names ends with the account or group, whichever of the two the map gave", async (t) => {
   const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
   await using provider = await startOidcProvider(
     authority.issue({ subject: "CN=idp", names: ["localhost"] }),
@@ -63,9 +63,9 @@ Deno.test("a share of an account that only a provider named is neither changed n
     },
   });
   const { system, data } = sharing;
-  const as = (login: string, groups: readonly string[] = ["hpc"]) => {
+  const as = (name: string, login: string, groups: readonly string[] = ["hpc"]) => {
     const token = crypto.randomUUID();
-    provider.tokens.set(token, { name: "Iris", login, groups });
+    provider.tokens.set(token, { name, login, groups });
     return { headers: { Authorization: `Bearer ${token}` } };
   };
   const body = {
@@ -74,22 +74,60 @@ Deno.test("a share of an account that only a provider named is neither changed n
     access: "READ",
     lifetime: 600,
   };
-  const { status, headers: { location = "" }, text } = await system.ask("/rest/share/HPC", {
-    ...as("alice"),
-    body,
+  const create = (who: ReturnType<typeof as>, more: Readonly<Record<string, unknown>> = {}) =>
+    system.ask("/rest/share/HPC", { ...who, body: { ...body, ...more } });
+  const created = async (who: ReturnType<typeof as>, more = {}) => {
+    const { status, headers: { location = "" }, text } = await create(who, more);
+    assert.equal(status, 201, text);
+    return location.slice(location.lastIndexOf("/") + 1);
+  };
+
+  await t.step(
+    "a share of an account that only the provider named is only ended once it names another one",
+    async () => {
+      const path = `/rest/share/HPC/${await created(as("Iris", "alice"))}`;
+      const change = async (who: ReturnType<typeof as>, body: Readonly<Record<string, unknown>>) =>
+        (await system.ask(path, { ...who, method: "PUT", body })).status;
+      const wider = [{ lifetime: 0 }, { lifetime: 3600 }, { password: "" }, { sources: [] }, {
+        path: `${data}/d/sub/`,
+      }];
+      for (const body of wider) {
+        assert.equal(
+          await change(as("Iris", "carol"), body),
+          403,
+          JSON.stringify(body),
+        );
+      }
+      for (const access of ["READ", "MODIFY"]) {
+        const again = await create(as("Iris", "carol"), { access });
+        assert.equal(again.status, 403, `created again for ${access}`);
+      }
+      for (const body of wider) {
+        assert.equal(
+          await change(as("Iris", "alice"), body),
+          200,
+          JSON.stringify(body),
+        );
+      }
+      assert.equal((await system.ask(path, { ...as("Iris", "carol"), method: "DELETE" })).status, 200);
+    },
+  );
+
+  await t.step("a share ends with the map's part of account and group", async () => {
+    const map = async (entries: Readonly<Record<string, unknown>>) => {
+      const lines = system.log.length;
+      await system.replace("conf/mapfile.json", JSON.stringify(entries));
+      await system.logged(/mapfile\.json/, lines);
+    };
+    await map({ "CN=Ina": { xlogin: "alice" }, "CN=Ines": { group: ["hpc", "users"] } });
+    const ofMappedAccount = await created(as("Ina", ""));
+    const ofMappedGroup = await created(as("Ines", "alice", []), { path: `${data}/d/sub/` });
+    const status = async (id: string) => (await sharing.fetch(id)).status;
+    assert.deepEqual([await status(`${ofMappedAccount}/`), await status(`${ofMappedGroup}/`)], [200, 200]);
+    await map({ "CN=Ines": { group: ["users"] } });
+    assert.deepEqual([await status(`${ofMappedAccount}/`), await status(`${ofMappedGroup}/`)], [404, 404]);
+    assert.equal((await create(as("Ina", ""))).json().code, "ERR_NO_ACCOUNT");
+    await map({ "CN=Ina": { xlogin: "carol" }, "CN=Ines": {} });
+    assert.deepEqual([await status(`${ofMappedAccount}/`), await status(`${ofMappedGroup}/`)], [404, 404]);
   });
-  assert.equal(status, 201, text);
-  const path = new URL(location).pathname.replace(/^\/DEMO/, "");
-  const change = async (who: ReturnType<typeof as>, body: Readonly<Record<string, unknown>>) =>
-    (await system.ask(path, { ...who, method: "PUT", body })).status;
-  const wider = [{ lifetime: 0 }, { lifetime: 3600 }, { password: "" }, { sources: [] }, {
-    path: `${data}/d/sub/`,
-  }];
-  for (const body of wider) assert.equal(await change(as("carol"), body), 403, JSON.stringify(body));
-  for (const access of ["READ", "MODIFY"]) {
-    const again = await system.ask("/rest/share/HPC", { ...as("carol"), body: { ...body, access } });
-    assert.equal(again.status, 403, `created again for ${access}`);
-  }
-  for (const body of wider) assert.equal(await change(as("alice"), body), 200, JSON.stringify(body));
-  assert.equal((await system.ask(path, { ...as("carol"), method: "DELETE" })).status, 200);
 });

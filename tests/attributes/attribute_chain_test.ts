@@ -115,6 +115,50 @@ Deno.test("AttributeChain by MERGE joins extra values and keeps a default that a
   assert.deepEqual(attributes, attributeSet({ group: ["g1"] }, { note: ["x", "y", "z"], other: [] }));
 });
 
+/** What each policy makes of limits that two sources give, whatever spelling each of them uses. */
+const SPELLED: readonly (readonly [CombiningPolicy, limits: Readonly<Record<string, readonly string[]>>])[] =
+  [
+    ["MERGE_LAST_OVERRIDES", {
+      "uftpd.S.rateLimit": ["1M"],
+      "uftpd.S.excludes": ["/b/*"],
+      "uftpd.T.group": ["t"],
+    }],
+    ["MERGE", {
+      "uftpd.S.rateLimit": ["2M", "1M"],
+      "uftpd.S.excludes": ["/a/*", "/b/*"],
+      "uftpd.T.group": ["t"],
+    }],
+    ["FIRST_APPLICABLE", { "uftpd.S.rateLimit": ["2M"], "uftpd.S.excludes": ["/a/*"] }],
+  ];
+
+for (const [policy, limits] of SPELLED) {
+  for (const [earlier, later] of [["uftpd", "daemon"], ["daemon", "uftpd"], ["daemon", "daemon"]]) {
+    Deno.test(`AttributeChain by ${policy} combines ${earlier}.S with ${later}.S as one attribute`, async () => {
+      const a = attributeSet({}, { [`${earlier}.S.rateLimit`]: ["2M"], [`${earlier}.S.excludes`]: ["/a/*"] });
+      const b = attributeSet({}, {
+        [`${later}.S.rateLimit`]: ["1M"],
+        [`${later}.S.excludes`]: ["/b/*"],
+        "daemon.T.group": ["t"],
+      });
+      const links = [required(fixed("A", a)), required(fixed("B", b))];
+      const { extra } = await chain(policy, links).attributesOf(identity("CN=x"), signal);
+      assert.deepEqual(Object.fromEntries(extra), limits);
+    });
+  }
+}
+
+Deno.test("AttributeChain prefers the uftpd spelling of one source, and says so", async () => {
+  const lines: string[] = [];
+  const log = createLogger((line) => lines.push(line));
+  const both = fixed("BOTH", attributeSet({}, { "daemon.S.xlogin": ["d"], "uftpd.S.xlogin": ["u"] }));
+  const { extra } = await chain("MERGE", [required(both)], log).attributesOf(identity("CN=x"), signal);
+  assert.deepEqual(Object.fromEntries(extra), { "uftpd.S.xlogin": ["u"] });
+  assert.match(
+    lines.join("\n"),
+    /warn {2}two spellings of one attribute used=uftpd.S.xlogin ignored=daemon.S.xlogin/,
+  );
+});
+
 Deno.test("AttributeChain by MERGE_LAST_OVERRIDES lets a map override what the identity provider assigned", async () => {
   const caller = identity("CN=x", { uid: "idp", role: "user", groups: ["idp1", "idp2"] });
   const links = [required(fixed("FILE", attributeSet({ role: ["banned"], xlogin: [], group: ["hpc"] })))];

@@ -192,37 +192,24 @@ Deno.test("attributesOnServer() without attributes for the server gives the user
   );
 });
 
-for (const prefix of ["uftpd", "daemon"]) {
-  Deno.test(`attributesOnServer() takes the server's own attributes, spelled ${prefix}`, () => {
-    assert.deepEqual(
-      onS({
-        [`${prefix}.S.xlogin`]: ["first", "s7"],
-        [`${prefix}.S.group`]: ["sgroup"],
-        [`${prefix}.S.rateLimit`]: ["200M"],
-        [`${prefix}.S.includes`]: ["/data/*:/scratch/*"],
-        [`${prefix}.S.excludes`]: ["/data/secret/*"],
-      }),
-      {
-        uid: "s7",
-        gid: "sgroup",
-        groups: "sgroup",
-        availableGroups: ["proj1", "proj2", "fast", "lab", "sgroup"],
-        rateLimit: 209715200,
-        includes: "/data/*:/scratch/*",
-        excludes: "/data/secret/*",
-      },
-    );
-  });
-}
-
-Deno.test("attributesOnServer() prefers the uftpd spelling, and says so", () => {
-  const lines: string[] = [];
-  const extra = new Map([["daemon.S.xlogin", ["d"]], ["uftpd.S.xlogin", ["u"]]]);
-  const user = selectAttributes({ standard: ANN.standard, extra }, {});
-  assert.equal(attributesOnServer(user, "S", { log: createLogger((line) => lines.push(line)) }).uid, "u");
-  assert.match(
-    lines.join("\n"),
-    /warn {2}two spellings of one attribute used=uftpd.S.xlogin ignored=daemon.S.xlogin/,
+Deno.test("attributesOnServer() takes the server's own attributes", () => {
+  assert.deepEqual(
+    onS({
+      "uftpd.S.xlogin": ["first", "s7"],
+      "uftpd.S.group": ["sgroup"],
+      "uftpd.S.rateLimit": ["200M"],
+      "uftpd.S.includes": ["/data/*:/scratch/*"],
+      "uftpd.S.excludes": ["/data/secret/*"],
+    }),
+    {
+      uid: "s7",
+      gid: "sgroup",
+      groups: "sgroup",
+      availableGroups: ["proj1", "proj2", "fast", "lab", "sgroup"],
+      rateLimit: 209715200,
+      includes: "/data/*:/scratch/*",
+      excludes: "/data/secret/*",
+    },
   );
 });
 

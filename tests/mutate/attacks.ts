@@ -232,10 +232,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Using a share beyond its owner's rights"],
     broken: "the account is not looked up with each use",
     file: "src/resource/share/share_owners.ts",
-    change: instead(
-      'if (now !== uid) throw httpError("ERR_SHARE_NOT_FOUND", "the account is not the owner\'s any more");',
-      "",
-    ),
+    change: instead("return now?.uid === uid && hasGroups ? now", "return hasGroups ? now"),
     tests: ["tests/resource/share"],
   },
   {
@@ -947,23 +944,26 @@ export const ATTACKS: readonly Breakage[] = [
   },
   {
     rows: ["Pointing a share at files of an account or group that its owner has lost"],
-    broken: "a share is pointed at another path whatever account its owner has now",
-    file: "src/resource/share/update_share.ts",
-    change: instead("own.uid !== share.uid || ", ""),
+    broken: "a share is changed or pointed at another path without its group",
+    file: "src/resource/share/share_owners.ts",
+    change: instead("now?.uid === uid && hasGroups ? now", "now?.uid === uid ? now"),
     tests: ["tests/attack/lost_account_test.ts"],
   },
   {
     rows: ["Pointing a share at files of an account or group that its owner has lost"],
-    broken: "a share whose account only a login names is changed without it",
+    broken: "a share is changed or pointed at another path whatever account its owner has now",
     file: "src/resource/share/update_share.ts",
-    change: instead("!share.made?.mappedAccount && !hasAccount(call, share)", "false"),
+    change: instead(
+      "const account = accountOfShare(call, share);",
+      "const account = accountOfShare(call, share) ?? { ...share, furtherGroups: [], availableGroups: [], rateLimit: 0 };",
+    ),
     tests: ["tests/attack/lost_account_test.ts"],
   },
   {
     rows: ["Pointing a share at files of an account or group that its owner has lost"],
     broken: "a share of a former account is created again, with more access and a later end",
     file: "src/resource/share/create_share.ts",
-    change: instead("if (!hasAccount(call, share)) throw accountLost(share);", ""),
+    change: instead("if (accountOfShare(call, share) === undefined) throw accountLost(share);", ""),
     tests: ["tests/attack/lost_account_test.ts"],
   },
   {

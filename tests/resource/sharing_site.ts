@@ -82,7 +82,7 @@ export class SharingSite implements AsyncDisposable {
       maxLifetimeSeconds: 0,
       maxPerUser: 0,
       owners: {
-        mapped: () => Promise.resolve({ mappedAccount: true, mappedRole: true }),
+        mapped: () => Promise.resolve({ mappedGroup: true, mappedRole: true }),
         limits: ({ made }) => Promise.resolve([this.limits, ...(made === undefined ? [] : [made.limits])]),
       },
       uploads: { locks: new PathLocks(), unfinished: new UnfinishedUploads(store.uploads) },

@@ -2,7 +2,7 @@ import { groupNames, isAccountName, isPrivilegedAccount } from "../../model/acco
 import { movesWithStart, patternsOf } from "../../model/wildcards.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { parseRate } from "../../model/rate.ts";
-import { SERVER_PREFIXES, SERVER_SUFFIXES } from "../server_attributes.ts";
+import { SERVER_SUFFIXES } from "../server_attributes.ts";
 import { ROLES } from "../access_rules.ts";
 import { suggestion } from "../../config/did_you_mean.ts";
 import {
@@ -143,10 +143,10 @@ function expectedInstead(meaning: string | undefined, value: string): string | u
 
 /** Splits `uftpd.<server>.<suffix>`, in either spelling. */
 function serverAttribute(name: string): { readonly server: string; readonly suffix: string } | undefined {
-  const prefix = SERVER_PREFIXES.find((candidate) => name.startsWith(`${candidate}.`));
+  const prefix = ["uftpd.", "daemon."].find((candidate) => name.startsWith(candidate));
   const end = name.lastIndexOf(".");
-  if (prefix === undefined || end <= prefix.length) return undefined;
-  return { server: name.slice(prefix.length + 1, end), suffix: name.slice(end + 1) };
+  if (prefix === undefined || end < prefix.length) return undefined;
+  return { server: name.slice(prefix.length, end), suffix: name.slice(end + 1) };
 }
 
 /** Checks a map file and its server names for the operator. */

@@ -4,7 +4,7 @@ import { attempt } from "../../model/attempt.ts";
 import { certificatesOfPem, UnusableStore } from "../../config/tls/certificates.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { addressInRange } from "../../model/address.ts";
-import { isUserAccount } from "../../model/account_name.ts";
+import { groupNames, isUserAccount } from "../../model/account_name.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
 import { canonicalDn, InvalidName } from "../../model/distinguished_name.ts";
@@ -186,7 +186,7 @@ function decidedOf(
   const uid = optionalText(token, "uid");
   if (uid !== undefined && !isUserAccount(uid)) throw new InvalidToken("claim uid is no user's account");
   const groups = listClaim(token, "groups");
-  if (groups !== undefined && !groups.every(isUserAccount)) {
+  if (groups !== undefined && !groups.flatMap(groupNames).every(isUserAccount)) {
     throw new InvalidToken("claim groups names what is no user's group");
   }
   const uidServers = uid === undefined ? undefined : listClaim(token, "uidServers");

@@ -2,7 +2,7 @@ import type { Identity } from "../../model/identity.ts";
 import { isJsonObject } from "../json_object.ts";
 
 /** Stored identity of a browser sign-in. */
-export type KeptIdentity = Omit<Identity, "issuedToken" | "browser">;
+export type KeptIdentity = Omit<Identity, "absent" | "browser" | "issuedToken">;
 
 type Check = (value: unknown) => boolean;
 

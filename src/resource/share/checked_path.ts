@@ -91,7 +91,7 @@ export async function makingOf(
   const { uid, groups: gid, includes, excludes } = account;
   return {
     owner,
-    ...await parts.owners.mapped(owner.dn, { server: server.name, uid, gid }, signal),
+    ...await parts.owners.mapped(caller.identity, { server: server.name, uid, gid }, signal),
     atHome: await isAtHome(path, uid, server, signal),
     limits: { includes, excludes },
   };

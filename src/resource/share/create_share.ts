@@ -12,7 +12,7 @@ import { checkedPath, checkWritePolicy, fullPath, makingOf, shareAccount } from 
 import { accountOn, nameOnServer } from "./names.ts";
 import { parseShareFields, type ShareFields } from "./share_fields.ts";
 import { checkEverywhere, notPermitted, refusal, type SharedServer, sharedServer } from "./shared_server.ts";
-import { hasAccount } from "./share_owners.ts";
+import { accountOfShare } from "./share_owners.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 import { mailFor } from "./vouched_mail.ts";
 import { emptyResponse } from "../text_response.ts";
@@ -49,7 +49,7 @@ export async function makeShare(call: Call, body: unknown, parts: SharingParts):
   if (fields.access === "DROP" && !path.endsWith("/")) throw invalidPath("uploads need a directory");
   checkTokenShare(call, { path, access: fields.access, sources });
   for (const share of await replaced(call, server, { paths: [path], target: fields.target }, parts)) {
-    if (!hasAccount(call, share)) throw accountLost(share);
+    if (accountOfShare(call, share) === undefined) throw accountLost(share);
   }
   const share = await parts.store.put(server.name, {
     path,

@@ -1,12 +1,13 @@
 import { mayAccess } from "../../attributes/access_rules.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
-import { attributesOnServer, hasGroups } from "../../attributes/server_attributes.ts";
+import { hasGroups, localAttributes, type ServerAttributes } from "../../attributes/server_attributes.ts";
 import { type UserAttributes, userAttributes } from "../../attributes/user_attributes.ts";
 import type { AskAccountStatus } from "../../authentication/account_status.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { httpError } from "../../model/http_error.ts";
+import type { Identity } from "../../model/identity.ts";
 import type { PathLimits } from "../../files/path_limits.ts";
-import type { Making, NamedOwner, Share } from "../../sharing/share.ts";
+import type { Making, Share } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
 import { accountOn } from "./names.ts";
 
@@ -21,77 +22,59 @@ export class ShareOwners {
   ) {
   }
 
-  /** Returns what the sources alone say of the owner. @throws {ServiceError} If a source is out of order. */
+  /** Returns which of group and role the sources give without those of the login. @throws {ServiceError} On an outage. */
   async mapped(
-    dn: string,
+    login: Identity,
     account: OwnersAccount,
     signal: AbortSignal,
-  ): Promise<Pick<Making, "mappedAccount" | "mappedRole">> {
-    const user = await this.#ask({ dn }, signal);
+  ): Promise<Pick<Making, "mappedGroup" | "mappedRole">> {
+    const user = await this.#ask(login, signal);
     return {
-      mappedAccount: hasAccount({ user, log: this.log }, account),
+      mappedGroup: account.gid !== undefined &&
+        accountOfShare({ user, log: this.log }, account) !== undefined,
       mappedRole: mayAccess("share", "POST", user.role),
     };
   }
 
   /**
    * Returns the owner's current limits, and those at creation. Shares of banned owners are not found; nor are shares
-   * whose owner lost the account, or is unknown to the source that gave name, account or role.
+   * whose owner is unknown to the source of the name, would not get the account, or lost a group or role of the sources.
    * @throws {ERR_SHARE_NOT_FOUND} @throws {ServiceError} If a source is out of order.
    */
   async limits(share: Share, signal: AbortSignal): Promise<readonly PathLimits[]> {
     const { owner, server, uid, made } = share;
     const named = made?.owner ?? { dn: owner, uid };
-    await this.#checkAccountStatus(named, server, signal);
-    const user = await this.#userNow(named.dn, share, signal);
-    if (user.role === "banned") throw httpError("ERR_SHARE_NOT_FOUND", "the owner is banned");
-    const account = user.uid === undefined || user.availableUids.includes(uid) ? uid : user.uid;
-    const { includes, excludes, uid: now } = attributesOnServer({ ...user, uid: account }, server, {
-      log: this.log,
-    });
-    if (now !== uid) throw httpError("ERR_SHARE_NOT_FOUND", "the account is not the owner's any more");
-    return [
-      { includes, excludes },
-      ...(made === undefined ? [] : [made.limits]),
-    ];
-  }
-
-  async #checkAccountStatus(owner: NamedOwner, server: string, signal: AbortSignal): Promise<void> {
-    const accountStatus = await this.accountStatus(owner, signal);
-    const elsewhere = accountStatus.kind === "known" && accountStatus.servers?.includes(server) === false;
-    if (accountStatus.kind === "gone" || elsewhere) {
+    const status = await this.accountStatus(named, signal);
+    if (status.kind === "gone") {
       throw httpError("ERR_SHARE_NOT_FOUND", "who named the owner does not know them any more");
     }
-  }
-
-  async #userNow(dn: string, share: Share, signal: AbortSignal): Promise<UserAttributes> {
-    const { uid, made } = share;
-    if (made?.mappedAccount || made?.mappedRole) {
-      const user = await this.#ask({ dn }, signal);
-      const accountLost = made.mappedAccount && !hasAccount({ user, log: this.log }, share);
-      if (accountLost || (made.mappedRole && !mayAccess("share", "POST", user.role))) {
-        throw httpError("ERR_SHARE_NOT_FOUND", "the owner has account or role no more");
-      }
-      if (made.mappedAccount) return user;
+    const uidServers = status.kind === "known" ? status.servers : undefined;
+    const user = await this.#ask({ ...named, uidServers }, signal);
+    if (user.role === "banned") throw httpError("ERR_SHARE_NOT_FOUND", "the owner is banned");
+    if (made?.mappedRole && !mayAccess("share", "POST", user.role)) {
+      throw httpError("ERR_SHARE_NOT_FOUND", "the owner has the role no more");
     }
-    // The account came from the owner's authentication, which is absent now.
-    return await this.#ask({ dn, uid }, signal);
+    const now = accountOfShare({ user, log: this.log }, made?.mappedGroup ? share : { server, uid });
+    if (now === undefined) throw httpError("ERR_SHARE_NOT_FOUND", "the owner has account or group no more");
+    const { includes, excludes } = now;
+    return [{ includes, excludes }, ...(made === undefined ? [] : [made.limits])];
   }
 
-  #ask(who: { readonly dn: string; readonly uid?: string }, signal: AbortSignal): Promise<UserAttributes> {
-    return userAttributes(this.source, { ...who, method: "SHARE", via: "share" }, {
-      preferences: {},
-      signal,
-    });
+  #ask(
+    { dn, uid, uidServers }: Pick<Identity, "dn" | "uid" | "uidServers">,
+    signal: AbortSignal,
+  ): Promise<UserAttributes> {
+    const owner = { dn, uid, uidServers, method: "SHARE", via: "share", absent: true } as const;
+    return userAttributes(this.source, owner, { preferences: {}, signal });
   }
 }
 
-/** Reports whether a user has the account of a share, perhaps among several. */
-export function hasAccount(
+/** Returns a user's attributes with a share's account, perhaps one of several; undefined without it and all its groups. */
+export function accountOfShare(
   { user, log }: Pick<Call, "user" | "log">,
   { server, uid, gid }: OwnersAccount,
-): boolean {
-  const chosen = user.availableUids.includes(uid) ? { ...user, uid } : user;
-  const now = accountOn({ user: chosen, log }, server);
-  return now?.uid === uid && hasGroups(now, gid);
+): ServerAttributes | undefined {
+  const local = localAttributes(user, server);
+  const now = accountOn({ user: local.availableUids.includes(uid) ? { ...local, uid } : local, log }, server);
+  return now?.uid === uid && hasGroups(now, gid) ? now : undefined;
 }

@@ -1,4 +1,4 @@
-import { hasGroups } from "../../attributes/server_attributes.ts";
+import type { ServerAttributes } from "../../attributes/server_attributes.ts";
 import type { ShareChange } from "../../sharing/store/share_store.ts";
 import type { Share } from "../../sharing/share.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
@@ -7,11 +7,11 @@ import type { Call } from "../call.ts";
 import { membersOf, readJson } from "../request_body.ts";
 import { jsonResponse } from "../text_response.ts";
 import { checkTokenShare } from "../token_limits.ts";
-import { checkedPath, makingOf, shareAccount } from "./checked_path.ts";
+import { checkedPath, makingOf } from "./checked_path.ts";
 import { accountLost, endOfLife, passwordHash } from "./create_share.ts";
 import { checkEverywhere, ownShare, type SharedServer, sharedServer } from "./shared_server.ts";
 import { parseFlag, parseLifetime, parseNote, parsePassword, parseSources } from "./share_fields.ts";
-import { hasAccount } from "./share_owners.ts";
+import { accountOfShare } from "./share_owners.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 import { mailFor } from "./vouched_mail.ts";
 
@@ -41,8 +41,8 @@ async function existing(call: Call, parts: SharingParts): Promise<{ server: Shar
 /** Changes a share of the caller. */
 export async function changeShare(call: Call, body: unknown, parts: SharingParts): Promise<void> {
   const { server, share } = await existing(call, parts);
-  // Only the owner's login names this account, which may be another's by now.
-  if (!share.made?.mappedAccount && !hasAccount(call, share)) throw accountLost(share);
+  const account = accountOfShare(call, share);
+  if (account === undefined) throw accountLost(share);
   const member = membersOf(body);
 
   // Some clients send an empty path when they change the lifetime; it does not mean the home directory.
@@ -56,7 +56,7 @@ export async function changeShare(call: Call, body: unknown, parts: SharingParts
   const notify = member("notify") === undefined ? undefined : parseFlag("notify", member("notify"));
   if (path !== undefined && typeof path !== "string") throw invalidRequest("path: expected text");
   const change: ShareChange = {
-    ...(path !== undefined && await newPath(path, { call, share, server }, parts)),
+    ...(path !== undefined && await newPath(path, { call, share, account, server }, parts)),
     expires: lifetime === undefined ? undefined : endOfLife(lifetime, parts),
     sources,
     note,
@@ -71,14 +71,17 @@ export async function changeShare(call: Call, body: unknown, parts: SharingParts
   call.audit({ server: server.name, owner: share.owner, path: newer });
 }
 
-/** The share keeps its account, which must still be the owner's; the owner's current limits apply. @throws {ERR_NOT_PERMITTED} */
+/** The share keeps its account and group; the owner's current limits apply. @throws {ERR_NOT_PERMITTED} */
 async function newPath(
   wanted: string,
-  { call, share, server }: { readonly call: Call; readonly share: Share; readonly server: SharedServer },
+  { call, share, account: own, server }: {
+    readonly call: Call;
+    readonly share: Share;
+    readonly account: ServerAttributes;
+    readonly server: SharedServer;
+  },
   parts: SharingParts,
 ): Promise<Pick<ShareChange, "path" | "made">> {
-  const own = shareAccount(call, server.name);
-  if (own.uid !== share.uid || !hasGroups(own, share.gid)) throw accountLost(share);
   const account = { ...own, groups: share.gid };
   const path = await checkedPath(wanted, { account, access: share.access, server, signal: call.signal });
   return { path, made: await makingOf(call, { path, account, server }, parts) };

@@ -1,3 +1,4 @@
+import { localAttributes } from "../../attributes/server_attributes.ts";
 import { isMailAddress } from "../../model/mail_address.ts";
 import type { AccessLevel } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
@@ -9,7 +10,7 @@ export function vouchedMail(
   { caller, user }: Pick<Call, "caller" | "user">,
   server: string,
 ): string | undefined {
-  const { extra } = user.restricted?.servers.includes(server) === false ? user.restricted.elsewhere : user;
+  const { extra } = localAttributes(user, server);
   const mail = (caller.kind === "authenticated" ? caller.identity.mail : undefined) ?? extra.get("mail")?.[0];
   return mail !== undefined && isMailAddress(mail) ? mail : undefined;
 }

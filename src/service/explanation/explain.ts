@@ -25,6 +25,7 @@ import { attemptedBy } from "../../throttling/login_throttle.ts";
 import { groupRefusal } from "../../resource/group_refusal.ts";
 import { checkLogin } from "../../resource/login_policy.ts";
 import { lowestLimit, type ServerFacts } from "../../resource/server_facts.ts";
+import { checkTokenServer } from "../../resource/token_limits.ts";
 import { assemble, type ServiceParts } from "../assembly/assemble.ts";
 import type { ServiceOptions } from "../assembly/service_options.ts";
 import { attributesOf, claimedUser } from "../identify.ts";
@@ -215,9 +216,9 @@ async function onServer(
 ): Promise<ServerStep> {
   const requires = logins?.inWords;
   try {
-    if (identity.via !== ASSUMED.via) {
-      checkLogin({ caller: { kind: "authenticated", identity }, clientAddress }, { logins });
-    }
+    const call = { caller: { kind: "authenticated", identity }, clientAddress } as const;
+    checkTokenServer(call, name);
+    if (identity.via !== ASSUMED.via) checkLogin(call, { logins });
     const account = attributesOnServer(user, name, { log });
     const { uid, gid, groups, availableGroups, rateLimit, includes, excludes } = account;
     if (sessions !== undefined) {

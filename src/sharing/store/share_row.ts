@@ -39,7 +39,7 @@ export function makingColumns(made: Making | undefined): Values {
     ownerLogin: made?.owner.login ?? null,
     ownerUid: made?.owner.uid ?? null,
     ownerName: made?.owner.name ?? null,
-    mappedAccount: made === undefined ? null : Number(made.mappedAccount),
+    mappedGroup: made === undefined ? null : Number(made.mappedGroup),
     mappedRole: made === undefined ? null : Number(made.mappedRole),
     madeAtHome: made === undefined ? null : Number(made.atHome),
     madeIncludes: made?.limits.includes ?? null,
@@ -116,7 +116,7 @@ function toMaking(row: Row): Making {
       uid: textOrNone(row, "owner_uid"),
       name: textOrNone(row, "owner_name"),
     },
-    mappedAccount: number(row, "mapped_account") === 1,
+    mappedGroup: number(row, "mapped_account") === 1, // in older rows for the account, too
     mappedRole: number(row, "mapped_role") === 1,
     atHome: number(row, "made_at_home") === 1,
     limits: {

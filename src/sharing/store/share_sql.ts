@@ -14,7 +14,7 @@ export const PURGED_AT_A_TIME = 20;
 /** Used-up shares deleted in one transaction; each has few records. */
 const FORGOTTEN_AT_A_TIME = 200;
 
-/** Owner's rights at creation, except `mappedAccount`, which depends on the account. */
+/** Owner's rights at creation, except `mappedGroup`, which depends on account and group. */
 const MADE =
   `owner_dn = :ownerDn, owner_via = :ownerVia, owner_login = :ownerLogin, owner_uid = :ownerUid, owner_name = :ownerName,
        mapped_role = :mappedRole, made_at_home = :madeAtHome, made_includes = :madeIncludes, made_excludes = :madeExcludes`;
@@ -62,7 +62,7 @@ export const SQL = {
        access_count, created, owner_dn, owner_via, owner_login, owner_uid, mapped_account, mapped_role,
        made_at_home, made_includes, made_excludes, note, password, upload_only, quota_files, quota_bytes, mail, target_name, owner_name)
      VALUES (:server, :id, :path, :owner, :target, :uid, :gid, :access, :oneTime, :usesLeft, :expires, :sources,
-       :accessCount, coalesce(:created, :clock), :ownerDn, :ownerVia, :ownerLogin, :ownerUid, :mappedAccount, :mappedRole,
+       :accessCount, coalesce(:created, :clock), :ownerDn, :ownerVia, :ownerLogin, :ownerUid, :mappedGroup, :mappedRole,
        :madeAtHome, :madeIncludes, :madeExcludes, :note, :password, :uploadOnly, :quotaFiles, :quotaBytes, :mail, :targetName, :ownerName)
      ON CONFLICT DO NOTHING RETURNING *`,
   same: `SELECT id, created FROM share INDEXED BY share_by_path
@@ -72,7 +72,7 @@ export const SQL = {
     `UPDATE share SET path = :path, access = :access, one_time = :oneTime, uses_left = :usesLeft, expires = :expires,
        sources = :sources, renewals = renewals + 1, note = :note, password = :password, upload_only = :uploadOnly,
        quota_files = :quotaFiles, quota_bytes = :quotaBytes, mail = :mail, target_name = :targetName, ${MADE},
-       mapped_account = CASE WHEN uid = :uid AND gid IS NOT DISTINCT FROM :gid THEN :mappedAccount ELSE coalesce(mapped_account, 0) END
+       mapped_account = CASE WHEN uid = :uid AND gid IS NOT DISTINCT FROM :gid THEN :mappedGroup ELSE coalesce(mapped_account, 0) END
      WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) RETURNING *`,
   supersede: `UPDATE share INDEXED BY share_by_path SET renewals = renewals + 1
      WHERE server = :server AND owner = :owner AND path = :path AND target = :target AND uses_left = 0`,
@@ -80,7 +80,7 @@ export const SQL = {
        sources = coalesce(:sources, sources), note = nullif(coalesce(:note, note), ''),
        password = nullif(coalesce(:password, password), ''), mail = nullif(coalesce(:mail, mail), '')
      WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) RETURNING *`,
-  remake: `UPDATE share SET ${MADE}, mapped_account = :mappedAccount
+  remake: `UPDATE share SET ${MADE}, mapped_account = :mappedGroup
      WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) RETURNING *`,
   get: `SELECT * FROM share WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now)`,
   ownedBy: `SELECT * FROM share INDEXED BY share_by_owner WHERE server = :server AND owner = :name

@@ -160,7 +160,7 @@ Deno.test("TokenIssuer carries what was decided about a user through every renew
     via: "OIDC",
     uid: "pool1",
     role: "guest",
-    groups: ["visitors", "users"],
+    groups: ["visitors:games", "users"],
   };
   let identity = await accept(await issue(guest, { renewable: true }));
   for (let i = 0; i < 3; i++) {
@@ -168,7 +168,7 @@ Deno.test("TokenIssuer carries what was decided about a user through every renew
     assert.deepEqual({ uid, role, groups }, {
       uid: "pool1",
       role: "guest",
-      groups: ["visitors", "users"],
+      groups: ["visitors:games", "users"],
     });
     assert.deepEqual([via, issuedToken?.namedBy], ["ETD", "OIDC"]);
     identity = await accept(await issue(identity, { renewable: true }));

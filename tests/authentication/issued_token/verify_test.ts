@@ -293,6 +293,8 @@ const BAD: [string, string, RegExp][] = [
   ["uid that is no account", own({ uid: "a\nb" }), /uid/],
   ["uid as a number", own({ uid: 0 }), /uid/],
   ["a group that is root", own({ groups: ["root"] }), /groups/],
+  ["root in a list of groups", own({ groups: ["hpc:root"] }), /groups/],
+  ["a group that is empty", own({ groups: [""] }), /groups/],
   ["groups as text", own({ groups: "hpc" }), /groups/],
   ["a group that is no text", own({ groups: [7] }), /groups/],
   ["role as a list", own({ role: ["admin"] }), /role/],

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { createPrivateKey } from "node:crypto";
 import { whoamiTestCommand } from "../../../src/command/diagnosis/whoami_test_command.ts";
 import { ALICE, ALICE_DN, createSite, ROLE_ONLY, STRANGER } from "../../system/running_service.ts";
+import { signToken } from "../../authentication/sign_token.ts";
 import { certificateLine } from "../../authentication/ssh_key/certificate/certificates.ts";
 import { recordedIo } from "../recorded_io.ts";
 
@@ -234,6 +236,28 @@ for (const [what, args, world, expected, message] of WRONG) {
     assert.equal(out, "");
   });
 }
+
+Deno.test("whoami-test refuses a token on servers outside its restrictions", async () => {
+  const token = signToken({
+    header: { alg: "ES256" },
+    key: createPrivateKey(await Deno.readTextFile(`${site.folder}/conf/auth-key.pem`)),
+    claims: {
+      sub: ALICE_DN,
+      iss: "CN=AUTH,O=Demo,C=EU",
+      exp: Math.floor(Date.now() / 1000) + 3600,
+      etd: "true",
+      via: "PASSWORD",
+      login: ALICE[0],
+      restrictions: { server: ["HPC"] },
+    },
+  });
+  const both = await run(["--token", token]);
+  assert.equal(both.status, 0, both.out + both.err);
+  assert.match(both.out, /^ {2}HPC +account alice;.*\n {2}TWO +refused: .*servers HPC$/m);
+  const { status, out } = await run(["--token", token, "--server", "TWO"]);
+  assert.equal(status, 1);
+  assert.match(out, /^Result +refused: Your token is restricted: servers HPC$/m);
+});
 
 Deno.test("whoami-test takes a user name of the password file, and says if nothing is known of it", async () => {
   const known = await run(["alice"], {});

@@ -1,64 +1,91 @@
 import assert from "node:assert/strict";
 import { assertAlike } from "../../fixtures/assert_alike.ts";
+import { AttributeChain, withAutomaticSource } from "../../../src/attributes/attribute_chain.ts";
 import type { AttributeSource } from "../../../src/attributes/attribute_source.ts";
-import type { AskAccountStatus } from "../../../src/authentication/account_status.ts";
+import type { AccountStatus, AskAccountStatus } from "../../../src/authentication/account_status.ts";
+import type { CombiningPolicy } from "../../../src/config/keys/attribute_keys.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { attributeValues } from "../../../src/model/attributes.ts";
 import { httpError } from "../../../src/model/http_error.ts";
+import type { Identity } from "../../../src/model/identity.ts";
 import { ShareOwners } from "../../../src/resource/share/share_owners.ts";
 import type { Making, NamedOwner, Share } from "../../../src/sharing/share.ts";
 import { DRAFT } from "../../sharing/store/conformance.ts";
 
 const SHARE: Share = { ...DRAFT, server: "HPC", id: "x", accessCount: 0, created: 0 };
 
+/** The sources give account, group and role. */
 const MADE: Making = {
   owner: { dn: "CN=Alice, O=Example", via: "PASSWORD", login: "alice" },
-  mappedAccount: true,
+  mappedGroup: true,
   mappedRole: true,
   atHome: false,
   limits: {},
 };
 
-interface Sources {
+/** The login proves the account, and gives group and role. */
+const BY_LOGIN: Making = {
+  ...MADE,
+  owner: { ...MADE.owner, uid: SHARE.uid },
+  mappedGroup: false,
+  mappedRole: false,
+};
+
+/** What a source says of the owner. */
+interface Told {
   readonly role?: string;
-  readonly extra?: Record<string, string>;
-  /** Accounts that they give, perhaps by the one of the login. */
-  readonly accounts?: (uid: string | undefined) => readonly (string | undefined)[];
+  readonly extra?: Readonly<Record<string, string>>;
+  readonly accounts?: readonly string[];
   readonly groups?: readonly string[];
 }
 
+type Sources = Told | ((uid: string | undefined) => Told);
+
 const NEVER = new AbortController().signal;
 
+/** Owners in a chain of one source and the automatic one. */
 function ownersWith(
-  { role, extra = {}, accounts = () => [], groups = [] }: Sources,
-  { accountStatus = () => Promise.resolve({ kind: "cannot tell" }), asked = [] }: {
+  sources: Sources,
+  {
+    accountStatus = () => Promise.resolve({ kind: "cannot tell" }),
+    asked = [],
+    policy = "MERGE_LAST_OVERRIDES",
+  }: {
     readonly accountStatus?: AskAccountStatus;
     readonly asked?: string[];
+    readonly policy?: CombiningPolicy;
   } = {},
 ): ShareOwners {
   const source: AttributeSource = {
     name: "FILE",
     attributesOf: ({ dn, uid }) => {
       asked.push(dn);
-      const xlogin = accounts(uid).filter((account) => account !== undefined);
+      const { role, extra = {}, accounts, groups } = typeof sources === "function" ? sources(uid) : sources;
       return Promise.resolve({
         standard: new Map([
-          ...(role !== undefined ? [["role", attributeValues("role", [role])] as const] : []),
-          ...(xlogin.length > 0 ? [["xlogin", attributeValues("xlogin", xlogin)] as const] : []),
-          ...(groups.length > 0 ? [["group", attributeValues("group", groups)] as const] : []),
+          ...(role === undefined ? [] : [["role", attributeValues("role", [role])] as const]),
+          ...(accounts === undefined ? [] : [["xlogin", attributeValues("xlogin", accounts)] as const]),
+          ...(groups === undefined ? [] : [["group", attributeValues("group", groups)] as const]),
         ]),
         extra: new Map(Object.entries(extra).map(([name, value]) => [name, [value]])),
       });
     },
     close: () => {},
   };
-  return new ShareOwners(source, accountStatus, SILENT);
+  const links = withAutomaticSource([{ source, optional: false }], policy);
+  const chain = new AttributeChain({ name: "all", links, policy, log: SILENT });
+  return new ShareOwners(chain, accountStatus, SILENT);
 }
 
 const limits = (sources: Sources, made?: Making) =>
   ownersWith(sources).limits({ ...SHARE, ...(made && { made }) }, NEVER);
 
-const mapped = (sources: Sources) => ownersWith(sources).mapped("CN=Alice, O=Example", SHARE, NEVER);
+const LOGIN: Identity = { dn: "CN=Alice, O=Example", method: "PASSWORD_FILE", via: "PASSWORD" };
+
+const mapped = (sources: Sources, login: Partial<Identity> = {}, share: Share = SHARE) =>
+  ownersWith(sources).mapped({ ...LOGIN, ...login }, share, NEVER);
+
+const LOST = { code: "ERR_SHARE_NOT_FOUND" };
 
 Deno.test("ShareOwners asks the sources about an owner who is not there", async () => {
   const extra = {
@@ -71,68 +98,148 @@ Deno.test("ShareOwners asks the sources about an owner who is not there", async 
 });
 
 Deno.test("ShareOwners gives no more than at the making of a share, and no more than now", async () => {
-  const made = { ...MADE, mappedAccount: false, mappedRole: false, limits: { excludes: "secret/*" } };
+  const made = { ...BY_LOGIN, limits: { excludes: "secret/*" } };
   assertAlike(await limits({}, made), [{}, { excludes: "secret/*" }]);
   const extra = { "uftpd.HPC.includes": "/data/*" };
   assertAlike(await limits({ extra }, made), [{ includes: "/data/*" }, { excludes: "secret/*" }]);
 });
 
 Deno.test("ShareOwners ends the shares of a banned owner", async () => {
-  await assert.rejects(limits({ role: "banned" }), { code: "ERR_SHARE_NOT_FOUND" });
-  await assert.rejects(limits({ role: "banned", accounts: () => [SHARE.uid] }, MADE), {
-    code: "ERR_SHARE_NOT_FOUND",
-  });
+  await assert.rejects(limits({ role: "banned" }), LOST);
+  await assert.rejects(limits({ role: "banned" }, BY_LOGIN), LOST);
+  await assert.rejects(limits({ role: "banned", accounts: [SHARE.uid] }, MADE), LOST);
 });
 
 Deno.test("ShareOwners ends the shares of an owner whose account is another one by now", async () => {
-  await assert.rejects(limits({ role: "user", accounts: () => ["other"] }), { code: "ERR_SHARE_NOT_FOUND" });
   const extra = { "uftpd.HPC.xlogin": "other" };
-  await assert.rejects(limits({ role: "user", extra }), { code: "ERR_SHARE_NOT_FOUND" });
-  await assert.rejects(limits({ role: "user", extra, accounts: () => [SHARE.uid] }), {
-    code: "ERR_SHARE_NOT_FOUND",
-  });
+  for (const made of [undefined, BY_LOGIN]) {
+    await assert.rejects(limits({ role: "user", accounts: ["other"] }, made), LOST);
+    await assert.rejects(limits({ role: "user", accounts: [] }, made), LOST);
+    await assert.rejects(limits({ role: "user", extra }, made), LOST);
+    await assert.rejects(limits({ role: "user", extra, accounts: [SHARE.uid] }, made), LOST);
+  }
 });
 
 Deno.test("ShareOwners leaves an owner any account that is still theirs", async () => {
-  assertAlike(await limits({ role: "user", accounts: () => ["other", SHARE.uid] }), [{}]);
+  assertAlike(await limits({ role: "user", accounts: ["other", SHARE.uid] }), [{}]);
   const extra = { "uftpd.HPC.xlogin": SHARE.uid };
-  assertAlike(await limits({ role: "user", extra, accounts: () => ["other"] }), [{}]);
+  assertAlike(await limits({ role: "user", extra, accounts: ["other"] }), [{}]);
   // Found out by authentication, which is not there to be asked.
-  assertAlike(await limits({ role: "user", accounts: (uid) => ["other", uid] }), [{}]);
+  assertAlike(await limits((uid = "") => ({ role: "user", accounts: ["other", uid] })), [{}]);
 });
 
 const GONE: [string, Sources][] = [
   ["was taken out of the sources", {}],
-  ["has another account", { role: "user", accounts: () => ["other"], groups: ["hpc"] }],
-  ["lost the group of the share", { role: "user", accounts: () => [SHARE.uid], groups: ["users"] }],
-  ["may not share any more", { role: "guest", accounts: () => [SHARE.uid], groups: ["hpc"] }],
-  ["has a role by default alone", { accounts: () => [SHARE.uid], groups: ["hpc"] }],
-  // As AUTO does: it would give back whatever account it is told.
-  ["only has the account that is asked for", { role: "user", accounts: (uid) => [uid], groups: ["hpc"] }],
+  ["has another account", { role: "user", accounts: ["other"], groups: ["hpc"] }],
+  ["lost the group of the share", { role: "user", accounts: [SHARE.uid], groups: ["users"] }],
+  ["may not share any more", { role: "guest", accounts: [SHARE.uid], groups: ["hpc"] }],
+  ["has a role by default alone", { accounts: [SHARE.uid], groups: ["hpc"] }],
+  ["has no account", { role: "user", groups: ["hpc"] }],
 ];
 
 for (const [what, sources] of GONE) {
   Deno.test(`ShareOwners ends the shares of an owner who ${what}`, async () => {
-    await assert.rejects(limits(sources, MADE), { code: "ERR_SHARE_NOT_FOUND" });
+    await assert.rejects(limits(sources, MADE), LOST);
   });
 }
 
 Deno.test("ShareOwners holds the sources to what they said when the share was made, and to no more", async () => {
-  const whole: Sources = { role: "user", accounts: () => ["first", SHARE.uid], groups: ["users", "hpc"] };
-  assertAlike(await mapped(whole), { mappedAccount: true, mappedRole: true });
+  const whole: Told = { role: "user", accounts: ["first", SHARE.uid], groups: ["users", "hpc"] };
+  assertAlike(await mapped(whole), { mappedGroup: true, mappedRole: true });
   assertAlike(await limits(whole, MADE), [{}, {}]);
-  assertAlike(await mapped({ ...whole, role: "guest" }), { mappedAccount: true, mappedRole: false });
-  assertAlike(await mapped({ role: "user" }), { mappedAccount: false, mappedRole: true });
-  assertAlike(await mapped({ accounts: (uid) => [uid] }), { mappedAccount: false, mappedRole: false });
-  // The role came with the login.
+  assertAlike(await mapped({ ...whole, role: "guest" }), { mappedGroup: true, mappedRole: false });
+  assertAlike(await mapped({ ...whole, groups: ["users"] }), { mappedGroup: false, mappedRole: true });
+  // Group and role came with the login.
+  const login = { uid: SHARE.uid, role: "user", groups: ["hpc"] };
+  assertAlike(await mapped({}, login), { mappedGroup: false, mappedRole: false });
   assertAlike(await limits({ ...whole, role: "guest" }, { ...MADE, mappedRole: false }), [{}, {}]);
-  assertAlike(await limits({ role: "user" }, { ...MADE, mappedAccount: false }), [{}, {}]);
+  assertAlike(await limits({ ...whole, groups: ["users"] }, { ...MADE, mappedGroup: false }), [{}, {}]);
+  assertAlike(await limits({}, BY_LOGIN), [{}, {}]);
+});
+
+Deno.test("ShareOwners compares each group of a list", async () => {
+  const share = { ...SHARE, gid: "hpc:lab" };
+  const whole: Told = { role: "user", accounts: [SHARE.uid], groups: ["users", "lab", "hpc"] };
+  assertAlike(await mapped(whole, {}, share), { mappedGroup: true, mappedRole: true });
+  const now = (groups: readonly string[]) =>
+    ownersWith({ ...whole, groups }).limits({ ...share, made: MADE }, NEVER);
+  assertAlike(await now(["lab:hpc"]), [{}, {}]);
+  for (const groups of [["hpc"], ["lab"], []]) await assert.rejects(now(groups), LOST);
+});
+
+const MERGED = ["MERGE_LAST_OVERRIDES", "MERGE"] as const;
+
+/** What the sources say when a share is made and later, and what the login gives by itself, by combining policy. */
+const LOSSES: [
+  string,
+  readonly CombiningPolicy[],
+  Partial<Identity>,
+  then: Sources,
+  now: readonly Sources[],
+][] = [
+  [
+    "the account of the sources, in a group of the login",
+    [...MERGED, "FIRST_APPLICABLE"],
+    { role: "user", groups: ["hpc"] },
+    { accounts: [SHARE.uid] },
+    [{}, { accounts: ["other"] }],
+  ],
+  [
+    "the group of the sources, in the account of the login",
+    MERGED,
+    { uid: SHARE.uid },
+    { groups: ["hpc", "users"] },
+    [{}, { groups: ["users"] }],
+  ],
+  [
+    "the account of the login, which the sources take away",
+    ["MERGE_LAST_OVERRIDES", "FIRST_APPLICABLE"],
+    { uid: SHARE.uid },
+    {},
+    [{ accounts: [] }],
+  ],
+  [
+    "the account that a source gives for that of the login",
+    [...MERGED, "FIRST_APPLICABLE"],
+    { uid: "ann" },
+    (uid) => uid === "ann" ? { role: "user", accounts: [SHARE.uid] } : {},
+    [
+      (uid) => uid === "ann" ? {} : { role: "user", accounts: [SHARE.uid] },
+      (uid) => uid === "ann" ? { role: "user", accounts: ["other"] } : {},
+      (uid) => uid === "ann" ? { role: "guest", accounts: [SHARE.uid] } : {},
+      (uid) => uid === "ann" ? { role: "banned", accounts: [SHARE.uid] } : {},
+    ],
+  ],
+];
+
+for (const [what, policies, login, then, now] of LOSSES) {
+  for (const policy of policies) {
+    Deno.test(`ShareOwners ends the shares of an owner who lost ${what}, by ${policy}`, async () => {
+      const { dn, via, uid } = { ...LOGIN, ...login };
+      const owner = { dn, via, uid };
+      const facts = await ownersWith(then, { policy }).mapped({ ...LOGIN, ...login }, SHARE, NEVER);
+      const share = { ...SHARE, made: { ...MADE, ...facts, owner } };
+      assertAlike(await ownersWith(then, { policy }).limits(share, NEVER), [{}, {}]);
+      for (const sources of now) {
+        await assert.rejects(ownersWith(sources, { policy }).limits(share, NEVER), LOST);
+      }
+    });
+  }
+}
+
+Deno.test("ShareOwners takes the limits of the account of the login, not of the share's", async () => {
+  const made = { ...BY_LOGIN, owner: { ...LOGIN, uid: "ann" } };
+  const sources = (uid: string | undefined) => ({
+    accounts: [SHARE.uid],
+    extra: { "uftpd.HPC.excludes": uid === "ann" ? "/secret/*" : "/other/*" },
+  });
+  assertAlike(await limits(sources, made), [{ excludes: "/secret/*" }, {}]);
 });
 
 Deno.test("ShareOwners asks by the name as it was proved, and for shares from before by the one that there is", async () => {
   const asked: string[] = [];
   const named: NamedOwner[] = [];
-  const owners = ownersWith({ role: "user", accounts: () => [SHARE.uid], groups: ["hpc"] }, {
+  const owners = ownersWith({ role: "user", accounts: [SHARE.uid], groups: ["hpc"] }, {
     asked,
     accountStatus: (owner) => {
       named.push(owner);
@@ -146,15 +253,28 @@ Deno.test("ShareOwners asks by the name as it was proved, and for shares from be
 });
 
 Deno.test("ShareOwners ends the shares of owners whom their source does not know any more", async () => {
-  const sources: Sources = { role: "user", accounts: () => [SHARE.uid], groups: ["hpc"] };
   const ask = (accountStatus: AskAccountStatus) =>
-    ownersWith(sources, { accountStatus }).limits({ ...SHARE, made: MADE }, NEVER);
-  await assert.rejects(ask(() => Promise.resolve({ kind: "gone" })), { code: "ERR_SHARE_NOT_FOUND" });
-  await assert.rejects(ask(() => Promise.resolve({ kind: "known", servers: ["OTHER"] })), {
-    code: "ERR_SHARE_NOT_FOUND",
-  });
+    ownersWith({}, { accountStatus }).limits({ ...SHARE, made: BY_LOGIN }, NEVER);
+  await assert.rejects(ask(() => Promise.resolve({ kind: "gone" })), LOST);
+  await assert.rejects(ask(() => Promise.resolve({ kind: "known", servers: ["OTHER"] })), LOST);
   assertAlike(await ask(() => Promise.resolve({ kind: "known", servers: ["OTHER", "HPC"] })), [{}, {}]);
   assertAlike(await ask(() => Promise.resolve({ kind: "cannot tell" })), [{}, {}]);
   const outOfOrder = httpError("ERR_TOO_MUCH_WORK");
   await assert.rejects(ask(() => Promise.reject(outOfOrder)), outOfOrder);
+});
+
+Deno.test("ShareOwners gives an owner whom another server proved what the sources give to the name", async () => {
+  const elsewhere: AccountStatus = { kind: "known", servers: ["OTHER"] };
+  const login = { uid: SHARE.uid, uidServers: ["OTHER"] };
+  const named: Told = { role: "user", accounts: ["first", SHARE.uid], groups: ["hpc"] };
+  const ask = (sources: Sources, made: Making) =>
+    ownersWith(sources, { accountStatus: () => Promise.resolve(elsewhere) })
+      .limits({ ...SHARE, made }, NEVER);
+  assertAlike(await mapped(named, login), { mappedGroup: true, mappedRole: true });
+  assertAlike(await ask(named, { ...BY_LOGIN, mappedGroup: true }), [{}, {}]);
+  const extra = { "uftpd.HPC.xlogin": SHARE.uid };
+  assertAlike(await ask({ extra }, BY_LOGIN), [{}, {}]);
+  const proved = (uid: string | undefined) => uid === undefined ? {} : named;
+  assertAlike(await mapped(proved, login), { mappedGroup: false, mappedRole: true });
+  await assert.rejects(ask(proved, BY_LOGIN), LOST);
 });

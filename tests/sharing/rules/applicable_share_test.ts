@@ -63,7 +63,7 @@ const CHOICES: [string, Share[], string | undefined][] = [
 
 const MADE: Making = {
   owner: { dn: "CN=x" },
-  mappedAccount: true,
+  mappedGroup: true,
   mappedRole: true,
   atHome: false,
   limits: {},

@@ -24,7 +24,7 @@ export const USE: UseStart = { who: ANYBODY, address: "192.0.2.7", kind: "HTTP-d
 
 export const MADE: Making = {
   owner: { dn: "CN=Alice, O=Example", via: "PASSWORD", login: "ali", uid: "alice", name: "Alice Example" },
-  mappedAccount: true,
+  mappedGroup: true,
   mappedRole: false,
   atHome: false,
   limits: { includes: "/data/*", excludes: "*.key" },
@@ -660,11 +660,11 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal((await store.get("A", id))?.made, undefined);
     assertAlike((await store.put("A", { ...DRAFT, made: MADE })).made, MADE);
     const less: Making = { ...MADE, owner: { dn: "CN=Alice" }, limits: {}, mappedRole: true };
-    // Whether the account is by the sources was asked for another account: that says nothing of this one.
-    const other = { ...DRAFT, uid: "alice2", made: { ...less, mappedAccount: false } };
-    assertAlike((await store.put("A", other)).made, { ...less, mappedAccount: true });
-    const moved = await store.change("A", id, { path: "/data/e", made: { ...MADE, mappedAccount: false } });
-    assertAlike(moved?.made, { ...MADE, mappedAccount: false });
+    // Whether the group is by the sources was asked for another account: that says nothing of this one.
+    const other = { ...DRAFT, uid: "alice2", made: { ...less, mappedGroup: false } };
+    assertAlike((await store.put("A", other)).made, { ...less, mappedGroup: true });
+    const moved = await store.change("A", id, { path: "/data/e", made: { ...MADE, mappedGroup: false } });
+    assertAlike(moved?.made, { ...MADE, mappedGroup: false });
     assert.ok(moved);
     const retargeted = await store.amend("A", id, { ...moved, target: "cn=eve" });
     assertAlike(retargeted?.made, moved.made);

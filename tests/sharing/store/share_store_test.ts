@@ -113,7 +113,7 @@ Deno.test("openShareStore() takes over a database of an older version, with all 
     assert.equal((await store.usesOf("HPC", "usedUp", 9)).length, 1);
     const renewed = await store.put("HPC", { ...DRAFT, uid: "other", made: MADE });
     assert.equal(renewed.id, "plain");
-    assert.deepEqual(renewed.made, { ...MADE, mappedAccount: false });
+    assert.deepEqual(renewed.made, { ...MADE, mappedGroup: false });
     store.close();
     openShareStore(file, Date.now).close();
   }));
