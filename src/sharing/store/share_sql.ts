@@ -88,7 +88,7 @@ export const SQL = {
      AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id LIMIT :most`,
   crowded: `SELECT id FROM share INDEXED BY share_by_owner WHERE server = :server AND owner = :owner
      AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) LIMIT 1 OFFSET :before`,
-  forgetUsedUp: `DELETE FROM share WHERE (server, id) IN (
+  forgetUsedUp: `DELETE FROM share WHERE uses_left = 0 AND (server, id) IN (
        SELECT server, id FROM share INDEXED BY share_by_owner WHERE server = :server AND owner = :owner AND uses_left = 0
        ORDER BY last_used DESC, created DESC, id LIMIT ${FORGOTTEN_AT_A_TIME} OFFSET :most) RETURNING id`,
   targetedAt: `SELECT * FROM share INDEXED BY share_by_target WHERE server = :server AND target = :name
@@ -156,9 +156,11 @@ export const SQL = {
   finish:
     `UPDATE share_use SET bytes = coalesce(bytes, 0) + :bytes, complete = :complete WHERE key = :key RETURNING path`,
   uses: `SELECT * FROM share_use WHERE server = :server AND id = :id ORDER BY key DESC LIMIT :limit`,
-  purgeExpired: `DELETE FROM share WHERE (server, id) IN (SELECT server, id FROM share INDEXED BY share_by_end
+  purgeExpired: `DELETE FROM share WHERE expires > 0 AND expires < :now
+       AND (server, id) IN (SELECT server, id FROM share INDEXED BY share_by_end
        WHERE expires > 0 AND expires < :now ORDER BY expires LIMIT ${PURGED_AT_A_TIME}) RETURNING *`,
-  purgeUsedUp: `DELETE FROM share WHERE (server, id) IN (SELECT server, id FROM share INDEXED BY share_used_up
+  purgeUsedUp:
+    `DELETE FROM share WHERE uses_left = 0 AND (server, id) IN (SELECT server, id FROM share INDEXED BY share_used_up
        WHERE uses_left = 0 AND last_used < :now - ${KEEP_USED_UP} ORDER BY last_used LIMIT ${PURGED_AT_A_TIME}) RETURNING *`,
   uploadOf: `SELECT * FROM share_upload WHERE ${THIS_UPLOAD}`,
   unfinishedUploads:

@@ -22,7 +22,7 @@ const SQL = {
     `INSERT INTO operator_lift (id, who_user, who_address, ends) VALUES (:id, :user, :address, :clock + :lasts)`,
   lifts: `SELECT id, who_user, who_address, :clock - ends + :lasts AS age FROM operator_lift
           WHERE ends > :clock ORDER BY ends, id`,
-  purgeBans: `DELETE FROM operator_ban WHERE (who_user, who_address) IN (
+  purgeBans: `DELETE FROM operator_ban WHERE ends <= :clock AND (who_user, who_address) IN (
     SELECT who_user, who_address FROM operator_ban WHERE ends <= :clock ORDER BY ends LIMIT ${BATCH}) RETURNING ends`,
   purgeLifts: `DELETE FROM operator_lift WHERE id IN (
     SELECT id FROM operator_lift WHERE ends <= :clock ORDER BY ends LIMIT ${BATCH}) RETURNING id`,
