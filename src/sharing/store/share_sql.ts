@@ -73,7 +73,7 @@ export const SQL = {
        sources = :sources, renewals = renewals + 1, note = :note, password = :password, upload_only = :uploadOnly,
        quota_files = :quotaFiles, quota_bytes = :quotaBytes, mail = :mail, target_name = :targetName, ${MADE},
        mapped_account = CASE WHEN uid = :uid AND gid IS NOT DISTINCT FROM :gid THEN :mappedAccount ELSE coalesce(mapped_account, 0) END
-     WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) RETURNING *`,
+     WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) AND uses_left IS DISTINCT FROM 0 RETURNING *`,
   supersede: `UPDATE share INDEXED BY share_by_path SET renewals = renewals + 1
      WHERE server = :server AND owner = :owner AND path = :path AND target = :target AND uses_left = 0`,
   change: `UPDATE share SET path = coalesce(:path, path), expires = coalesce(:expires, expires),

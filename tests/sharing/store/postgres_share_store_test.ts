@@ -3,8 +3,9 @@ import { SQL } from "../../../src/sharing/store/share_sql.ts";
 import { forPostgres } from "../../../src/store/postgres/postgres_sql.ts";
 import { ShareStore } from "../../../src/sharing/store/share_store.ts";
 import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
+import { until } from "../../fixtures/deadline.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
-import { testShareStore } from "./conformance.ts";
+import { DRAFT, testShareStore, USE } from "./conformance.ts";
 
 if (POSTGRES !== undefined) {
   const server = await TestPostgres.start();
@@ -30,6 +31,23 @@ if (POSTGRES !== undefined) {
       assert.doesNotMatch(steps, /Seq Scan on (?:share|share_use)\b/, `${what}: ${steps}`);
     }
     connection.destroy();
+  });
+
+  Deno.test("a one-time share in PostgreSQL that is renewed while somebody uses it stays used", async () => {
+    await server.empty(name);
+    const store = new ShareStore(new PostgresDatabase(server.options(name)));
+    const draft = { ...DRAFT, oneTime: true, usesLeft: 1 };
+    const share = await store.put("HPC", draft);
+    const using = await server.connect(name);
+    await using.run("BEGIN; UPDATE share SET uses_left = uses_left - 1");
+    const renewed = store.put("HPC", draft);
+    const waiting = "SELECT count(*) AS n FROM pg_locks WHERE NOT granted";
+    await until(async () => Number((await server.sql(name, waiting))[0]?.["n"]) > 0, { everyMs: 5 });
+    await using.run("COMMIT");
+    using.destroy();
+    assert.notEqual((await renewed).id, share.id);
+    assert.equal(await store.claim("HPC", share.id, USE), undefined);
+    store.close();
   });
 
   Deno.test.afterAll(() => server[Symbol.asyncDispose]());
