@@ -176,7 +176,7 @@ export const SQL = {
      WHERE ${THIS_UPLOAD} AND ${IS_DUE} RETURNING *`,
   wantUpload: `UPDATE share_upload SET wanted = 1 WHERE ${THIS_UPLOAD} RETURNING key`,
   renewUpload: `UPDATE share_upload SET held_until = :clock + ${UPLOAD_LEASE_MS},
-     touched = CASE WHEN files > 0 THEN :now ELSE touched END WHERE ${THIS_UPLOAD} AND holder = :holder RETURNING wanted`,
+     touched = CASE WHEN touched > 0 THEN :now ELSE 0 END WHERE ${THIS_UPLOAD} AND holder = :holder RETURNING wanted`,
   leaveUpload:
     `UPDATE share_upload SET holder = NULL, touched = :now WHERE ${THIS_UPLOAD} AND holder = :holder RETURNING key`,
   resizeUpload:
