@@ -311,6 +311,8 @@ export const OUTPUT: Readonly<Record<string, JsonMembers>> = {
     "shares.present": "Shares that existed already",
     "records.added": "Copied tokens, certificates and other records",
     "records.present": "Those that existed already",
+    "bans.added": "Copied bans by operators, without expired ones",
+    "bans.present": "Those that existed already",
   },
   backup: {
     "folder": "Folder of the copy",

@@ -15,6 +15,7 @@ import { type KindList, kindOf, openAll } from "../config/kind.ts";
 export interface AuthenticatorParts {
   readonly log: Logger;
   readonly clock: Clock;
+  readonly sharedClock: Clock; // of the cluster, for what its instances compare
   readonly keySources: readonly KeySource[]; // servers whose daemons know users' SSH keys
   readonly records: () => RecordStore | undefined; // absent without `persistence.directory`
   readonly proofs: ReplayRecord; // proofs of possession and logout tokens that were shown

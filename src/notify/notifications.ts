@@ -32,7 +32,8 @@ export class Notifications {
   }
 
   #change(event: NotifiedEvent, work: () => Work<unknown>): void {
-    this.#last = this.#last.then(() => this.database.change(work)).then(() => {}, (error) => {
+    const change = () => this.database.change(work, { alone: event.stream }); // events of all instances in one order
+    this.#last = this.#last.then(change).then(() => {}, (error) => {
       for (const { config, kind } of this.recorder.kinds) {
         if (kind.wants(config, event)) this.sinks.of(kind.name).failed(error, undefined, 1);
       }

@@ -30,8 +30,7 @@ const SQL = {
     `SELECT * FROM notification WHERE destination = :destination AND stream = :stream AND number >= :number
     ORDER BY number LIMIT :most`,
   held: `SELECT number FROM notification WHERE number = :number AND holder = :holder`,
-  remove:
-    `DELETE FROM notification WHERE destination = :destination AND stream = :stream AND number <= :last`,
+  remove: `DELETE FROM notification WHERE number IN (SELECT CAST(value AS BIGINT) FROM json_each(:numbers))`,
   postpone:
     `UPDATE notification SET due = :clock + :wait, held_until = 0 WHERE number = :number AND holder = :holder`,
   expire: `DELETE FROM notification WHERE made <= :clock - :lasts RETURNING destination`,
@@ -69,13 +68,14 @@ export class Outbox {
     delivered: readonly Notification[],
     { name: destination, gathers }: Destination,
   ): Promise<Notification | undefined> {
-    const [first, last] = [delivered[0], delivered.at(-1)];
-    if (first === undefined || last === undefined) return Promise.resolve(undefined);
+    const [first] = delivered;
+    if (first === undefined) return Promise.resolve(undefined);
     const { stream, number } = first;
+    const numbers = JSON.stringify(delivered.map(({ number }) => number));
     const holder = this.#holder;
     return this.database.change(function* () {
       if ((yield* row(SQL.held, { number, holder })) === undefined) return undefined;
-      yield* rows(SQL.remove, { destination, stream, last: last.number });
+      yield* rows(SQL.remove, { numbers });
       const next = gathers === undefined ? yield* row(SQL.next, { destination, stream, holder }) : undefined;
       return next && toNotification(next);
     });

@@ -51,7 +51,7 @@ export class DatabaseFailure extends OperatorError {}
 /** No server accepts changes; the caller may retry. */
 export class DatabaseAway extends DatabaseFailure {}
 
-/** Most rows per statement of {@link deleteInBatches}. */
+/** Most rows that a subquery selects to delete. The outer condition repeats its own: the rows may change meanwhile. */
 export const BATCH = 1000;
 
 /** Deletes rows in short transactions. @param sql Deletes at most {@link BATCH} rows and returns each. @throws {DatabaseFailure} */

@@ -25,7 +25,7 @@ const SQL = {
             made = CASE WHEN excluded.made > record.made THEN excluded.made ELSE record.made END,
             ends = CASE WHEN excluded.ends > record.ends THEN excluded.ends ELSE record.ends END
           RETURNING *`,
-  trim: `DELETE FROM record WHERE kind = :kind AND key IN (
+  trim: `DELETE FROM record WHERE kind = :kind AND owner = :owner AND key IN (
            SELECT key FROM record WHERE kind = :kind AND owner = :owner AND key <> :key
            ORDER BY ends DESC, made DESC, key LIMIT 1000000000 OFFSET :others)`,
   get: `SELECT * FROM record WHERE kind = :kind AND key = :key AND ends > :now`,
@@ -34,7 +34,7 @@ const SQL = {
   remove: `DELETE FROM record WHERE kind = :kind AND key = :key AND ends > :now RETURNING key`,
   removeOf:
     `DELETE FROM record WHERE kind = :kind AND owner = :owner AND made < :before AND ends > :now RETURNING key`,
-  purge: `DELETE FROM record WHERE (kind, key) IN (
+  purge: `DELETE FROM record WHERE ends <= :now AND (kind, key) IN (
             SELECT kind, key FROM record WHERE ends <= :now ORDER BY ends LIMIT ${BATCH}) RETURNING key`,
 } as const;
 

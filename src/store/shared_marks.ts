@@ -13,7 +13,7 @@ const SQL = {
          ON CONFLICT (mark) DO UPDATE SET holder = excluded.holder, ends = excluded.ends
          WHERE shared_mark.ends <= :clock RETURNING mark`,
   release: `DELETE FROM shared_mark WHERE mark = :mark AND holder = :holder`,
-  purge: `DELETE FROM shared_mark WHERE mark IN (
+  purge: `DELETE FROM shared_mark WHERE ends <= :clock AND mark IN (
     SELECT mark FROM shared_mark WHERE ends <= :clock ORDER BY ends LIMIT ${BATCH}) RETURNING mark`,
 } as const;
 

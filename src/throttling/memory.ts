@@ -117,7 +117,7 @@ export class ThrottlingMemory {
    * Applies to an address with any credentials, to a user before a password is checked, else once identified.
    * @param pending See {@link Ban}.
    */
-  ban(subject: BanSubject, until: number, pending?: boolean): void {
+  ban(subject: BanSubject, until: number, pending?: Ban["pending"]): void {
     const counted = { ...asCounted(subject), names: subject.names };
     this.operator.add(counted, until - this.#clock() + this.steady(), pending);
   }

@@ -46,7 +46,7 @@ export class OperatorBans {
   }
 
   /** @param until By the injected clock. @param pending See {@link Ban}. */
-  add(subject: BanSubject, until: number, pending?: boolean): void {
+  add(subject: BanSubject, until: number, pending?: Ban["pending"]): void {
     if (subject.user === undefined && subject.address === undefined) {
       throw new TypeError("expected a user, an address, or both to ban");
     }

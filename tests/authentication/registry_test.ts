@@ -12,6 +12,7 @@ import { onlyHttp } from "../outgoing/only_http.ts";
 const PARTS: AuthenticatorParts = {
   log: SILENT,
   clock: Date.now,
+  sharedClock: Date.now,
   keySources: [],
   proofs: new ReplayCache(PROOFS, () => 0),
   records: () => undefined,

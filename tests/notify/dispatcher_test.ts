@@ -6,13 +6,16 @@ import { type Destination, type DestinationKind, Undeliverable } from "../../src
 import { Dispatcher } from "../../src/notify/dispatcher.ts";
 import type { Notification, NotifiedEvent } from "../../src/notify/event.ts";
 import { DESTINATIONS } from "../../src/notify/kinds.ts";
+import { Notifications } from "../../src/notify/notifications.ts";
 import { Outbox } from "../../src/notify/outbox.ts";
 import { Recorder } from "../../src/notify/recorder.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
 import { SHARE_SCHEMA } from "../../src/sharing/store/schema.ts";
-import { type Database, row } from "../../src/store/database.ts";
+import { insertRows } from "../../src/store/copy_rows.ts";
+import { type Database, row, rows } from "../../src/store/database.ts";
 import { PostgresDatabase } from "../../src/store/postgres/postgres_database.ts";
 import { IN_MEMORY, SqliteDatabase } from "../../src/store/sqlite_database.ts";
+import { until } from "../fixtures/deadline.ts";
 import { POSTGRES, TestPostgres } from "../fixtures/postgres.ts";
 import { VirtualTime } from "../fixtures/virtual_time.ts";
 
@@ -221,6 +224,20 @@ function testDelivery(
     },
   );
 
+  fact("delivers an event too whose transaction ends while a later one is delivered", async (parts) => {
+    const { record, another, database, waiting } = parts;
+    await record(event("late"), event("soon"));
+    const columns = "number, message, destination, stream, content, made, due, attempts, held_until";
+    const late = await database.change(() =>
+      rows(`DELETE FROM notification WHERE number = 1 RETURNING ${columns}`, {})
+    );
+    const inbox = new Inbox();
+    inbox.hinder = (text) =>
+      text === "soon" && database.change(() => insertRows("notification", late, "number"));
+    await (await another(inbox)).look();
+    assert.deepEqual([inbox.got, await waiting()], [["soon", "late"], 0]);
+  });
+
   fact("goes on after a restart, with the pause that was recorded", async ({ record, another, time }) => {
     const inbox = new Inbox();
     const first = await another(inbox);
@@ -415,5 +432,42 @@ if (POSTGRES !== undefined) {
       [Symbol.asyncDispose]: async () => {},
     };
   });
+  Deno.test("Notifications of several instances are in the order in which their transactions end", async () => {
+    await server.empty(name);
+    using database = new PostgresDatabase(server.options(name));
+    const late: Database = {
+      ...{ isOpen: true, version: () => 0, close: () => {} },
+      read: (work) => database.read(work),
+      change: (work, manner) =>
+        database.change(function* () {
+          const result = yield* work();
+          yield* rows("SELECT pg_advisory_xact_lock(1)", {});
+          return result;
+        }, manner),
+    };
+    const sinks = new Sinks(SILENT);
+    const [first, second] = [late, database].map((each) =>
+      new Notifications(new Recorder(kinds, sinks), each, sinks)
+    );
+    const lock = await server.connect(name);
+    await lock.run("BEGIN; SELECT pg_advisory_xact_lock(1)");
+    const waiting = async () => (await server.sql(name, "SELECT 1 FROM pg_locks WHERE NOT granted")).length;
+    first?.ban("ban.created", { user: "eve" });
+    await until(async () => await waiting() === 1, { everyMs: 5 });
+    second?.ban("ban.lifted", { user: "eve" });
+    let isOver = false;
+    const closed = second?.close().then(() => isOver = true);
+    await until(async () => isOver || await waiting() === 2, { everyMs: 5 });
+    assert.equal(isOver, false);
+    await lock.run("COMMIT");
+    lock.destroy();
+    await Promise.all([first?.close(), closed]);
+    const inbox = new Inbox();
+    inbox.deliver = (all) => Promise.resolve(void inbox.got.push(...all.map(({ type }) => type)));
+    const outbox = new Outbox(database);
+    await new Dispatcher(inbox, { outbox, sinks, log: SILENT }).look();
+    assert.deepEqual(inbox.got, ["ban.created", "ban.lifted"]);
+  });
+
   Deno.test.afterAll(() => server[Symbol.asyncDispose]());
 }

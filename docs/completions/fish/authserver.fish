@@ -184,7 +184,7 @@ complete -c authserver -n '__fish_seen_subcommand_from database; and __fish_seen
 complete -c authserver -n '__fish_seen_subcommand_from database; and __fish_seen_subcommand_from migrate' -l config -r -F -d 'Main configuration file. If not given: conf/container.properties, or else /etc/authserver/container.properties'
 complete -c authserver -n '__fish_seen_subcommand_from database; and __fish_seen_subcommand_from migrate' -l json -d 'Print one JSON value, as described in the manual'
 complete -c authserver -n '__fish_seen_subcommand_from database; and __fish_seen_subcommand_from migrate' -l help -d 'Show this text'
-complete -c authserver -n '__fish_seen_subcommand_from database; and not __fish_seen_subcommand_from migrate import' -a 'import' -d 'Copy shares, tokens and certificates from files into PostgreSQL'
+complete -c authserver -n '__fish_seen_subcommand_from database; and not __fish_seen_subcommand_from migrate import' -a 'import' -d 'Copy shares, tokens, certificates and bans from files into PostgreSQL'
 complete -c authserver -n '__fish_seen_subcommand_from database; and __fish_seen_subcommand_from import' -l directory -x -d 'Folder to copy from. If not given, persistence.directory'
 complete -c authserver -n '__fish_seen_subcommand_from database; and __fish_seen_subcommand_from import' -l config -r -F -d 'Main configuration file. If not given: conf/container.properties, or else /etc/authserver/container.properties'
 complete -c authserver -n '__fish_seen_subcommand_from database; and __fish_seen_subcommand_from import' -l json -d 'Print one JSON value, as described in the manual'

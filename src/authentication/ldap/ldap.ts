@@ -45,6 +45,7 @@ export class LdapAuthenticator implements Authenticator {
   readonly challenges = ["Basic"] as const;
   readonly derivedLifetime: number | undefined;
   readonly #clock: Clock;
+  readonly #sharedClock: Clock;
   readonly #directory: LdapDirectory;
   readonly #attributes: readonly string[];
   readonly #cache: AnswerCache<AuthenticationResult>;
@@ -52,10 +53,11 @@ export class LdapAuthenticator implements Authenticator {
   /** An entry that does not exist, for logins of unknown users: they take as many requests as others. */
   readonly #nobody: string;
 
-  constructor(readonly config: LdapAuthenticatorConfig, parts: LdapParts) {
+  constructor(readonly config: LdapAuthenticatorConfig, parts: LdapParts & { readonly sharedClock?: Clock }) {
     this.name = config.name;
     this.derivedLifetime = config.derivedLifetime;
     this.#clock = parts.clock;
+    this.#sharedClock = parts.sharedClock ?? parts.clock;
     this.#directory = new LdapDirectory(config, { ...parts, log: parts.log.child({ method: config.name }) });
     this.#attributes = [...namesIn(config.dnTemplate ?? ""), ...STATUS_ATTRIBUTES];
     this.#cache = new AnswerCache(parts);
@@ -117,7 +119,7 @@ export class LdapAuthenticator implements Authenticator {
     return attempt(
       (): Answer<AuthenticationResult> => {
         const dn = checkIdentity(this.#nameOf(entry) ?? "");
-        const [proved, credential] = [Math.floor(this.#clock() / 1000), credentialOf(user, entry)];
+        const [proved, credential] = [Math.floor(this.#sharedClock() / 1000), credentialOf(user, entry)];
         const identity = { dn, method: "LDAP", via: this.name, login: user, proved, credential };
         return { value: { kind: "accepted", identity }, good: true, lifetimeMs: GOOD_MS };
       },

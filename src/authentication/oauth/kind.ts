@@ -15,9 +15,9 @@ export const oauth = authenticatorKind({
   inspect: async ({ assignments }, around) => ({
     diagnostics: await around.inspectExpressions(assignments),
   }),
-  async create(config, { outgoing, clock, proofs, log }) {
+  async create(config, { outgoing, ...parts }) {
     const { OAuth } = await import("./oauth.ts");
-    const method = new OAuth(config, { http: outgoing.http(config.showCertificate), clock, proofs, log });
+    const method = new OAuth(config, { ...parts, http: outgoing.http(config.showCertificate) });
     await method.warmUp();
     return method;
   },

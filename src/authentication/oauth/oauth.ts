@@ -76,6 +76,7 @@ export class OAuth implements Authenticator {
   readonly derivedLifetime: number;
   readonly maxAuthAge: number | undefined;
   readonly #clock: Clock;
+  readonly #sharedClock: Clock;
   readonly #assignments: Assignments;
   readonly #groups: Groups;
   readonly #provider: Provider;
@@ -85,9 +86,10 @@ export class OAuth implements Authenticator {
 
   constructor(
     readonly config: OAuthConfig,
-    { http, clock, elapsed = stopwatch, schedule = realTime, proofs = new ReplayCache(PROOFS, clock), log }: {
+    { http, clock, sharedClock = clock, elapsed, schedule, proofs = new ReplayCache(PROOFS, clock), log }: {
       readonly http: OutgoingHttp;
       readonly clock: Clock;
+      readonly sharedClock?: Clock; // default: the same
       readonly elapsed?: Stopwatch;
       readonly schedule?: Schedule;
       readonly proofs?: ReplayRecord; // shared by all authenticators, also across reloads
@@ -102,11 +104,13 @@ export class OAuth implements Authenticator {
       this.issuer = { url: config.issuer, scopes: config.requiredScope, asked: config.askAlways };
     }
     this.#clock = clock;
+    this.#sharedClock = sharedClock;
     const own = log.child({ method: config.name });
     this.#assignments = new Assignments(config.assignments, own);
     this.#groups = new Groups(config, own);
     this.#provider = new Provider(config, { http, clock, elapsed, log: own });
-    this.#keys = new KeySet({ provider: this.#provider, elapsed, schedule, log: own });
+    const times = { elapsed: elapsed ?? stopwatch, schedule: schedule ?? realTime };
+    this.#keys = new KeySet({ provider: this.#provider, ...times, log: own });
     const { issuer, signIn } = config;
     if (issuer !== undefined && signIn !== undefined) {
       const parts = { provider: this.#provider, keys: this.#keys, clock, shown: proofs };
@@ -258,7 +262,7 @@ export class OAuth implements Authenticator {
         dn,
         method: "OAUTH",
         via: this.name,
-        proved: Math.floor(this.#clock() / 1000),
+        proved: Math.floor(this.#sharedClock() / 1000),
         ...attributes,
         ...loginIn(said),
         ...(groups.length > 0 && { groups }),

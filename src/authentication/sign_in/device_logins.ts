@@ -21,6 +21,7 @@ const HALF = 4; // letters before and after the hyphen
 const [REQUEST, USER_CODE, DECISION] = ["device-login", "device-user-code", "device-decision"];
 /** Requests of an address group, and in all, in ten minutes: a guess of a user code hits one in 13 million times. */
 const REQUESTS = { all: 2000, perOwner: 20 };
+const MOST_STORED = 2 * REQUESTS.perOwner; // per address group: open ones of all instances, and some that have ended
 /** User codes that a user can enter in ten minutes. */
 const GUESSES = { all: 50_000, perOwner: 20 };
 const MOST_DECISIONS = 20; // per user
@@ -69,18 +70,16 @@ export class DeviceLogins {
     const records = this.parts.records();
     const [device, user] = [randomBytes(32).toString("base64url"), newUserCode()];
     const [key, userKey] = [digestOf(device), digestOf(user)];
-    if (await records.get(USER_CODE, userKey) !== undefined) throw httpError("ERR_TOO_MANY_CODES");
     const made = this.#now();
+    if (await records.get(USER_CODE, userKey) !== undefined) throw httpError("ERR_TOO_MANY_CODES");
+    const recent = (await records.list(REQUEST, group)).filter((other) => other.made > made - CODE_SECONDS);
+    if (recent.length >= REQUESTS.perOwner) throw httpError("ERR_TOO_MANY_CODES");
     const expires = made + CODE_SECONDS;
     const common = { owner: group, made };
     const content = { ...request, expires };
     // Kept longer than it is good for, so that the program hears why.
-    await records.put(REQUEST, { ...common, key, ends: expires + CODE_SECONDS, content }, REQUESTS.perOwner);
-    await records.put(
-      USER_CODE,
-      { ...common, key: userKey, ends: expires, content: { key } },
-      REQUESTS.perOwner,
-    );
+    await records.put(REQUEST, { ...common, key, ends: expires + CODE_SECONDS, content }, MOST_STORED);
+    await records.put(USER_CODE, { ...common, key: userKey, ends: expires, content: { key } }, MOST_STORED);
     return { device, user };
   }
 

@@ -20,9 +20,9 @@ export const unity = authenticatorKind({
   inspect: async ({ assignments }, around) => ({
     diagnostics: await around.inspectExpressions(assignments),
   }),
-  async create(config, { assertions, outgoing, serverName, clock, log }) {
+  async create(config, { assertions, outgoing, serverName, ...parts }) {
     const { Unity } = await import("./unity.ts");
     const http = outgoing.http(config.showCertificate);
-    return new Unity(config, { ...assertions, serverDn: serverName() || undefined, http, clock, log });
+    return new Unity(config, { ...parts, ...assertions, serverDn: serverName() || undefined, http });
   },
 });

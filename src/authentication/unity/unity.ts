@@ -2,7 +2,7 @@ import { attempt, rescue } from "../../model/attempt.ts";
 import { Buffer } from "node:buffer";
 import { randomBytes, X509Certificate } from "node:crypto";
 import type { Logger } from "../../logging/logger.ts";
-import type { Stopwatch } from "../../model/clock.ts";
+import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
 import type { OutgoingHttp, OutgoingResponse } from "../../outgoing/outgoing.ts";
 import { isThisMachine } from "../../config/kind.ts";
@@ -37,6 +37,7 @@ export type UnityParts =
   & Pick<AuthenticatorParts, "clock" | "log">
   & {
     readonly http: OutgoingHttp;
+    readonly sharedClock?: Clock; // default: the same
     readonly elapsed?: Stopwatch;
     readonly serverDn: string | undefined; // DN of the server's certificate, as audience
   };
@@ -154,7 +155,7 @@ export class Unity implements Authenticator {
   }
 
   async #accept(body: string, requestId: string): Promise<Answer<AuthenticationResult>> {
-    const { url, additionalIdentifiers, serverDn, clock, issuers, anchors } = this.parts;
+    const { url, additionalIdentifiers, serverDn, clock, sharedClock = clock, issuers, anchors } = this.parts;
     const { nameIdFormat, identityTemplate, validate: strict } = this.config;
     const now = clock();
     const { dn, attributes, usableUntil } = await readSamlResponse(
@@ -171,7 +172,7 @@ export class Unity implements Authenticator {
       },
       { issuers: exactly(issuers(), now), anchored: anchored(issuers(), anchors(), now) },
     );
-    const proved = Math.floor(now / 1000);
+    const proved = Math.floor(sharedClock() / 1000);
     const assigned = this.#assignments.attributes(attributes);
     const identity = { dn, method: "UNITY-SAML", via: this.name, proved, ...assigned };
     return { value: { kind: "accepted", identity }, good: true, lifetimeMs: GOOD_MS, endsAt: usableUntil };

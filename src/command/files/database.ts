@@ -45,7 +45,7 @@ const migrate = defineCommand({
 
 const importAll = defineCommand({
   name: "database import",
-  summary: "Copy shares, tokens and certificates from files into PostgreSQL",
+  summary: "Copy shares, tokens, certificates and bans from files into PostgreSQL",
   details: [
     "Stop the service that uses the folder first; later changes are not copied. Existing rows stay unchanged, so you can",
     "repeat an interrupted import. The command does not change the files. It shows progress and remaining time if it",
@@ -66,10 +66,10 @@ const importAll = defineCommand({
   }
   using to = await openSharedDatabase(config, database);
   await to.read(() => rows("SELECT 1", {})); // there may be nothing to copy, and nowhere to
-  const { shares, records } = await copyAll(directory, to, io);
+  const { shares, records, bans } = await copyAll(directory, to, io);
   return {
-    value: { shares, records },
-    text: `Shares: ${told(shares)}\nTokens and others: ${told(records)}\n`,
+    value: { shares, records, bans },
+    text: `Shares: ${told(shares)}\nTokens and others: ${told(records)}\nBans: ${told(bans)}\n`,
   };
 });
 
@@ -127,17 +127,25 @@ async function copyAll(directory: string, to: Database, io: CommandIo) {
     const progress = copyProgress(io, what, Number(count?.["n"]));
     return await copyRows(from, to, table, { progress, first: FORGET_PLANS });
   };
+  const few = async (from: Database, table: string, key: string, selection = `SELECT * FROM ${table}`) => {
+    const found = await from.read(() => rows(selection, {}));
+    const { length: added } = await to.change(() => insertRows(table, found, key));
+    return { added, present: found.length - added };
+  };
   const shares = async (from: Database) => {
     const result = await copy("Shares", shareTable)(from);
-    const uploads = await from.read(() => rows("SELECT * FROM share_upload", {})); // those of a day
-    await to.change(() => insertRows("share_upload", uploads, "key"));
-    const waiting = await from.read(() => rows(WAITING, {}));
-    await to.change(() => insertRows("notification", waiting, "message"));
+    await few(from, "share_upload", "key"); // those of a day
+    await few(from, "notification", "message", WAITING);
+    await few(from, "notified_state", "subject");
     return result;
   };
+  await to.change(() => rows("DELETE FROM operator_ban WHERE ends <= :clock", {})); // their subjects may be banned anew
+  const bans = (from: Database) =>
+    few(from, "operator_ban", "who_user", "SELECT * FROM operator_ban WHERE ends > :clock");
   return {
     shares: await copied(directory, SHARE_DATABASE, SHARE_SCHEMA, shares),
     records: await copied(directory, RECORD_DATABASE, RECORD_SCHEMA, copy("Tokens and others", records)),
+    bans: await copied(directory, RECORD_DATABASE, RECORD_SCHEMA, bans),
   };
 }
 

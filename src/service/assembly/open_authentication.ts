@@ -103,13 +103,14 @@ export async function openAuthentication(
 
 async function openAuthenticators(
   { config, own, assertionIssuers, log, clock, keep }: Opening,
-  { outgoing, groups, kinds, externalUrl: url, proofs }: AuthenticationParts,
+  { outgoing, groups, kinds, externalUrl: url, proofs, sharedClock }: AuthenticationParts,
   records: Records,
 ): Promise<readonly Authenticator[]> {
   const { authentication, additionalServiceIdentifiers: additionalIdentifiers, gateway } = config;
   const authenticators = await createAuthenticators(authentication.authenticators, kinds, {
     log,
     clock,
+    sharedClock,
     keySources: groups.map(keySource),
     records: records.open,
     proofs,

@@ -73,7 +73,7 @@ export const SQL = {
        sources = :sources, renewals = renewals + 1, note = :note, password = :password, upload_only = :uploadOnly,
        quota_files = :quotaFiles, quota_bytes = :quotaBytes, mail = :mail, target_name = :targetName, ${MADE},
        mapped_account = CASE WHEN uid = :uid AND gid IS NOT DISTINCT FROM :gid THEN :mappedGroup ELSE coalesce(mapped_account, 0) END
-     WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) RETURNING *`,
+     WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) AND uses_left IS DISTINCT FROM 0 RETURNING *`,
   supersede: `UPDATE share INDEXED BY share_by_path SET renewals = renewals + 1
      WHERE server = :server AND owner = :owner AND path = :path AND target = :target AND uses_left = 0`,
   change: `UPDATE share SET path = coalesce(:path, path), expires = coalesce(:expires, expires),
@@ -88,7 +88,7 @@ export const SQL = {
      AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id LIMIT :most`,
   crowded: `SELECT id FROM share INDEXED BY share_by_owner WHERE server = :server AND owner = :owner
      AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) LIMIT 1 OFFSET :before`,
-  forgetUsedUp: `DELETE FROM share WHERE (server, id) IN (
+  forgetUsedUp: `DELETE FROM share WHERE uses_left = 0 AND (server, id) IN (
        SELECT server, id FROM share INDEXED BY share_by_owner WHERE server = :server AND owner = :owner AND uses_left = 0
        ORDER BY last_used DESC, created DESC, id LIMIT ${FORGOTTEN_AT_A_TIME} OFFSET :most) RETURNING id`,
   targetedAt: `SELECT * FROM share INDEXED BY share_by_target WHERE server = :server AND target = :name
@@ -156,9 +156,11 @@ export const SQL = {
   finish:
     `UPDATE share_use SET bytes = coalesce(bytes, 0) + :bytes, complete = :complete WHERE key = :key RETURNING path`,
   uses: `SELECT * FROM share_use WHERE server = :server AND id = :id ORDER BY key DESC LIMIT :limit`,
-  purgeExpired: `DELETE FROM share WHERE (server, id) IN (SELECT server, id FROM share INDEXED BY share_by_end
+  purgeExpired: `DELETE FROM share WHERE expires > 0 AND expires < :now
+       AND (server, id) IN (SELECT server, id FROM share INDEXED BY share_by_end
        WHERE expires > 0 AND expires < :now ORDER BY expires LIMIT ${PURGED_AT_A_TIME}) RETURNING *`,
-  purgeUsedUp: `DELETE FROM share WHERE (server, id) IN (SELECT server, id FROM share INDEXED BY share_used_up
+  purgeUsedUp:
+    `DELETE FROM share WHERE uses_left = 0 AND (server, id) IN (SELECT server, id FROM share INDEXED BY share_used_up
        WHERE uses_left = 0 AND last_used < :now - ${KEEP_USED_UP} ORDER BY last_used LIMIT ${PURGED_AT_A_TIME}) RETURNING *`,
   uploadOf: `SELECT * FROM share_upload WHERE ${THIS_UPLOAD}`,
   unfinishedUploads:
@@ -174,7 +176,7 @@ export const SQL = {
      WHERE ${THIS_UPLOAD} AND ${IS_DUE} RETURNING *`,
   wantUpload: `UPDATE share_upload SET wanted = 1 WHERE ${THIS_UPLOAD} RETURNING key`,
   renewUpload: `UPDATE share_upload SET held_until = :clock + ${UPLOAD_LEASE_MS},
-     touched = CASE WHEN files > 0 THEN :now ELSE touched END WHERE ${THIS_UPLOAD} AND holder = :holder RETURNING wanted`,
+     touched = CASE WHEN touched > 0 THEN :now ELSE 0 END WHERE ${THIS_UPLOAD} AND holder = :holder RETURNING wanted`,
   leaveUpload:
     `UPDATE share_upload SET holder = NULL, touched = :now WHERE ${THIS_UPLOAD} AND holder = :holder RETURNING key`,
   resizeUpload:

@@ -247,6 +247,7 @@ export class ShareStore {
   ): Promise<void> {
     const { recorder } = this;
     return this.#change(function* () {
+      if (arrived && recorder.isActive) yield* first("lock", { server: share.server, id: share.id });
       const used = yield* first("finish", { key: use, bytes, complete: complete ? 1 : 0 });
       if (used === undefined || !arrived) return;
       yield* recorder.record(fileArrived(share, text(used, "path"), bytes), ...usedUp(share));

@@ -64,7 +64,7 @@ export class UploadStore {
     const { server, share: id, uid, gid = null, part, name, total = null, files, bytes, target = null } =
       upload;
     return this.#change(function* () {
-      const touched = files > 0 ? null : 0; // what nobody can resume is due as soon as nobody holds it
+      const touched = files > 0 || name === part ? null : 0; // what is set aside is due as soon as nobody holds it
       const begun = { ...keyOf(upload), uid, gid, part, name, total, files, bytes, target, holder, touched };
       const inserted = yield* first("insertUpload", begun);
       if (inserted === undefined) return undefined;
@@ -138,7 +138,7 @@ export class UploadStore {
     });
   }
 
-  /** Returns some uploads that are idle for a day, or that nobody can resume, and not held. */
+  /** Returns some uploads that are idle for a day, or whose file is set aside, and not held. */
   due(): Promise<readonly Upload[]> {
     return this.database.read(() => rows(SQL.dueUploads, {})).then((found) => found.map(toUpload), refused);
   }

@@ -22,14 +22,14 @@ const SQL = {
     `INSERT INTO operator_lift (id, who_user, who_address, ends) VALUES (:id, :user, :address, :clock + :lasts)`,
   lifts: `SELECT id, who_user, who_address, :clock - ends + :lasts AS age FROM operator_lift
           WHERE ends > :clock ORDER BY ends, id`,
-  purgeBans: `DELETE FROM operator_ban WHERE (who_user, who_address) IN (
+  purgeBans: `DELETE FROM operator_ban WHERE ends <= :clock AND (who_user, who_address) IN (
     SELECT who_user, who_address FROM operator_ban WHERE ends <= :clock ORDER BY ends LIMIT ${BATCH}) RETURNING ends`,
   purgeLifts: `DELETE FROM operator_lift WHERE id IN (
     SELECT id FROM operator_lift WHERE ends <= :clock ORDER BY ends LIMIT ${BATCH}) RETURNING id`,
 } as const;
 
 /** Ban with its remaining duration, since clocks differ. */
-interface SharedBan extends BanSubject {
+interface SharedBan extends BanSubject, Pick<Ban, "pending"> {
   readonly lastsMs: number;
 }
 
@@ -52,16 +52,19 @@ export class SharedBans {
     return `${this.database.version("operator_ban")} ${this.database.version("operator_lift")}`;
   }
 
+  /** Stores bans in place of others of the same subjects. Of one that was tried before, the later end counts, and all names. */
   add(bans: readonly SharedBan[]): Promise<void> {
     return this.database.change(function* () {
-      for (const { lastsMs, names = [], ...subject } of bans) {
+      const stored = (yield* rows(SQL.bans, {})).map(toBan);
+      for (const { lastsMs, names = [], pending, ...subject } of bans) {
+        const other = pending === "tried" ? stored.find((each) => isSameSubject(each, subject)) : undefined;
         yield* rows(SQL.ban, {
           ...columns(subject),
-          names: JSON.stringify(names),
-          lasts: wholeMs(Math.max(0, lastsMs)),
+          names: JSON.stringify([...new Set([...names, ...other?.names ?? []])]),
+          lasts: wholeMs(Math.max(0, lastsMs, other?.lastsMs ?? 0)),
         });
       }
-    });
+    }, { alone: "operator bans" });
   }
 
   /** Removes bans and clears failures everywhere. Returns the numbers of both. */
@@ -117,6 +120,10 @@ function toBan(found: Row): SharedBan {
 
 /** Reports whether two bans have the same subject and end. */
 export function isSameBan(one: Ban, other: Ban): boolean {
+  return isSameSubject(one, other) && one.until === other.until;
+}
+
+function isSameSubject(one: BanSubject, other: BanSubject): boolean {
   const [mine, others] = [columns(one), columns(other)];
-  return mine.user === others.user && mine.address === others.address && one.until === other.until;
+  return mine.user === others.user && mine.address === others.address;
 }

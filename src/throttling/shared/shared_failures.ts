@@ -19,9 +19,9 @@ const SQL = {
   time: `SELECT :clock AS now`,
   known: `SELECT name, :clock - seen AS ago FROM known_login WHERE told > :since OR seen > :since
           ORDER BY seen DESC LIMIT :most`,
-  purgeFailures: `DELETE FROM failed_login WHERE (counted, name) IN (
+  purgeFailures: `DELETE FROM failed_login WHERE ends <= :clock AND (counted, name) IN (
     SELECT counted, name FROM failed_login WHERE ends <= :clock ORDER BY ends LIMIT ${BATCH}) RETURNING name`,
-  purgeKnown: `DELETE FROM known_login WHERE name IN (
+  purgeKnown: `DELETE FROM known_login WHERE seen <= :clock - :lifetime AND name IN (
     SELECT name FROM known_login WHERE seen <= :clock - :lifetime ORDER BY seen LIMIT ${BATCH}) RETURNING name`,
 } as const;
 

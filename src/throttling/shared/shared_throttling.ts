@@ -97,7 +97,7 @@ export class SharedThrottling {
 
   /** Bans here at once, then in the database, for other instances; false if that happens later (database down). */
   async ban(subject: BanSubject, until: number): Promise<boolean> {
-    this.#memory?.ban(subject, until, true);
+    this.#memory?.ban(subject, until, "new");
     return await this.#inTurn(() => this.#exchange()).then(() => true, rescue(DatabaseFailure, () => false));
   }
 
@@ -140,6 +140,8 @@ export class SharedThrottling {
     const pending = pendingOf(memory);
     const now = memory.steady();
     if (pending.length > 0) {
+      const tried = this.parts.alone === undefined ? "tried" : "new"; // a single instance orders all bans
+      memory.operator.adopt(pending.map((ban) => ({ ...ban, pending: tried })));
       await this.#bans.add(pending.map((ban) => ({ ...ban, lastsMs: ban.until - now })));
     }
     await this.#read(pending);
@@ -221,5 +223,5 @@ export class SharedThrottling {
 }
 
 function pendingOf(memory: ThrottlingMemory): readonly Ban[] {
-  return memory.operator.list().filter(({ pending }) => pending === true);
+  return memory.operator.list().filter(({ pending }) => pending !== undefined);
 }

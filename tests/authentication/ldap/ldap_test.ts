@@ -67,6 +67,18 @@ if (!ignore) {
 const test = (name: string, run: () => Promise<void>) =>
   Deno.test(`LdapAuthenticator ${name} (slapd)`, { ignore }, run);
 
+test("dates a login by the clock of the cluster", async () => {
+  const subject = new LdapAuthenticator(ldapConfig({ addresses: [address] }), {
+    outgoing: tlsOutgoing([authority.certificate]),
+    clock: Date.now,
+    sharedClock: () => 1_800_000_000_999,
+    log: SILENT,
+  });
+  const found = await subject.authenticate(basic(...ALICE), NEVER);
+  assert.equal(found.kind === "accepted" && found.identity.proved, 1_800_000_000);
+  subject.close();
+});
+
 test("names users by the template, or by their entries", async () => {
   const [byTemplate, byEntry] = [create(), create({ dnTemplate: undefined })];
   assert.equal(await result(byTemplate, ...ALICE), "CN=alice,O=Demo");

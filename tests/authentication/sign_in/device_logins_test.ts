@@ -118,6 +118,24 @@ Deno.test("DeviceLogins bound the requests of an address group, and the codes th
   await at.logins.begin(REQUEST, "192.0.2.7");
 });
 
+Deno.test("DeviceLogins of several instances bound the requests of an address group together, and drop none", async () => {
+  using at = opened();
+  const codes: string[] = [];
+  for (let i = 0; i < 11; i++) {
+    for (const logins of [at.logins, at.other]) {
+      const begun = await logins.begin(REQUEST, "192.0.2.7").catch((error) => assert(isTooMany(error)));
+      if (begun) codes.push(begun.user);
+    }
+  }
+  assert.equal(codes.length, 20);
+  const found = await Promise.all(
+    codes.map((code, i) => at.logins.find(code, { ...ANN, dn: `CN=${i % 2}` })),
+  );
+  assert(found.every((request) => request !== undefined));
+  at.later(600);
+  await at.other.begin(REQUEST, "192.0.2.7");
+});
+
 Deno.test("DeviceLogins deny an approval that somebody wrote into the store in another form", async () => {
   using at = opened();
   const { device, user } = await at.logins.begin(REQUEST, "192.0.2.7");

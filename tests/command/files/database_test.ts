@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { runCommand } from "../../../src/command/run_command.ts";
 import { openShareStore } from "../../../src/sharing/store/share_store.ts";
-import { openRecordStore } from "../../../src/store/sqlite_record_store.ts";
+import { SHARE_SCHEMA } from "../../../src/sharing/store/schema.ts";
+import { rows } from "../../../src/store/database.ts";
+import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
+import { SqliteDatabase } from "../../../src/store/sqlite_database.ts";
+import { openRecordStore, RECORD_SCHEMA } from "../../../src/store/sqlite_record_store.ts";
+import { Digests } from "../../../src/throttling/shared/digest.ts";
+import { SharedBans } from "../../../src/throttling/shared/shared_bans.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 import { DRAFT, USE } from "../../sharing/store/conformance.ts";
 import { record } from "../../store/conformance.ts";
@@ -120,6 +126,7 @@ test("database import copies shares with their uses, and records, each once", as
   assert.deepEqual(JSON.parse(copied.out), {
     shares: { added: 2, present: 0 },
     records: { added: 2, present: 0 },
+    bans: { added: 0, present: 0 },
   });
   const listed = JSON.parse((await place.run(["share", "list", "--json"])).out);
   assert.deepEqual(listed.map(({ id }: { id: string }) => id).toSorted(), all.map(({ id }) => id).toSorted());
@@ -130,9 +137,38 @@ test("database import copies shares with their uses, and records, each once", as
   const again = await place.run(["database", "import"]);
   assert.equal(
     again.out,
-    "Shares: 0 copied, 2 existed already\nTokens and others: 0 copied, 2 existed already\n",
+    "Shares: 0 copied, 2 existed already\nTokens and others: 0 copied, 2 existed already\n" +
+      "Bans: 0 copied, 0 existed already\n",
   );
   assert.equal(JSON.parse((await place.run(["share", "show", id, "--json"])).out).uses.length, 2);
+});
+
+test("database import copies the bans in force, and which daemons were told to be down", async (server) => {
+  const name = await server.database();
+  await using place = new Place(chosen(server.port, name));
+  const digests = new Digests("");
+  const ofFiles = new SqliteDatabase(`${place.folder}/data/records.sqlite`, RECORD_SCHEMA, Date.now);
+  await new SharedBans(ofFiles, digests).add([
+    { user: "ann", names: ["cn=ann"], lastsMs: 3_600_000 },
+    { address: "192.0.2.7", lastsMs: 3_600_000 },
+    { user: "bob", lastsMs: 0 },
+  ]);
+  ofFiles.close();
+  const shares = new SqliteDatabase(`${place.folder}/data/shares.sqlite`, SHARE_SCHEMA, Date.now);
+  await shares.change(() => rows("INSERT INTO notified_state VALUES ('daemon a', 'daemon.down')", {}));
+  shares.close();
+  await server.sql(name, "INSERT INTO operator_ban VALUES ('ann', '', '[]', 1)"); // has ended
+  const counts = async () => JSON.parse((await place.run(["database", "import", "--json"])).out).bans;
+  assert.deepEqual(await counts(), { added: 2, present: 0 });
+  assert.deepEqual(await counts(), { added: 0, present: 2 });
+  using database = new PostgresDatabase(server.options(name));
+  const { bans } = await new SharedBans(database, digests).read();
+  assert.deepEqual(bans.map(({ user, address, names }) => [user, address, names]), [
+    [undefined, "192.0.2.7", []],
+    ["ann", undefined, ["cn=ann"]],
+  ]);
+  const states = await database.read(() => rows("SELECT * FROM notified_state", {}));
+  assert.deepEqual(states, [{ subject: "daemon a", state: "daemon.down" }]);
 });
 
 test("database import takes an empty folder for nothing, and says what it lacks", async (server) => {

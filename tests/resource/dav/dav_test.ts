@@ -176,6 +176,18 @@ Deno.test("a PUT or copy whose process dies leaves a temporary file for a day, a
   assert.equal(await Deno.readTextFile(`${dav.root}/d/ten.txt`), "0123456789");
 });
 
+Deno.test("a PUT goes on while its instance cannot tell the others that it writes", async () => {
+  await using dav = await DavSite.open();
+  dav.renewNothing();
+  const { told, writer } = await begunPut(dav, "d/new");
+  dav.time.ahead = 23 * 3_600_000;
+  await deleteDue(dav.parts, SILENT);
+  await writer.write(new TextEncoder().encode("0"));
+  await writer.close();
+  assert.equal(await told, "201");
+  assert.equal(await Deno.readTextFile(`${dav.root}/d/new`), "1234567890");
+});
+
 Deno.test("a temporary file that cannot be deleted at once is deleted after a day", async () => {
   await using dav = await DavSite.open();
   dav.renewNothing();

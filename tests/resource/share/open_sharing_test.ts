@@ -3,15 +3,17 @@ import { assertAlike } from "../../fixtures/assert_alike.ts";
 import type { AttributeSource } from "../../../src/attributes/attribute_source.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { Sinks } from "../../../src/logging/sink.ts";
-import { NO_ATTRIBUTES } from "../../../src/model/attributes.ts";
+import { attributeValues } from "../../../src/model/attributes.ts";
 import { openSharing } from "../../../src/resource/share/open_sharing.ts";
 import { SHARE_DATABASE } from "../../../src/sharing/store/schema.ts";
 import { DRAFT } from "../../sharing/store/conformance.ts";
 import { Site } from "../../sharing/site.ts";
 
+/** Gives everybody the account of their login. */
 const SOURCE: AttributeSource = {
-  name: "NONE",
-  attributesOf: () => Promise.resolve(NO_ATTRIBUTES),
+  name: "SAME",
+  attributesOf: ({ uid = "" }) =>
+    Promise.resolve({ standard: new Map([["xlogin", attributeValues("xlogin", [uid])]]), extra: new Map() }),
   close: () => {},
 };
 

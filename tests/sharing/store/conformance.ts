@@ -286,6 +286,24 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal(typeof kept === "object" && kept.target, "/data/d/in/x");
   });
 
+  fact(
+    "has what is set aside due when nobody holds it, and a temporary file a day later",
+    async (store, time) => {
+      const { uploads } = store;
+      const begun = { ...uploadOf("~alice", "part", {}), files: 0, name: "/data/d/part.part" };
+      const aside = { ...uploadOf("~alice", "aside", {}), files: 0, target: "/data/d/x" };
+      for (const upload of [begun, aside]) await uploads.begin(upload, "a");
+      const due = async () => (await uploads.due()).map(({ key }) => key);
+      for (const hours of [1, 23, 1]) {
+        time.now += hours * 3_600_000;
+        assert.deepEqual(await due(), ["aside"]);
+        for (const upload of [begun, aside]) assert.equal(await uploads.renew(upload, "a"), true);
+      }
+      time.now += 24 * 3_600_000;
+      assert.deepEqual(await due(), ["aside", "part"]);
+    },
+  );
+
   fact("counts the age of an upload from its last byte", async (store, time) => {
     const { id } = await store.put("HPC", { ...DRAFT, access: "DROP" });
     const { uploads } = store;

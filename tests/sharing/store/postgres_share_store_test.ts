@@ -1,14 +1,20 @@
 import assert from "node:assert/strict";
+import { DESTINATIONS } from "../../../src/notify/kinds.ts";
+import { Recorder } from "../../../src/notify/recorder.ts";
 import { SQL } from "../../../src/sharing/store/share_sql.ts";
 import { forPostgres } from "../../../src/store/postgres/postgres_sql.ts";
 import { ShareStore } from "../../../src/sharing/store/share_store.ts";
 import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
+import { until } from "../../fixtures/deadline.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
-import { testShareStore } from "./conformance.ts";
+import { DRAFT, testShareStore, USE } from "./conformance.ts";
 
 if (POSTGRES !== undefined) {
   const server = await TestPostgres.start();
   const name = await server.database();
+  /** Reports whether a transaction waits for another one. */
+  const isWaiting = async () =>
+    (await server.sql(name, "SELECT 1 FROM pg_locks WHERE NOT granted")).length > 0;
   testShareStore("shares in PostgreSQL", async (clock) => {
     await server.empty(name);
     const database = new PostgresDatabase({ ...server.options(name), clock });
@@ -30,6 +36,47 @@ if (POSTGRES !== undefined) {
       assert.doesNotMatch(steps, /Seq Scan on (?:share|share_use)\b/, `${what}: ${steps}`);
     }
     connection.destroy();
+  });
+
+  Deno.test("a one-time share in PostgreSQL that is renewed while somebody uses it stays used", async () => {
+    await server.empty(name);
+    const store = new ShareStore(new PostgresDatabase(server.options(name)));
+    const draft = { ...DRAFT, oneTime: true, usesLeft: 1 };
+    const share = await store.put("HPC", draft);
+    const using = await server.connect(name);
+    await using.run("BEGIN; UPDATE share SET uses_left = uses_left - 1");
+    const renewed = store.put("HPC", draft);
+    await until(isWaiting, { everyMs: 5 });
+    await using.run("COMMIT");
+    using.destroy();
+    assert.notEqual((await renewed).id, share.id);
+    assert.equal(await store.claim("HPC", share.id, USE), undefined);
+    store.close();
+  });
+
+  Deno.test("a file that arrives is told of after what was done with its share before", async () => {
+    await server.empty(name);
+    const [destination] = await Promise.all(DESTINATIONS.kinds.map(async ({ load }) => {
+      const kind = await load();
+      return { sort: "notification", config: { kind: kind.name, name: kind.name }, kind };
+    }));
+    const recorder = new Recorder(destination === undefined ? [] : [destination]);
+    const store = new ShareStore(new PostgresDatabase(server.options(name)), recorder);
+    const { id } = await store.put("HPC", { ...DRAFT, access: "WRITE" });
+    const claim = await store.claim("HPC", id, { ...USE, kind: "HTTP-upload" });
+    assert.ok(claim);
+    const another = await server.connect(name);
+    await another.run("BEGIN; UPDATE share SET access_count = access_count");
+    let isOver = false;
+    const finished = store.finish(claim, { bytes: 1, complete: true, arrived: true }).finally(() =>
+      isOver = true
+    );
+    await until(async () => isOver || await isWaiting(), { everyMs: 5 });
+    assert.equal(isOver, false);
+    await another.run("COMMIT");
+    another.destroy();
+    await finished;
+    store.close();
   });
 
   Deno.test.afterAll(() => server[Symbol.asyncDispose]());

@@ -77,6 +77,29 @@ test("lets those who name the same run one after the other, others beside them",
   assert.ok(most > 1);
 });
 
+test(
+  "shows what ran before to those who waited for it, whatever isolation is the default",
+  async (_, parts) => {
+    const { name, server, options } = parts;
+    await server.sql(name, `ALTER DATABASE ${name} SET default_transaction_isolation = 'repeatable read'`);
+    using database = new PostgresDatabase(options);
+    const before = await server.connect(name);
+    await before.run("BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('notes', 0))");
+    const counts = [1, 2].map((n) =>
+      database.change(function* () {
+        const notes = (yield* row(COUNT, {}))?.["notes"];
+        yield* rows(INSERT, { text: `${n}` });
+        return notes;
+      }, { alone: "notes" })
+    );
+    const waiting = "SELECT count(*) AS n FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+    await until(async () => Number((await server.sql(name, waiting))[0]?.["n"]) === 2, { everyMs: 5 });
+    await before.run("COMMIT");
+    before.destroy();
+    assert.deepEqual((await Promise.all(counts)).toSorted(), [0, 1]);
+  },
+);
+
 test("waits for the disk, but for changes that are loose", async (database) => {
   const waits = function* () {
     return (yield* row("SELECT current_setting('synchronous_commit') AS waits", {}))?.["waits"];

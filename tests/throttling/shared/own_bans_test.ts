@@ -135,6 +135,7 @@ test(
     await using core = await open();
     assert.equal(await core.bans.ban({ user: "ann" }, time.host + HOUR), true);
     core.full = true;
+    assert.equal(await core.bans.ban({ user: "ann" }, time.host + HOUR / 2), false);
     assert.equal(await core.bans.ban({ user: "bob" }, time.host + HOUR), false);
     assert.deepEqual(core.banned, ["ann", "bob"]);
     await assert.rejects(core.bans.lift({ user: "ann" }), DatabaseFailure);
@@ -144,6 +145,9 @@ test(
     await core.turn();
     await using after = await open();
     assert.deepEqual(after.banned, ["ann", "bob"]);
+    const hours = (core: Core) =>
+      core.memory.operator.list().map(({ until }) => (until - time.steady) / HOUR);
+    assert.deepEqual([hours(core), hours(after)], [[1 / 2, 1], [1 / 2, 1]], "the last order counts");
     assert.deepEqual(core.memory.operator.list().map(({ pending }) => pending ?? false), [false, false]);
   },
 );

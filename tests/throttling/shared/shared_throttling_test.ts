@@ -354,7 +354,7 @@ test(
     }
     assert.equal(await one.guess(), false);
     assert.equal(await one.shared.ban({ address: "192.0.2.1" }, one.clock.now + 60_000), false);
-    assert.deepEqual(one.bans().map(({ address, pending }) => [address, pending]), [["192.0.2.1", true]]);
+    assert.deepEqual(one.bans().map(({ address, pending }) => [address, pending]), [["192.0.2.1", "tried"]]);
     await assert.rejects(one.shared.lift({ address: "192.0.2.1" }), DatabaseFailure);
     await later(15_000); // it looks in vain, and troubles nobody
     one.away = two.away = false;
@@ -365,6 +365,29 @@ test(
     await two.shared.lift({ address: "192.0.2.1" });
     await later(250);
     assert.deepEqual(one.bans(), []);
+  },
+);
+
+test(
+  "has of bans ordered on both sides of an outage the later end and all names, and else the last order",
+  async ([one, two], later) => {
+    const hour = 3_600_000;
+    const ends = () => [one, two].map((each) => each.bans().map(({ until }) => until));
+    const { now } = one.clock;
+    one.away = true;
+    await one.shared.ban({ user: "ann", names: ["cn=ann"] }, now + hour);
+    await one.shared.ban({ user: "bob" }, now + 9 * hour);
+    await two.shared.ban({ user: "ann", names: ["cn=ann,ou=b"] }, now + 9 * hour);
+    await two.shared.ban({ user: "bob" }, now + hour);
+    await later(15_000);
+    one.away = false;
+    await later(15_000);
+    await later(250);
+    assert.deepEqual(ends(), [[now + 9 * hour, now + 9 * hour], [now + 9 * hour, now + 9 * hour]]);
+    assert.deepEqual(two.bans()[0]?.names?.toSorted(), ["cn=ann", "cn=ann,ou=b"]);
+    await one.shared.ban({ user: "ann" }, now + hour);
+    await later(250);
+    assert.deepEqual(ends(), [[now + hour, now + 9 * hour], [now + hour, now + 9 * hour]]);
   },
 );
 

@@ -82,7 +82,7 @@ export async function withTemporary<T>(
   });
 }
 
-/** Deletes uploads that are idle for a day, and temporary files that nobody can resume, unless a request holds them. */
+/** Deletes uploads and temporary files that are idle for a day, and ends replacements, unless a request holds them. */
 export async function deleteDue(parts: DeletingParts, log: Logger): Promise<void> {
   const { store } = parts.uploads.unfinished;
   for (;;) {
