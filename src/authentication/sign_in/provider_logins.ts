@@ -63,7 +63,11 @@ export class ProviderLogins {
   readonly #asking = new SingleFlight<KeptIdentity | undefined>();
   readonly #unstored = new BoundedMap<string, KeptLogin>(10_000); // renewed logins that the store did not take
 
-  constructor(readonly parts: ProviderLoginParts) {}
+  /** @param refused Ends a browser for which its provider vouches no more. */
+  constructor(
+    readonly parts: ProviderLoginParts,
+    readonly refused: (browser: EndedBrowser) => Promise<void>,
+  ) {}
 
   /**
    * Stores a login.
@@ -102,7 +106,7 @@ export class ProviderLogins {
   }
 
   /**
-   * Returns the identity, renewed after some minutes; `undefined` if the provider ended it.
+   * Returns the identity, renewed after some minutes; `undefined` if the provider refused, or nothing usable is stored.
    * @throws {ERR_AUTHENTICATION_UNAVAILABLE | ERR_RECORD_STORE} If it was unreachable for too long.
    */
   async current(token: string, record: KeptRecord, signal: AbortSignal): Promise<KeptIdentity | undefined> {
@@ -159,6 +163,7 @@ export class ProviderLogins {
       method: kept.identity.via,
       reason,
     });
+    await this.refused(record);
     return undefined;
   }
 

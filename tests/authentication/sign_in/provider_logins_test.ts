@@ -35,6 +35,7 @@ function site() {
         return provider.answer(rotated);
       },
       revokeGot: (owner, browser) => Promise.resolve(void state.revoked.push([owner, browser])),
+      signsIn: () => true,
       clock,
       log: SILENT,
     });
@@ -173,6 +174,19 @@ Deno.test("an instance whose refresh token another one has used believes that on
   assert.equal((await two.find(token, signal))?.identity.role, "admin");
   late.resolve(await at.refuses());
   assert.equal((await slow)?.identity.role, "admin");
+});
+
+Deno.test("a browser that signs out while another request of it is under way keeps its tokens", async () => {
+  using at = site();
+  const signIns = at.instance();
+  const token = await at.begin(signIns);
+  const { get } = at.records;
+  at.records.get = async (kind, key) => {
+    if (kind === "sign-in-renewal") await signIns.end(token);
+    return await get.call(at.records, kind, key);
+  };
+  assert.equal(await signIns.find(token, signal), undefined);
+  assert.deepEqual(at.state.revoked, []);
 });
 
 Deno.test("the store has no refresh token that could be used, and what somebody else has written there counts for nothing", async () => {
