@@ -1304,7 +1304,7 @@ export const ATTACKS: readonly Breakage[] = [
     ],
     broken: "a provider is not asked again about a browser",
     file: "src/authentication/sign_in/provider_logins.ts",
-    change: instead("this.#now() - kept.checked < RENEWED_S", "true"),
+    change: instead("now - kept.checked < RENEWED_S", "true"),
     tests: ["tests/service/endings_test.ts", "tests/authentication/sign_in"],
   },
   {

@@ -91,7 +91,7 @@ async function start() {
       clock,
     },
   );
-  return { state, clock, provider, issuerDn, site, map, service, edge, material, tls, lines };
+  return { state, clock, provider, issuerDn, site, map, snapshot, made, service, edge, material, tls, lines };
 }
 
 const at = await start();
@@ -412,6 +412,33 @@ Deno.test("a logout at the provider ends tokens also after the time of the brows
   assert.deepEqual(await statuses(), [200, 200, 200]);
   await logOut();
   assert.deepEqual(await statuses(), [401, 401, 401]);
+});
+
+Deno.test("a core whose configuration lets no browser sign in at a provider refuses its browsers, and ends nothing", async () => {
+  const { browser } = await byProvider();
+  const form = formToken(await browser.get("/tokens"));
+  const token = bearerOf(tokenIn(await browser.post("/tokens", { token: form, name: "t", hours: "8" })));
+  at.state.offset += 301_000; // time to ask the provider
+  const { authentication } = at.snapshot.config;
+  const { authenticators } = authentication;
+  const without = authenticators.filter(({ name }) => name !== "OIDC");
+  const config = { ...at.snapshot.config, authentication: { ...authentication, authenticators: without } };
+  const other = await createService(
+    { ...at.snapshot, config, generation: 2, upSince: 0, port: at.edge.port },
+    {
+      log: createLogger(() => {}),
+      clock: at.clock,
+    },
+  );
+  at.made.service = other;
+  try {
+    assert.notEqual((await browser.get("/tokens")).status, 200);
+  } finally {
+    at.made.service = at.service;
+    await other.close();
+  }
+  assert.equal((await browser.get("/tokens")).status, 200);
+  assert.equal((await send("/rest/auth/tokens", token)).status, 200);
 });
 
 /** What a cell says: how long after the end something may still go on, in milliseconds; `never` if it has to go on. */

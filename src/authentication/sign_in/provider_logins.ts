@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes } from "node:crypto";
 import type { Logger } from "../../logging/logger.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
-import { type Clock, unlessAborted } from "../../model/clock.ts";
+import { type Clock, realTime, type Schedule, unlessAborted } from "../../model/clock.ts";
 import { sameName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import { httpError } from "../../model/http_error.ts";
@@ -16,6 +16,10 @@ import { isKeptIdentity, type KeptIdentity } from "./kept_identity.ts";
 const RENEWED_S = 300;
 /** Seconds for which a login stays valid during an outage of the provider. */
 export const UNREACHABLE_S = 900;
+/** Seconds for which one instance alone asks the provider about a browser; it may die meanwhile. */
+export const LEASE_S = 60;
+/** Poll for the answer that another instance waits for, in milliseconds. */
+const POLL_MS = 100;
 
 /** Record kinds: renewal data, and the provider's name of a session for logout. */
 const [RENEWAL, AT_PROVIDER] = ["sign-in-renewal", "sign-in-at-provider"];
@@ -26,9 +30,11 @@ const MOST_AT_PROVIDER = 1000;
 const NEVER = new AbortController().signal;
 
 interface KeptLogin {
+  readonly made: number; // grows with each change; of two changes of the same login, the store takes the first
   readonly identity: KeptIdentity;
-  readonly sealed: string; // refresh token, encrypted with the browser's secret
+  readonly sealed: string; // refresh token, encrypted with the browser's secret; another text for each lease
   readonly checked: number; // last check, in seconds since the epoch
+  readonly askedUntil: number; // end of the lease to ask the provider, likewise; 0: none
 }
 
 /** Browser whose session the provider ended. */
@@ -49,6 +55,7 @@ export interface ProviderLoginParts {
     rotated: (refreshToken: string) => Promise<void>,
   ) => Promise<Renewal>;
   readonly clock: Clock;
+  readonly schedule?: Schedule; // replaces timers in tests
   readonly log: Logger;
 }
 
@@ -63,7 +70,11 @@ export class ProviderLogins {
   readonly #asking = new SingleFlight<KeptIdentity | undefined>();
   readonly #unstored = new BoundedMap<string, KeptLogin>(10_000); // renewed logins that the store did not take
 
-  constructor(readonly parts: ProviderLoginParts) {}
+  /** @param refused Ends a browser for which its provider vouches no more. */
+  constructor(
+    readonly parts: ProviderLoginParts,
+    readonly refused: (browser: EndedBrowser) => Promise<void>,
+  ) {}
 
   /**
    * Stores a login.
@@ -102,7 +113,7 @@ export class ProviderLogins {
   }
 
   /**
-   * Returns the identity, renewed after some minutes; `undefined` if the provider ended it.
+   * Returns the identity, renewed after some minutes; `undefined` if the provider refused, or nothing usable is stored.
    * @throws {ERR_AUTHENTICATION_UNAVAILABLE | ERR_RECORD_STORE} If it was unreachable for too long.
    */
   async current(token: string, record: KeptRecord, signal: AbortSignal): Promise<KeptIdentity | undefined> {
@@ -122,36 +133,46 @@ export class ProviderLogins {
   }
 
   async #ask(token: string, record: KeptRecord): Promise<KeptIdentity | undefined> {
-    const { log, renew } = this.parts;
-    const kept = await this.#read(record.key);
-    if (kept === undefined || this.#now() - kept.checked < RENEWED_S) return kept?.identity;
+    const { log, renew, schedule = realTime } = this.parts;
+    const [kept, now] = [await this.#read(record.key), this.#now()];
+    if (kept === undefined || now - kept.checked < RENEWED_S) return kept?.identity;
     const session = unsealed(token, kept.sealed);
     if (session === undefined) return undefined;
-    let latest = kept;
-    const rotated = (refreshToken: string) => {
-      latest = { ...kept, sealed: sealed(token, { ...session, refreshToken }) };
-      return this.#keep(record, latest);
+    const lease = { sealed: sealed(token, session), askedUntil: now + LEASE_S };
+    let latest = { ...kept, made: kept.made + 1, ...lease };
+    if (kept.askedUntil > now || !await this.#keep(record, latest)) {
+      if (now - kept.checked < UNREACHABLE_S) return kept.identity;
+      await new Promise<void>((resolve) => schedule(POLL_MS, resolve));
+      return await this.#ask(token, record);
+    }
+    const keep = async (changes: Partial<KeptLogin>) => {
+      latest = { ...latest, made: latest.made + 2, ...changes }; // a new token counts more than a later lease
+      await this.#keep(record, latest);
     };
+    const rotated = (refreshToken: string) => keep({ sealed: sealed(token, { ...session, refreshToken }) });
     let renewal: Renewal;
     try {
       renewal = await renew(kept.identity, session, rotated);
     } catch (error) {
       log.warn("provider not asked about a browser that is signed in", { method: kept.identity.via, error });
-      if (this.#now() - kept.checked < UNREACHABLE_S) return kept.identity;
+      const age = this.#now() - kept.checked;
+      if (age < UNREACHABLE_S - LEASE_S) return kept.identity; // asked again after the lease
+      await keep({ askedUntil: 0 });
+      if (age < UNREACHABLE_S) return kept.identity;
       throw httpError(
         "ERR_AUTHENTICATION_UNAVAILABLE",
         { seconds: 30, reason: "provider away for too long" },
         error,
       );
     }
-    // Another instance may have renewed it and has the current token.
-    const now = await this.#read(record.key);
-    if (now !== undefined && now.sealed !== latest.sealed) return now.identity;
+    // After the lease, another instance may have asked with the same token, or have a newer one.
+    const stored = await this.#read(record.key);
+    if (stored !== undefined && stored.sealed !== latest.sealed) return await this.#ask(token, record);
     if (renewal.kind === "renewed" && sameName(renewal.identity.dn, kept.identity.dn)) {
       const { identity } = renewal;
       const { authTime } = kept.identity;
       const renewed = { ...identity, authTime: identity.authTime === "now" ? authTime : identity.authTime };
-      await this.#keep(record, { ...latest, identity: renewed, checked: this.#now() });
+      await keep({ identity: renewed, checked: this.#now(), askedUntil: 0 });
       return renewed;
     }
     const reason = renewal.kind === "refused" ? renewal.reason : "it names another user";
@@ -159,28 +180,35 @@ export class ProviderLogins {
       method: kept.identity.via,
       reason,
     });
+    this.#unstored.delete(record.key);
+    await this.refused(record);
     return undefined;
   }
 
-  /** Stores a renewed login. If the store fails, this instance remembers it until the next renewal. */
-  async #keep(record: KeptRecord, content: KeptLogin): Promise<void> {
+  /** Stores a change unless another came first; returns whether it counts. If the store fails, this instance remembers it. */
+  async #keep(record: KeptRecord, login: KeptLogin): Promise<boolean> {
+    const { made, ...content } = login;
     try {
-      await this.parts.records().put(RENEWAL, { ...record, content }, MOST);
+      const stored = await this.parts.records().raise(RENEWAL, { ...record, made, content });
       this.#unstored.delete(record.key);
+      return isJsonObject(stored.content) && stored.content.sealed === content.sealed;
     } catch (error) {
       this.parts.log.warn("renewed login not stored", { method: content.identity.via, error });
-      this.#unstored.set(record.key, content);
+      this.#unstored.set(record.key, login);
+      return true;
     }
   }
 
   async #read(key: string): Promise<KeptLogin | undefined> {
     const record = await this.parts.records().get(RENEWAL, key);
-    const { identity, sealed, checked } = isJsonObject(record?.content) ? record.content : {};
-    if (!isKeptIdentity(identity) || typeof sealed !== "string" || typeof checked !== "number") {
-      return undefined;
-    }
+    const { identity, sealed, checked, askedUntil = 0 } = isJsonObject(record?.content) ? record.content : {};
+    if (record === undefined || !isKeptIdentity(identity) || typeof sealed !== "string") return undefined;
+    if (typeof checked !== "number" || typeof askedUntil !== "number") return undefined;
+    const { made } = record;
     const unstored = this.#unstored.get(key);
-    return unstored !== undefined && unstored.checked >= checked ? unstored : { identity, sealed, checked };
+    return unstored !== undefined && unstored.made > made
+      ? unstored
+      : { made, identity, sealed, checked, askedUntil };
   }
 
   #now(): number {

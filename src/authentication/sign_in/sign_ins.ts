@@ -39,9 +39,11 @@ export class SignIns {
       readonly accountStatus: AskAccountStatus;
       readonly limits: { readonly idleSeconds: number; readonly maxSeconds: number };
       readonly revokeGot: (owner: string, browser: string) => Promise<void>;
+      /** Whether an authenticator signs in browsers at this instance; `isRenewed`: by a provider. */
+      readonly signsIn: (via: string, isRenewed: boolean) => boolean;
     } & ProviderLoginParts,
   ) {
-    this.#logins = new ProviderLogins(parts);
+    this.#logins = new ProviderLogins(parts, (browser) => this.#endBrowsers([browser]));
   }
 
   /** Returns the browser's new secret. @throws {ERR_RECORD_STORE} */
@@ -74,13 +76,15 @@ export class SignIns {
     if (signedIn === undefined || heardOf === undefined) return undefined;
     const { content, owner, made, ends } = signedIn;
     const { identity: first, userName, isRenewed } = isJsonObject(content) ? content : {};
+    // Nothing is ended for what this version or configuration does not accept: those of other instances may.
+    if (!isKeptIdentity(first) || !this.parts.signsIn(first.via, isRenewed === true)) return undefined;
     const identity = isRenewed === true ? await this.#logins.current(token, signedIn, signal) : first;
-    const left = isKeptIdentity(identity)
-      ? await whatIsLeft(identity, this.parts.accountStatus, signal)
-      : undefined;
+    if (identity === undefined || this.parts.derivedUntil(identity) <= this.parts.clock() / 1000) {
+      return undefined;
+    }
+    const left = await whatIsLeft(identity, this.parts.accountStatus, signal);
     if (left === undefined) {
       await this.end(token);
-      if (isRenewed === true) await this.parts.revokeGot(owner, key);
       return undefined;
     }
     const { idleSeconds } = this.parts.limits;

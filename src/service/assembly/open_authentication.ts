@@ -93,6 +93,10 @@ export async function openAuthentication(
       renew: (identity, session, rotated) =>
         renewLogin(authenticators, { identity, session, rotated, judged: observer.judged }),
       revokeGot: async (owner, browser) => await registry?.revokeGot(owner, browser),
+      signsIn: (via, isRenewed) =>
+        authenticators.some(({ name, browserLogin }) =>
+          name === via && (!isRenewed || browserLogin !== undefined)
+        ),
       clock,
       log,
     }),

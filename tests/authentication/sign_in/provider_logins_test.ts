@@ -1,7 +1,8 @@
 /** Browsers whose logins are kept up to date by their provider, and ended by it. */
 import assert from "node:assert/strict";
+import { setImmediate } from "node:timers/promises";
 import type { ProviderSession, Renewal } from "../../../src/authentication/authenticator.ts";
-import { UNREACHABLE_S } from "../../../src/authentication/sign_in/provider_logins.ts";
+import { LEASE_S, UNREACHABLE_S } from "../../../src/authentication/sign_in/provider_logins.ts";
 import { SignIns } from "../../../src/authentication/sign_in/sign_ins.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { httpError, isHttpError } from "../../../src/model/http_error.ts";
@@ -20,6 +21,7 @@ function site() {
     answer: (_rotated: (refreshToken: string) => Promise<void>): Promise<Renewal> =>
       Promise.reject(new Error("nobody is asked")),
   };
+  const pause = { during: () => {} }; // between two looks for the answer that another instance gets
   const clock = () => state.now * 1000;
   const records = openRecordStore(IN_MEMORY, clock);
   const instance = () =>
@@ -35,7 +37,13 @@ function site() {
         return provider.answer(rotated);
       },
       revokeGot: (owner, browser) => Promise.resolve(void state.revoked.push([owner, browser])),
+      signsIn: () => true,
       clock,
+      schedule: (_ms, task) => {
+        pause.during();
+        void setImmediate().then(task);
+        return () => {};
+      },
       log: SILENT,
     });
   const vouches = (more: object = {}): typeof provider.answer => async (rotated) => {
@@ -43,11 +51,24 @@ function site() {
     return { kind: "renewed", identity: { ...ANN, proved: state.now, ...more } };
   };
   const refuses = () => Promise.resolve<Renewal>({ kind: "refused", reason: "locked out" });
+  /** A provider that takes each refresh token once, and answers after `held`. */
+  const rotates = (held: Promise<void>, asked: () => void): typeof provider.answer => {
+    let valid = SESSION.refreshToken;
+    return async (rotated) => {
+      if (state.tokens.at(-1) !== valid) return refuses();
+      const next = valid = `token ${state.asked}`;
+      asked();
+      await held;
+      return await vouches({ role: "admin" })(() => rotated(next));
+    };
+  };
   const begin = (signIns: SignIns, session: ProviderSession = SESSION) =>
     signIns.begin({ identity: ANN, session });
   return {
     state,
     provider,
+    pause,
+    rotates,
     records,
     instance,
     vouches,
@@ -133,6 +154,8 @@ Deno.test("SignIns store a new refresh token before the provider can fail to vou
   };
   assert.ok(await at.instance().find(token, signal));
   at.provider.answer = at.vouches({ role: "admin" });
+  assert.equal((await at.instance().find(token, signal))?.identity.role, "user", "not at each request");
+  at.state.now += LEASE_S;
   assert.equal((await at.instance().find(token, signal))?.identity.role, "admin", "it is asked again");
   assert.deepEqual(at.state.tokens, [SESSION.refreshToken, "new token"]);
 });
@@ -141,14 +164,14 @@ Deno.test("SignIns go on with a renewed login that the store did not take, and s
   using at = site();
   const signIns = at.instance();
   const token = await at.begin(signIns);
-  const put = at.records.put;
-  at.records.put = () => Promise.reject(httpError("ERR_RECORD_STORE", "disk is full"));
+  const { raise } = at.records;
+  at.records.raise = () => Promise.reject(httpError("ERR_RECORD_STORE", "disk is full"));
   at.provider.answer = at.vouches({ role: "admin" });
   at.state.now += 300;
   for (let requests = 0; requests < 2; requests++) {
     assert.equal((await signIns.find(token, signal))?.identity.role, "admin");
   }
-  at.records.put = put;
+  at.records.raise = raise;
   at.state.now += 300;
   assert.ok(await signIns.find(token, signal));
   at.state.now += 300;
@@ -156,7 +179,30 @@ Deno.test("SignIns go on with a renewed login that the store did not take, and s
   assert.deepEqual(at.state.tokens, [SESSION.refreshToken, "token 1", "token 2"]);
 });
 
-Deno.test("an instance whose refresh token another one has used believes that one's answer", async () => {
+for (const [idle, role] of [[300, "user"], [UNREACHABLE_S, "admin"]] as const) {
+  Deno.test(`two instances that a browser asks at once after ${idle} s show the refresh token once`, async () => {
+    using at = site();
+    const [one, two] = [at.instance(), at.instance()];
+    const token = await at.begin(one);
+    at.state.now += idle;
+    const asked = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    at.provider.answer = at.rotates(held.promise, asked.resolve);
+    const both = [one, two].map((each) => each.find(token, signal));
+    await asked.promise;
+    let looks = 0;
+    at.pause.during = () => void (++looks === 3 && held.resolve());
+    const first = await Promise.race(both);
+    assert.equal(first?.identity.role, role, "the identity before, unless it is too old");
+    held.resolve();
+    const roles = (await Promise.all(both)).map((found) => found?.identity.role);
+    assert.deepEqual(roles.sort(), ["admin", role]);
+    assert.deepEqual([at.state.tokens, at.state.revoked], [[SESSION.refreshToken], []]);
+    for (const each of [one, two]) assert.equal((await each.find(token, signal))?.identity.role, "admin");
+  });
+}
+
+Deno.test("an instance asks in place of one that has not answered in time, which then believes the answer", async () => {
   using at = site();
   const [one, two] = [at.instance(), at.instance()];
   const token = await at.begin(one);
@@ -170,9 +216,77 @@ Deno.test("an instance whose refresh token another one has used believes that on
   const slow = one.find(token, signal);
   await asked.promise;
   at.provider.answer = at.vouches({ role: "admin" });
+  at.state.now += LEASE_S - 1;
+  assert.equal((await two.find(token, signal))?.identity.role, "user");
+  at.state.now += 1;
   assert.equal((await two.find(token, signal))?.identity.role, "admin");
   late.resolve(await at.refuses());
   assert.equal((await slow)?.identity.role, "admin");
+  assert.deepEqual(at.state.revoked, []);
+});
+
+Deno.test("a new refresh token counts also if another instance began to ask meanwhile, and is refused", async () => {
+  using at = site();
+  const [one, two] = [at.instance(), at.instance()];
+  const token = await at.begin(one);
+  at.state.now += 300;
+  const [asked, askedToo] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const [held, refused] = [Promise.withResolvers<void>(), Promise.withResolvers<Renewal>()];
+  at.provider.answer = at.rotates(held.promise, asked.resolve);
+  const slow = one.find(token, signal);
+  await asked.promise;
+  at.state.now += LEASE_S;
+  at.provider.answer = () => {
+    askedToo.resolve();
+    return refused.promise;
+  };
+  const other = two.find(token, signal);
+  await askedToo.promise;
+  held.resolve();
+  assert.equal((await slow)?.identity.role, "admin");
+  refused.resolve(await at.refuses());
+  assert.equal((await other)?.identity.role, "admin");
+  assert.deepEqual(at.state.revoked, []);
+});
+
+Deno.test("an instance that cannot store that it asks ends nothing that another one renews", async () => {
+  using at = site();
+  const [one, two] = [at.instance(), at.instance()];
+  const token = await at.begin(one);
+  const [before] = await at.records.list("sign-in-renewal");
+  at.state.now += 300;
+  const asked = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  at.provider.answer = at.rotates(held.promise, asked.resolve);
+  const renewing = one.find(token, signal);
+  await asked.promise;
+  const { get, raise } = at.records;
+  at.records.get = (kind, key) => {
+    if (kind !== "sign-in-renewal") return get.call(at.records, kind, key);
+    at.records.get = get;
+    return Promise.resolve(before); // read before the other instance began to ask
+  };
+  at.records.raise = () => Promise.reject(httpError("ERR_RECORD_STORE", "no connection"));
+  assert.equal((await two.find(token, signal))?.identity.role, "user");
+  assert.equal(at.state.asked, 2);
+  at.records.raise = raise;
+  held.resolve();
+  assert.equal((await renewing)?.identity.role, "admin");
+  assert.equal((await two.find(token, signal))?.identity.role, "admin");
+  assert.deepEqual(at.state.revoked, []);
+});
+
+Deno.test("a browser that signs out while another request of it is under way keeps its tokens", async () => {
+  using at = site();
+  const signIns = at.instance();
+  const token = await at.begin(signIns);
+  const { get } = at.records;
+  at.records.get = async (kind, key) => {
+    if (kind === "sign-in-renewal") await signIns.end(token);
+    return await get.call(at.records, kind, key);
+  };
+  assert.equal(await signIns.find(token, signal), undefined);
+  assert.deepEqual(at.state.revoked, []);
 });
 
 Deno.test("the store has no refresh token that could be used, and what somebody else has written there counts for nothing", async () => {
