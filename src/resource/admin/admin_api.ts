@@ -14,6 +14,7 @@ import type { Ban, BanSubject, Failure } from "../../throttling/ban.ts";
 import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import type { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
 import type { ThrottlingNews } from "../../throttling/memory.ts";
+import { refusedFiles } from "../../watch/watched_file.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import type { AccountReport } from "./account_report.ts";
 import {
@@ -104,6 +105,7 @@ export class AdminApi {
       certificate: certificate(),
       bans: throttle.memory.banCounts(),
       sinks: sinks.states,
+      refusedFiles: refusedFiles(),
       shares: await sharing?.store.count().catch(undefinedIfAway),
       cluster: cluster && {
         instances: cluster.register.known,

@@ -50,6 +50,12 @@ const CASES: readonly (readonly [what: string, answer: unknown, status: number, 
     `AUTHSERVER WARNING - the configuration on disk is not in use | ${DATA}\n`,
   ],
   [
+    "a file cannot be used",
+    { ...WELL, refusedFiles: ["conf/users.txt:3: expected UTF-8 text"] },
+    1,
+    `AUTHSERVER WARNING - a file on disk is not in use: conf/users.txt:3: expected UTF-8 text | ${DATA}\n`,
+  ],
+  [
     "the core does not answer",
     { coreDiagnostic: "no answer", sessions: WELL.sessions },
     2,
