@@ -84,7 +84,6 @@ export const OUTPUT: Readonly<Record<string, JsonMembers>> = {
       "true: the configuration accepts a certificate of the daemon that proves nothing",
     "servers[].version?": "Version of the daemon",
     "servers[].sessionLimit?": "Maximum number of concurrent sessions of a user",
-    "servers[].reservationsDiagnostic?": "Why the current version of the reservations file is not in effect",
     "identityProviders[]?": "Systems that authenticators use",
     "identityProviders[].method?": "Authenticator that uses the system",
     "identityProviders[].remote?": "host:port",
@@ -117,6 +116,8 @@ export const OUTPUT: Readonly<Record<string, JsonMembers>> = {
     "sinks[].since?": "Time of the first failed write",
     "sinks[].lost": "Lines or records lost since the start",
     "sinks[].refusing?": "true: requests that need an audit line get 503 (container.audit.required)",
+    "refusedFiles[]":
+      "Errors in files (users, keys, attributes, reservations, certificates) whose version on disk is not in use",
     "sessions.granted": "Sessions since the start",
     "sessions.refused": "Rejected sessions since the start",
     "memoryBytes": "Resident memory of the process, in bytes",

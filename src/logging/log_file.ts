@@ -1,6 +1,7 @@
 import { AppendFile, type Rotation } from "./append_file.ts";
 import { asJsonLines } from "./line_forms.ts";
 import { createLogger, formatLine, type LineSink, type Logger } from "./logger.ts";
+import { OutputQueue } from "./output_queue.ts";
 import { Sink, type SinkState } from "./sink.ts";
 
 interface LogOptions extends Rotation {
@@ -83,8 +84,8 @@ function attempt(sink: Sink, lines: number, write: () => void, to?: string): voi
   sink.written();
 }
 
-/** Writes to standard output, for the journal or start-up log. @throws If it is closed or full. */
-export function toConsole(text: string): void {
-  const bytes = new TextEncoder().encode(text);
-  for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));
-}
+/** Standard output, for the journal or start-up log. */
+export const CONSOLE = new OutputQueue(Deno.stdout);
+
+/** @throws If standard output is closed or full, or its reader too slow. */
+export const toConsole: Console = (text) => CONSOLE.write(text);

@@ -42,6 +42,9 @@ export const FAMILIES = {
   authserver_config_last_reload_timestamp_seconds: gauge(
     "When the configuration was last read, successfully or not, in seconds since the epoch",
   ),
+  authserver_refused_files: gauge(
+    "Errors in files (users, keys, attributes, reservations, certificates) whose version on disk is not in use",
+  ),
   authserver_sink_up: gauge(
     "1 if the sink (audit, log, console, database, webhook, mail) works, else 0; authserver status has the reason",
     "sink",

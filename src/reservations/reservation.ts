@@ -64,7 +64,6 @@ export interface ReservationRegistry {
   limitFor(uid: string | undefined): number;
   descriptionsFor(uid: string | undefined): readonly string[];
   list(): readonly Reservation[]; // current and future reservations
-  readonly diagnostic?: string; // why the newest version of the file is not in effect
   close(): void;
 }
 

@@ -41,9 +41,6 @@ export async function openReservationRegistry(options: RegistryOptions): Promise
       const at = clock();
       return watched.current.filter(({ to }) => at < to);
     },
-    get diagnostic() {
-      return watched.diagnostic;
-    },
     close: () => watched.close(),
   };
 }

@@ -33,11 +33,21 @@ export function stampOf({ mtime, ctime, size, ino, dev }: Deno.FileInfo): string
 export interface WatchedFile<T> {
   readonly path: string;
   readonly current: T; // last good content
-  readonly diagnostic?: string; // problem of the newest version, if unusable
   /** Checks the file now, without waiting for a quiet interval. */
   check(): Promise<void>;
   /** Stops at once and drops a running read. */
   close(): void;
+}
+
+/** Diagnostics of the watched files of this thread. */
+const DIAGNOSTICS = new Map<{ readonly path: string }, string>();
+
+/** Returns the first diagnostic of each watched file of this thread whose version on disk is not in use. */
+export function refusedFiles(): string[] {
+  return [...DIAGNOSTICS].map(([{ path }, diagnostic]) => {
+    const [first = ""] = diagnostic.split("\n", 1);
+    return first.includes(path) ? first : `${path}: ${first}`;
+  });
 }
 
 /** Default polling interval. */
@@ -118,7 +128,6 @@ class PolledFile<T> implements WatchedFile<T> {
   readonly #source: FileSource;
   readonly #intervalMs: number;
   #version: Version<T>;
-  #diagnostic: string | undefined;
   #digest: string; // newest version, used or refused
   #seen: string | undefined; // last stamp
   #looksAtRest = 0; // consecutive polls with this stamp
@@ -144,16 +153,13 @@ class PolledFile<T> implements WatchedFile<T> {
     return this.#version.content;
   }
 
-  get diagnostic(): string | undefined {
-    return this.#diagnostic;
-  }
-
   check(): Promise<void> {
     return this.#enqueue(true);
   }
 
   close(): void {
     this.#closed = true;
+    DIAGNOSTICS.delete(this);
     this.#cancel?.();
   }
 
@@ -204,9 +210,8 @@ class PolledFile<T> implements WatchedFile<T> {
 
   async #take(bytes: Uint8Array<ArrayBuffer> | undefined): Promise<void> {
     const digest = bytes === undefined ? ABSENT : await digestOf(bytes);
-    if (digest === this.#version.digest && this.#diagnostic !== undefined) {
+    if (digest === this.#version.digest && DIAGNOSTICS.delete(this)) {
       this.#digest = digest;
-      this.#diagnostic = undefined;
       this.options.log.info("file usable again, with the content in use", { file: this.path });
     }
     if (digest === this.#digest) return;
@@ -215,7 +220,7 @@ class PolledFile<T> implements WatchedFile<T> {
       if (this.#closed) return;
       this.#version = { content, digest };
       this.#digest = digest;
-      this.#diagnostic = undefined;
+      DIAGNOSTICS.delete(this);
     } catch (error) {
       this.#httpError(digest, error);
       return;
@@ -234,7 +239,7 @@ class PolledFile<T> implements WatchedFile<T> {
   #httpError(digest: string, error: unknown): void {
     if (this.#closed || digest === this.#digest) return;
     this.#digest = digest;
-    this.#diagnostic = error instanceof Error ? error.message : String(error);
+    DIAGNOSTICS.set(this, error instanceof Error ? error.message : String(error));
     const stays = this.#version.digest === ABSENT ? "it counts as absent" : "the last good content stays";
     this.options.log.error(`file not usable, ${stays}`, { file: this.path, error });
   }

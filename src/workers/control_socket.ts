@@ -68,7 +68,7 @@ export class ControlSocket {
     }
   }
 
-  /** Stops listening and removes the socket. Running requests still get their replies. */
+  /** Stops listening and removes the socket, or logs why it cannot. Running requests still get their replies. */
   async close(): Promise<void> {
     this.#closed = true;
     this.listener.close();
@@ -77,7 +77,9 @@ export class ControlSocket {
       if (!this.#asked.has(connection)) hangUp(connection);
     }
     await this.#accepting;
-    await unlessAbsent(Deno.remove(this.path));
+    await unlessAbsent(Deno.remove(this.path)).catch((error) =>
+      this.parts.log.warn("control socket not removed", { path: this.path, error })
+    );
   }
 
   async #accept(): Promise<void> {

@@ -18,6 +18,7 @@ interface Core {
 }
 
 let core: Promise<Core | undefined> | undefined;
+const edges = new Map<string, EdgeChannel>();
 
 hear((message: ToCoreWorker) => {
   switch (message.kind) {
@@ -25,7 +26,12 @@ hear((message: ToCoreWorker) => {
       core = start(message);
       break;
     case "channel":
-      void core?.then((running) => running && channel(message.port, running));
+      void core?.then((running) =>
+        running && edges.set(message.edge, new EdgeChannel(message.port, running.service.answer, running.log))
+      );
+      break;
+    case "edge-lost":
+      void core?.then(() => edges.get(message.edge)?.lose()).then(() => edges.delete(message.edge));
       break;
     case "admin":
       void core?.then((running) => running && answerAdmin(message, running));
@@ -102,8 +108,4 @@ async function answerAdmin(
   } catch (error) {
     post({ id, failed: error instanceof Error ? error.message : String(error) });
   }
-}
-
-function channel(port: MessagePort, { service, log }: Core): void {
-  new EdgeChannel(port, (request, signal) => service.answer(request, signal), log);
 }

@@ -107,9 +107,9 @@ export class Cores {
 
   /** Notes that the edge has no more requests for a core; absent `generation`: for any. */
   letGo(edge: ServingEdge, generation?: number): void {
-    if (generation === undefined) this.#restartPolicy.current?.edges.delete(edge);
+    if (generation === undefined) this.#restartPolicy.current?.lose(edge);
     for (const core of this.#leaving) {
-      if (generation === undefined || core.generation === generation) core.edges.delete(edge);
+      if (generation === undefined || core.generation === generation) core.lose(edge);
     }
     this.#dismissIdle();
   }

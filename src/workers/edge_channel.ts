@@ -27,6 +27,12 @@ export class EdgeChannel {
     this.#end = new ChannelEnd(port, (message) => this.#receive(message));
   }
 
+  /** Takes all clients for gone. */
+  lose(): void {
+    this.#end.close();
+    for (const id of this.#underWay.numbers()) this.#receive({ kind: "gone", id });
+  }
+
   #receive(message: ChannelMessage): void {
     if (!("kind" in message)) {
       if (message[0] === "request") void this.#serve(message);

@@ -21,13 +21,14 @@ interface ServiceState {
 
 async function coreStatus(
   supervisor: ServiceState,
-): Promise<CoreStatus | { readonly diagnostic: string }> {
+): Promise<CoreStatus | Pick<CoreStatus, "refusedFiles"> & { readonly diagnostic: string }> {
+  const { refusedCertificates } = supervisor.reports;
   try {
     const answer = await supervisor.call({ command: "status" }, CORE_MS);
-    if ("status" in answer) return answer.status;
-    throw new TypeError("the core answered another request");
+    if (!("status" in answer)) throw new TypeError("the core answered another request");
+    return { ...answer.status, refusedFiles: [...refusedCertificates, ...answer.status.refusedFiles] };
   } catch (error) {
-    if (error instanceof NoAnswer) return { diagnostic: error.message };
+    if (error instanceof NoAnswer) return { diagnostic: error.message, refusedFiles: refusedCertificates };
     throw error;
   }
 }
@@ -58,6 +59,7 @@ export async function serviceStatus(
       lost,
       refusing: name === "audit" && failure !== undefined && supervisor.auditRequired ? true : undefined,
     })),
+    refusedFiles: core.refusedFiles,
     sessions: sessionsIn(counters.samples),
     memoryBytes: Deno.memoryUsage().rss,
     eventLoopLagMs: Object.fromEntries(lagMs),
@@ -147,6 +149,7 @@ async function samples(supervisor: ServiceState): Promise<Sample[]> {
       sample("authserver_sink_up", { sink: name }, failure === undefined ? 1 : 0),
       sample("authserver_sink_lost_total", { sink: name }, lost),
     ]),
+    sample("authserver_refused_files", {}, core.refusedFiles.length),
     ...("diagnostic" in core ? [] : samplesOfCore(core)),
     ...counters.samples,
   ];

@@ -98,8 +98,13 @@ export class ServingCore {
   channel(edge: ServingEdge): void {
     const { port1, port2 } = new MessageChannel();
     this.edges.add(edge);
-    this.#worker.tell({ kind: "channel", port: port1 }, [port1]);
+    this.#worker.tell({ kind: "channel", port: port1, edge: edge.id }, [port1]);
     edge.channel(this.generation, port2);
+  }
+
+  /** Has the core give up what it still does for an edge. */
+  lose(edge: ServingEdge): void {
+    if (this.edges.delete(edge)) this.tell({ kind: "edge-lost", edge: edge.id });
   }
 
   /** Waits for running work with the daemons, then ends. @param last Whether the service ends with it. */

@@ -29,6 +29,7 @@ interface EdgeParts {
 
 /** Worker of a listening edge, for the supervisor. */
 export class ServingEdge {
+  readonly id = crypto.randomUUID();
   readonly address: string; // it listens on, looked up
   readonly #worker: WorkerThread<ToEdgeWorker>;
   port = 0;

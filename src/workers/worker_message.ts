@@ -31,7 +31,9 @@ export type ToEdgeWorker =
 export type ToCoreWorker =
   /** The core posts {@link FromCore} messages to the port. */
   | { readonly kind: "start"; readonly options: ServiceOptions; readonly port: MessagePort }
-  | { readonly kind: "channel"; readonly port: MessagePort }
+  | { readonly kind: "channel"; readonly port: MessagePort; readonly edge: string }
+  /** Ends the channel to an edge that is gone, or has no more requests. */
+  | { readonly kind: "edge-lost"; readonly edge: string }
   | { readonly kind: "admin"; readonly id: number; readonly request: AdminRequest }
   | { readonly kind: "adopt"; readonly update: LoginUpdate }
   | { readonly kind: "material"; readonly material: TlsMaterial }

@@ -40,6 +40,7 @@ export class WorkerReports {
   readonly ownLagMs = new Map<string, number>();
   /** The start counts as a success. */
   lastReload: LastReload = { at: Date.now(), ok: true, diagnostics: [] };
+  refusedCertificates: readonly string[] = []; // errors of the last renewal, since the last successful reload
   readonly #delays = new DurationHistogram();
   #config: ReportsConfig;
   #audit: KeptLines;
@@ -99,6 +100,7 @@ export class WorkerReports {
   /** Remembers, counts and audits a reload. @param diagnostics Absent: it succeeded. */
   reloaded(diagnostics?: readonly string[]): void {
     const ok = diagnostics === undefined;
+    if (ok) this.refusedCertificates = [];
     this.lastReload = { at: Date.now(), ok, diagnostics: diagnostics ?? [] };
     this.counters.count("authserver_config_reloads_total", { result: ok ? "ok" : "failed" });
     this.audit({ event: "reload", decision: ok ? "granted" : "refused", reason: diagnostics?.[0] });

@@ -1,5 +1,6 @@
 /** The service as `authserver serve` runs it, under a manager that gives it a second to stop: `hasty_service.ts CONFIGURATION`. */
 import { startService } from "../../src/command/serving/running_service.ts";
+import { CONSOLE } from "../../src/logging/log_file.ts";
 import { ServiceManager } from "../../src/command/serving/service_manager.ts";
 
 const [file = ""] = Deno.args;
@@ -8,4 +9,5 @@ const service = await startService(file, (diagnostic) => console.error(diagnosti
 });
 Deno.addSignalListener("SIGTERM", service.stop);
 await service.stopped;
+await CONSOLE.flush();
 Deno.exit(0); // as main.ts does

@@ -30,10 +30,13 @@ Deno.test("LogFile writes each line to console and file; without a file to the c
 
 Deno.test("toConsole() writes all of a text, and fails where nobody reads", async () => {
   const text = `first ${"\u00e4\u{1f600}".repeat(40_000)} last\n`;
-  const code = `import { toConsole } from ${
+  const code = `import { CONSOLE, toConsole } from ${
     JSON.stringify(new URL("../../src/logging/log_file.ts", import.meta.url))
   };
-    toConsole("first " + "\\u00e4\\u{1f600}".repeat(40_000) + " last\\n");`;
+    toConsole("first " + "\\u00e4\\u{1f600}".repeat(40_000) + " last\\n");
+    await CONSOLE.flush();
+    toConsole("");
+    Deno.exit(0);`;
   const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["eval", code] }).output();
   assert.equal(new TextDecoder().decode(stdout), text);
   const { success, stderr } = await new Deno.Command("sh", {

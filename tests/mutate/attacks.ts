@@ -232,7 +232,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Using a share beyond its owner's rights"],
     broken: "the account is not looked up with each use",
     file: "src/resource/share/share_owners.ts",
-    change: instead("return now?.uid === uid && hasGroups ? now", "return hasGroups ? now"),
+    change: instead("return now?.uid === uid && hasGroups(now, gid) ? now", "return hasGroups ? now"),
     tests: ["tests/resource/share"],
   },
   {
@@ -946,7 +946,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Pointing a share at files of an account or group that its owner has lost"],
     broken: "a share is changed or pointed at another path without its group",
     file: "src/resource/share/share_owners.ts",
-    change: instead("now?.uid === uid && hasGroups ? now", "now?.uid === uid ? now"),
+    change: instead("now?.uid === uid && hasGroups(now, gid) ? now", "now?.uid === uid ? now"),
     tests: ["tests/attack/lost_account_test.ts"],
   },
   {

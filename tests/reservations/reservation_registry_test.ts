@@ -2,6 +2,7 @@ import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { createLogger } from "../../src/logging/logger.ts";
 import { hostZone, openReservationRegistry } from "../../src/reservations/reservation_registry.ts";
+import { refusedFiles } from "../../src/watch/watched_file.ts";
 import { NO_RESERVATIONS } from "../../src/reservations/reservation.ts";
 
 const NIGHT = { name: "night", from: "2026-01-05 20:00", to: "2026-01-05 23:00", uids: ["ann"] };
@@ -108,14 +109,15 @@ Deno.test("openReservationRegistry() begins without reservations beside a broken
   await using made = await open("{");
   const { registry, file } = made;
   assert.deepEqual(registry.list(), []);
-  assert.equal(registry.diagnostic, `${file}:1: expected a name in "quotes", found the end`);
+  assert.deepEqual(refusedFiles(), [`${file}:1: expected a name in "quotes", found the end`]);
   assert.match(
     await made.logged("not usable"),
     /error file not usable, it counts as absent .*:1: expected a name/,
   );
   await made.write({ reservations: [NIGHT] });
   await made.logged("file read again");
-  assert.deepEqual([registry.list().length, registry.diagnostic], [1, undefined]);
+  assert.equal(registry.list().length, 1);
+  assert.deepEqual(refusedFiles(), []);
 });
 
 Deno.test("openReservationRegistry() reads files of 4 MiB, and no larger ones", async () => {
@@ -124,7 +126,7 @@ Deno.test("openReservationRegistry() reads files of 4 MiB, and no larger ones", 
   assert.equal(made.registry.list().length, 1);
   await using larger = await open(`${most} `);
   assert.deepEqual(larger.registry.list(), []);
-  assert.match(larger.registry.diagnostic ?? "", /expected at most 4194304$/);
+  assert.match(refusedFiles().join("\n"), /expected at most 4194304$/);
 });
 
 Deno.test("hostZone() names a time zone", () =>

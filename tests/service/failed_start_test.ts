@@ -58,7 +58,7 @@ Deno.test("a service starts with an invalid reservations file, and its status na
   try {
     const answer = await service.admin.call({ command: "status" });
     assert("status" in answer);
-    assert.equal(answer.status.servers[0]?.reservationsDiagnostic, formatDiagnostic(found));
+    assert.deepEqual(answer.status.refusedFiles, [formatDiagnostic(found)]);
   } finally {
     await service.close();
   }

@@ -1,6 +1,8 @@
 /** Certificates that are renewed while the service runs. */
 import assert from "node:assert/strict";
 import { connect } from "node:tls";
+import { runCommand } from "../../src/command/run_command.ts";
+import { recordedIo } from "../command/recorded_io.ts";
 import { once } from "node:events";
 import { ALICE, runService, settled, type SystemUnderTest } from "./running_service.ts";
 
@@ -40,12 +42,26 @@ Deno.test("renewed certificates are shown from the next handshake on, to clients
   await system.logged(/new certificates cannot be used, the ones before stay/, lines);
   assert.match(await system.logged(/ error configuration diagnostic=/, lines), /auth-cert\.pem/);
   assert.equal(await shownName(system), "RENEWED");
+  const status = async () => {
+    const io = recordedIo();
+    return [await runCommand(["status", "--nagios", "--config", system.main], io), io.out];
+  };
+  const [code, said] = await status();
+  assert.match(
+    `${code} ${said}`,
+    /^1 AUTHSERVER WARNING - a file on disk is not in use: .*auth-cert\.pem/,
+  );
 
   lines = system.log.length;
   const other = system.authority.issue({ subject: "CN=OTHER", names });
   await system.replace("conf/auth-cert.pem", other.certificate); // without its key
   await system.logged(/new certificates cannot be used, the ones before stay/, lines);
   assert.equal(await shownName(system), "RENEWED");
+
+  lines = system.log.length;
+  await system.replace("conf/auth-cert.pem", renewed.certificate);
+  await system.logged(/certificates renewed/, lines);
+  assert.equal((await status())[0], 0);
 });
 
 Deno.test("renewed certificates are shown while another file or the configuration on disk is unusable", async () => {

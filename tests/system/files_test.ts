@@ -1,5 +1,7 @@
 /** Data files that change while the service runs (design note 6): in use as soon as they are whole, or not at all. */
 import assert from "node:assert/strict";
+import { runCommand } from "../../src/command/run_command.ts";
+import { recordedIo } from "../command/recorded_io.ts";
 import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS, runService } from "./running_service.ts";
 
 const BOB = ["bob", "builder-99"] as const;
@@ -13,6 +15,13 @@ async function noticed(change: () => Promise<void>, line: RegExp): Promise<void>
   const before = system.log.length;
   await change();
   await system.logged(line, before);
+}
+
+/** What `authserver status` says. */
+async function status() {
+  const io = recordedIo();
+  const code = await runCommand(["status", "--config", system.main], io);
+  return { code, out: io.out };
 }
 
 const statusOf = async (as: readonly [string, string]) => (await system.ask("/rest/auth", { as })).status;
@@ -33,6 +42,17 @@ Deno.test("a user removed from the password file is gone, and only that one", as
     /file not usable, the last good content stays.*users\.txt/,
   );
   assert.deepEqual([await statusOf(ALICE), await statusOf(BOB)], [200, 200]);
+  const { code, out } = await status();
+  assert.deepEqual(
+    [code, /Problems:\n {2}a file on disk is not in use: \S+users\.txt.* UTF-8/.test(out)],
+    [
+      1,
+      true,
+    ],
+    out,
+  );
+  await noticed(() => system.replace("conf/users.txt", PASSWORDS), /file read again.*users\.txt/);
+  assert.equal((await status()).code, 0);
 });
 
 Deno.test("a broken map file changes nothing and says where it is broken; a good one is taken over", async () => {

@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
-import { until } from "../fixtures/deadline.ts";
+import { closeSync, constants, openSync, readSync, writeSync } from "node:fs";
+import { inTime, until } from "../fixtures/deadline.ts";
+import { ask } from "./ask.ts";
 import { ALICE, createSite, runAt, settled, type SystemUnderTest } from "./running_service.ts";
 import { runFromSource } from "./service_process.ts";
 
@@ -172,23 +174,16 @@ Deno.test("with container.audit.required, no request takes effect that needs an 
   assert.doesNotMatch(lines, /ERR_AUDIT_UNAVAILABLE/);
 });
 
+/** Runs the service of a site with a file or pipe as standard output. */
+function serveInto(output: string, { main }: Located): Deno.ChildProcess {
+  const command = [Deno.execPath(), ...runFromSource(), "serve", "--config", main];
+  const args = ["-c", 'exec "$@" >"$0"', output, ...command];
+  return new Deno.Command("sh", { args, stdin: "null", stdout: "null", stderr: "null" }).spawn();
+}
+
 Deno.test("a full console is in status and once in the log file as error, and the service serves", async () => {
   await using site = await createSite();
-  const child = new Deno.Command("sh", {
-    args: [
-      "-c",
-      'exec "$@" >/dev/full',
-      "sh",
-      Deno.execPath(),
-      ...runFromSource(),
-      "serve",
-      "--config",
-      site.main,
-    ],
-    stdin: "null",
-    stdout: "null",
-    stderr: "null",
-  }).spawn();
+  const child = serveInto("/dev/full", site);
   const log = () => Deno.readTextFile(`${site.folder}/logs/authserver.log`).catch(() => "");
   try {
     await until(async () => /service started/.test(await log()));
@@ -201,4 +196,49 @@ Deno.test("a full console is in status and once in the log file as error, and th
     child.kill("SIGTERM");
     await child.status;
   }
+});
+
+/** Makes a named pipe that takes only so many bytes. @returns Its end for reading, open. */
+async function almostFullPipe(path: string, left: number): Promise<number> {
+  await new Deno.Command("mkfifo", { args: [path] }).output();
+  const pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  const filler = new Uint8Array(left);
+  assert.throws(() => {
+    for (;;) writeSync(pipe, filler);
+  }, { code: "EAGAIN" });
+  readSync(pipe, filler);
+  return pipe;
+}
+
+Deno.test("a console that nobody reads holds up neither audit lines, operators nor the end of the service", async () => {
+  const LEFT = 8192;
+  await using site = await createSite({
+    servers: { HPC: [{ maxSessions: 1000 }] },
+    properties: { "container.audit.required": "true" },
+  });
+  const pipe = await almostFullPipe(`${site.folder}/pipe`, LEFT);
+  const child = serveInto(`${site.folder}/pipe`, site);
+  const read = (name: string) => Deno.readTextFile(`${site.folder}/logs/${name}`).catch(() => "");
+  const log = () => read("authserver.log");
+  try {
+    await until(async () => /service started/.test(await log()));
+    const [, port] = /service started .*port=(\d+)/.exec(await log()) ?? [];
+    const url = `https://localhost:${port}/rest/auth/HPC`;
+    const granted: string[] = [];
+    while ((await log()).length < 2 * LEFT) {
+      const body = { serverPath: "" };
+      const { status, headers } = await ask(url, site.authority.certificate, { as: ALICE, body });
+      assert.equal(status, 200);
+      granted.push(String(headers["x-request-id"]));
+      await until(async () => (await read("audit.log")).includes(granted.at(-1) ?? ""), {
+        what: "its audit line",
+      });
+    }
+    assert.deepEqual((await sinks(site))["audit"], { name: "audit", state: "written", lost: 0 });
+  } finally {
+    child.kill("SIGTERM");
+    const { code } = await inTime(child.status, "the end of the service").finally(() => closeSync(pipe));
+    assert.equal(code, 0);
+  }
+  assert.match(await log(), / stopped\n$/);
 });

@@ -50,9 +50,18 @@ Deno.test("when the core dies requests get 503 with Retry-After, and a new core 
   assert.equal(ready.json().generation, 2);
 });
 
-Deno.test("when the edge dies another one listens on the same port", async () => {
+Deno.test("when the edge dies the core gives up its requests, and another one listens on the same port", async () => {
+  const caCerts = [mortal.authority.certificate];
+  const caller = await Deno.connectTls({ hostname: "localhost", port: mortal.port, caCerts });
+  await caller.write(new TextEncoder().encode(
+    `POST /rest/auth/HPC HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${btoa(ALICE.join(":"))}\r\n` +
+      "Content-Type: application/json\r\nContent-Length: 20\r\nExpect: 100-continue\r\n\r\n",
+  ));
+  await caller.read(new Uint8Array(100)); // the core wants the body
   kill("edge");
   await mortal.logged(/error edge died, starting another/);
+  await mortal.logged(/request answered .*method=POST .*status=400 .*The request ended early/);
+  caller.close();
   await mortal.logged(/worker replaced what=edge/);
   assert.equal((await mortal.ask("/rest/auth/HPC", POST)).status, 200);
 });

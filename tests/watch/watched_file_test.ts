@@ -6,11 +6,17 @@ import {
   DISK,
   type FileSource,
   LOOK_MS,
+  refusedFiles,
   REST_MS,
   type WatchedFile,
   watchFile,
   type WatchOptions,
 } from "../../src/watch/watched_file.ts";
+
+/** The first diagnostic of a file whose version on disk is not in use. */
+function diagnosticOf({ path }: WatchedFile<unknown>): string | undefined {
+  return refusedFiles().find((diagnostic) => diagnostic.includes(path));
+}
 
 /** Refuses texts that hold `broken`. */
 function parse(text: string): string {
@@ -95,7 +101,7 @@ scene("watchFile() reads the first content and is silent about it", async ({ wat
   let told = 0;
   const file = await watch({ onChange: () => told++ });
   assert.equal(file.current, "first");
-  assert.equal(file.diagnostic, undefined);
+  assert.equal(diagnosticOf(file), undefined);
   assert.equal(file.path, path);
   assert.equal(told, 0);
   assert.deepEqual(lines, []);
@@ -201,7 +207,7 @@ scene("WatchedFile keeps the last good content beside a broken one, and says so 
   await file.check();
   await file.check();
   assert.equal(file.current, "first");
-  assert.equal(file.diagnostic, "this is broken");
+  assert.equal(diagnosticOf(file), `${path}: this is broken`);
   const complaint =
     `error file not usable, the last good content stays file=${path} error="SyntaxError: this is broken"`;
   assert.deepEqual(lines, [complaint]);
@@ -213,8 +219,28 @@ scene("WatchedFile keeps the last good content beside a broken one, and says so 
   await write("second");
   await file.check();
   assert.equal(file.current, "second");
-  assert.equal(file.diagnostic, undefined);
+  assert.equal(diagnosticOf(file), undefined);
 });
+
+scene(
+  "refusedFiles() has a diagnostic of each broken file, until it is usable or no longer watched",
+  async (scene) => {
+    const { path, watch, write } = scene;
+    const refused = () => refusedFiles().filter((diagnostic) => diagnostic.includes(path));
+    const [first, second] = [await watch(), await watch()];
+    await write("broken");
+    await first.check();
+    assert.deepEqual(refused(), [`${path}: this is broken`]);
+    await second.check();
+    await write(new Uint8Array([0x61, 0xff]));
+    await first.check();
+    first.close();
+    assert.deepEqual(refused(), [`${path}: this is broken`]);
+    await write("second");
+    await second.check();
+    assert.deepEqual(refused(), []);
+  },
+);
 
 scene(
   "WatchedFile is content again when a broken file is restored",
@@ -225,7 +251,7 @@ scene(
     await file.check();
     await write("first");
     await file.check();
-    assert.equal(file.diagnostic, undefined);
+    assert.equal(diagnosticOf(file), undefined);
     assert.equal(lines.at(-1), `info  file usable again, with the content in use file=${path}`);
     assert.equal(told, 0);
   },
@@ -238,7 +264,7 @@ scene(
     await write(new Uint8Array([0x61, 0xff]));
     await file.check();
     assert.equal(file.current, "first");
-    assert.equal(file.diagnostic, `${path}:1: expected UTF-8 text`);
+    assert.equal(diagnosticOf(file), `${path}:1: expected UTF-8 text`);
   },
 );
 
@@ -250,11 +276,11 @@ scene(
     await file.check();
     await file.check();
     assert.equal(file.current, "first");
-    assert.equal(file.diagnostic, `the file ${path} is gone`);
+    assert.equal(diagnosticOf(file), `the file ${path} is gone`);
     assert.equal(lines.length, 1);
     await write("first");
     await file.check();
-    assert.equal(file.diagnostic, undefined);
+    assert.equal(diagnosticOf(file), undefined);
   },
 );
 
@@ -270,7 +296,7 @@ scene(
     await Deno.remove(path);
     await file.check();
     assert.equal(file.current, "nobody");
-    assert.equal(file.diagnostic, undefined);
+    assert.equal(diagnosticOf(file), undefined);
     await write("first");
     await file.check();
     assert.equal(file.current, "first");
@@ -297,7 +323,7 @@ for (
       let told = 0;
       const file = await watch({ fallback: "nobody", maxBytes: 10, onChange: () => told++ });
       assert.equal(file.current, "nobody");
-      assert.match(file.diagnostic ?? "", diagnostic);
+      assert.match(diagnosticOf(file) ?? "", diagnostic);
       await file.check();
       assert.equal(lines.length, 1, lines.join("\n"));
       assert.ok(
@@ -308,7 +334,7 @@ for (
 
       await Deno.remove(path);
       await file.check();
-      assert.equal(file.diagnostic, undefined);
+      assert.equal(diagnosticOf(file), undefined);
       await write("second");
       await file.check();
       assert.equal(file.current, "second");
@@ -330,11 +356,11 @@ scene("WatchedFile keeps the last good content while the file cannot be read", a
   await file.check();
   await file.check();
   assert.equal(file.current, "first");
-  assert.equal(file.diagnostic, "no");
+  assert.equal(diagnosticOf(file), `${file.path}: no`);
   assert.equal(lines.length, 1);
   readable = true;
   await file.check();
-  assert.equal(file.diagnostic, undefined);
+  assert.equal(diagnosticOf(file), undefined);
 });
 
 scene(
@@ -533,7 +559,7 @@ scene("WatchedFile survives a listener that throws", async ({ watch, write, line
   await write("second");
   await file.check();
   assert.equal(file.current, "second");
-  assert.equal(file.diagnostic, undefined);
+  assert.equal(diagnosticOf(file), undefined);
   assert.match(lines.at(-1) ?? "", /^error listener to a file failed/);
 });
 
@@ -566,7 +592,7 @@ scene(
     const file = await watch({ maxBytes: 16 });
     await Deno.writeTextFile(path, "x".repeat(17));
     await file.check();
-    assert.match(file.diagnostic ?? "", /17 bytes: expected at most 16/);
+    assert.match(diagnosticOf(file) ?? "", /17 bytes: expected at most 16/);
     assert.notEqual(file.current, "x".repeat(17));
   },
 );
@@ -620,12 +646,12 @@ for (const [what, put] of ENDLESS) {
       await Deno.remove(path);
       await put(path);
       await file.check();
-      assert.match(file.diagnostic ?? "", /is no regular file|is a folder/);
+      assert.match(diagnosticOf(file) ?? "", /is no regular file|is a folder/);
       assert.equal(file.current, "first");
       await Deno.remove(path);
       await write("second");
       assert.equal(await next(), "second", "who was removed meanwhile does not get in");
-      assert.equal(file.diagnostic, undefined);
+      assert.equal(diagnosticOf(file), undefined);
     },
   );
 }
@@ -667,9 +693,9 @@ Deno.test("WatchedFile forgets its diagnostic when a file that could not be look
   const { state, file } = await settled("a");
   state.error = new Deno.errors.PermissionDenied("no way");
   await file.check();
-  assert.match(file.diagnostic ?? "", /no way/);
+  assert.match(diagnosticOf(file) ?? "", /no way/);
   state.error = undefined;
   await file.check();
-  assert.deepEqual([file.diagnostic, file.current], [undefined, "a"]);
+  assert.deepEqual([diagnosticOf(file), file.current], [undefined, "a"]);
   file.close();
 });

@@ -1,4 +1,4 @@
-import { until } from "../fixtures/deadline.ts";
+import { inTime, until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { type Answer, HeaderList, type HttpRequest } from "../../src/model/http_message.ts";
@@ -18,12 +18,15 @@ const GET: HttpRequest = {
 const NEVER = new AbortController().signal;
 
 /** Both ends of a channel with an answer behind it. */
-async function withChannel(answer: Answer, test: (channel: CoreChannel) => Promise<void>) {
+async function withChannel(
+  answer: Answer,
+  test: (channel: CoreChannel, edge: EdgeChannel) => Promise<void>,
+) {
   const { port1, port2 } = new MessageChannel();
-  new EdgeChannel(port1, answer, SILENT);
+  const edge = new EdgeChannel(port1, answer, SILENT);
   const channel = new CoreChannel(port2);
   try {
-    await test(channel);
+    await test(channel, edge);
   } finally {
     channel.close();
     port1.close();
@@ -201,6 +204,30 @@ Deno.test("a channel tells the core when the client is gone", async () => {
     await assert.rejects(reply);
     await noticed;
     await channel.idle();
+  });
+});
+
+Deno.test("a channel gives up what waits for an edge that died: its answers, and the sources of its bodies", async () => {
+  const { state, stream } = source(1_000, CHUNK_BYTES);
+  const aborted = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  const broken = Promise.withResolvers<void>();
+  const answer: Answer = async ({ path, body }, signal) => {
+    if (path === "/archive") return { status: 200, headers: new HeaderList(), body: stream };
+    signal.addEventListener("abort", () => aborted.resolve());
+    asked.resolve();
+    await digest(asStream(body)).catch((error) => broken.reject(error));
+    return { status: 204, headers: new HeaderList(), body: null };
+  };
+  await withChannel(answer, async (channel, edge) => {
+    await channel.call({ ...GET, path: "/archive" }, NEVER); // and nobody reads it
+    const upload = new ReadableStream<Uint8Array>(); // never ends
+    channel.call({ ...GET, method: "PUT", path: "/upload", body: upload }, NEVER).catch(() => {});
+    await asked.promise;
+    edge.lose();
+    await inTime(aborted.promise, "the end of the upload");
+    await assert.rejects(inTime(broken.promise, "the end of its body"), { code: "ERR_CLIENT_GONE" });
+    assert.equal(state.cancelled, true);
   });
 });
 

@@ -25,7 +25,7 @@ Deno.test("a core that is told to close sends all that it logged and counted bef
   const options = { ...snapshot, generation: 1, upSince: 0, port: 9000 };
   tell({ kind: "start", options, port: published.port1 }, [published.port1]);
   await ready;
-  tell({ kind: "channel", port: edge.port1 }, [edge.port1]);
+  tell({ kind: "channel", port: edge.port1, edge: "one" }, [edge.port1]);
   const channel = new CoreChannel(edge.port2);
   try {
     const request = {

@@ -9,8 +9,9 @@ export const status = defineCommand({
   name: "status",
   summary: "Show the status of the running service",
   details: [
-    "Exit status 0: the service is healthy; 1: a server is down, the last reload failed, the certificate has expired,\n" +
-    "a reservations file is invalid, audit lines, log or databases cannot be written, or the service does not answer; 3: the service does not run.",
+    "Exit status 0: the service is healthy; 1: a server is down, the last reload failed, a file or renewed certificate\n" +
+    "is unusable, the certificate has expired, audit lines, log or databases cannot be written, or the service does\n" +
+    "not answer; 3: the service does not run.",
     "With --nagios, the exit status follows the plugin convention: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.",
     "Run it as the user of the service or as root. It also works if the configuration is invalid.",
   ],
@@ -71,11 +72,10 @@ function problems(status: unknown): { readonly text: string; readonly critical: 
   ];
   const others = [
     ...(member(status, "lastReload", "ok") === false ? ["the configuration on disk is not in use"] : []),
+    ...listAt(status, "refusedFiles").map((each) => `a file on disk is not in use: ${each}`),
     ...named("servers", (server) => member(server, "usable") !== true).map((name) =>
       `no session is possible on ${name}`
     ),
-    ...listAt(status, "servers").flatMap((server) => textAt(server, "reservationsDiagnostic") ?? [])
-      .map((diagnostic) => `reservations are not in effect as written: ${diagnostic}`),
     ...(state === "away" || state === "degraded"
       ? [`the database is ${state}: ${textAt(status, "database", "reason") ?? ""}`]
       : []),

@@ -208,7 +208,9 @@ export class RunningService {
     const { material, diagnostics, files: found } = await loadCertificates(config, file);
     this.#report(diagnostics);
     this.#watched = { config, files: { ...files, ...found } };
-    const usable = !diagnostics.some(isError);
+    const errors = diagnostics.filter(isError).map(formatDiagnostic);
+    supervisor.reports.refusedCertificates = errors;
+    const usable = errors.length === 0;
     if (!usable) supervisor.log.error("the new certificates cannot be used, the ones before stay");
     else if (material) await supervisor.renewTls(material);
     return usable;

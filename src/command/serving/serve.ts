@@ -1,5 +1,5 @@
 import { VERSION } from "../../service/version.ts";
-import { toConsole } from "../../logging/log_file.ts";
+import { CONSOLE, toConsole } from "../../logging/log_file.ts";
 import { asJsonLines } from "../../logging/line_forms.ts";
 import { defineCommand } from "../command.ts";
 import { configFile } from "../config_option.ts";
@@ -30,7 +30,7 @@ export const serve = defineCommand({
   const asJson = given.flag("json");
   const say = (lines: string) => {
     try {
-      io.stdout(asJson ? asJsonLines(lines) : lines);
+      toConsole(asJson ? asJsonLines(lines) : lines);
     } catch {
       // A full console does not end the service, which reports it as a failing sink.
     }
@@ -38,7 +38,7 @@ export const serve = defineCommand({
   const surroundings = rememberSurroundings();
   const manager = connectServiceManager(
     surroundings.environment,
-    (error) => io.stderr(`The service manager cannot be told how the service fares: ${error}\n`),
+    (error) => say(`The service manager cannot be told how the service fares: ${error}\n`),
   );
   let service: RunningService | undefined;
   let ending = false;
@@ -71,6 +71,7 @@ export const serve = defineCommand({
     await service.stopped;
     return 0;
   } finally {
+    await CONSOLE.flush();
     for (const name of names) Deno.removeSignalListener(name, signals[name]);
   }
 });

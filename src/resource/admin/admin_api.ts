@@ -3,6 +3,7 @@ import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import type { Authenticator } from "../../authentication/authenticator.ts";
 import type { TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
 import type { SignIns } from "../../authentication/sign_in/sign_ins.ts";
+import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { InstanceRegister } from "../../instances/instance_register.ts";
 import type { Sinks } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
@@ -13,7 +14,7 @@ import type { Ban, BanSubject, Failure } from "../../throttling/ban.ts";
 import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import type { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
 import type { ThrottlingNews } from "../../throttling/memory.ts";
-import type { ServerFacts } from "../server_facts.ts";
+import { refusedFiles } from "../../watch/watched_file.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import type { AccountReport } from "./account_report.ts";
 import {
@@ -31,7 +32,7 @@ const MOST_FAILURES = 50;
 
 interface AdminApiParts {
   readonly clock: Clock;
-  readonly servers: ReadonlyMap<string, ServerFacts>;
+  readonly groups: readonly DaemonGroup[];
   readonly authenticators: readonly Authenticator[];
   readonly attributes: AttributeSource;
   readonly throttle: LoginThrottle;
@@ -90,11 +91,11 @@ export class AdminApi {
   }
 
   async status(): Promise<CoreStatus> {
-    const { servers, authenticators, throttle, certificate, sharing, sinks, cluster, registry } = this.parts;
+    const { groups, authenticators, throttle, certificate, sharing, sinks, cluster, registry } = this.parts;
     return {
-      servers: [...servers.values()].map(({ name, daemons, reservations: { diagnostic } }) => {
-        const { usable, instances, version, sessionLimit } = daemons.status();
-        return { name, usable, instances, version, sessionLimit, reservationsDiagnostic: diagnostic };
+      servers: groups.map((group) => {
+        const { usable, instances, version, sessionLimit } = group.status();
+        return { name: group.name, usable, instances, version, sessionLimit };
       }),
       providers: authenticators.flatMap((authenticator) =>
         authenticator.status === undefined
@@ -104,6 +105,7 @@ export class AdminApi {
       certificate: certificate(),
       bans: throttle.memory.banCounts(),
       sinks: sinks.states,
+      refusedFiles: refusedFiles(),
       shares: await sharing?.store.count().catch(undefinedIfAway),
       cluster: cluster && {
         instances: cluster.register.known,
@@ -168,10 +170,9 @@ export class AdminApi {
     server?: string,
     signal = new AbortController().signal,
   ): Promise<readonly AccountReport[]> {
+    const groups = this.parts.groups.filter(({ name }) => server === undefined || name === server);
     const { accountReport } = await import("./account_report.ts");
-    const all = [...this.parts.servers.values()];
-    const asked = server === undefined ? all : all.filter(({ name }) => name === server);
-    return await Promise.all(asked.map(({ daemons }) => accountReport(daemons, uid, signal)));
+    return await Promise.all(groups.map((group) => accountReport(group, uid, signal)));
   }
 
   async namesOf(user: string): Promise<readonly string[]> {

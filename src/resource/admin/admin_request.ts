@@ -46,12 +46,12 @@ export interface CoreStatus {
     readonly instances: readonly InstanceStatus[];
     readonly version?: string;
     readonly sessionLimit?: number;
-    readonly reservationsDiagnostic?: string;
   }[];
   readonly providers: readonly ({ readonly authenticator: string } & RemoteStatus)[];
   readonly certificate?: { readonly dn: string; readonly expires: number };
   readonly bans: Readonly<Record<Ban["reason"], number>>;
   readonly sinks: readonly SinkState[];
+  readonly refusedFiles: readonly string[]; // diagnostics of those whose version on disk is not in use
   readonly shares?: number; // number of shares; absent without data sharing and while the store is away
   readonly cluster?: {
     readonly instances: readonly RegisteredInstance[];

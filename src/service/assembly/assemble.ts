@@ -112,7 +112,7 @@ async function open(
   const { sharing, files } = await openFiles(opening, { ...ofFiles, people });
   const parts = { groups, authenticators, attributes, throttle, signIns, sharing, registry, cluster, clock };
   const { publish, sinks } = opening;
-  const admin = new AdminApi({ ...parts, ...shared, servers, sinks, publish, shown, certificate: own.facts });
+  const admin = new AdminApi({ ...parts, ...shared, sinks, publish, shown, certificate: own.facts });
   const ofAuthenticators = partsOfAuthenticators(who, { throttle, config, people, attributes });
   const about = { ...parts, kinds, externalUrl };
   return {

@@ -50,13 +50,10 @@ const CASES: readonly (readonly [what: string, answer: unknown, status: number, 
     `AUTHSERVER WARNING - the configuration on disk is not in use | ${DATA}\n`,
   ],
   [
-    "a reservations file is not usable",
-    {
-      ...WELL,
-      servers: [WELL.servers[0], { ...WELL.servers[1], reservationsDiagnostic: "res.json:1: wrong" }],
-    },
+    "a file cannot be used",
+    { ...WELL, refusedFiles: ["conf/users.txt:3: expected UTF-8 text"] },
     1,
-    `AUTHSERVER WARNING - reservations are not in effect as written: res.json:1: wrong | ${DATA}\n`,
+    `AUTHSERVER WARNING - a file on disk is not in use: conf/users.txt:3: expected UTF-8 text | ${DATA}\n`,
   ],
   [
     "the core does not answer",
