@@ -74,7 +74,7 @@ export function defineCommand<Option extends string, Operand extends string>(
     readonly options: Readonly<Record<Option, OptionSpec>>;
   },
   act: (
-    given: Given<Option | CommonOption, Operand>,
+    given: Given<Option | keyof typeof COMMON_OPTIONS, Operand>,
     io: CommandIo,
   ) => number | Result | Promise<number | Result>,
 ): Command {
@@ -228,8 +228,6 @@ const COMMON_OPTIONS = {
   json: { help: "Print one JSON value, as described in the manual" },
   help: HELP_OPTION,
 } as const satisfies Readonly<Record<string, OptionSpec>>;
-
-type CommonOption = keyof typeof COMMON_OPTIONS;
 
 /** Returns an operand as in a usage: `<user>`, or `[<user>]` if it is optional. */
 export function operandWord(name: string): string {

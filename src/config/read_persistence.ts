@@ -61,8 +61,7 @@ function readPostgres(reader: KeyReader): DatabaseConfig | undefined {
     reader.error(`persistence.pgsql.ssl.${given}`, `expected persistence.pgsql.ssl.${missing} too`);
     return undefined;
   }
-  const files = { rootcert: authorities, cert: certificate, key };
-  for (const [name, file] of Object.entries(files)) {
+  for (const [name, file] of Object.entries({ rootcert: authorities, cert: certificate, key })) {
     if (file !== undefined && tls) reader.expectFile(`persistence.pgsql.ssl.${name}`, file);
   }
   const far = names.find((name) => !isThisMachine(name));

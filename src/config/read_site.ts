@@ -89,6 +89,7 @@ export const readHttps = readerOf(HTTP_SERVER, async (keys, reader, known) => {
       keys.disabledProtocols.join(" "),
     );
   }
+  const hsts = keys.hsts ?? (tls && gateway?.enabled !== true); // a proxy sets its own
   const https: HttpsConfig = {
     tls,
     clientCertificate: keys.requireClientCertificate
@@ -101,7 +102,7 @@ export const readHttps = readerOf(HTTP_SERVER, async (keys, reader, known) => {
     maxConnections: keys.maxConnections,
     maxIdleMs: keys.maxIdleMs,
     proxyPeers: keys.proxyPeers,
-    hsts: hstsOf(keys.hsts, keys.hstsMaxAge, { tls, gateway: gateway?.enabled === true }),
+    hsts: hsts ? { maxAgeSeconds: keys.hstsMaxAge, includeSubDomains: keys.hsts === true } : undefined,
     frames: { policy: keys.framePolicy, allowed: keys.frameAllowed },
     cors: keys.cors
       ? {
@@ -114,16 +115,6 @@ export const readHttps = readerOf(HTTP_SERVER, async (keys, reader, known) => {
   };
   return { https };
 });
-
-/** Enables HSTS only for the service's own host; a proxy sets its own. */
-function hstsOf(
-  enabled: boolean | undefined,
-  maxAgeSeconds: number,
-  { tls, gateway }: { readonly tls: boolean; readonly gateway: boolean },
-): HttpsConfig["hsts"] {
-  if (enabled === false || (enabled === undefined && (gateway || !tls))) return undefined;
-  return { maxAgeSeconds, includeSubDomains: enabled === true };
-}
 
 /** Reads log settings; file `-` means console only. */
 export function readLogging(reader: KeyReader): { readonly logging: LoggingConfig } | undefined {

@@ -195,7 +195,9 @@ class DaemonPool implements DaemonGroup {
         }
       }
     }
-    throw mostTelling(errors) ??
+    throw errors.find((error) => isHttpError(error, "ERR_SESSION_LIMIT_REACHED")) ??
+      errors.find((error) => !isHttpError(error, "ERR_DAEMON_UNAVAILABLE")) ?? // after the request was sent
+      errors.at(-1) ??
       httpError("ERR_DAEMON_UNAVAILABLE", `No instance of ${this.name} takes requests: ${this.#troubles()}`);
   }
 
@@ -254,12 +256,6 @@ function groupStatus(instances: readonly InstanceStatus[], facts: readonly PingR
     version: facts[0]?.version,
     sessionLimit: limits.length > 0 ? Math.min(...limits) : undefined,
   };
-}
-
-/** Returns the most informative error: a limit, then one after the request was sent. */
-function mostTelling(errors: readonly HttpError[]): HttpError | undefined {
-  return errors.find((error) => isHttpError(error, "ERR_SESSION_LIMIT_REACHED")) ??
-    errors.find((error) => !isHttpError(error, "ERR_DAEMON_UNAVAILABLE")) ?? errors.at(-1);
 }
 
 class Instance {

@@ -27,7 +27,7 @@ export function checkPeer(
   const [leaf] = sent;
   if (leaf === undefined) return "the daemon showed no certificate that can be read";
   try {
-    const accepted = acceptedBy(anchors);
+    const accepted = ACCEPTED.getOrInsertComputed(anchors, () => new BoundedMap(256));
     const shown = `${expectedDn ?? ""}\n${sent.map(({ raw }) => raw.toString("latin1")).join("\n")}`;
     const known = accepted.get(shown);
     const proven = allowUnverifiable || provesKey(leaf);
@@ -61,10 +61,4 @@ function unverifiable(leaf: X509Certificate): string {
 }
 
 /** Cached paths: a daemon always presents the same chain, and only the date matters later. */
-type Accepted = BoundedMap<string, readonly Dated[]>;
-
-const ACCEPTED = new WeakMap<readonly string[], Accepted>();
-
-function acceptedBy(anchors: readonly string[]): Accepted {
-  return ACCEPTED.getOrInsertComputed(anchors, () => new BoundedMap(256));
-}
+const ACCEPTED = new WeakMap<readonly string[], BoundedMap<string, readonly Dated[]>>();

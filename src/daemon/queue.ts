@@ -18,7 +18,7 @@ interface QueueLimits extends FairQueueLimits {
 
 /** Serialises requests: a daemon serves one at a time; one in its backlog speeds it up, more slow it down (1.5). */
 export class Queue {
-  readonly #waiting: FairQueue<Waiting>;
+  readonly #waiting: FairQueue<Waiter & { readonly httpError: (reason: Failure) => void }>;
   readonly #underWay: Promise<void>[] = []; // running turns in order
   readonly #running = new Set<Promise<void>>(); // unfinished requests
   #closed = false;
@@ -99,10 +99,6 @@ async function noLongerThan(
   const timer = setTimeout(resolve, longestMs);
   await Promise.race([work, late]);
   clearTimeout(timer);
-}
-
-interface Waiting extends Waiter {
-  readonly httpError: (reason: Failure) => void;
 }
 
 /** Connections a daemon accepts: one served plus its backlog (daemon-protocol.md 1.5). More are dropped. */

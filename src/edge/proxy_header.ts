@@ -54,12 +54,9 @@ function readLine(buffer: Buffer): ProxyHeader {
     shown.includes(separator) ? canonicalAddress(shown) : undefined
   );
   if (client === undefined || server === undefined) return malformed(`expected two addresses of ${family}`);
-  if (ports.length !== 2 || !ports.every(isPort)) return malformed("expected two ports, and nothing more");
+  const arePorts = ports.every((port) => /^(?:0|[1-9]\d{0,4})$/.test(port) && Number(port) <= 65_535);
+  if (ports.length !== 2 || !arePorts) return malformed("expected two ports, and nothing more");
   return { kind: "whole", length, client };
-}
-
-function isPort(text: string): boolean {
-  return /^(?:0|[1-9]\d{0,4})$/.test(text) && Number(text) <= 65_535;
 }
 
 /** Greatest valid address family and protocol, high and low half of a byte. */

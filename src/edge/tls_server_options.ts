@@ -40,8 +40,7 @@ export function clientCertificate(
   if (!socket.authorized) return isOld(shown) ? unusable(PROVES_NOTHING) : undefined;
   if (!provesKey(shown)) return unusable(PROVES_NOTHING);
   try {
-    const demands = { anchors, purpose: "clientAuth", revocation, at } as const;
-    const way = findPath(chain, demands);
+    const way = findPath(chain, { anchors, purpose: "clientAuth", revocation, at });
     if (typeof way === "string") return unusable(way);
     const until = Math.min(...way.map(({ to }) => to));
     return { until, certificate: { subject: certificateSubject(shown), pem: shown.toString() } };

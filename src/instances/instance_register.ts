@@ -95,7 +95,9 @@ export class InstanceRegister extends Following {
       alive: other.ageMs < silentMs,
       own: false,
     }));
-    this.#known = [{ ...own, ageMs: 0, alive: true, own: true } as const, ...others].toSorted(byName);
+    this.#known = [{ ...own, ageMs: 0, alive: true, own: true } as const, ...others].toSorted((one, other) =>
+      Buffer.compare(Buffer.from(one.name), Buffer.from(other.name)) || one.upSince - other.upSince
+    );
     if (!this.differ || differ) return;
     const names = this.#different().map(({ name }) => name).join(", ");
     log.warn("instances have different configurations", { names });
@@ -107,11 +109,6 @@ export class InstanceRegister extends Following {
       other.alive && other.version === version && other.configuration !== configuration
     );
   }
-}
-
-/** Compares names by code units, equal ones by their start. */
-function byName(one: InstanceFacts, other: InstanceFacts): number {
-  return Buffer.compare(Buffer.from(one.name), Buffer.from(other.name)) || one.upSince - other.upSince;
 }
 
 function toInstance(found: Row): InstanceFacts & { readonly ageMs: number } {

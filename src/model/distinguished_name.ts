@@ -124,7 +124,8 @@ function canonicalAttribute({ type, value }: NameAttribute, inHex?: RegExp): str
 }
 
 function fold(value: string): string {
-  const cased = isAscii(value) ? value.toLowerCase() : foldCharacters(value);
+  // deno-lint-ignore no-control-regex
+  const cased = /^[\x00-\x7f]*$/.test(value) ? value.toLowerCase() : foldCharacters(value);
   return /[\t-\r]| {2}|^ | $/.test(cased) ? cased.replace(/[\t-\r ]+/g, " ").replace(/^ | $/g, "") : cased;
 }
 
@@ -148,11 +149,6 @@ function escapeCanonical(value: string): string {
 
 function hexPair(character: string): string {
   return `\\${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
-}
-
-function isAscii(text: string): boolean {
-  // deno-lint-ignore no-control-regex
-  return /^[\x00-\x7f]*$/.test(text);
 }
 
 const QUOTED_END = /["\\]/g;

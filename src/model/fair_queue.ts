@@ -39,8 +39,7 @@ export class FairQueue<W extends Waiter = Waiter> {
       ? undefined
       : setTimeout(() => this.#leave(waiter, "late"), Math.max(0, maxWaitMs));
     signal?.addEventListener("abort", abort, { once: true });
-    const queueKey = this.#queues.getOrInsertComputed(name, () => new Map<W, () => void>());
-    queueKey.set(waiter, () => {
+    this.#queues.getOrInsertComputed(name, () => new Map<W, () => void>()).set(waiter, () => {
       clearTimeout(late);
       signal?.removeEventListener("abort", abort);
     });

@@ -156,8 +156,7 @@ class JsonReader {
   }
 
   #escape(): string {
-    const letter = this.text[this.at + 1] ?? "";
-    const simple = ESCAPES.get(letter);
+    const simple = ESCAPES.get(this.text[this.at + 1] ?? "");
     if (simple !== undefined) {
       this.at += 2;
       return simple;

@@ -78,8 +78,7 @@ export class HttpsClient implements OutgoingHttp {
 
   async send(request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingResponse> {
     const url = parseAddress(request.url);
-    const secure = url.protocol === "https:";
-    if (secure && this.#trustsNobody) {
+    if (url.protocol === "https:" && this.#trustsNobody) {
       throw new RemoteUnavailable(url.host, "no trust anchors are configured");
     }
     const limit = AbortSignal.timeout(this.config.timeoutMs);
@@ -141,8 +140,7 @@ export class HttpsClient implements OutgoingHttp {
         reject(error);
         call.destroy();
       };
-      const stop = () => fail(signal.reason);
-      signal.addEventListener("abort", stop, { once: true });
+      signal.addEventListener("abort", () => fail(signal.reason), { once: true });
 
       call.on("socket", (socket) => {
         // Deno 2.9.6 opens another connection for a call destroyed while waiting on a kept one.

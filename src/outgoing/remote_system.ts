@@ -43,11 +43,6 @@ const REMEMBERED = 64;
 const FIRST_PAUSE_MS = 1_000; // first pause in milliseconds; doubles up to the longest
 const LONGEST_PAUSE_MS = 30_000;
 
-interface Down {
-  readonly reason: string;
-  readonly connects: boolean; // whether connections work, so that the request may be at fault
-}
-
 /**
  * Health of another system (authentication.md 5.5). After a connection, an unusable response counts only
  * against its credential, so that a token that crashes a provider locks nobody out. The system is down when
@@ -60,7 +55,8 @@ export class RemoteSystem {
   readonly #breaker: CircuitBreaker;
   readonly #semaphore: FairSemaphore;
   readonly #failures = new Map<string, string>(); // address by credential, since the last success
-  #down: Down | undefined;
+  /** With `connects`, connections work, so that the request may be at fault. */
+  #down: { readonly reason: string; readonly connects: boolean } | undefined;
   #since: number | undefined;
 
   constructor(readonly options: RemoteSystemOptions) {

@@ -44,7 +44,9 @@ export function devicePage(call: Call, parts: DevicePageParts): HttpResponse {
 export async function showDeviceLogin(call: Call, parts: DevicePageParts): Promise<HttpResponse> {
   const code = (await readOwnForm(call)).get(CODE) ?? "";
   const found = await requestOf(call, code, parts);
-  return found === undefined ? wrongCode(call, parts) : decisionPage(call, code, found, parts);
+  if (found !== undefined) return decisionPage(call, code, found, parts);
+  const wrong = markup`<p role="alert" class="diagnostic">${SAYS.wrong}</p>`;
+  return { ...codePage(call, parts, "", wrong), status: 404 };
 }
 
 /** Serves `POST /login/device/allow` and `…/deny`. */
@@ -81,11 +83,6 @@ async function requestOf(call: Call, code: string, { logins, throttle }: DeviceP
 }
 
 const noRequest = () => httpError("ERR_NOT_FOUND", { what: "A request with this code" });
-
-function wrongCode(call: Call, parts: DevicePageParts): HttpResponse {
-  const page = codePage(call, parts, "", markup`<p role="alert" class="diagnostic">${SAYS.wrong}</p>`);
-  return { ...page, status: 404 };
-}
 
 function codePage(call: Call, { servers }: DevicePageParts, code: string, before?: Content): HttpResponse {
   return pageResponse(call, {

@@ -51,8 +51,7 @@ ${noteOf(share.note)}
 <p><a class="button" href="?view=zip" rel="nofollow">${SAYS.zip}</a></p>
 ${upload !== undefined && bringing(upload)}
 `.toString(language);
-  const previews = !share.counted;
-  for (const piece of entryTable(listing, { previews })) yield piece.toString(language);
+  for (const piece of entryTable(listing, { previews: !share.counted })) yield piece.toString(language);
   yield markup`<p>${SAYS.muchData}</p>
 <pre><code>${share.command}</code></pre>`.toString(language);
   yield tail;

@@ -50,8 +50,7 @@ export async function backFromProvider(call: Call, parts: SignInParts): Promise<
 
 /** Serves `POST /oidc/backchannel-logout` (OIDC Back-Channel Logout 1.0, 2.5). */
 export async function logoutByProvider(call: Call, parts: SignInParts): Promise<HttpResponse> {
-  const form = await readForm(call);
-  const text = form.get("logout_token") ?? "";
+  const text = (await readForm(call)).get("logout_token") ?? "";
   const claimed = attempt(() => readForeignToken(text)?.claims.get("iss"), InvalidToken, () => undefined);
   const known = [...parts.ways.providers].filter(([, { issuer }]) => issuer === claimed);
   const reasons: string[] = [];

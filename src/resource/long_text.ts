@@ -103,8 +103,8 @@ function streamOf(
             return;
           }
         }
-        // Keeps surrogate pairs together.
-        const cut = waiting.length <= PIECE || !isHighSurrogate(waiting, PIECE - 1) ? PIECE : PIECE + 1;
+        const splitsPair = waiting.length > PIECE && (waiting.charCodeAt(PIECE - 1) & 0xfc00) === 0xd800;
+        const cut = splitsPair ? PIECE + 1 : PIECE;
         const piece = encoder.encode(waiting.slice(0, cut));
         waiting = waiting.slice(cut);
         own.enqueue(piece);
@@ -115,10 +115,6 @@ function streamOf(
     },
     cancel: () => end(false),
   }, { highWaterMark: 0 });
-}
-
-function isHighSurrogate(text: string, at: number): boolean {
-  return (text.charCodeAt(at) & 0xfc00) === 0xd800;
 }
 
 async function collect(

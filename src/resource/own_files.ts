@@ -86,15 +86,11 @@ function confined(
 ): Pick<FilesSession, "scope" | "within" | "permission"> {
   const capabilities = capabilitiesOf(call.caller);
   const directories = capabilities?.map(({ path }) => path) ?? restrictionsOf(call.caller).paths;
-  const start = directories === undefined ? "/" : directoryAround(path, directories);
+  const around = directories?.filter((directory) => `${path}/`.startsWith(directory)) ?? [];
+  const [innermost = `${path}/`] = around.sort((a, b) => b.length - a.length); // which grants most
+  const start = directories === undefined ? "/" : innermost;
   const { file, includes = "*", excludes, permission } = capabilities === undefined
     ? confinedFrom(call, start, limits)
     : { file: start, ...scopeWithin(capabilities, start, limits) };
   return { scope: { file, includes, excludes }, within: file, permission };
-}
-
-/** Returns the innermost of a token's directories that contains a path, which grants most; the path itself if none does. */
-function directoryAround(path: string, directories: readonly string[]): string {
-  const found = directories.filter((directory) => `${path}/`.startsWith(directory));
-  return found.sort((a, b) => b.length - a.length)[0] ?? `${path}/`;
 }

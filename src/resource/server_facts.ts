@@ -44,8 +44,7 @@ export interface RequestedServer {
 /** Resolves a path segment such as `HPC1-2`. */
 export function requestedServer(segment: string, servers: ReadonlyMap<string, ServerFacts>): RequestedServer {
   const address = parseServerAddress(segment);
-  const facts = servers.get(address.name);
-  return { ...address, facts };
+  return { ...address, facts: servers.get(address.name) };
 }
 
 /** Known server or instance. */

@@ -80,8 +80,7 @@ export class ShareAdministration {
     server?: string,
   ): Promise<Share> {
     checkAccounts(to.uid, ...to.gid?.split(":") ?? []);
-    const share = await this.#find(id, server);
-    const { gid: _gid, ...rest } = share;
+    const { gid: _gid, ...rest } = await this.#find(id, server);
     return await this.#amend({ ...rest, ...to, owner: canonicalDn(to.owner) });
   }
 

@@ -5,7 +5,7 @@ import { canonicalDn, InvalidName } from "../model/distinguished_name.ts";
 /** Terms of a share, set by its owner (rest-api.md 2.1). */
 export interface ShareTerms {
   readonly path: string; // absolute; ends in `/` exactly for directories
-  readonly access: GrantedLevel;
+  readonly access: Exclude<AccessLevel, "NONE">;
   readonly expires: number; // seconds since the epoch; 0 is never
   readonly oneTime: boolean; // bounds `usesLeft` by 1
   readonly usesLeft?: number; // absent if unlimited
@@ -129,8 +129,6 @@ const ACCESS_LEVELS = ["NONE", "READ", "WRITE", "MODIFY", "DROP"] as const;
 
 /** Member of {@link ACCESS_LEVELS}. */
 export type AccessLevel = typeof ACCESS_LEVELS[number];
-
-type GrantedLevel = Exclude<AccessLevel, "NONE">;
 
 /** Parses the exact upper-case name. */
 export function parseAccessLevel(text: string): AccessLevel | undefined {

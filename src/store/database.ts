@@ -12,14 +12,11 @@ export type Values =
   & Readonly<Record<string, string | number | null>>
   & { readonly [name in TimeName]?: WholeMs };
 
-/** Statement for SQLite and PostgreSQL; `:now` (seconds) and `:clock` (milliseconds) are those of the database. */
-interface Statement {
-  readonly sql: string;
-  readonly values: Values;
-}
-
-/** Steps of work: yields statements and receives their rows. */
-export type Work<T> = Generator<Statement, T, readonly Row[]>;
+/**
+ * Steps of work: yields statements for SQLite and PostgreSQL, and receives their rows.
+ * In them, `:now` (seconds) and `:clock` (milliseconds) are those of the database.
+ */
+export type Work<T> = Generator<{ readonly sql: string; readonly values: Values }, T, readonly Row[]>;
 
 /** Options of a change. */
 export interface Manner {

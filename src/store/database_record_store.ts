@@ -60,8 +60,7 @@ export class DatabaseRecordStore implements RecordStore {
 
   raise(kind: string, record: KeptRecord): Promise<KeptRecord> {
     return this.#change(function* () {
-      const content = JSON.stringify(record.content);
-      const kept = yield* row(SQL.raise, { kind, ...record, content });
+      const kept = yield* row(SQL.raise, { kind, ...record, content: JSON.stringify(record.content) });
       return kept === undefined ? record : recordOf(kept);
     }, `records of ${record.owner}`);
   }

@@ -58,7 +58,9 @@ export class Following {
       this.#reported = undefined;
     } catch (error) {
       const reason = String(error);
-      if (!isAway(error) && reason !== this.#reported) {
+      const cause = isHttpError(error, "ERR_RECORD_STORE") ? error.cause : error;
+      // The state of the database reports that it is down.
+      if (!(cause instanceof DatabaseAway) && reason !== this.#reported) {
         this.#reported = reason;
         log.error(trouble, { error });
       }
@@ -72,10 +74,4 @@ export class Following {
     if (this.#closed) return;
     this.#cancel = schedule(this.#changed ? Math.min(SOON_MS, everyMs) : everyMs, () => void this.follow());
   }
-}
-
-/** Reports whether the database is down, which its state reports. */
-function isAway(error: unknown): boolean {
-  return error instanceof DatabaseAway ||
-    (isHttpError(error, "ERR_RECORD_STORE") && error.cause instanceof DatabaseAway);
 }

@@ -76,7 +76,9 @@ export class SqliteDatabase implements Database {
       this.#log = Deno.openSync(`${file}-wal`);
     } catch (error) {
       this.#database.close();
-      throw isDamage(error) ? new UnknownDatabase(`${file}: ${error.message}`, { cause: error }) : error;
+      // Deno 2.9.6 exposes no error code.
+      const isDamaged = isOfSqlite(error) && /not a database|malformed/.test(error.message);
+      throw isDamaged ? new UnknownDatabase(`${file}: ${error.message}`, { cause: error }) : error;
     }
   }
 
@@ -294,9 +296,4 @@ function isOfSqlite(error: unknown): error is Error {
 /** Reports whether the disk is full, read-only or broken, or another program holds the lock. */
 function isUnwritable(error: unknown): boolean {
   return isOfSqlite(error) && /is full|is locked|readonly|disk I\/O|unable to open/.test(error.message);
-}
-
-/** Reports whether SQLite finds the file damaged, which is permanent. Deno 2.9.6 exposes no error code. */
-function isDamage(error: unknown): error is Error {
-  return isOfSqlite(error) && /not a database|malformed/.test(error.message);
 }

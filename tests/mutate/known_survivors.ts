@@ -125,7 +125,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/model/trust/revocation.ts",
-    at: 'return (serial?.content ?? Buffer.alloc(0)).toString("hex").replace(/^(?:00)+/, "");',
+    at: "const serial = fields.find(({ tag }) => tag === 0x02)?.content ?? Buffer.alloc(0);",
     change: "0 → 1",
     equivalent: true,
     why: "zeros in front are left out",

@@ -109,8 +109,7 @@ export async function fileAttributeSource(
 ): Promise<AttributeSource> {
   const watched = await watchFile(file, async (text) => {
     const index = createMapIndex(matching);
-    const take = index.add.bind(index);
-    const warnings = await readMapFile(text, { file, take, format });
+    const warnings = await readMapFile(text, { file, take: index.add.bind(index), format });
     for (const warning of warnings) log.warn("map file", { diagnostic: formatDiagnostic(warning) });
     return index;
   }, { log, maxBytes: MAX_MAP_LENGTH, intervalMs });

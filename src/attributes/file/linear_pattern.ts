@@ -32,8 +32,7 @@ const ESCAPE =
  */
 export function parsePattern(text: string): Pattern {
   if (text.length > MAX_LENGTH) throw new InvalidPattern(`expected at most ${MAX_LENGTH} characters`);
-  const reader = new PatternReader(text.replace(/^\(\?i\)/, ""));
-  return reader.whole();
+  return new PatternReader(text.replace(/^\(\?i\)/, "")).whole();
 }
 
 class PatternReader {

@@ -85,7 +85,8 @@ export class LdapSource implements AttributeSource {
     }
     if (found.kind !== "found") return NO_ATTRIBUTES;
     const { entry } = found;
-    const variables = variablesOf(entry);
+    const all = new Map<string, string | readonly string[]>([["dn", entry.dn], ...entry.attributes]);
+    const variables = new Map<string, string | readonly string[] | typeof all>([...all, ["attr", all]]);
     const assigned = this.#expressions.attributes(variables);
     const uid = this.config.assignments.uid === undefined ? accountOf(entry) : assigned.uid;
     const groups = this.config.assignments.groups === undefined
@@ -152,10 +153,4 @@ function accountOf(entry: LdapEntry): string | undefined {
     if (account !== undefined && other === undefined && isUserAccount(account)) return account;
   }
   return undefined;
-}
-
-/** Returns attributes as variables of expressions, and all of them as `attr`. */
-function variablesOf({ dn, attributes }: LdapEntry) {
-  const all = new Map<string, string | readonly string[]>([["dn", dn], ...attributes]);
-  return new Map<string, string | readonly string[] | typeof all>([...all, ["attr", all]]);
 }

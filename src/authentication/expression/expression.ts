@@ -27,8 +27,7 @@ export function compileExpression(source: string): Expression {
     list(variables) {
       const value = run(variables, false);
       if (value === null) return [];
-      const items = value instanceof List ? value.items : [value];
-      return items.map((item) => asText(source, item));
+      return (value instanceof List ? value.items : [value]).map((item) => asText(source, item));
     },
   };
 }

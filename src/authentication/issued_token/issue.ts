@@ -160,8 +160,7 @@ export class TokenIssuer {
   }
 
   #family(expires: number, former?: TokenFamily): Record<string, unknown> {
-    const token = { id: crypto.randomUUID(), expires };
-    return familyClaims(familyWith(former, token, this.options.clock()));
+    return familyClaims(familyWith(former, { id: crypto.randomUUID(), expires }, this.options.clock()));
   }
 
   async #make(claims: object, issuer: Issuer, madeFrom: string | undefined): Promise<string> {

@@ -76,8 +76,7 @@ export class LdapAuthenticator implements Authenticator {
     const reason = confusable(user);
     if (reason !== undefined) return { kind: "refused", reason: `the user name has ${reason}` };
     return await this.#cache.get([user, password], async (signal, key) => {
-      const asker = askerOf(credentials, key, signal);
-      return await this.#logIn(user, password, asker);
+      return await this.#logIn(user, password, askerOf(credentials, key, signal));
     }, signal);
   }
 

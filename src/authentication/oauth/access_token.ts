@@ -98,8 +98,7 @@ async function verifyToken(
   if (claims.get("iss") !== issuer) throw new InvalidToken("of another issuer");
   checkTimes(claims, now / 1000);
   checkClaims();
-  const kid = textOr(header, "kid");
-  await checkSignature(token.text, alg, await keys.matching({ alg, kid }, signal));
+  await checkSignature(token.text, alg, await keys.matching({ alg, kid: textOr(header, "kid") }, signal));
 }
 
 function checkHeader(header: ReadonlyMap<string, unknown>, types: ReadonlySet<string>): void {

@@ -242,8 +242,7 @@ export class CodeLogin implements BrowserLogin {
       throw new InvalidToken("the ID token was made for another client");
     }
     if (claims.get("nonce") !== nonce) throw new InvalidToken("the ID token is of another visit");
-    const hashed = accessTokenHash(token.algorithm, accessToken);
-    if (claims.has("at_hash") && claims.get("at_hash") !== hashed) {
+    if (claims.has("at_hash") && claims.get("at_hash") !== accessTokenHash(token.algorithm, accessToken)) {
       throw new InvalidToken("the ID token was made with another access token");
     }
     const [sub, sid, acr, authTime] = ["sub", "sid", "acr", "auth_time"].map((name) => claims.get(name));

@@ -72,8 +72,7 @@ function publicKey(jwk: unknown): JWK {
 async function checkSignature(proof: string, alg: string, jwk: JWK): Promise<string> {
   try {
     const { kty, n, e, crv, x, y } = jwk;
-    const key = await importJWK({ kty, n, e, crv, x, y }, alg);
-    await compactVerify(proof, key, { algorithms: [alg] });
+    await compactVerify(proof, await importJWK({ kty, n, e, crv, x, y }, alg), { algorithms: [alg] });
     return await calculateJwkThumbprint(jwk, "sha256");
   } catch (error) {
     if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException) {

@@ -75,7 +75,8 @@ export function namesOfGroup(value: string, prefix: string | undefined): readonl
 
 function entitlementNames(text: string): readonly string[] {
   const [named = "", authority] = text.split("#", 2);
-  const parts = named.split(":").map(decoded);
+  const parts = named.split(":")
+    .map((part) => attempt(() => decodeURIComponent(part), URIError, () => undefined)); // RFC 8141, 2
   const last = parts.at(-1) ?? "";
   const role = last.startsWith("role=") ? last.slice("role=".length) : undefined;
   const groups = role === undefined ? parts : parts.slice(0, -1);
@@ -86,9 +87,4 @@ function entitlementNames(text: string): readonly string[] {
   const exact = role === undefined ? [] : [`${path}:role=${role}`];
   const names = role === undefined || role === "member" ? [...exact, path] : exact;
   return authority === undefined ? names : [...names.map((name) => `${name}#${authority}`), ...names];
-}
-
-/** Decodes a URN component (RFC 8141, 2); `undefined` if malformed. */
-function decoded(part: string): string | undefined {
-  return attempt(() => decodeURIComponent(part), URIError, () => undefined);
 }

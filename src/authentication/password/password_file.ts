@@ -57,7 +57,7 @@ export async function passwordFile(
     async accountStatusOf({ dn, login, credential }): Promise<AccountStatus> {
       const table = watched.current;
       const known = login === undefined
-        ? await isNamedIn(table, dn)
+        ? (await NAMES.getOrInsertComputed(table, collectNames)).has(canonicalDn(dn))
         : hasName(table, { login, dn, credential });
       return { kind: known ? "known" : "gone" };
     },
@@ -90,11 +90,7 @@ const FINGERPRINTS = new EntryFingerprints<PasswordEntry>("password", ({ hash: s
   return `${isWeak ? scryptSync(hash, salt, 32).toString("base64") : hash}:${salt}`;
 });
 
-/** Reports whether any enabled user has this name; builds the index on demand. */
-async function isNamedIn(table: PasswordTable, dn: string): Promise<boolean> {
-  return (await NAMES.getOrInsertComputed(table, collectNames)).has(canonicalDn(dn));
-}
-
+/** Names of all enabled users, collected on demand. */
 const NAMES = new WeakMap<PasswordTable, Promise<ReadonlySet<string>>>();
 
 async function collectNames({ entries }: PasswordTable): Promise<ReadonlySet<string>> {

@@ -254,6 +254,5 @@ function makeKey(type: SshKeyType): KeyObject {
   const modulus = randomBytes(384);
   modulus[0] = 0x80 | (modulus[0] ?? 0);
   modulus[383] = 1 | (modulus[383] ?? 0);
-  const key = { kty: "RSA", e: "AQAB", n: modulus.toString("base64url") };
-  return createPublicKey({ key, format: "jwk" });
+  return createPublicKey({ key: { kty: "RSA", e: "AQAB", n: modulus.toString("base64url") }, format: "jwk" });
 }

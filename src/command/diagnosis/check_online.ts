@@ -1,4 +1,3 @@
-import type { OfKind } from "../../config/kind.ts";
 import { externalUrlAt } from "../../config/external_url.ts";
 import type { DatabaseConfig, LogicalServerConfig, ServiceConfig } from "../../config/service_config.ts";
 import { exchange } from "../../daemon/command_connection.ts";
@@ -8,7 +7,7 @@ import { describeFailure, failure, remedyOf } from "../../daemon/exchange.ts";
 import { parsePing } from "../../daemon/parse_reply.ts";
 import { counted } from "../../model/text.ts";
 import { HttpError } from "../../model/http_error.ts";
-import { type ProbedKind, type ProbedRemote, type ProbeParts, REACH } from "../../outgoing/probed_kind.ts";
+import { type ProbedRemote, type ProbeParts, REACH } from "../../outgoing/probed_kind.ts";
 import { DatabaseFailure, row } from "../../store/database.ts";
 import type { Snapshot } from "../../service/assembly/load_snapshot.ts";
 import { OutgoingClients } from "../../service/assembly/outgoing_clients.ts";
@@ -40,13 +39,14 @@ export async function checkOnline(
 ): Promise<readonly Finding[]> {
   const own = new OwnCertificate(material);
   const outgoing = new OutgoingClients(config.outgoing, own, log);
-  const externalUrl = externalUrlAt(config.site, config.site.port);
-  const parts = { own, outgoing, log, clock, externalUrl };
+  const parts = { own, outgoing, log, clock, externalUrl: externalUrlAt(config.site, config.site.port) };
   try {
     return (await Promise.all([
       ...config.servers.flatMap((server) => checkDaemons(server, parts)),
       ...config.sharing.database === undefined ? [] : [checkDatabase(config.sharing.database, parts)],
-      ...(await configuredKinds(config, kinds)).flatMap((configured) => checkRemotes(configured, parts)),
+      ...(await configuredKinds(config, kinds)).flatMap(({ sort, config, kind }) =>
+        (kind.remotes?.(config) ?? []).map((remote) => checkRemote(`${sort} ${config.name}`, remote, parts))
+      ),
       ...logServers(config).map((server) => checkRemote("log server", server, parts)),
     ])).flat();
   } finally {
@@ -102,13 +102,6 @@ async function checkDatabase(config: DatabaseConfig, { own, clock }: Parts): Pro
   }
 }
 
-function checkRemotes(
-  { sort, config, kind }: OfKind<ProbedKind>,
-  parts: Parts,
-): Promise<readonly Finding[]>[] {
-  return (kind.remotes?.(config) ?? []).map((remote) => checkRemote(`${sort} ${config.name}`, remote, parts));
-}
-
 /** Probes the certificate first: its diagnosis is more precise than that of the request. */
 async function checkRemote(system: string, remote: ProbedRemote, parts: Parts): Promise<readonly Finding[]> {
   const { address } = remote;
@@ -119,7 +112,7 @@ async function checkRemote(system: string, remote: ProbedRemote, parts: Parts): 
       ? "not encrypted"
       : ends === "verified"
       ? "certificate valid"
-      : validFor(ends - parts.clock());
+      : `certificate valid for ${counted(Math.floor((ends - parts.clock()) / DAY_MS), "day", "days")}`;
     return [{ system, address, ok, found: `${certificate}; ${found}`, fix }];
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
@@ -134,12 +127,7 @@ function logServers({ audit }: ServiceConfig): readonly ProbedRemote[] {
   return [{ address: audit.address, defaultPort: SYSLOG_PORT, shownAs: "log server", probe }];
 }
 
-function validFor(ms: number): string {
-  return `certificate valid for ${counted(Math.floor(ms / DAY_MS), "day", "days")}`;
-}
-
 function messages(error: unknown): readonly string[] {
   if (!(error instanceof Error)) return [];
-  const causes = messages(error.cause).filter((text) => !error.message.includes(text));
-  return [error.message, ...causes];
+  return [error.message, ...messages(error.cause).filter((text) => !error.message.includes(text))];
 }

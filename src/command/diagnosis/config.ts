@@ -63,8 +63,7 @@ function toShown({ key, section, value, secret, file, line }: EffectiveValue) {
 }
 
 function formatValues(values: readonly ReturnType<typeof toShown>[]): string {
-  const sections = Map.groupBy(values, ({ section }) => section);
-  const paragraphs = [...sections].map(([title, members]) => {
+  const paragraphs = [...Map.groupBy(values, ({ section }) => section)].map(([title, members]) => {
     const rows = members.map((
       { key, value, source },
     ) => [`${key} = ${value ?? ""}`.trimEnd(), `# ${source}`]);

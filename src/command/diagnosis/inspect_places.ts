@@ -140,7 +140,8 @@ class PlaceInspector {
       return error(key, `${folder} cannot be made: ${there} is not a folder`, `mv ${there} ${there}.old`);
     }
     const missing = there !== folder;
-    if (account !== undefined && missing && OF_SYSTEMD.some((made) => isWithin(folder, made))) return [];
+    const isOfSystemd = OF_SYSTEMD.some((made) => `${folder}/`.startsWith(`${made}/`));
+    if (account !== undefined && missing && isOfSystemd) return [];
     const closed = account === undefined ? undefined : await closedFolder(account, there);
     if (closed !== undefined) {
       const fix = `chgrp ${this.#name} ${closed} && chmod g+x ${closed}`;
@@ -193,8 +194,4 @@ async function nearest(path: string): Promise<readonly [string, Deno.FileInfo | 
     if (own || above === path || error instanceof Deno.errors.PermissionDenied) return [path, own];
     return await nearest(above);
   }
-}
-
-function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(`${folder}/`);
 }

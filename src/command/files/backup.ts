@@ -122,8 +122,7 @@ function copyOf(backup: string, path: string): string {
 /** Returns the SHA-256 of a file in hexadecimal. */
 export async function digestOf(path: string): Promise<string> {
   const hash = createHash("sha256");
-  const file = await Deno.open(path);
-  for await (const bytes of file.readable) hash.update(bytes);
+  for await (const bytes of (await Deno.open(path)).readable) hash.update(bytes);
   return hash.digest("hex");
 }
 

@@ -119,8 +119,7 @@ const importShares = defineCommand({
     const server = serverOf(given, servers);
     const text = await readText(file);
     if (text === undefined) throw new CommandFailed(`There is no file ${file}`);
-    const partial = given.flag("partial");
-    const done = await administration.import(text, { file, servers, server, partial });
+    const done = await administration.import(text, { file, servers, server, partial: given.flag("partial") });
     for (const id of done.present) io.stderr(`warning: share ${id} exists already and stays unchanged\n`);
     return importedReport(done);
   }, { create: true }));

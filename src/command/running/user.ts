@@ -36,8 +36,7 @@ function formatAccount(account: unknown): string {
         textAt(key, "type") ?? "unusable key",
         textAt(key, "fingerprint") ?? textAt(key, "reason") ?? "",
       ]);
-      const home = textAt(account, "home") ?? "no home directory";
-      return textTable([[`${server}:`, home]]) +
+      return textTable([[`${server}:`, textAt(account, "home") ?? "no home directory"]]) +
         (keys.length === 0 ? "  no SSH keys\n" : textTable(keys, { indent: 2 }));
     }
     case "unknown":

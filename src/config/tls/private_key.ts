@@ -41,8 +41,7 @@ function read(create: () => KeyObject, password?: string): KeyObject {
   try {
     return create();
   } catch (cause) {
-    const text = cause instanceof Error ? cause.message : "";
-    if (/unsupported/i.test(text)) {
+    if (cause instanceof Error && /unsupported/i.test(cause.message)) {
       const expected = "expected a private key with current encryption, convert it: " +
         "openssl pkcs8 -topk8 -v2 aes256 -in <old> -out <new>";
       throw new UnusableStore(expected, { cause });

@@ -126,8 +126,7 @@ async function loadRevocation(
     files.push(...found.files, ...found.folders);
     for (const path of found.files) {
       try {
-        const bytes = await readRegularFile(path, MAX_BYTES);
-        for (const der of listsIn(bytes)) {
+        for (const der of listsIn(await readRegularFile(path, MAX_BYTES))) {
           const list = readRevocationList(der);
           if (list.to < now) {
             warn(

@@ -42,7 +42,8 @@ export class DataPorts {
     try {
       return await connectToPeer(control.socket, this.host, port, this.times);
     } catch (error) {
-      if (!isRefused(error) || !isIPv4(control.socket.connection.remoteAddr.hostname)) throw error;
+      const isRefused = causeOf(error) instanceof Deno.errors.ConnectionRefused;
+      if (!isRefused || !isIPv4(control.socket.connection.remoteAddr.hostname)) throw error;
       this.#command = "PASV";
       throw new DataPortRefused(port, error);
     }
@@ -85,10 +86,6 @@ export async function connectToPeer(
 
 function isPort(port: number): boolean {
   return port >= 1 && port <= 65535;
-}
-
-function isRefused(error: unknown): boolean {
-  return causeOf(error) instanceof Deno.errors.ConnectionRefused;
 }
 
 function causeOf(error: unknown): unknown {

@@ -34,7 +34,8 @@ export function parseEntry(line: string): Entry | undefined {
     const equals = fact.indexOf("=");
     if (equals > 0) facts.set(fact.slice(0, equals).toLowerCase(), fact.slice(equals + 1));
   }
-  const kind = entryKind(facts.get("type"), facts.get("unix.mode"));
+  const mode = facts.get("unix.mode");
+  const kind = entryKind(facts.get("type"), mode);
   const size = facts.get("size") ?? "0";
   if (kind === undefined || !/^\d{1,16}$/.test(size) || !Number.isSafeInteger(Number(size))) return undefined;
   return {
@@ -43,7 +44,7 @@ export function parseEntry(line: string): Entry | undefined {
     size: Number(size),
     modified: /^\d{14}$/.exec(facts.get("modify") ?? "")?.[0],
     permissions: facts.get("perm") ?? "",
-    mode: modeOf(facts.get("unix.mode")),
+    mode: mode === undefined ? undefined : parseInt(mode, 8) & 0o7777,
   };
 }
 
@@ -57,8 +58,4 @@ function entryKind(type: string | undefined, mode: string | undefined): Entry["k
   if (format === 0) return type === "dir" ? "directory" : "file";
   if (format === 0o040000) return "directory";
   return format === 0o100000 ? "file" : "special";
-}
-
-function modeOf(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : parseInt(text, 8) & 0o7777;
 }

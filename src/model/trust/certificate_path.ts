@@ -56,7 +56,9 @@ export function findPath(
   const { issuers, entities } = sortTrust(anchors);
   const isAnchor = ({ raw }: X509Certificate) =>
     issuers.some(({ certificate }) => certificate.raw.equals(raw));
-  const intermediates = authoritiesAmong(others.filter((certificate) => !isAnchor(certificate)));
+  const intermediates = others.filter((certificate) => !isAnchor(certificate))
+    .map((certificate) => ({ certificate, facts: certificateFacts(certificate) }))
+    .filter(({ facts }) => facts.authority === true && facts.signsCertificates !== false);
   const signatures = new Signatures();
   const authorities = vouchedFor(intermediates, issuers, signatures);
   const visited = new Set<string>();
@@ -67,8 +69,7 @@ export function findPath(
     furthest = depth;
     diagnostic = text;
   };
-  const first: Step = { here: dated(leaf), facts: certificateFacts(leaf), before: undefined, depth: 0 };
-  const steps = [first];
+  const steps: Step[] = [{ here: dated(leaf), facts: certificateFacts(leaf), before: undefined, depth: 0 }];
   for (const step of steps) {
     const { here, facts, depth } = step;
     const { certificate } = here;
@@ -104,12 +105,6 @@ export function findPath(
     }
   }
   return signatures.spent ? "the certificates shown take too long to check" : diagnostic;
-}
-
-function authoritiesAmong(certificates: readonly X509Certificate[]): Authority[] {
-  return certificates
-    .map((certificate) => ({ certificate, facts: certificateFacts(certificate) }))
-    .filter(({ facts }) => facts.authority === true && facts.signsCertificates !== false);
 }
 
 function unfitness({ here, facts }: Step, purpose: PathDemands["purpose"], at: number): string | undefined {

@@ -56,7 +56,8 @@ export function referenceOf({ raw }: X509Certificate): CertificateReference {
   const fields = readElement(raw).children()[0]?.children() ?? [];
   const [, , issuer] = fields[0]?.tag === 0x02 ? fields : fields.slice(1);
   if (issuer === undefined) throw new TypeError("no certificate");
-  return { issuer: digestOf(issuer), serial: serialIn(fields) };
+  const serial = fields.find(({ tag }) => tag === 0x02)?.content ?? Buffer.alloc(0);
+  return { issuer: digestOf(issuer), serial: serial.toString("hex").replace(/^(?:00)+/, "") };
 }
 
 /** Reports whether a certificate was revoked after it was accepted; the operator's lists can only reject here. */
@@ -108,8 +109,7 @@ class RevokedSerials {
       field.enter(entry);
       if (!field.next() || field.tag !== 0x02) throw new TypeError("no revocation list");
       if (!field.next()) continue;
-      const hasMore = field.next();
-      if (hasMore && hasCritical(field)) {
+      if (field.next() && hasCritical(field)) {
         throw new TypeError("it speaks of certificates of other authorities");
       }
       while (field.next());
@@ -155,12 +155,6 @@ export function isOf(list: RevocationList, issuer: X509Certificate): boolean {
 function readLists(lists: readonly string[]): readonly RevocationList[] {
   const read = (list: string) => readRevocationList(Buffer.from(list, "base64"));
   return READ.getOrInsertComputed(lists, () => lists.map(read));
-}
-
-/** Returns the serial number in hexadecimal without leading zeros. */
-function serialIn(fields: readonly DerElement[]): string {
-  const serial = fields.find(({ tag }) => tag === 0x02);
-  return (serial?.content ?? Buffer.alloc(0)).toString("hex").replace(/^(?:00)+/, "");
 }
 
 function isCritical(extension: DerElement): boolean {

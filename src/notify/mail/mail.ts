@@ -54,7 +54,9 @@ export class Mail implements Destination {
     const connection = new SmtpConnection(opened);
     const talk = async () => {
       if (remote.beforeTls === undefined || remote.plain) await connection.greeted();
-      await connection.command(`EHLO ${helloName(externalUrl)}`);
+      const own = new URL(externalUrl).hostname.replace(/^\[|\]$/g, "");
+      const shown = isIP(own) === 0 ? own : `[${isIP(own) === 6 ? "IPv6:" : ""}${own}]`; // RFC 5321, 4.1.3
+      await connection.command(`EHLO ${shown}`);
       if (user !== undefined) await connection.logIn(user, password);
       await connection.command(`MAIL FROM:<${from}>`);
     };
@@ -104,10 +106,4 @@ export class Mail implements Destination {
       ...Buffer.from(text).toString("base64").match(/.{1,76}/g) ?? [],
     ];
   }
-}
-
-/** Returns how the service introduces itself (RFC 5321, 4.1.3). */
-function helloName(externalUrl: string): string {
-  const host = new URL(externalUrl).hostname.replace(/^\[|\]$/g, "");
-  return isIP(host) === 0 ? host : `[${isIP(host) === 6 ? "IPv6:" : ""}${host}]`;
 }

@@ -27,7 +27,8 @@ export async function directoryListing(
   parts: SharingParts,
 ): Promise<HttpResponse> {
   const { share, path } = opened;
-  const json = prefersJson(call.request.headers.get("Accept"));
+  const accept = call.request.headers.get("Accept") ?? ""; // browsers and `curl` get a page
+  const json = /\bapplication\/json\b/i.test(accept) && !/\btext\/html\b/i.test(accept);
   const form = json ? JSON_LISTING : people;
   const query = parseListingQuery(call.query);
   const part = new ListingPart(query, json ? undefined : people.most);
@@ -71,14 +72,10 @@ export function partOf(
     ...rest,
     trail,
     query,
-    entries: lazily(entries, (entry) => listingEntry(entry, here)),
+    entries: entries.values().map((entry) => listingEntry(entry, here)), // one at a time
     shown: entries.length,
     next: next === undefined ? undefined : `${here}?${listingQueryText({ ...query, after: next })}`,
   };
-}
-
-function* lazily<T, U>(items: readonly T[], make: (item: T) => U): Generator<U, void> {
-  for (const item of items) yield make(item);
 }
 
 function listingEntry({ name, kind, size, modified }: Entry, base: string): ListingEntry {
@@ -97,9 +94,4 @@ function listingEntry({ name, kind, size, modified }: Entry, base: string): List
 export function localTime(digits: string | undefined): string | undefined {
   const time = /^(....)(..)(..)(..)(..)(..)$/.exec(digits ?? "");
   return time === null ? undefined : `${time[1]}-${time[2]}-${time[3]}T${time[4]}:${time[5]}:${time[6]}`;
-}
-
-/** Browsers and `curl` get a page; JSON needs an `Accept` that names it. */
-function prefersJson(accept: string | null): boolean {
-  return accept !== null && /\bapplication\/json\b/i.test(accept) && !/\btext\/html\b/i.test(accept);
 }

@@ -39,7 +39,10 @@ export async function download(
   views: ShareViews,
 ): Promise<HttpResponse> {
   const wanted = ({ access }: Share) => access === "DROP" && wantsPage(call) ? "DROP" : "READ";
-  const opened = asDirectory(await openedShare(call, wanted, parts), call);
+  const asked = await openedShare(call, wanted, parts);
+  // Archives exist only of directories: a session for the path with a slash reads the whole tree.
+  const addsSlash = call.query.get("view") === "zip" && !asked.path.endsWith("/");
+  const opened = addsSlash ? { ...asked, path: `${asked.path}/` } : asked;
   if (opened.share.access === "DROP") {
     if (opened.path !== opened.share.path) throw nothingThere("nothing of a share for uploads is shown");
     return views.upload(uploadView(call, opened.share, parts.clock()));
@@ -99,7 +102,7 @@ async function openedDownload(
     if (entry.kind === "directory") {
       if (view === "zip") return await directoryArchive(call, opened, { session, begin });
       const zone = zoneOf(entry);
-      const upload = takesFiles(share, entry, parts);
+      const upload = isWritable(entry) && share.usesLeft !== 0 && grants(granted(share, parts), "WRITE");
       return await directoryListing(call, opened, { session, people: views.listing, zone, upload }, parts);
     }
     const isLanding = isPage && view === null && !isDirectory(share) && !call.query.has("download");
@@ -133,17 +136,6 @@ function continuation(
 
 function wantsPage({ request }: Call): boolean {
   return /\btext\/html\b/i.test(request.headers.get("Accept") ?? "");
-}
-
-/** Archives exist only of directories: a session for the path with a slash reads the whole tree. */
-function asDirectory(opened: OpenedShare, { query }: Call): OpenedShare {
-  const { path } = opened;
-  return query.get("view") === "zip" && !path.endsWith("/") ? { ...opened, path: `${path}/` } : opened;
-}
-
-/** Reports whether the page offers uploads. */
-function takesFiles(share: Share, entry: Entry, parts: SharingParts): boolean {
-  return isWritable(entry) && share.usesLeft !== 0 && grants(granted(share, parts), "WRITE");
 }
 
 /** Returns a file, or the part that a request with conditions asks for. @param use.begin Called before the content is read. */

@@ -70,7 +70,10 @@ export function checkUser(call: Call, share: Share, wanted: AccessLevel, parts: 
   if (share.target !== EVERYBODY && !targetsOnServer(call, share.server).includes(share.target)) {
     throw refusal(call.caller, "This share is for somebody else", parts);
   }
-  checkSource(call, share);
+  const { sources } = share;
+  if (sources.length > 0 && !sources.some((range) => addressInRange(call.clientAddress, range))) {
+    throw notPermitted("This share cannot be used from your address");
+  }
   if (grants(granted(share, parts), wanted)) return;
   throw notPermitted(`This share is for ${share.access === "DROP" ? "uploading" : "reading"} only`);
 }
@@ -91,12 +94,6 @@ export async function checkOwner(
   const limits = await owners.limits(share, signal);
   if (!withinAll(limits, path)) throw nothingThere("outside of what the owner may reach");
   return limits;
-}
-
-function checkSource({ clientAddress }: Call, { sources }: Share): void {
-  if (sources.length > 0 && !sources.some((range) => addressInRange(clientAddress, range))) {
-    throw notPermitted("This share cannot be used from your address");
-  }
 }
 
 /**

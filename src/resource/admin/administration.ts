@@ -12,7 +12,7 @@ import { parsePreferences } from "../../attributes/user_attributes.ts";
 import { readTokenRequest, type TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import { InvalidName } from "../../model/distinguished_name.ts";
 import { AdministrationError, type ShareAdministration } from "../../sharing/administration.ts";
-import { EXPECTED_TARGET, type Share } from "../../sharing/share.ts";
+import { EXPECTED_TARGET } from "../../sharing/share.ts";
 import { callerName } from "../share/names.ts";
 import type { AdminApi } from "./admin_api.ts";
 
@@ -33,8 +33,9 @@ export function describeAdministration(call: Call, { servers, facts }: AdminPart
     `action:${name}`,
     { href: `${here}/actions/${name}`, description },
   ]);
+  const [weekday = "", day, month, year, time] = new Date(facts.upSince).toUTCString().split(" ");
   const members: [string, unknown][] = [
-    ["upSince", javaDate(facts.upSince)],
+    ["upSince", `${weekday.slice(0, 3)} ${month} ${day} ${time} UTC ${year}`], // as of Java's `Date`
     ["containerVersion", facts.version],
     ["connectionStatus", facts.externalConnections()],
     [
@@ -47,12 +48,6 @@ export function describeAdministration(call: Call, { servers, facts }: AdminPart
   ];
   const wanted = call.query.get("fields")?.split(",").map((name) => name.trim());
   return jsonResponse(Object.fromEntries(members.filter(([name]) => wanted?.includes(name) ?? true)));
-}
-
-/** Formats a time as Java's `Date`: `Mon Nov 23 22:03:24 UTC 2026`. */
-function javaDate(at: number): string {
-  const [weekday = "", day, month, year, time] = new Date(at).toUTCString().split(" ");
-  return `${weekday.slice(0, 3)} ${month} ${day} ${time} UTC ${year}`;
 }
 
 /** Serves `POST /rest/admin/actions/<action>`; a failed action responds `success: false` (rest-api.md 1.14). */
@@ -183,9 +178,11 @@ async function modifyShare(
   if (shareAdministration === undefined) return refused("There is no data sharing");
   try {
     const share = await shareAdministration.modify(server, id, changes);
-    const { owner, target, path, uid, gid } = share;
+    const { owner, target, path, access, uid, gid } = share;
     call.audit({ owner, target, path, uid, gid });
-    return { success: true, message: inWords(share) };
+    const account = gid === undefined ? uid : `${uid}:${gid}`;
+    const message = `Share ${share.id} of ${owner} for ${target}: ${path}, ${access}, as ${account}`;
+    return { success: true, message };
   } catch (error) {
     if (error instanceof AdministrationError) return refused(error.message);
     if (error instanceof InvalidName) {
@@ -193,12 +190,6 @@ async function modifyShare(
     }
     throw error;
   }
-}
-
-function inWords({ id, owner, target, path, access, uid, gid }: Share): string {
-  return `Share ${id} of ${owner} for ${target}: ${path}, ${access}, as ${uid}${
-    gid === undefined ? "" : `:${gid}`
-  }`;
 }
 
 /** Issues a token for another user; not to callers with a token, who could extend theirs this way. */

@@ -32,11 +32,9 @@ export function listSharedServers(call: Call, { servers, sessions }: SharingPart
 
 const LISTS = ["shares", "accessible"] as const;
 
-type List = typeof LISTS[number];
-
 /** Start of an answer: behind this share of this list. */
 interface Start {
-  readonly list: List;
+  readonly list: typeof LISTS[number];
   readonly after?: Pick<Share, "created" | "id">;
 }
 

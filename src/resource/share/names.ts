@@ -34,8 +34,7 @@ export function looksAtOwn(call: Call, { server, owner }: Pick<Share, "server" |
 export function targetsOnServer(call: Call, server: string): readonly string[] {
   const name = nameOnServer(call, server);
   if (call.caller.kind === "anonymous" || name === EVERYBODY) return [];
-  const groups = accountOn(call, server)?.availableGroups ?? [];
-  return [name, ...groups.map(groupTarget)];
+  return [name, ...(accountOn(call, server)?.availableGroups ?? []).map(groupTarget)];
 }
 
 /** Returns the caller's account on a server; undefined without an account, or on error. */

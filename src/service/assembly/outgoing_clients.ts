@@ -41,8 +41,7 @@ export class OutgoingClients implements Outgoing {
   /** Created on first use: most services need at most one. */
   http(showCertificate: boolean = this.config.showCertificate): OutgoingHttp {
     return this.#clients.getOrInsertComputed(showCertificate, () => {
-      const trust = this.#trust(showCertificate);
-      return new LateClient(this.config, trust, this.log, this.connectionsPerHost);
+      return new LateClient(this.config, this.#trust(showCertificate), this.log, this.connectionsPerHost);
     });
   }
 

@@ -50,8 +50,7 @@ export class OwnCertificate {
     const known = this.#daemons.get(server);
     if (known?.anchors === anchors) return known;
     const { revocation: _, ...others } = material;
-    const revocation = material.daemonRevocation?.[server];
-    const made = { ...others, anchors, revocation };
+    const made = { ...others, anchors, revocation: material.daemonRevocation?.[server] };
     this.#daemons.set(server, made);
     return made;
   }

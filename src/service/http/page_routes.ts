@@ -65,7 +65,10 @@ export function loginRoute(
     service: "auth",
     heedsCapabilities: true,
     signedIn: true,
-    answer: (call) => challengeBrowser(call, unauthenticated),
+    answer: ({ caller }) => {
+      if (caller.kind === "anonymous") throw unauthenticated("somebody is to sign in");
+      return redirect("./"); // to the status page
+    },
     page: async (call) => (await signInPages()).signInPage(call, parts),
     failed: async (failure, asked) => (await signInPages()).pageForStrangers(failure, asked, parts),
   };
@@ -234,12 +237,6 @@ function ownShareRoutes(parts: SharingParts): Route[] {
       form,
     ],
   );
-}
-
-/** Serves `GET /login`: challenges callers without credentials and redirects others to the status page (RFC 9110, 15.4.4). */
-function challengeBrowser({ caller }: Call, unauthenticated: (reason: string) => Error): HttpResponse {
-  if (caller.kind === "anonymous") throw unauthenticated("somebody is to sign in");
-  return redirect("./");
 }
 
 const devicePages = () => import("../../pages/device_page.ts");

@@ -3,9 +3,6 @@ import { attempt } from "../../model/attempt.ts";
 import { type HttpError, httpError, invalidRequest } from "../../model/http_error.ts";
 import type { Asked, Call } from "../../resource/call.ts";
 
-/** Access rule of a route; `open` routes identify no caller. */
-type RouteService = "auth" | "share" | "access" | "admin" | "open";
-
 /** Reports whether a path is a health check, which bans do not affect. */
 export function isHealth(path: string): boolean {
   return path.startsWith("/health/");
@@ -20,14 +17,13 @@ export const JSON_TYPE = ["application/json"] as const;
 
 /** Methods of WebDAV (RFC 4918). */
 export const DAV_METHODS = ["PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK"] as const;
-type DavMethod = typeof DAV_METHODS[number];
 
 /** Method of a resource. */
 export interface Route {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE" | DavMethod;
+  readonly method: "GET" | "POST" | "PUT" | "DELETE" | typeof DAV_METHODS[number];
   /** Such as `/rest/auth/:server`; a last `*rest` matches the remaining path with slashes. */
   readonly path: string;
-  readonly service: RouteService;
+  readonly service: "auth" | "share" | "access" | "admin" | "open"; // `open` identifies no caller
   readonly permission?: "GET" | "POST" | "PUT"; // method whose permission applies; default: the request's own
   readonly signedIn?: true; // whether sign-ins of browsers apply; never below `/rest/`
   readonly linkPassword?: true; // whether Basic credentials without user name are a link password

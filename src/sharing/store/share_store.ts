@@ -126,7 +126,8 @@ export class ShareStore {
       for (const given of yield* all("targets", { server, targets: JSON.stringify([...new Set(targets)]) })) {
         found.push(...yield* shares("targetedAt", { server, name: text(given, "target"), ...bounds(part) }));
       }
-      return found.toSorted(byAge).slice(0, most);
+      found.sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : Number(a.id > b.id)));
+      return found.slice(0, most);
     });
   }
 
@@ -433,10 +434,6 @@ const BEGINNING = { created: Number.MIN_SAFE_INTEGER, id: "" };
 
 function bounds({ after = BEGINNING, most = MOST_AT_ONCE }: Part = {}): Values {
   return { created: after.created, id: after.id, most };
-}
-
-function byAge(a: Share, b: Share): number {
-  return a.created - b.created || (a.id < b.id ? -1 : Number(a.id > b.id));
 }
 
 /** Opens or creates the share store in an SQLite file. @throws {UnknownDatabase} If the file is not ours, or newer than this service. */

@@ -210,7 +210,9 @@ export class PostgresDatabase implements Database {
     } catch (error) {
       const before = change.kept;
       if (on.isAlive) await on.run("ROLLBACK").catch(() => on.destroy());
-      if (before !== undefined && isOfId(error)) return before.result;
+      const isMade = error instanceof PostgresError && error.code === "23505" &&
+        error.message.includes(ID_KEY);
+      if (before !== undefined && isMade) return before.result;
       throw error;
     }
   }
@@ -278,8 +280,4 @@ async function begin(
     on.query("INSERT INTO change_made (id, at) VALUES ($1, extract(epoch FROM statement_timestamp()))", [id]),
   );
   await Promise.all(steps);
-}
-
-function isOfId(error: unknown): boolean {
-  return error instanceof PostgresError && error.code === "23505" && error.message.includes(ID_KEY);
 }

@@ -18,11 +18,6 @@ const PURGE_MS = 10 * 60_000; // interval of deleting expired rows, in milliseco
 const MOST_KNOWN = 10_000; // most known logins queued, or read at once
 const AT_ONCE = 200; // logins per transaction
 
-interface Passed {
-  readonly at: number; // by the parts' stopwatch
-  readonly clears: boolean;
-}
-
 interface SharedThrottlingParts {
   readonly database: Database;
   readonly secret: string;
@@ -48,7 +43,8 @@ export class SharedThrottling {
   #lifts: ReadonlySet<string> | undefined;
   #version: string | undefined; // absent before the first read
   #readAt = -Infinity;
-  readonly #passed = new Map<string, Passed>(); // logins to publish, by pair
+  /** Logins to publish by pair, with the time of the parts' stopwatch. */
+  readonly #passed = new Map<string, { readonly at: number; readonly clears: boolean }>();
   /** Version last read, and until when, by the database's clock. */
   #known: { readonly version: number; readonly until: number } | undefined;
   readonly #startedAt: number;

@@ -102,8 +102,7 @@ export class CertifiedUsers implements CertificateStore {
 
   /** Returns a user's certificates, valid or not. @throws {ERR_RECORD_STORE} */
   async of(user: string, own?: OwnAuthorities): Promise<readonly UserCertificate[]> {
-    const records = await this.parts.records.list(kindOf(own), user);
-    return records.flatMap((record) =>
+    return (await this.parts.records.list(kindOf(own), user)).flatMap((record) =>
       attempt(() => this.#stored(contentOf(record).line), UnusableKey, (error) => {
         this.parts.log.error("stored certificate cannot be read", { error });
         return [];

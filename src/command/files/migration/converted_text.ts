@@ -21,13 +21,12 @@ export interface Converted {
  */
 export function convertProperties(text: string, { conf, keys }: OldConfiguration): Converted {
   const changes: ChangedLine[] = [];
+  const database = keys.has("persistence.directory") ? "#$&" : "$1persistence.directory=data";
   const old = new RegExp(`(?<!\\w)${RegExp.escape(conf)}(?![\\w.-])`, "g");
   const lines = text.split("\n").map((before, index) => {
     if (/^\s*[#!]/.test(before)) return before;
-    const after = ownPlaces(before.replace(old, "conf")).replace(
-      MYSQL,
-      keys.has("persistence.directory") ? "#$&" : "$1persistence.directory=data",
-    );
+    const after = [[old, "conf"] as const, ...PLACES, [MYSQL, database] as const]
+      .reduce((text, [pattern, place]) => text.replace(pattern, place), before);
     if (after !== before) changes.push({ line: index + 1, before, after });
     return after;
   });
@@ -59,7 +58,3 @@ const PLACES: readonly (readonly [RegExp, string])[] = [
   [/^(\s*STARTLOG=)["']?\/.*?(\r?)$/, "$1logs/authserver-startup.log$2"],
   [/^(\s*CONF=)["']?\/.*?(\r?)$/, "$1conf$2"],
 ];
-
-function ownPlaces(line: string): string {
-  return PLACES.reduce((text, [pattern, place]) => text.replace(pattern, place), line);
-}

@@ -11,9 +11,9 @@ import type { ConfigurationFile } from "./java_installation.ts";
 export function oldCertificates(files: readonly ConfigurationFile[], old: Properties): readonly string[] {
   const passwords = passwordsIn(old);
   return files.flatMap(({ path, content }) =>
-    certificatesIn(content, passwords).filter(isVersion1).map((certificate) =>
-      `${path}: ${certificateName(certificate)}`
-    )
+    certificatesIn(content, passwords)
+      .filter(({ raw }) => readElement(raw).child(0).child(0).tag !== 0xa0) // no version field: RFC 5280, 4.1
+      .map((certificate) => `${path}: ${certificateName(certificate)}`)
   );
 }
 
@@ -51,9 +51,4 @@ function passwordsIn({ entries }: Properties): string[] {
   const values = [...entries.values()].filter(({ key }) => /password$/i.test(key))
     .map(({ value }) => value.trim());
   return [...new Set([...values, ""])].slice(0, MOST_PASSWORDS);
-}
-
-/** Version 1 omits the version field (RFC 5280, 4.1). */
-function isVersion1({ raw }: X509Certificate): boolean {
-  return readElement(raw).child(0).child(0).tag !== 0xa0;
 }

@@ -149,8 +149,7 @@ async function begun(
 ): Promise<AsyncIterable<Uint8Array<ArrayBuffer>> | undefined> {
   const iterator = bytes[Symbol.asyncIterator]();
   try {
-    const first = await iterator.next();
-    return all(first, iterator);
+    return all(await iterator.next(), iterator);
   } catch (error) {
     if (!isLeftOut(error)) throw error;
     return undefined;

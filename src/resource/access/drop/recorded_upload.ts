@@ -284,8 +284,7 @@ async function giveName(
     const endTurn = await locks.take(place.server, pathOf(n), signal, held.stop);
     let isRenaming = false;
     try {
-      const isNoted = await store.name(id, holder, pathOf(n));
-      if (!isNoted || (naming === "free" && await isTaken(n))) {
+      if (!await store.name(id, holder, pathOf(n)) || (naming === "free" && await isTaken(n))) {
         taken.add(n);
         if (naming !== "free") await new Promise((resolve) => setTimeout(resolve, 100));
         continue;
