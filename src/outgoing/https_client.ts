@@ -140,7 +140,8 @@ export class HttpsClient implements OutgoingHttp {
         reject(error);
         call.destroy();
       };
-      signal.addEventListener("abort", () => fail(signal.reason), { once: true });
+      const stop = () => fail(signal.reason);
+      signal.addEventListener("abort", stop, { once: true });
 
       call.on("socket", (socket) => {
         // Deno 2.9.6 opens another connection for a call destroyed while waiting on a kept one.

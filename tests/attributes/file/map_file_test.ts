@@ -93,7 +93,7 @@ Deno.test("attributesOfEntry() knows the standard names in any case, and keeps a
 const INVALID: readonly (readonly [string, string])[] = [
   ["", "map:1: expected JSON, beginning with {, or XML, beginning with <"],
   ["CN=x", "map:1: expected JSON, beginning with {, or XML, beginning with <"],
-  ['{"CN=x": {"role": "user",}}', 'map:1: expected a name in "quotes", found "}"'],
+  ['{"CN=x": {"role": "user",,}}', 'map:1: expected a name in "quotes", found ","'],
   ['{"CN=x": {}, "CN=x": {}}', 'map:1: expected each name once, found "CN=x" again'],
   ['{"CN=x":\n{"role": "user",\n"role": "user"}}', 'map:3: expected each name once, found "role" again'],
   ['{"CN=x": "user"}', "map:1: CN=x = a text: expected an object with attributes"],
