@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { createPrivateKey, hash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
+import { until } from "../../fixtures/deadline.ts";
 import { TokenIssuer, type TokenRequest } from "../../../src/authentication/issued_token/issue.ts";
 import { type TokenOwner, TokenRegistry } from "../../../src/authentication/issued_token/token_registry.ts";
 import { issuedToken } from "../../../src/authentication/issued_token/verify.ts";
@@ -147,9 +148,10 @@ Deno.test("TokenRegistry writes a use down once a day and token, whatever the nu
 
 Deno.test("TokenRegistry reads what was taken back only when the store has changed", async () => {
   await using s = await site();
-  const { records, issue, accepts } = s.instance();
+  const { records, issue, accepts, registry } = s.instance();
   const token = await issue(ANN);
   assert.ok(await accepts(token));
+  await until(async () => (await registry.list(owner(ANN)))[0]?.used !== undefined);
   assert.ok(await accepts(token));
   let reads = 0;
   for (const name of ["get", "list"] as const) {
