@@ -43,6 +43,7 @@ export function includePatterns(text = ""): readonly string[] {
 export function excludePatterns(text = ""): readonly string[] {
   return patternsOf(text).flatMap((pattern) => {
     const bare = withoutSlash(pattern.replace(/^\.\//, ""));
+    if (bare === "") return [];
     return bare.startsWith("/") ? [bare] : [`/${bare}`, `*/${bare}`];
   });
 }

@@ -26,6 +26,7 @@ const FACTS: [PathLimits, string, boolean][] = [
   [{ excludes: ".ssh/*" }, "/home/alice/.ssh/id", false],
   [{ excludes: "*.key" }, "/home/alice/x.key", false],
   [{ excludes: "./*.key" }, "/home/alice/x.key", false],
+  [{ excludes: "./" }, "/", true],
   [{ includes: "/data/*", excludes: "/data/*" }, "/data/x", false],
 ];
 

@@ -133,15 +133,16 @@ export class ProviderLogins {
   }
 
   async #ask(token: string, record: KeptRecord): Promise<KeptIdentity | undefined> {
-    const { log, renew, schedule = realTime } = this.parts;
+    const { log, renew, derivedUntil, schedule = realTime } = this.parts;
     const [kept, now] = [await this.#read(record.key), this.#now()];
     if (kept === undefined || now - kept.checked < RENEWED_S) return kept?.identity;
     const session = unsealed(token, kept.sealed);
     if (session === undefined) return undefined;
+    const counts = (at: number) => at - kept.checked < UNREACHABLE_S && derivedUntil(kept.identity) > at;
     const lease = { sealed: sealed(token, session), askedUntil: now + LEASE_S };
     let latest = { ...kept, made: kept.made + 1, ...lease };
     if (kept.askedUntil > now || !await this.#keep(record, latest)) {
-      if (now - kept.checked < UNREACHABLE_S) return kept.identity;
+      if (counts(now)) return kept.identity;
       await new Promise<void>((resolve) => schedule(POLL_MS, resolve));
       return await this.#ask(token, record);
     }
@@ -155,10 +156,9 @@ export class ProviderLogins {
       renewal = await renew(kept.identity, session, rotated);
     } catch (error) {
       log.warn("provider not asked about a browser that is signed in", { method: kept.identity.via, error });
-      const age = this.#now() - kept.checked;
-      if (age < UNREACHABLE_S - LEASE_S) return kept.identity; // asked again after the lease
+      if (counts(this.#now() + LEASE_S)) return kept.identity; // asked again after the lease
       await keep({ askedUntil: 0 });
-      if (age < UNREACHABLE_S) return kept.identity;
+      if (counts(this.#now())) return kept.identity;
       throw httpError(
         "ERR_AUTHENTICATION_UNAVAILABLE",
         { seconds: 30, reason: "provider away for too long" },
