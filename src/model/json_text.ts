@@ -26,7 +26,7 @@ export class InvalidJson extends Error {
 const MAX_DEPTH = 32;
 
 /**
- * Reads the members of a text's one object lazily (RFC 8259, and a comma behind the last entry, as the Java service); a
+ * Reads the members of a text's one object lazily (RFC 8259, and a trailing comma, as the Java service does); a
  * repeated name is an error. @throws {InvalidJson}
  */
 export function* readMembers(text: string): Generator<SourceMember, void> {

@@ -103,7 +103,7 @@ Deno.test("readMembers() reads what JSON.stringify() writes", () => {
 /** JSON without the commas behind last entries; no text of the test has one within quotes. */
 const withoutLastCommas = (text: string) => text.replaceAll(/,(?=\s*[}\]])/g, "");
 
-Deno.test("readMembers() accepts what JSON.parse() accepts, and a comma behind the last entry, but no name twice", () => {
+Deno.test("readMembers() accepts what JSON.parse() accepts, and a trailing comma, but no name twice", () => {
   const pieces = fc.constantFrom(
     "{",
     "}",
@@ -139,7 +139,7 @@ Deno.test("readMembers() accepts what JSON.parse() accepts, and a comma behind t
   );
 });
 
-Deno.test("readMembers() passes over a comma behind the last entry, at every depth", () => {
+Deno.test("readMembers() passes over a trailing comma, at every depth", () => {
   const text = '{"CN=Ann": {"role": "user", "group": ["a", "b",\n],\n},\n}';
   assert.deepEqual(read(text), { "CN=Ann": { role: "user", group: ["a", "b"] } });
   assert.deepEqual([...readMembers(text)].map(({ source }) => source), [text.slice(1, -3)]);
