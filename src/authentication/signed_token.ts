@@ -37,6 +37,9 @@ const MAX_TOKEN_LENGTH = 8192; // characters; real ones stay below 1,500
 /** Clock skew in seconds (authentication.md 3.7). */
 export const CLOCK_TOLERANCE = 60;
 
+/** Members of a JWK that make it a secret key (RFC 7518, 6.2.2, 6.3.2, 6.4.1). */
+export const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
+
 /** Asymmetric algorithms for other issuers (RFC 8725, 3.1 and 3.2). */
 export const SIGNATURE_ALGORITHMS: readonly string[] = [
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],

@@ -1,6 +1,12 @@
 import { hash, X509Certificate } from "node:crypto";
 import { calculateJwkThumbprint, compactVerify, errors, importJWK, type JWK } from "jose";
-import { CLOCK_TOLERANCE, InvalidToken, readForeignToken, SIGNATURE_ALGORITHMS } from "../signed_token.ts";
+import {
+  CLOCK_TOLERANCE,
+  InvalidToken,
+  readForeignToken,
+  SECRET_MEMBERS,
+  SIGNATURE_ALGORITHMS,
+} from "../signed_token.ts";
 import { isJsonObject } from "../json_object.ts";
 import type { Credentials } from "../../model/credentials.ts";
 import type { Clock } from "../../model/clock.ts";
@@ -10,8 +16,6 @@ import type { ReplayRecord } from "../../model/replay_cache.ts";
 const MAX_LENGTH = 4096; // characters
 const MAX_ID = 512; // characters
 const MAX_AGE = 120; // seconds (RFC 9449, 11.1)
-
-const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]; // members of private keys
 
 interface ProvenRequest {
   readonly token: string;

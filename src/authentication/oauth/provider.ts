@@ -11,7 +11,7 @@ import { InvalidReply, parseReply } from "../claims.ts";
 import type { Variables } from "../expression/value.ts";
 import { isJsonObject } from "../json_object.ts";
 import { errorText, refusalIn } from "../provider_answers.ts";
-import { InvalidToken } from "../signed_token.ts";
+import { InvalidToken, SECRET_MEMBERS } from "../signed_token.ts";
 import { clientLogin, formRequest } from "./client_login.ts";
 import type { OAuthConfig } from "./oauth_config.ts";
 
@@ -81,8 +81,6 @@ const MOST_KEYS = 100;
 const [FEWEST_BITS, MOST_BITS] = [2048, 4096]; // RSA bits (RFC 7518, 3.3; the platform reads no longer ones)
 /** Characters (64 bits): longer exponents are unused, and cost milliseconds per signature. */
 const MOST_OF_EXPONENT = 11;
-
-const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]; // RFC 7518, 6.2.2, 6.3.2, 6.4.1
 
 /**
  * Parses a key set without unusable keys: encryption, weak, or private ones, with which anybody could sign
