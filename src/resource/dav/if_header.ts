@@ -27,7 +27,7 @@ export function parseIf(header: string | null): readonly ConditionList[] {
   PART.lastIndex = 0;
   while (PART.lastIndex < text.length) {
     const [part, uri, bracket, not, etag] = PART.exec(text) ?? [];
-    if (part === undefined || ++total > MOST_CONDITIONS * 2) throw wrong();
+    if (part === undefined) throw wrong();
     if (list === undefined) {
       if (uri !== undefined) resource = uri;
       else if (bracket === "(") list = [];
@@ -36,7 +36,7 @@ export function parseIf(header: string | null): readonly ConditionList[] {
       lists.push({ resource, conditions: list });
       list = undefined;
     } else if (not !== undefined && !negated) negated = true;
-    else if (uri !== undefined || etag !== undefined) {
+    else if ((uri !== undefined || etag !== undefined) && ++total <= MOST_CONDITIONS) {
       list.push({ negated, token: uri, etag });
       negated = false;
     } else throw wrong();

@@ -36,9 +36,11 @@ Deno.test("parseIf() refuses what is no list, is not closed, or has more than a 
     "(<a>) x",
     "(<a>) (",
     "(<a>)".repeat(101),
+    `(${"<a>".repeat(101)})`,
   ];
   for (const header of wrong) {
     assert.throws(() => parseIf(header), { code: "ERR_INVALID_REQUEST" }, header.slice(0, 20));
   }
-  assert.equal(parseIf("(<a>)".repeat(60)).length, 60);
+  assert.equal(parseIf("(<a>)".repeat(100)).length, 100);
+  assert.equal(parseIf(`<https://h/x> (${"Not <a>".repeat(100)})`)[0]?.conditions.length, 100);
 });
