@@ -141,11 +141,11 @@ Deno.test({
     );
     for (const state of await states(page) as string[]) assert.match(state, / Done, verified$/);
     const total = await page.evaluate("document.querySelector('#total').innerText");
-    assert.match(String(total), /31 of 31 files .*skipped: 2 that file managers created/);
+    assert.match(String(total), /31 of 31 files .*hidden system files skipped: 2/);
     await look(page, "own-uploads");
     assert.equal(await Deno.readTextFile(`${sharing.data}/d/run 7/deep/<b>.csv`), "1,2");
 
-    await page.send("New folder", { name: "results" });
+    await page.send("New directory", { name: "results" });
     assert.match(await page.evaluate("location.pathname") as string, /\/d\/results\/$/);
     await page.follow("d");
     await page.follow("run 7/");
@@ -242,7 +242,7 @@ Deno.test({
     await page.until(`${button("Resume all")} !== undefined`);
     assert.match(String(await states(page)), /large\.bin Waiting Pause/);
     await page.go(`${sharing.origin}/files/HPC${sharing.data}/d/`);
-    assert.match(await text(page), /Choose these files again to resume: large\.bin/);
+    assert.match(await text(page), /Choose the files again to resume: large\.bin/);
     await page.choose("#files", [`${files}/large.bin`]);
     await page.until(over(1));
     assert.deepEqual(await states(page), ["large.bin Done, verified"]);

@@ -172,9 +172,9 @@ Deno.test("listingPage() says no more than there is to say", () => {
     "Name ↑",
     "Modified",
     "Size",
-    "For large or many files, use a command line:",
+    "For large files or many files, use the command line:",
     "pyuftp cp -r -u anonymous 'https://auth/rest/access/A/id:/data/results/*' .",
-    "Files whose names are not UTF-8, and broken symbolic links, are never listed.",
+    "The list omits broken symbolic links and files whose names are not UTF-8.",
   ];
   assert.deepEqual(words({}), [...above, "0 entries", ...below]);
   const search = ["Name contains", "Search"];

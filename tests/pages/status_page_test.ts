@@ -179,14 +179,14 @@ Deno.test("statusPage() tells a known caller of each server what they are there,
     "3.5.3",
     "Reservations",
     "night: from TIME (1 hour ago) to TIME (in 2 hours), everyone else at most 1 MiB/s",
-    "Command lines",
+    "Commands",
     "Get a file",
     "Copy",
     "pyuftp cp -u ann -P https://h/rest/auth/AA:./file.dat .",
     "Put a file",
     "Copy",
     "pyuftp cp -u ann -P file.dat https://h/rest/auth/AA:./",
-    "More command lines",
+    "More commands",
     "List your home directory",
     "Copy",
     "pyuftp ls -u ann -P https://h/rest/auth/AA:./",
@@ -207,18 +207,18 @@ Deno.test("statusPage() counts no daemons where there is one, and shows no comma
   };
   const alone = await words({ known: ANN, servers: [single] });
   assert.ok(!alone.includes("Daemons"));
-  assert.ok(alone.includes("Command lines"));
+  assert.ok(alone.includes("Commands"));
   assert.ok(
     !alone.some((line) => /instances|Reservations|Speed limit|Allowed|Forbidden/.test(line)),
     String(alone),
   );
-  assert.ok(!(await words({ known: ANN, servers: [server("AA", { up: false })] })).includes("Command lines"));
+  assert.ok(!(await words({ known: ANN, servers: [server("AA", { up: false })] })).includes("Commands"));
   const stranger = await words({ known: { ...ANN, user: { ...USER, role: "user" } } });
   assert.deepEqual(stranger.slice(stranger.indexOf("Account"), stranger.indexOf("Account") + 2), [
     "Account",
     "none",
   ]);
-  assert.ok(!stranger.includes("Command lines"));
+  assert.ok(!stranger.includes("Commands"));
 });
 
 const SHARE: Share = {
@@ -305,14 +305,17 @@ Deno.test("statusPage() reports a group that the daemon refuses, and asks once",
   const refused = await page(
     "530 Not logged in: Attempt to run a task with an unknown primary group: ghosts",
   );
-  assert.match(refused.text, /Group that the daemon refuses: ask the operators<\/dt><dd>ghosts</);
+  assert.match(refused.text, /Group not usable on this server \(contact the operators\)<\/dt><dd>ghosts</);
   assert.equal(refused.asked(), 1);
   const extra = new Map([["uftpd.AA.group", ["users:ghosts"]]]);
   const further = await page(
     "530 Not logged in: Attempt to run a task with an unknown supplementary group ghosts",
     { ...known, user: { ...known.user, extra } },
   );
-  assert.match(further.text, /Group that the daemon refuses: ask the operators<\/dt><dd>users:ghosts</);
+  assert.match(
+    further.text,
+    /Group not usable on this server \(contact the operators\)<\/dt><dd>users:ghosts</,
+  );
   const down = await page("421 going down");
   assert.doesNotMatch(down.text, /refuses/);
   assert.equal(down.asked(), 1, "a daemon that does not tell is left alone for a while");

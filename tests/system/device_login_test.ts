@@ -198,7 +198,7 @@ Deno.test("the token of a program is as narrow as it asked, and one that was den
   const { tokens } = (await system.ask("/rest/auth/tokens", { headers })).json();
   assert.match(JSON.stringify(tokens), /"path":\["\/data\/run7\/"\],"activity":"read"/);
   const denied = await begin();
-  assert.match((await decide(browser, denied.user_code, "deny")).text, /was denied/);
+  assert.match((await decide(browser, denied.user_code, "deny")).text, /You denied this login/);
   const { status, json } = await poll(denied.device_code);
   assert.deepEqual([status, json().error], [400, "access_denied"]);
 });

@@ -74,7 +74,7 @@ Deno.test("My files shows servers, directories, sizes and dates, and nothing bey
   const page = await alice.get(at("d/"));
   assert.equal(page.headers["cache-control"], "private, no-store");
   const words = wordsOf(page.text);
-  for (const expected of ["3 entries", "sub/", "ten.txt Preview ten.txt", "10 B", "New folder"]) {
+  for (const expected of ["3 entries", "sub/", "ten.txt Preview ten.txt", "10 B", "New directory"]) {
     assert(words.includes(expected) || expected === "3 entries", `${expected}: ${words}`);
   }
   assert.doesNotMatch(page.text, /secret|a\.key/);

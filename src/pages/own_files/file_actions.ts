@@ -44,9 +44,9 @@ export function newDirectoryForm(call: Call, href: string): Markup {
   return ownForm(
     call,
     href,
-    markup`<label for="folder-name">${SAYS.folderName}</label>
-<input id="folder-name" name="name" required maxlength="255" autocomplete="off" spellcheck="false">
-<button name="do" value="make">${SAYS.newFolder}</button>`,
+    markup`<label for="directory-name">${SAYS.directoryName}</label>
+<input id="directory-name" name="name" required maxlength="255" autocomplete="off" spellcheck="false">
+<button name="do" value="make">${SAYS.newDirectory}</button>`,
   );
 }
 

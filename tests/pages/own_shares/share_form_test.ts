@@ -86,7 +86,7 @@ Deno.test("shareFields() say of each field what it is for", () => {
     "Each download and each upload counts as one use. Leave empty for no limit.",
     "Maximum number of uploaded files",
     "Maximum size of all uploads, in MiB",
-    "For “Upload only”. Leave empty for no limit.",
+    "For access “upload only”. Leave empty for no limit.",
     "Password for the link",
     "Leave empty for no password. Send the password separately from the link.",
   ]);

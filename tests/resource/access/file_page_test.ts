@@ -45,7 +45,7 @@ Deno.test("a preview shows the beginning of a text as text, and says what it lea
   );
   assert.match(html, /<a href="[^"]*\/rest\/access\/HPC\/\w+\/"><bdi>d<\/bdi><\/a>/);
   const big = await page("big.txt");
-  assert.match(big, /Only the beginning is shown/);
+  assert.match(big, /The preview shows only the beginning/);
   assert.doesNotMatch(big, /the end/);
   assert.match(await page("cut.txt"), /a<\/code>/);
   assert.match(await page("empty.txt"), /<code><\/code>/);
