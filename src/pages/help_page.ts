@@ -8,7 +8,7 @@ import { TEXTS } from "./texts.ts";
 
 const SAYS = TEXTS.help;
 
-/** Serves `GET /help`, for people who received a link, and for those who log in on a command line. */
+/** Serves `GET /help`: received links, the pages in the menu, and logins on the command line. */
 export function helpPage(
   call: Call,
   { accepted, hasDeviceLogin }: {
@@ -20,9 +20,16 @@ export function helpPage(
     title: SAYS.title,
     current: "help",
     body: [
+      markup`<h2>${SAYS.received}</h2>
+`,
       SAYS.sections.map(([heading, text]) =>
-        markup`<h2>${heading}</h2>
+        markup`<h3>${heading}</h3>
 <p>${text}</p>
+`
+      ),
+      Object.entries(SAYS.pages).filter(([page]) => call.menu.has(`/${page}`)).map(([, [heading, text]]) =>
+        markup`<h2>${heading}</h2>
+<p>${text?.with({ dav: `${call.base}/dav/` })}</p>
 `
       ),
       markup`<h2>${SAYS.logins}</h2>
