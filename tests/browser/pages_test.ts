@@ -170,7 +170,7 @@ Deno.test({
     assert.equal(await known.evaluate("copied === document.querySelector('#address').value"), true);
     assert.match(
       String(await known.evaluate("document.querySelector('details.danger').textContent")),
-      /This ends the share of .*\/home\/.* for everyone with the link/,
+      /This deletes the share of .*\/home\/.* for everyone with the link/,
     );
     await known.send("Delete the link and its log of uses");
     assert.equal(await known.evaluate("location.pathname"), "/shares");

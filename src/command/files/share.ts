@@ -63,7 +63,7 @@ const show = defineCommand({
 
 const remove = defineCommand({
   name: "share remove",
-  summary: "End a share; running transfers continue",
+  summary: "Delete a share; transfers over HTTPS stop within seconds, open UFTP sessions continue",
   operands: ID,
   options: { server: SERVER },
 }, (given) =>
@@ -71,7 +71,7 @@ const remove = defineCommand({
     const share = await administration.remove(given.operand("id"), serverOf(given, servers));
     return {
       value: dumpEntry(share),
-      text: `Share ${share.id} of ${printable(share.path)} removed from ${share.server}\n`,
+      text: `Share ${share.id} of ${printable(share.path)} deleted from ${share.server}\n`,
     };
   }));
 
@@ -102,11 +102,8 @@ const importShares = defineCommand({
   name: "share import",
   summary: "Import shares from a dump; without --partial all of them, or nothing if the dump has an error",
   details: [
-    "The dump is CSV with a header line, or a JSON array of objects. Columns or members, in any order: path, ownerID,",
-    "uid, targetID (required); server, id, isDirectory, gid, access, oneTime, usesLeft, expires (seconds since 1970),",
-    "accessCount, sources, note, password (its hash), maxFiles, maxBytes. A targetID is a distinguished name, or group:",
-    "and a Unix group. Existing shares with the same id stay unchanged; expired shares are skipped. A dump of a",
-    "table of the Java service, also as SQL, applies to all servers with sharing, unless --server is given.",
+    "The dump is CSV with a header line, or a JSON array of objects. Columns or members, in any order: path, ownerID, uid, targetID (required); server, id, isDirectory, gid, access, oneTime, usesLeft, expires (seconds since 1970), accessCount, sources, note, password (its hash), maxFiles, maxBytes. A targetID is a distinguished name, or group: and a Unix group.",
+    "Existing shares with the same id stay unchanged; expired shares are skipped. A dump of a table of the Java service, also as SQL, applies to all servers with sharing, unless --server is given.",
   ],
   operands: { file: "The dump, UTF-8" },
   options: {
@@ -127,7 +124,7 @@ const importShares = defineCommand({
 /** Command `authserver share …`: manages shares, also of a running service. */
 export const share = defineCommands({
   name: "share",
-  summary: "List, show, remove, give away and import shares",
+  summary: "List, show, delete, transfer and import shares",
   details: ["Run these commands as the account of the service."],
   commands: [list, show, remove, chown, importShares],
 });

@@ -175,7 +175,7 @@ Deno.test("share remove and chown change what a running service has", async () =
   const share = await place.store.get("A", id);
   assert.deepEqual([share?.owner, share?.uid, share?.gid], ["cn=bob,o=x", "bob", "staff"]);
   const removed = await place.run("remove", id);
-  assert.deepEqual([removed.status, removed.out], [0, `Share ${id} of ${DRAFT.path} removed from A\n`]);
+  assert.deepEqual([removed.status, removed.out], [0, `Share ${id} of ${DRAFT.path} deleted from A\n`]);
   assert.equal(await place.store.get("A", id), undefined);
 });
 

@@ -35,7 +35,7 @@ const CHANGE = [
 const END = (path: string, whom: string) => [
   "Change",
   "Delete this share …",
-  `This ends the share of ${data}/${path} for ${whom}: the link stops working at once, running transfers stop, and the log of uses is deleted. The files stay. not used yet`,
+  `This deletes the share of ${data}/${path} for ${whom}, and its log of uses, but not the files. The link stops working at once. Downloads and uploads over HTTPS stop within seconds; UFTP sessions that are already open continue. not used yet`,
   "Delete the link and its log of uses",
   "Used",
   "Nobody has used this share yet.",
