@@ -20,8 +20,7 @@ const migrate = defineCommand({
   summary:
     "Create or migrate the PostgreSQL tables for this version; services of the previous version keep running",
   details: [
-    "Creates the tables of a new database in the schema authserver. The migration is one transaction and runs once,",
-    "however often you start it. The configured database user may use the tables but not alter them.",
+    "Creates the tables of a new database in the schema authserver. The migration is one transaction and runs once, however often you start it. The configured database user may use the tables but not alter them.",
   ],
   operands: {},
   options: {
@@ -47,9 +46,7 @@ const importAll = defineCommand({
   name: "database import",
   summary: "Copy shares, tokens, certificates and bans from files into PostgreSQL",
   details: [
-    "Stop the service that uses the folder first; later changes are not copied. Existing rows stay unchanged, so you can",
-    "repeat an interrupted import. The command does not change the files. It shows progress and remaining time if it",
-    "takes longer than a second.",
+    "Stop the service that uses the folder first; later changes are not copied. Existing rows stay unchanged, so you can repeat an interrupted import. The command does not change the files. It shows progress and remaining time if it takes longer than a second.",
   ],
   operands: {},
   options: {

@@ -36,10 +36,8 @@ const add = defineCommand({
   details: [
     "A banned address gets no access with any credentials, except to /health/.",
     "A banned user gets no access with any credentials that name them: user name, account or distinguished name.",
-    "A ban survives a restart if persistence.directory or a shared database is set; it then applies to all instances\n" +
-    "that share the database. Otherwise it ends with the service.",
-    "Exit status 3: the ban applies here, but the database does not have it yet, so the listed instances do not know\n" +
-    "it, and a restart of a single instance would end it. The service tries again until it can write.",
+    "A ban survives a restart if persistence.directory or a shared database is set; it then applies to all instances that share the database. Otherwise it ends with the service.",
+    "Exit status 3: the ban applies here, but the database does not have it yet, so the listed instances do not know it, and a restart of a single instance would end it. The service tries again until it can write.",
   ],
   operands: {},
   options: {

@@ -12,7 +12,7 @@ export const serve = defineCommand({
   name: "serve",
   summary: "Run the service (the default command)",
   details: [
-    "SIGTERM and SIGINT stop the service: it drains for container.drainSeconds, then lets running requests finish for at most 20 seconds.",
+    "SIGTERM and SIGINT stop the service: it drains for container.drainSeconds, finishes running requests for at most 20 seconds, and exits at most 50 seconds after draining.",
     "SIGHUP and changes of configuration files reload the configuration.",
     "Exit status 78: the configuration cannot be used; systemd does not restart the service then.",
   ],
