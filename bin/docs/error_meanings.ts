@@ -293,7 +293,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Explained>> = {
   },
   ERR_SHARED_BY_ANOTHER: {
     meaning: "The share would take precedence over another owner's earlier one for the same recipients.",
-    remedy: "Ask the other owner, whom `authserver share list` shows to operators, to share or end it.",
+    remedy: "Ask the other owner, whom `authserver share list` shows to operators, to share or delete it.",
   },
   ERR_SHARE_NOT_FOUND: {
     meaning: "The share does not exist, or it has ended. The answer is the same in both cases.",
@@ -365,8 +365,9 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Explained>> = {
     remedy: "Try again in a few seconds.",
   },
   ERR_TOO_MANY_SHARES: {
-    meaning: "The user has reached the limit of shares. The user can still change and end existing shares.",
-    remedy: "End unused shares, or raise `share.maxPerUser`.",
+    meaning:
+      "The user has reached the limit of shares. The user can still change and delete existing shares.",
+    remedy: "Delete unused shares, or raise `share.maxPerUser`.",
   },
   ERR_TOO_MANY_UPLOADS: {
     meaning:

@@ -20,17 +20,17 @@ export const ERRORS = {
   ERR_ACCOUNT_REFUSED: { status: 403, text: "Transfers with this account are not allowed" },
   ERR_ATTRIBUTE_SOURCE: {
     status: 503,
-    text: "Your permissions cannot be looked up at the moment, please try again later",
+    text: "Your permissions cannot be looked up at the moment. Please try again later",
     headers: retryAfter("10"),
   },
   ERR_AUDIT_UNAVAILABLE: {
     status: 503,
-    text: "This is not possible at the moment, please try again later",
+    text: "The service cannot process this request at the moment. Please try again later",
     headers: retryAfter("30"),
   },
   ERR_AUTHENTICATION_UNAVAILABLE: {
     status: 503,
-    text: "Your credentials cannot be checked at the moment, please try again later",
+    text: "Your credentials cannot be checked at the moment. Please try again later",
     headers: retryAfter("{seconds}"),
   },
   ERR_BAD_FORWARDING: { status: 400, text: "The gateway sent an invalid client address" },
@@ -45,7 +45,7 @@ export const ERRORS = {
   ERR_DAEMON_TIMEOUT: { status: 504, text: "The transfer server did not answer in time" },
   ERR_DAEMON_UNAVAILABLE: {
     status: 503,
-    text: "The transfer server is not available, please try again later",
+    text: "The transfer server is not available. Please try again later",
     headers: retryAfter("5"),
   },
   ERR_DIGEST_MISMATCH: { status: 400, text: "The received file does not match the digest in the request" },
@@ -56,14 +56,18 @@ export const ERRORS = {
   },
   ERR_ENCRYPTION_NOT_SUPPORTED: {
     status: 501,
-    text: "The transfer server does not encrypt data connections, please try without encryption",
+    text: "The transfer server does not encrypt data connections. Please try without encryption",
   },
   ERR_EXISTS: {
     status: 405,
     text: "A file or directory with this name already exists",
     headers: { Allow: "OPTIONS, PROPFIND, GET, HEAD, PUT, DELETE, COPY, MOVE, LOCK, UNLOCK" },
   },
-  ERR_EXPECTATION_FAILED: { status: 417, text: "This expectation cannot be met", headers: CLOSES },
+  ERR_EXPECTATION_FAILED: {
+    status: 417,
+    text: "The service supports no expectation except 100-continue",
+    headers: CLOSES,
+  },
   ERR_FORBIDDEN: { status: 403, text: "You may not do this" },
   ERR_FOREIGN_PAGE: { status: 403, text: "The request came from a page of another site" },
   ERR_GROUP_NOT_AVAILABLE: { status: 400, text: "The requested group is not available to you" },
@@ -81,7 +85,7 @@ export const ERRORS = {
   ERR_INVALID_VALUE: { status: 400, text: "Invalid value for {field}: expected {expected}" },
   ERR_KEY_LOOKUP_FAILED: {
     status: 503,
-    text: "Signing in is not possible at the moment, please try again later",
+    text: "The service cannot check your SSH key at the moment. Please try again later",
     headers: retryAfter("5"),
   },
   ERR_LENGTH_REQUIRED: { status: 411, text: "Content-Length is required" },
@@ -97,7 +101,7 @@ export const ERRORS = {
   },
   ERR_LISTEN_SOCKET_UNREACHABLE: {
     status: 503,
-    text: "The transfer server does not answer, please try again later",
+    text: "The transfer server does not answer. Please try again later",
     headers: retryAfter("10"),
   },
   ERR_LOCKED: { status: 423, text: "Another user or program has locked this file or directory" },
@@ -108,7 +112,7 @@ export const ERRORS = {
   ERR_LOGIN_NOT_DERIVABLE: {
     status: 403,
     text:
-      "This kind of login cannot be exchanged for a token or a browser session, please log in with each request",
+      "This login cannot, or can no longer, be exchanged for a token or a browser session. Log in again, or send credentials with each request",
   },
   ERR_LOGIN_TOO_NARROW: { status: 403, text: "Your token allows only transfers in some directories" },
   ERR_METHOD_NOT_ALLOWED: {
@@ -138,39 +142,39 @@ export const ERRORS = {
   ERR_QUOTA_USED: { status: 507, text: "The share is full" },
   ERR_RECORD_STORE: {
     status: 503,
-    text: "This is not possible at the moment, please try again later",
+    text: "The service cannot process this request at the moment. Please try again later",
     headers: retryAfter("30"),
   },
   ERR_REMOTE_UNAVAILABLE: {
     status: 503,
-    text: "Another system that this service needs does not answer, please try again later",
+    text: "Another system that this service needs does not answer. Please try again later",
     headers: retryAfter("{seconds}"),
   },
   ERR_REQUEST_TIMEOUT: { status: 408, text: "The request took too long to arrive", headers: CLOSES },
   ERR_SCOPE_NOT_EXPRESSIBLE: {
     status: 403,
-    text: "UFTP cannot access this path, please use the HTTP link of the share",
+    text: "UFTP cannot access this path. Please use the HTTP link of the share",
   },
   ERR_SERVER_DOWN: { status: 503, text: "{status}", headers: retryAfter("10") },
   ERR_SERVICE_STARTING: {
     status: 503,
-    text: "The service is starting, please try again",
+    text: "The service is starting. Please try again",
     headers: retryAfter("1"),
   },
   ERR_SESSION_LIMIT_REACHED: {
     status: 429,
-    text: "Too many open sessions on the transfer server, please try again later",
+    text: "Too many open sessions on the transfer server. Please try again later",
     headers: retryAfter("5"),
   },
   ERR_SHARED_BY_ANOTHER: {
     status: 409,
     text:
-      "Someone else already shares this path, or one above or below it, with the same people; you can only share such paths in your own home directory",
+      "Another user already shares this path, or a path above or below it, with the same recipients. You can share such a path only if it is in your home directory",
   },
   ERR_SHARE_NOT_FOUND: { status: 404, text: "This share does not exist or has ended" },
   ERR_SHARE_STORE: {
     status: 503,
-    text: "Shares are not available at the moment, please try again later",
+    text: "Shares are not available at the moment. Please try again later",
     headers: retryAfter("30"),
   },
   ERR_STORAGE_FULL: { status: 507, text: "The disk is full, or the disk quota of the account is used up" },
@@ -178,7 +182,7 @@ export const ERRORS = {
   ERR_TARGET_TOO_LONG: { status: 414, text: "The request target is too long", headers: CLOSES },
   ERR_TOKENS_NOT_KEPT: {
     status: 501,
-    text: "This service keeps no list of tokens, each token is valid until it expires",
+    text: "This service keeps no list of tokens. Each token is valid until it expires",
   },
   ERR_TOKENS_UNAVAILABLE: {
     status: 503,
@@ -187,8 +191,7 @@ export const ERRORS = {
   },
   ERR_TOKEN_LIFETIME: {
     status: 400,
-    text:
-      "The token lifetime must not exceed {longest} seconds, the operator can permit more with container.security.rest.jwt.maxLifetime",
+    text: "The token lifetime must not exceed {longest} seconds",
   },
   ERR_TOKEN_NEEDS_IDENTITY: { status: 401, text: "Authentication is required to get a token" },
   ERR_TOKEN_NOT_RENEWABLE: { status: 403, text: "The token cannot be renewed" },
@@ -196,37 +199,37 @@ export const ERRORS = {
   ERR_TOKEN_SUBJECT: { status: 400, text: "subject: expected the distinguished name of a user" },
   ERR_TOO_MANY_AT_ONCE: {
     status: 429,
-    text: "Too many logins at the same time, please try again later",
+    text: "Too many logins at the same time. Please try again later",
     headers: retryAfter("1"),
   },
   ERR_TOO_MANY_CODES: {
     status: 429,
-    text: "Too many device logins, please try again later",
+    text: "Too many device logins. Please try again later",
     headers: retryAfter("60"),
   },
   ERR_TOO_MANY_FAILURES: {
     status: 429,
-    text: "Too many failed attempts, please try again later",
+    text: "Too many failed attempts. Please try again later",
     headers: retryAfter("{seconds}"),
   },
   ERR_TOO_MANY_LOCKS: { status: 507, text: "You have {most} locks, which is the limit" },
   ERR_TOO_MANY_SESSIONS: {
     status: 503,
-    text: "Too many concurrent transfers with this account, please try again in a few seconds",
+    text: "Too many concurrent transfers with this account. Please try again in a few seconds",
     headers: retryAfter("6"),
   },
   ERR_TOO_MANY_SHARES: {
     status: 403,
-    text: "You have {most} shares on this server, which is the limit; please end some first",
+    text: "You have {most} shares on this server, which is the limit. Delete a share first",
   },
   ERR_TOO_MANY_UPLOADS: {
     status: 429,
-    text: "Too many uploads are unfinished, please try again later",
+    text: "Too many uploads are unfinished. Please try again later",
     headers: retryAfter("600"),
   },
   ERR_TOO_MUCH_WORK: {
     status: 503,
-    text: "The service is busy, please try again later",
+    text: "The service is busy. Please try again later",
     headers: retryAfter("5"),
   },
   ERR_TRANSFER_CODING: { status: 501, text: "This transfer coding is not supported", headers: CLOSES },
@@ -243,7 +246,7 @@ export const ERRORS = {
   ERR_UNKNOWN_SERVER: { status: 404, text: "This server does not exist" },
   ERR_UNSUPPORTED_CODING: {
     status: 415,
-    text: "The request body must come without content coding",
+    text: "The service does not accept a Content-Encoding in requests",
     headers: { "Accept-Encoding": "identity" },
   },
   ERR_UNSUPPORTED_MEDIA_TYPE: { status: 415, text: "The request body must be of type {expected}" },
@@ -255,7 +258,7 @@ export const ERRORS = {
   },
   ERR_USER_ATTRIBUTE: {
     status: 500,
-    text: "Your settings for this server are invalid, please contact its operators",
+    text: "Your settings for this server are invalid. Please contact its operators",
   },
 } as const satisfies Record<`ERR_${Uppercase<string>}`, ErrorRow>;
 

@@ -67,7 +67,7 @@ export async function logoutByProvider(call: Call, parts: SignInParts): Promise<
   }
   if (!done) {
     call.log.info("logout token refused", { reason: reasons.join("; ") || "of no issuer that is known" });
-    throw invalidRequest("The logout token does not count");
+    throw invalidRequest("The logout token is invalid");
   }
   return emptyResponse({ status: 200, headers: { "Cache-Control": "no-store" } });
 }

@@ -24,16 +24,16 @@ export function loginPolicy(required: LoginRequirements, clock: Clock): LoginPol
     ],
     [
       requiredAcr.length > 0,
-      `a login of class (acr) ${oneOf(requiredAcr)}`,
+      `a login with authentication context class (acr) ${oneOf(requiredAcr)}`,
       ({ acr = "" }) => requiredAcr.includes(acr),
     ],
     [
       maxAuthAge !== undefined,
-      `a login in the last ${maxAuthAge} seconds`,
+      `a login at most ${maxAuthAge} seconds old`,
       ({ authTime }) => isFresh(authTime, { maxAuthAge, now: clock() / 1000 }),
     ],
   ];
-  const inNetworks = "a client in the networks of this server";
+  const inNetworks = "a client address in the networks of this server";
   const inForce = rules.filter(([isRequired]) => isRequired);
   if (inForce.length === 0 && networks.length === 0) return undefined;
   return {

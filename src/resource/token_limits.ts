@@ -66,11 +66,12 @@ export function confinedFrom(
     return { file: start, permission, includes: includes ?? confining, excludes };
   }
   if (start === undefined || !isWithinPaths(restrictions, start)) {
-    throw outside(`directories ${restrictions.paths?.join(", ")}, and a session begins in one of them`);
+    throw outside(`directories ${restrictions.paths?.join(", ")}; a session must begin in one of them`);
   }
   if (hasWildcards(start) || start.includes(":") || /\s\//u.test(start)) {
     throw httpError("ERR_TOKEN_RESTRICTIONS", {
-      restrictions: "directories whose names patterns can express",
+      restrictions:
+        "the transfer server cannot enforce a directory name with wildcards, colons or a blank before a slash",
     });
   }
   const { includes = ALL, excludes } = limitsWithin(start, limits);

@@ -96,7 +96,7 @@ function isNarrowed({ caller }: Call): boolean {
 }
 
 function endsItselfOnly(): Error {
-  return httpError("ERR_TOKEN_RESTRICTIONS", { restrictions: "ending itself, and no other token" });
+  return httpError("ERR_TOKEN_RESTRICTIONS", { restrictions: "it can revoke only itself" });
 }
 
 function moment(seconds: number): string {

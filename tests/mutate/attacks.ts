@@ -622,7 +622,10 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Sharing an unreadable path"],
     broken: "what a daemon says about who may read is not looked at",
     file: "src/resource/share/checked_path.ts",
-    change: instead('if (!isReadable(entry)) throw notPermitted("You cannot read that yourself");', ""),
+    change: instead(
+      'if (!isReadable(entry)) throw notPermitted("You have no read access to this path");',
+      "",
+    ),
     tests: ["tests/resource/share/share_resource_test.ts"],
   },
   {

@@ -42,14 +42,14 @@ Deno.test("loginPolicy() requires class and age of the login, where they are tol
   const acr = { requiredAcr: ["mfa", "card"] };
   assert.equal(missing(acr, { acr: "card" }), undefined);
   for (const login of [{}, { acr: "" }, { acr: "MFA" }, { acr: "mfa card" }]) {
-    assert.equal(missing(acr, login), "a login of class (acr) mfa or card");
+    assert.equal(missing(acr, login), "a login with authentication context class (acr) mfa or card");
   }
   const age = { maxAuthAge: 600 };
   for (const authTime of ["now", NOW, NOW - 600, NOW + 60] as const) {
     assert.equal(missing(age, { authTime }), undefined);
   }
   for (const authTime of [undefined, 0, NOW - 601, NOW + 61, NaN]) {
-    assert.equal(missing(age, { authTime }), "a login in the last 600 seconds", String(authTime));
+    assert.equal(missing(age, { authTime }), "a login at most 600 seconds old", String(authTime));
   }
 });
 
@@ -57,7 +57,7 @@ Deno.test("loginPolicy() requires every address to be in one of the networks", (
   const networks = { networks: ["192.0.2.0/28", "2001:db8::/32"] };
   assert.equal(missing(networks, {}), undefined);
   assert.equal(missing(networks, {}, ["2001:db8::1", "192.0.2.15"]), undefined);
-  const words = "a client in the networks of this server";
+  const words = "a client address in the networks of this server";
   assert.equal(missing(networks, {}, [CLIENT, "192.0.2.16"]), words);
   assert.equal(missing(networks, {}, ["198.51.100.1"]), words);
 });
@@ -70,8 +70,9 @@ Deno.test("checkLogin() tells all that is missing, and anonymous callers lack ev
     networks: ["198.51.100.0/24"],
   };
   const policy = loginPolicy(required, () => NOW * 1000);
-  const all = "a login by OAUTH; a login of class (acr) mfa; a login in the last 60 seconds; " +
-    "a client in the networks of this server";
+  const all =
+    "a login by OAUTH; a login with authentication context class (acr) mfa; a login at most 60 seconds old; " +
+    "a client address in the networks of this server";
   assert.equal(policy?.inWords, all);
   for (const caller of [{ kind: "anonymous" }, { kind: "authenticated", identity: ANN }] satisfies Caller[]) {
     assert.throws(

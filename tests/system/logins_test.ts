@@ -121,9 +121,9 @@ Deno.test("addresses that a session is asked for have to be in the networks, too
 });
 
 const needs = {
-  mfa: "a login by OAUTH; a login of class (acr) mfa",
-  new: "a login in the last 600 seconds",
-  office: "a client in the networks of this server",
+  mfa: "a login by OAUTH; a login with authentication context class (acr) mfa",
+  new: "a login at most 600 seconds old",
+  office: "a client address in the networks of this server",
 };
 
 Deno.test("check shows what servers require of logins", async () => {
@@ -152,7 +152,10 @@ Deno.test("whoami-test shows what is required, and decides as the service does",
   assert.deepEqual(assumed[1], ["MFA", needs.mfa, undefined]);
   assert.deepEqual(assumed[0], ["HPC", undefined, undefined]);
   const shown = await whoami(ALICE[0], "--password", "--from", "192.0.2.9");
-  assert.match(shown[1]?.[2] ?? "", /another login: a login by OAUTH; a login of class/);
+  assert.match(
+    shown[1]?.[2] ?? "",
+    /another login: a login by OAUTH; a login with authentication context class/,
+  );
   assert.deepEqual(shown[3], ["OFFICE", needs.office, undefined]);
-  assert.match(shown[4]?.[2] ?? "", /a client in the networks/);
+  assert.match(shown[4]?.[2] ?? "", /a client address in the networks/);
 });

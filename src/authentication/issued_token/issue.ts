@@ -110,7 +110,7 @@ export class TokenIssuer {
       { id: browser.id, expires: renewableUntil, since: this.options.clock(), root: browser.id, line: [] };
     const restrictions = narrowed(former?.restrictions ?? {}, request.restrictions ?? {});
     if (typeof restrictions === "string") {
-      const text = `it can be narrowed, and ${restrictions} would widen it`;
+      const text = `a new token cannot have fewer restrictions (${restrictions})`;
       throw httpError("ERR_TOKEN_RESTRICTIONS", { restrictions: text });
     }
     const limited = request.limited || isNarrow(restrictions);

@@ -26,7 +26,7 @@ export async function changeBansByForm(
   if (seconds === undefined || seconds > LONGEST) {
     throw invalidRequest("Expected a time of at most 366 days, such as 30m, 12h or 7d");
   }
-  if (await isOneself(call, subject, admin)) throw invalidRequest("You would keep yourself out");
+  if (await isOneself(call, subject, admin)) throw invalidRequest("You cannot ban yourself");
   audit(call, await admin.ban(subject, seconds));
 }
 

@@ -55,9 +55,9 @@ export async function checkedPath(
   if (entry.kind === "file" && wanted.endsWith("/")) throw invalidPath("it is not a directory");
   const path = entry.kind === "directory" && !wanted.endsWith("/") ? `${wanted}/` : wanted;
   if (!withinLimits(account, path)) throw notPermitted("You have no access to this path");
-  if (!isReadable(entry)) throw notPermitted("You cannot read that yourself");
+  if (!isReadable(entry)) throw notPermitted("You have no read access to this path");
   if ((access === "DROP" || grants(access, "WRITE")) && !isWritable(entry)) {
-    throw notPermitted("You cannot write there yourself");
+    throw notPermitted("You have no write access to this path");
   }
   return path;
 }

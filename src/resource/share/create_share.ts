@@ -142,5 +142,7 @@ async function replaced(
 
 /** Returns {ERR_NOT_PERMITTED} for owners whose login lacks the account of their share. */
 export function accountLost({ uid }: Share): HttpError {
-  return notPermitted(`This share is for the files of ${uid}, and your login has not its account and group`);
+  return notPermitted(
+    `This share uses account ${uid}. Log in with the account and group of the share to change it`,
+  );
 }

@@ -106,7 +106,7 @@ function parseStart(text: string | null): Start {
   const list = LISTS.find((known) => known === wanted);
   const isPlace = /^\d{1,15}$/.test(created) && isShareId(id) && more.length === 0;
   if (list === undefined || (text?.includes(".") === true && !isPlace)) {
-    throw invalidRequest("after: expected what the link to the next part has there");
+    throw invalidRequest("after: expected the value in the link to the next page");
   }
   return isPlace ? { list, after: { created: Number(created), id } } : { list };
 }

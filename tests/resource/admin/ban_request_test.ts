@@ -38,7 +38,7 @@ async function done(fields: Readonly<Record<string, string>>, userName: string |
   }
 }
 
-const ONESELF = "You would keep yourself out";
+const ONESELF = "You cannot ban yourself";
 const FORMS: readonly (readonly [fields: Record<string, string>, expected: string | RegExp])[] = [
   [{ user: "eve", for: "30m" }, "ban eve undefined 1800"],
   [{ user: " eve ", address: "192.0.2.77", for: "366d" }, "ban eve 192.0.2.77 31622400"],

@@ -60,7 +60,7 @@ export async function dropForm(call: Call, parts: SharingParts): Promise<readonl
   const { headers, body } = call.request;
   const { share } = opened;
   const replaces = call.query.has("replace");
-  if (replaces && share.access !== "MODIFY") throw notPermitted("Nothing is replaced in this share");
+  if (replaces && share.access !== "MODIFY") throw notPermitted("This share does not permit replacing files");
   if (!isDirectory(share)) throw invalidRequest("Files can only be uploaded into a directory");
   const below = `${withoutSlash(opened.path)}/`.slice(share.path.length);
   const naming = replaces ? { conditions: new HeaderList() } : "free";

@@ -204,7 +204,7 @@ async function deepestDirectory(
   for (let missing = 0;; missing++) {
     const entry = directory === path ? undefined : await find(session, directory);
     if (directory === path || entry?.kind === "directory") return { directory, missing };
-    if (entry !== undefined) throw invalidRequest("There is a file where a directory is to be");
+    if (entry !== undefined) throw invalidRequest("A part of the path is a file, not a directory");
     directory = parentOf(directory);
   }
 }
