@@ -10,15 +10,15 @@ export function configurationReference(sections: readonly Section[]): string {
 
 The main file is \`conf/container.properties\`: \`key=value\` lines; \`#\` begins a comment. Other files are included by
 \`$include.<any>=<file>\`; \`\${NAME}\` stands for an environment variable or for a line \`$var.NAME=…\` of the same file,
-else of a file that includes it. Relative paths start from the folder the service was started in. \`authserver check\` says
-what is wrong, with file and line.
+else of a file that includes it. Relative paths start from the working directory of the service. \`authserver check\`
+reports errors with file and line.
 
-A secret can be in a file of its own, which \`<key>File\` names: one line, readable only for the service. The
-[security page](security.md#secrets-in-the-configuration) shows it with credentials of systemd.
+A secret can be in a file of its own: \`<key>File\` names a file that contains only the secret, in one line, and that only
+the service can read. The [security page](security.md#secrets-in-the-configuration) shows this with systemd credentials.
 
 \`authserver config schema\` prints a JSON Schema of all keys, for editors and for tools that write configurations.
 
-Keys marked + are known to this service only, not to the Java one. A list has blanks, \`|\` or \`,\` between its parts.
+The Java service does not have keys marked +. A list has blanks, \`|\` or \`,\` between its parts.
 
 ${titles.join("\n")}
 
@@ -30,8 +30,8 @@ function sectionText(section: Section): string {
   const rows = [...writtenKeys(section)].map(([name, key]) => row(name, key, section.added));
   const left = Object.entries(ignored).map(([name, why]) => `- \`${prefix}${name}\`: ${why}`);
   const note = unknown === undefined
-    ? "Other keys that begin like this are an error."
-    : "Other keys that begin like this give a warning.";
+    ? "Unknown keys with this prefix are an error."
+    : "Unknown keys with this prefix cause a warning.";
   return `## ${title}
 
 ${note}
@@ -51,15 +51,18 @@ function row(written: string, key: Key<unknown> | Items<unknown>, added = false)
     ? { item: key.item, suffix: ".<any>" }
     : { item: key, suffix: "" };
   const name = `\`${written}${suffix}\`${added || item.added ? " +" : ""}`;
-  const fallback = key.shape === "many" ? "none" : defaultOf(key);
+  const fallback = key.shape === "many" ? NONE : defaultOf(key);
   return `| ${name} | ${cell(item.type)} | ${cell(fallback)} | ${cell(item.help)}. |`;
 }
+
+/** Default of a key that is unset by default. */
+const NONE = "–";
 
 function defaultOf({ absent, unit }: Key<unknown>): string {
   if (absent === undefined) return "**required**";
   const { value } = absent;
-  if (value === undefined) return "none";
-  if (Array.isArray(value)) return value.length === 0 ? "none" : `\`${value.join(" ")}\``;
+  if (value === undefined) return NONE;
+  if (Array.isArray(value)) return value.length === 0 ? NONE : `\`${value.join(" ")}\``;
   return `\`${value}\`${unit === undefined ? "" : ` ${unit}`}`;
 }
 

@@ -8,7 +8,9 @@ export function* writtenKeys(
     const name = prefix + (key.name ?? field);
     yield [name, key];
     if (key.shape === "many" || !key.secret) continue;
-    const help = `File that contains ${key.name ?? field} alone, such as a credential of systemd`;
+    const help = `File that contains only this secret (${
+      key.name ?? field
+    }), for example a systemd credential`;
     yield [fileKey(name), optional(path({ help, added: true }))];
   }
 }

@@ -11,7 +11,7 @@ export const automatic = attributeSourceKind({
 
 /** Nested chain. */
 export const chainOfSources = attributeSourceKind({
-  title: "AttributeSourcesChain: several sources that count as one",
+  title: "AttributeSourcesChain: chain of attribute sources",
   keys: { ...CHAIN, optional: OPTIONAL },
   read: async ({ order, ...rest }, { prefix, members }) => ({
     ...rest,

@@ -47,7 +47,7 @@ export const CONTAINER = section({
     ...because("the service has no thread pools", "pools.* resources.*"),
     ...because("the service has no further services", "services.* wsrf.*"),
     ...because("the service does not register itself", "externalregistry.* registry.*"),
-    "persistence.*": "the service stores only shares, see persistence.directory",
+    "persistence.*": "see persistence.directory",
     "deployment.*": "the service deploys nothing at run time",
   },
 });

@@ -21,7 +21,8 @@ export const HTTP_SERVER = section({
     })),
     maxIdleMs: integer({
       name: "maxIdleTime",
-      help: "Idle timeout of a connection, enforced up to half as much later; at most 60000 between requests",
+      help:
+        "Idle timeout of a connection, at most 60000 between requests. The service closes the connection at most half of that time later",
       default: 200_000,
       min: 1000,
       unit: "milliseconds",

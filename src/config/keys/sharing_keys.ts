@@ -37,7 +37,7 @@ export const SHARE = section({
     }),
     suggestPeople: flag({
       help:
-        "Suggest people who have signed in on pages to everybody who shares. It shows who uses the service",
+        "When users enter the recipient of a share, suggest users who have signed in on pages. This discloses who uses the service",
       default: false,
       added: true,
     }),
@@ -65,15 +65,16 @@ const OURS = "the service manages its database itself";
 /** Storage of shares and records. */
 export const PERSISTENCE = section({
   prefix: "persistence.",
-  title: "Share store",
+  title: "Storage",
   keys: {
     directory: optional(path({
       help:
-        "Folder for shares and the token registry. Without PostgreSQL it is required for data sharing and for OpenSSH certificates",
+        "Folder for shares, tokens, certificates, sign-ins, bans and notifications. Without PostgreSQL, sharing and OpenSSH certificates require it",
     })),
     kind: className({
       name: "class",
-      help: "Store: PGSQLPersist (with any package prefix) is PostgreSQL, H2Persist is the folder",
+      help:
+        "Storage: PGSQLPersist (with any package prefix) uses PostgreSQL, H2Persist uses persistence.directory",
       default: "H2Persist",
     }),
   },

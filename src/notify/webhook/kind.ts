@@ -13,7 +13,7 @@ const KEYS = {
   }),
   secret: secretText({
     help:
-      "Secret of the signatures, whsec_ and 24 to 64 bytes in base64. While you replace it, both, separated by a blank",
+      "Secret of the signatures, whsec_ and 24 to 64 bytes in base64. To replace it, list both secrets, separated by a blank",
     added: true,
   }),
   events: optional(list({ help: `Events to send: ${EVENT_TYPES.join(", ")}. If not set, all`, added: true })),
