@@ -49,7 +49,6 @@ export interface GroupStatus {
   readonly sessionLimit?: number; // smallest positive `MaxSessionsPerClient`
 }
 
-/** Health of an instance. */
 export interface InstanceStatus extends DaemonHealth {
   readonly instance: number; // from 1
   /** `host:port` of the listen socket, or `host` while the port is unknown; never the command address. */

@@ -1,7 +1,6 @@
 import type { WholeMs } from "../model/clock.ts";
 import { OperatorError } from "../model/diagnostic.ts";
 
-/** Row of a result. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /** Parameters that are times; those of other names, in seconds, are whole by their sources. */

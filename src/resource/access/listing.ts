@@ -44,7 +44,6 @@ export interface Listing {
 /** Entries of a directory, and their place in it. */
 export type Entries = Omit<Listing, "path" | "share" | "upload" | "now">;
 
-/** Format of listings. */
 export interface ListingForm {
   readonly type: string;
   readonly headers: (upload: boolean) => Readonly<Record<string, string>>;

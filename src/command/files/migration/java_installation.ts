@@ -48,7 +48,6 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** File of an installation. */
 export interface ConfigurationFile {
   readonly path: string; // relative to `conf/`, or to the installation's folder
   readonly mode: number;
