@@ -183,7 +183,6 @@ function attributesOfRole(role: string): UserAttributes {
     availableUids: [],
     availableGroups: [],
     supplementaryGroups: [],
-    availableQueues: [],
     extra: new Map(),
   };
 }
