@@ -43,7 +43,6 @@ export interface WrittenName {
   readonly line: number; // from 1
 }
 
-/** User in a file. */
 export interface KnownUser {
   readonly dn: string;
   readonly login?: string; // present for a password login

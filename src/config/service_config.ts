@@ -118,7 +118,6 @@ export interface RevocationConfig {
   readonly origin: Origin;
 }
 
-/** Logical server with its daemons. */
 export interface LogicalServerConfig {
   readonly name: string;
   readonly description: string;

@@ -55,7 +55,6 @@ export interface InstanceStatus extends DaemonHealth {
   readonly address: string;
 }
 
-/** Health of a physical daemon. */
 export interface DaemonHealth {
   readonly up: boolean;
   readonly unchecked?: boolean; // whether it has not responded or failed yet

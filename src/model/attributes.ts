@@ -10,7 +10,6 @@ const STANDARD_ATTRIBUTES = [
   "queue",
 ] as const;
 
-/** Name of a standard attribute. */
 export type StandardAttribute = typeof STANDARD_ATTRIBUTES[number];
 
 /** Allowed values of one standard attribute, and its default. */

@@ -2,7 +2,6 @@ import { X509Certificate } from "node:crypto";
 import { type CertificateFacts, certificateFacts, permits } from "./certificate_facts.ts";
 import { isSignedBy } from "./signed_by.ts";
 
-/** Trusted certificate with its facts. */
 export interface Trusted {
   readonly pem: string;
   readonly certificate: X509Certificate;

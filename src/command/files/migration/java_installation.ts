@@ -54,7 +54,6 @@ export interface ConfigurationFile {
   readonly content: Uint8Array;
 }
 
-/** Files below a folder. */
 export interface FoundFiles {
   readonly files: readonly ConfigurationFile[];
   readonly left: readonly string[]; // entries that cannot be copied, with reasons
