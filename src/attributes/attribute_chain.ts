@@ -26,7 +26,6 @@ export class AutomaticSource implements AttributeSource {
   close(): void {}
 }
 
-/** Source in the chain. */
 export interface ChainLink {
   readonly source: AttributeSource;
   readonly optional: boolean; // whether requests continue without it during an outage

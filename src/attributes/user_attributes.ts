@@ -15,8 +15,6 @@ export interface UserAttributes {
   /** Unique values of `group`, then `supplementaryGroups`; empty without an account. */
   readonly availableGroups: readonly string[];
   readonly supplementaryGroups: readonly string[];
-  readonly queue?: string;
-  readonly availableQueues: readonly string[];
   /** Non-standard attributes, such as `uftpd.HPC.rateLimit`. */
   readonly extra: ReadonlyMap<string, readonly string[]>;
   /** Present if the account is proven on some servers only. */
@@ -80,13 +78,9 @@ export function selectAttributes(
   // Neither preferences nor defaults override a ban.
   const role = availableRoles.includes(BANNED_ROLE) ? BANNED_ROLE : chosen;
   const availableUids = allowed("xlogin");
-  const availableQueues = allowed("queue");
-  const queue = choose("queue", undefined, availableQueues, preferred("queue"));
   const common = {
     role,
     availableRoles: availableRoles.length > 0 ? availableRoles : [ANONYMOUS_ROLE],
-    availableQueues,
-    queue,
     extra,
   };
   const uid = choose("uid", preferences.uid, availableUids, preferred("xlogin"));
@@ -110,7 +104,7 @@ export function selectAttributes(
 }
 
 function choose(
-  key: keyof Preferences | "queue",
+  key: keyof Preferences,
   wanted: string | undefined,
   allowed: readonly string[],
   preferred: readonly string[],

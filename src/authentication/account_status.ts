@@ -14,7 +14,6 @@ export interface NamedUser {
   readonly authTime?: Identity["authTime"];
 }
 
-/** Status of a user at the source. */
 export type AccountStatus =
   | {
     readonly kind: "known";

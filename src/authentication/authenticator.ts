@@ -26,7 +26,6 @@ export interface BrowserVisit {
   readonly verifier: string; // RFC 7636, 4.1
 }
 
-/** Session at the provider. */
 export interface ProviderSession {
   readonly sub: string; // from the ID token (OIDC Core 1.0, 2)
   /** From the ID token, if present (OIDC Back-Channel Logout 1.0, 2.1). */
@@ -76,7 +75,6 @@ export interface EndedLogins {
   readonly sid: string | undefined;
 }
 
-/** Result of one authenticator. */
 export type AuthenticationResult =
   | { readonly kind: "accepted"; readonly identity: Identity }
   /** No credentials of this kind. */

@@ -11,7 +11,6 @@ import type { Authenticator } from "./authenticator.ts";
 import type { KeySource } from "./ssh_key/key_directory.ts";
 import { type KindList, kindOf, openAll } from "../config/kind.ts";
 
-/** Dependencies of authenticators. */
 export interface AuthenticatorParts {
   readonly log: Logger;
   readonly clock: Clock;

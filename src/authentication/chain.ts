@@ -93,6 +93,14 @@ async function judgeAuthorization(
 /**
  * Asks authenticators until one accepts. A password that one refuses while another is down counts as refused:
  * else callers could cause outages for free guesses. Tokens and keys cannot be guessed: undecided.
+ *
+ * | Authenticators besides those that skip | Password    | Others    | Answer             | Throttle counts   |
+ * | -------------------------------------- | ----------- | --------- | ------------------ | ----------------- |
+ * | one accepts                            | accepted    | accepted  | of the resource    | {@link meaningOf} |
+ * | some refuse                            | refused     | refused   | 401                | a failure         |
+ * | some refuse, some are out of order     | refused     | undecided | 401, 503           | a failure, none   |
+ * | some are out of order                  | undecided   | undecided | 503                | none              |
+ * | none                                   | skipped     | skipped   | 401, or anonymous  | none              |
  */
 async function judge(
   authenticators: readonly Authenticator[],

@@ -16,7 +16,7 @@ export function parseJsonObject(bytes: Uint8Array): ReadonlyMap<string, unknown>
   return isJsonObject(value) && members === writtenMembers(text) ? new Map(Object.entries(value)) : undefined;
 }
 
-/** Reports whether a JSON value is an object. */
+/** Reports whether a JSON value is an object: no array, no `null`. */
 export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -9,7 +9,6 @@ import type { AuthenticationResult, Authenticator } from "./authenticator.ts";
 import type { AuthenticatorParts } from "./authenticator_kind.ts";
 import { checkIdentity, isPersonalName, NoIdentity } from "./check_identity.ts";
 
-/** Options of {@link x509}. */
 export interface X509Options
   extends Pick<AuthenticatorParts, "gateway" | "serverName" | "clock" | "revocation"> {
   readonly name: string;

@@ -24,7 +24,6 @@ export interface CommandIo {
   askSecret(question: string): Promise<string | undefined>;
 }
 
-/** Command that can be run. */
 export interface Command {
   readonly usage: string;
   readonly spec: CommandSpec;

@@ -24,7 +24,6 @@ interface JsonForm {
   readonly pattern?: string; // of the whole text
 }
 
-/** Description of one key. */
 export interface Key<T> {
   readonly shape: "one";
   readonly name?: string; // default: the name in the table

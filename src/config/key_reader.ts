@@ -17,7 +17,6 @@ import { type Properties, reason, type ResolvedEntry } from "./properties.ts";
 import { openRegularFile, readRegularFileSync, utf8Text } from "../model/regular_file.ts";
 import { type Diagnostic, InvalidFile, readableAt } from "../model/diagnostic.ts";
 
-/** Effective value of a key. */
 export interface EffectiveValue {
   readonly key: string;
   readonly section: string; // section title

@@ -13,7 +13,6 @@ export interface Place {
   members(order: readonly string[], key: string): Promise<readonly KindConfig[]>;
 }
 
-/** Remote system. */
 export interface Remote {
   readonly address: string; // URL
   readonly defaultPort?: number; // port of an address without one; only `http` and `https` need none
@@ -44,7 +43,6 @@ export interface WrittenName {
   readonly line: number; // from 1
 }
 
-/** User in a file. */
 export interface KnownUser {
   readonly dn: string;
   readonly login?: string; // present for a password login
@@ -105,7 +103,6 @@ export interface KindEntry<K extends Kind = Kind> {
   load(): Promise<K>;
 }
 
-/** List of kinds. */
 export interface KindList<K extends Kind = Kind> {
   readonly sort: string; // such as `method`, for messages
   readonly kinds: readonly KindEntry<K>[];
@@ -115,14 +112,12 @@ export interface KindList<K extends Kind = Kind> {
   >;
 }
 
-/** All lists of kinds. */
 export interface Kinds<M extends Kind = Kind, A extends Kind = Kind, D extends Kind = Kind> {
   readonly authenticators: KindList<M>;
   readonly sources: KindList<A>;
   readonly destinations: KindList<D>;
 }
 
-/** Configuration with its kind. */
 export interface OfKind<K extends Kind = Kind> {
   readonly sort: string;
   readonly config: KindConfig;

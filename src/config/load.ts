@@ -32,7 +32,6 @@ import { readTlsStores } from "./read_tls_stores.ts";
 import type { Known, Parts, SectionReader } from "./section_reader.ts";
 import type { ServiceConfig } from "./service_config.ts";
 
-/** Dependencies of reading a configuration. */
 export interface LoadOptions {
   readonly kinds: Kinds;
   readonly environment: (name: string) => string | undefined; // for `${NAME}`

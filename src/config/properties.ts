@@ -4,7 +4,6 @@ import { trimEndCharacters } from "../model/text.ts";
 import { resolve } from "node:path";
 import { readRegularFile } from "../model/regular_file.ts";
 
-/** Entry of a property file. */
 export interface PropertyEntry {
   readonly key: string;
   readonly value: string; // unescaped, with trailing blanks

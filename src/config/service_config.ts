@@ -61,14 +61,12 @@ export interface ServiceConfig {
   readonly drainSeconds: number;
 }
 
-/** Name and addresses. */
 export interface SiteConfig extends Pick<Values<typeof CONTAINER>, "name" | "host" | "port"> {
   /** Without trailing slash; contains port 0 if so configured, see `externalUrlAt`. */
   readonly externalUrl: string;
   readonly externalUrlGiven: boolean; // whether the URL was configured
 }
 
-/** Listener. */
 export interface HttpsConfig
   extends AnswerPolicy, Pick<Values<typeof HTTP_SERVER>, "maxConnections" | "maxIdleMs" | "proxyPeers"> {
   readonly tls: boolean; // false: plain HTTP, for tests or behind a local proxy
@@ -120,7 +118,6 @@ export interface RevocationConfig {
   readonly origin: Origin;
 }
 
-/** Logical server with its daemons. */
 export interface LogicalServerConfig {
   readonly name: string;
   readonly description: string;
@@ -152,7 +149,6 @@ export interface AttributesConfig extends Omit<Infer<typeof CHAIN>, "order"> {
 /** Gateway and its addresses; without trusted peers its headers are ignored. */
 export type GatewayConfig = Values<typeof GATEWAY>;
 
-/** Login throttling. */
 export type ThrottlingConfig = Values<typeof THROTTLING>;
 
 /** Data sharing; with `servers` there is a directory or database. */
@@ -190,19 +186,16 @@ export interface ProxyConfig {
   readonly direct: readonly string[]; // direct destinations, see `goesThroughProxy()`
 }
 
-/** Log output. */
 export interface LoggingConfig extends Omit<Values<typeof LOGGING>, "file"> {
   readonly file: string | undefined; // absent: console only
 }
 
-/** Destination of the audit log. */
 export type AuditDestination =
   | { readonly to: "file"; readonly path: string }
   | { readonly to: "console" | "journal" }
   | { readonly to: "syslog"; readonly address: string }; // `tls://host:port`
 export type AuditConfig = { readonly required: boolean } & AuditDestination;
 
-/** Control socket. */
 export interface ControlConfig {
   readonly enabled: boolean;
   readonly socket: string | undefined; // absent: see `controlSockets`

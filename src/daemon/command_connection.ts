@@ -7,7 +7,6 @@ import { shortChain, wholeChain } from "../model/trust/shown_chain.ts";
 import { type Exchange, type Failure, failure, type Fault } from "./exchange.ts";
 import { checkPeer } from "./peer_check.ts";
 
-/** Command socket of a daemon. */
 export interface CommandSocket {
   readonly host: string;
   readonly port: number;

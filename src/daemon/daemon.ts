@@ -15,7 +15,6 @@ import {
 import { Crowd, Queue } from "./queue.ts";
 import { parsePing, type PingReply } from "./parse_reply.ts";
 
-/** Command to a daemon. */
 export interface DaemonCommand<T> {
   readonly request: string;
   readonly parse: (reply: string) => T | undefined; // returns `undefined` for an invalid reply
@@ -33,7 +32,6 @@ export interface DaemonKnowledge {
   readonly facts?: PingReply; // from the last ping
 }
 
-/** Dependencies of a daemon. */
 export interface DaemonParts {
   readonly socket: CommandSocket;
   readonly limits: ExchangeLimits;

@@ -49,14 +49,12 @@ export interface GroupStatus {
   readonly sessionLimit?: number; // smallest positive `MaxSessionsPerClient`
 }
 
-/** Health of an instance. */
 export interface InstanceStatus extends DaemonHealth {
   readonly instance: number; // from 1
   /** `host:port` of the listen socket, or `host` while the port is unknown; never the command address. */
   readonly address: string;
 }
 
-/** Health of a physical daemon. */
 export interface DaemonHealth {
   readonly up: boolean;
   readonly unchecked?: boolean; // whether it has not responded or failed yet

@@ -62,11 +62,6 @@ const REFUSALS = {
   refused: ["ERR_DAEMON_REFUSED", "refused the request"],
 } as const;
 
-/** Creates a logical server and starts to ping its instances. */
-export function createDaemonGroup(config: DaemonGroupConfig, parts: DaemonGroupParts): DaemonGroup {
-  return new DaemonPool(config, parts);
-}
-
 interface Operation<T, R> {
   readonly signal: AbortSignal;
   readonly instance?: number; // only this instance, from 1
@@ -76,7 +71,8 @@ interface Operation<T, R> {
   readonly renew?: () => void; // called before a retry if the command may have been executed
 }
 
-class DaemonPool implements DaemonGroup {
+/** Daemons of a logical server, which it pings. */
+export class DaemonPool implements DaemonGroup {
   readonly name: string;
   readonly description: string;
   readonly #instances: readonly Instance[];

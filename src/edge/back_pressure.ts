@@ -1,6 +1,5 @@
 import type { Socket } from "node:net";
 
-/** Pauses and resumes reading. */
 export interface BackPressure {
   stop(): void;
   start(): void;

@@ -13,7 +13,7 @@ interface Exchange {
   readonly discards: Discards;
 }
 
-/** Writer of one response. */
+/** Writer of one response, as fast as the client reads it. */
 export class ResponseWriter {
   #announced = Infinity; // content length: a client with all bytes may disconnect before the response ends
   #written = 0;

@@ -70,7 +70,7 @@ export class Counters {
 /** Bucket bounds in milliseconds, without the infinite one. */
 const BOUNDS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const;
 
-/** Histogram of durations. */
+/** Histogram of durations, added in milliseconds and exposed in seconds. */
 export class DurationHistogram {
   readonly #counts = new Float64Array(BOUNDS_MS.length + 1);
   #sumMs = 0;

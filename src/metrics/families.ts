@@ -28,7 +28,7 @@ export const FAMILIES = {
     "worker",
   ),
   authserver_core_stall_seconds: histogram(
-    "How long the event loops of edge and core stood still, looked at 50 times a second",
+    "How long the event loops of edge and core stood still, looked at 4 times a second, less often while idle",
     "worker",
   ),
   authserver_unhandled_rejections_total: counter(

@@ -1,6 +1,6 @@
 import { groupNames } from "./account_name.ts";
 
-/** Attribute names of every source; files may use any case (authentication.md 7.4). */
+/** Attribute names of every source; files may use any case (authentication.md 7.4). The last two have no use here. */
 const STANDARD_ATTRIBUTES = [
   "role",
   "xlogin",
@@ -10,7 +10,6 @@ const STANDARD_ATTRIBUTES = [
   "queue",
 ] as const;
 
-/** Name of a standard attribute. */
 export type StandardAttribute = typeof STANDARD_ATTRIBUTES[number];
 
 /** Allowed values of one standard attribute, and its default. */

@@ -4,6 +4,11 @@ export type Clock = () => number;
 /** Latest time that a date can hold, in seconds since the epoch. */
 export const LAST_SECOND = 8.64e12;
 
+/** Formats milliseconds since the epoch (RFC 3339, UTC). */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
 declare const WHOLE: unique symbol;
 
 /** Milliseconds without a fraction, as databases take them. */

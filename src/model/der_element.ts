@@ -129,7 +129,7 @@ export class ElementWalk {
   }
 }
 
-/** Encodes tag, length and content. */
+/** Encodes tag, length and content (DER: X.690, 8.1 and 10.1). */
 export function encodeElement(tag: number, content: Uint8Array): Buffer {
   const digits = content.length.toString(16);
   const length = Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, "hex");

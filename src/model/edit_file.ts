@@ -4,7 +4,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { OperatorError } from "./diagnostic.ts";
 import { openRegularFile, unlessAbsent } from "./regular_file.ts";
 
-/** Error for a file that was not changed. */
+/** Error for a file that was left as it is, with the reason for the operator. */
 export class FileNotChanged extends OperatorError {}
 
 const SECRET_MODE = 0o600;

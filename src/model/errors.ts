@@ -262,5 +262,4 @@ export const ERRORS = {
   },
 } as const satisfies Record<`ERR_${Uppercase<string>}`, ErrorRow>;
 
-/** Error code. */
 export type ErrorCode = keyof typeof ERRORS;

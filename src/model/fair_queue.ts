@@ -1,4 +1,3 @@
-/** Limits on waiting. */
 export interface FairQueueLimits {
   readonly waiting: number; // in all queues together
   readonly perKey: number;

@@ -1,6 +1,5 @@
 import type { ClientCertificate } from "./credentials.ts";
 
-/** Complete body, or no body. */
 export type WholeBody = Uint8Array<ArrayBuffer> | null;
 
 /** Body: empty, complete or streamed. A stream reads its source only on demand. */

@@ -1,6 +1,5 @@
 import type { Clock } from "./clock.ts";
 
-/** Mark that was seen. */
 export interface SeenMark {
   readonly owner: string; // account for quotas: something a caller cannot multiply, such as a user
   readonly mark: string;

@@ -3,7 +3,6 @@ import { rangeWithin } from "./address.ts";
 /** Activities of a token from least to most: read, also change, also delete. */
 export const ACTIVITIES = ["read", "write", "all"] as const;
 
-/** Activity of a token. */
 export type Activity = typeof ACTIVITIES[number];
 
 /** Restrictions of a token, all in force at once; an absent one restricts nothing. */

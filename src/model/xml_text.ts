@@ -18,9 +18,6 @@ export class InvalidXml extends Error {
   }
 }
 
-/** Map files and XUUDB answers need fewer than ten. */
-const MAX_DEPTH = 32;
-
 const BLANKS = " \t\r\n";
 const NAME = /[A-Za-z_\u0080-\uffff][\w.:\u0080-\uffff-]*/y;
 // deno-lint-ignore no-control-regex
@@ -37,7 +34,7 @@ const PREDEFINED: ReadonlyMap<string, string> = new Map([
 
 /**
  * Streaming XML reader, for slices of large files. Refuses document types, hence external entities, and drops
- * namespace prefixes. Not for signed documents.
+ * namespace prefixes: signed documents are checked by it, then parsed by the library that verifies them.
  */
 export class XmlReader {
   #at = 0;
@@ -47,7 +44,8 @@ export class XmlReader {
   #empty = false; // the innermost element is `<name/>`
   #rootSeen = false;
 
-  constructor(readonly text: string) {
+  /** @param maxDepth Map files and XUUDB answers need fewer than ten levels. */
+  constructor(readonly text: string, readonly maxDepth = 32) {
     this.#lineEnd = endOfLine(text, 0);
     if (text.startsWith("\ufeff")) this.#at = 1;
     const declaration = /^<\?xml[ \t\r\n][^>]*\?>/.exec(text.slice(this.#at, this.#at + 1000))?.[0] ?? "";
@@ -119,7 +117,7 @@ export class XmlReader {
 
   #openTag(start: number): XmlEvent {
     if (this.#open.length === 0 && this.#rootSeen) this.#fail("one root element");
-    if (this.#open.length >= MAX_DEPTH) this.#fail(`at most ${MAX_DEPTH} levels`);
+    if (this.#open.length >= this.maxDepth) this.#fail(`at most ${this.maxDepth} levels`);
     this.#rootSeen = true;
     this.#at++;
     const qualified = this.#name();

@@ -7,7 +7,6 @@ import type { TlsRemote } from "./outgoing.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
 import { goesThroughProxy } from "./proxy.ts";
 
-/** Configuration, trust and log of a connection. */
 export interface ConnectionRules {
   readonly config: Pick<OutgoingConfig, "hostnameChecking" | "connectTimeoutMs" | "proxy">;
   readonly trust: HttpsTrust;

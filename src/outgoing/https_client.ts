@@ -41,10 +41,6 @@ export class HttpsClient implements OutgoingHttp {
     this.#agent = this.#createAgent(trust);
   }
 
-  get connectionsPerHost(): number {
-    return Math.min(this.config.maxConnectionsPerHost, this.config.maxConnections);
-  }
-
   /** Uses new certificates; kept connections close when idle. */
   renew(trust: HttpsTrust): void {
     this.#agent = this.#createAgent(trust);

@@ -251,7 +251,7 @@ async function openPinned(
 function pinDiagnostic(socket: TLSSocket, anchors: readonly string[]): string | undefined {
   const shown = socket.getPeerX509Certificate();
   if (shown === undefined) return "the server showed no certificate";
-  if (!trustedAsItself(shown, anchors, "serverAuth")) {
+  if (!trustedAsItself(shown, anchors)) {
     return "no trusted authority signed the certificate of the server, and it is not itself in the truststore";
   }
   const { kind, text } = describeValidity(validityOf(shown), Date.now());

@@ -13,7 +13,6 @@ export interface Outgoing {
   readonly connectionsPerHost: number;
 }
 
-/** Request to another system. */
 export interface OutgoingRequest {
   readonly method: "GET" | "POST";
   readonly url: string;

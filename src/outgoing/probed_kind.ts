@@ -5,7 +5,6 @@ import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Outgoing } from "./outgoing.ts";
 
-/** Dependencies of a probe. */
 export interface ProbeParts {
   readonly outgoing: Outgoing;
   readonly externalUrl: string; // of this service, without trailing slash

@@ -13,7 +13,6 @@ export interface RemoteStatus {
   readonly since?: number; // last confirmation in milliseconds since the epoch
 }
 
-/** Options of {@link RemoteSystem}. */
 export interface RemoteSystemOptions {
   readonly address: string; // only host and port are used
   readonly atOnce?: number | undefined; // concurrent requests

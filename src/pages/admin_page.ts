@@ -19,7 +19,6 @@ import { TEXTS } from "./texts.ts";
 
 const SAYS = TEXTS.admin;
 
-/** Parts that the page of administrators uses. */
 export interface AdminPageParts {
   readonly servers: ReadonlyMap<string, ServerFacts>;
   readonly facts: ServiceFacts;

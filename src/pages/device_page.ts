@@ -19,7 +19,6 @@ import { whatFor } from "./tokens_page.ts";
 const SAYS = TEXTS.device;
 const CODE = "user_code";
 
-/** Dependencies of the page for device logins. */
 export interface DevicePageParts extends DeviceParts {
   readonly servers: ReadonlyMap<string, unknown>;
   readonly facts: { readonly clock: Clock };

@@ -14,7 +14,6 @@ const PAGES = {
   "admin": TEXTS.header.administration,
 };
 
-/** Page of the header. */
 export type HeaderPage = keyof typeof PAGES;
 
 /** Returns the header of all pages: the pages that the reader can open, and who is signed in. */

@@ -23,7 +23,6 @@ interface WaysToSignIn {
   readonly providers: ReadonlyMap<string, BrowserLogin>; // by name of the authenticator
 }
 
-/** Dependencies of the sign-in pages. */
 export interface SignInParts {
   readonly admit: LoginThrottle["admitKey"];
   readonly signIns: SignIns;

@@ -17,7 +17,6 @@ import { TEXTS } from "./texts.ts";
 
 const SAYS = TEXTS.tokens;
 
-/** Dependencies of the tokens page. */
 export interface TokenPageParts {
   readonly tokens: TokenIssuer | undefined; // absent without a signing certificate
   readonly registry: TokenRegistry | undefined; // absent without storage of tokens

@@ -7,7 +7,6 @@ import type { Reservation } from "./reservation.ts";
 /** Limit of other users if a reservation names none (specification 2.4). */
 const DEFAULT_LIMIT = "10m";
 
-/** Zone and time for reading a reservations file. */
 export interface ReadingContext {
   readonly file: string;
   readonly zone: string; // time zone of times without offset

@@ -10,7 +10,6 @@ import {
 } from "./reservation.ts";
 import { readReservationFile } from "./reservation_file.ts";
 
-/** Options of {@link openReservationRegistry}. */
 export interface RegistryOptions {
   readonly file: string;
   /** Time zone of times without offset, such as `Europe/Berlin`; default the host's. */
@@ -45,7 +44,7 @@ export async function openReservationRegistry(options: RegistryOptions): Promise
   };
 }
 
-/** Returns the host's time zone. */
+/** Returns the host's time zone: a name of the IANA database. */
 export function hostZone(): string {
   return Temporal.Now.timeZoneId();
 }

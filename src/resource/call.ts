@@ -8,7 +8,6 @@ import type { Caller } from "../model/identity.ts";
 import type { HttpRequest } from "../model/http_message.ts";
 import type { RequestedServer } from "./server_facts.ts";
 
-/** Caller with attributes. */
 export interface IdentifiedUser {
   readonly caller: Caller;
   readonly userName?: string; // set for callers with a password

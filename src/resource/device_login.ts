@@ -20,7 +20,6 @@ import script from "./login.sh" with { type: "text" };
 import { jsonResponse, textResponse } from "./text_response.ts";
 import { issueToken } from "./token_list.ts";
 
-/** Dependencies of device logins (RFC 8628). */
 export interface DeviceParts {
   readonly logins: DeviceLogins;
   readonly signIns: { readonly parts: Pick<SignIns["parts"], "accountStatus"> };

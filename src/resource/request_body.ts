@@ -76,12 +76,12 @@ export function text(name: string, value: unknown): string | undefined {
   throw invalidRequest(`${name}: expected text`);
 }
 
-/** Returns a whole number, also from text. @throws {ERR_INVALID_REQUEST} */
-export function wholeNumber(name: string, value: unknown, most = 1e15 - 1): number | undefined {
+/** Returns a whole number of at most 15 digits, also from text. @throws {ERR_INVALID_REQUEST} */
+export function wholeNumber(name: string, value: unknown): number | undefined {
   if (value === undefined) return undefined;
   const number = typeof value === "string" && /^\s*[+-]?\d{1,15}(?:\.0+)?\s*$/.test(value)
     ? Number(value)
     : value;
-  if (typeof number === "number" && Number.isInteger(number) && Math.abs(number) <= most) return number;
+  if (typeof number === "number" && Number.isInteger(number) && Math.abs(number) < 1e15) return number;
   throw invalidRequest(`${name}: expected a whole number`);
 }

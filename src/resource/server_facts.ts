@@ -47,7 +47,6 @@ export function requestedServer(segment: string, servers: ReadonlyMap<string, Se
   return { ...address, facts: servers.get(address.name) };
 }
 
-/** Known server or instance. */
 export type ExistingServer = RequestedServer & { readonly facts: ServerFacts };
 
 /** Returns the server if it exists. @throws {ERR_UNKNOWN_SERVER} */

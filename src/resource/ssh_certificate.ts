@@ -2,7 +2,7 @@ import type { CertificateStore } from "../authentication/authenticator.ts";
 import type { UserCertificate } from "../authentication/ssh_key/certificate/user_certificate.ts";
 import { UnusableKey } from "../authentication/ssh_key/public_key.ts";
 import { addressGroup } from "../model/address.ts";
-import { LAST_SECOND } from "../model/clock.ts";
+import { isoTime, LAST_SECOND } from "../model/clock.ts";
 import { HeaderList, type HttpResponse } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import { type LoginThrottle, throttleLogin } from "../throttling/login_throttle.ts";
@@ -86,5 +86,5 @@ function fingerprint(base64: string): string {
 
 /** Undefined for certificates without end. */
 function moment(seconds: number): string | undefined {
-  return seconds > LAST_SECOND ? undefined : new Date(seconds * 1000).toISOString();
+  return seconds > LAST_SECOND ? undefined : isoTime(seconds * 1000);
 }

@@ -1,7 +1,6 @@
 import { Buffer } from "node:buffer";
 import { HeaderList, type HttpResponse } from "../model/http_message.ts";
 
-/** Status and headers of a response. */
 export interface ResponseFacts {
   readonly status?: number; // default 200
   readonly headers?: Readonly<Record<string, string>>;

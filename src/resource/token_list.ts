@@ -4,6 +4,7 @@ import type {
   TokenOwner,
   TokenRegistry,
 } from "../authentication/issued_token/token_registry.ts";
+import { isoTime } from "../model/clock.ts";
 import { restrictionsOf } from "../model/identity.ts";
 import { HeaderList, type HttpResponse } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
@@ -60,8 +61,8 @@ export function tokenEntry(
   return {
     id,
     name,
-    made: moment(made),
-    ends: moment(expires),
+    made: isoTime(made * 1000),
+    ends: isoTime(expires * 1000),
     madeFrom,
     madeBy: by,
     lastUsed: used?.day,
@@ -97,10 +98,6 @@ function isNarrowed({ caller }: Call): boolean {
 
 function endsItselfOnly(): Error {
   return httpError("ERR_TOKEN_RESTRICTIONS", { restrictions: "it can revoke only itself" });
-}
-
-function moment(seconds: number): string {
-  return new Date(seconds * 1000).toISOString();
 }
 
 const PLAIN = "text/plain; charset=utf-8";

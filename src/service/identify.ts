@@ -31,7 +31,6 @@ import type { Route } from "./http/router.ts";
 /** Header that selects account, group and role (rest-api.md 1.5). */
 export const PREFERENCES_HEADER = "X-UNICORE-User-Preferences";
 
-/** Dependencies of identification and authorization. */
 export interface IdentityParts {
   readonly chain: AuthenticationChain;
   readonly judged?: Judged;
@@ -184,7 +183,6 @@ function attributesOfRole(role: string): UserAttributes {
     availableUids: [],
     availableGroups: [],
     supplementaryGroups: [],
-    availableQueues: [],
     extra: new Map(),
   };
 }

@@ -17,7 +17,6 @@ import { loadSnapshot } from "./assembly/load_snapshot.ts";
 import { configuredKinds, KINDS } from "./kinds.ts";
 import { createService, type Service } from "./service.ts";
 
-/** Options of a mounted service. */
 export interface MountOptions {
   /**
    * Property file: `container.properties`, or the host's `uas.config`. Unknown keys are the host's; those of listener and
@@ -32,7 +31,6 @@ export interface MountOptions {
   readonly log?: LineSink;
 }
 
-/** Service in a host. */
 export interface MountedService {
   /**
    * Answers a request; never rejects. @param request With the host's path. @param peer Remote end: daemons expect the client

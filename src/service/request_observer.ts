@@ -4,7 +4,6 @@ import { Counters, DurationHistogram, type Increments, methodLabel } from "../me
 import type { Route } from "./http/router.ts";
 import type { Trace } from "./identify.ts";
 
-/** Answered request. */
 export interface AnsweredRequest extends Trace {
   readonly request: string;
   readonly method: string;

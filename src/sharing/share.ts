@@ -95,7 +95,6 @@ export interface Continuation {
   readonly ranged: boolean; // whether the request asks for a part of the file
 }
 
-/** Use of a share. */
 export interface Use extends UseStart {
   readonly at: number; // milliseconds since the epoch
   readonly bytes?: number; // bytes over HTTP; absent for UFTP, in progress and after a crash

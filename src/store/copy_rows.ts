@@ -1,12 +1,10 @@
 import { type Database, type Row, rows, type Values, type Work } from "./database.ts";
 
-/** Counts of copied rows. */
 export interface Copied {
   readonly added: number;
   readonly present: number; // already there, and left unchanged
 }
 
-/** Table to copy. */
 export interface CopiedTable {
   readonly name: string;
   readonly key: readonly [string, string]; // both columns of its primary key

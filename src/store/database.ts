@@ -1,7 +1,6 @@
 import type { WholeMs } from "../model/clock.ts";
 import { OperatorError } from "../model/diagnostic.ts";
 
-/** Row of a result. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /** Parameters that are times; those of other names, in seconds, are whole by their sources. */
@@ -14,7 +13,11 @@ export type Values =
 
 /**
  * Steps of work: yields statements for SQLite and PostgreSQL, and receives their rows.
- * In them, `:now` (seconds) and `:clock` (milliseconds) are those of the database.
+ * In them, `:now` (seconds) and `:clock` (milliseconds) are those of the database. A generator, since SQLite runs it
+ * at once and PostgreSQL waits for each statement; `yield*` runs other work within it, such as {@link rows}.
+ * - It may be run again from its beginning, so it changes nothing outside.
+ * - What it throws undoes all its statements. After it has returned, the transaction may still fail.
+ * - Statements are those of SQLite; `forPostgres()` translates parameters, index hints, JSON lists and counts.
  */
 export type Work<T> = Generator<{ readonly sql: string; readonly values: Values }, T, readonly Row[]>;
 

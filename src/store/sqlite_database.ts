@@ -14,7 +14,6 @@ import {
   type Work,
 } from "./database.ts";
 
-/** Schema of a database file and its migrations. */
 export interface Schema {
   readonly what: string; // such as `share database`, for messages
   readonly applicationId: number; // for `file(1)`

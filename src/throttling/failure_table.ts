@@ -11,7 +11,6 @@ export interface WaitPolicy {
   readonly underWay: number; // concurrent plus failed attempts while failures are free; afterwards 1
 }
 
-/** Failures of one subject. */
 export interface FailureRecord<S> {
   readonly subject: S;
   readonly failures: number;

@@ -43,7 +43,6 @@ const COUNTED = ["pairs", "addresses", "users", "tokens"] as const;
 /** Table of counted subjects. */
 export type Counted = typeof COUNTED[number];
 
-/** Dependencies of {@link ThrottlingMemory}. */
 export interface MemoryParts {
   readonly config: ThrottlingConfig;
   readonly steady: Clock; // for durations, see `steadyClock`

@@ -39,7 +39,6 @@ export interface WatchedFile<T> {
   close(): void;
 }
 
-/** Diagnostics of the watched files of this thread. */
 const DIAGNOSTICS = new Map<{ readonly path: string }, string>();
 
 /** Returns the first diagnostic of each watched file of this thread whose version on disk is not in use. */
@@ -56,7 +55,6 @@ export const LOOK_MS = 1000;
 /** Interval after a change, if shorter. */
 export const REST_MS = 500;
 
-/** Options of {@link watchFile}. */
 export interface WatchOptions<T> {
   readonly log: Logger;
   /** Default: {@link LOOK_MS}. A change takes effect within this, {@link REST_MS} and parsing. */

@@ -7,7 +7,6 @@ const ANSWER_MS = 5_000;
 /** Failed probes in a row that mean a dead listener. */
 const MAX_WAIT = 2;
 
-/** Address of a listener. */
 export interface Listening {
   readonly address: string; // as it was told to listen; of all addresses one of this host is asked
   readonly port: number;

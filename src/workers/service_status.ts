@@ -1,5 +1,6 @@
 import type { AdminAnswer, AdminRequest, CoreStatus } from "../resource/admin/admin_request.ts";
 import { type Sample, sample } from "../metrics/counters.ts";
+import { isoTime } from "../model/clock.ts";
 import { VERSION } from "../service/version.ts";
 import { NoAnswer } from "./serving_core.ts";
 import type { WorkerReports } from "./worker_reports.ts";
@@ -47,15 +48,15 @@ export async function serviceStatus(
     configuration,
     port: supervisor.port,
     generation: supervisor.generation,
-    upSince: iso(supervisor.upSince),
+    upSince: isoTime(supervisor.upSince),
     uptimeSeconds: Math.round((now - supervisor.upSince) / 1000),
-    lastReload: { at: iso(at), ...reload },
+    lastReload: { at: isoTime(at), ...reload },
     ...("diagnostic" in core ? { coreDiagnostic: core.diagnostic } : knownToCore(core, now)),
     sinks: [...sinks, ...("diagnostic" in core ? [] : core.sinks)].map(({ name, failure, lost }) => ({
       name,
       state: failure === undefined ? "written" : "failing",
       reason: failure?.reason,
-      since: failure && iso(failure.since),
+      since: failure && isoTime(failure.since),
       lost,
       refusing: name === "audit" && failure !== undefined && supervisor.auditRequired ? true : undefined,
     })),
@@ -78,7 +79,7 @@ function knownToCore({ servers, providers, certificate, shares, bans, cluster }:
     })),
     certificate: certificate && {
       dn: certificate.dn,
-      expires: iso(certificate.expires),
+      expires: isoTime(certificate.expires),
       daysLeft: Math.floor((certificate.expires - now) / DAY_MS),
     },
     shares,
@@ -104,7 +105,7 @@ function ofInstances(
       own: each.own,
       version: each.version,
       configuration: each.configuration,
-      upSince: iso(each.upSince),
+      upSince: isoTime(each.upSince),
       seenSeconds: Math.round(each.ageMs / 1000),
     })),
     configurationsDiffer,
@@ -119,10 +120,6 @@ function sessionsIn(samples: Iterable<Sample>) {
     }
   }
   return sessions;
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }
 
 /** Returns the current metrics in the text format of Prometheus. */

@@ -250,6 +250,13 @@ export class Ahead {
 /**
  * Receives a stream from another worker. An empty read gives credit for one chunk. Each chunk read allows one more
  * unrequested, up to {@link MOST_CREDIT} and within {@link Ahead}: fast readers get a full pipe, idle ones buffer little.
+ * Three counters, in chunks: the sender's `#credit` may still be sent; `#underWay` were granted and not read yet;
+ * `#unasked` of these may be granted before the next read. Each line: credit granted, then `#underWay` and `#unasked`.
+ *
+ *     read 1, nothing here:  1 more, 1 0     → chunk 1
+ *     read 1 gets chunk 1:   1 more, 1 1     → chunk 2, ahead of read 2
+ *     read 2 gets chunk 2:   2 more, 2 2     → chunks 3 and 4
+ *     read 3 gets chunk 3:   2 more, 3 3     → chunks 5 and 6
  */
 export class ByteStreamReceiver {
   readonly stream: ReadableStream<Uint8Array>;

@@ -5,7 +5,6 @@ import type { TlsMaterial } from "../model/tls_material.ts";
 import type { LoginUpdate, ServiceOptions, StateUpdate } from "../service/assembly/service_options.ts";
 import type { Increments } from "../metrics/counters.ts";
 
-/** Message of the supervisor to the edge's worker. */
 export type ToEdgeWorker =
   | {
     readonly kind: "start";
@@ -27,7 +26,6 @@ export type ToEdgeWorker =
   | { readonly kind: "sync" }
   | { readonly kind: "drain"; readonly withinMs: number };
 
-/** Message of the supervisor to a core's worker. */
 export type ToCoreWorker =
   /** The core posts {@link FromCore} messages to the port. */
   | { readonly kind: "start"; readonly options: ServiceOptions; readonly port: MessagePort }
@@ -52,7 +50,6 @@ export type FromCore =
   | { readonly closed: true }
   | AdminReply;
 
-/** Message of a worker to the supervisor. */
 export type FromWorker =
   | { readonly kind: "ready"; readonly port: number; readonly metricsPort?: number }
   /** From its thread's maker: it is not ready yet. */

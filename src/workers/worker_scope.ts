@@ -36,7 +36,6 @@ export function surviveRejections(log: Logger, counted: () => void): void {
 const BATCH_MS = 50;
 const BATCH_LINES = 500;
 
-/** Log of a worker. */
 export interface WorkerLog {
   readonly log: Logger;
   /** Sends pending lines; the last act of a worker. */

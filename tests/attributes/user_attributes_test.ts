@@ -41,8 +41,6 @@ Deno.test("selectAttributes() takes the defaults", () => {
     group: "proj1",
     availableGroups: ["proj1", "proj2", "fast", "lab"],
     supplementaryGroups: ["fast", "lab", "proj1"],
-    queue: "normal",
-    availableQueues: ["normal", "big"],
     extra: ANN.extra,
   });
 });
@@ -77,7 +75,6 @@ Deno.test("selectAttributes() ignores a preference for something the caller has 
     availableUids: [],
     availableGroups: [],
     supplementaryGroups: [],
-    availableQueues: [],
     extra: new Map(),
   });
   const { group, supplementaryGroups } = selectAttributes(attributeSet({ xlogin: ["a"] }), preferences);

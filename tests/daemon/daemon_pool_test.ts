@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { DaemonKnowledge } from "../../src/daemon/daemon.ts";
 import { Daemons } from "../../src/daemon/daemons.ts";
 import type { DaemonGroup, SessionOrder } from "../../src/daemon/daemon_group.ts";
-import { createDaemonGroup, type DaemonLimits } from "../../src/daemon/daemon_pool.ts";
+import { type DaemonLimits, DaemonPool } from "../../src/daemon/daemon_pool.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { ErrorCode } from "../../src/model/errors.ts";
 import { isHttpError } from "../../src/model/http_error.ts";
@@ -34,7 +34,7 @@ class Setting implements AsyncDisposable {
   #set = 7_200_000;
 
   private constructor(readonly daemons: readonly DaemonSimulator[], limits: Partial<DaemonLimits>) {
-    this.group = createDaemonGroup({
+    this.group = new DaemonPool({
       name: "HPC",
       description: "Cluster",
       instances: daemons.map((daemon, i) => ({
@@ -187,7 +187,7 @@ Deno.test("userInfo() tells keys, and who is unknown", async () => {
 
 Deno.test("a group without TLS works the same", async () => {
   await using daemon = await startDaemon();
-  const group = createDaemonGroup({
+  const group = new DaemonPool({
     name: "TEST",
     description: "",
     instances: [{
@@ -419,7 +419,7 @@ Deno.test("a daemon that dies while nobody uses it is noticed within 15 s, whate
 Deno.test("a daemon is up only after it answered; until then a request may try it", async () => {
   await using daemon = await startDaemon();
   daemon.fault = { kind: "hang-after-request" };
-  const group = createDaemonGroup(plainGroup("TEST", daemon), PLAIN);
+  const group = new DaemonPool(plainGroup("TEST", daemon), PLAIN);
   const { usable, unchecked, worthTrying, available, instances } = group.status();
   assert.deepEqual([usable, unchecked, worthTrying, available], [false, true, true, 0]);
   assertAlike(instances, [
@@ -427,7 +427,7 @@ Deno.test("a daemon is up only after it answered; until then a request may try i
   ]);
   await group.close();
   daemon.fault = undefined;
-  const another = createDaemonGroup(plainGroup("TEST", daemon), PLAIN);
+  const another = new DaemonPool(plainGroup("TEST", daemon), PLAIN);
   const { signal } = new AbortController();
   assert.equal((await another.openSession(ORDER, { signal })).port, daemon.listenPort);
   assert.equal(another.status().usable, true);
@@ -439,7 +439,7 @@ Deno.test("what is known of daemons is handed on, and checked again", async () =
   const known = new Map<string, DaemonKnowledge>();
   const learned = (address: string, knowledge: DaemonKnowledge) => known.set(address, knowledge);
   const run = () =>
-    createDaemonGroup(plainGroup("TEST", daemon), {
+    new DaemonPool(plainGroup("TEST", daemon), {
       ...PLAIN,
       daemons: new Daemons({ known: structuredClone(known), learned }),
     });
@@ -469,8 +469,8 @@ Deno.test("servers that share a daemon share its queue and what is known of it",
     daemons: new Daemons(),
   };
   const [one, two] = [
-    createDaemonGroup(plainGroup("ONE", daemon), parts),
-    createDaemonGroup(plainGroup("TWO", daemon), parts),
+    new DaemonPool(plainGroup("ONE", daemon), parts),
+    new DaemonPool(plainGroup("TWO", daemon), parts),
   ];
   await until(() => one.status().version !== undefined, { everyMs: 0 });
   assert.equal(daemon.connections, 1, "one ping for both");

@@ -3,7 +3,7 @@ import { inTime, until } from "../fixtures/deadline.ts";
 import { type Exchange, failure } from "../../src/daemon/exchange.ts";
 import { Crowd, Queue } from "../../src/daemon/queue.ts";
 import { Daemons } from "../../src/daemon/daemons.ts";
-import { createDaemonGroup } from "../../src/daemon/daemon_pool.ts";
+import { DaemonPool } from "../../src/daemon/daemon_pool.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { material, ORDER, startTlsDaemon } from "./setting.ts";
 
@@ -215,7 +215,7 @@ async function serve(instances: number, sessions: number, whole: number) {
   await using daemon = await startTlsDaemon({ maxSessions: 100 });
   daemon.repliesWithNext = whole;
   const groups = Array.from({ length: instances }, () =>
-    createDaemonGroup({
+    new DaemonPool({
       name: "HPC",
       description: "Cluster",
       instances: [{

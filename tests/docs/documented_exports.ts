@@ -8,22 +8,22 @@ export interface Undocumented {
 }
 
 /**
- * Exported functions, classes, interfaces, types and constants of a file that have no doc comment. Of overloads one must
- * have it, of constants or types without a blank line between them the first; re-exports are documented where they come
- * from.
+ * Exported functions, classes and constants of a file that have no doc comment. Of overloads one must have it, of
+ * constants without a blank line between them the first; re-exports are documented where they come from. Types may say
+ * all by their name and members.
  */
 export function undocumentedExports(source: string): Undocumented[] {
   const file = ts.createSourceFile("file.ts", source, ts.ScriptTarget.Latest, true);
   const found = new Map<string, { readonly line: number; documented: boolean }>();
   const lineOf = (position: number) => file.getLineAndCharacterOfPosition(position).line + 1;
-  /** Line on which the last documented constant or type ends. */
+  /** Line on which the last documented constant ends. */
   let told = 0;
   for (const statement of file.statements) {
     if (!isExported(statement)) continue;
     const line = lineOf(statement.getStart());
     const documented = ts.getJSDocCommentsAndTags(statement).some(ts.isJSDoc) ||
-      (isLine(statement) && line === told + 1);
-    if (documented && isLine(statement)) told = lineOf(statement.getEnd());
+      (ts.isVariableStatement(statement) && line === told + 1);
+    if (documented && ts.isVariableStatement(statement)) told = lineOf(statement.getEnd());
     for (const name of namesOf(statement)) {
       const known = found.get(name);
       if (known === undefined) found.set(name, { line, documented });
@@ -31,10 +31,6 @@ export function undocumentedExports(source: string): Undocumented[] {
     }
   }
   return [...found].flatMap(([name, { line, documented }]) => documented ? [] : [{ line, name }]);
-}
-
-function isLine(statement: ts.Statement): boolean {
-  return ts.isVariableStatement(statement) || ts.isTypeAliasDeclaration(statement);
 }
 
 function isExported(statement: ts.Statement): boolean {
@@ -48,8 +44,7 @@ function namesOf(statement: ts.Statement): string[] {
   }
   if (
     ts.isFunctionDeclaration(statement) || ts.isClassDeclaration(statement) ||
-    ts.isEnumDeclaration(statement) ||
-    ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement)
+    ts.isEnumDeclaration(statement)
   ) {
     return [statement.name?.text ?? "default"];
   }

@@ -11,7 +11,7 @@ async function* files(folder: string): AsyncGenerator<string> {
   }
 }
 
-Deno.test("what src and bin export has doc comments", async () => {
+Deno.test("functions, classes and constants that src and bin export have doc comments", async () => {
   const missing: string[] = [];
   let looked = 0;
   for (const top of ["src", "bin"]) {
@@ -26,7 +26,7 @@ Deno.test("what src and bin export has doc comments", async () => {
   assert.deepEqual(missing, []);
 });
 
-Deno.test("undocumentedExports() finds each kind of declaration, and takes one comment for overloads and groups", () => {
+Deno.test("undocumentedExports() finds each kind of declaration, takes one comment for overloads and groups, and asks none of types", () => {
   const source = [
     "/** A file. */",
     "export function told(a: string): void;",
@@ -51,8 +51,6 @@ Deno.test("undocumentedExports() finds each kind of declaration, and takes one c
     "4 untold",
     "5 a",
     "5 b",
-    "9 I",
-    "10 T",
     "18 e",
   ]);
 });

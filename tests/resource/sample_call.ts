@@ -61,7 +61,6 @@ export const USER: UserAttributes = {
   availableUids: [],
   availableGroups: [],
   supplementaryGroups: [],
-  availableQueues: [],
   extra: new Map(),
 };
 

@@ -260,7 +260,6 @@ export class SharingSite implements AsyncDisposable {
       availableUids: [],
       availableGroups: known ? this.groups[who] ?? ["users", "hpc"] : [],
       supplementaryGroups: [],
-      availableQueues: [],
       extra: new Map(
         Object.entries(who === this.attributed ? this.attributes : {}).map((
           [suffix, value],

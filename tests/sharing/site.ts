@@ -1,6 +1,6 @@
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
-import { createDaemonGroup } from "../../src/daemon/daemon_pool.ts";
+import { DaemonPool } from "../../src/daemon/daemon_pool.ts";
 import type { DaemonGroup } from "../../src/daemon/daemon_group.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { mediatedScope } from "../../src/files/session_scope.ts";
@@ -66,7 +66,7 @@ export class Site implements AsyncDisposable {
       timeZone: "UTC",
       ...options,
     });
-    const group = createDaemonGroup({
+    const group = new DaemonPool({
       name: "HPC",
       description: "test",
       instances: [{

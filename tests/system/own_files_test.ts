@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { wordsOf } from "../pages/words.ts";
 import { request } from "node:https";
-import { createDaemonGroup } from "../../src/daemon/daemon_pool.ts";
+import { DaemonPool } from "../../src/daemon/daemon_pool.ts";
 import { SessionClient } from "../../src/daemon/session/session_client.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { deleteDue } from "../../src/resource/access/drop/delete_part.ts";
@@ -326,7 +326,7 @@ for (const { on, after, left, content } of DAEMON_HANGS) {
       Deno.readTextFileSync(`${site.folder}/conf/${name}.pem`)
     );
     const { host, listenPort: port, commandPort } = site.daemon();
-    const group = createDaemonGroup({
+    const group = new DaemonPool({
       name: "HPC",
       description: "",
       instances: [{ host, port, commandHost: host, commandPort, ssl: true }],

@@ -47,7 +47,7 @@ const STANDARD_NAMES: ReadonlyMap<string, StandardAttribute> = new Map(
   Object.entries(NAMES).map(([name, standard]) => [name.toLowerCase(), standard]),
 );
 
-/** Returns the standard attribute for a name. */
+/** Returns the standard attribute for a name, in upper or lower case. */
 export function standardAttribute(name: string): StandardAttribute | undefined {
   return STANDARD_NAMES.get(name.toLowerCase());
 }
@@ -105,7 +105,7 @@ export async function readMapFile(
   return warnings;
 }
 
-/** Parses an entry's source text. */
+/** Parses an entry's text as the map has it: an XML element, or a JSON member. */
 export function readMapEntry(source: string): MapEntry | undefined {
   const entries = source.startsWith("<")
     ? xmlEntries(`<fileAttributeSource>${source}</fileAttributeSource>`)

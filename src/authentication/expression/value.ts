@@ -88,7 +88,6 @@ class NamePlace {
 export type Variables = ReadonlyMap<string, Variable>;
 export type Variable = string | readonly Variable[] | Variables;
 
-/** Value of an expression. */
 export type Value = null | boolean | number | Text | List | ReadonlyMap<string, Value> | Iteration;
 
 /** List; one with a single external value may stand for it in text. */

@@ -66,7 +66,7 @@ export function shownToken(token: SignedToken): ShownToken {
   };
 }
 
-/** Returns the claims of a token family. */
+/** Returns the claims of a token family, which {@link familyOf} reads. */
 export function familyClaims({ id, since, root, line }: TokenFamily): Record<string, unknown> {
   return {
     jti: id,

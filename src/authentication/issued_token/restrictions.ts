@@ -31,7 +31,7 @@ export function readRestrictions(query: URLSearchParams): TokenRestrictions {
   });
 }
 
-/** Formats restrictions for the log. */
+/** Formats restrictions for the log, as `path=… activity=…`; empty without any. */
 export function restrictionsInWords({ paths, activity, servers, address }: TokenRestrictions): string {
   const members = { path: paths?.join(" "), activity, server: servers?.join(" "), address };
   return Object.entries(members).flatMap(([name, value]) => value === undefined ? [] : `${name}=${value}`)

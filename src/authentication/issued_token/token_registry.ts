@@ -39,7 +39,6 @@ const LOOK_MS = 100; // interval of checks for changes elsewhere, in millisecond
 const DAY_MS = 86_400_000;
 const REMEMBERED = 20_000; // cached users with revoked tokens, and cached last uses
 
-/** Owner of tokens. */
 export interface TokenOwner {
   readonly dn: string;
   /** Servers on which the caller proved the name, which others may have elsewhere; absent: all. */

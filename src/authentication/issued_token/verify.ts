@@ -26,7 +26,6 @@ import { restrictionsFromClaim } from "./restrictions.ts";
 import { type Issuer, issuerOf, OwnIssuer, trustedIssuerOf } from "./issuer.ts";
 import type { TokenRegistry } from "./token_registry.ts";
 
-/** Trusted tokens. */
 export interface IssuedTokenOptions {
   readonly tls: () => TlsMaterial;
   /** Further issuers' certificates, PEM (`container.security.rest.jwt.trustedIssuerCert.<n>`). */

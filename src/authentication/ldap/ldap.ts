@@ -23,7 +23,6 @@ import { credentialFingerprint } from "../credential_fingerprint.ts";
 import type { KindConfig } from "../../config/service_config.ts";
 import type { LdapConfig } from "../../outgoing/ldap/ldap_keys.ts";
 
-/** Checked configuration of the authenticator. */
 export type LdapAuthenticatorConfig = LdapConfig & KindConfig & {
   readonly derivedLifetime: number | undefined;
 };

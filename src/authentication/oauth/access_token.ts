@@ -8,7 +8,6 @@ import { isSignedBy } from "../jws_signature.ts";
 import { type Said, textsOf } from "../claims.ts";
 import type { Variables } from "../expression/value.ts";
 
-/** Public keys of an issuer. */
 export type IssuerKeys = Pick<KeySet, "matching">;
 
 /** In lower case without `application/` (RFC 9068, 2.1 and 4; RFC 7515, 4.1.9). */

@@ -182,7 +182,6 @@ export const KEYS = {
 
 type Values = Infer<typeof KEYS>;
 
-/** Checked configuration of OAuth. */
 export type OAuthConfig = ConfigRead<typeof read>;
 
 /** Default names: of the Java service, and with an issuer. */

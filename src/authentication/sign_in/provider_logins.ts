@@ -43,7 +43,6 @@ export interface EndedBrowser {
   readonly owner: string; // canonical DN
 }
 
-/** Dependencies of {@link ProviderLogins}. */
 export interface ProviderLoginParts {
   readonly records: () => RecordStore;
   /** Latest end of anything derived from the login, in seconds since the epoch. */
@@ -59,7 +58,6 @@ export interface ProviderLoginParts {
   readonly log: Logger;
 }
 
-/** Session with a refresh token. */
 export type RenewableSession = ProviderSession & { readonly refreshToken: string };
 
 /**

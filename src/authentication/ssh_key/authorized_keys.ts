@@ -7,7 +7,6 @@ import { trimCharacters } from "../../model/text.ts";
 import { matchesWildcards } from "../../model/wildcards.ts";
 import { decodePublicKey, isSshKeyType, type SshPublicKey, UnusableKey } from "./public_key.ts";
 
-/** Key with the conditions of its line. */
 export interface AuthorizedKey {
   readonly publicKey: SshPublicKey;
   readonly conditions: {
@@ -28,7 +27,6 @@ export interface CertificateAuthority {
   readonly from: SourceAddresses | undefined; // further limit on client addresses
 }
 
-/** Parsed authorities with diagnostics. */
 export interface AuthoritiesFile {
   readonly authorities: ReadonlyMap<string, CertificateAuthority>; // by key fingerprint
   readonly diagnostics: readonly Diagnostic[];

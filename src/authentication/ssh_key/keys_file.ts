@@ -17,7 +17,6 @@ interface NamedKey extends AuthorizedKey {
   readonly dn: string;
 }
 
-/** Parsed keys file. */
 export interface KeysFile {
   /** By user, in the file's order; a user with only unusable lines has no keys. */
   readonly keys: ReadonlyMap<string, readonly NamedKey[]>;

@@ -73,7 +73,6 @@ export class WireReader {
   }
 }
 
-/** User's public key. */
 export interface SshPublicKey {
   readonly type: SshKeyType;
   readonly key: KeyObject;

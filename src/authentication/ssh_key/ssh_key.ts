@@ -34,7 +34,6 @@ import {
 } from "./key_trial.ts";
 import { nobodysKey, type SshKeyType, type SshPublicKey } from "./public_key.ts";
 
-/** Options of {@link sshKey}. */
 export interface SshKeyOptions {
   readonly name: string;
   readonly file?: string;

@@ -33,7 +33,6 @@ export const KEYS = {
   derivedLifetime: DERIVED_LIFETIME,
 };
 
-/** Checked configuration of Unity. */
 export type UnityConfig = ConfigRead<typeof read>;
 
 /** Completes and checks the values. */

@@ -139,7 +139,6 @@ function readName(
   });
 }
 
-/** Expected properties of an assertion. */
 export interface Expectation {
   readonly requestId: string; // `ID` of the request
   readonly identifiers: readonly string[]; // own URL and aliases, as recipient or audience

@@ -8,7 +8,6 @@ import { parseXml, type XmlElement } from "./xml_element.ts";
 /** Finds the presented certificate among the trusted signers. */
 export type Signers = (shown: Uint8Array) => X509Certificate | undefined;
 
-/** Element as it was signed. */
 export interface SignedElement {
   readonly element: XmlElement; // parsed from the signed bytes, without the signature
   readonly signer: X509Certificate;

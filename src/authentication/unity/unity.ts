@@ -31,7 +31,6 @@ import { sortTrust } from "../../model/trust/trusted_certificates.ts";
 import { isValidAt, validityOf } from "../../model/trust/certificate_facts.ts";
 import type { Signers } from "./signed_element.ts";
 
-/** Dependencies of Unity authenticators. */
 export type UnityParts =
   & AuthenticatorParts["assertions"]
   & Pick<AuthenticatorParts, "clock" | "log">

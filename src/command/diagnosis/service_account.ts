@@ -1,7 +1,6 @@
 import { dirname } from "node:path";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 
-/** Local account. */
 export interface Account {
   readonly name: string;
   readonly uid: number;

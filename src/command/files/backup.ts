@@ -105,7 +105,6 @@ interface BackupFile {
   readonly sha256: string;
 }
 
-/** Contents of a backup. */
 export interface Manifest {
   readonly format: 1;
   readonly version: string; // of the service that made it

@@ -8,7 +8,6 @@ export const COMBINING_POLICIES = [
   "FIRST_ACCESSIBLE",
 ] as const;
 
-/** Way to combine sources. */
 export type CombiningPolicy = typeof COMBINING_POLICIES[number];
 
 /** Keys of a chain. */

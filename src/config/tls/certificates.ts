@@ -13,7 +13,7 @@ export function certificatesOfPem(text: string): X509Certificate[] {
   }).toArray();
 }
 
-/** Parses a DER certificate. */
+/** Parses a DER certificate. @throws {UnusableStore} */
 export function certificateOfDer(der: Uint8Array): X509Certificate {
   return parse(() => der);
 }
@@ -34,7 +34,7 @@ function parse(der: () => Uint8Array): X509Certificate {
   }
 }
 
-/** Reports whether bytes are PEM. */
+/** Reports whether bytes contain a PEM block, whatever is before it. */
 export function isPem(bytes: Uint8Array): boolean {
   return new TextDecoder().decode(bytes).includes("-----BEGIN ");
 }

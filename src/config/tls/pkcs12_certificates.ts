@@ -60,7 +60,6 @@ export class WrongPassword extends UnusableStore {
   }
 }
 
-/** Content of a PKCS#12 store. */
 export interface Pkcs12Content {
   readonly certificates: readonly X509Certificate[];
   readonly keys: readonly Uint8Array[]; // PKCS#8 in DER

@@ -3,7 +3,6 @@ import { ChunkReader } from "./chunk_reader.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
 import type { SessionTimes } from "./session_times.ts";
 
-/** Result of a transfer. */
 export interface TransferResult {
   readonly bytes: number;
   readonly complete: boolean;

@@ -64,7 +64,6 @@ function idOf(algorithm: DerElement | undefined): string {
   return id?.content.toString("hex") ?? "";
 }
 
-/** RSA public key. */
 export interface RsaPublicKey {
   readonly modulus: bigint;
   readonly length: number; // bytes of the modulus

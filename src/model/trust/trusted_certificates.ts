@@ -1,8 +1,7 @@
 import { X509Certificate } from "node:crypto";
-import { type CertificateFacts, certificateFacts, permits, type Purpose } from "./certificate_facts.ts";
+import { type CertificateFacts, certificateFacts, permits } from "./certificate_facts.ts";
 import { isSignedBy } from "./signed_by.ts";
 
-/** Trusted certificate with its facts. */
 export interface Trusted {
   readonly pem: string;
   readonly certificate: X509Certificate;
@@ -44,14 +43,10 @@ export function describePermission({ certificate, facts }: Pick<Trusted, "certif
     : `itself only, of ${whom}`;
 }
 
-/** Returns the truststore's entry that equals this certificate, if it permits the purpose. */
-export function trustedAsItself(
-  certificate: X509Certificate,
-  anchors: readonly string[],
-  purpose: Purpose,
-): boolean {
+/** Reports whether a truststore has this certificate itself, and it may be a server's. */
+export function trustedAsItself(certificate: X509Certificate, anchors: readonly string[]): boolean {
   const { issuers, entities } = sortTrust(anchors);
   return [...issuers, ...entities].some((trusted) =>
-    trusted.certificate.raw.equals(certificate.raw) && permits(trusted.facts, purpose)
+    trusted.certificate.raw.equals(certificate.raw) && permits(trusted.facts, "serverAuth")
   );
 }

@@ -22,7 +22,6 @@ export const KEYS = {
   password: optional(secretText({ help: "Password at the relay", added: true })),
 };
 
-/** Checked configuration of mail. */
 export type MailConfig = ConfigRead<typeof read>;
 
 /** Checks the values. */

@@ -65,7 +65,6 @@ export async function previewOf(
   return text === undefined ? { kind: "unknown" } : { kind: "text", text, whole: length === size };
 }
 
-/** Returns the bytes as text if they are UTF-8. */
 function textOf(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
   const decoder = new TextDecoder("utf-8", { fatal: true });

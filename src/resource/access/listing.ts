@@ -2,7 +2,6 @@ import type { HttpResponse } from "../../model/http_message.ts";
 import type { Quota } from "../../sharing/share.ts";
 import type { ListingQuery } from "./listing_query.ts";
 
-/** Line of a directory listing. */
 export interface ListingEntry {
   readonly name: string;
   readonly directory: boolean;
@@ -44,7 +43,6 @@ export interface Listing {
 /** Entries of a directory, and their place in it. */
 export type Entries = Omit<Listing, "path" | "share" | "upload" | "now">;
 
-/** Format of listings. */
 export interface ListingForm {
   readonly type: string;
   readonly headers: (upload: boolean) => Readonly<Record<string, string>>;
@@ -52,7 +50,6 @@ export interface ListingForm {
   readonly pieces: (listing: Listing) => Iterable<string>;
 }
 
-/** Page of a shared file. */
 export interface FileView {
   readonly name: string;
   readonly size: number;

@@ -3,7 +3,6 @@ import { invalidRequest } from "../../model/http_error.ts";
 /** Sort keys of a listing. */
 export const ORDERS = ["name", "size", "modified"] as const;
 
-/** Sort key of a listing. */
 export type Order = typeof ORDERS[number];
 
 /** Order and selection of a listing; the query of its address. */

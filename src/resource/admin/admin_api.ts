@@ -6,7 +6,7 @@ import type { SignIns } from "../../authentication/sign_in/sign_ins.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { InstanceRegister } from "../../instances/instance_register.ts";
 import type { Sinks } from "../../logging/sink.ts";
-import type { Clock } from "../../model/clock.ts";
+import { type Clock, isoTime } from "../../model/clock.ts";
 import { HttpError, isHttpError } from "../../model/http_error.ts";
 import type { Notifications } from "../../notify/notifications.ts";
 import type { DatabaseStatus } from "../../store/postgres/postgres_database.ts";
@@ -72,7 +72,10 @@ export class AdminApi {
       case "ban list": {
         const { bans, total } = this.bans();
         return {
-          result: { bans: bans.map(({ pending: _, ...ban }) => ({ ...ban, until: iso(ban.until) })), total },
+          result: {
+            bans: bans.map(({ pending: _, ...ban }) => ({ ...ban, until: isoTime(ban.until) })),
+            total,
+          },
         };
       }
       case "ban add":
@@ -144,7 +147,7 @@ export class AdminApi {
     const signedOut = stored !== false && address === undefined ? names ?? [] : [];
     publish({ throttling: { asOf: memory.steady(), operator: memory.operatorBansOf(subject) }, signedOut });
     for (const name of signedOut) await signIns.endAllOf(name);
-    const until = iso(end);
+    const until = isoTime(end);
     notifications?.ban("ban.created", { user, address, until });
     return {
       result: { until, names, reversed, unaware, stored },
@@ -208,10 +211,6 @@ export class AdminApi {
       "The service keeps no list of its tokens: expected persistence.directory",
     );
   }
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }
 
 function undefinedIfAway(error: unknown): undefined {

@@ -23,7 +23,6 @@ export type AdminRequest =
   | { readonly command: "token list"; readonly user: string }
   | { readonly command: "token revoke"; readonly user: string; readonly id?: string } & Claimed;
 
-/** Answer of a core to a request. */
 export type AdminAnswer = { readonly status: CoreStatus } | AdminResult;
 
 /** Answer to a request other than `status`. */

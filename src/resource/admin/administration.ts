@@ -16,7 +16,6 @@ import { EXPECTED_TARGET } from "../../sharing/share.ts";
 import { callerName } from "../share/names.ts";
 import type { AdminApi } from "./admin_api.ts";
 
-/** Dependencies of the resource. */
 export interface AdminParts {
   readonly admin: Pick<AdminApi, "accounts">;
   readonly servers: ReadonlyMap<string, ServerFacts>;

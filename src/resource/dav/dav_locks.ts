@@ -114,7 +114,7 @@ export class DavLocks {
   }
 }
 
-/** Reports whether a path is below a directory. */
+/** Reports whether a path is below a directory, which is not below itself. */
 export function isBelow(path: string, directory: string): boolean {
   return path !== directory && path.startsWith(directory === "/" ? "/" : `${directory}/`);
 }

@@ -91,7 +91,7 @@ export function isDav({ namespace, name }: PropertyName, wanted: string): boolea
   return namespace === "DAV:" && name === wanted;
 }
 
-/** Returns a child with a name in the namespace `DAV:`. */
+/** Returns the first child with a name in the namespace `DAV:`. */
 export function childOf(element: DavElement | undefined, name: string): DavElement | undefined {
   return element?.children.find((child) => isDav(child, name));
 }

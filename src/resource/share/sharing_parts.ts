@@ -14,7 +14,6 @@ import type { People } from "./people.ts";
 import type { PathLocks } from "./path_locks.ts";
 import type { ShareOwners } from "./share_owners.ts";
 
-/** Dependencies of the share and access resources. */
 export interface SharingParts {
   /** All logical servers; those without sharing are unknown here. */
   readonly servers: ReadonlyMap<string, ServerFacts>;

@@ -3,7 +3,7 @@ import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import { NO_RESERVATIONS, type ReservationRegistry } from "../../reservations/reservation.ts";
 import { loginPolicy } from "../../resource/login_policy.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
-import { createDaemonGroup } from "../../daemon/daemon_pool.ts";
+import { DaemonPool } from "../../daemon/daemon_pool.ts";
 import type { Daemons } from "../../daemon/daemons.ts";
 import type { Opening } from "./service_options.ts";
 
@@ -38,7 +38,7 @@ export function openDaemons(
   { own, log, clock }: Opening,
 ): DaemonGroup {
   const trust = truststore && { trust: name };
-  return createDaemonGroup({ name, description, instances, ...trust }, {
+  return new DaemonPool({ name, description, instances, ...trust }, {
     tls: () => own.daemonMaterial(name),
     clock,
     log,

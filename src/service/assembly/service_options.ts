@@ -8,7 +8,6 @@ import type { SeenMark } from "../../model/replay_cache.ts";
 import type { ThrottlingNews } from "../../throttling/memory.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 
-/** Identity of an instance. */
 export interface InstanceName {
   readonly id: string; // unique per process
   readonly host: string;

@@ -314,14 +314,12 @@ export interface Explanation {
   readonly refusal?: string; // first reason against a session; absent if some server permits it
 }
 
-/** Result of one authenticator. */
 export interface AuthenticatorStep {
   readonly authenticator: string;
   readonly outcome: "accepted" | "refused" | "skipped" | "failed" | "not asked";
   readonly reason?: string;
 }
 
-/** Answer of one attribute source. */
 export interface SourceStep {
   readonly source: string;
   readonly entry?: WrittenName; // matching entry
@@ -330,7 +328,6 @@ export interface SourceStep {
   readonly elsewhere?: true; // the answer applies where the authenticated account is not proven
 }
 
-/** Session on one server. */
 export interface ServerStep {
   readonly server: string;
   readonly refusal?: string;

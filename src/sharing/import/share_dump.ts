@@ -61,7 +61,6 @@ interface DumpOptions {
   readonly now: number;
 }
 
-/** Parsed dump. */
 export interface ReadShares {
   readonly shares: readonly Share[]; // shares of one entry differ only in their server
   readonly ended: number; // expired entries

@@ -264,11 +264,11 @@ export class ShareStore {
   /** Returns a page of unexpired shares; it can be empty with more to come. @param part.look Shares to read. */
   page(
     { server, owner }: Listed,
-    { after, most = MOST_AT_ONCE, look = most }: {
+    { after, most, look = most }: {
       readonly after?: Place | undefined;
-      readonly most?: number;
+      readonly most: number;
       readonly look?: number;
-    } = {},
+    },
   ): Promise<Page> {
     return this.#read(function* () {
       const found: Row[] = [];

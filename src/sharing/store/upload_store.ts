@@ -37,7 +37,7 @@ export function ofAccount(uid: string): string {
 
 /** Uploads of all instances. One request holds an upload by a lease. Methods throw {@link ERR_SHARE_STORE}. */
 export class UploadStore {
-  constructor(readonly database: Database, readonly recorder = Recorder.none) {}
+  constructor(readonly database: Database, readonly recorder: Recorder) {}
 
   /** Acquires an upload; "busy" asks its holder to stop. */
   async hold(id: UploadId, holder: string): Promise<Upload | "busy" | undefined> {

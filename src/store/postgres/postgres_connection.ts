@@ -4,7 +4,6 @@ import postgres from "postgres";
 import type { Row } from "../database.ts";
 import { PostgresError } from "./postgres_failure.ts";
 
-/** User and database of a connection. */
 export interface PostgresLogin {
   readonly database: string;
   readonly user: string;

@@ -10,7 +10,6 @@ import {
 } from "./postgres_connection.ts";
 import { toFailure } from "./postgres_failure.ts";
 
-/** Address of a server. */
 export interface PostgresServer {
   readonly host: string;
   readonly port: number;

@@ -10,7 +10,6 @@ import { DatabaseFailure } from "../database.ts";
 import type { PostgresServer, Reach } from "./postgres_servers.ts";
 import { reachPlain } from "./reach_plain.ts";
 
-/** Trust anchors and client certificate for the database. */
 export interface PostgresTrust {
   readonly anchors: readonly string[]; // PEM; replaces the system's anchors
   readonly clientCertificate?: { readonly certificate: string; readonly key: string }; // PEM, with chain

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { sshKey } from "../../../src/authentication/ssh_key/ssh_key.ts";
 import type { DaemonGroup } from "../../../src/daemon/daemon_group.ts";
-import { createDaemonGroup } from "../../../src/daemon/daemon_pool.ts";
+import { DaemonPool } from "../../../src/daemon/daemon_pool.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import type { DaemonSimulator } from "../../daemon_simulator/daemon.ts";
 import { material, settle, startTlsDaemon } from "../../daemon/setting.ts";
@@ -33,7 +33,7 @@ function groupOf(name: string, daemon: DaemonSimulator): DaemonGroup {
   const time = new VirtualTime();
   const { host, commandPort, listenPort } = daemon;
   const instances = [{ host, port: listenPort, commandHost: host, commandPort, ssl: true }];
-  return createDaemonGroup({ name, description: name, instances }, {
+  return new DaemonPool({ name, description: name, instances }, {
     tls: () => material,
     clock: time.clock,
     elapsed: time.clock,

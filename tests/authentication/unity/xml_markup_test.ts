@@ -8,7 +8,7 @@ const attributes = (count: number) => Array.from({ length: count }, (_, i) => ` 
 const GOOD: [what: string, text: string][] = [
   ["a declaration", `<?xml version="1.0"?><a/>`],
   ["a declaration after a byte order mark", `\ufeff<?xml version="1.0"?><a/>`],
-  ["a bracket and a slash in a value", `<a b=">" c='/>'><d e="'<"/></a>`],
+  ["a bracket and a slash in a value", `<a b=">" c='/>'><d e="'&lt;"/></a>`],
   ["five hundred elements", `<a>${times(499, "<b/>")}</a>`],
   ["64 levels", times(64, "<a>") + times(64, "</a>")],
   ["63 levels around many elements", times(63, "<a>") + times(400, "<b/>") + times(63, "</a>")],
@@ -27,9 +27,9 @@ const BAD: [what: string, text: string, expected: RegExp][] = [
   ["CDATA", "<a><![CDATA[b]]></a>", /CDATA/],
   ["a document type", "<!DOCTYPE a><a/>", /document type/],
   ["more than five hundred elements", `<a>${times(500, "<b/>")}</a>`, /more than 500 elements/],
-  ["65 levels", times(65, "<a>") + times(65, "</a>"), /deeper/],
-  ["an empty element at level 65", `${times(64, "<a>")}<b/>${times(64, "</a>")}`, /deeper/],
-  ["ends of what did not begin", `${times(99, "</a>")}${times(99, "<a>")}`, /end tag without its start/],
+  ["65 levels", times(65, "<a>") + times(65, "</a>"), /at most 64 levels/],
+  ["an empty element at level 65", `${times(64, "<a>")}<b/>${times(64, "</a>")}`, /at most 64 levels/],
+  ["ends of what did not begin", `${times(99, "</a>")}${times(99, "<a>")}`, /expected no closing tag/],
   ["33 attributes", `<a${attributes(33)}/>`, /more than 32 attributes/],
   [
     "attributes at all elements",
@@ -37,9 +37,13 @@ const BAD: [what: string, text: string, expected: RegExp][] = [
     /more than 1500 attributes/,
   ],
   ["more than 256 KiB", `<a>${times(256 * 1024 - 6, "x")}</a>`, /longer than 262144/],
-  ["a tag that does not end", "<a b", /does not end/],
-  ["a value that does not end", `<a b="c>`, /does not end/],
-  ["a tag within a tag", "<a <b/>", /does not end/],
+  ["a tag that does not end", "<a b", /not XML: line 1: expected =/],
+  ["a value that does not end", `<a b="c>`, /expected " further on/],
+  ["a bracket in a value", `<a b="<"/>`, /expected &lt;/],
+  ["a declaration that does not end", "<?xml version='1.0'><a/>", /not XML/],
+  ["a second declaration", "<?xml version='1.0'?><?xml version='1.0'?><a/>", /processing instruction/],
+  ["the end of another element", "<a></b>", /expected <\/a>/],
+  ["a tag within a tag", "<a <b/>", /expected a name/],
 ];
 for (const [what, text, expected] of BAD) {
   Deno.test(`checkMarkup() refuses ${what}`, () => {

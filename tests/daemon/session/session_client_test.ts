@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createDaemonGroup } from "../../../src/daemon/daemon_pool.ts";
+import { DaemonPool } from "../../../src/daemon/daemon_pool.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { Secret } from "../../../src/model/secret.ts";
 import { SessionClient, type SessionDaemons } from "../../../src/daemon/session/session_client.ts";
@@ -96,7 +96,7 @@ Deno.test("SessionClient follows the daemon to the port that it reports", async 
 
 Deno.test("SessionClient learns from the daemon a port that nobody has configured, and asks once", async () => {
   await using site = await Site.open();
-  const daemons = createDaemonGroup({
+  const daemons = new DaemonPool({
     name: "HPC",
     description: "",
     instances: [{

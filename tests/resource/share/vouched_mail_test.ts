@@ -12,7 +12,6 @@ const attributes = (mail?: string): UserAttributes => ({
     availableGroups: [],
     supplementaryGroups: [],
   },
-  availableQueues: [],
   extra: new Map(mail === undefined ? [] : [["mail", [mail]]]),
 });
 const caller = (mail?: string) => {

@@ -14,7 +14,6 @@ interface Circumstances {
   readonly clientAddress?: string | undefined; // absent: the certificate is not being used
 }
 
-/** Result of judging a certificate. */
 export type CertificateResult =
   | { readonly kind: "valid"; readonly principals: readonly string[] }
   | { readonly kind: "refused"; readonly reason: string };

@@ -29,7 +29,6 @@ export interface UserCertificate {
   readonly digest: string; // SHA-256 of the signed part in base64url: signatures have several encodings
 }
 
-/** Result of uploading a certificate. */
 export type UploadOutcome =
   | { readonly kind: "kept"; readonly certificate: UserCertificate; readonly principals: readonly string[] }
   | { readonly kind: "refused"; readonly reason: string }; // the caller may see the reason

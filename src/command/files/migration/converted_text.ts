@@ -2,14 +2,12 @@ import type { JavaInstallation } from "./java_installation.ts";
 
 type OldConfiguration = Pick<JavaInstallation, "conf" | "keys">;
 
-/** Changed line. */
 export interface ChangedLine {
   readonly line: number; // from 1
   readonly before: string;
   readonly after: string;
 }
 
-/** Converted text with its changed lines. */
 export interface Converted {
   readonly text: string;
   readonly changes: readonly ChangedLine[];

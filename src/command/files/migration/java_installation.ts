@@ -48,14 +48,12 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** File of an installation. */
 export interface ConfigurationFile {
   readonly path: string; // relative to `conf/`, or to the installation's folder
   readonly mode: number;
   readonly content: Uint8Array;
 }
 
-/** Files below a folder. */
 export interface FoundFiles {
   readonly files: readonly ConfigurationFile[];
   readonly left: readonly string[]; // entries that cannot be copied, with reasons

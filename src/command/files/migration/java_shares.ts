@@ -9,7 +9,6 @@ import type { Properties } from "../../../config/properties.ts";
 import { CommandFailed, MAIN_FILE } from "../../command.ts";
 import type { JavaInstallation } from "./java_installation.ts";
 
-/** Result of moving the shares of a Java service. */
 export interface MovedShares {
   readonly from: string; // table with its location
   readonly imported?: Imported;

@@ -87,7 +87,18 @@ async function digestOf(
 
 /**
  * Writes a file or a piece as `.part`, and renames it when it is complete. Deletes an upload that failed and has no key to
- * resume it; `deleteDue()` deletes others.
+ * resume it; `deleteDue()` deletes others. States of the row, and what the next request does, also after a crash:
+ *
+ * | Row                       | On the daemon           | Next request                                          |
+ * | ------------------------- | ----------------------- | ----------------------------------------------------- |
+ * | absent                    | nothing                 | begins                                                |
+ * | without `target`          | `part`, or nothing yet  | goes on at the size of `part`                         |
+ * | with `target`             | whole `part`            | names it again                                        |
+ * | with `target`             | no `part`, but `target` | records that it is complete                           |
+ * | `kept`                    | `target`                | answers with its name                                 |
+ * | `files: 0`, name = `part` | temporary file          | none: it is deleted, see `withTemporary()`            |
+ * | `files: 0`, other name    | `part` was `target`     | none: it is put back unless it is replaced            |
+ *
  * @throws {ERR_INVALID_REQUEST | ERR_UPLOAD_OFFSET | ERR_QUOTA_USED | ERR_LENGTH_REQUIRED | ERR_TOO_MANY_UPLOADS |
  * ERR_PRECONDITION_FAILED | ERR_NOT_A_FILE} And as sessions.
  */
