@@ -14,3 +14,15 @@ export interface TlsMaterial {
   readonly daemonRevocation?: Readonly<Record<string, Revocation>>;
   readonly publicRoots?: readonly string[]; // public authorities, for identity providers only
 }
+
+/** Trust anchors and revocation lists for clients. */
+export type ClientTrust = Pick<TlsMaterial, "anchors" | "revocation">;
+
+/** Returns what clients are verified against. */
+export function clientTrust(
+  { anchors, revocation, clientAnchors, clientRevocation }: TlsMaterial,
+): ClientTrust {
+  return clientAnchors === undefined
+    ? { anchors, revocation }
+    : { anchors: clientAnchors, revocation: clientRevocation };
+}

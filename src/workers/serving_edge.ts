@@ -1,5 +1,6 @@
 import type { ServiceConfig } from "../config/service_config.ts";
 import { type EdgeOptions, type EdgeTls, LIMITS } from "../edge/edge_options.ts";
+import { clientTrust } from "../model/tls_material.ts";
 import type { Snapshot } from "../service/assembly/load_snapshot.ts";
 import { CannotStart } from "./worker_lifecycle.ts";
 import { edgePermissions, type Resolve } from "./permissions.ts";
@@ -137,12 +138,11 @@ const LOOPBACK = ["127.0.0.0/8", "::1"];
 
 function edgeTls({ config: { https }, material }: Snapshot): EdgeTls | undefined {
   if (!https.tls || material === undefined) return undefined;
-  const { certificate, key, anchors, clientAnchors = anchors } = material;
+  const { certificate, key } = material;
   return {
     certificate,
     key,
-    anchors: clientAnchors,
-    revocation: material.clientAnchors === undefined ? material.revocation : material.clientRevocation,
+    ...clientTrust(material),
     clientCertificate: https.clientCertificate,
     minVersion: https.minTlsVersion,
     maxVersion: https.maxTlsVersion,

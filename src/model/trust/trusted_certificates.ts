@@ -44,6 +44,12 @@ export function describePermission({ certificate, facts }: Pick<Trusted, "certif
     : `itself only, of ${whom}`;
 }
 
+/** Reports whether an anchor has a public key with this digest. */
+export function hasAnchorKey(anchors: readonly string[], keyDigest: string): boolean {
+  const { issuers, entities } = sortTrust(anchors);
+  return [...issuers, ...entities].some(({ facts }) => facts.keyDigest === keyDigest);
+}
+
 /** Returns the truststore's entry that equals this certificate, if it permits the purpose. */
 export function trustedAsItself(
   certificate: X509Certificate,
