@@ -1,6 +1,7 @@
 import { attempt } from "../model/attempt.ts";
 import { Buffer, isUtf8 } from "node:buffer";
 import { hash } from "node:crypto";
+import { confusable } from "../model/confusables.ts";
 import type { Authorization, BearerRoute, Credentials } from "../model/credentials.ts";
 import type { HeaderList } from "../model/http_message.ts";
 import { Secret } from "../model/secret.ts";
@@ -161,6 +162,22 @@ function readClaims(token: string): Readonly<Record<string, unknown>> | undefine
 /** Reports whether a claim is true: clients send booleans or texts in any case (authentication.md 4.2). */
 export function isTrue(claim: unknown): boolean {
   return claim === true || (typeof claim === "string" && claim.toLowerCase() === "true");
+}
+
+/** Returns the user name and password for a provider. */
+export function passwordForProvider(
+  { authorization }: Credentials,
+): { readonly user: string; readonly password: string } | AuthenticationResult {
+  if (authorization.kind !== "basic") return { kind: "skipped" };
+  const { user } = authorization;
+  const password = authorization.password.reveal();
+  // LDAP servers take an empty password for an anonymous login (RFC 4513, 5.1.2).
+  if (user === "" || password === "") return { kind: "refused", reason: "user name or password is empty" };
+  // Servers ignore case, some blanks and characters: each spelling would be another user to the throttle.
+  const reason = confusable(user);
+  return reason === undefined
+    ? { user, password }
+    : { kind: "refused", reason: `the user name has ${reason}` };
 }
 
 /**
