@@ -28,6 +28,7 @@ interface Held {
   readonly found: Map<string, readonly KeyObject[]>; // keys by algorithm and name
   readonly body: string;
   readonly since: number; // by the stopwatch
+  readonly version: number;
 }
 
 const ASKER = { queueKey: "keys", known: true, credential: "keys", address: "keys" };
@@ -84,6 +85,11 @@ export class KeySet {
     }
     if (found.length === 0) throw new InvalidToken("signed by a key that the issuer does not have");
     return found;
+  }
+
+  /** Number of sets so far: another one may lack the key of a token verified earlier. */
+  get version(): number {
+    return this.#held?.version ?? 0;
   }
 
   close(): void {
@@ -155,7 +161,8 @@ export class KeySet {
       this.#held = { ...this.#held, since };
       return;
     }
-    this.#held = { set: createLocalJWKSet(keys), found: new Map(), body, since };
+    const version = this.version + 1;
+    this.#held = { set: createLocalJWKSet(keys), found: new Map(), body, since, version };
     const ids = keys.keys.map(({ kid = "(without name)", alg, kty }) => `${kid} ${alg ?? kty}`);
     this.parts.log.info("keys of the issuer", { keys: ids, ...(leftOut.length > 0 && { leftOut }) });
   }
