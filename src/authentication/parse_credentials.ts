@@ -93,6 +93,8 @@ function parseBasic(encoded: string, signed: string | null): Authorization {
 /** Returns password credentials, or `malformed` for impossible ones. */
 export function passwordLogin(user: string, password: string): Authorization {
   if (/[\0\r\n]/.test(user + password)) return malformed("NUL, CR or LF in name or password");
+  // A provider would take what follows for the start of the password (RFC 7617, 2).
+  if (user.includes(":")) return malformed("colon in user name");
   if (user === "") return { ...malformed("empty user name"), linkPassword: new Secret(password) };
   if (user.length > MAX_USER) return malformed(`user name longer than ${MAX_USER} characters`);
   return { kind: "basic", user, password: new Secret(password) };
