@@ -15,8 +15,9 @@ const PROOF_HEADER = "DPoP"; // RFC 9449, 4.1
 
 /** Characters; real tokens with many groups have 13,000. */
 export const MAX_AUTHORIZATION = 32 * 1024;
-const MAX_BASIC = 8192; // characters of base64
 const MAX_USER = 256; // characters
+/** Octets; providers read at most 8 KiB of header fields, with the password in base64. */
+const MAX_PASSWORD = 4096;
 /** Characters of the base64 text that a legacy token signs: 20 bytes or a nonce. */
 const MAX_SIGNED = 1024;
 
@@ -77,7 +78,6 @@ function parseBound(token: string): Authorization {
 }
 
 function parseBasic(encoded: string, signed: string | null): Authorization {
-  if (encoded.length > MAX_BASIC) return malformed(`Basic credentials longer than ${MAX_BASIC} characters`);
   const octets = decodeBase64(encoded);
   if (octets === undefined) return malformed("Basic credentials are not base64");
   if (!isUtf8(octets)) return malformed("Basic credentials are not UTF-8");
@@ -97,6 +97,9 @@ export function passwordLogin(user: string, password: string): Authorization {
   if (user.includes(":")) return malformed("colon in user name");
   if (user === "") return { ...malformed("empty user name"), linkPassword: new Secret(password) };
   if (user.length > MAX_USER) return malformed(`user name longer than ${MAX_USER} characters`);
+  if (Buffer.byteLength(password) > MAX_PASSWORD) {
+    return malformed(`password longer than ${MAX_PASSWORD} octets`);
+  }
   return { kind: "basic", user, password: new Secret(password) };
 }
 

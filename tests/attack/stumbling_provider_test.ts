@@ -83,7 +83,8 @@ Deno.test("no colon in a form's user name makes a provider see another user than
   await using setting = await runWithEveryMethod();
   const { system, unity } = setting;
   unity.known.add(basicHeader("ann", "first:second"));
-  const asked = () => unity.server.seen.filter(({ headers }) => headers.authorization?.startsWith("Basic"));
+  const asked = () =>
+    unity.server.seen.filter(({ headers }) => /^Basic /.test(String(headers.authorization)));
   for (const user of ["ann:first", ":ann", "ann:"]) {
     assert.equal((await new Visitor(system).signIn([user, "second"])).status, 403, user);
   }
