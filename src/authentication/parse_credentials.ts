@@ -97,9 +97,7 @@ export function passwordLogin(user: string, password: string): Authorization {
   if (user.includes(":")) return malformed("colon in user name");
   if (user === "") return { ...malformed("empty user name"), linkPassword: new Secret(password) };
   if (user.length > MAX_USER) return malformed(`user name longer than ${MAX_USER} characters`);
-  if (Buffer.byteLength(password) > MAX_PASSWORD) {
-    return malformed(`password longer than ${MAX_PASSWORD} octets`);
-  }
+  if (Buffer.byteLength(password) > MAX_PASSWORD) return malformed(`password over ${MAX_PASSWORD} octets`);
   return { kind: "basic", user, password: new Secret(password) };
 }
 

@@ -5,7 +5,7 @@ import type { ClientCertificate, Credentials } from "../model/credentials.ts";
 import { isValidAt, MOST_RSA_BITS, usableKeyOf, validityOf } from "../model/trust/certificate_facts.ts";
 import { BoundedMap } from "../model/bounded_map.ts";
 import { isRevoked, referenceOf } from "../model/trust/revocation.ts";
-import { hasAnchorKey } from "../model/trust/trusted_certificates.ts";
+import { sortTrust } from "../model/trust/trusted_certificates.ts";
 import type { AuthenticationResult, Authenticator } from "./authenticator.ts";
 import type { AuthenticatorParts } from "./authenticator_kind.ts";
 import { checkIdentity, isPersonalName, NoIdentity } from "./check_identity.ts";
@@ -93,7 +93,7 @@ function counts(credential: string, { clock, clientTrust }: X509Options): boolea
   if (clock() > Number(ends) * 1000 + 999) return false;
   const { anchors, revocation } = clientTrust() ?? {};
   if (revocation !== undefined && isRevoked({ issuer, serial }, revocation, clock())) return false;
-  return anchorKey === undefined || anchors === undefined || hasAnchorKey(anchors, anchorKey);
+  return anchorKey === undefined || anchors === undefined || sortTrust(anchors).keyDigests.has(anchorKey);
 }
 
 const UNUSABLE = "the gateway's certificate vouches for nobody, " +

@@ -1,6 +1,5 @@
 import type { ServiceConfig } from "../config/service_config.ts";
 import { type EdgeOptions, type EdgeTls, LIMITS } from "../edge/edge_options.ts";
-import { clientTrust } from "../model/tls_material.ts";
 import type { Snapshot } from "../service/assembly/load_snapshot.ts";
 import { CannotStart } from "./worker_lifecycle.ts";
 import { edgePermissions, type Resolve } from "./permissions.ts";
@@ -138,11 +137,9 @@ const LOOPBACK = ["127.0.0.0/8", "::1"];
 
 function edgeTls({ config: { https }, material }: Snapshot): EdgeTls | undefined {
   if (!https.tls || material === undefined) return undefined;
-  const { certificate, key } = material;
+  const { certificate, key, clients: { anchors, revocation } = material } = material;
   return {
-    certificate,
-    key,
-    ...clientTrust(material),
+    ...{ certificate, key, anchors, revocation },
     clientCertificate: https.clientCertificate,
     minVersion: https.minTlsVersion,
     maxVersion: https.maxTlsVersion,

@@ -10,7 +10,7 @@ import { type EdgeTls, LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import { createLogger } from "../../src/logging/logger.ts";
 import { canonicalDn } from "../../src/model/distinguished_name.ts";
-import { clientTrust, type TlsMaterial } from "../../src/model/tls_material.ts";
+import type { TlsMaterial } from "../../src/model/tls_material.ts";
 import { createService } from "../../src/service/service.ts";
 import { partsWith } from "../edge/edge_parts.ts";
 import { inTime, until } from "../fixtures/deadline.ts";
@@ -70,7 +70,7 @@ async function start() {
   const { material } = snapshot;
   const tls = (material: TlsMaterial): EdgeTls => ({
     ...material,
-    ...clientTrust(material),
+    ...material.clients ?? material,
     clientCertificate: "requested",
     minVersion: "TLSv1.2",
     maxVersion: "TLSv1.3",
@@ -337,14 +337,17 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     login: byCertificate,
     end() {
       const list = clients.revoke([certificate.certificate]).replaceAll(/-----.*-----|\s/g, "");
-      renewed({ ...at.material, clientRevocation: { mode: "IF_VALID", lists: [list] } });
+      renewed({
+        ...at.material,
+        clients: { anchors: [clients.certificate], revocation: { mode: "IF_VALID", lists: [list] } },
+      });
       return Promise.resolve();
     },
     restore: () => renewed(at.material),
   },
   "client authority removed": {
     login: byCertificate,
-    end: () => Promise.resolve(renewed({ ...at.material, clientAnchors: [authority.certificate] })),
+    end: () => Promise.resolve(renewed({ ...at.material, clients: { anchors: [authority.certificate] } })),
     restore: () => renewed(at.material),
   },
   "share ended": {

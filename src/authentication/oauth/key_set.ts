@@ -28,7 +28,6 @@ interface Held {
   readonly found: Map<string, readonly KeyObject[]>; // keys by algorithm and name
   readonly body: string;
   readonly since: number; // by the stopwatch
-  readonly version: number;
 }
 
 const ASKER = { queueKey: "keys", known: true, credential: "keys", address: "keys" };
@@ -38,6 +37,7 @@ const ASKER = { queueKey: "keys", known: true, credential: "keys", address: "key
  * triggers a rate-limited fetch; its token is refused if a later fetch lacks the key.
  */
 export class KeySet {
+  version = 0; // increases with each other set, which may lack the key of a token verified before
   readonly #fetching = new SingleFlight<void>();
   readonly #closing = new AbortController();
   #held: Held | undefined;
@@ -85,11 +85,6 @@ export class KeySet {
     }
     if (found.length === 0) throw new InvalidToken("signed by a key that the issuer does not have");
     return found;
-  }
-
-  /** Number of sets so far: another one may lack the key of a token verified earlier. */
-  get version(): number {
-    return this.#held?.version ?? 0;
   }
 
   close(): void {
@@ -161,8 +156,8 @@ export class KeySet {
       this.#held = { ...this.#held, since };
       return;
     }
-    const version = this.version + 1;
-    this.#held = { set: createLocalJWKSet(keys), found: new Map(), body, since, version };
+    this.#held = { set: createLocalJWKSet(keys), found: new Map(), body, since };
+    this.version++;
     const ids = keys.keys.map(({ kid = "(without name)", alg, kty }) => `${kid} ${alg ?? kty}`);
     this.parts.log.info("keys of the issuer", { keys: ids, ...(leftOut.length > 0 && { leftOut }) });
   }

@@ -12,6 +12,7 @@ export interface Trusted {
 interface SortedTrust {
   readonly issuers: readonly Trusted[]; // certificates that may issue
   readonly entities: readonly Trusted[]; // certificates trusted for themselves only
+  readonly keyDigests: ReadonlySet<string>;
 }
 
 const SORTED = new WeakMap<readonly string[], SortedTrust>();
@@ -23,7 +24,12 @@ export function sortTrust(anchors: readonly string[]): SortedTrust {
       const certificate = new X509Certificate(pem);
       return { pem, certificate, facts: certificateFacts(certificate) };
     });
-    return { issuers: all.filter(mayIssue), entities: all.filter((trusted) => !mayIssue(trusted)) };
+    const keyDigests = new Set(all.map(({ facts }) => facts.keyDigest));
+    return {
+      issuers: all.filter(mayIssue),
+      entities: all.filter((trusted) => !mayIssue(trusted)),
+      keyDigests,
+    };
   });
 }
 
@@ -42,12 +48,6 @@ export function describePermission({ certificate, facts }: Pick<Trusted, "certif
   return mayIssue({ certificate, facts })
     ? `issues certificates of ${whom}${certificate.subject === certificate.issuer ? "" : " (intermediate)"}`
     : `itself only, of ${whom}`;
-}
-
-/** Reports whether an anchor has a public key with this digest. */
-export function hasAnchorKey(anchors: readonly string[], keyDigest: string): boolean {
-  const { issuers, entities } = sortTrust(anchors);
-  return [...issuers, ...entities].some(({ facts }) => facts.keyDigest === keyDigest);
 }
 
 /** Returns the truststore's entry that equals this certificate, if it permits the purpose. */

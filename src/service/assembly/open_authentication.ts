@@ -21,7 +21,6 @@ import type { Identity } from "../../model/identity.ts";
 import type { ReplayRecord } from "../../model/replay_cache.ts";
 import { DatabaseRecordStore } from "../../store/database_record_store.ts";
 import type { PostgresDatabase } from "../../store/postgres/postgres_database.ts";
-import { clientTrust } from "../../model/tls_material.ts";
 import { RememberedRecords } from "../../store/remembered_records.ts";
 import { NEVER } from "../../outgoing/probed_kind.ts";
 import { METADATA_PATH } from "../../resource/protected_resource.ts";
@@ -118,7 +117,7 @@ async function openAuthenticators(
     records: records.open,
     proofs,
     serverName: () => own.name() ?? "",
-    clientTrust: () => own.pem() === undefined ? undefined : clientTrust(own.material()),
+    clientTrust: () => own.pem() === undefined ? undefined : own.material().clients ?? own.material(),
     outgoing,
     assertions: {
       url,
