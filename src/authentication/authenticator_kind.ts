@@ -3,7 +3,7 @@ import type { KindConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
 import type { ReplayRecord } from "../model/replay_cache.ts";
-import type { Revocation } from "../model/trust/revocation.ts";
+import type { Trust } from "../model/tls_material.ts";
 import type { Outgoing } from "../outgoing/outgoing.ts";
 import type { ProbedKind } from "../outgoing/probed_kind.ts";
 import type { RecordStore } from "../store/record_store.ts";
@@ -19,8 +19,7 @@ export interface AuthenticatorParts {
   readonly records: () => RecordStore | undefined; // absent without `persistence.directory`
   readonly proofs: ReplayRecord; // proofs of possession and logout tokens that were shown
   readonly serverName: () => string; // server's DN from its current certificate, or empty; no client may use it
-  /** Current revocation lists for client certificates; absent: no check. */
-  readonly revocation: () => Revocation | undefined;
+  readonly clientTrust: () => Trust | undefined; // current one; absent: no check
   readonly outgoing: Outgoing;
   readonly assertions: {
     readonly url: string; // own URL without trailing slash: issuer, recipient and audience

@@ -1,6 +1,7 @@
 import { attempt } from "../model/attempt.ts";
 import { Buffer, isUtf8 } from "node:buffer";
 import { hash } from "node:crypto";
+import { confusable } from "../model/confusables.ts";
 import type { Authorization, BearerRoute, Credentials } from "../model/credentials.ts";
 import type { HeaderList } from "../model/http_message.ts";
 import { Secret } from "../model/secret.ts";
@@ -14,8 +15,9 @@ const PROOF_HEADER = "DPoP"; // RFC 9449, 4.1
 
 /** Characters; real tokens with many groups have 13,000. */
 export const MAX_AUTHORIZATION = 32 * 1024;
-const MAX_BASIC = 8192; // characters of base64
 const MAX_USER = 256; // characters
+/** Octets; providers read at most 8 KiB of header fields, with the password in base64. */
+const MAX_PASSWORD = 4096;
 /** Characters of the base64 text that a legacy token signs: 20 bytes or a nonce. */
 const MAX_SIGNED = 1024;
 
@@ -76,7 +78,6 @@ function parseBound(token: string): Authorization {
 }
 
 function parseBasic(encoded: string, signed: string | null): Authorization {
-  if (encoded.length > MAX_BASIC) return malformed(`Basic credentials longer than ${MAX_BASIC} characters`);
   const octets = decodeBase64(encoded);
   if (octets === undefined) return malformed("Basic credentials are not base64");
   if (!isUtf8(octets)) return malformed("Basic credentials are not UTF-8");
@@ -92,8 +93,11 @@ function parseBasic(encoded: string, signed: string | null): Authorization {
 /** Returns password credentials, or `malformed` for impossible ones. */
 export function passwordLogin(user: string, password: string): Authorization {
   if (/[\0\r\n]/.test(user + password)) return malformed("NUL, CR or LF in name or password");
+  // A provider would take what follows for the start of the password (RFC 7617, 2).
+  if (user.includes(":")) return malformed("colon in user name");
   if (user === "") return { ...malformed("empty user name"), linkPassword: new Secret(password) };
   if (user.length > MAX_USER) return malformed(`user name longer than ${MAX_USER} characters`);
+  if (Buffer.byteLength(password) > MAX_PASSWORD) return malformed(`password over ${MAX_PASSWORD} octets`);
   return { kind: "basic", user, password: new Secret(password) };
 }
 
@@ -161,6 +165,22 @@ function readClaims(token: string): Readonly<Record<string, unknown>> | undefine
 /** Reports whether a claim is true: clients send booleans or texts in any case (authentication.md 4.2). */
 export function isTrue(claim: unknown): boolean {
   return claim === true || (typeof claim === "string" && claim.toLowerCase() === "true");
+}
+
+/** Returns the user name and password for a provider. */
+export function passwordForProvider(
+  { authorization }: Credentials,
+): { readonly user: string; readonly password: string } | AuthenticationResult {
+  if (authorization.kind !== "basic") return { kind: "skipped" };
+  const { user } = authorization;
+  const password = authorization.password.reveal();
+  // LDAP servers take an empty password for an anonymous login (RFC 4513, 5.1.2).
+  if (user === "" || password === "") return { kind: "refused", reason: "user name or password is empty" };
+  // Servers ignore case, some blanks and characters: each spelling would be another user to the throttle.
+  const reason = confusable(user);
+  return reason === undefined
+    ? { user, password }
+    : { kind: "refused", reason: `the user name has ${reason}` };
 }
 
 /**

@@ -8,14 +8,16 @@ interface Refusals {
   readonly faults?: true; // whether SOAP faults refuse, with status 500 (SOAP 1.1, 6.2)
 }
 
+const TOO_LARGE = [413, 431] as const; // a long credential (RFC 9110, 15.5.14; RFC 6585, 5)
+
 /** Responses to wrong credentials, by endpoint. Any other failure counts as an outage: 503, no failed login. */
 const REFUSALS = {
-  userinfo: { statuses: [400, 401, 403] }, // RFC 6750, 3.1
+  userinfo: { statuses: [400, 401, 403, ...TOO_LARGE] }, // RFC 6750, 3.1
   /** 200 for bad tokens (RFC 7662, 2.2), 401 for bad clients; some send 400 for malformed tokens. */
-  introspection: { statuses: [], errors: ["invalid_request", "invalid_token", "invalid_grant"] },
+  introspection: { statuses: TOO_LARGE, errors: ["invalid_request", "invalid_token", "invalid_grant"] },
   code: { statuses: [], errors: ["invalid_grant"] }, // RFC 6749, 5.2: the only error about the code
   /** Unity sends 401 or a fault; Keycloak 401, or 400 for an unknown user. */
-  saml: { statuses: [400, 401, 403], faults: true },
+  saml: { statuses: [400, 401, 403, ...TOO_LARGE], faults: true },
 } as const satisfies Readonly<Record<string, Refusals>>;
 
 /** Returns the log reason if a response refuses the credential; otherwise `undefined`. */

@@ -1,16 +1,17 @@
 import { Buffer } from "node:buffer";
 import { createHash, verify, X509Certificate } from "node:crypto";
 import { attempt } from "../model/attempt.ts";
-import type { Credentials } from "../model/credentials.ts";
+import type { ClientCertificate, Credentials } from "../model/credentials.ts";
 import { isValidAt, MOST_RSA_BITS, usableKeyOf, validityOf } from "../model/trust/certificate_facts.ts";
 import { BoundedMap } from "../model/bounded_map.ts";
 import { isRevoked, referenceOf } from "../model/trust/revocation.ts";
+import { sortTrust } from "../model/trust/trusted_certificates.ts";
 import type { AuthenticationResult, Authenticator } from "./authenticator.ts";
 import type { AuthenticatorParts } from "./authenticator_kind.ts";
 import { checkIdentity, isPersonalName, NoIdentity } from "./check_identity.ts";
 
 export interface X509Options
-  extends Pick<AuthenticatorParts, "gateway" | "serverName" | "clock" | "revocation"> {
+  extends Pick<AuthenticatorParts, "gateway" | "serverName" | "clock" | "clientTrust"> {
   readonly name: string;
   readonly derivedLifetime: number | undefined; // see `Authenticator.derivedLifetime`
 }
@@ -44,7 +45,7 @@ function judge(
       return reason === undefined ? { kind: "skipped" } : { kind: "refused", reason };
     }
     dn = certificate.subject;
-    credential = credentialOf(certificate.pem);
+    credential = credentialOf(certificate);
   } else {
     const claim = credentials.consignor === undefined ? undefined : parseConsignor(credentials.consignor);
     if (claim === undefined) {
@@ -73,22 +74,25 @@ function judge(
 
 const CREDENTIALS = new BoundedMap<string, string>(1000); // cache of stored credentials
 
-function credentialOf(pem: string): string {
-  return CREDENTIALS.getOrInsertComputed(pem, () => {
+function credentialOf({ pem, anchorKey }: ClientCertificate): string {
+  const own = CREDENTIALS.getOrInsertComputed(pem, () => {
     const certificate = new X509Certificate(pem);
     const { issuer, serial } = referenceOf(certificate);
     return `${issuer}.${serial}.${Math.floor(validityOf(certificate).to / 1000)}`;
   });
+  return anchorKey === undefined ? own : `${own}.${anchorKey}`;
 }
 
-/** Reports whether a certificate is in date and not revoked; a gateway's cannot be checked. */
-function counts(credential: string, { clock, revocation }: X509Options): boolean {
-  const { issuer, serial, ends } =
-    /^(?<issuer>[\w-]+)\.(?<serial>[0-9a-f]*)\.(?<ends>\d+)$/.exec(credential)?.groups ?? {};
+/** Reports whether a certificate is in date, trusted and not revoked; a gateway's cannot be checked. */
+function counts(credential: string, { clock, clientTrust }: X509Options): boolean {
+  const { issuer, serial, ends, anchorKey } =
+    /^(?<issuer>[\w-]+)\.(?<serial>[0-9a-f]*)\.(?<ends>\d+)(?:\.(?<anchorKey>[\w-]+))?$/.exec(credential)
+      ?.groups ?? {};
   if (issuer === undefined || serial === undefined) return credential === "";
-  const lists = revocation();
-  return clock() <= Number(ends) * 1000 + 999 &&
-    (lists === undefined || !isRevoked({ issuer, serial }, lists, clock()));
+  if (clock() > Number(ends) * 1000 + 999) return false;
+  const { anchors, revocation } = clientTrust() ?? {};
+  if (revocation !== undefined && isRevoked({ issuer, serial }, revocation, clock())) return false;
+  return anchorKey === undefined || anchors === undefined || sortTrust(anchors).keyDigests.has(anchorKey);
 }
 
 const UNUSABLE = "the gateway's certificate vouches for nobody, " +

@@ -16,9 +16,9 @@ export const clientCertificate = authenticatorKind({
   methods: { X509: "certificate" },
   looksAtCertificates: () => true,
   read: (values) => values,
-  async create({ name, derivedLifetime }, { gateway, serverName, clock, revocation }) {
+  async create({ name, derivedLifetime }, { gateway, serverName, clock, clientTrust }) {
     const { x509 } = await import("./x509.ts");
     const lifetime = derivedLifetime ?? (gateway === undefined ? undefined : DERIVED_S);
-    return x509({ name, gateway, serverName, clock, revocation, derivedLifetime: lifetime });
+    return x509({ name, gateway, serverName, clock, clientTrust, derivedLifetime: lifetime });
   },
 });

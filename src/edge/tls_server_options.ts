@@ -43,7 +43,8 @@ export function clientCertificate(
     const way = findPath(chain, { anchors, purpose: "clientAuth", revocation, at });
     if (typeof way === "string") return unusable(way);
     const until = Math.min(...way.map(({ to }) => to));
-    return { until, certificate: { subject: certificateSubject(shown), pem: shown.toString() } };
+    const { keyDigest: anchorKey } = certificateFacts(way.at(-1)?.certificate ?? shown);
+    return { until, certificate: { subject: certificateSubject(shown), pem: shown.toString(), anchorKey } };
   } catch {
     return unusable("it is not well-formed");
   }

@@ -1,16 +1,17 @@
 import type { Revocation } from "./trust/revocation.ts";
 
-/** Own certificate and trust anchors for TLS, as PEM. */
-export interface TlsMaterial {
+/** Trust anchors with revocation lists. */
+export interface Trust {
+  readonly anchors: readonly string[]; // PEM, one certificate each; they replace the system's
+  readonly revocation?: Revocation; // absent: no revocation check
+}
+
+/** Own certificate and trust for TLS, as PEM. */
+export interface TlsMaterial extends Trust {
   readonly certificate: string; // followed by its chain
   readonly key: string; // unencrypted
-  readonly anchors: readonly string[]; // one certificate each; they replace the system's
-  /** Anchors for clients, if different; likewise for identity providers, and daemons by server. */
-  readonly clientAnchors?: readonly string[];
+  readonly clients?: Trust; // if different; likewise anchors for identity providers, and daemons by server
   readonly providerAnchors?: readonly string[];
-  readonly daemonAnchors?: Readonly<Record<string, readonly string[]>>;
-  readonly revocation?: Revocation; // absent: no revocation check
-  readonly clientRevocation?: Revocation;
-  readonly daemonRevocation?: Readonly<Record<string, Revocation>>;
+  readonly daemons?: Readonly<Record<string, Trust>>;
   readonly publicRoots?: readonly string[]; // public authorities, for identity providers only
 }

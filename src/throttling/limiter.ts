@@ -12,6 +12,7 @@ export interface Place {
   readonly subject: BanSubject;
   readonly typed?: string; // user name as typed, which may be a password
   readonly queueKey: string; // queue for attempts
+  readonly once?: boolean; // whether only the first failure of the place before counts here
 }
 
 /** Places of an attempt. */
@@ -40,7 +41,7 @@ export function passwordLimiter(
   });
   const own = place("pairs", "user at address", pair, { user, address });
   const others = [
-    place("addresses", "address", address, { address }, user),
+    { ...place("addresses", "address", address, { address }, user), once: true },
     place("users", "user", user, { user }, address),
   ];
   return { places: known ? [own] : [own, ...others], pair, known };
@@ -52,16 +53,16 @@ export function tokenLimiter(
   address: string,
   { claimant, asked }: { readonly claimant: string | undefined; readonly asked: boolean },
 ): Limiter {
-  const pair = claimant === undefined ? undefined : `tokens ${address}\0${claimant}`;
-  const known = pair !== undefined && memory.known.has(pair);
+  const { tokens: table } = memory.tables;
+  const shared = { counted: "tokens", table, subject: { address }, queueKey: claimant ?? "" } as const;
+  if (claimant === undefined) {
+    const place = { ...shared, scope: "keys from address", key: `keys ${address}` };
+    return { places: [place], pair: undefined, known: false };
+  }
+  const pair = `tokens ${address}\0${claimant}`;
+  const known = memory.known.has(pair);
   if (known && !asked) return { places: [], pair, known };
-  const place: Place = {
-    counted: "tokens",
-    scope: known ? "tokens of user at address" : "tokens from address",
-    table: memory.tables.tokens,
-    key: known ? pair : address,
-    subject: { address },
-    queueKey: claimant ?? "",
-  };
-  return { places: [place], pair, known };
+  const own = { ...shared, scope: "tokens of user at address", key: pair };
+  const others = { ...shared, scope: "tokens from address", key: address, once: true };
+  return { places: known ? [own] : [own, others], pair, known };
 }

@@ -60,8 +60,8 @@ const MAX_WAIT_MS = 10_000; // milliseconds in the queue
  * guesses at others.
  * - A user known at an address (right password within a day) waits there only for failures of that name from there.
  * Otherwise anybody could lock a user out for good. Others at the address can detect this.
- * - Tokens and keys count by address, apart from passwords. Tokens that a provider has to verify count by claimed user;
- * those verified here do not count.
+ * - Tokens and keys count likewise, apart from passwords. Of users known at an address, only tokens that a provider has
+ * to verify count.
  */
 export class LoginThrottle {
   readonly memory: ThrottlingMemory;
@@ -219,12 +219,12 @@ export class LoginThrottle {
   /** Counts a failure. The promise settles once other instances counted it or take too long. */
   #failed(places: readonly Place[]): Promise<void> | undefined {
     const failed: FailedPlace[] = [];
-    let isNewName = true;
+    let isFirst = true;
     for (const place of places) {
-      const { counted, table, key, subject } = place;
-      if (counted === "addresses" && !isNewName) continue;
+      const { table, key, subject, once } = place;
+      if (once && !isFirst) continue;
       const record = table.fail(key, subject);
-      if (counted === "pairs") isNewName = record.failures === 1;
+      isFirst = record.failures === 1;
       this.#tell(place, record);
       failed.push({ place, record });
     }
@@ -250,8 +250,8 @@ export class LoginThrottle {
   }
 
   #pass(failed: readonly FailedPlace[]): void {
-    const news: { [T in Counted]?: [string, FailureRecord<BanSubject>][] } = {};
-    for (const { place: { counted, key }, record } of failed) news[counted] = [[key, record]];
+    const news: { [T in Counted]?: [string, FailureRecord<BanSubject>][] } = {}; // latest first
+    for (const { place: { counted, key }, record } of failed) (news[counted] ??= []).unshift([key, record]);
     this.parts.learned?.({ asOf: this.memory.steady(), ...news });
   }
 

@@ -137,12 +137,9 @@ const LOOPBACK = ["127.0.0.0/8", "::1"];
 
 function edgeTls({ config: { https }, material }: Snapshot): EdgeTls | undefined {
   if (!https.tls || material === undefined) return undefined;
-  const { certificate, key, anchors, clientAnchors = anchors } = material;
+  const { certificate, key, clients: { anchors, revocation } = material } = material;
   return {
-    certificate,
-    key,
-    anchors: clientAnchors,
-    revocation: material.clientAnchors === undefined ? material.revocation : material.clientRevocation,
+    ...{ certificate, key, anchors, revocation },
     clientCertificate: https.clientCertificate,
     minVersion: https.minTlsVersion,
     maxVersion: https.maxTlsVersion,

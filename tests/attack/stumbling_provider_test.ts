@@ -11,7 +11,9 @@ import { bearer, unsignedJwt } from "../authentication/sample_credentials.ts";
 import type { Answer } from "../identity_provider/https_server.ts";
 import { sendJson } from "../identity_provider/oidc_provider.ts";
 import { note } from "../long/results.ts";
+import { basicHeader } from "../identity_provider/unity_provider.ts";
 import { runWithEveryMethod } from "../system/every_method.ts";
+import { Visitor } from "../system/visitor.ts";
 
 const JSON_TYPE = { "Content-Type": "application/json" };
 
@@ -75,6 +77,20 @@ Deno.test("tokens at which a provider stumbles keep not one genuine user out, ho
     }; ${genuine} genuine logins in between`,
     outcome: "not one genuine login was kept out",
   });
+});
+
+Deno.test("no colon in a form's user name makes a provider see another user than login throttling does", async () => {
+  await using setting = await runWithEveryMethod();
+  const { system, unity } = setting;
+  unity.known.add(basicHeader("ann", "first:second"));
+  const asked = () =>
+    unity.server.seen.filter(({ headers }) => /^Basic /.test(String(headers.authorization)));
+  for (const user of ["ann:first", ":ann", "ann:"]) {
+    assert.equal((await new Visitor(system).signIn([user, "second"])).status, 403, user);
+  }
+  assert.equal(asked().length, 0);
+  await new Visitor(system).signIn(["ann", "first:second"]);
+  assert.equal(asked().length, 1);
 });
 
 /** Seconds of an attack. */

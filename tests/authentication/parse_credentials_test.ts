@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
-import { LEGACY_SSH_HEADER, parseCredentials } from "../../src/authentication/parse_credentials.ts";
+import {
+  LEGACY_SSH_HEADER,
+  parseCredentials,
+  passwordLogin,
+} from "../../src/authentication/parse_credentials.ts";
 import type { Authorization } from "../../src/model/credentials.ts";
 import { CHARACTER } from "../fixtures/character.ts";
 import { HeaderList } from "../../src/model/http_message.ts";
@@ -81,7 +85,13 @@ const BAD: [string, string | undefined, string | undefined, RegExp][] = [
   ["a line feed in the user", `Basic ${base64("ann\nuser=root:x")}`, undefined, /LF/],
   ["a CR in the password", `Basic ${base64("ann:x\ry")}`, undefined, /CR/],
   ["a long user", `Basic ${base64("a".repeat(257) + ":x")}`, undefined, /longer than 256/],
-  ["long Basic credentials", `Basic ${base64("a:" + "x".repeat(8192))}`, undefined, /longer than 8192/],
+  ["a long password", `Basic ${base64("a:" + "x".repeat(4097))}`, undefined, /over 4096/],
+  [
+    "a password of many octets",
+    `Basic ${base64("a:" + "\u20ac".repeat(1366))}`,
+    undefined,
+    /over 4096/,
+  ],
   ["a long token", `Bearer ${"a".repeat(32_762)}`, undefined, /longer than 32768/],
   ["a comma in a token", "Bearer abc,def", undefined, /no bearer token/],
   ["a token of padding", "Bearer ==", undefined, /no bearer token/],
@@ -124,6 +134,11 @@ Deno.test("parseCredentials() passes on what the edge knows", () => {
     certificate: { subject: "CN=a", pem: "P" },
   };
   assert.deepEqual(parseCredentials(new HeaderList(), facts), { ...facts, authorization: { kind: "none" } });
+});
+
+Deno.test("passwordLogin() takes passwords of 4,096 octets, and no longer ones", () => {
+  assert.equal(passwordLogin("ann", "x".repeat(4096)).kind, "basic");
+  assert.equal(passwordLogin("ann", "x".repeat(4097)).kind, "malformed");
 });
 
 Deno.test("parseCredentials() reads back any user and password", () => {

@@ -16,7 +16,7 @@ const PARTS: AuthenticatorParts = {
   keySources: [],
   proofs: new ReplayCache(PROOFS, () => 0),
   records: () => undefined,
-  revocation: () => undefined,
+  clientTrust: () => undefined,
   serverName: () => "CN=auth",
   outgoing: onlyHttp(),
   assertions: { url: "https://localhost", additionalIdentifiers: [], issuers: () => [], anchors: () => [] },

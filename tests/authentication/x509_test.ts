@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { createHash, createPrivateKey, sign } from "node:crypto";
+import { createHash, createPrivateKey, sign, X509Certificate } from "node:crypto";
 import fc from "fast-check";
 import type { AuthenticationResult } from "../../src/authentication/authenticator.ts";
 import { parseConsignor, x509, type X509Options } from "../../src/authentication/x509.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
-import { ANONYMOUS_DN } from "../../src/model/identity.ts";
+import { ANONYMOUS_DN, type Identity } from "../../src/model/identity.ts";
+import { certificateFacts } from "../../src/model/trust/certificate_facts.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { testAuthenticator } from "./conformance.ts";
 import { basic, bearer, NO_CREDENTIALS } from "./sample_credentials.ts";
@@ -23,7 +24,7 @@ const DIRECT: X509Options = {
   gateway: undefined,
   serverName: () => SERVER,
   clock: () => NOW,
-  revocation: () => undefined,
+  clientTrust: () => undefined,
   derivedLifetime: undefined,
 };
 const BEHIND: X509Options = { ...DIRECT, gateway: { certificate: () => GATEWAY.certificate } };
@@ -177,7 +178,7 @@ Deno.test("parseConsignor() gives back what it was made of, and takes no long ti
   assert.ok(took < 500, `${took} ms`);
 });
 
-Deno.test("x509() knows a certificate by which somebody logged in until it expires or is revoked", async () => {
+Deno.test("x509() knows a certificate by which somebody logged in until it expires, is revoked, or its authority is removed", async () => {
   const notAfter = new Date(NOW + 60_000);
   const [own, others] = [AUTHORITY.issue({ subject: ANN, notAfter }), AUTHORITY.issue({ subject: ANN })];
   const listOf = (authority: typeof AUTHORITY, certificates: readonly string[], more?: object) =>
@@ -209,11 +210,31 @@ Deno.test("x509() knows a certificate by which somebody logged in until it expir
     const accountStatus = await method.accountStatusOf?.({ dn: ANN, credential }, signal);
     assert.equal(accountStatus?.kind, kind, what);
   }
+  for (const [what, kind, anchors] of ANCHORS) {
+    const identity = await ask(DIRECT, {
+      ...NO_CREDENTIALS,
+      certificate: { ...credentials.certificate, anchorKey: KEY_DIGEST },
+    });
+    assert.ok(identity.kind === "accepted");
+    const method = x509({ ...DIRECT, clientTrust: () => ({ anchors }) });
+    const status = (login: Partial<Identity>) =>
+      method.accountStatusOf?.({ dn: ANN, credential: login.credential }, signal);
+    assert.equal((await status(identity.identity))?.kind, kind, what);
+    assert.equal((await status({ credential }))?.kind, "cannot tell", "an unknown authority");
+  }
   const unreadable = await x509(DIRECT).accountStatusOf?.({ dn: ANN, credential: "unreadable" }, signal);
   assert.equal(unreadable?.kind, "gone");
 });
 
+const KEY_DIGEST = certificateFacts(new X509Certificate(AUTHORITY.certificate)).keyDigest;
+const STRANGER = createAuthority({ subject: "CN=Test CA" });
+const ANCHORS: readonly (readonly [what: string, kind: string, anchors: readonly string[]])[] = [
+  ["its authority", "cannot tell", [STRANGER.certificate, AUTHORITY.certificate]],
+  ["another of the same name", "gone", [STRANGER.certificate]],
+  ["none", "gone", []],
+];
+
 function revoking(mode: "IF_VALID" | "REQUIRE", list: string): Partial<X509Options> {
   const revocation = { mode, lists: [list] };
-  return { revocation: () => revocation };
+  return { clientTrust: () => ({ anchors: [AUTHORITY.certificate], revocation }) };
 }

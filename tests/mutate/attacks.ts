@@ -120,7 +120,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "an answer about a user whom the provider does not have counts as its failure",
     file: "src/authentication/provider_answers.ts",
     change: instead(
-      "saml: { statuses: [400, 401, 403], faults: true }",
+      "saml: { statuses: [400, 401, 403, ...TOO_LARGE], faults: true }",
       "saml: { statuses: [401, 403], faults: true }",
     ),
     tests: ["tests/authentication/unity/unity_test.ts", "tests/authentication/provider_answers_test.ts"],

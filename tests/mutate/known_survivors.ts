@@ -245,13 +245,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "that there is a bound is tested; one step more or less was never promised",
   },
   {
-    file: "src/throttling/shared/shared_failures.ts",
-    at: 'if (counted === "pairs") isNewName = total === 1;',
-    change: 'counted === "pairs" → true',
-    equivalent: true,
-    why: "addresses come right behind pairs, and nothing after them asks",
-  },
-  {
     file: "src/logging/logger.ts",
     at: "if (at !== written.at) written = { at, text: new Date(at).toISOString() };",
     change: "at !== written.at → true",

@@ -70,8 +70,7 @@ async function start() {
   const { material } = snapshot;
   const tls = (material: TlsMaterial): EdgeTls => ({
     ...material,
-    anchors: material.clientAnchors ?? [],
-    revocation: material.clientRevocation,
+    ...material.clients ?? material,
     clientCertificate: "requested",
     minVersion: "TLSv1.2",
     maxVersion: "TLSv1.3",
@@ -338,9 +337,17 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     login: byCertificate,
     end() {
       const list = clients.revoke([certificate.certificate]).replaceAll(/-----.*-----|\s/g, "");
-      renewed({ ...at.material, clientRevocation: { mode: "IF_VALID", lists: [list] } });
+      renewed({
+        ...at.material,
+        clients: { anchors: [clients.certificate], revocation: { mode: "IF_VALID", lists: [list] } },
+      });
       return Promise.resolve();
     },
+    restore: () => renewed(at.material),
+  },
+  "client authority removed": {
+    login: byCertificate,
+    end: () => Promise.resolve(renewed({ ...at.material, clients: { anchors: [authority.certificate] } })),
     restore: () => renewed(at.material),
   },
   "share ended": {

@@ -233,6 +233,28 @@ Deno.test("stronger-login rules hold for browsers, too", async () => {
   one.misbehaviour = {};
 });
 
+Deno.test("a client that shows its expired token again and again keeps nobody at its address from signing in", async () => {
+  await using busy = await runService({
+    authority,
+    properties: {
+      "container.security.rest.authentication.order": "ONE",
+      ...authenticatorProperties("ONE", properties(one.issuer, "Institute")),
+      "container.security.throttling.maxFailures": "1",
+    },
+  });
+  const show = async (sub: string, exp: number) => {
+    const token = one.signer.sign({ iss: one.issuer, sub, exp, client_id: CODE_CLIENT.id });
+    return (await busy.ask("/rest/auth", { headers: { Authorization: `Bearer ${token}` } })).status;
+  };
+  const now = Math.floor(Date.now() / 1000);
+  const statuses = await Array.fromAsync({ length: 22 }, () => show("una", now - 60));
+  assert.deepEqual([statuses[20], statuses[21]], [401, 429]);
+  assert.equal(await show("bob", now + 60), 200);
+  const browser = new Visitor(busy);
+  const { location } = await leave(browser, "ONE");
+  assert.equal((await browser.get(one.signIn(location, "ann"))).status, 303);
+});
+
 Deno.test("no browser is sent to a provider that takes no challenge by S256", async () => {
   const provider = await startCodeProvider(tls);
   provider.metadata = { code_challenge_methods_supported: ["plain"] };

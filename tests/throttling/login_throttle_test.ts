@@ -64,6 +64,10 @@ function create(
     fail(credentials: Credentials, times = 1) {
       for (let i = 0; i < times; i++) admit(credentials).failed();
     },
+    /** Fails with so many tokens at an address, each once. */
+    failTokens(times: number, address = HERE) {
+      for (let i = 0; i < times; i++) admit(bearer(`stolen-${i}`, address)).failed();
+    },
     succeed(credentials: Credentials) {
       admit(credentials).succeeded();
     },
@@ -219,10 +223,10 @@ Deno.test("LoginThrottle never holds back whose tokens are known at an address f
   const jwt = (claims: object, address?: string) => bearer(unsignedJwt(claims), address);
   const ann = { sub: "ann", iss: "ann" };
   const una = { sub: "una", iss: "https://idp.example" };
-  const { wait, fail, succeed, clock } = create();
+  const { wait, fail, failTokens, succeed, clock } = create();
   for (const claims of [ann, una]) succeed(jwt(claims));
   succeed(sshLegacy("carl"));
-  fail(bearer("x"), 101);
+  failTokens(101);
   assert.equal(wait(jwt({ sub: "bob", iss: "bob" })), 1000);
   assert.equal(wait(sshLegacy("dora")), 1000);
   assert.equal(wait(jwt({ ...ann, exp: 1 })), 0);
@@ -235,8 +239,7 @@ Deno.test("LoginThrottle never holds back whose tokens are known at an address f
   assert.equal(wait(jwt(una)), 1000);
   assert.equal(wait(jwt(una, "192.0.2.18")), 0);
   clock.now += 24 * 3_600_000;
-  fail(bearer("x"));
-  fail(bearer("x"), 100);
+  failTokens(101);
   assert.ok(wait(jwt(ann)) > 0, "known for a day");
 });
 
@@ -361,16 +364,16 @@ Deno.test("LoginThrottle never keeps a key or token out for guesses at passwords
 });
 
 Deno.test("LoginThrottle slows down failing tokens by address, gently, and no passwords", () => {
-  const { wait, fail, clock } = create();
-  fail(bearer("x"), 60);
-  fail(sshLegacy("ann"), 40);
+  const { wait, fail, failTokens, clock } = create();
+  failTokens(60);
+  for (let i = 0; i < 40; i++) fail(sshLegacy(`user${i}`));
   assert.equal(wait(bearer("x")), 0);
   for (let i = 0; i < 10; i++) {
-    fail(bearer("x"));
+    fail(bearer(`other-${i}`));
     clock.now += wait(bearer("x"));
   }
   fail(bearer("x"));
-  assert.equal(wait(bearer("x")), 60_000);
+  assert.equal(wait(bearer("y")), 60_000);
   assert.equal(wait(sshLegacy("ann")), 60_000);
   assert.equal(wait(basic("ann", "x")), 0);
   assert.equal(wait(bearer("x", "192.0.2.18")), 0);
@@ -381,7 +384,7 @@ const SCOPES: readonly (readonly [scope: string, failing: readonly Credentials[]
   ["user at address", [basic("ann", "x")], basic("ann", "y")],
   ["address", Array.from({ length: 21 }, (_, i) => basic(`stranger${i}`, "x")), basic("ann", "y")],
   ["user", Array.from({ length: 21 }, (_, i) => basic("ann", "x", `198.51.100.${i}`)), basic("ann", "y")],
-  ["tokens from address", [bearer("x")], bearer("y")],
+  ["tokens from address", Array.from({ length: 101 }, (_, i) => bearer(`x${i}`)), bearer("y")],
 ];
 for (const [scope, failing, refused] of SCOPES) {
   Deno.test(`Regulator says that there were too many failures of: ${scope}`, () => {
@@ -392,6 +395,28 @@ for (const [scope, failing, refused] of SCOPES) {
     assert.throws(() => admit(refused), new RegExp(`Too many failed attempts \\(${scope}\\)`));
   });
 }
+
+Deno.test("LoginThrottle delays nobody else at an address for a client that shows its dead token again and again", async () => {
+  const { throttle, wait, fail, failTokens, clock } = create({ windowSeconds: 1_000_000 });
+  const endless = (credentials: Credentials) => {
+    for (let i = 0; i < 1000; i++) {
+      clock.now += wait(credentials);
+      fail(credentials);
+    }
+    assert.equal(wait(credentials), 60_000);
+  };
+  const key = async () => (await throttle.admitKey(HERE)).undecided();
+  for (const dead of [bearer("dead"), sshLegacy("ann")]) endless(dead);
+  assert.deepEqual([wait(bearer("new")), wait(sshLegacy("bob"))], [0, 0]);
+  await key();
+  failTokens(98);
+  assert.equal(wait(bearer("new")), 0);
+  fail(bearer("one too many"));
+  assert.equal(wait(bearer("new")), 1000);
+  await key();
+  for (let i = 0; i < 101; i++) (await throttle.admitKey(HERE)).failed();
+  assert.throws(() => throttle.admitKey(HERE), /\(keys from address\)/);
+});
 
 Deno.test("LoginThrottle says that there were too many failures of: tokens of user at address", () => {
   const una = bearer(unsignedJwt({ sub: "una", iss: "https://idp.example" }));
@@ -607,9 +632,9 @@ Deno.test("LoginThrottle wants to know whom to ban", () => {
 });
 
 Deno.test("LoginThrottle lists whoever has to wait, and lifts waits by user or address", () => {
-  const { throttle, wait, fail, clock } = create();
+  const { throttle, wait, fail, failTokens, clock } = create();
   fail(basic("ann", "x"), 6);
-  fail(bearer("x", "198.51.100.1"), 101);
+  failTokens(101, "198.51.100.1");
   const until = clock.now + 1000;
   assert.deepEqual(throttle.memory.bans(), [
     { user: "ann", address: HERE, reason: "passwords", failures: 6, until },
@@ -618,16 +643,16 @@ Deno.test("LoginThrottle lists whoever has to wait, and lifts waits by user or a
   assert.equal(throttle.memory.lift({ user: "bob" }), 0);
   assert.equal(throttle.memory.lift({ user: "ann" }), 2); // at the address, and everywhere
   assert.equal(wait(basic("ann", "x")), 0);
-  assert.equal(throttle.memory.lift({ address: "198.51.100.1" }), 1);
+  assert.equal(throttle.memory.lift({ address: "198.51.100.1" }), 102); // each token, and the address
   assert.deepEqual(throttle.memory.bans(), []);
 });
 
 Deno.test("LoginThrottle lists waits of users, of addresses, of both together and of tokens, the operator's bans first", () => {
-  const { throttle, fail, clock } = create();
+  const { throttle, fail, failTokens, clock } = create();
   for (let i = 0; i < 21; i++) fail(basic("ann", "x", `198.51.100.${i}`));
   for (let i = 0; i < 21; i++) fail(basic(`user${i}`, "x", "203.0.113.1"));
   fail(basic("bob", "x"), 6);
-  fail(bearer("x"), 101);
+  failTokens(101);
   throttle.memory.ban({ user: "carl", address: HERE }, clock.now + 5000);
   const until = clock.now + 1000;
   assertAlike(throttle.memory.bans(), [
@@ -646,9 +671,9 @@ Deno.test("LoginThrottle lists waits of users, of addresses, of both together an
 });
 
 Deno.test("LoginThrottle counts waits without a list of them, and lists as many as are wanted", () => {
-  const { throttle, fail, clock } = create();
+  const { throttle, fail, failTokens, clock } = create();
   for (let i = 0; i < 5; i++) fail(basic(`user${i}`, "x"), 6);
-  fail(bearer("x"), 101);
+  failTokens(101);
   for (const user of ["carl", "dora"]) throttle.memory.ban({ user }, clock.now + 5000);
   const all = throttle.memory.bans();
   const count = (reason: string) => all.filter((ban) => ban.reason === reason).length;
@@ -761,7 +786,7 @@ Deno.test("LoginThrottle hands over everything that its successor must know, as 
   const before = create();
   before.fail(basic("ann", "x"), 6);
   before.fail(basic("bob", "x"), 3);
-  before.fail(bearer("t", "198.51.100.1"), 101);
+  before.failTokens(101, "198.51.100.1");
   before.succeed(basic("carl", "right"));
   before.throttle.memory.ban({ user: "dora" }, before.clock.now + 60_000);
   const state = structuredClone(before.throttle.memory.state());

@@ -1,6 +1,5 @@
 import { attempt } from "../../model/attempt.ts";
 import { type Answer, AnswerCache } from "../../model/answer_cache.ts";
-import { confusable } from "../../model/confusables.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
 import { sameName } from "../../model/distinguished_name.ts";
@@ -19,6 +18,7 @@ import type { AccountStatus, NamedUser } from "../account_status.ts";
 import { askerOf } from "../asker_of.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
+import { passwordForProvider } from "../parse_credentials.ts";
 import { credentialFingerprint } from "../credential_fingerprint.ts";
 import type { KindConfig } from "../../config/service_config.ts";
 import type { LdapConfig } from "../../outgoing/ldap/ldap_keys.ts";
@@ -65,15 +65,9 @@ export class LdapAuthenticator implements Authenticator {
   }
 
   async authenticate(credentials: Credentials, signal: AbortSignal): Promise<AuthenticationResult> {
-    const { authorization } = credentials;
-    if (authorization.kind !== "basic") return { kind: "skipped" };
-    const { user } = authorization;
-    const password = authorization.password.reveal();
-    // Servers take an empty password for an anonymous login (RFC 4513, 5.1.2).
-    if (user === "" || password === "") return { kind: "refused", reason: "user name or password is empty" };
-    // Servers ignore case, some blanks and characters: each spelling would be another user to the throttle.
-    const reason = confusable(user);
-    if (reason !== undefined) return { kind: "refused", reason: `the user name has ${reason}` };
+    const passed = passwordForProvider(credentials);
+    if ("kind" in passed) return passed;
+    const { user, password } = passed;
     return await this.#cache.get([user, password], async (signal, key) => {
       return await this.#logIn(user, password, askerOf(credentials, key, signal));
     }, signal);
@@ -103,13 +97,13 @@ export class LdapAuthenticator implements Authenticator {
   async #logIn(user: string, password: string, asker: Asker): Promise<Answer<AuthenticationResult>> {
     return await this.#directory.ask(asker, async (server) => {
       const found = await this.#directory.findUser(user, this.#attributes, { server, asker });
-      const entry = found.kind === "found" ? found.entry : undefined;
-      const bound = await server.bind(entry?.dn ?? this.#nobody, password, asker);
-      if (entry === undefined) {
+      const dn = found.kind === "found" ? found.entry.dn : this.#nobody;
+      const bound = await server.bind(dn, password, asker);
+      if (found.kind !== "found") {
         return refused(found.kind === "none" ? "no such user" : "userFilter finds several entries");
       }
-      const reason = refusalOf(bound, entry, this.#clock());
-      return reason === undefined ? this.#accepted(user, entry) : refused(reason);
+      const reason = refusalOf(bound, found.entry, this.#clock());
+      return reason === undefined ? this.#accepted(user, found.entry) : refused(reason);
     });
   }
 

@@ -37,6 +37,7 @@ const ASKER = { queueKey: "keys", known: true, credential: "keys", address: "key
  * triggers a rate-limited fetch; its token is refused if a later fetch lacks the key.
  */
 export class KeySet {
+  version = 0; // increases with each other set, which may lack the key of a token verified before
   readonly #fetching = new SingleFlight<void>();
   readonly #closing = new AbortController();
   #held: Held | undefined;
@@ -156,6 +157,7 @@ export class KeySet {
       return;
     }
     this.#held = { set: createLocalJWKSet(keys), found: new Map(), body, since };
+    this.version++;
     const ids = keys.keys.map(({ kid = "(without name)", alg, kty }) => `${kid} ${alg ?? kty}`);
     this.parts.log.info("keys of the issuer", { keys: ids, ...(leftOut.length > 0 && { leftOut }) });
   }

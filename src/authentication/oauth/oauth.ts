@@ -134,7 +134,7 @@ export class OAuth implements Authenticator {
     }
     const login: Login = authorization.kind === "bearer" ? authorization.login ?? {} : {};
     const { result, confirmation } = await this.#cache.get(
-      [token, JSON.stringify(login)],
+      [token, JSON.stringify(login), named === undefined ? "" : String(this.#keys.version)],
       (signal, credential) => this.#find(token, login, askerOf(credentials, credential, signal)),
       signal,
     );

@@ -13,7 +13,7 @@ import { Assignments } from "../assignments.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import type { AuthenticatorParts } from "../authenticator_kind.ts";
 import { type Answer, AnswerCache } from "../../model/answer_cache.ts";
-import { tokenForProvider } from "../parse_credentials.ts";
+import { passwordForProvider, tokenForProvider } from "../parse_credentials.ts";
 import { refusalIn } from "../provider_answers.ts";
 import { InvalidToken, readForeignToken } from "../signed_token.ts";
 import {
@@ -46,12 +46,10 @@ interface PassedOn {
   readonly authorization: string; // `Authorization` header
 }
 
-function passPassword({ authorization }: Credentials): PassedOn | AuthenticationResult {
-  if (authorization.kind !== "basic") return { kind: "skipped" };
-  const { user } = authorization;
-  const password = authorization.password.reveal();
-  // LDAP servers may take an empty password for an anonymous login.
-  if (user === "" || password === "") return { kind: "refused", reason: "user name or password is empty" };
+function passPassword(credentials: Credentials): PassedOn | AuthenticationResult {
+  const passed = passwordForProvider(credentials);
+  if ("kind" in passed) return passed;
+  const { user, password } = passed;
   const encoded = Buffer.from(`${user}:${password}`, "utf8").toString("base64");
   return { key: [user, password], authorization: `Basic ${encoded}` };
 }

@@ -140,12 +140,12 @@ function permissionsText(lists: Awaited<ReturnType<typeof permissionLists>>): st
   ]).join("");
 }
 
-function trustedCertificates({ anchors, clientAnchors, providerAnchors, daemonAnchors = {} }: TlsMaterial) {
+function trustedCertificates({ anchors, clients, providerAnchors, daemons = {} }: TlsMaterial) {
   const stores: (readonly [string, readonly string[] | undefined])[] = [
     ["all", anchors],
-    ["clients", clientAnchors],
+    ["clients", clients?.anchors],
     ["providers", providerAnchors],
-    ...Object.entries(daemonAnchors).map(([server, store]) => [`daemons of ${server}`, store] as const),
+    ...Object.entries(daemons).map(([server, { anchors }]) => [`daemons of ${server}`, anchors] as const),
   ];
   return stores.flatMap(([of, store = []]) => {
     const { issuers, entities } = sortTrust(store);

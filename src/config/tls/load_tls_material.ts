@@ -1,6 +1,6 @@
 import type { KeyObject, X509Certificate } from "node:crypto";
 import { type Diagnostic, isError, readableAt } from "../../model/diagnostic.ts";
-import type { TlsMaterial } from "../../model/tls_material.ts";
+import type { TlsMaterial, Trust } from "../../model/tls_material.ts";
 import { reason } from "../properties.ts";
 import type { CredentialConfig, Origin, ServiceConfig, TruststoreConfig } from "../service_config.ts";
 import {
@@ -48,21 +48,17 @@ export async function loadTlsMaterial(
     certificate: certificates.map((certificate) => certificate.toString().trimEnd() + "\n").join(""),
     key: key.export({ type: "pkcs8", format: "pem" }).toString(),
     anchors: trusted?.anchors ?? [],
-    clientAnchors: clients?.anchors,
+    clients: clients && trustIn(clients),
     providerAnchors: providers?.anchors,
-    daemonAnchors: Object.fromEntries(
-      daemons.flatMap(([name, store]) => store === undefined ? [] : [[name, store.anchors] as const]),
+    daemons: Object.fromEntries(
+      daemons.flatMap(([name, store]) => store === undefined ? [] : [[name, trustIn(store)] as const]),
     ),
     revocation: trusted?.revocation,
-    clientRevocation: clients?.revocation,
-    daemonRevocation: Object.fromEntries(
-      daemons.flatMap(([name, store]) =>
-        store?.revocation === undefined ? [] : [[name, store.revocation] as const]
-      ),
-    ),
   };
   return { material, diagnostics, ...files };
 }
+
+const trustIn = ({ anchors, revocation }: Trust): Trust => ({ anchors, revocation });
 
 async function loadCredential(
   config: CredentialConfig,

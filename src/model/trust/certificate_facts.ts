@@ -1,4 +1,4 @@
-import type { KeyObject, X509Certificate } from "node:crypto";
+import { createHash, type KeyObject, type X509Certificate } from "node:crypto";
 import { type DerElement, readElement } from "../der_element.ts";
 
 /** Statements of a certificate about its use (RFC 5280, 4.2.1). */
@@ -12,6 +12,7 @@ export interface CertificateFacts {
   readonly hasUnknownDemands: boolean;
   /** Whether the public key's encoding is valid, as far as TLS libraries check it. */
   readonly hasWellFormedKey: boolean;
+  readonly keyDigest: string; // of the public key, which a renewed certificate may keep
 }
 
 /** Purpose of a certificate. */
@@ -63,6 +64,7 @@ export function certificateFacts({ raw }: X509Certificate): CertificateFacts {
     hasUnknownDemands: new Set(extensions.map(({ id }) => id)).size < extensions.length ||
       extensions.some(({ id, critical }) => (critical && !UNDERSTOOD.has(id)) || id === NAME_CONSTRAINTS),
     hasWellFormedKey: key !== undefined && isWellFormedKey(key),
+    keyDigest: createHash("sha256").update(key?.whole ?? "").digest("base64url"),
   };
 }
 

@@ -11,6 +11,7 @@ export interface Trusted {
 interface SortedTrust {
   readonly issuers: readonly Trusted[]; // certificates that may issue
   readonly entities: readonly Trusted[]; // certificates trusted for themselves only
+  readonly keyDigests: ReadonlySet<string>;
 }
 
 const SORTED = new WeakMap<readonly string[], SortedTrust>();
@@ -22,7 +23,12 @@ export function sortTrust(anchors: readonly string[]): SortedTrust {
       const certificate = new X509Certificate(pem);
       return { pem, certificate, facts: certificateFacts(certificate) };
     });
-    return { issuers: all.filter(mayIssue), entities: all.filter((trusted) => !mayIssue(trusted)) };
+    const keyDigests = new Set(all.map(({ facts }) => facts.keyDigest));
+    return {
+      issuers: all.filter(mayIssue),
+      entities: all.filter((trusted) => !mayIssue(trusted)),
+      keyDigests,
+    };
   });
 }
 

@@ -3,9 +3,10 @@ import type { Outgoing, TlsRemote } from "../outgoing.ts";
 import { type Asker, type RemoteStatus, RemoteSystem, type RemoteSystemOptions } from "../remote_system.ts";
 import { RemoteUnavailable } from "../remote_unavailable.ts";
 import { type BindResult, LdapConnection, type LdapResult, type LdapSearch } from "./ldap_connection.ts";
-import { type LdapEntry, nameOf, userInName } from "./ldap_entry.ts";
+import { type LdapEntry, nameOf, userInName, valuesOf } from "./ldap_entry.ts";
 import { type LdapConfig, ldapRemote } from "./ldap_keys.ts";
 import type { Origin } from "../../config/service_config.ts";
+import { userKey } from "../../model/credentials.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { canonicalDn, sameName } from "../../model/distinguished_name.ts";
 import { trimEndCharacters } from "../../model/text.ts";
@@ -200,10 +201,13 @@ type FoundUser =
 /** LDAP servers with the same content, asked in order: the next one only if an earlier one gives no answer. */
 export class LdapDirectory {
   readonly #servers: readonly LdapServer[];
+  readonly #compared: readonly string[]; // attributes that may equal a user's name; empty if others decide too
 
   constructor(readonly config: LdapConfig, parts: LdapParts) {
     const diagnostics = inspectFilter(config.userFilter, config.userFilterOrigin);
     if (diagnostics.length > 0) throw new InvalidFile(diagnostics);
+    const compared = [...config.userFilter.matchAll(/\(([\w-]+)=%user%\)/g)].map(([, name = ""]) => name);
+    this.#compared = compared.length === config.userFilter.split("%user%").length - 1 ? compared : [];
     this.#servers = config.addresses.map((address) => new LdapServer(address, config, parts));
   }
 
@@ -228,6 +232,7 @@ export class LdapDirectory {
     throw failure ?? new RemoteUnavailable("LDAP", "no server is configured");
   }
 
+  /** Searches a user. Servers that ignore accents find more spellings than the login throttle, see {@link userKey}. */
   async findUser(
     user: string,
     attributes: readonly string[],
@@ -235,7 +240,12 @@ export class LdapDirectory {
   ): Promise<FoundUser> {
     const { userBase: base, userFilter } = this.config;
     const filter = fillFilter(userFilter, { user });
-    return onlyOne(await server.search({ base, scope: "sub", filter, attributes, most: 2 }, asker));
+    const wanted = [...new Set([...attributes, ...this.#compared])];
+    const entries = await server.search({ base, scope: "sub", filter, attributes: wanted, most: 2 }, asker);
+    const found = onlyOne(entries);
+    if (found.kind !== "found") return found;
+    const names = this.#compared.flatMap((name) => valuesOf(found.entry, name)).map(userKey);
+    return names.length === 0 || names.includes(userKey(user)) ? found : { kind: "none" };
   }
 
   /** Searches the entry of a user by the name that {@link nameOf} gives. @throws {RemoteUnavailable} */

@@ -21,7 +21,6 @@ import type { Identity } from "../../model/identity.ts";
 import type { ReplayRecord } from "../../model/replay_cache.ts";
 import { DatabaseRecordStore } from "../../store/database_record_store.ts";
 import type { PostgresDatabase } from "../../store/postgres/postgres_database.ts";
-import type { Revocation } from "../../model/trust/revocation.ts";
 import { RememberedRecords } from "../../store/remembered_records.ts";
 import { NEVER } from "../../outgoing/probed_kind.ts";
 import { METADATA_PATH } from "../../resource/protected_resource.ts";
@@ -29,7 +28,6 @@ import type { RequestObserver } from "../request_observer.ts";
 import { readGatewayCertificate, readTrustedIssuer } from "./certificate_files.ts";
 import { keySource } from "./open_servers.ts";
 import type { OutgoingClients } from "./outgoing_clients.ts";
-import type { OwnCertificate } from "./own_certificate.ts";
 import { Records } from "./open_database.ts";
 import type { Opening } from "./service_options.ts";
 
@@ -119,7 +117,7 @@ async function openAuthenticators(
     records: records.open,
     proofs,
     serverName: () => own.name() ?? "",
-    revocation: () => revocationOfClients(own),
+    clientTrust: () => own.pem() === undefined ? undefined : own.material().clients ?? own.material(),
     outgoing,
     assertions: {
       url,
@@ -162,12 +160,6 @@ export async function renewLogin(
   judged(via, result);
   if (result.kind === "accepted") return { kind: "renewed", identity: result.identity };
   return result.kind === "refused" ? result : { kind: "refused", reason: "no token of the provider" };
-}
-
-function revocationOfClients(own: OwnCertificate): Revocation | undefined {
-  if (own.pem() === undefined) return undefined;
-  const { clientAnchors, clientRevocation, revocation } = own.material();
-  return clientAnchors === undefined ? revocation : clientRevocation;
 }
 
 interface IssuedParts extends Pick<TokenIssuer["options"], "derivedUntil"> {

@@ -45,12 +45,11 @@ export class OwnCertificate {
   /** Adds the anchors that may certify the daemons of a server. */
   daemonMaterial(server: string): TlsMaterial {
     const material = this.material();
-    const anchors = material.daemonAnchors?.[server];
-    if (anchors === undefined) return material;
+    const trust = material.daemons?.[server];
+    if (trust === undefined) return material;
     const known = this.#daemons.get(server);
-    if (known?.anchors === anchors) return known;
-    const { revocation: _, ...others } = material;
-    const made = { ...others, anchors, revocation: material.daemonRevocation?.[server] };
+    if (known?.anchors === trust.anchors) return known;
+    const made = { ...material, revocation: undefined, ...trust };
     this.#daemons.set(server, made);
     return made;
   }

@@ -114,11 +114,11 @@ function* countAll(
   digests: Digests,
 ): Work<readonly (number | undefined)[]> {
   const totals: (number | undefined)[] = [];
-  let isNewName = true;
+  let isFirst = true;
   yield* noteAll(passed, digests);
-  for (const { place: { counted, key, subject, table }, record: { failures } } of failed) {
+  for (const { place: { counted, key, subject, table, once }, record: { failures } } of failed) {
     const name = digests.of(key);
-    if (counted === "addresses" && !isNewName) {
+    if (once && !isFirst) {
       totals.push(numberIn(yield* row(SQL.look, { counted, name })));
       continue;
     }
@@ -131,7 +131,7 @@ function* countAll(
         ...digests.ofSubject(subject),
       }),
     );
-    if (counted === "pairs") isNewName = total === 1;
+    isFirst = total === 1;
     const wait = total === undefined ? 0 : table.waitAfter(key, total);
     if (wait > 0) yield* row(SQL.keep, { counted, name, wait: wholeMs(wait) });
     totals.push(total);

@@ -4,6 +4,7 @@ import { SILENT } from "../../../src/logging/logger.ts";
 import { RemoteUnavailable } from "../../../src/outgoing/remote_unavailable.ts";
 import { person, SLAPD, TestSlapd } from "../../fixtures/slapd.ts";
 import { tlsOutgoing } from "../../outgoing/tls_outgoing.ts";
+import { answering, entry, message, result as ldapResult } from "../../outgoing/ldap/ldap_wire.ts";
 import { createAuthority } from "../../pki/authority.ts";
 import { testAuthenticator } from "../conformance.ts";
 import { basic, bearer } from "../sample_credentials.ts";
@@ -63,6 +64,27 @@ if (!ignore) {
     broken: () => create({ addresses: ["ldaps://localhost:1"] }),
   });
 }
+
+Deno.test("LdapAuthenticator binds as nobody where the server finds an entry by another spelling", async () => {
+  const [dn] = person("alice", "");
+  const found = [message(1, entry(dn, { uid: ["alice"] })), message(1, ldapResult(0, { tag: 0x65 }))];
+  for (const [user, said] of [["\u00e4lice", "no such user"], ["Alice", "CN=alice,O=Demo"]] as const) {
+    const wires = [answering(...found), answering(message(1, ldapResult(0)))];
+    const left = [...wires];
+    const outgoing = {
+      http: () => assert.fail("HTTP is not asked for"),
+      connect: () => Promise.resolve(left.shift() ?? assert.fail("one connection too many")),
+      connectionsPerHost: 6,
+    };
+    const addresses = ["ldaps://ldap.example.org"];
+    const config = ldapConfig({ addresses, bindDN: undefined, bindPassword: undefined });
+    const subject = new LdapAuthenticator(config, { outgoing, clock: Date.now, log: SILENT });
+    assert.equal(await result(subject, user, "right"), said);
+    const [bind] = wires[1]?.written ?? [];
+    assert.equal(new TextDecoder().decode(bind).includes(dn), user === "Alice");
+    subject.close();
+  }
+});
 
 const test = (name: string, run: () => Promise<void>) =>
   Deno.test(`LdapAuthenticator ${name} (slapd)`, { ignore }, run);

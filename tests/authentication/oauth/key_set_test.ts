@@ -26,6 +26,9 @@ interface Setting {
   pass(ms: number): Promise<void>;
   /** A token that nobody has seen, and ends a day later: accepted, the reason of its refusal, or of the outage. */
   ask(signer: TokenSigner): Promise<string>;
+  /** The same for a given token. */
+  show(token: string): Promise<string>;
+  token(signer: TokenSigner): string;
 }
 
 async function withKeys(
@@ -53,6 +56,19 @@ async function withKeys(
     log: createLogger((line) => lines.push(line), { threshold: "debug" }),
   });
   let made = 0;
+  const token = (signer: TokenSigner) => {
+    const exp = Math.floor(time.now / 1000) + 86_400;
+    return signer.sign({ iss: provider.issuer, sub: "ann", scope: "x", jti: String(made++), exp });
+  };
+  const show = async (token: string) => {
+    try {
+      const result = await subject.authenticate(bearer(token), new AbortController().signal);
+      return "reason" in result ? result.reason ?? "" : result.kind;
+    } catch (error) {
+      assert.ok(error instanceof RemoteUnavailable, String(error));
+      return `out of order: ${error.reason}`;
+    }
+  };
   try {
     await run({
       provider,
@@ -61,17 +77,9 @@ async function withKeys(
       lines,
       fetches: () => provider.server.seen.filter(({ path }) => path === "/keys").length,
       pass: (ms) => time.advance(ms, () => subject.warmUp()),
-      async ask(signer) {
-        const exp = Math.floor(time.now / 1000) + 86_400;
-        const token = signer.sign({ iss: provider.issuer, sub: "ann", scope: "x", jti: String(made++), exp });
-        try {
-          const result = await subject.authenticate(bearer(token), new AbortController().signal);
-          return "reason" in result ? result.reason ?? "" : result.kind;
-        } catch (error) {
-          assert.ok(error instanceof RemoteUnavailable, String(error));
-          return `out of order: ${error.reason}`;
-        }
-      },
+      token,
+      show,
+      ask: (signer) => show(token(signer)),
     });
   } finally {
     subject.close();
@@ -153,12 +161,14 @@ Deno.test("KeySet looks again for a key that was not there", async () => {
 });
 
 Deno.test("KeySet forgets a key that the issuer has withdrawn within ten minutes, and with it tokens that were good", async () => {
-  await withKeys({}, async ({ subject, provider, ask, fetches, pass }) => {
+  await withKeys({ cacheSeconds: 86_400 }, async ({ subject, provider, ask, show, token, fetches, pass }) => {
     await subject.warmUp();
-    assert.equal(await ask(OLD), "accepted");
+    const shown = token(OLD);
+    assert.equal(await show(shown), "accepted");
     provider.keys.splice(0, 1, NEW.jwk);
     await pass(10 * MINUTE);
     assert.equal(fetches(), 2);
+    assert.equal(await show(shown), UNKNOWN);
     assert.equal(await ask(OLD), UNKNOWN);
     assert.equal(await ask(NEW), "accepted");
   });

@@ -99,6 +99,15 @@ async function start(
   };
 }
 
+Deno.test("Unity passes on no spelling of a user name that would be another user to login throttling", async () => {
+  await within(start(), async ({ ask, provider }) => {
+    for (const user of ["ann ", "\uFF21nn", "an\u200bn"]) {
+      assert.match(await ask(basic(user, "sesame: Grüße")), /^the user name has /);
+    }
+    assert.equal(provider.server.seen.length, 0);
+  });
+});
+
 async function within(setting: Promise<Setting>, run: (setting: Setting) => Promise<void>): Promise<void> {
   const started = await setting;
   try {

@@ -117,6 +117,37 @@ Deno.test("LdapDirectory.probe() looks for the base, then for the test user", as
   }
 });
 
+/** What a server finds for a name that it takes for alike, as Active Directory does with accents. */
+const SPELLINGS: readonly (readonly [
+  kind: string,
+  user: string,
+  found: Readonly<Record<string, readonly string[]>>,
+  userFilter?: string,
+])[] = [
+  ["none", "\u00e4lice", { uid: ["alice"] }],
+  ["none", "alice", { uid: ["\u00e4lice", "al"] }],
+  ["found", "ALICE", { UID: ["al", "alice"] }],
+  ["found", "\u00e4lice", { uid: ["a\u0308lice"] }],
+  ["found", "al@demo.org", { uid: ["alice"], mail: ["Al@demo.org"] }, "(|(uid=%user%)(mail=%user%))"],
+  ["none", "\u00e4l@demo.org", { uid: ["alice"], mail: ["al@demo.org"] }, "(|(uid=%user%)(mail=%user%))"],
+  ["found", "\u00e4lice", {}], // not shown
+  ["found", "\u00e4l", { mail: ["al@demo.org"] }, "(mail=%user%@demo.org)"],
+];
+for (const [kind, user, attributes, userFilter = "(&(objectClass=x)(uid=%user%))"] of SPELLINGS) {
+  Deno.test(`LdapDirectory.findUser() says ${kind} for ${user} where ${userFilter} finds ${JSON.stringify(attributes)}`, async () => {
+    const { wires: [wire], parts: made } = parts([[message(1, entry("uid=a", attributes)), end(1, 0)]]);
+    const asked = { server: new LdapServer(ADDRESS, config, made), asker: ASKER };
+    const found = await directory({ userFilter }).findUser(user, ["shadowExpire"], asked);
+    assert.equal(found.kind, kind);
+    const sent = new TextDecoder().decode(wire?.written[0]);
+    assert.ok(sent.includes("shadowExpire"));
+    const requested = sent.slice(sent.indexOf("shadowExpire"));
+    for (const name of ["uid", "mail"]) {
+      assert.equal(requested.includes(name), userFilter.includes(`(${name}=%user%)`), name);
+    }
+  });
+}
+
 Deno.test("LdapDirectory.findName() finds the base itself, and nothing beside it", async () => {
   const find = (dn: string) => {
     const asked = directory({ dnTemplate: undefined });
