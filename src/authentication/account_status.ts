@@ -36,7 +36,7 @@ export interface UserSource {
   accountStatusOf?: AskAccountStatus; // absent if that needs credentials
 }
 
-/** Authenticator for issued tokens; the only one that knows users named by other services. */
+/** Authenticator for issued tokens. */
 export const ISSUED_TOKENS = "ETD";
 
 const GONE: AccountStatus = { kind: "gone" };
@@ -96,7 +96,6 @@ export async function accountStatusOf(
 ): Promise<AccountStatus> {
   const { via, proved } = user;
   const now = clock() / 1000;
-  if (via === ISSUED_TOKENS) return CANNOT_TELL;
   if (via !== undefined) {
     const authenticator = authenticators.find(({ name }) => name === via);
     if (authenticator === undefined) return GONE;

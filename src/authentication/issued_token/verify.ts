@@ -23,7 +23,7 @@ import { findPath } from "../../model/trust/certificate_path.ts";
 import { isValidAt } from "../../model/trust/certificate_facts.ts";
 import { shownToken } from "./registered_token.ts";
 import { restrictionsFromClaim } from "./restrictions.ts";
-import { type Issuer, issuerOf, OwnIssuer, trustedIssuerOf } from "./issuer.ts";
+import { type Issuer, issuerOf, OwnIssuer, sourceOf, trustedIssuerOf } from "./issuer.ts";
 import type { TokenRegistry } from "./token_registry.ts";
 
 /** Trusted tokens. */
@@ -51,16 +51,19 @@ class IssuedTokenAuthenticator implements Authenticator {
   readonly challenges: readonly ("Basic" | "Bearer")[] = ["Bearer"];
   readonly #own: OwnIssuer;
   readonly #trusted: readonly Issuer[];
-  readonly #secret: KeyObject | undefined;
+  readonly #secret: { readonly key: KeyObject; readonly source: string } | undefined;
   readonly #verifier = new TokenVerifier();
   readonly #told = new BoundedMap<string, true>(1000);
 
   constructor(readonly options: IssuedTokenOptions) {
     this.#own = new OwnIssuer(options.tls);
     this.#trusted = options.trustedIssuers.map(trustedIssuerOf);
-    const secret = options.hmacSecret && Buffer.from(options.hmacSecret, "utf8");
+    const { hmacSecret } = options;
+    const secret = hmacSecret && Buffer.from(hmacSecret, "utf8");
     if (secret && secret.length < 32) throw new RangeError("the HMAC secret must be of at least 32 bytes");
-    this.#secret = secret ? createSecretKey(secret) : undefined;
+    this.#secret = hmacSecret && secret
+      ? { key: createSecretKey(secret), source: sourceOf(hmacSecret) }
+      : undefined;
     for (const issuer of this.#trusted) {
       if (isValidAt(issuer.validity, options.clock())) continue;
       options.log.warn("certificate of a trusted token issuer is out of date", { issuer: issuer.name });
@@ -99,11 +102,12 @@ class IssuedTokenAuthenticator implements Authenticator {
     const isForUs = !claims.has("aud") || [claims.get("aud")].flat(1).includes(own);
     checkClaims(token, { now: this.options.clock(), audience: isForUs ? own : issuer });
     if (!isPersonalName(dn, own)) throw new InvalidToken("claim sub names no caller");
-    const isOwn = await this.#signer(token, issuer) === "own";
+    const signer = await this.#signer(token, issuer);
+    const isOwn = signer === "own";
     if (!isForUs && !isOwn) throw new InvalidToken("meant for another server", { advice: "audience" });
     const facts: IssuedTokenFacts = {
       issuer,
-      namedBy: isOwn ? optionalText(token, "via") : ISSUED_TOKENS,
+      namedBy: isOwn ? optionalText(token, "via") : signer,
       highestRole: isOwn ? optionalText(token, "highestRole") : undefined,
       renewable: isTrue(claims.get("renewable")),
       limitedTo: claims.has("aud") ? own : undefined,
@@ -136,12 +140,12 @@ class IssuedTokenAuthenticator implements Authenticator {
     return shown.family;
   }
 
-  /** Returns the signer: an issuer with a current (if listed, former) certificate, or a holder of the secret. */
-  async #signer(token: SignedToken, issuer: string): Promise<"own" | "other"> {
+  /** Returns {@link sourceOf} the signer, or `own`: an issuer with a current (if listed, former) certificate, or a holder of the secret. */
+  async #signer(token: SignedToken, issuer: string): Promise<string> {
     if (token.algorithm.startsWith("HS")) {
       const secret = this.#secret;
-      if (token.algorithm === "HS256" && secret !== undefined && await isSignedBy(token, secret)) {
-        return "other";
+      if (token.algorithm === "HS256" && secret !== undefined && await isSignedBy(token, secret.key)) {
+        return secret.source;
       }
       throw new InvalidToken("not signed with a shared secret of ours");
     }
@@ -153,7 +157,7 @@ class IssuedTokenAuthenticator implements Authenticator {
       if (canonicalName !== name || !isValidAt(candidate.validity, now)) continue;
       if (!algorithms.includes(token.algorithm)) continue;
       if (await this.#verifier.isSignedBy(token, key, fingerprint)) {
-        return canonicalName === own.canonicalName ? "own" : "other";
+        return canonicalName === own.canonicalName ? "own" : sourceOf(candidate);
       }
     }
     if (own.canonicalName === name && await this.#isFormerlySigned(token, own.canonicalName)) return "own";
