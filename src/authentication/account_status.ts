@@ -69,13 +69,15 @@ function loginUntil(
   return Math.min((proved ?? now) + derivedLifetime, (authTime === "now" ? now : authTime) + maxAuthAge);
 }
 
-/** Returns the identity as valid today; `undefined` if the user is gone. @throws {ServiceError} On an outage. */
+/** Returns the identity as valid today; `undefined` if the user or {@link IssuedTokenFacts.by} is gone. @throws {ServiceError} On an outage. */
 export async function whatIsLeft<T extends Identity>(
   identity: T,
   ask: AskAccountStatus,
   signal: AbortSignal,
 ): Promise<T | undefined> {
   const accountStatus = await ask(namedLogin(identity), signal);
+  const { by } = identity.issuedToken ?? {};
+  if (by !== undefined && (await ask(by, signal)).kind === "gone") return undefined;
   if (accountStatus.kind === "gone") return undefined;
   if (accountStatus.kind === "cannot tell" || accountStatus.servers === undefined) return identity;
   const { servers } = accountStatus;

@@ -47,6 +47,8 @@ export function decidedRole({ uid, role, issuedToken, absent }: Identity): strin
 /** Facts of an issued (delegation) token. */
 export interface IssuedTokenFacts {
   readonly issuer: string;
+  /** Administrator who requested it or the token that it was derived from, and their authenticator. */
+  readonly by?: { readonly dn: string; readonly via?: string };
   readonly namedBy?: string; // authenticator that identified the user to this service, if the token says so
   readonly highestRole?: string; // maker's role at issue, an upper limit
   readonly renewable: boolean;

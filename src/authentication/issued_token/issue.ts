@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import type { Clock } from "../../model/clock.ts";
-import { type Caller, decidedRole, type Identity } from "../../model/identity.ts";
+import { type Caller, decidedRole, type Identity, type IssuedTokenFacts } from "../../model/identity.ts";
 import { printable } from "../../model/text.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
@@ -118,6 +118,7 @@ export class TokenIssuer {
     const times = { now, expires, renewableUntil: request.renewable ? renewableUntil : undefined };
     const claims = {
       ...commonClaims(identity.dn, issuer, times, former?.preferences ?? preferences),
+      ...byClaims(former?.by),
       via: namedUser(identity).via,
       login: identity.login,
       displayName: identity.displayName,
@@ -145,7 +146,7 @@ export class TokenIssuer {
   async issueFor(
     subject: string,
     { by, lifetime, renewable, preferences }: Omit<TokenRequest, "limited" | "restrictions" | "name"> & {
-      readonly by: string;
+      readonly by: NonNullable<IssuedTokenFacts["by"]>;
       readonly preferences?: string;
     },
   ): Promise<string> {
@@ -155,7 +156,11 @@ export class TokenIssuer {
     const renewableUntil = this.#latestRenewal(now);
     const expires = now + this.#lifetime(lifetime, now, renewableUntil);
     const times = { now, expires, renewableUntil: renewable ? renewableUntil : undefined };
-    const claims = { ...commonClaims(subject, issuer, times, preferences), by, ...this.#family(expires) };
+    const claims = {
+      ...commonClaims(subject, issuer, times, preferences),
+      ...byClaims(by),
+      ...this.#family(expires),
+    };
     return await this.#make(claims, issuer, undefined);
   }
 
@@ -230,6 +235,10 @@ export class TokenIssuer {
     if (this.#lastKey?.pem !== pem) this.#lastKey = { pem, key: createPrivateKey(pem) };
     return this.#lastKey.key;
   }
+}
+
+function byClaims(by: IssuedTokenFacts["by"]) {
+  return { by: by?.dn, byVia: by?.via };
 }
 
 /** Clients and other servers expect texts for truth values. Undefined members are omitted. */

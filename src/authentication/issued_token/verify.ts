@@ -80,7 +80,9 @@ class IssuedTokenAuthenticator implements Authenticator {
     try {
       const identity = await this.#identify(authorization.token.reveal(), clientAddress);
       const left = await whatIsLeft(identity, this.options.accountStatus, signal);
-      if (left === undefined) throw new InvalidToken("its user does not exist any more");
+      if (left === undefined) {
+        throw new InvalidToken("its user, or who requested it, does not exist any more");
+      }
       return { kind: "accepted", identity: left };
     } catch (error) {
       if (error instanceof InvalidToken) {
@@ -107,6 +109,9 @@ class IssuedTokenAuthenticator implements Authenticator {
     if (!isForUs && !isOwn) throw new InvalidToken("meant for another server", { advice: "audience" });
     const facts: IssuedTokenFacts = {
       issuer,
+      by: isOwn && claims.has("by")
+        ? { dn: textClaim(token, "by"), via: optionalText(token, "byVia") }
+        : undefined,
       namedBy: isOwn ? optionalText(token, "via") : signer,
       highestRole: isOwn ? optionalText(token, "highestRole") : undefined,
       renewable: isTrue(claims.get("renewable")),
