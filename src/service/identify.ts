@@ -36,7 +36,7 @@ export interface IdentityParts {
   readonly chain: AuthenticationChain;
   readonly judged?: Judged;
   readonly throttle: LoginThrottle;
-  readonly attributes: AttributeSource;
+  readonly attributes: AttributeSource | undefined; // absent: each user has the role `user`
   readonly signIns: SignIns | undefined; // absent without browser sign-in
   readonly accessControl: boolean; // `false` permits everything (tests only)
   readonly serverName: () => string | undefined; // the service's own DN
@@ -75,10 +75,11 @@ const NOBODY: IdentifiedUser = {
  */
 export async function identify(
   request: Unidentified,
-  { service, permission, heedsCapabilities, signedIn, linkPassword: ofLink }: Route,
-  parts: IdentityParts,
+  { service, permission, heedsCapabilities, signedIn, withoutAttributes, linkPassword: ofLink }: Route,
+  allParts: IdentityParts,
 ): Promise<IdentifiedUser> {
   if (service === "open") return NOBODY;
+  const parts = withoutAttributes ? { ...allParts, attributes: undefined } : allParts;
   const { method, url } = request;
   const shown = parseCredentials(request.headers, request.facts, { method, url });
   const linkPassword = ofLink && shown.authorization.kind === "malformed"
@@ -172,6 +173,7 @@ export async function attributesOf(
 ): Promise<UserAttributes> {
   const own = serverName();
   if (own !== undefined && sameName(own, identity.dn)) return attributesOfRole("server");
+  if (attributes === undefined) return attributesOfRole("user");
   const header = headers.get(PREFERENCES_HEADER);
   const preferences = parsePreferences(header === null ? [] : [header]);
   return await userAttributes(attributes, identity, { preferences, signal });

@@ -96,13 +96,17 @@ export class SignIns {
       userName: typeof userName === "string" ? userName : undefined,
       ends,
       idleMinutes: Math.floor(idleSeconds / 60),
-      // Derived, so that it needs no storage and does not reveal the secret.
-      formToken: createHmac("sha256", token).update("form").digest("base64url"),
+      formToken: formTokenOf(token),
     };
   }
 
-  async end(token: string): Promise<void> {
-    await this.#end(digestOf(token));
+  /** Ends a sign-in, without its user's source; returns its authenticator. @throws {ERR_RECORD_STORE} */
+  async end(token: string): Promise<string | undefined> {
+    const key = digestOf(token);
+    const signedIn = await this.parts.records().get(SIGNED_IN, key);
+    await this.#end(key);
+    const { identity } = isJsonObject(signedIn?.content) ? signedIn.content : {};
+    return isKeptIdentity(identity) ? identity.via : undefined;
   }
 
   /** Ends sessions that a provider ended, and their tokens; returns the number. @throws {ERR_RECORD_STORE} */
@@ -148,6 +152,11 @@ export class SignIns {
   #now(): number {
     return Math.floor(this.parts.clock() / 1000);
   }
+}
+
+/** Derives the CSRF token for forms, so that it needs no storage and does not reveal the secret. */
+export function formTokenOf(token: string): string {
+  return createHmac("sha256", token).update("form").digest("base64url");
 }
 
 function digestOf(token: string): string {

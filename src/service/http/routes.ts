@@ -77,9 +77,11 @@ function authRoutes(parts: RouteParts): Route[] {
       ["DELETE", tokens, async (call) => (await tokenList()).revokeTokens(call, registry), {
         ...json,
         audit: "revoke",
+        withoutAttributes: true,
       }],
       ["DELETE", `${tokens}/:id`, async (call) => (await tokenList()).revokeToken(call, registry), {
         audit: "revoke",
+        withoutAttributes: true,
       }],
     ),
   ];

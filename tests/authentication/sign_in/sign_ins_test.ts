@@ -115,7 +115,7 @@ Deno.test("SignIns end when what is derived from the login may last no longer, a
 });
 
 Deno.test("a browser that signs out while another request of it is under way stays signed out", async () => {
-  let during: () => Promise<void> = () => Promise.resolve();
+  let during: () => Promise<unknown> = () => Promise.resolve();
   const clock = () => NOW * 1000;
   let ahead = 0;
   const records = openRecordStore(IN_MEMORY, () => clock() + ahead);
