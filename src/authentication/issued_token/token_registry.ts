@@ -154,12 +154,12 @@ export class TokenRegistry {
   /** Lists a user's valid tokens, oldest first. @throws {ERR_RECORD_STORE} */
   async list({ dn, servers }: TokenOwner): Promise<readonly ListedToken[]> {
     const owner = canonicalDn(dn);
-    const { ids, before = -Infinity } = await this.#readRevoked(owner);
+    const revoked = await this.#readRevoked(owner);
     return (await this.#records.list(TOKEN, owner)).flatMap((record) => {
-      const token = ids.has(record.key) ? undefined : tokenOf(record);
-      return token !== undefined && token.since > before && overlap(servers, token.servers)
-        ? [{ ...token, id: record.key }]
-        : [];
+      const token = tokenOf(record);
+      if (token === undefined || !overlap(servers, token.servers)) return [];
+      const listed = { ...token, id: record.key };
+      return isAmong({ ...listed, line: token.line.map((id) => ({ id })) }, revoked) ? [] : [listed];
     });
   }
 

@@ -110,6 +110,7 @@ Deno.test("TokenRegistry lists a user's tokens, what they may, and when and from
     expires: NOW + 60,
     latest: NOW + 60,
     root: idOf(token),
+    line: [],
     since: NOW * 1000,
     name: "portal",
     restrictions,
@@ -192,12 +193,17 @@ Deno.test("a token that was taken back counts no more on any instance, nor does 
   const parent = await one.issue(ANN);
   const child = await one.renew(parent);
   const grandchild = await two.renew(child);
+  await two.renew(child); // and never used
   const other = await one.issue(ANN);
   for (const token of [parent, child, grandchild, other]) assert.ok(await two.accepts(token));
   assert.equal(await one.registry.revoke(owner(BOB), idOf(child)), false, "somebody else's");
   assert.equal(await one.registry.revoke(owner(ANN), "no such id"), false);
   assert.equal(await one.registry.revoke(owner(ANN), idOf(child)), true);
   assert.equal(await two.registry.revoke(owner(ANN), idOf(child)), false, "it is not there any more");
+  assert.deepEqual(
+    (await two.registry.list(owner(ANN))).map(({ id }) => id).sort(),
+    [parent, other].map(idOf).sort(),
+  );
   for (const each of [one, two, s.instance()]) {
     assert.ok(await each.accepts(parent));
     assert.ok(await each.accepts(other));
