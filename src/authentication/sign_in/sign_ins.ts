@@ -6,7 +6,7 @@ import { httpError } from "../../model/http_error.ts";
 import { isJsonObject } from "../json_object.ts";
 import { type AskAccountStatus, whatIsLeft } from "../account_status.ts";
 import type { EndedLogins, ProviderSession } from "../authenticator.ts";
-import { type EndedBrowser, type ProviderLoginParts, ProviderLogins } from "./provider_logins.ts";
+import { type EndedBrowser, MOST_KEPT, type ProviderLoginParts, ProviderLogins } from "./provider_logins.ts";
 import { isKeptIdentity, type KeptIdentity } from "./kept_identity.ts";
 
 /** Signed-in browser. */
@@ -62,7 +62,7 @@ export class SignIns {
     if (session !== undefined) {
       await this.#endBrowsers(await this.#logins.begin(token, kept, { record, session }));
     }
-    await this.parts.records().put(SIGNED_IN, { ...record, content }, MOST_OF_A_USER);
+    await this.parts.records().put(SIGNED_IN, { ...record, content }, MOST_KEPT);
     await this.#hear(record);
     return token;
   }
@@ -118,8 +118,8 @@ export class SignIns {
 
   async #endBrowsers(browsers: readonly EndedBrowser[]): Promise<void> {
     for (const { key, owner } of browsers) {
+      await this.parts.revokeGot(owner, key); // first: a browser that remains is ended by the next attempt
       await this.#end(key);
-      await this.parts.revokeGot(owner, key);
     }
   }
 
