@@ -96,6 +96,15 @@ Deno.test("token list and token revoke work beside the running service, and leav
     ["alice", idOf(first), 1, "granted"],
     ["alice", undefined, 2, "granted"],
   ]);
+  const unknown = await command("revoke", "--user", "CN=Nobody,O=Demo,C=EU");
+  assert.deepEqual([unknown.status, unknown.out], [1, ""]);
+  assert.match(unknown.err, /no user is known by this name/);
+  const reversed = await command("revoke", "--user", ALICE_DN.split(",").reverse().join(","));
+  assert.equal(reversed.status, 1);
+  assert.match(
+    reversed.err,
+    /^Warning: this user is unknown\. .*reverse order.*keeps its tokens: cn=alice,o=demo,c=eu$/m,
+  );
 });
 
 Deno.test("a user sees the tokens there are, and ends one of them or all at once", async () => {
