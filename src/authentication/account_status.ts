@@ -76,8 +76,8 @@ export async function whatIsLeft<T extends Identity>(
   signal: AbortSignal,
 ): Promise<T | undefined> {
   const accountStatus = await ask(namedLogin(identity), signal);
-  const { by } = identity.issuedToken ?? {};
-  if (by !== undefined && (await ask(by, signal)).kind === "gone") return undefined;
+  const { by, byVia } = identity.issuedToken ?? {};
+  if (by !== undefined && (await ask({ dn: by, via: byVia }, signal)).kind === "gone") return undefined;
   if (accountStatus.kind === "gone") return undefined;
   if (accountStatus.kind === "cannot tell" || accountStatus.servers === undefined) return identity;
   const { servers } = accountStatus;

@@ -37,9 +37,7 @@ export interface RevokedTokens {
 
 /** Reports whether a token or an ancestor is revoked; for a truncated family, whether any token of the same root is. */
 export function isAmong(
-  { id, since, root, line }: Pick<TokenFamily, "id" | "since" | "root"> & {
-    readonly line: readonly Pick<LineMember, "id">[];
-  },
+  { id, since, root, line }: TokenFamily,
   { ids, roots, before = -Infinity }: RevokedTokens,
 ): boolean {
   return since <= before || ids.has(id) || line.some((member) => ids.has(member.id)) ||

@@ -106,23 +106,18 @@ export async function signedIn(
 export async function signOut(call: Call, parts: SignInParts): Promise<HttpResponse> {
   const cookie = signInCookie(call.base);
   const token = cookie.valueIn(call.request.headers.get("Cookie"));
-  let via: string | undefined;
+  let login: BrowserLogin | undefined;
   if (token !== undefined) {
     checkShownToken((await readForm(call)).get(FORM_TOKEN), formTokenOf(token));
-    via = await parts.signIns.end(token);
+    login = parts.ways.providers.get(await parts.signIns.end(token) ?? "");
   }
-  const response = await signedOutPage(call, parts, via) ?? redirect(call.root);
+  const response = await signedOutPage(call, login) ?? redirect(call.root);
   response.headers.add("Set-Cookie", cookie.set("", 0));
   return response;
 }
 
 /** Offers the logout at the provider. A link: a form may lead to this service alone (`form-action`). */
-async function signedOutPage(
-  call: Call,
-  { ways }: SignInParts,
-  via = "",
-): Promise<HttpResponse | undefined> {
-  const login = ways.providers.get(via);
+async function signedOutPage(call: Call, login: BrowserLogin | undefined) {
   const asker = askerOf({ clientAddress: call.clientAddress }, "logout", call.signal);
   let address: string | undefined;
   try {

@@ -64,10 +64,7 @@ interface Unidentified {
   readonly signal: AbortSignal;
 }
 
-const NOBODY: IdentifiedUser = {
-  caller: { kind: "anonymous" },
-  user: attributesOfRole(ANONYMOUS_ROLE),
-};
+const NOBODY: IdentifiedUser = { caller: { kind: "anonymous" }, user: attributesOfRole(ANONYMOUS_ROLE) };
 
 /**
  * Authenticates, resolves attributes and authorizes the request (rest-api.md 1.3, steps 2 to 5).

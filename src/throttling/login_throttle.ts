@@ -277,7 +277,7 @@ export function attemptedBy(
   accounts: readonly string[],
 ): Attempted {
   const users = [login, uid, ...accounts].flatMap((user) => user === undefined ? [] : [userKey(user)]);
-  const names = [dn, issuedToken?.by?.dn ?? dn].map(canonicalDn);
+  const names = [dn, issuedToken?.by ?? dn].map(canonicalDn);
   return { users, names, address: addressGroup(clientAddress) };
 }
 

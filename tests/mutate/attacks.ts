@@ -565,7 +565,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "nobody asks whether a token's user still exists",
     file: "src/authentication/issued_token/verify.ts",
     change: instead(
-      'if (left === undefined) throw new InvalidToken("its user, or who requested it, does not exist any more");',
+      'if (left === undefined) throw new InvalidToken("its user, or who requested it, is gone");',
       "if (left === undefined) return identity;",
     ),
     tests: ["tests/authentication/issued_token", "tests/system/issued_token_test.ts"],

@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import type { Clock } from "../../model/clock.ts";
-import { type Caller, decidedRole, type Identity, type IssuedTokenFacts } from "../../model/identity.ts";
+import { type Caller, decidedRole, type Identity } from "../../model/identity.ts";
 import { printable } from "../../model/text.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
@@ -118,7 +118,8 @@ export class TokenIssuer {
     const times = { now, expires, renewableUntil: request.renewable ? renewableUntil : undefined };
     const claims = {
       ...commonClaims(identity.dn, issuer, times, former?.preferences ?? preferences),
-      ...byClaims(former?.by),
+      by: former?.by,
+      byVia: former?.byVia,
       via: namedUser(identity).via,
       login: identity.login,
       displayName: identity.displayName,
@@ -145,10 +146,13 @@ export class TokenIssuer {
    */
   async issueFor(
     subject: string,
-    { by, lifetime, renewable, preferences }: Omit<TokenRequest, "limited" | "restrictions" | "name"> & {
-      readonly by: NonNullable<IssuedTokenFacts["by"]>;
-      readonly preferences?: string;
-    },
+    { by, byVia, lifetime, renewable, preferences }:
+      & Omit<TokenRequest, "limited" | "restrictions" | "name">
+      & {
+        readonly by: string;
+        readonly byVia: string | undefined;
+        readonly preferences?: string;
+      },
   ): Promise<string> {
     const issuer = this.#issuer();
     if (!isPersonalName(subject, issuer.name)) throw httpError("ERR_TOKEN_SUBJECT");
@@ -156,12 +160,8 @@ export class TokenIssuer {
     const renewableUntil = this.#latestRenewal(now);
     const expires = now + this.#lifetime(lifetime, now, renewableUntil);
     const times = { now, expires, renewableUntil: renewable ? renewableUntil : undefined };
-    const claims = {
-      ...commonClaims(subject, issuer, times, preferences),
-      ...byClaims(by),
-      ...this.#family(expires),
-    };
-    return await this.#make(claims, issuer, undefined);
+    const claims = { ...commonClaims(subject, issuer, times, preferences), by, byVia };
+    return await this.#make({ ...claims, ...this.#family(expires) }, issuer, undefined);
   }
 
   #family(expires: number, former?: TokenFamily): Record<string, unknown> {
@@ -235,10 +235,6 @@ export class TokenIssuer {
     if (this.#lastKey?.pem !== pem) this.#lastKey = { pem, key: createPrivateKey(pem) };
     return this.#lastKey.key;
   }
-}
-
-function byClaims(by: IssuedTokenFacts["by"]) {
-  return { by: by?.dn, byVia: by?.via };
 }
 
 /** Clients and other servers expect texts for truth values. Undefined members are omitted. */

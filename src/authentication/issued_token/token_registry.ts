@@ -159,7 +159,9 @@ export class TokenRegistry {
       const token = tokenOf(record);
       if (token === undefined || !overlap(servers, token.servers)) return [];
       const listed = { ...token, id: record.key };
-      return isAmong({ ...listed, line: token.line.map((id) => ({ id })) }, revoked) ? [] : [listed];
+      return isAmong({ ...listed, line: token.line.map((id) => ({ id, expires: 0 })) }, revoked)
+        ? []
+        : [listed];
     });
   }
 

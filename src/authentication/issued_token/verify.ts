@@ -51,19 +51,16 @@ class IssuedTokenAuthenticator implements Authenticator {
   readonly challenges: readonly ("Basic" | "Bearer")[] = ["Bearer"];
   readonly #own: OwnIssuer;
   readonly #trusted: readonly Issuer[];
-  readonly #secret: { readonly key: KeyObject; readonly source: string } | undefined;
+  readonly #secret: KeyObject | undefined;
   readonly #verifier = new TokenVerifier();
   readonly #told = new BoundedMap<string, true>(1000);
 
   constructor(readonly options: IssuedTokenOptions) {
     this.#own = new OwnIssuer(options.tls);
     this.#trusted = options.trustedIssuers.map(trustedIssuerOf);
-    const { hmacSecret } = options;
-    const secret = hmacSecret && Buffer.from(hmacSecret, "utf8");
+    const secret = options.hmacSecret && Buffer.from(options.hmacSecret, "utf8");
     if (secret && secret.length < 32) throw new RangeError("the HMAC secret must be of at least 32 bytes");
-    this.#secret = hmacSecret && secret
-      ? { key: createSecretKey(secret), source: sourceOf(hmacSecret) }
-      : undefined;
+    this.#secret = secret ? createSecretKey(secret) : undefined;
     for (const issuer of this.#trusted) {
       if (isValidAt(issuer.validity, options.clock())) continue;
       options.log.warn("certificate of a trusted token issuer is out of date", { issuer: issuer.name });
@@ -80,9 +77,7 @@ class IssuedTokenAuthenticator implements Authenticator {
     try {
       const identity = await this.#identify(authorization.token.reveal(), clientAddress);
       const left = await whatIsLeft(identity, this.options.accountStatus, signal);
-      if (left === undefined) {
-        throw new InvalidToken("its user, or who requested it, does not exist any more");
-      }
+      if (left === undefined) throw new InvalidToken("its user, or who requested it, is gone");
       return { kind: "accepted", identity: left };
     } catch (error) {
       if (error instanceof InvalidToken) {
@@ -109,9 +104,8 @@ class IssuedTokenAuthenticator implements Authenticator {
     if (!isForUs && !isOwn) throw new InvalidToken("meant for another server", { advice: "audience" });
     const facts: IssuedTokenFacts = {
       issuer,
-      by: isOwn && claims.has("by")
-        ? { dn: textClaim(token, "by"), via: optionalText(token, "byVia") }
-        : undefined,
+      by: isOwn ? optionalText(token, "by") : undefined,
+      byVia: isOwn ? optionalText(token, "byVia") : undefined,
       namedBy: isOwn ? optionalText(token, "via") : signer,
       highestRole: isOwn ? optionalText(token, "highestRole") : undefined,
       renewable: isTrue(claims.get("renewable")),
@@ -149,8 +143,8 @@ class IssuedTokenAuthenticator implements Authenticator {
   async #signer(token: SignedToken, issuer: string): Promise<string> {
     if (token.algorithm.startsWith("HS")) {
       const secret = this.#secret;
-      if (token.algorithm === "HS256" && secret !== undefined && await isSignedBy(token, secret.key)) {
-        return secret.source;
+      if (token.algorithm === "HS256" && secret !== undefined && await isSignedBy(token, secret)) {
+        return sourceOf(this.options.hmacSecret ?? "");
       }
       throw new InvalidToken("not signed with a shared secret of ours");
     }

@@ -33,15 +33,10 @@ const revoke = defineCommand({
   const answer = await askRunning(given, request);
   const ended = numberAt(answer, "ended") ?? 0;
   for (const warning of reversedWarning(answer, "keeps its tokens")) io.stderr(`Warning: ${warning}\n`);
-  const isUnknown = ended === 0 && member(answer, "unknown") === true;
-  if (isUnknown || listAt(answer, "names").length === 0) {
-    throw new CommandFailed(`${user}: no user is known by this name`);
-  }
+  const isKnown = listAt(answer, "names").length > 0 && (ended > 0 || member(answer, "unknown") !== true);
+  if (!isKnown) throw new CommandFailed(`${user}: no user is known by this name`);
   if (id !== undefined && ended === 0) throw new CommandFailed(`${user} has no token ${id}`);
-  return {
-    value: answer,
-    text: `User ${user}: ${counted(ended, "token", "tokens")} revoked\n`,
-  };
+  return { value: answer, text: `User ${user}: ${counted(ended, "token", "tokens")} revoked\n` };
 });
 
 /** `authserver token` */

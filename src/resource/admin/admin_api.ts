@@ -189,15 +189,14 @@ export class AdminApi {
 
   async #revoke(user: string, id: string | undefined): Promise<AdminResult> {
     const registry = this.#registry();
-    const known = await knownNames(user, this.parts);
-    const { names } = known;
+    const { names, ...known } = await knownNames(user, this.parts);
     let ended = 0;
     for (const dn of names) {
       ended += id === undefined
         ? await registry.revokeAll({ dn })
         : Number(await registry.revoke({ dn }, id));
     }
-    const result = { ...known, ended };
+    const result = { names, ...known, ended };
     if (names.length === 0 || (id !== undefined && ended === 0)) return { result };
     return { result, change: { event: "revoke", facts: { user, token: id, ended } } };
   }
@@ -219,10 +218,7 @@ function undefinedIfAway(error: unknown): undefined {
   if (!isHttpError(error, "ERR_SHARE_STORE")) throw error;
 }
 
-/**
- * Returns the canonical DNs of a login, account or name; `reversed`: a known user with the parts in the other order;
- * `unknown`: all sources answered, and none knows the name.
- */
+/** Returns the canonical DNs of a login, account or name; `reversed`: a known user with the other order of parts; `unknown`: to all. */
 export async function knownNames(user: string, parts: {
   readonly authenticators: readonly Authenticator[];
   readonly attributes: AttributeSource;
@@ -242,11 +238,8 @@ export async function knownNames(user: string, parts: {
   const status = await ifAnswered(statusOf(user));
   const suspect = reversed !== form && status !== "known" &&
     await ifAnswered(statusOf(reversed)) === "known";
-  return {
-    names: [...names, form],
-    reversed: suspect ? reversed : undefined,
-    unknown: status === "gone" || undefined,
-  };
+  const unknown = status === "gone" || undefined;
+  return { names: [...names, form], reversed: suspect ? reversed : undefined, unknown };
 }
 
 /** A source that is out of order must not prevent a ban. */

@@ -213,8 +213,8 @@ async function issueApiToken(
     );
     call.audit({ renewable, lifetime });
     if (preferences !== undefined) parsePreferences([preferences]);
-    const by = namedUser(caller.identity);
-    const wanted = { by, lifetime, renewable, preferences };
+    const { dn: by, via: byVia } = namedUser(caller.identity);
+    const wanted = { by, byVia, lifetime, renewable, preferences };
     return { success: true, message: "OK", results: { token: await tokens.issueFor(subject, wanted) } };
   } catch (error) {
     // Wrong parameters, and limits of the server's certificate.

@@ -68,14 +68,8 @@ export async function openAuthentication(
   const sources = [...authenticators, ...issuerSources(trustedIssuers, hmacSecret)];
   const accountStatus: AskAccountStatus = (user, signal) => accountStatusOf(sources, user, signal, clock);
   const untilOf = (identity: Identity) => derivedUntil(authenticators, identity, clock() / 1000);
-  const { tokens, verifier, registry } = await openIssued(opening, {
-    records,
-    clock,
-    trustedIssuers,
-    accountStatus,
-    derivedUntil: untilOf,
-    database,
-  });
+  const issued = { records, clock, trustedIssuers, accountStatus, derivedUntil: untilOf, database };
+  const { tokens, verifier, registry } = await openIssued(opening, issued);
   return {
     chain: {
       issuedTokens: verifier,

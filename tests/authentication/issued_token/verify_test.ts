@@ -236,7 +236,7 @@ Deno.test("issuedToken() asks the source that named the user, and believes it", 
     "MORE",
   ]);
   const gone = await ask(own(claims), says({ kind: "gone" }));
-  assertAlike(gone, { kind: "refused", reason: "its user, or who requested it, does not exist any more" });
+  assertAlike(gone, { kind: "refused", reason: "its user, or who requested it, is gone" });
   await assert.rejects(
     ask(own(claims), { accountStatus: () => Promise.reject(new Error("the source is down")) }),
     /the source is down/,
