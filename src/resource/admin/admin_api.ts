@@ -229,20 +229,16 @@ export async function knownNames(user: string, parts: {
   const form = ifName(() => canonicalDn(user));
   if (!form) return { names };
   const reversed = reversedForm(user);
-  const statusOf = async (dn: string) => {
+  const ask = async (dn: string) => {
     const { signal } = new AbortController();
     const { standard, extra } = await parts.attributes.attributesOf({ dn, method: "", via: "" }, signal);
     if (standard.size > 0 || extra.size > 0) return "known";
     return (await accountStatusOf(parts.authenticators, { dn }, signal)).kind;
   };
-  const status = await ifAnswered(statusOf(user));
-  const suspect = reversed !== form && status !== "known" &&
-    await ifAnswered(statusOf(reversed)) === "known";
+  // A source that is out of order must not prevent a ban.
+  const statusOf = (dn: string) => ask(dn).catch(rescue(HttpError, () => undefined));
+  const status = await statusOf(user);
+  const suspect = reversed !== form && status !== "known" && await statusOf(reversed) === "known";
   const unknown = status === "gone" || undefined;
   return { names: [...names, form], reversed: suspect ? reversed : undefined, unknown };
-}
-
-/** A source that is out of order must not prevent a ban. */
-async function ifAnswered<T>(answer: Promise<T>): Promise<T | undefined> {
-  return await answer.catch(rescue(HttpError, () => undefined));
 }
