@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import type { Clock } from "../../model/clock.ts";
-import { type Caller, decidedRole, type Identity } from "../../model/identity.ts";
+import { type Caller, decidedRole, type Identity, type IssuedTokenFacts } from "../../model/identity.ts";
 import { printable } from "../../model/text.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
@@ -147,12 +147,8 @@ export class TokenIssuer {
   async issueFor(
     subject: string,
     { by, byVia, lifetime, renewable, preferences }:
-      & Omit<TokenRequest, "limited" | "restrictions" | "name">
-      & {
-        readonly by: string;
-        readonly byVia: string | undefined;
-        readonly preferences?: string;
-      },
+      & Pick<TokenRequest, "lifetime" | "renewable">
+      & Pick<IssuedTokenFacts, "by" | "byVia" | "preferences">,
   ): Promise<string> {
     const issuer = this.#issuer();
     if (!isPersonalName(subject, issuer.name)) throw httpError("ERR_TOKEN_SUBJECT");

@@ -353,6 +353,32 @@ Deno.test("a user whose name counts on some servers only sees and ends tokens th
   assert.ok(await accepts(there));
 });
 
+Deno.test("TokenRegistry.revokeAll() ends a token that those of a namesake on other servers pushed out of the list", async () => {
+  await using s = await site();
+  const { registry, records, issue, accepts } = s.instance();
+  const here = await issue({ ...ANN, uid: "ann", uidServers: ["HPC"] }, { lifetime: 100 });
+  const there = await issue({ ...ANN, uid: "ann", uidServers: ["TWO"] });
+  const content = JSON.stringify((await records.get("token", idOf(there)))?.content);
+  {
+    using database = new DatabaseSync(`${s.folder}/records.sqlite`);
+    database.prepare(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
+      INSERT INTO record SELECT 'token', 't' || i, 'cn=ann,o=site', ${NOW}, ${NOW + 90_000}, ? FROM n`)
+      .run(content);
+  }
+  await issue({ ...ANN, uid: "ann", uidServers: ["TWO"] });
+  const caller = { ...owner(ANN), servers: ["HPC", "THREE"] };
+  assert.deepEqual(await registry.list(caller), []);
+  const [one] = await registry.list({ ...owner(ANN), servers: ["TWO"] });
+  assert.ok(one && await registry.revoke({ ...owner(ANN), servers: ["TWO"] }, one.id)); // not full any more
+  assert.equal(await registry.revokeAll(caller), 0);
+  for (const each of [accepts, s.instance().accepts]) {
+    assert.equal(await each(here), undefined);
+    assert.ok(await each(there));
+  }
+  s.state.now += 1; // a millisecond
+  assert.ok(await accepts(await issue({ ...ANN, uid: "ann", uidServers: ["HPC"] })));
+});
+
 Deno.test("a token whose certificate was replaced counts as long as it is listed, and no token of that key besides", async () => {
   await using s = await site();
   const one = s.instance();
