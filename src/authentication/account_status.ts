@@ -35,7 +35,7 @@ export interface UserSource {
   accountStatusOf?: AskAccountStatus; // absent if that needs credentials
 }
 
-/** Authenticator for issued tokens; the only one that knows users named by other services. */
+/** Authenticator for issued tokens. */
 export const ISSUED_TOKENS = "ETD";
 
 const GONE: AccountStatus = { kind: "gone" };
@@ -68,13 +68,15 @@ function loginUntil(
   return Math.min((proved ?? now) + derivedLifetime, (authTime === "now" ? now : authTime) + maxAuthAge);
 }
 
-/** Returns the identity as valid today; `undefined` if the user is gone. @throws {ServiceError} On an outage. */
+/** Returns the identity as valid today; `undefined` if the user or {@link IssuedTokenFacts.by} is gone. @throws {ServiceError} On an outage. */
 export async function whatIsLeft<T extends Identity>(
   identity: T,
   ask: AskAccountStatus,
   signal: AbortSignal,
 ): Promise<T | undefined> {
   const accountStatus = await ask(namedLogin(identity), signal);
+  const { by, byVia } = identity.issuedToken ?? {};
+  if (by !== undefined && (await ask({ dn: by, via: byVia }, signal)).kind === "gone") return undefined;
   if (accountStatus.kind === "gone") return undefined;
   if (accountStatus.kind === "cannot tell" || accountStatus.servers === undefined) return identity;
   const { servers } = accountStatus;
@@ -95,7 +97,6 @@ export async function accountStatusOf(
 ): Promise<AccountStatus> {
   const { via, proved } = user;
   const now = clock() / 1000;
-  if (via === ISSUED_TOKENS) return CANNOT_TELL;
   if (via !== undefined) {
     const authenticator = authenticators.find(({ name }) => name === via);
     if (authenticator === undefined) return GONE;

@@ -47,6 +47,8 @@ export function decidedRole({ uid, role, issuedToken, absent }: Identity): strin
 /** Facts of an issued (delegation) token. */
 export interface IssuedTokenFacts {
   readonly issuer: string;
+  readonly by?: string; // DN of the administrator who requested it, or what it was derived from
+  readonly byVia?: string; // their authenticator
   readonly namedBy?: string; // authenticator that identified the user to this service, if the token says so
   readonly highestRole?: string; // maker's role at issue, an upper limit
   readonly renewable: boolean;

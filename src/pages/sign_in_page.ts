@@ -1,12 +1,12 @@
 import { mayAccess } from "../attributes/access_rules.ts";
 import { passwordLogin } from "../authentication/parse_credentials.ts";
-import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
+import { formTokenOf, signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
 import type { Authorization } from "../model/credentials.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { askerOf } from "../authentication/asker_of.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
 import type { Asked, Call, IdentifiedUser } from "../resource/call.ts";
-import { checkShownToken, FORM_TOKEN, readForm, readOwnForm } from "../resource/form.ts";
+import { checkShownToken, FORM_TOKEN, readForm } from "../resource/form.ts";
 import type { People } from "../resource/share/people.ts";
 import { redirect } from "../resource/text_response.ts";
 import { tokenForm } from "./elements.ts";
@@ -101,22 +101,22 @@ export async function signedIn(
   return response;
 }
 
-/** Serves `POST /logout`. */
+/** Serves `POST /logout`, also while sources of users and attributes are out of order. */
 export async function signOut(call: Call, parts: SignInParts): Promise<HttpResponse> {
   const cookie = signInCookie(call.base);
   const token = cookie.valueIn(call.request.headers.get("Cookie"));
-  if (call.signIn !== undefined && token !== undefined) {
-    await readOwnForm(call);
-    await parts.signIns.end(token);
+  let login: BrowserLogin | undefined;
+  if (token !== undefined) {
+    checkShownToken((await readForm(call)).get(FORM_TOKEN), formTokenOf(token));
+    login = parts.ways.providers.get(await parts.signIns.end(token) ?? "");
   }
-  const response = await signedOutPage(call, parts) ?? redirect(call.root);
+  const response = await signedOutPage(call, login) ?? redirect(call.root);
   response.headers.add("Set-Cookie", cookie.set("", 0));
   return response;
 }
 
 /** Offers the logout at the provider. A link: a form may lead to this service alone (`form-action`). */
-async function signedOutPage(call: Call, { ways }: SignInParts): Promise<HttpResponse | undefined> {
-  const login = ways.providers.get(call.signIn?.identity.via ?? "");
+async function signedOutPage(call: Call, login: BrowserLogin | undefined) {
   const asker = askerOf({ clientAddress: call.clientAddress }, "logout", call.signal);
   let address: string | undefined;
   try {
@@ -127,8 +127,7 @@ async function signedOutPage(call: Call, { ways }: SignInParts): Promise<HttpRes
   }
   if (login === undefined || address === undefined) return undefined;
   const says = TEXTS.signIn;
-  const asked: Asked = { ...call, caller: undefined, signIn: undefined };
-  return pageResponse(asked, {
+  return pageResponse({ ...call, caller: undefined }, {
     title: says.signedOut,
     body: markup`<p><a class="button" href="${address}">${says.signOutAt.with({ title: login.title })}</a></p>
 <p><a href="${call.root}">${says.stay}</a></p>`,

@@ -35,7 +35,7 @@ export interface IdentityParts {
   readonly chain: AuthenticationChain;
   readonly judged?: Judged;
   readonly throttle: LoginThrottle;
-  readonly attributes: AttributeSource;
+  readonly attributes: AttributeSource | undefined; // absent: each user has the role `user`
   readonly signIns: SignIns | undefined; // absent without browser sign-in
   readonly accessControl: boolean; // `false` permits everything (tests only)
   readonly serverName: () => string | undefined; // the service's own DN
@@ -63,10 +63,7 @@ interface Unidentified {
   readonly signal: AbortSignal;
 }
 
-const NOBODY: IdentifiedUser = {
-  caller: { kind: "anonymous" },
-  user: attributesOfRole(ANONYMOUS_ROLE),
-};
+const NOBODY: IdentifiedUser = { caller: { kind: "anonymous" }, user: attributesOfRole(ANONYMOUS_ROLE) };
 
 /**
  * Authenticates, resolves attributes and authorizes the request (rest-api.md 1.3, steps 2 to 5).
@@ -74,10 +71,11 @@ const NOBODY: IdentifiedUser = {
  */
 export async function identify(
   request: Unidentified,
-  { service, permission, heedsCapabilities, signedIn, linkPassword: ofLink }: Route,
-  parts: IdentityParts,
+  { service, permission, heedsCapabilities, signedIn, withoutAttributes, linkPassword: ofLink }: Route,
+  allParts: IdentityParts,
 ): Promise<IdentifiedUser> {
   if (service === "open") return NOBODY;
+  const parts = withoutAttributes ? { ...allParts, attributes: undefined } : allParts;
   const { method, url } = request;
   const shown = parseCredentials(request.headers, request.facts, { method, url });
   const linkPassword = ofLink && shown.authorization.kind === "malformed"
@@ -171,6 +169,7 @@ export async function attributesOf(
 ): Promise<UserAttributes> {
   const own = serverName();
   if (own !== undefined && sameName(own, identity.dn)) return attributesOfRole("server");
+  if (attributes === undefined) return attributesOfRole("user");
   const header = headers.get(PREFERENCES_HEADER);
   const preferences = parsePreferences(header === null ? [] : [header]);
   return await userAttributes(attributes, identity, { preferences, signal });

@@ -272,12 +272,13 @@ const tooMany = () =>
 
 /** Returns the facts to compare with bans. */
 export function attemptedBy(
-  { dn, login, uid }: Identity,
+  { dn, login, uid, issuedToken }: Identity,
   clientAddress: string,
   accounts: readonly string[],
 ): Attempted {
   const users = [login, uid, ...accounts].flatMap((user) => user === undefined ? [] : [userKey(user)]);
-  return { users, name: canonicalDn(dn), address: addressGroup(clientAddress) };
+  const names = [dn, issuedToken?.by ?? dn].map(canonicalDn);
+  return { users, names, address: addressGroup(clientAddress) };
 }
 
 /** Codes for wrong credentials, as opposed to outages. */

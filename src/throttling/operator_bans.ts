@@ -5,14 +5,14 @@ import { type HttpError, httpError } from "../model/http_error.ts";
 /** Known facts about who makes an attempt. */
 export interface Attempted {
   readonly users: readonly string[]; // typed name and accounts, as user keys
-  readonly name?: string; // canonical DN
+  readonly names?: readonly string[]; // canonical DNs
   readonly address: string;
 }
 
 /** Reports whether a ban concerns an attempt. */
-export function concerns(ban: BanSubject, { users, name, address }: Attempted): boolean {
+export function concerns(ban: BanSubject, { users, names = [], address }: Attempted): boolean {
   const isUser = ban.user === undefined || users.includes(ban.user) ||
-    (name !== undefined && ban.names?.includes(name) === true);
+    ban.names?.some((name) => names.includes(name)) === true;
   return isUser && (ban.address === undefined || ban.address === address);
 }
 

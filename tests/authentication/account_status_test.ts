@@ -38,7 +38,7 @@ const CASES: [string, readonly Authenticator[], string | undefined, AccountStatu
   ["nor do others speak for it", [YES, NO], "NO", "gone"],
   ["a source that cannot tell", [YES, MUTE], "MUTE", "cannot tell"],
   ["a source that is configured no longer", [YES, MUTE], "FORMER", "gone"],
-  ["another service named the user", [YES, NO], "ETD", "cannot tell"],
+  ["another service named the user, and is trusted no longer", [YES, MUTE], "ETD:key", "gone"],
   ["not remembered, one knows", [NO, MUTE, DOWN, YES], undefined, "known"],
   ["not remembered, all say no", [NO, NO], undefined, "gone"],
   ["not remembered, one cannot tell", [NO, MUTE], undefined, "cannot tell"],

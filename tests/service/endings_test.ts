@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
 import { DatabaseSync } from "node:sqlite";
+import { createPrivateKey } from "node:crypto";
 import { inspect } from "../../src/command/diagnosis/inspect.ts";
 import { type EdgeTls, LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
@@ -12,6 +13,7 @@ import { createLogger } from "../../src/logging/logger.ts";
 import { canonicalDn } from "../../src/model/distinguished_name.ts";
 import type { TlsMaterial } from "../../src/model/tls_material.ts";
 import { createService } from "../../src/service/service.ts";
+import { signToken } from "../authentication/sign_token.ts";
 import { partsWith } from "../edge/edge_parts.ts";
 import { inTime, until } from "../fixtures/deadline.ts";
 import { CODE_CLIENT, startCodeProvider } from "../identity_provider/code_provider.ts";
@@ -28,6 +30,7 @@ const HOUR = 3_600_000;
 const BIG = 64 * 1024 ** 2;
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const clients = createAuthority({ subject: "CN=Client CA,O=Demo,C=EU" });
+const friend = createAuthority({ subject: "CN=Friend,O=Site-B,C=DE", ca: false });
 
 /** Service, edge and provider in this process, with one clock that the test turns. */
 async function start() {
@@ -41,8 +44,9 @@ async function start() {
   const site = await createSharingSite({
     authority,
     map,
-    files: { "conf/clients.pem": clients.certificate },
+    files: { "conf/clients.pem": clients.certificate, "conf/friend.pem": friend.certificate },
     properties: {
+      "container.security.rest.jwt.trustedLocalIssuer.1": "{folder}/conf/friend.pem",
       "container.security.rest.authentication.order": "PASSWORD OIDC X509",
       "container.security.rest.authentication.X509.class": "X509Authenticator",
       ...authenticatorProperties("OIDC", {
@@ -110,6 +114,8 @@ interface Login {
   /** What is shown with requests. */
   readonly shown: Question;
   readonly browser: Visitor;
+  /** Token that came of the login; absent: the browser makes one. */
+  readonly token?: string;
 }
 
 async function byPassword(): Promise<Login> {
@@ -147,6 +153,31 @@ async function byCertificate(): Promise<Login> {
   return { shown, browser };
 }
 
+async function byForeignToken(): Promise<Login> {
+  const now = Math.floor(at.clock() / 1000);
+  const token = signToken({
+    header: { alg: "ES256" },
+    key: createPrivateKey(friend.key),
+    claims: {
+      sub: ALICE_DN,
+      iss: "CN=Friend,O=Site-B,C=DE",
+      iat: now,
+      exp: now + 3600,
+      etd: "true",
+      renewable: "true",
+    },
+  });
+  const shown = bearerOf(token);
+  const { browser } = await byPassword();
+  return { shown, browser, token: await renewal(shown) };
+}
+
+/** A token that is got with another one. */
+async function renewal({ headers }: Question): Promise<string> {
+  const path = "/rest/auth/token?renewable=true";
+  return tokenIn(await send(path, { headers: { ...headers, Accept: "text/plain" } }));
+}
+
 /** Tries whether something still goes. */
 type Try = () => Promise<boolean>;
 
@@ -159,10 +190,10 @@ interface Possessions {
   close(): void;
 }
 
-async function possessionsOf({ shown, browser }: Login): Promise<Possessions> {
+async function possessionsOf({ shown, browser, token: given }: Login): Promise<Possessions> {
   const page = await browser.get("/tokens");
   const made = await browser.post("/tokens", { token: formToken(page), name: "t", hours: "24" });
-  const token = tokenIn(made);
+  const token = given ?? tokenIn(made);
   const bearer = bearerOf(token);
   const { tokens } = (await send("/rest/auth/tokens", bearer)).json();
   const tokenId = Array.isArray(tokens) ? tokens.find(({ current }) => current === true)?.id : undefined;
@@ -317,6 +348,30 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     login: byProvider,
     end: () => Promise.resolve(at.provider.groups = ["others"]),
     restore: () => at.provider.groups = ["hpc"],
+  },
+  "trusted issuer removed": {
+    login: byForeignToken,
+    async end({ token }) {
+      const renewed = await renewal(bearerOf(await renewal(bearerOf(token))));
+      const { config } = at.snapshot;
+      const other = await createService(
+        {
+          ...at.snapshot,
+          config: { ...config, issuedTokens: { ...config.issuedTokens, trustedIssuerFiles: [] } },
+          generation: 2,
+          upSince: 0,
+          port: at.edge.port,
+        },
+        { log: createLogger(() => {}), clock: at.clock },
+      );
+      at.made.service = other;
+      assert.equal((await send("/rest/auth", bearerOf(renewed))).status, 401, "after two renewals");
+    },
+    async restore() {
+      const other = at.made.service;
+      at.made.service = at.service;
+      await other?.close();
+    },
   },
   "role taken away in the map": {
     login: byPassword,

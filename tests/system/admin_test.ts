@@ -1,5 +1,7 @@
 /** Actions of administrators (rest-api.md 1.14), by the public door. */
 import assert from "node:assert/strict";
+import { runCommand } from "../../src/command/run_command.ts";
+import { recordedIo } from "../command/recorded_io.ts";
 import { type AuditLine, auditLines } from "../fixtures/audit_lines.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import type { Question } from "./ask.ts";
@@ -7,10 +9,17 @@ import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS, ROLE_ONLY, runService } 
 
 const ROOT = ["boss", "administers-9917"] as const;
 const BOSS_DN = "CN=Boss,O=Demo,C=EU";
+const DEPUTY = ["deputy", "represents-2281"] as const;
+const DEPUTY_DN = "CN=Deputy,O=Demo,C=EU";
+const USERS = PASSWORDS + passwordLine(ROOT, BOSS_DN);
 
 const system = await runService({
-  passwords: PASSWORDS + passwordLine(ROOT, BOSS_DN),
-  map: JSON.stringify({ ...MAP, [BOSS_DN]: { role: ["user", "admin"], xlogin: "alice" } }),
+  passwords: USERS + passwordLine(DEPUTY, DEPUTY_DN),
+  map: JSON.stringify({
+    ...MAP,
+    [BOSS_DN]: { role: ["user", "admin"], xlogin: "alice" },
+    [DEPUTY_DN]: { role: "admin", xlogin: "alice" },
+  }),
   servers: {
     HPC: [{
       users: {
@@ -191,6 +200,35 @@ Deno.test("IssueAPIToken makes a token that is what the sources say of the name"
   const stranger = await act("IssueAPIToken", { subject: "CN=Unknown,O=Demo" });
   const gone = { headers: { Authorization: `Bearer ${stranger.results.token}` } };
   assert.equal((await system.ask("/rest/auth", gone)).status, 401, "whom no source knows is nobody");
+});
+
+Deno.test("a token of IssueAPIToken and its renewals end with the ban and the account of the administrator", async () => {
+  const bearer = (token: string): Question => ({
+    headers: { Authorization: `Bearer ${token}`, Accept: "text/plain, application/json;q=0.9" },
+  });
+  const asked = { subject: ALICE_DN, renewable: "true" };
+  const made = await act("IssueAPIToken", asked, { as: DEPUTY });
+  const first = bearer(made.results.token);
+  const renewed = bearer((await system.ask("/rest/auth/token?renewable=true", first)).text);
+  const again = bearer((await system.ask("/rest/auth/token", renewed)).text);
+  const others = bearer((await act("IssueAPIToken", asked)).results.token);
+  const statuses = () =>
+    Promise.all(
+      [first, renewed, again, others].map(async (token) => (await system.ask("/rest/auth", token)).status),
+    );
+  assert.deepEqual(await statuses(), [200, 200, 200, 200]);
+  const { tokens } = (await system.ask("/rest/auth/tokens", again)).json();
+  assert.ok(Array.isArray(tokens));
+  assert.equal(tokens.filter(({ madeBy }) => madeBy === DEPUTY_DN).length, 3);
+  const ban = (verb: string) =>
+    runCommand(["ban", verb, "--user", DEPUTY[0], "--config", system.main], recordedIo());
+  assert.equal(await ban("add"), 0);
+  assert.deepEqual(await statuses(), [429, 429, 429, 200]);
+  assert.equal(await ban("remove"), 0);
+  assert.deepEqual(await statuses(), [200, 200, 200, 200]);
+  await system.replace("conf/users.txt", USERS);
+  await system.logged(/file read again.*conf\/users\.txt/);
+  assert.deepEqual(await statuses(), [401, 401, 401, 200]);
 });
 
 Deno.test("IssueAPIToken makes none for an administrator who shows a token", async () => {

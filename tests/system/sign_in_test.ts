@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { auditLines } from "../fixtures/audit_lines.ts";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
+import { startXuudb } from "../attributes/xuudb/xuudb_simulator.ts";
+import { createAuthority } from "../pki/authority.ts";
 import { ALICE, ALICE_DN, PASSWORDS, runService, STRANGER } from "./running_service.ts";
 import { formToken, OWN_PAGE, Visitor } from "./visitor.ts";
 
@@ -61,6 +63,52 @@ Deno.test("a browser is signed in by name and password, and out again", async ()
   assert.equal(one.cookies.size, 0);
   for (const [name, value] of kept) one.cookies.set(name, value);
   assert.equal(await nameOn(one), undefined, "the cookie of before is good for nothing");
+});
+
+Deno.test("a browser is signed out, and ends its tokens, while an attribute source is out of order", async () => {
+  const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
+  const users = { "SITE-A": { [ALICE_DN]: { xlogin: "alice", role: "user" } } };
+  await using xuudb = startXuudb(users, authority.issue({ subject: "CN=xuudb", names: ["localhost"] }));
+  const [host = "", port = ""] = xuudb.address.split(/:(?=\d)/);
+  await using other = await runService({
+    authority,
+    properties: {
+      "persistence.directory": "{folder}/data",
+      "container.security.attributes.order": "XUUDB",
+      "container.security.attributes.XUUDB.xuudbHost": host,
+      "container.security.attributes.XUUDB.xuudbPort": port,
+      "container.security.attributes.XUUDB.xuudbGCID": "SITE-A",
+      "container.security.attributes.XUUDB.xuudbCache": "false",
+    },
+  });
+  const one = new Visitor(other);
+  assert.equal((await one.signIn(ALICE)).status, 303);
+  const page = await one.get("/tokens");
+  const token = formToken(page);
+  const bearers = await Promise.all(["a", "b", "c"].map(async (name) => {
+    const { text } = await one.post("/tokens", { token, name, hours: "1" });
+    return { headers: { Authorization: `Bearer ${/eyJ[\w.-]+/.exec(text)?.[0]}` } };
+  }));
+  const { tokens } = (await other.ask("/rest/auth/tokens", bearers[0])).json();
+  assert.ok(Array.isArray(tokens));
+  const [byForm, byId] = tokens.map(({ id }) => id);
+  xuudb.reply = { status: 500, body: "out of order" };
+  const headers = { Accept: "*/*" };
+  assert.equal((await one.get("/tokens", { headers })).status, 503);
+  assert.equal((await one.post(`/tokens/${byForm}`, { token })).status, 303);
+  const end = (path: string, as?: typeof ALICE) =>
+    other.ask(`/rest/auth/tokens${path}`, { method: "DELETE", ...(as && { as }) });
+  assert.equal((await end(`/${byId}`, ALICE)).status, 204);
+  assert.equal((await end("")).status, 401);
+  assert.deepEqual((await end("", ALICE)).json(), { ended: 1 });
+  const kept = new Map(one.cookies);
+  assert.equal((await one.post("/logout", { token: "x".repeat(43) })).status, 403);
+  assert.equal((await one.post("/logout", { token })).status, 303);
+  assert.equal(one.cookies.size, 0);
+  xuudb.reply = undefined;
+  for (const [name, value] of kept) one.cookies.set(name, value);
+  assert.equal((await one.get("/tokens")).status, 303, "the cookie of before is good for nothing");
+  for (const bearer of bearers) assert.equal((await other.ask("/rest/auth", bearer)).status, 401);
 });
 
 Deno.test("no browser keeps a page of somebody who is signed in, for whoever comes after the sign-out", async () => {

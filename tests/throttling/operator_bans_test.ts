@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { OperatorBans } from "../../src/throttling/operator_bans.ts";
 
-const ANN = { users: ["ann"], name: "cn=ann", address: "192.0.2.1" };
+const ANN = { users: ["ann"], names: ["cn=ann"], address: "192.0.2.1" };
 
 Deno.test("OperatorBans end what has been admitted once, however often those are banned who make it", () => {
   const bans = new OperatorBans(() => 0);
   const ended: string[] = [];
   bans.watch(ANN, () => ended.push("ann"));
-  bans.watch({ ...ANN, users: ["ben"], name: "cn=ben" }, () => ended.push("ben"));
+  bans.watch({ ...ANN, users: ["ben"], names: ["cn=ben"] }, () => ended.push("ben"));
   const over = bans.watch(ANN, () => ended.push("over"));
   over();
   bans.add({ user: "ann" }, 1000);

@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import type { Clock } from "../../model/clock.ts";
-import { type Caller, decidedRole, type Identity } from "../../model/identity.ts";
+import { type Caller, decidedRole, type Identity, type IssuedTokenFacts } from "../../model/identity.ts";
 import { printable } from "../../model/text.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
@@ -118,6 +118,8 @@ export class TokenIssuer {
     const times = { now, expires, renewableUntil: request.renewable ? renewableUntil : undefined };
     const claims = {
       ...commonClaims(identity.dn, issuer, times, former?.preferences ?? preferences),
+      by: former?.by,
+      byVia: former?.byVia,
       via: namedUser(identity).via,
       login: identity.login,
       displayName: identity.displayName,
@@ -144,10 +146,9 @@ export class TokenIssuer {
    */
   async issueFor(
     subject: string,
-    { by, lifetime, renewable, preferences }: Omit<TokenRequest, "limited" | "restrictions" | "name"> & {
-      readonly by: string;
-      readonly preferences?: string;
-    },
+    { by, byVia, lifetime, renewable, preferences }:
+      & Pick<TokenRequest, "lifetime" | "renewable">
+      & Pick<IssuedTokenFacts, "by" | "byVia" | "preferences">,
   ): Promise<string> {
     const issuer = this.#issuer();
     if (!isPersonalName(subject, issuer.name)) throw httpError("ERR_TOKEN_SUBJECT");
@@ -155,8 +156,8 @@ export class TokenIssuer {
     const renewableUntil = this.#latestRenewal(now);
     const expires = now + this.#lifetime(lifetime, now, renewableUntil);
     const times = { now, expires, renewableUntil: renewable ? renewableUntil : undefined };
-    const claims = { ...commonClaims(subject, issuer, times, preferences), by, ...this.#family(expires) };
-    return await this.#make(claims, issuer, undefined);
+    const claims = { ...commonClaims(subject, issuer, times, preferences), by, byVia };
+    return await this.#make({ ...claims, ...this.#family(expires) }, issuer, undefined);
   }
 
   #family(expires: number, former?: TokenFamily): Record<string, unknown> {

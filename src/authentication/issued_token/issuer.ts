@@ -7,6 +7,8 @@ import {
   type Validity,
   validityOf,
 } from "../../model/trust/certificate_facts.ts";
+import { ISSUED_TOKENS, type UserSource } from "../account_status.ts";
+import { credentialFingerprint } from "../credential_fingerprint.ts";
 import { algorithmsOf } from "../jws_signature.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
@@ -53,6 +55,24 @@ function readCertificate(pem: string): X509Certificate {
   } catch (cause) {
     throw new TypeError("not a certificate in PEM form", { cause });
   }
+}
+
+/** Returns the name of the {@link UserSource} for users in tokens that another service signed. */
+export function sourceOf(key: Issuer | string): string {
+  const fingerprint = typeof key === "string" ? credentialFingerprint(key, ISSUED_TOKENS) : key.fingerprint;
+  return `${ISSUED_TOKENS}:${fingerprint}`;
+}
+
+/**
+ * Returns a source for each key of other services: what came of a token ends when its key is not trusted any more.
+ * Old tokens and shares name no key: they end with the last one.
+ */
+export function issuerSources(trusted: readonly string[], hmacSecret?: string): readonly UserSource[] {
+  const keys = [...trusted.map(trustedIssuerOf), ...hmacSecret ? [hmacSecret] : []].map(sourceOf);
+  return (keys.length === 0 ? [] : [ISSUED_TOKENS, ...keys]).map((name) => ({
+    name,
+    accountStatusOf: ({ via }) => Promise.resolve({ kind: via === name ? "cannot tell" : "gone" }),
+  }));
 }
 
 /** This server as an issuer, with its current certificate only. */

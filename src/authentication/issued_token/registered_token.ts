@@ -18,6 +18,7 @@ export interface RegisteredToken {
   readonly expires: number;
   readonly latest: number; // latest end of tokens derived from it
   readonly root: string;
+  readonly line: readonly string[]; // ids of the ancestors; empty in old records
   /** See {@link TokenFamily}; milliseconds. */
   readonly since: number;
   readonly name?: string;
@@ -55,6 +56,7 @@ export function shownToken(token: SignedToken): ShownToken {
       expires,
       latest: Math.max(expires, number("renewableUntil", expires)),
       root: family.root,
+      line: family.line.map(({ id }) => id),
       since: family.since,
       name: text("name"),
       restrictions: restrictionsFromClaim(claims.get("restrictions")),
@@ -123,6 +125,7 @@ export function tokenOf({ made, ends, content }: KeptRecord): RegisteredToken | 
     expires: ends,
     latest,
     root,
+    line: texts(content["line"]) ?? [],
     since,
     name: textOr(name),
     restrictions: restrictions === undefined ? undefined : restrictionsFromClaim(restrictions),

@@ -18,8 +18,8 @@ import {
 } from "./registered_token.ts";
 
 /**
- * Record kinds: tokens and revoked tokens by id; users who revoked all, by name with the time in milliseconds
- * as `made`; signing certificates by key fingerprint.
+ * Record kinds: tokens and revoked tokens by id; users who revoked all, by name, or name and server (others may have
+ * the name elsewhere), with the time in milliseconds as `made`; signing certificates by key fingerprint.
  */
 const [TOKEN, REVOKED, ALL_REVOKED, ISSUER] = [
   "token",
@@ -121,11 +121,12 @@ export class TokenRegistry {
   }
 
   /** Reports whether a token or an ancestor is revoked. @throws {ERR_RECORD_STORE} Also if unknown. */
-  async isRevoked({ dn, family }: Pick<ShownToken, "dn" | "family">): Promise<boolean> {
+  async isRevoked({ dn, family, token }: Pick<ShownToken, "dn" | "family"> & Partial<ShownToken>) {
     const version = this.#look();
-    const known = this.#revoked.get(dn);
-    const revoked = known?.version === version ? known : await this.#readRevoked(canonicalDn(dn));
-    if (revoked !== known) this.#revoked.set(dn, { version, ...revoked });
+    const user = [dn, ...token?.servers ?? []].join("\n");
+    const known = this.#revoked.get(user);
+    const revoked = known?.version === version ? known : await this.#read(canonicalDn(dn), token?.servers);
+    if (revoked !== known) this.#revoked.set(user, { version, ...revoked });
     if (isAmong(family, revoked)) return true;
     const { outage } = this.parts;
     const mayBe = outage !== undefined && outage.staleMs() > outage.graceMs &&
@@ -153,12 +154,14 @@ export class TokenRegistry {
   /** Lists a user's valid tokens, oldest first. @throws {ERR_RECORD_STORE} */
   async list({ dn, servers }: TokenOwner): Promise<readonly ListedToken[]> {
     const owner = canonicalDn(dn);
-    const { ids, before = -Infinity } = await this.#readRevoked(owner);
+    const revoked = await this.#read(owner);
     return (await this.#records.list(TOKEN, owner)).flatMap((record) => {
-      const token = ids.has(record.key) ? undefined : tokenOf(record);
-      return token !== undefined && token.since > before && overlap(servers, token.servers)
-        ? [{ ...token, id: record.key }]
-        : [];
+      const token = tokenOf(record);
+      if (token === undefined || !overlap(servers, token.servers)) return [];
+      const listed = { ...token, id: record.key };
+      return isAmong({ ...listed, line: token.line.map((id) => ({ id, expires: 0 })) }, revoked)
+        ? []
+        : [listed];
     });
   }
 
@@ -188,7 +191,7 @@ export class TokenRegistry {
     id: string,
     { root, since, latest }: Pick<RegisteredToken, "root" | "since" | "latest">,
   ): Promise<void> {
-    const { before = -Infinity } = await this.#readRevoked(owner);
+    const { before = -Infinity } = await this.#read(owner);
     // Copies in memory may still hold records that have expired, or were deleted by another instance.
     const counting = (await this.#records.list(REVOKED, owner))
       .filter((record) => record.ends > this.#now() && sinceOf(record) > before);
@@ -203,8 +206,10 @@ export class TokenRegistry {
   /** Revokes all of a user's tokens; returns the number of listed ones. @throws {ERR_RECORD_STORE} */
   async revokeAll(user: TokenOwner): Promise<number> {
     const listed = await this.list(user);
-    if (user.servers === undefined) await this.#revokeSoFar(canonicalDn(user.dn));
-    else for (const { id } of listed) await this.revoke(user, id);
+    const owner = canonicalDn(user.dn);
+    if (user.servers !== undefined) { for (const { id } of listed) await this.revoke(user, id); }
+    const keys = user.servers?.map((server) => `${owner}\n${server}`) ?? [owner];
+    for (const key of keys) await this.#revokeSoFar(key);
     return listed.length;
   }
 
@@ -246,7 +251,7 @@ export class TokenRegistry {
   async #revokeSoFar(owner: string): Promise<void> {
     const tokens = await this.#records.list(TOKEN, owner);
     const made = [...tokens, ...await this.#records.list(REVOKED, owner)].map(sinceOf);
-    const { before: earlier = 0 } = await this.#readRevoked(owner);
+    const { before: earlier = 0 } = await this.#read(owner);
     const before = Math.ceil(Math.max(this.parts.clock(), earlier, ...made));
     const ends = this.#now() + this.parts.longest + CLOCK_TOLERANCE + 1;
     const latest = tokens.map((record) => tokenOf(record)?.latest ?? 0);
@@ -264,14 +269,16 @@ export class TokenRegistry {
     await this.#records.removeOf(REVOKED, owner, covered - CLOCK_TOLERANCE);
   }
 
-  async #readRevoked(owner: string): Promise<RevokedTokens> {
-    const all = await this.#records.get(ALL_REVOKED, owner);
+  /** @param servers Those of the token in question. */
+  async #read(owner: string, servers: readonly string[] = []): Promise<RevokedTokens> {
+    const keys = [owner, ...servers.map((server) => `${owner}\n${server}`)];
+    const all = await Promise.all(keys.map((key) => this.#records.get(ALL_REVOKED, key)));
+    const times = all.map((record) => memberOf(record, "before")).filter((at) => typeof at === "number");
     const records = await this.#records.list(REVOKED, owner);
-    const before = memberOf(all, "before");
     return {
       ids: new Set(records.map(({ key }) => key)),
       roots: new Set(records.map((record) => String(memberOf(record, "root")))),
-      before: typeof before === "number" ? before : undefined,
+      before: times.length === 0 ? undefined : Math.max(...times),
     };
   }
 

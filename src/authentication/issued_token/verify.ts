@@ -23,7 +23,7 @@ import { findPath } from "../../model/trust/certificate_path.ts";
 import { isValidAt } from "../../model/trust/certificate_facts.ts";
 import { shownToken } from "./registered_token.ts";
 import { restrictionsFromClaim } from "./restrictions.ts";
-import { type Issuer, issuerOf, OwnIssuer, trustedIssuerOf } from "./issuer.ts";
+import { type Issuer, issuerOf, OwnIssuer, sourceOf, trustedIssuerOf } from "./issuer.ts";
 import type { TokenRegistry } from "./token_registry.ts";
 
 export interface IssuedTokenOptions {
@@ -76,7 +76,7 @@ class IssuedTokenAuthenticator implements Authenticator {
     try {
       const identity = await this.#identify(authorization.token.reveal(), clientAddress);
       const left = await whatIsLeft(identity, this.options.accountStatus, signal);
-      if (left === undefined) throw new InvalidToken("its user does not exist any more");
+      if (left === undefined) throw new InvalidToken("its user, or who requested it, is gone");
       return { kind: "accepted", identity: left };
     } catch (error) {
       if (error instanceof InvalidToken) {
@@ -98,11 +98,14 @@ class IssuedTokenAuthenticator implements Authenticator {
     const isForUs = !claims.has("aud") || [claims.get("aud")].flat(1).includes(own);
     checkClaims(token, { now: this.options.clock(), audience: isForUs ? own : issuer });
     if (!isPersonalName(dn, own)) throw new InvalidToken("claim sub names no caller");
-    const isOwn = await this.#signer(token, issuer) === "own";
+    const signer = await this.#signer(token, issuer);
+    const isOwn = signer === "own";
     if (!isForUs && !isOwn) throw new InvalidToken("meant for another server", { advice: "audience" });
     const facts: IssuedTokenFacts = {
       issuer,
-      namedBy: isOwn ? optionalText(token, "via") : ISSUED_TOKENS,
+      by: isOwn ? optionalText(token, "by") : undefined,
+      byVia: isOwn ? optionalText(token, "byVia") : undefined,
+      namedBy: isOwn ? optionalText(token, "via") : signer,
       highestRole: isOwn ? optionalText(token, "highestRole") : undefined,
       renewable: isTrue(claims.get("renewable")),
       limitedTo: claims.has("aud") ? own : undefined,
@@ -135,12 +138,12 @@ class IssuedTokenAuthenticator implements Authenticator {
     return shown.family;
   }
 
-  /** Returns the signer: an issuer with a current (if listed, former) certificate, or a holder of the secret. */
-  async #signer(token: SignedToken, issuer: string): Promise<"own" | "other"> {
+  /** Returns {@link sourceOf} the signer, or `own`: an issuer with a current (if listed, former) certificate, or a holder of the secret. */
+  async #signer(token: SignedToken, issuer: string): Promise<string> {
     if (token.algorithm.startsWith("HS")) {
       const secret = this.#secret;
       if (token.algorithm === "HS256" && secret !== undefined && await isSignedBy(token, secret)) {
-        return "other";
+        return sourceOf(this.options.hmacSecret ?? "");
       }
       throw new InvalidToken("not signed with a shared secret of ours");
     }
@@ -152,7 +155,7 @@ class IssuedTokenAuthenticator implements Authenticator {
       if (canonicalName !== name || !isValidAt(candidate.validity, now)) continue;
       if (!algorithms.includes(token.algorithm)) continue;
       if (await this.#verifier.isSignedBy(token, key, fingerprint)) {
-        return canonicalName === own.canonicalName ? "own" : "other";
+        return canonicalName === own.canonicalName ? "own" : sourceOf(candidate);
       }
     }
     if (own.canonicalName === name && await this.#isFormerlySigned(token, own.canonicalName)) return "own";

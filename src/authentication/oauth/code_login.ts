@@ -34,7 +34,7 @@ export class CodeLogin implements BrowserLogin {
   readonly issuer: string;
 
   constructor(
-    readonly config: Pick<OAuthConfig, "requiredAcr" | "maxAuthAge"> & {
+    readonly config: Pick<OAuthConfig, "name" | "requiredAcr" | "maxAuthAge"> & {
       readonly issuer: string;
       readonly signIn: NonNullable<OAuthConfig["signIn"]>;
     },
@@ -119,7 +119,7 @@ export class CodeLogin implements BrowserLogin {
     end: (logins: EndedLogins) => Promise<T>,
     signal: AbortSignal,
   ): Promise<T> {
-    const { issuer, signIn: { client: { clientId } } } = this.config;
+    const { name, issuer, signIn: { client: { clientId } } } = this.config;
     const { keys, clock, shown } = this.parts;
     const token = readForeignToken(text);
     if (token === undefined) throw new InvalidToken("the logout token is no signed JWT");
@@ -128,7 +128,7 @@ export class CodeLogin implements BrowserLogin {
       throw new InvalidToken("the logout token is for another client");
     }
     const endsAt = clock() + (LOGOUT_S + 2 * CLOCK_TOLERANCE) * 1000;
-    const mark = hash("sha256", `logout ${issuer} ${jti}`, "base64");
+    const mark = hash("sha256", `logout ${name} ${issuer} ${jti}`, "base64");
     if (!await shown.note({ owner: issuer, mark, endsAt }, MOST_LOGOUTS)) {
       throw new InvalidToken("the logout token was shown before, or there were too many");
     }

@@ -23,8 +23,8 @@ const POLL_MS = 100;
 
 /** Record kinds: renewal data, and the provider's name of a session for logout. */
 const [RENEWAL, AT_PROVIDER] = ["sign-in-renewal", "sign-in-at-provider"];
-/** Records per user or session. */
-const MOST = 20;
+/** Records per user, more than browsers: which of them is used least, only their last activity tells. */
+export const MOST_KEPT = 1000;
 /** Records per provider's name, including browsers that signed out: their tokens may still be valid. */
 const MOST_AT_PROVIDER = 1000;
 const NEVER = new AbortController().signal;
@@ -105,7 +105,7 @@ export class ProviderLogins {
     const { refreshToken } = session;
     if (refreshToken !== undefined) {
       const content = { identity, sealed: sealed(token, { ...session, refreshToken }), checked: this.#now() };
-      await records.put(RENEWAL, { ...record, key, ends, content }, MOST);
+      await records.put(RENEWAL, { ...record, key, ends, content }, MOST_KEPT);
     }
     return crowdedOut;
   }

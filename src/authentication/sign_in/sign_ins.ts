@@ -6,7 +6,7 @@ import { httpError } from "../../model/http_error.ts";
 import { isJsonObject } from "../json_object.ts";
 import { type AskAccountStatus, whatIsLeft } from "../account_status.ts";
 import type { EndedLogins, ProviderSession } from "../authenticator.ts";
-import { type EndedBrowser, type ProviderLoginParts, ProviderLogins } from "./provider_logins.ts";
+import { type EndedBrowser, MOST_KEPT, type ProviderLoginParts, ProviderLogins } from "./provider_logins.ts";
 import { isKeptIdentity, type KeptIdentity } from "./kept_identity.ts";
 
 /** Signed-in browser. */
@@ -62,7 +62,7 @@ export class SignIns {
     if (session !== undefined) {
       await this.#endBrowsers(await this.#logins.begin(token, kept, { record, session }));
     }
-    await this.parts.records().put(SIGNED_IN, { ...record, content }, MOST_OF_A_USER);
+    await this.parts.records().put(SIGNED_IN, { ...record, content }, MOST_KEPT);
     await this.#hear(record);
     return token;
   }
@@ -96,13 +96,17 @@ export class SignIns {
       userName: typeof userName === "string" ? userName : undefined,
       ends,
       idleMinutes: Math.floor(idleSeconds / 60),
-      // Derived, so that it needs no storage and does not reveal the secret.
-      formToken: createHmac("sha256", token).update("form").digest("base64url"),
+      formToken: formTokenOf(token),
     };
   }
 
-  async end(token: string): Promise<void> {
-    await this.#end(digestOf(token));
+  /** Ends a sign-in, without its user's source; returns its authenticator. @throws {ERR_RECORD_STORE} */
+  async end(token: string): Promise<string | undefined> {
+    const key = digestOf(token);
+    const signedIn = await this.parts.records().get(SIGNED_IN, key);
+    await this.#end(key);
+    const { identity } = isJsonObject(signedIn?.content) ? signedIn.content : {};
+    return isKeptIdentity(identity) ? identity.via : undefined;
   }
 
   /** Ends sessions that a provider ended, and their tokens; returns the number. @throws {ERR_RECORD_STORE} */
@@ -114,8 +118,8 @@ export class SignIns {
 
   async #endBrowsers(browsers: readonly EndedBrowser[]): Promise<void> {
     for (const { key, owner } of browsers) {
+      await this.parts.revokeGot(owner, key); // first: a browser that remains is ended by the next attempt
       await this.#end(key);
-      await this.parts.revokeGot(owner, key);
     }
   }
 
@@ -148,6 +152,11 @@ export class SignIns {
   #now(): number {
     return Math.floor(this.parts.clock() / 1000);
   }
+}
+
+/** Derives the CSRF token for forms, so that it needs no storage and does not reveal the secret. */
+export function formTokenOf(token: string): string {
+  return createHmac("sha256", token).update("form").digest("base64url");
 }
 
 function digestOf(token: string): string {

@@ -28,6 +28,15 @@ export function listAt(value: unknown, ...path: readonly string[]): readonly unk
   return Array.isArray(found) ? found : [];
 }
 
+/** Returns the warning that a name is unknown, and a known one has its parts in reverse order. */
+export function reversedWarning(answer: unknown, consequence: string): readonly string[] {
+  const reversed = textAt(answer, "reversed");
+  return reversed === undefined ? [] : [
+    "this user is unknown. A user with the same name parts in reverse order exists, " +
+    `which is another name and ${consequence}: ${reversed}`,
+  ];
+}
+
 /** Formats members of a list of objects as a table, with what stands for an absent one behind each name. */
 export function memberTable(
   list: readonly unknown[],

@@ -4,7 +4,7 @@ import { counted, printable } from "../../model/text.ts";
 import { InvalidAdminRequest, LONGEST_BAN, subjectOf } from "../../resource/admin/admin_request.ts";
 import type { BanSubject } from "../../throttling/ban.ts";
 import { CommandFailed, defineCommand, defineCommands, type Given, WrongUsage } from "../command.ts";
-import { listAt, member, memberTable, numberAt, textAt } from "./answer.ts";
+import { listAt, member, memberTable, numberAt, reversedWarning, textAt } from "./answer.ts";
 import { askRunning, operator, SERVICE_OPTIONS, USER_OPTION } from "./ask_running.ts";
 
 const SUBJECT_OPTIONS = {
@@ -57,14 +57,10 @@ const add = defineCommand({
     seconds,
     operator: await operator(),
   });
-  const reversed = textAt(answer, "reversed");
   const unaware = listAt(answer, "unaware").map(String);
   const isStored = member(answer, "stored") !== false;
   const warnings = [
-    ...(reversed === undefined ? [] : [
-      "this user is unknown. A user with the same name parts in reverse order exists, " +
-      `which is another name and is not banned: ${reversed}`,
-    ]),
+    ...reversedWarning(answer, "is not banned"),
     ...(unaware.length > 0
       ? [`these instances do not know of the ban yet: ${printable(unaware.join(", "))}`]
       : isStored

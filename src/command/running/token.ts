@@ -1,6 +1,6 @@
 import { counted } from "../../model/text.ts";
 import { CommandFailed, defineCommand, defineCommands, type Given, WrongUsage } from "../command.ts";
-import { listAt, member, memberTable, numberAt, textAt } from "./answer.ts";
+import { listAt, member, memberTable, numberAt, reversedWarning, textAt } from "./answer.ts";
 import { askRunning, operator, SERVICE_OPTIONS, USER_OPTION } from "./ask_running.ts";
 
 const list = defineCommand({
@@ -19,7 +19,7 @@ const revoke = defineCommand({
   details: [
     "Tokens obtained with the token are revoked as well. Open sessions and running transfers continue.",
     "Without an id, tokens that are not listed are revoked too. Keys and passwords stay valid.",
-    "Exit status 1: the user or token does not exist.",
+    "Exit status 1: the token does not exist, or the user is unknown and has no listed token.",
   ],
   operands: {},
   options: {
@@ -27,17 +27,16 @@ const revoke = defineCommand({
     ...USER_OPTION,
     id: { value: "ID", help: "Id of the token. If not given, all tokens of the user are revoked" },
   },
-}, async (given) => {
+}, async (given, io) => {
   const [user, id] = [userIn(given), given.text("id")];
   const request = { command: "token revoke", user, id, operator: await operator() } as const;
   const answer = await askRunning(given, request);
   const ended = numberAt(answer, "ended") ?? 0;
-  if (listAt(answer, "names").length === 0) throw new CommandFailed(`${user}: no user is known by this name`);
+  for (const warning of reversedWarning(answer, "keeps its tokens")) io.stderr(`Warning: ${warning}\n`);
+  const isKnown = listAt(answer, "names").length > 0 && (ended > 0 || member(answer, "unknown") !== true);
+  if (!isKnown) throw new CommandFailed(`${user}: no user is known by this name`);
   if (id !== undefined && ended === 0) throw new CommandFailed(`${user} has no token ${id}`);
-  return {
-    value: answer,
-    text: `User ${user}: ${counted(ended, "token", "tokens")} revoked\n`,
-  };
+  return { value: answer, text: `User ${user}: ${counted(ended, "token", "tokens")} revoked\n` };
 });
 
 /** `authserver token` */

@@ -192,14 +192,14 @@ export class AdminApi {
 
   async #revoke(user: string, id: string | undefined): Promise<AdminResult> {
     const registry = this.#registry();
-    const names = await this.namesOf(user);
+    const { names, ...known } = await knownNames(user, this.parts);
     let ended = 0;
     for (const dn of names) {
       ended += id === undefined
         ? await registry.revokeAll({ dn })
         : Number(await registry.revoke({ dn }, id));
     }
-    const result = { names, ended };
+    const result = { names, ...known, ended };
     if (names.length === 0 || (id !== undefined && ended === 0)) return { result };
     return { result, change: { event: "revoke", facts: { user, token: id, ended } } };
   }
@@ -217,29 +217,27 @@ function undefinedIfAway(error: unknown): undefined {
   if (!isHttpError(error, "ERR_SHARE_STORE")) throw error;
 }
 
-/** Returns the canonical DNs of a login, account or name; `reversed`: a known user with the parts in the other order. */
+/** Returns the canonical DNs of a login, account or name; `reversed`: a known user with the other order of parts; `unknown`: to all. */
 export async function knownNames(user: string, parts: {
   readonly authenticators: readonly Authenticator[];
   readonly attributes: AttributeSource;
-}): Promise<{ readonly names: readonly string[]; readonly reversed?: string }> {
+}): Promise<{ readonly names: readonly string[]; readonly reversed?: string; readonly unknown?: true }> {
   const names = parts.authenticators.flatMap((authenticator) => authenticator.namesOf?.(user) ?? []).map(
     canonicalDn,
   );
   const form = ifName(() => canonicalDn(user));
   if (!form) return { names };
   const reversed = reversedForm(user);
-  const isKnown = async (dn: string) => {
+  const ask = async (dn: string) => {
     const { signal } = new AbortController();
     const { standard, extra } = await parts.attributes.attributesOf({ dn, method: "", via: "" }, signal);
-    if (standard.size > 0 || extra.size > 0) return true;
-    return (await accountStatusOf(parts.authenticators, { dn }, signal)).kind === "known";
+    if (standard.size > 0 || extra.size > 0) return "known";
+    return (await accountStatusOf(parts.authenticators, { dn }, signal)).kind;
   };
-  const suspect = reversed !== form && !await ifAnswered(isKnown(user)) &&
-    await ifAnswered(isKnown(reversed));
-  return { names: [...names, form], reversed: suspect ? reversed : undefined };
-}
-
-/** A source that is out of order must not prevent a ban. */
-async function ifAnswered(answer: Promise<boolean>): Promise<boolean> {
-  return await answer.catch(rescue(HttpError, () => false));
+  // A source that is out of order must not prevent a ban.
+  const statusOf = (dn: string) => ask(dn).catch(rescue(HttpError, () => undefined));
+  const status = await statusOf(user);
+  const suspect = reversed !== form && status !== "known" && await statusOf(reversed) === "known";
+  const unknown = status === "gone" || undefined;
+  return { names: [...names, form], reversed: suspect ? reversed : undefined, unknown };
 }

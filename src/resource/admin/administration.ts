@@ -9,11 +9,11 @@ import { parseServerAddress, type ServerFacts, statusText } from "../server_fact
 import type { ServiceFacts } from "../service_section.ts";
 import { jsonResponse } from "../text_response.ts";
 import { parsePreferences } from "../../attributes/user_attributes.ts";
+import { namedUser } from "../../authentication/account_status.ts";
 import { readTokenRequest, type TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import { InvalidName } from "../../model/distinguished_name.ts";
 import { AdministrationError, type ShareAdministration } from "../../sharing/administration.ts";
 import { EXPECTED_TARGET } from "../../sharing/share.ts";
-import { callerName } from "../share/names.ts";
 import type { AdminApi } from "./admin_api.ts";
 
 export interface AdminParts {
@@ -212,8 +212,8 @@ async function issueApiToken(
     );
     call.audit({ renewable, lifetime });
     if (preferences !== undefined) parsePreferences([preferences]);
-    const by = callerName(caller);
-    const wanted = { by, lifetime, renewable, preferences };
+    const { dn: by, via: byVia } = namedUser(caller.identity);
+    const wanted = { by, byVia, lifetime, renewable, preferences };
     return { success: true, message: "OK", results: { token: await tokens.issueFor(subject, wanted) } };
   } catch (error) {
     // Wrong parameters, and limits of the server's certificate.

@@ -1,3 +1,4 @@
+import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
 import { createAttributes } from "../../attributes/attribute_chain.ts";
 import { acceptedLogins } from "../../authentication/accepted_logins.ts";
@@ -40,6 +41,7 @@ import { createHmac, randomBytes } from "node:crypto";
 
 /** Assembled, running parts of a service. */
 export interface ServiceParts extends IdentityParts {
+  readonly attributes: AttributeSource;
   readonly config: ServiceConfig;
   readonly externalUrl: string; // without trailing slash
   readonly routes: readonly Route[];

@@ -10,6 +10,7 @@ import type { RenewableSession } from "../../authentication/sign_in/provider_log
 import type { Judged } from "../../authentication/chain.ts";
 import { TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import { KINDS_OF_REVOKED, TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
+import { issuerSources } from "../../authentication/issued_token/issuer.ts";
 import { issuedToken } from "../../authentication/issued_token/verify.ts";
 import { SignIns } from "../../authentication/sign_in/sign_ins.ts";
 import { accountStatusOf, type AskAccountStatus, derivedUntil } from "../../authentication/account_status.ts";
@@ -60,16 +61,13 @@ export async function openAuthentication(
     new Records(database ?? config.sharing.directory, clock, sinks.of("records"), readOnly),
   );
   const authenticators = await openAuthenticators(opening, parts, records);
-  const accountStatus: AskAccountStatus = (user, signal) =>
-    accountStatusOf(authenticators, user, signal, clock);
+  const { hmacSecret, trustedIssuerFiles } = config.issuedTokens;
+  const trustedIssuers = await Promise.all(trustedIssuerFiles.map(readTrustedIssuer));
+  const sources = [...authenticators, ...issuerSources(trustedIssuers, hmacSecret)];
+  const accountStatus: AskAccountStatus = (user, signal) => accountStatusOf(sources, user, signal, clock);
   const untilOf = (identity: Identity) => derivedUntil(authenticators, identity, clock() / 1000);
-  const { tokens, verifier, registry } = await openIssued(opening, {
-    records,
-    clock,
-    accountStatus,
-    derivedUntil: untilOf,
-    database,
-  });
+  const issued = { records, clock, trustedIssuers, accountStatus, derivedUntil: untilOf, database };
+  const { tokens, verifier, registry } = await openIssued(opening, issued);
   return {
     chain: {
       issuedTokens: verifier,
@@ -165,18 +163,19 @@ export async function renewLogin(
 interface IssuedParts extends Pick<TokenIssuer["options"], "derivedUntil"> {
   readonly records: Records;
   readonly clock: Clock; // of the cluster
+  readonly trustedIssuers: readonly string[];
   readonly accountStatus: AskAccountStatus;
   readonly database: PostgresDatabase | undefined;
 }
 
 async function openIssued(
   { config: { issuedTokens, sharing }, own, log, readOnly, sinks, keep }: Opening,
-  { records, clock, accountStatus, derivedUntil, database }: IssuedParts,
+  { records, clock, trustedIssuers, accountStatus, derivedUntil, database }: IssuedParts,
 ): Promise<
   { readonly tokens?: TokenIssuer; readonly verifier?: Authenticator; readonly registry?: TokenRegistry }
 > {
   if (own.pem() === undefined) return {};
-  const { lifetimeSeconds, maxLifetimeSeconds, hmacSecret, trustedIssuerFiles } = issuedTokens;
+  const { lifetimeSeconds, maxLifetimeSeconds, hmacSecret } = issuedTokens;
   const revoked = database && !readOnly ? await rememberRevoked(database, { log, keep }) : undefined;
   const stored = revoked ?? records.open();
   const outage = revoked && sharing.database && {
@@ -199,7 +198,6 @@ async function openIssued(
     maxLifetime: maxLifetimeSeconds,
     renewalPeriod: RENEWAL_PERIOD,
   };
-  const trustedIssuers = await Promise.all(trustedIssuerFiles.map(readTrustedIssuer));
   const common = { tls: own.material, registry, clock };
   return {
     tokens: new TokenIssuer({ ...common, limits, derivedUntil }),

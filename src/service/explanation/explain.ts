@@ -146,7 +146,7 @@ function bansOf(
   const claimed = claimedUser(parseCredentials(headers, { clientAddress }).authorization);
   const typed = [login, claimed].flatMap((name) => name === undefined ? [] : [userKey(name)]);
   const attempted = identity === undefined
-    ? { users: typed, name: dn, address: addressGroup(clientAddress) }
+    ? { users: typed, names: dn === undefined ? undefined : [dn], address: addressGroup(clientAddress) }
     : attemptedBy(identity, clientAddress, [...typed, ...accounts]);
   return bans?.filter((ban) => concerns(ban, attempted));
 }

@@ -119,6 +119,7 @@ function ownTokenRoutes(parts: TokenPageParts): Route[] {
     ...(parts.certificates === undefined ? [] : [certificate]),
     ["POST", "/tokens/:id", async (call) => (await tokenPages()).revokeTokenByForm(call, parts), {
       ...FORM,
+      withoutAttributes: true,
       audit: "revoke",
     }],
   );
@@ -204,7 +205,6 @@ function signInRoutes(parts: SignInParts): Route[] {
       { audit: "login" },
     ],
   ];
-  const signOut = { service: "auth", permission: "GET", heedsCapabilities: true, signedIn: true } as const;
   return table(
     { service: "open" },
     ["POST", "/login", async (call) => (await signInPages()).signInByForm(call, parts), {
@@ -213,7 +213,7 @@ function signInRoutes(parts: SignInParts): Route[] {
       audit: "login",
     }],
     ...(parts.ways.providers.size === 0 ? [] : providers),
-    ["POST", "/logout", async (call) => (await signInPages()).signOut(call, parts), { ...FORM, ...signOut }],
+    ["POST", "/logout", async (call) => (await signInPages()).signOut(call, parts), FORM],
   );
 }
 

@@ -26,6 +26,7 @@ export interface Route {
   readonly service: "auth" | "share" | "access" | "admin" | "open"; // `open` identifies no caller
   readonly permission?: "GET" | "POST" | "PUT"; // method whose permission applies; default: the request's own
   readonly signedIn?: true; // whether sign-ins of browsers apply; never below `/rest/`
+  readonly withoutAttributes?: true; // whether the role is `user`, as no attribute source is asked
   readonly linkPassword?: true; // whether Basic credentials without user name are a link password
   /** Whether the route enforces path capabilities; others reject such logins. */
   readonly heedsCapabilities?: true;

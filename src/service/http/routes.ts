@@ -59,6 +59,7 @@ function authRoutes(parts: RouteParts): Route[] {
   const { certificates, nameService, registry, signIn, unauthenticated } = parts;
   const tokens = "/rest/auth/tokens";
   const json = { produces: JSON_TYPE };
+  const ends = { audit: "revoke", withoutAttributes: true } as const;
   return [
     ...listRoutes(parts),
     ...(signIn === undefined ? [] : [loginRoute(signIn, unauthenticated)]),
@@ -76,11 +77,9 @@ function authRoutes(parts: RouteParts): Route[] {
       ["GET", tokens, async (call) => (await tokenList()).listTokens(call, registry), json],
       ["DELETE", tokens, async (call) => (await tokenList()).revokeTokens(call, registry), {
         ...json,
-        audit: "revoke",
+        ...ends,
       }],
-      ["DELETE", `${tokens}/:id`, async (call) => (await tokenList()).revokeToken(call, registry), {
-        audit: "revoke",
-      }],
+      ["DELETE", `${tokens}/:id`, async (call) => (await tokenList()).revokeToken(call, registry), ends],
     ),
   ];
 }

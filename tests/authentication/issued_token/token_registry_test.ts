@@ -110,6 +110,7 @@ Deno.test("TokenRegistry lists a user's tokens, what they may, and when and from
     expires: NOW + 60,
     latest: NOW + 60,
     root: idOf(token),
+    line: [],
     since: NOW * 1000,
     name: "portal",
     restrictions,
@@ -192,12 +193,17 @@ Deno.test("a token that was taken back counts no more on any instance, nor does 
   const parent = await one.issue(ANN);
   const child = await one.renew(parent);
   const grandchild = await two.renew(child);
+  await two.renew(child); // and never used
   const other = await one.issue(ANN);
   for (const token of [parent, child, grandchild, other]) assert.ok(await two.accepts(token));
   assert.equal(await one.registry.revoke(owner(BOB), idOf(child)), false, "somebody else's");
   assert.equal(await one.registry.revoke(owner(ANN), "no such id"), false);
   assert.equal(await one.registry.revoke(owner(ANN), idOf(child)), true);
   assert.equal(await two.registry.revoke(owner(ANN), idOf(child)), false, "it is not there any more");
+  assert.deepEqual(
+    (await two.registry.list(owner(ANN))).map(({ id }) => id).sort(),
+    [parent, other].map(idOf).sort(),
+  );
   for (const each of [one, two, s.instance()]) {
     assert.ok(await each.accepts(parent));
     assert.ok(await each.accepts(other));
@@ -345,6 +351,32 @@ Deno.test("a user whose name counts on some servers only sees and ends tokens th
   assert.equal(await registry.revokeAll(caller), 1);
   assert.equal(await accepts(here), undefined);
   assert.ok(await accepts(there));
+});
+
+Deno.test("TokenRegistry.revokeAll() ends a token that those of a namesake on other servers pushed out of the list", async () => {
+  await using s = await site();
+  const { registry, records, issue, accepts } = s.instance();
+  const here = await issue({ ...ANN, uid: "ann", uidServers: ["HPC"] }, { lifetime: 100 });
+  const there = await issue({ ...ANN, uid: "ann", uidServers: ["TWO"] });
+  const content = JSON.stringify((await records.get("token", idOf(there)))?.content);
+  {
+    using database = new DatabaseSync(`${s.folder}/records.sqlite`);
+    database.prepare(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
+      INSERT INTO record SELECT 'token', 't' || i, 'cn=ann,o=site', ${NOW}, ${NOW + 90_000}, ? FROM n`)
+      .run(content);
+  }
+  await issue({ ...ANN, uid: "ann", uidServers: ["TWO"] });
+  const caller = { ...owner(ANN), servers: ["HPC", "THREE"] };
+  assert.deepEqual(await registry.list(caller), []);
+  const [one] = await registry.list({ ...owner(ANN), servers: ["TWO"] });
+  assert.ok(one && await registry.revoke({ ...owner(ANN), servers: ["TWO"] }, one.id)); // not full any more
+  assert.equal(await registry.revokeAll(caller), 0);
+  for (const each of [accepts, s.instance().accepts]) {
+    assert.equal(await each(here), undefined);
+    assert.ok(await each(there));
+  }
+  s.state.now += 1; // a millisecond
+  assert.ok(await accepts(await issue({ ...ANN, uid: "ann", uidServers: ["HPC"] })));
 });
 
 Deno.test("a token whose certificate was replaced counts as long as it is listed, and no token of that key besides", async () => {

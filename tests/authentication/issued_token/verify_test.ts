@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { createPrivateKey, createPublicKey, createSecretKey, X509Certificate } from "node:crypto";
+import { issuerSources, sourceOf, trustedIssuerOf } from "../../../src/authentication/issued_token/issuer.ts";
 import { issuedToken, type IssuedTokenOptions } from "../../../src/authentication/issued_token/verify.ts";
 import type { AuthenticationResult } from "../../../src/authentication/authenticator.ts";
 import { createLogger, SILENT } from "../../../src/logging/logger.ts";
-import type { AccountStatus } from "../../../src/authentication/account_status.ts";
+import { type AccountStatus, accountStatusOf } from "../../../src/authentication/account_status.ts";
 import { ANONYMOUS_DN, decidedRole, type Identity } from "../../../src/model/identity.ts";
 import { createAuthority } from "../../pki/authority.ts";
 import { assertAlike } from "../../fixtures/assert_alike.ts";
@@ -166,23 +167,40 @@ Deno.test("issuedToken() honours no account in another's token, nor its idea of 
     highestRole: "admin",
   };
   for (
-    const identity of [
-      await accepted(friends(claims)),
-      await accepted(hmac({ ...claims, iss: OTHER }), { hmacSecret: SECRET }),
-      await accepted(hmac(claims), { hmacSecret: SECRET }),
-    ]
+    const [signer, identity] of [
+      [trustedIssuerOf(FRIEND.certificate), await accepted(friends(claims))],
+      [SECRET, await accepted(hmac({ ...claims, iss: OTHER }), { hmacSecret: SECRET })],
+      [SECRET, await accepted(hmac(claims), { hmacSecret: SECRET })],
+    ] as const
   ) {
     assert.equal(identity.uid, undefined);
     assert.equal(identity.uidServers, undefined);
     assert.equal(identity.role, undefined);
     assert.equal(identity.groups, undefined);
     assert.equal(identity.login, undefined);
-    assert.equal(identity.issuedToken?.namedBy, "ETD");
+    assert.equal(identity.issuedToken?.namedBy, sourceOf(signer));
     assert.equal(identity.issuedToken?.highestRole, undefined);
     assert.equal(identity.issuedToken?.renewable, true);
     assert.equal(identity.issuedToken?.renewableUntil, NOW + 300);
     assert.equal(identity.issuedToken?.preferences, "uid:bob");
   }
+});
+
+Deno.test("issuerSources() end users of a key that is trusted no longer, and of old tokens with the last one", async () => {
+  const statuses = (...[trusted, secret]: Parameters<typeof issuerSources>) =>
+    Promise.all(
+      [sourceOf(trustedIssuerOf(FRIEND.certificate)), sourceOf(SECRET), "ETD", undefined].map(async (via) => {
+        const user = { dn: ANN, ...(via !== undefined && { via }) };
+        return (await accountStatusOf(issuerSources(trusted, secret), user, new AbortController().signal))
+          .kind;
+      }),
+    );
+  const here = "cannot tell";
+  assert.deepEqual(await statuses([FRIEND.certificate], SECRET), [here, here, here, "gone"]);
+  assert.deepEqual(await statuses([FRIEND.certificate]), [here, "gone", here, "gone"]);
+  assert.deepEqual(await statuses([], SECRET), ["gone", here, here, "gone"]);
+  assert.deepEqual(await statuses([]), ["gone", "gone", "gone", "gone"]);
+  assert.doesNotMatch(sourceOf(SECRET), new RegExp(SECRET));
 });
 
 Deno.test("issuedToken() gives no role for the account in a token from before tokens carried one, and says so once", async () => {
@@ -218,7 +236,7 @@ Deno.test("issuedToken() asks the source that named the user, and believes it", 
     "MORE",
   ]);
   const gone = await ask(own(claims), says({ kind: "gone" }));
-  assertAlike(gone, { kind: "refused", reason: "its user does not exist any more" });
+  assertAlike(gone, { kind: "refused", reason: "its user, or who requested it, is gone" });
   await assert.rejects(
     ask(own(claims), { accountStatus: () => Promise.reject(new Error("the source is down")) }),
     /the source is down/,

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { OAuth } from "../../../src/authentication/oauth/oauth.ts";
 import { InvalidToken } from "../../../src/authentication/signed_token.ts";
+import { PROOFS, ReplayCache } from "../../../src/model/replay_cache.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { startOidcProvider } from "../../identity_provider/oidc_provider.ts";
 import { createSigner } from "../../identity_provider/token_issuer.ts";
@@ -19,13 +20,18 @@ const issuer = provider.server.origin;
 const client = { clientId: "portal", clientSecret: "s", inHeader: false };
 const signIn = { client, title: undefined, scopes: ["openid"] };
 const time = { now: NOW * 1000 };
-const subject = new OAuth({ ...OAUTH_CONFIG, issuer, address: undefined, signIn }, {
-  http: httpsClient(),
-  clock: () => time.now,
-  log: SILENT,
-});
+const proofs = new ReplayCache(PROOFS, () => time.now);
+const opened = (name: string) =>
+  new OAuth({ ...OAUTH_CONFIG, name, issuer, address: undefined, signIn }, {
+    http: httpsClient(),
+    clock: () => time.now,
+    log: SILENT,
+    proofs,
+  });
+const [subject, second] = [opened("SUBJECT"), opened("SECOND")];
 Deno.test.afterAll(async () => {
   subject.close();
+  second.close();
   await provider.server[Symbol.asyncDispose]();
 });
 
@@ -61,6 +67,15 @@ Deno.test("a logout token counts once", async () => {
   const { jti } = claims();
   await read(sign({ jti }));
   await assert.rejects(read(sign({ jti, sub: "bob" })), InvalidToken, "another one of the same id");
+});
+
+Deno.test("a logout token counts once for each authenticator of its issuer and client", async () => {
+  const token = sign({});
+  for (const { browserLogin } of [subject, second]) {
+    const read = () => browserLogin?.readLogout(token, (ended) => Promise.resolve(ended), signal);
+    assert.deepEqual(await read(), { sub: "ann", sid: "session 1" });
+    await assert.rejects(async () => await read(), InvalidToken);
+  }
 });
 
 Deno.test("a logout token counts again if the logins could not be ended", async () => {

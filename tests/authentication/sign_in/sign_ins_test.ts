@@ -114,8 +114,51 @@ Deno.test("SignIns end when what is derived from the login may last no longer, a
   );
 });
 
+Deno.test("of 21 browsers of a user, the one that was idle longest is signed out", async () => {
+  using at = opened();
+  const tokens: string[] = [];
+  for (let i = 0; i < 20; i++) {
+    tokens.push(await at.signIns.begin({ identity: ANN }));
+    at.later(1);
+  }
+  at.later(600);
+  for (const token of tokens.toSpliced(7, 1)) assert.ok(await at.find(token));
+  await setImmediate();
+  tokens.push(await at.signIns.begin({ identity: ANN }));
+  const signedIn = await Promise.all(tokens.map(async (token) => await at.find(token) !== undefined));
+  assert.deepEqual(signedIn, tokens.map((_, i) => i !== 7));
+});
+
+Deno.test("SignIns try again to end a browser that the provider refused, if its tokens could not be revoked", async () => {
+  let now = NOW;
+  const revoked: string[] = [];
+  const [clock, { signal }] = [() => now * 1000, new AbortController()];
+  using records = Object.assign(openRecordStore(IN_MEMORY, clock), {
+    [Symbol.dispose]: () => records.close(),
+  });
+  const signIns = new SignIns({
+    records: () => records,
+    accountStatus: () => Promise.resolve({ kind: "known" }),
+    derivedUntil: () => NOW + 28_800,
+    limits: { idleSeconds: 1800, maxSeconds: 28_800 },
+    renew: () => Promise.resolve({ kind: "refused", reason: "locked" }),
+    revokeGot: (_, browser) =>
+      revoked.push(browser) === 1 ? Promise.reject(new Error("the disk is full")) : Promise.resolve(),
+    signsIn: () => true,
+    log: SILENT,
+    clock,
+  });
+  const session = { sub: "ann", sid: undefined, refreshToken: "r" };
+  const token = await signIns.begin({ identity: ANN, session });
+  now += 301;
+  await assert.rejects(signIns.find(token, signal), /disk is full/);
+  now += 61;
+  assert.equal(await signIns.find(token, signal), undefined);
+  assert.equal(revoked.length, 2);
+});
+
 Deno.test("a browser that signs out while another request of it is under way stays signed out", async () => {
-  let during: () => Promise<void> = () => Promise.resolve();
+  let during: () => Promise<unknown> = () => Promise.resolve();
   const clock = () => NOW * 1000;
   let ahead = 0;
   const records = openRecordStore(IN_MEMORY, () => clock() + ahead);

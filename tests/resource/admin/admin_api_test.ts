@@ -46,6 +46,8 @@ const REVERSED = "O=Example,CN=Ben";
 
 Deno.test("knownNames() tells of a name in the other order, if that is known and the one that was given is not", async () => {
   assert.equal((await of(GIVEN)).reversed, undefined);
+  assert.equal((await of(GIVEN)).unknown, true);
+  assert.equal((await of(GIVEN, [GIVEN])).unknown, undefined);
   const { reversed = "" } = await of(GIVEN, [
     (await of(REVERSED, [])).names[0] ?? "",
     REVERSED,
@@ -64,6 +66,10 @@ Deno.test("knownNames() takes who has attributes for known, and needs no source 
   const { reversed } = await of(GIVEN, [], ({ dn }) => Promise.resolve(withAttributes(dn)));
   assert.match(reversed ?? "", /^o=example, ?cn=ben$/i);
   const away = () => Promise.reject(httpError("ERR_INTERNAL"));
-  assert.deepEqual(await of(GIVEN, [], away), { names: ["cn=ben,o=example"], reversed: undefined });
+  assert.deepEqual(await of(GIVEN, [], away), {
+    names: ["cn=ben,o=example"],
+    reversed: undefined,
+    unknown: undefined,
+  });
   await assert.rejects(of(GIVEN, [], () => Promise.reject(new TypeError("a defect"))), TypeError);
 });
