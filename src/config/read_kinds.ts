@@ -229,8 +229,8 @@ function checkLogins(
   );
   const silent = named.filter(({ kind }) => kind.tellsAcr !== true);
   if (silent.length > 0 && (logins.methods.length > 0 || silent.length === named.length)) {
-    const expected = `nobody gets in by ${silent.map(({ config }) => config.name).join(", ")}, which ` +
-      "tell no class of the login, expected methods that do";
+    const expected = `no login by ${silent.map(({ config }) => config.name).join(", ")} meets it: ` +
+      "expected methods that report the authentication context class (acr)";
     reader.warn(`${prefix}requiredAcr`, expected, logins.requiredAcr.join(" "));
   }
 }

@@ -33,14 +33,14 @@ export const readGateway = readerOf(GATEWAY, (keys, reader) => {
   const enable = "container.security.gateway.enable";
   if (keys.enabled && keys.trustedPeers.length === 0) {
     const expected =
-      "expected container.security.gateway.trustedPeers too, without it no gateway's headers count; or false, if there is no gateway";
+      "expected container.security.gateway.trustedPeers too, without which the service accepts no gateway headers; or false, if there is no gateway";
     reader.warn(enable, expected, "true");
   }
   const javas = reader.entry(enable) === undefined && JAVAS.find((key) => reader.entry(key) !== undefined);
   if (javas) {
     reader.warn(
       javas,
-      `a key of the Java service, which takes ${enable} for true if it is left out: here false holds`,
+      `a key of the Java service, where ${enable} is true by default; in this service it is false`,
     );
   }
   if (keys.enabled && keys.certificate !== undefined) {

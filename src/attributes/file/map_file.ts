@@ -147,7 +147,7 @@ function attribute(key: string, { name, line, value }: JsonMember, report: Repor
     if (item.kind === "string") values.push(item.text.trim());
     else if (item.kind === "number" && /(?:^|\.)rateLimit$/.test(name)) {
       values.push(item.text);
-      const expected = `counts as bytes per second, expected a text such as "${item.text}" in quotes`;
+      const expected = `used as bytes per second, expected a text such as "${item.text}" in quotes`;
       report({
         severity: "warning",
         line: item.line,
