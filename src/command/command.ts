@@ -171,7 +171,8 @@ function showHelp(usage: string, io: CommandIo): number {
   return 0;
 }
 
-function formatUsage(
+/** Returns the text of `--help`. */
+export function formatUsage(
   { name, summary, details = [], operands, options, commands }: CommandSpec,
 ): string {
   const words = Object.keys(operands).map((operand) => ` ${operandWord(operand)}`).join("");
