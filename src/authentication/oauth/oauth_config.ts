@@ -241,7 +241,10 @@ export async function read(values: Values, place: Place) {
 function checkProvider(values: Values, { reader, prefix }: Place): void {
   const { issuer, address, jwksUri } = values;
   if (issuer === undefined && address === undefined) {
-    reader.error(`${prefix}address`, `missing, expected ${prefix}issuer, or an endpoint of the identity provider`);
+    reader.error(
+      `${prefix}address`,
+      `missing, expected ${prefix}issuer, or an endpoint of the identity provider`,
+    );
   }
   if (issuer !== undefined && new URL(issuer).search !== "") {
     reader.error(`${prefix}issuer`, "expected a URL without query", issuer);
