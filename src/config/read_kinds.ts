@@ -59,7 +59,7 @@ async function javaNames(list: KindList): Promise<ReadonlySet<string>> {
 class ListedReader {
   readonly used = new Set<string>(); // names in the order, or members
   readonly #classes: ReadonlyMap<string, { readonly entry: KindEntry; readonly as: string }>;
-  /** Implied classes by name (authentication.md 1.2, rest-api.md 3.8). */
+  /** Implied classes by name (credentials.md 1.2, rest-api.md 3.8). */
   readonly #defaults: ReadonlyMap<string, string>;
 
   constructor(
@@ -142,7 +142,7 @@ function namesOf(className: string, { names = [] }: Pick<ClassUse, "names">): [s
   return names.map((name) => [name, className]);
 }
 
-/** Reads attribute sources (authentication.md 7.3). */
+/** Reads attribute sources (credentials.md 7.3). */
 export const readAttributes = chainReader("attributes", ATTRIBUTES);
 
 /** Reads dynamic sources. */

@@ -42,7 +42,7 @@ const NAMES = {
 /** Names of standard attributes, for messages. */
 export const ATTRIBUTE_NAMES = Object.keys(NAMES);
 
-/** Case-insensitive (authentication.md 7.5). */
+/** Case-insensitive (credentials.md 7.5). */
 const STANDARD_NAMES: ReadonlyMap<string, StandardAttribute> = new Map(
   Object.entries(NAMES).map(([name, standard]) => [name.toLowerCase(), standard]),
 );

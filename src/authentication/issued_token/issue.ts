@@ -15,7 +15,7 @@ import { readRestrictions, restrictionsClaim } from "./restrictions.ts";
 import { type Issuer, OwnIssuer } from "./issuer.ts";
 import type { TokenRegistry } from "./token_registry.ts";
 
-/** Token request (authentication.md 4.1). */
+/** Token request (credentials.md 4.1). */
 export interface TokenRequest {
   readonly lifetime?: number; // seconds
   readonly renewable: boolean;

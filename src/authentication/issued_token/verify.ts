@@ -39,7 +39,7 @@ export interface IssuedTokenOptions {
 }
 
 /**
- * Authenticates tokens of this or a trusted server, before other authenticators (authentication.md 4.2).
+ * Authenticates tokens of this or a trusted server, before other authenticators (credentials.md 4.2).
  * @throws {TypeError | RangeError} If a trusted issuer's certificate is unusable, or the secret too short.
  */
 export function issuedToken(options: IssuedTokenOptions): Authenticator {

@@ -14,7 +14,7 @@ import { PasswordCheck } from "./password_check.ts";
 import { formatStoredHash } from "./stored_hash.ts";
 import { parsePasswordFile, type PasswordEntry, type PasswordTable } from "./password_table.ts";
 
-/** Opens a watched password file (`FilebasedAuthenticator`, authentication.md 2). @throws If unreadable. */
+/** Opens a watched password file (`FilebasedAuthenticator`, credentials.md 2). @throws If unreadable. */
 export async function passwordFile(
   { name, file, log }: { name: string; file: string; log: Logger },
 ): Promise<Authenticator> {

@@ -115,7 +115,7 @@ class SshKeyAuthenticator implements Authenticator {
       if (error instanceof InvalidToken) return { kind: "refused", reason: error.message };
       throw error;
     }
-    // Before a daemon gets the name (authentication.md 3.10).
+    // Before a daemon gets the name (credentials.md 3.10).
     if (!isUserAccount(proof.user)) {
       return { kind: "refused", reason: "the user name cannot be a user's account" };
     }
