@@ -29,8 +29,8 @@ const SHARE: JsonMembers = {
  */
 export const OUTPUT: Readonly<Record<string, JsonMembers>> = {
   serve: {
-    "time?": "Of a line of the log, as 2026-01-05T09:15:00.123Z",
-    "level?": "Of a line of the log: debug, info, warn or error",
+    "time?": "Time of the log line, for example 2026-01-05T09:15:00.123Z",
+    "level?": "Level of the log line: debug, info, warn or error",
     "message": "What happened",
     "*?": "Other fields of a log line",
   },
@@ -90,7 +90,7 @@ export const OUTPUT: Readonly<Record<string, JsonMembers>> = {
     "identityProviders[].state?": "up, down or unknown",
     "identityProviders[].reason?": "Reason why the system is down",
     "certificate.dn?": "Subject of the service's certificate",
-    "certificate.expires?": "Time of its end",
+    "certificate.expires?": "Expiry",
     "certificate.daysLeft?": "Whole days until expiry; negative after expiry",
     "shares?": "Number of shares; missing if data sharing is off",
     "database.state?": "State of the shared database: up, degraded or away; missing without one",
@@ -108,7 +108,7 @@ export const OUTPUT: Readonly<Record<string, JsonMembers>> = {
     "configurationsDiffer?": "Whether instances of the same version have different configurations",
     "bans.passwords": "Users and addresses throttled because of wrong passwords",
     "bans.tokens": "Users and addresses throttled because of wrong tokens or keys",
-    "bans.operator": "Bans by hand",
+    "bans.operator": "Bans by operators",
     "sinks[].name":
       "Destination of writes: audit, log, console, shares, records (the databases), share-uses, token-uses, webhook, mail",
     "sinks[].state": "written or failing",
@@ -134,7 +134,7 @@ export const OUTPUT: Readonly<Record<string, JsonMembers>> = {
     "asRoot": "Whether the service would run as root",
     "diagnostics[]": "Findings, in the order of the files",
     "diagnostics[].severity?": "error or warning",
-    "diagnostics[].file?": "Where it is",
+    "diagnostics[].file?": "File of the finding",
     "diagnostics[].line?": "Counted from 1",
     "diagnostics[].key?": "The key or entry",
     "diagnostics[].found?": "Found value; missing if it may be secret",
@@ -235,7 +235,7 @@ export const OUTPUT: Readonly<Record<string, JsonMembers>> = {
     "tokens[].id": "Id of the token, for token revoke",
     "tokens[].name?": "Name of the token",
     "tokens[].made": "Time of creation, in the form 2026-01-05T09:15:00.000Z",
-    "tokens[].ends": "Time of its end",
+    "tokens[].ends": "Expiry",
     "tokens[].madeFrom?": "Client address of the request for the token",
     "tokens[].madeBy?": "Administrator who requested the token",
     "tokens[].lastUsed?": "Day of the last use, in UTC",

@@ -179,7 +179,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Explained>> = {
     remedy: "Wait: a lock ends after an hour at the latest. The owner of the lock sends its token in `If`.",
   },
   ERR_LOGIN_BOUND: {
-    meaning: "The token is bound to a key or certificate (RFC 9449, 7.2). One of this service would not be.",
+    meaning:
+      "The token is bound to a key or certificate (RFC 9449, 7.2). A token of this service would not be bound.",
     remedy: "Send the bound token with each request, or log in another way to get a token of this service.",
   },
   ERR_LOGIN_NOT_DERIVABLE: {
@@ -216,7 +217,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Explained>> = {
   },
   ERR_NOT_READY: {
     meaning: "No server can open a session.",
-    remedy: "Check the daemons: not a single daemon answers.",
+    remedy: "Check the daemons: no daemon answers.",
   },
   ERR_NO_ACCOUNT: {
     meaning: "The service knows the user, but the user has no Unix account on this server.",
@@ -227,7 +228,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Explained>> = {
     remedy: "Make the directory first.",
   },
   ERR_NO_LOCK: {
-    meaning: "`Lock-Token` names no lock on this file or directory: it has ended, or is another's.",
+    meaning:
+      "`Lock-Token` names no lock on this file or directory: it has expired, or belongs to another user.",
     remedy: "No action needed, unless the token was misspelt.",
   },
   ERR_OTHER_SERVER: {
@@ -268,7 +270,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Explained>> = {
       "The log names the cause: usually the disk of `persistence.directory` is full, or PostgreSQL is unreachable.",
   },
   ERR_REMOTE_UNAVAILABLE: {
-    meaning: "An identity provider or the like gave no usable answer. The credentials may be valid.",
+    meaning:
+      "Another system (identity provider, XUUDB, LDAP server) gave no usable answer. The credentials may be valid.",
     remedy: "The log names the system and the reason: certificate, host name or time-out.",
   },
   ERR_REQUEST_TIMEOUT: {
@@ -317,8 +320,9 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Explained>> = {
     remedy: "Shorten the URL; send parameters in the body.",
   },
   ERR_TOKENS_NOT_KEPT: {
-    meaning: "Without `persistence.directory` the service stores no tokens to list or revoke.",
-    remedy: "Set `persistence.directory`. The list then shows existing tokens after their next use.",
+    meaning: "Without storage (`persistence.directory` or PostgreSQL) the service keeps no list of tokens.",
+    remedy:
+      "Set `persistence.directory`, or use PostgreSQL. The list then shows existing tokens after their next use.",
   },
   ERR_TOKENS_UNAVAILABLE: {
     meaning: "The service cannot issue tokens because its own certificate is missing or has expired.",
@@ -361,7 +365,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Explained>> = {
     remedy: "Close documents that are open, or wait: a lock ends after an hour at the latest.",
   },
   ERR_TOO_MANY_SESSIONS: {
-    meaning: "The account uses all its sessions.",
+    meaning: "All sessions for this account are in use.",
     remedy: "Try again in a few seconds.",
   },
   ERR_TOO_MANY_SHARES: {

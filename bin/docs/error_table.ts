@@ -8,6 +8,7 @@ export function errorTable(): string {
     const [{ status }, { meaning, remedy }] = [ERRORS[code], ERROR_MEANINGS[code]];
     return `| <a id="${code.toLowerCase()}"></a>\`${code}\` | ${status} | ${meaning} | ${remedy} |`;
   });
+  const { status, text } = ERRORS.ERR_UNKNOWN_SERVER;
   return `# Error codes
 
 <!-- Made by \`deno task docs\` from src/model/errors.ts and bin/docs/error_meanings.ts. -->
@@ -15,11 +16,11 @@ export function errorTable(): string {
 Every answer with status 400 or above has a JSON body (browsers get a page):
 
 \`\`\`json
-{ "status": 404, "errorMessage": "There is no such server", "code": "ERR_UNKNOWN_SERVER", "requestId": "…" }
+{ "status": ${status}, "errorMessage": "${text}", "code": "ERR_UNKNOWN_SERVER", "requestId": "…" }
 \`\`\`
 
 \`code\` never changes its meaning; the text may. \`requestId\` is in every line that the log has about the request, with
-the reason that the caller is not told.
+the reason, which the answer omits.
 
 | Code | Status | Meaning | What to do |
 | --- | --- | --- | --- |

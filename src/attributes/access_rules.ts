@@ -2,7 +2,7 @@
 export type AccessService = "auth" | "share" | "access" | "admin";
 
 /**
- * Methods of everybody (authentication.md 8.2; rest-api.md 1.7, right column). Users may use all methods of these services,
+ * Methods of everybody (credentials.md 8.2; rest-api.md 1.7, right column). Users may use all methods of these services,
  * `banned` may do nothing, `admin` everything.
  */
 const FOR_EVERYBODY: ReadonlyMap<AccessService, readonly string[]> = new Map([

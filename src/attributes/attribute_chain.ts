@@ -14,7 +14,7 @@ import type { AttributeSourceKind, SourceParts } from "./attribute_source_kind.t
 import type { AttributesConfig, KindConfig } from "../config/service_config.ts";
 import { type KindList, kindOf, openAll } from "../config/kind.ts";
 
-/** Account, groups and role from authentication (authentication.md 7.1), alias `PAMAttributeSource` (7.2). */
+/** Account, groups and role from authentication (credentials.md 7.1), alias `PAMAttributeSource` (7.2). */
 export class AutomaticSource implements AttributeSource {
   constructor(readonly name = "AUTO") {}
 
@@ -81,7 +81,7 @@ export class AttributeChain implements AttributeSource {
     for (const { source } of this.options.links) source.close();
   }
 
-  /** Spells `daemon.<server>.…` as `uftpd.<server>.…`, which holds if a source has both (authentication.md 7.8). */
+  /** Spells `daemon.<server>.…` as `uftpd.<server>.…`, which holds if a source has both (credentials.md 7.8). */
   #withoutSynonyms({ standard, extra }: AttributeSet): AttributeSet {
     const spelled = [...extra].flatMap(([name, values]) => {
       const used = name.replace(/^daemon\./, "uftpd.");
@@ -101,7 +101,7 @@ export class AttributeChain implements AttributeSource {
   }
 }
 
-/** Adds the automatic source unless configured: at the end with the lowest precedence (authentication.md 7.1). */
+/** Adds the automatic source unless configured: at the end with the lowest precedence (credentials.md 7.1). */
 export function withAutomaticSource(
   links: readonly ChainLink[],
   policy: CombiningPolicy,
@@ -150,7 +150,7 @@ const DECIDED: readonly StandardAttribute[] = ["xlogin", "group", "supplementary
 
 /**
  * Creates the configured sources and their chain. If one cannot start, throws and closes the others.
- * Accounts and groups of the dynamic sources override those of others (authentication.md 7.3).
+ * Accounts and groups of the dynamic sources override those of others (credentials.md 7.3).
  */
 export async function createAttributes(
   { attributes: config, dynamicAttributes: dynamic }: Record<

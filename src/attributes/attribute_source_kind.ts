@@ -29,7 +29,7 @@ export interface SourceParts {
   readonly log: Logger;
   readonly clock: Clock;
   readonly outgoing: Outgoing;
-  /** Compiles expressions of authentication.md 6. @throws {InvalidFile} With all diagnostics. */
+  /** Compiles expressions of credentials.md 6. @throws {InvalidFile} With all diagnostics. */
   readonly compile: (config: AssignmentsConfig, log: Logger) => Promise<Expressions>;
   /** Called with each source's result; for a nested chain after its sources. */
   readonly onAnswer?: (source: AttributeSource, identity: Identity, answer: AttributeSet | HttpError) => void;

@@ -1,7 +1,7 @@
 import { attributeSourceKind } from "./attribute_source_kind.ts";
 import { CHAIN, OPTIONAL } from "../config/keys/attribute_keys.ts";
 
-/** Attributes from authentication (authentication.md 7.1), without settings. */
+/** Attributes from authentication (credentials.md 7.1), without settings. */
 export const automatic = attributeSourceKind({
   title: "AuthAttributesCollector, PAMAttributeSource: account and role found by authentication",
   keys: {},

@@ -30,7 +30,7 @@ const BANNED_ROLE = "banned";
 
 /**
  * Combines the sources' attributes with the caller's preferences. An account proven on some servers counts on
- * others only if a source assigns it (authentication.md 10.7), so sources are asked again without it.
+ * others only if a source assigns it (credentials.md 10.7), so sources are asked again without it.
  * @param preferences From the request; those of an issued token replace them.
  * @throws {ERR_PREFERENCE_NOT_ALLOWED} Also what sources throw.
  */
@@ -63,7 +63,7 @@ function limited(user: UserAttributes, { issuedToken }: Identity): UserAttribute
 }
 
 /**
- * Selects the preferred value, the default, or the first (authentication.md 7.8). A preference without any
+ * Selects the preferred value, the default, or the first (credentials.md 7.8). A preference without any
  * allowed value is ignored. @throws {ERR_PREFERENCE_NOT_ALLOWED}
  */
 export function selectAttributes(

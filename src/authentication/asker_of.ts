@@ -4,7 +4,7 @@ import type { Asker } from "../outgoing/remote_system.ts";
 import type { SemaphoreWaiter } from "../model/fair_semaphore.ts";
 
 /** Returns the queue key: strangers share that of their address, known users have their own. */
-export function seekerOf(
+export function waiterOf(
   { clientAddress, knownAs }: Pick<Credentials, "clientAddress" | "knownAs">,
   signal: AbortSignal,
 ): SemaphoreWaiter {
@@ -17,5 +17,5 @@ export function askerOf(
   credential: string,
   signal: AbortSignal,
 ): Asker {
-  return { ...seekerOf(credentials, signal), credential, address: addressGroup(credentials.clientAddress) };
+  return { ...waiterOf(credentials, signal), credential, address: addressGroup(credentials.clientAddress) };
 }

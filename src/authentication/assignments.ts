@@ -13,11 +13,11 @@ import type { AssignmentsConfig, ExpressionConfig } from "../config/read_assignm
 
 const LONGEST_NAME = 100; // characters of a display name
 
-/** Role with public reads only (authentication.md 8.3), for users whose role is unclear. */
+/** Role with public reads only (credentials.md 8.3), for users whose role is unclear. */
 const NO_ROLE = "anonymous";
 
 /**
- * Expressions `identityAssign`, `uidAssign` etc. (authentication.md 6). If one fails, its attribute is
+ * Expressions `identityAssign`, `uidAssign` etc. (credentials.md 6). If one fails, its attribute is
  * omitted and logged, except that a failed role must not fall back to `user`.
  */
 export class Assignments {
@@ -64,7 +64,7 @@ export class Assignments {
 
   /**
    * Returns account, role and groups, and for people their name and verified mail, which prove nothing. An error in one of
-   * the three drops all of them (authentication.md 5.1), and leaves no default role where one is assigned.
+   * the three drops all of them (credentials.md 5.1), and leaves no default role where one is assigned.
    */
   attributes(variables: Variables) {
     let isWhole = true;

@@ -8,7 +8,7 @@ import { SIGNATURE_ALGORITHMS } from "./signed_token.ts";
 
 /** Configuration of authentication. */
 export interface AuthenticationChain {
-  /** Runs first; no authenticator sees what it refuses (authentication.md 1.4, step 2). */
+  /** Runs first; no authenticator sees what it refuses (credentials.md 1.4, step 2). */
   readonly issuedTokens?: Authenticator;
   readonly authenticators: readonly Authenticator[];
   readonly failOnMissingCredentials: boolean; // whether missing credentials are refused instead of anonymous
@@ -26,7 +26,7 @@ type CredentialResult =
 /**
  * Judges each credential separately; returns the result for `Authorization` alone, which login throttling counts, and the
  * caller, or the 401 or 503 response. An `Authorization` that nobody accepts decides despite a certificate, also if no
- * authenticator takes its kind; of two accepted credentials the configured order decides (authentication.md 1.5).
+ * authenticator takes its kind; of two accepted credentials the configured order decides (credentials.md 1.5).
  */
 export async function authenticate(
   chain: AuthenticationChain,

@@ -54,7 +54,7 @@ const MAX_DEPTH = 16;
 export class InvalidReply extends Error {}
 
 /**
- * Parses a JSON object (authentication.md 5.3). Numbers stay as written: rounding could make identifiers
+ * Parses a JSON object (credentials.md 5.3). Numbers stay as written: rounding could make identifiers
  * equal. Null members are omitted; objects in lists become JSON text. @throws {InvalidReply}
  */
 export function parseReply(body: string): Variables {

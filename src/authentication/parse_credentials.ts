@@ -8,7 +8,7 @@ import { Secret } from "../model/secret.ts";
 import type { AuthenticationResult } from "./authenticator.ts";
 import { isJsonObject } from "./json_object.ts";
 
-/** Legacy SSH token header (authentication.md 3.8). */
+/** Legacy SSH token header (credentials.md 3.8). */
 export const LEGACY_SSH_HEADER = "X-UNICORE-SSHKEY-AUTH-PLAINTEXT";
 
 const PROOF_HEADER = "DPoP"; // RFC 9449, 4.1
@@ -22,7 +22,7 @@ const MAX_PASSWORD = 4096;
 const MAX_SIGNED = 1024;
 
 /**
- * Parses credentials (authentication.md 1.3, RFC 7617, RFC 6750). Unreadable ones and repeated headers are
+ * Parses credentials (credentials.md 1.3, RFC 7617, RFC 6750). Unreadable ones and repeated headers are
  * `malformed`, never anonymous. @param request Absent: proofs of possession are ignored.
  */
 export function parseCredentials(
@@ -145,7 +145,7 @@ export function readBearer(token: string): BearerClaims {
 }
 
 /**
- * Returns the kind of authenticator for a token (authentication.md 1.5). Decoding is lenient, so that a
+ * Returns the kind of authenticator for a token (credentials.md 1.5). Decoding is lenient, so that a
  * nearly valid issued token never reaches another server.
  */
 function routeOf(claims: Readonly<Record<string, unknown>>): BearerRoute {
@@ -162,7 +162,7 @@ function readClaims(token: string): Readonly<Record<string, unknown>> | undefine
   return isJsonObject(claims) ? claims : undefined;
 }
 
-/** Reports whether a claim is true: clients send booleans or texts in any case (authentication.md 4.2). */
+/** Reports whether a claim is true: clients send booleans or texts in any case (credentials.md 4.2). */
 export function isTrue(claim: unknown): boolean {
   return claim === true || (typeof claim === "string" && claim.toLowerCase() === "true");
 }
@@ -184,7 +184,7 @@ export function passwordForProvider(
 }
 
 /**
- * Returns the token for a provider, which must never see issued or SSH key tokens (authentication.md 1.5).
+ * Returns the token for a provider, which must never see issued or SSH key tokens (credentials.md 1.5).
  * @param options.bound Whether tokens with a proof of possession are allowed, which the caller verifies.
  */
 export function tokenForProvider(

@@ -34,7 +34,7 @@ export class InvalidToken extends Error {
 
 const MAX_TOKEN_LENGTH = 8192; // characters; real ones stay below 1,500
 
-/** Clock skew in seconds (authentication.md 3.7). */
+/** Clock skew in seconds (credentials.md 3.7). */
 export const CLOCK_TOLERANCE = 60;
 
 /** Members of a JWK that make it a secret key (RFC 7518, 6.2.2, 6.3.2, 6.4.1). */

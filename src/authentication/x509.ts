@@ -17,7 +17,7 @@ export interface X509Options
 }
 
 /**
- * Authenticates by TLS client certificate, or by a name that a gateway signed (authentication.md 9.3). The
+ * Authenticates by TLS client certificate, or by a name that a gateway signed (credentials.md 9.3). The
  * edge ensures that the header comes from a gateway.
  */
 export function x509(options: X509Options): Authenticator {

@@ -2,7 +2,7 @@ import { optional, seconds } from "../config/key.ts";
 import { authenticatorKind } from "./authenticator_kind.ts";
 import { DERIVED_S } from "../config/keys/authentication_keys.ts";
 
-/** TLS client certificates, and names signed by a gateway (authentication.md 9). */
+/** TLS client certificates, and names signed by a gateway (credentials.md 9). */
 export const clientCertificate = authenticatorKind({
   title: "X509Authenticator: client certificates (X509)",
   keys: {

@@ -48,7 +48,7 @@ export function failedAt(path: string, error: unknown): never {
 }
 
 /** Prints a result as text, or with `--json` as JSON. */
-export function tell(
+export function printResult(
   given: Pick<Given<"json", never>, "flag">,
   io: CommandIo,
   { value, text }: Result,
@@ -65,7 +65,7 @@ interface Result {
   readonly status?: number; // default: 0
 }
 
-/** Creates a command from its table and its action. @param act Returns the result, or the exit status after {@link tell}. */
+/** Creates a command from its table and its action. @param act Returns the result, or the exit status after {@link printResult}. */
 export function defineCommand<Option extends string, Operand extends string>(
   { options, ...described }: Described & {
     readonly operands: Readonly<Record<Operand, string>>;
@@ -83,10 +83,10 @@ export function defineCommand<Option extends string, Operand extends string>(
     return await explain(spec, io, async () => {
       const given = readArguments(spec, args);
       if (given === "help") return showHelp(usage, io);
-      failed = (error) => tell(given, io, { value: { error }, text: "" });
+      failed = (error) => printResult(given, io, { value: { error }, text: "" });
       const done = await act(given, io);
       if (typeof done === "number") return done;
-      tell(given, io, done);
+      printResult(given, io, done);
       return done.status ?? 0;
     }, (message) => failed(message));
   });
@@ -170,7 +170,8 @@ function showHelp(usage: string, io: CommandIo): number {
   return 0;
 }
 
-function formatUsage(
+/** Returns the text of `--help`. */
+export function formatUsage(
   { name, summary, details = [], operands, options, commands }: CommandSpec,
 ): string {
   const words = Object.keys(operands).map((operand) => ` ${operandWord(operand)}`).join("");

@@ -90,8 +90,8 @@ export function optional<T>(required: Key<T>): Key<T | undefined> {
   return { ...required, absent: { value: undefined }, emptyIsAbsent: !required.secret };
 }
 
-/** Declares an optional key whose invalid value counts as absent, with a warning. @param holds What applies then. */
-export function unlessUnfit<T>(required: Key<T>, holds: string): Key<T | undefined> {
+/** Declares an optional key whose invalid value counts as absent, with a warning. @param instead What applies then. */
+export function unlessUnfit<T>(required: Key<T>, instead: string): Key<T | undefined> {
   const fits = (text: string) =>
     attempt(
       () => ({ value: required.parse(text, { workingDirectory: "/" }) }),
@@ -101,7 +101,7 @@ export function unlessUnfit<T>(required: Key<T>, holds: string): Key<T | undefin
   return {
     ...optional(required),
     parse: (text) => fits(text)?.value,
-    doubt: (text) => fits(text) === undefined ? `not ${required.type}, ${holds}` : required.doubt?.(text),
+    doubt: (text) => fits(text) === undefined ? `not ${required.type}; ${instead}` : required.doubt?.(text),
   };
 }
 
@@ -155,7 +155,9 @@ export function integer(
     json: { type: "integer", minimum: min, maximum: max, pattern: "[+-]?[0-9]{1,15}" },
     doubt: (found) =>
       isZero(found)
-        ? `0 is ${zero} to the Java service, here ${ours}${unit === undefined ? "" : ` ${unit}`} holds`
+        ? `0 means ${zero} in the Java service; this service uses ${ours}${
+          unit === undefined ? "" : ` ${unit}`
+        }`
         : undefined,
   });
 }
@@ -211,7 +213,10 @@ export function oneOf<const T extends string>(words: readonly T[], options: Opti
     (found) =>
       words.find((word) => word.toLowerCase() === found.toLowerCase()) ??
         (found === "" ? ours : undefined) ?? fail(type),
-    { json: { type: "string", words }, doubt: (found) => found === "" ? `empty, ${ours} holds` : undefined },
+    {
+      json: { type: "string", words },
+      doubt: (found) => found === "" ? `empty; the service uses ${ours}` : undefined,
+    },
   );
 }
 
@@ -226,7 +231,7 @@ export function list(options: Options<readonly string[]>): Key<readonly string[]
     doubt(found) {
       const names = splitList(found);
       const twice = names.find((name, index) => names.indexOf(name) !== index);
-      return twice === undefined ? undefined : `${twice} is there twice, the first counts`;
+      return twice === undefined ? undefined : `${twice} appears twice; the first one applies`;
     },
   });
 }

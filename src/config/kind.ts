@@ -170,7 +170,7 @@ export function requireHttps(
 ): void {
   if (URL.parse(address)?.protocol !== "http:") return;
   if (isThisMachine(new URL(address).hostname)) {
-    reader.warn(prefix + key, "not encrypted, which will do within this machine", address);
+    reader.warn(prefix + key, "not encrypted; acceptable only on this machine", address);
   } else if (permitted) {
     const expected =
       "anyone on the network path can read passwords and tokens, and can impersonate the server";

@@ -40,7 +40,7 @@ export function parseProperties(
     }
     const earlier = entries.get(key);
     if (earlier !== undefined) {
-      const expected = `is also set in line ${earlier.line}; this line counts`;
+      const expected = `is also set in line ${earlier.line}; this line applies`;
       diagnostics.push({ severity: "warning", file, line, key, expected });
       entries.delete(key);
     }

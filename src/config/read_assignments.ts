@@ -30,7 +30,7 @@ export interface ExpressionConfig {
   readonly origin: Origin;
 }
 
-/** Expressions of authentication.md 6, `@file` resolved. */
+/** Expressions of credentials.md 6, `@file` resolved. */
 export interface AssignmentsConfig {
   readonly identity: ExpressionConfig | undefined;
   readonly uid: ExpressionConfig | undefined;
@@ -69,7 +69,7 @@ export async function readOthers(
   return read.flat();
 }
 
-/** Returns an expression's text, or the content of `@file` (authentication.md 6.1). */
+/** Returns an expression's text, or the content of `@file` (credentials.md 6.1). */
 async function readExpression(
   reader: KeyReader,
   key: string,

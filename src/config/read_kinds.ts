@@ -59,7 +59,7 @@ async function javaNames(list: KindList): Promise<ReadonlySet<string>> {
 class ListedReader {
   readonly used = new Set<string>(); // names in the order, or members
   readonly #classes: ReadonlyMap<string, { readonly entry: KindEntry; readonly as: string }>;
-  /** Implied classes by name (authentication.md 1.2, rest-api.md 3.8). */
+  /** Implied classes by name (credentials.md 1.2, rest-api.md 3.8). */
   readonly #defaults: ReadonlyMap<string, string>;
 
   constructor(
@@ -142,7 +142,7 @@ function namesOf(className: string, { names = [] }: Pick<ClassUse, "names">): [s
   return names.map((name) => [name, className]);
 }
 
-/** Reads attribute sources (authentication.md 7.3). */
+/** Reads attribute sources (credentials.md 7.3). */
 export const readAttributes = chainReader("attributes", ATTRIBUTES);
 
 /** Reads dynamic sources. */
@@ -229,8 +229,8 @@ function checkLogins(
   );
   const silent = named.filter(({ kind }) => kind.tellsAcr !== true);
   if (silent.length > 0 && (logins.methods.length > 0 || silent.length === named.length)) {
-    const expected = `nobody gets in by ${silent.map(({ config }) => config.name).join(", ")}, which ` +
-      "tell no class of the login, expected methods that do";
+    const expected = `no login by ${silent.map(({ config }) => config.name).join(", ")} meets it: ` +
+      "expected methods that report the authentication context class (acr)";
     reader.warn(`${prefix}requiredAcr`, expected, logins.requiredAcr.join(" "));
   }
 }

@@ -28,19 +28,19 @@ const JAVAS = [
   "container.client.digitalSigningEnabled",
 ];
 
-/** Reads the gateway (authentication.md 9). */
+/** Reads the gateway (credentials.md 9). */
 export const readGateway = readerOf(GATEWAY, (keys, reader) => {
   const enable = "container.security.gateway.enable";
   if (keys.enabled && keys.trustedPeers.length === 0) {
     const expected =
-      "expected container.security.gateway.trustedPeers too, without it no gateway's headers count; or false, if there is no gateway";
+      "expected container.security.gateway.trustedPeers too, without which the service accepts no gateway headers; or false, if there is no gateway";
     reader.warn(enable, expected, "true");
   }
   const javas = reader.entry(enable) === undefined && JAVAS.find((key) => reader.entry(key) !== undefined);
   if (javas) {
     reader.warn(
       javas,
-      `a key of the Java service, which takes ${enable} for true if it is left out: here false holds`,
+      `a key of the Java service, where ${enable} is true by default; in this service it is false`,
     );
   }
   if (keys.enabled && keys.certificate !== undefined) {
@@ -49,7 +49,7 @@ export const readGateway = readerOf(GATEWAY, (keys, reader) => {
   return { gateway: keys };
 });
 
-/** Reads token settings (authentication.md 4). */
+/** Reads token settings (credentials.md 4). */
 export const readIssuedTokens = readerOf(ISSUED_TOKENS, (keys, reader) => {
   const { trustedIssuerCert, trustedLocalIssuer, ...rest } = keys;
   const { lifetimeSeconds: lifetime, maxLifetimeSeconds } = rest;
@@ -84,7 +84,7 @@ export const readThrottling = readerOf(THROTTLING, (keys, reader) => {
   return { throttling: keys };
 });
 
-/** Reads settings of outgoing connections (authentication.md 5.1). */
+/** Reads settings of outgoing connections (credentials.md 5.1). */
 export const readOutgoing = readerOf(CLIENT, (keys, reader) => {
   if (keys.hostnameChecking !== "FAIL") {
     const expected =

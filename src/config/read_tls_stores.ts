@@ -42,7 +42,7 @@ function warnOfProviders(
   const asked = authenticators.find((authenticator) => "address" in authenticator);
   if (asked === undefined || truststore?.revocation?.mode !== "REQUIRE") return;
   const expected =
-    `minded for clients and daemons, but not for ${asked.name}: identity providers are trusted without revocation lists`;
+    `the service checks revocation lists for clients and daemons, but not for ${asked.name} and other identity providers`;
   reader.warn(`${TRUSTSTORE.prefix}crlMode`, expected, "REQUIRE");
 }
 
@@ -83,7 +83,7 @@ function readRevocation(
   if (mode === "IGNORE") return undefined;
   if (WITHOUT_LISTS.includes(prefix)) {
     if (mode === "REQUIRE") {
-      const expected = "revocation lists are minded for clients and daemons only, expected IGNORE";
+      const expected = "the service checks revocation lists for clients and daemons only, expected IGNORE";
       reader.error(`${prefix}crlMode`, expected, mode);
     }
     return undefined;

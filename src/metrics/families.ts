@@ -17,25 +17,25 @@ export const FAMILIES = {
   authserver_start_time_seconds: gauge("Start of the process, in seconds since the epoch"),
   authserver_resident_memory_bytes: gauge("Memory of the whole process"),
   authserver_core_up: gauge(
-    "1 if the core answers the supervisor, else 0, and all that only the core knows is missing",
+    "1 if the core answers the supervisor; else 0, and the metrics of the core are missing",
   ),
   authserver_core_generation: gauge(
     "Number of the core in use: 1 after the start, one more after each reload",
   ),
   authserver_worker_restarts_total: counter("Workers that died and were started again", "worker"),
   authserver_event_loop_lag_seconds: gauge(
-    "Longest delay of a timer since the last look, about a second ago",
+    "Longest delay of a timer since the last measurement, about a second ago",
     "worker",
   ),
   authserver_core_stall_seconds: histogram(
-    "How long the event loops of edge and core stood still, looked at 4 times a second, less often while idle",
+    "How long the event loops of edge and core were blocked, measured 4 times a second, less often while idle",
     "worker",
   ),
   authserver_unhandled_rejections_total: counter(
-    "Failures that no code expected; the worker goes on, and the log has an error",
+    "Unhandled promise rejections; the worker continues, and the log has an error",
     "worker",
   ),
-  authserver_config_reloads_total: counter("Attempts to take over a changed configuration", "result"),
+  authserver_config_reloads_total: counter("Attempts to reload a changed configuration", "result"),
   authserver_config_last_reload_success: gauge(
     "1 if the configuration on disk is in use, 0 if the last reload failed",
   ),

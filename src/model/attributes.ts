@@ -1,6 +1,6 @@
 import { groupNames } from "./account_name.ts";
 
-/** Attribute names of every source; files may use any case (authentication.md 7.4). The last two have no use here. */
+/** Attribute names of every source; files may use any case (credentials.md 7.4). The last two have no use here. */
 const STANDARD_ATTRIBUTES = [
   "role",
   "xlogin",
@@ -29,7 +29,7 @@ export interface AttributeSet {
 /** Attributes of an unknown user. */
 export const NO_ATTRIBUTES: AttributeSet = { standard: new Map(), extra: new Map() };
 
-/** Returns a standard attribute's values with its default (authentication.md 7.4). Groups may be colon lists. */
+/** Returns a standard attribute's values with its default (credentials.md 7.4). Groups may be colon lists. */
 export function attributeValues(name: StandardAttribute, values: readonly string[]): AttributeValues {
   const isGroup = name === "group" || name === "supplementaryGroups";
   const allowed = isGroup ? [...new Set(values.flatMap(groupNames))] : values;

@@ -21,7 +21,7 @@ export type Authorization =
     readonly claimant?: string;
     readonly subject?: string; // unverified claim `sub`, if it could be a name
   }
-  /** Header token of Java clients up to 2.2.2: a signature over bytes the client chose (authentication.md 3.8). */
+  /** Header token of Java clients up to 2.2.2: a signature over bytes the client chose (credentials.md 3.8). */
   | {
     readonly kind: "ssh-legacy";
     readonly user: string;

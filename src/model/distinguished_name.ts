@@ -46,7 +46,7 @@ export function parseName(text: string): readonly RelativeName[] {
 }
 
 /**
- * Returns the one form in which equal names are equal (authentication.md 7.9, rest-api.md 2.6): lower case, NFKD.
+ * Returns the one form in which equal names are equal (credentials.md 7.9, rest-api.md 2.6): lower case, NFKD.
  * Folding precedes escaping, so that a full-width comma stays part of its value. @throws {InvalidName}
  */
 export function canonicalDn(text: string): string {

@@ -78,7 +78,7 @@ export const ERRORS = {
   ERR_INTERNAL: { status: 500, text: "Internal error" },
   ERR_INVALID_NAME: { status: 400, text: "Invalid distinguished name" },
   ERR_INVALID_PATH: { status: 400, text: "Invalid path: {diagnostic}" },
-  // authentication.md 1.8 says 403
+  // credentials.md 1.8 says 403
   ERR_INVALID_PREFERENCES: { status: 403, text: "User preferences must have the form key:value,key:value" },
   ERR_INVALID_REQUEST: { status: 400, text: "{text}" },
   ERR_INVALID_TOKEN_REQUEST: { status: 400, text: "{text}" },

@@ -39,7 +39,7 @@ export interface Capability {
   readonly access: "read" | "all"; // `all`: reading and every other operation
 }
 
-/** Returns the authenticated role: with an account `user` by default (authentication.md 7.1), save in tokens and for absent owners. */
+/** Returns the authenticated role: with an account `user` by default (credentials.md 7.1), save in tokens and for absent owners. */
 export function decidedRole({ uid, role, issuedToken, absent }: Identity): string | undefined {
   return role ?? (uid === undefined || issuedToken !== undefined || absent ? undefined : "user");
 }

@@ -7,7 +7,7 @@ const MULTIPLIERS: ReadonlyMap<string, number> = new Map([["k", 1024], ["m", 102
 
 const MAX_LENGTH = 100;
 
-/** Parses `10M`, `10 MB/s` or `250000` to bytes per second, by powers of 1024 (authentication.md 7.8). `0`: no limit. */
+/** Parses `10M`, `10 MB/s` or `250000` to bytes per second, by powers of 1024 (credentials.md 7.8). `0`: no limit. */
 export function parseRate(text: string): Rate {
   const [, digits, unit] = text.length > MAX_LENGTH
     ? []

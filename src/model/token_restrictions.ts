@@ -14,7 +14,7 @@ export interface TokenRestrictions {
 }
 
 /** Reports whether a token has any restriction. */
-export function isNarrow({ paths, activity, servers, address }: TokenRestrictions): boolean {
+export function isRestricted({ paths, activity, servers, address }: TokenRestrictions): boolean {
   return [paths, activity, servers, address].some((bound) => bound !== undefined);
 }
 
@@ -34,7 +34,7 @@ export function includesServer({ servers }: TokenRestrictions, name: string): bo
 }
 
 /** Returns the restrictions of a derived token, or the name of the parameter that exceeds the inherited ones. */
-export function narrowed(
+export function restricted(
   before: TokenRestrictions,
   asked: TokenRestrictions,
 ): TokenRestrictions | "path" | "activity" | "server" | "address" {

@@ -43,7 +43,7 @@ const FIRST_PAUSE_MS = 1_000; // first pause in milliseconds; doubles up to the 
 const LONGEST_PAUSE_MS = 30_000;
 
 /**
- * Health of another system (authentication.md 5.5). After a connection, an unusable response counts only
+ * Health of another system (credentials.md 5.5). After a connection, an unusable response counts only
  * against its credential, so that a token that crashes a provider locks nobody out. The system is down when
  * connections fail, or when three credentials from two addresses failed in a row. Then a trial follows after
  * a second, with doubling pauses up to half a minute; if connections work, other addresses may try meanwhile.

@@ -49,7 +49,7 @@ function* pieces(asked: Asked, listing: Listing): Generator<string, void> {
   yield markup`${trail.length > 1 && trailLinks(trail)}
 ${noteOf(share.note)}
 <p><a class="button" href="?view=zip" rel="nofollow">${SAYS.zip}</a></p>
-${upload !== undefined && bringing(upload)}
+${upload !== undefined && uploadSection(upload)}
 `.toString(language);
   for (const piece of entryTable(listing, { previews: !share.counted })) yield piece.toString(language);
   yield markup`<p>${SAYS.muchData}</p>
@@ -88,11 +88,11 @@ ${more}
 }
 
 /** Returns the upload section; its list of uploads also serves drag and drop. */
-export function bringing(upload: UploadTarget): Markup {
+export function uploadSection(upload: UploadTarget): Markup {
   return section(
     "bring",
-    SAYS.bring,
-    markup`<p class="quiet">${upload.taken === "ask" ? SAYS.bringAndAsk : SAYS.bringAndLeave}</p>
+    SAYS.upload,
+    markup`<p class="quiet">${upload.taken === "ask" ? SAYS.uploadAndAsk : SAYS.uploadAndLeave}</p>
 ${uploadFields(upload)}
 <p id="anew" hidden><a href="?">${SAYS.anew}</a></p>`,
   );

@@ -36,15 +36,15 @@ ${uploadFields(view)}
 }
 
 /** Serves `PUT /shared/<server>/<id>/<name>`: stores a file for a signed-in browser. @throws {ERR_UNAUTHENTICATED | ERR_PAGE_OUTDATED} */
-export async function bringByPage(call: Call, parts: SharingParts): Promise<HttpResponse> {
+export async function uploadByPage(call: Call, parts: SharingParts): Promise<HttpResponse> {
   checkShownToken(call.request.headers.get(FORM_TOKEN_HEADER), browserOf(call, parts).formToken);
   return await upload(call, parts);
 }
 
-/** Serves `POST /shared/<server>/<id>`: as {@link bringByForm}, for a signed-in browser. @throws As {@link bringByPage}. */
-export async function bringByOwnForm(call: Call, parts: SharingParts): Promise<HttpResponse> {
+/** Serves `POST /shared/<server>/<id>`: as {@link uploadByForm}, for a signed-in browser. @throws As {@link uploadByPage}. */
+export async function uploadByOwnForm(call: Call, parts: SharingParts): Promise<HttpResponse> {
   browserOf(call, parts);
-  return await bringByForm(call, parts);
+  return await uploadByForm(call, parts);
 }
 
 /** An expired sign-in can be renewed. */
@@ -54,16 +54,16 @@ function browserOf(call: Call, parts: SharingParts): SignIn {
 }
 
 /** Serves `POST /drop/<server>/<id>`: stores files of the form that browsers without script send. */
-export async function bringByForm(call: Call, parts: SharingParts): Promise<HttpResponse> {
+export async function uploadByForm(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const names = await dropForm(call, parts);
   const { server, id, rest } = Object.fromEntries(call.params);
   const page = call.signIn === undefined ? "rest/access" : "shared";
   const below = rest === undefined ? "" : `/${rest}`;
-  return broughtPage(call, names, `${call.root}${page}/${encodeURIComponent(server ?? "")}/${id}${below}`);
+  return uploadedPage(call, names, `${call.root}${page}/${encodeURIComponent(server ?? "")}/${id}${below}`);
 }
 
 /** Returns the answer to an upload form. @param back Address of the page with the form. */
-export function broughtPage(call: Call, names: readonly string[], back: string): HttpResponse {
+export function uploadedPage(call: Call, names: readonly string[], back: string): HttpResponse {
   return pageResponse(call, {
     title: names.length === 0 ? SAYS.nothing : SAYS.brought.with({ count: names.length }),
     body: markup`<ul>${names.map((name) => markup`<li>${isolated(name)}</li>`)}</ul>

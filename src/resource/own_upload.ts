@@ -10,7 +10,7 @@ import type { DavParts } from "./dav/dav_call.ts";
 
 /**
  * Writes a file of the caller's, whole or in pieces, as an upload to a share (`dropUpload()`).
- * @throws {ERR_INVALID_REQUEST} And as `bringFile()`.
+ * @throws {ERR_INVALID_REQUEST} And as `storeFile()`.
  */
 export async function uploadOwn(
   call: Call,

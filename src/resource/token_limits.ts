@@ -89,7 +89,7 @@ const ALL = "*";
 function below(pattern: string, start: string): string {
   if (pattern === ALL) return `${start}*`;
   if (isRelativePattern(pattern) || staysBelow(pattern, start)) return pattern;
-  throw httpError("ERR_OUTSIDE_LIMITS", "the user's includes cut across the directory of a narrowed token");
+  throw httpError("ERR_OUTSIDE_LIMITS", "the user's includes cut across the directory of a restricted token");
 }
 
 async function absoluteStart(

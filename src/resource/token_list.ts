@@ -8,24 +8,24 @@ import { isoTime } from "../model/clock.ts";
 import { restrictionsOf } from "../model/identity.ts";
 import { HeaderList, type HttpResponse } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
-import { isNarrow } from "../model/token_restrictions.ts";
+import { isRestricted } from "../model/token_restrictions.ts";
 import type { Call } from "./call.ts";
 import { callerName } from "./share/names.ts";
 import { emptyResponse, jsonResponse, textResponse } from "./text_response.ts";
 import { readTokenRequest, type TokenIssuer } from "../authentication/issued_token/issue.ts";
 
-/** Serves `GET /rest/auth/tokens`: the caller's active tokens; a narrowed token sees only itself (rest-api.md 1.11). */
+/** Serves `GET /rest/auth/tokens`: the caller's active tokens; a restricted token sees only itself (rest-api.md 1.11). */
 export async function listTokens(call: Call, registry: TokenRegistry | undefined): Promise<HttpResponse> {
   const own = shownId(call);
   const tokens = await listedTokens(call, kept(registry));
   return jsonResponse({ tokens: tokens.map((token) => tokenEntry(token, own)) });
 }
 
-/** Returns the caller's active tokens; a narrowed token sees only itself. */
+/** Returns the caller's active tokens; a restricted token sees only itself. */
 export async function listedTokens(call: Call, registry: TokenRegistry): Promise<readonly ListedToken[]> {
   const tokens = await registry.list(ownerOf(call));
   const own = shownId(call);
-  return isNarrowed(call) ? tokens.filter(({ id }) => id === own) : tokens;
+  return hasRestrictedToken(call) ? tokens.filter(({ id }) => id === own) : tokens;
 }
 
 /** Serves `DELETE /rest/auth/tokens/<id>`. @throws {ERR_TOKEN_RESTRICTIONS | ERR_NOT_FOUND | ERR_TOKENS_NOT_KEPT} */
@@ -34,7 +34,7 @@ export async function revokeToken(
   registry: Pick<TokenRegistry, "revoke"> | undefined,
 ): Promise<HttpResponse> {
   const id = call.params.get("id") ?? "";
-  if (isNarrowed(call) && id !== shownId(call)) throw endsItselfOnly();
+  if (hasRestrictedToken(call) && id !== shownId(call)) throw endsItselfOnly();
   call.audit({ token: id.slice(0, LONGEST_ID) });
   if (!await kept(registry).revoke(ownerOf(call), id)) {
     throw httpError("ERR_NOT_FOUND", { what: "The token" });
@@ -47,7 +47,7 @@ export async function revokeTokens(
   call: Call,
   registry: Pick<TokenRegistry, "revokeAll"> | undefined,
 ): Promise<HttpResponse> {
-  if (isNarrowed(call)) throw endsItselfOnly();
+  if (hasRestrictedToken(call)) throw endsItselfOnly();
   const ended = await kept(registry).revokeAll(ownerOf(call));
   call.audit({ ended });
   return jsonResponse({ ended });
@@ -92,8 +92,8 @@ function shownId({ caller }: Call): string | undefined {
   return caller.kind === "anonymous" ? undefined : caller.identity.issuedToken?.family?.id;
 }
 
-function isNarrowed({ caller }: Call): boolean {
-  return isNarrow(restrictionsOf(caller));
+function hasRestrictedToken({ caller }: Call): boolean {
+  return isRestricted(restrictionsOf(caller));
 }
 
 function endsItselfOnly(): Error {

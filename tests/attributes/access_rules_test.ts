@@ -3,7 +3,7 @@ import { type AccessService, mayAccess } from "../../src/attributes/access_rules
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"];
 
-/** Methods each role may use; the table of authentication.md 8.2 and rest-api.md 1.7, written out. */
+/** Methods each role may use; the table of credentials.md 8.2 and rest-api.md 1.7, written out. */
 const TABLE: Readonly<Record<AccessService, Readonly<Record<string, readonly string[]>>>> = {
   auth: {
     banned: [],

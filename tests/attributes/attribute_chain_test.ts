@@ -42,7 +42,7 @@ function chain(policy: CombiningPolicy, links: readonly ChainLink[], log = SILEN
   return new AttributeChain({ name: "chain", links: withAutomaticSource(links, policy), policy, log });
 }
 
-// The worked example of authentication.md 7.7.
+// The worked example of credentials.md 7.7.
 const XUUDB = attributeSet({ role: ["user"], xlogin: ["a1001", "a1002"], group: ["hpc"] });
 const FILE = attributeSet({ role: ["user", "admin"], group: ["proj1", "proj2"] }, {
   "uftpd.ALPHA.group": ["fast"],

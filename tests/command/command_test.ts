@@ -3,7 +3,7 @@ import {
   CommandFailed,
   defineCommand,
   defineCommands,
-  tell,
+  printResult,
   textTable,
   WrongUsage,
 } from "../../src/command/command.ts";
@@ -27,7 +27,7 @@ const greet = defineCommand(
     if (whom === "me") throw new WrongUsage("Expected somebody else");
     if (whom === "bug") throw new TypeError("a defect");
     const said = `${given.text("words")} ${whom}${given.flag("loud") ? "!" : ""}${given.text("after") ?? ""}`;
-    tell(given, io, { value: { said }, text: `${said}\n` });
+    printResult(given, io, { value: { said }, text: `${said}\n` });
     return Promise.resolve(0);
   },
 );

@@ -54,7 +54,9 @@ const STARTS: Record<string, JavaStart> = {
   },
   "with a port that is none, as it has no use for it": {
     lines: ["authservice.server.HPC.port=abc"],
-    warnings: ["port = abc: not a port number from 1 to 65535, the daemon's word holds"],
+    warnings: [
+      "port = abc: not a port number from 1 to 65535; the service uses the port that the daemon reports",
+    ],
     check: ({ servers }) => assert.equal(servers[0]?.instances[0]?.port, undefined),
   },
   "with a gap in the numbers of daemons, and those before it": {
@@ -79,7 +81,7 @@ const STARTS: Record<string, JavaStart> = {
   },
   "with keys of daemons that are asked each time": {
     lines: [`${REST}.SSHKEY.updateInterval=0`],
-    warnings: ["0 is to ask for each login to the Java service, here 600 seconds holds"],
+    warnings: ["0 means a request for each login in the Java service; this service uses 600 seconds"],
   },
   "with tokens for longer than they may last": {
     lines: ["container.security.rest.jwt.lifetime=90000"],
@@ -94,13 +96,13 @@ const STARTS: Record<string, JavaStart> = {
       `${SOURCES}.FILE.matching=`,
     ],
     files: { "conf/map.json": "{}" },
-    warnings: ["FILE.matching = : empty, strict holds"],
+    warnings: ["FILE.matching = : empty; the service uses strict"],
   },
   "without a word of a gateway": {
     lines: ["container.security.sessionsEnabled=true"],
     warnings: [
       "sessionsEnabled: ignored",
-      "sessionsEnabled: a key of the Java service, which takes container.security.gateway.enable for true if it is left out: here false holds",
+      "sessionsEnabled: a key of the Java service, where container.security.gateway.enable is true by default; in this service it is false",
     ],
     check: ({ gateway }) => assert.equal(gateway.enabled, false),
   },
@@ -131,8 +133,8 @@ const STARTS: Record<string, JavaStart> = {
   "with no time limits": {
     lines: ["container.client.http.socket.timeout=0", "container.client.http.connection.timeout=0"],
     warnings: [
-      "0 is no limit to the Java service, here 20000 milliseconds holds",
-      "0 is no limit to the Java service, here 10000 milliseconds holds",
+      "0 means no limit in the Java service; this service uses 20000 milliseconds",
+      "0 means no limit in the Java service; this service uses 10000 milliseconds",
     ],
     check: ({ outgoing }) =>
       assert.deepEqual([outgoing.timeoutMs, outgoing.connectTimeoutMs], [20_000, 10_000]),
@@ -159,11 +161,11 @@ const STARTS: Record<string, JavaStart> = {
   },
   "with a name twice in an order": {
     lines: [`${REST}.order=SSHKEY SSHKEY`],
-    warnings: ["SSHKEY is there twice, the first counts"],
+    warnings: ["SSHKEY appears twice; the first one applies"],
     check: ({ authentication }) =>
       assert.deepEqual(authentication.authenticators.map(({ name }) => name), ["SSHKEY"]),
   },
-  "with class and address of an OIDC server alone": {
+  "with class and address of an identity provider alone": {
     lines: OAUTH,
     warnings: [
       "users are known by the e-mail address that the server tells, expected " +
@@ -176,15 +178,15 @@ const STARTS: Record<string, JavaStart> = {
         "UID=%email",
       ),
   },
-  "with an OIDC server on this machine without TLS": {
+  "with an identity provider on this machine without TLS": {
     lines: [
       ...OAUTH.slice(0, 2),
       `${REST}.OAUTH.address=http://127.0.0.1:8080/userinfo`,
       `${REST}.OAUTH.identityAssign="UID="+sub`,
     ],
-    warnings: ["not encrypted, which will do within this machine", "tokens that others got"],
+    warnings: ["not encrypted; acceptable only on this machine", "tokens that others got"],
   },
-  "with an OIDC server elsewhere without TLS, permitted": {
+  "with an identity provider elsewhere without TLS, permitted": {
     lines: [
       ...OAUTH.slice(0, 2),
       `${REST}.OAUTH.address=http://idp.example/userinfo`,
@@ -195,7 +197,7 @@ const STARTS: Record<string, JavaStart> = {
   },
   "with an XUUDB on this machine without TLS": {
     lines: [...XUUDB, `${SOURCES}.XUUDB.xuudbHost=http://localhost`],
-    warnings: ["not encrypted, which will do within this machine"],
+    warnings: ["not encrypted; acceptable only on this machine"],
     check: ({ attributes: { sources: [source] } }) =>
       assert.equal(source !== undefined && "address" in source && source.address, "http://localhost:34463"),
   },
@@ -226,7 +228,10 @@ Deno.test("loadConfiguration() says which revocation lists are not read", async 
   const { errors } = await loadText(
     withLines([`${issuers}.directoryLocations.1=conf/idp.pem`, `${issuers}.crlMode=REQUIRE`]),
   );
-  assert.match(errors.join("\n"), /minded for clients and daemons only, expected IGNORE/);
+  assert.match(
+    errors.join("\n"),
+    /the service checks revocation lists for clients and daemons only, expected IGNORE/,
+  );
 });
 
 function withLines(lines: readonly string[]): string {

@@ -437,7 +437,7 @@ const WARNINGS: [added: string, message: string][] = [
   [
     "container.security.gateway.enable=true",
     "container.security.gateway.enable = true: expected container.security.gateway.trustedPeers too, " +
-    "without it no gateway's headers count; or false, if there is no gateway",
+    "without which the service accepts no gateway headers; or false, if there is no gateway",
   ],
   ...["0.0.0.0/0", "::/0", "192.0.2.1 128.0.0.0/1", "::ffff:0.0.0.0/96"].map((found): [string, string] => [
     `container.httpServer.proxyProtocol.trustedPeers=${found}`,

@@ -56,8 +56,8 @@ Deno.test("parseProperties() lets the last of equal keys count, and warns", () =
   assert.deepEqual(entries.map(({ key, value }) => [key, value]), [["b", "2"], ["a", "4"]]);
   assert.deepEqual(diagnostics.map(({ severity }) => severity), ["warning", "warning"]);
   assert.deepEqual(diagnostics.map(formatDiagnostic), [
-    "conf/x:3: a: is also set in line 1; this line counts",
-    "conf/x:4: a: is also set in line 3; this line counts",
+    "conf/x:3: a: is also set in line 1; this line applies",
+    "conf/x:4: a: is also set in line 3; this line applies",
   ]);
 });
 

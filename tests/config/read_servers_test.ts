@@ -220,5 +220,5 @@ Deno.test("readServers() warns of a class of login that no method of a server te
     ...daemon("A"),
     "authservice.server.A.requiredAcr=mfa",
   );
-  assert.match(warnings.join("\n"), /requiredAcr = mfa: nobody gets in by SSHKEY, which tell no class/);
+  assert.match(warnings.join("\n"), /requiredAcr = mfa: no login by SSHKEY meets it/);
 });

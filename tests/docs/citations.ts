@@ -15,14 +15,14 @@ const PAGES: ReadonlyMap<string, string> = new Map([
   ["specification", "protocol/specification.md"],
   ["rest-api.md", "protocol/rest-api.md"],
   ["daemon-protocol.md", "protocol/daemon-protocol.md"],
-  ["authentication.md", "protocol/authentication.md"],
-  ["protocol/authentication.md", "protocol/authentication.md"],
+  ["credentials.md", "protocol/credentials.md"],
+  ["protocol/credentials.md", "protocol/credentials.md"],
 ]);
 
 const NUMBER = String.raw`\d+(?:\.\d+)*`;
 const MORE = String.raw`(?:, (?:and )?| and | to )`;
 
-/** `rest-api.md 2.6, steps 3 and 5`, `authentication.md 5.1 to 5.3`, `daemon-protocol.md, appendix`, `rest-api.md D34`. */
+/** `rest-api.md 2.6, steps 3 and 5`, `credentials.md 5.1 to 5.3`, `daemon-protocol.md, appendix`, `rest-api.md D34`. */
 const SECTIONS = new RegExp(
   String
     .raw`(?<![\w/-])(specification|[a-z/-]+\.md)(?:,? (appendix)| (D\d+)| (${NUMBER}(?:${MORE}${NUMBER})*)` +

@@ -47,13 +47,13 @@ Deno.test("citationsIn() finds every form of citation, with its line", () => {
   const source = [
     "/** A name (rest-api.md 2.6, steps 3 and 5). */",
     "/**",
-    " * Text (specification 2.1, rule 3; protocol/authentication.md 5.1 to 5.3,",
+    " * Text (specification 2.1, rule 3; protocol/credentials.md 5.1 to 5.3,",
     " * 10.15). More (daemon-protocol.md,",
     " * appendix), and rest-api.md",
     " * 1.7, right column; RFC 9110, 14.1.",
     " */",
     '// (D28), rest-api.md D34, design decisions "Anonymous" and "status", design notes 4 and 8',
-    "const limit = authentication.md5(2.6);",
+    "const limit = credentials.md5(2.6);",
     "/** Elsewhere (design.md 7). */",
   ].join("\n");
   assert.deepEqual(
@@ -63,9 +63,9 @@ Deno.test("citationsIn() finds every form of citation, with its line", () => {
       "1 protocol/rest-api.md 2.6/3",
       "1 protocol/rest-api.md 2.6/5",
       "10 design.md 7",
-      "3 protocol/authentication.md 10.15",
-      "3 protocol/authentication.md 5.1",
-      "3 protocol/authentication.md 5.3",
+      "3 protocol/credentials.md 10.15",
+      "3 protocol/credentials.md 5.1",
+      "3 protocol/credentials.md 5.3",
       "3 protocol/specification.md 2.1",
       "3 protocol/specification.md 2.1/3",
       "4 protocol/daemon-protocol.md Appendix",

@@ -12,7 +12,7 @@ import {
 } from "../../src/model/distinguished_name.ts";
 import { CHARACTER } from "../fixtures/character.ts";
 
-/** Text, and its canonical DN as authentication.md 7.9 and rest-api.md 2.6 give it. */
+/** Text, and its canonical DN as credentials.md 7.9 and rest-api.md 2.6 give it. */
 const FORMS: readonly (readonly [string, string])[] = [
   ["", ""],
   ["CN=Ann Example, OU=Lab 2, O=Site-A, C=DE", "cn=ann example,ou=lab 2,o=site-a,c=de"],

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { addressInRange, rangeWithin } from "../../src/model/address.ts";
 import {
   includesServer,
-  isNarrow,
+  isRestricted,
   isWithinPaths,
-  narrowed,
+  restricted,
   type TokenRestrictions,
 } from "../../src/model/token_restrictions.ts";
 
@@ -15,18 +15,18 @@ const BEFORE: TokenRestrictions = {
   address: "192.0.2.0/24",
 };
 
-Deno.test("narrowed() takes what is asked for where there is less of it, and keeps the rest", () => {
-  assert.deepEqual(narrowed({}, {}), {});
-  assert.deepEqual(narrowed({}, BEFORE), BEFORE);
-  assert.deepEqual(narrowed(BEFORE, {}), BEFORE);
+Deno.test("restricted() takes what is asked for where there is less of it, and keeps the rest", () => {
+  assert.deepEqual(restricted({}, {}), {});
+  assert.deepEqual(restricted({}, BEFORE), BEFORE);
+  assert.deepEqual(restricted(BEFORE, {}), BEFORE);
   const less: TokenRestrictions = {
     paths: ["/data/run7/a/"],
     activity: "read",
     servers: ["TWO"],
     address: "192.0.2.7",
   };
-  assert.deepEqual(narrowed(BEFORE, less), less);
-  assert.deepEqual(narrowed(BEFORE, { activity: "read" }), { ...BEFORE, activity: "read" });
+  assert.deepEqual(restricted(BEFORE, less), less);
+  assert.deepEqual(restricted(BEFORE, { activity: "read" }), { ...BEFORE, activity: "read" });
 });
 
 const WIDER: readonly (readonly [TokenRestrictions, string])[] = [
@@ -41,8 +41,8 @@ const WIDER: readonly (readonly [TokenRestrictions, string])[] = [
 ];
 
 for (const [asked, what] of WIDER) {
-  Deno.test(`narrowed() does not widen by ${JSON.stringify(asked)}`, () =>
-    assert.equal(narrowed(BEFORE, asked), what));
+  Deno.test(`restricted() does not widen by ${JSON.stringify(asked)}`, () =>
+    assert.equal(restricted(BEFORE, asked), what));
 }
 
 Deno.test("a path lies in a directory, not beside it", () => {
@@ -54,7 +54,7 @@ Deno.test("a path lies in a directory, not beside it", () => {
   }
   assert.ok(isWithinPaths({}, "/anything"));
   assert.ok(includesServer({}, "HPC") && includesServer(BEFORE, "HPC") && !includesServer(BEFORE, "THREE"));
-  assert.ok(!isNarrow({}) && isNarrow({ activity: "all" }));
+  assert.ok(!isRestricted({}) && isRestricted({ activity: "all" }));
 });
 
 Deno.test("rangeWithin() agrees with addressInRange(), and takes nothing for what is no range", () => {

@@ -929,16 +929,16 @@ export const ATTACKS: readonly Breakage[] = [
   },
   {
     rows: [
-      "Reaching by a page or another route what a narrowed token or a server's login requirements exclude",
+      "Reaching by a page or another route what a restricted token or a server's login requirements exclude",
     ],
-    broken: "a narrowed token lists every directory to choose what to share",
+    broken: "a restricted token lists every directory to choose what to share",
     file: "src/pages/own_shares/browse_page.ts",
     change: instead('checkTokenUse(call, directory, "READ");', ""),
     tests: ["tests/attack/restrictions_on_routes_test.ts"],
   },
   {
     rows: [
-      "Reaching by a page or another route what a narrowed token or a server's login requirements exclude",
+      "Reaching by a page or another route what a restricted token or a server's login requirements exclude",
     ],
     broken: "the page of servers lists shares of a server that does not accept the login",
     file: "src/pages/status_page.ts",

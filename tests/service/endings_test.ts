@@ -1,5 +1,5 @@
 /**
- * What ends when something ends: walks the table in docs/security.md. Each row names what ends, each cell within what time
+ * How long access lasts after a change: walks the table in docs/security.md. Each row names what ends, each cell within what time
  * that ends something else; a row or a cell that nobody tries here fails.
  */
 import assert from "node:assert/strict";
@@ -226,7 +226,7 @@ async function possessionsOf({ shown, browser, token: given }: Login): Promise<P
         return reply.status === 200 &&
           await isKnown({ headers: { Authorization: `Bearer ${access_token}` } });
       }],
-      ["Shares made before", async () => (await send(`/rest/access/HPC/${shareId}/ten.txt`)).status === 200],
+      ["Existing shares", async () => (await send(`/rest/access/HPC/${shareId}/ten.txt`)).status === 200],
       ["Kept connections", () => isKnown(kept)],
       ["Transfers in progress", download.finish],
     ]),
@@ -344,7 +344,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     login: byProvider,
     end: logOut,
   },
-  "group left at the provider": {
+  "group removed at the provider": {
     login: byProvider,
     end: () => Promise.resolve(at.provider.groups = ["others"]),
     restore: () => at.provider.groups = ["hpc"],
@@ -373,7 +373,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
       await other?.close();
     },
   },
-  "role taken away in the map": {
+  "role removed from the map file": {
     login: byPassword,
     async end() {
       await at.site.replace("conf/mapfile.json", "{}");
@@ -405,7 +405,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     end: () => Promise.resolve(renewed({ ...at.material, clients: { anchors: [authority.certificate] } })),
     restore: () => renewed(at.material),
   },
-  "share ended": {
+  "share deleted": {
     login: byPassword,
     end: ({ shareId }) => send(`/rest/share/HPC/${shareId}`, { as: ALICE, method: "DELETE" }),
   },
@@ -515,7 +515,7 @@ const WITHIN: Readonly<Record<string, number | "never">> = {
   "2 seconds": 0,
   "10 minutes": 601_000,
   "8 hours": 8 * HOUR,
-  "go on": "never",
+  "continue": "never",
 };
 
 /** The rows of the table, each with its cells by the titles of the columns. */
@@ -523,7 +523,7 @@ async function table(): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>
   const page = await Deno.readTextFile(new URL("../../docs/security.md", import.meta.url));
   const lines = page.split("\n").filter((line) => line.startsWith("|"));
   const cellsOf = (line: string) => line.split("|").slice(1, -1).map((cell) => cell.trim());
-  const first = lines.findIndex((line) => line.startsWith("| What ends "));
+  const first = lines.findIndex((line) => line.startsWith("| Change "));
   const [, ...titles] = cellsOf(lines[first] ?? "");
   const rows = lines.slice(first + 2).map(cellsOf).filter(({ length }) => length === titles.length + 1);
   return new Map(

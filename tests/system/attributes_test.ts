@@ -1,4 +1,4 @@
-/** From name to attributes to what the daemon is told (authentication.md 7, 8). */
+/** From name to attributes to what the daemon is told (credentials.md 7, 8). */
 import assert from "node:assert/strict";
 import { startXuudb } from "../attributes/xuudb/xuudb_simulator.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
@@ -40,7 +40,7 @@ const byKey = (): Question => ({
   headers: { Authorization: `Bearer ${userToken("alice", "user_ed25519")}` },
 });
 
-/** The worked example of authentication.md 7.7. */
+/** The worked example of credentials.md 7.7. */
 const EXAMPLE = {
   [ALICE_DN]: { role: ["user", "admin"], group: ["proj1", "proj2"], "uftpd.HPC.group": "fast" },
 };

@@ -1,4 +1,4 @@
-/** Every method of authentication through HTTPS, in one service (authentication.md 1 to 6, 9). */
+/** Every method of authentication through HTTPS, in one service (credentials.md 1 to 6, 9). */
 import assert from "node:assert/strict";
 import { basicHeader } from "../identity_provider/unity_provider.ts";
 import type { Question } from "./ask.ts";

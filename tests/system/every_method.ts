@@ -19,7 +19,7 @@ export function authenticatorProperties(
   );
 }
 
-/** A claim of being `user`, as clients make it (authentication.md 3.7). */
+/** A claim of being `user`, as clients make it (credentials.md 3.7). */
 export function userToken(
   user: string,
   key: string,

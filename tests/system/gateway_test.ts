@@ -1,4 +1,4 @@
-/** Behind a gateway (authentication.md 1.9, 9; rest-api.md 1.6). */
+/** Behind a gateway (credentials.md 1.9, 9; rest-api.md 1.6). */
 import assert from "node:assert/strict";
 import { createHash, createPrivateKey, sign } from "node:crypto";
 import { createAuthority } from "../pki/authority.ts";

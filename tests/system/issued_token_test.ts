@@ -1,4 +1,4 @@
-/** Tokens that the service issues (authentication.md 4). */
+/** Tokens that the service issues (credentials.md 4). */
 import assert from "node:assert/strict";
 import { createPrivateKey } from "node:crypto";
 import { signToken } from "../authentication/sign_token.ts";

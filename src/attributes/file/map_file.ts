@@ -42,7 +42,7 @@ const NAMES = {
 /** Names of standard attributes, for messages. */
 export const ATTRIBUTE_NAMES = Object.keys(NAMES);
 
-/** Case-insensitive (authentication.md 7.5). */
+/** Case-insensitive (credentials.md 7.5). */
 const STANDARD_NAMES: ReadonlyMap<string, StandardAttribute> = new Map(
   Object.entries(NAMES).map(([name, standard]) => [name.toLowerCase(), standard]),
 );
@@ -147,7 +147,7 @@ function attribute(key: string, { name, line, value }: JsonMember, report: Repor
     if (item.kind === "string") values.push(item.text.trim());
     else if (item.kind === "number" && /(?:^|\.)rateLimit$/.test(name)) {
       values.push(item.text);
-      const expected = `counts as bytes per second, expected a text such as "${item.text}" in quotes`;
+      const expected = `used as bytes per second, expected a text such as "${item.text}" in quotes`;
       report({
         severity: "warning",
         line: item.line,

@@ -91,7 +91,7 @@ function inspect(entry: MapEntry, { name, values, line }: MapAttribute, report: 
     }
     const twin = `uftpd.${server.server}.${server.suffix}`;
     if (name !== twin && entry.attributes.some((other) => other.name === twin)) {
-      warn(`not used, ${twin} holds`);
+      warn(`not used; ${twin} applies`);
     }
   }
   for (const found of values) {

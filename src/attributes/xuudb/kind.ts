@@ -57,7 +57,7 @@ async function probe(config: XuudbConfig, parts: ProbeParts): Promise<ProbeAnswe
     : { ok: false, found: `knows a user ${NOBODY.dn}, whom there should not be` };
 }
 
-/** XUUDB (authentication.md 7.6) by SOAP and JSON. */
+/** XUUDB (credentials.md 7.6) by SOAP and JSON. */
 export const xuudb = attributeSourceKind({
   title: "XUUDBAttributeSource (XUUDB) and XUUDBJSONAttributeSource",
   keys: KEYS,

@@ -15,7 +15,7 @@ import { AnswerCache } from "../../model/answer_cache.ts";
 const MEMBERS = new Map([["xlogin", "xlogin"], ["role", "role"], ["projects", "group"]] as const);
 type XuudbRecord = ReadonlyMap<string, string>;
 
-/** Protocol of an XUUDB (authentication.md 7.6). */
+/** Protocol of an XUUDB (credentials.md 7.6). */
 interface WireForm {
   /** @param address Such as `https://xuudb.example:34463`. */
   request(address: string, gcid: string, dn: string): OutgoingRequest;
@@ -109,7 +109,7 @@ interface XuudbOptions extends Pick<RemoteSystemOptions, "clock" | "elapsed" | "
 const LIFETIME_MS = 10_000;
 const CACHE_SIZE = 100;
 
-/** User database of a UNICORE site (authentication.md 7.6); unknown users have no attributes. */
+/** User database of a UNICORE site (credentials.md 7.6); unknown users have no attributes. */
 export class XuudbSource implements AttributeSource {
   readonly name: string;
   readonly #form: WireForm;

@@ -13,7 +13,7 @@ export interface Expression {
   list(variables: Variables): readonly Text[];
 }
 
-/** Compiles an expression or a program (authentication.md 6.2). @throws {InvalidExpression} */
+/** Compiles an expression or a program (credentials.md 6.2). @throws {InvalidExpression} */
 export function compileExpression(source: string): Expression {
   const program = new Compiler(source).program();
   const run = (variables: Variables, asName: boolean) => new Run(source, variables, asName).block(program);
@@ -63,7 +63,7 @@ interface Statement {
 type Block = readonly Statement[];
 
 /**
- * Evaluation of a program, which accesses only the variables (authentication.md 6.3).
+ * Evaluation of a program, which accesses only the variables (credentials.md 6.3).
  * Its methods throw {@link InvalidExpression}.
  */
 class Run {

@@ -3,7 +3,7 @@ import { confusable } from "../../model/confusables.ts";
 import { describeKind, Iteration, List, scalarText, Text, type Value } from "./value.ts";
 
 /**
- * Calls an allowed method (authentication.md 6.2). Offsets count UTF-16 units; `split`, `replace`: literal.
+ * Calls an allowed method (credentials.md 6.2). Offsets count UTF-16 units; `split`, `replace`: literal.
  * @param asName Whether texts of mixed origin are escaped before a method loses their origin.
  * @throws {MethodError}
  */

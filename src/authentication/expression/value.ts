@@ -7,7 +7,7 @@ interface Piece {
 
 /**
  * Text that tracks its external pieces, which cannot add parts to a distinguished name: `"UID=" + email` with
- * `x,O=Admins` gives `UID=x\,O=Admins` (authentication.md 6.3, 10.15).
+ * `x,O=Admins` gives `UID=x\,O=Admins` (credentials.md 6.3, 10.15).
  */
 export class Text {
   readonly #pieces: readonly Piece[];

@@ -5,7 +5,7 @@ import { printable } from "../../model/text.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { isPersonalName } from "../check_identity.ts";
-import { isNarrow, narrowed, type TokenRestrictions } from "../../model/token_restrictions.ts";
+import { isRestricted, restricted, type TokenRestrictions } from "../../model/token_restrictions.ts";
 import { familyWith, type TokenFamily } from "../../model/token_family.ts";
 import { namedUser } from "../account_status.ts";
 import { isValidAt } from "../../model/trust/certificate_facts.ts";
@@ -15,7 +15,7 @@ import { readRestrictions, restrictionsClaim } from "./restrictions.ts";
 import { type Issuer, OwnIssuer } from "./issuer.ts";
 import type { TokenRegistry } from "./token_registry.ts";
 
-/** Token request (authentication.md 4.1). */
+/** Token request (credentials.md 4.1). */
 export interface TokenRequest {
   readonly lifetime?: number; // seconds
   readonly renewable: boolean;
@@ -54,7 +54,7 @@ export function readTokenRequest(query: URLSearchParams): TokenRequest {
     lifetime: lifetime === undefined ? undefined : Number(lifetime),
     renewable: isTrue("renewable"),
     limited: isTrue("limited"),
-    ...(isNarrow(restrictions) && { restrictions }),
+    ...(isRestricted(restrictions) && { restrictions }),
     ...(name !== undefined && { name }),
   };
 }
@@ -108,12 +108,12 @@ export class TokenIssuer {
     // A browser sign-in is the root of its tokens' family: revoking it revokes them, also renewed ones later.
     const signedIn = browser &&
       { id: browser.id, expires: renewableUntil, since: this.options.clock(), root: browser.id, line: [] };
-    const restrictions = narrowed(former?.restrictions ?? {}, request.restrictions ?? {});
+    const restrictions = restricted(former?.restrictions ?? {}, request.restrictions ?? {});
     if (typeof restrictions === "string") {
       const text = `a new token cannot have fewer restrictions (${restrictions})`;
       throw httpError("ERR_TOKEN_RESTRICTIONS", { restrictions: text });
     }
-    const limited = request.limited || isNarrow(restrictions);
+    const limited = request.limited || isRestricted(restrictions);
     const limitedTo = former?.limitedTo ?? (limited ? issuer.name : undefined);
     const times = { now, expires, renewableUntil: request.renewable ? renewableUntil : undefined };
     const claims = {

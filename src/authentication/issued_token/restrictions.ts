@@ -6,7 +6,7 @@ import { isJsonObject } from "../json_object.ts";
 import {
   ACTIVITIES,
   type Activity,
-  isNarrow,
+  isRestricted,
   type TokenRestrictions,
 } from "../../model/token_restrictions.ts";
 
@@ -42,7 +42,7 @@ export function restrictionsInWords({ paths, activity, servers, address }: Token
 export function restrictionsClaim(
   restrictions: TokenRestrictions | undefined,
 ): Record<string, unknown> | undefined {
-  if (restrictions === undefined || !isNarrow(restrictions)) return undefined;
+  if (restrictions === undefined || !isRestricted(restrictions)) return undefined;
   const { paths, activity, servers, address } = restrictions;
   return { path: paths, activity, server: servers, address };
 }

@@ -38,7 +38,7 @@ export interface IssuedTokenOptions {
 }
 
 /**
- * Authenticates tokens of this or a trusted server, before other authenticators (authentication.md 4.2).
+ * Authenticates tokens of this or a trusted server, before other authenticators (credentials.md 4.2).
  * @throws {TypeError | RangeError} If a trusted issuer's certificate is unusable, or the secret too short.
  */
 export function issuedToken(options: IssuedTokenOptions): Authenticator {
@@ -121,7 +121,7 @@ class IssuedTokenAuthenticator implements Authenticator {
     if (!isOwn) return { dn: checkedName(dn), ...identity, issuedToken: facts };
     if (!claims.has("via") && !claims.has("by") && this.#told.get(token.digest) === undefined) {
       this.#told.set(token.digest, true);
-      this.options.log.warn("token from before tokens carried a role: honoured without one", { dn });
+      this.options.log.warn("token of an earlier version has no role: attribute sources decide", { dn });
     }
     const family = await this.#family(token, clientAddress);
     return { dn, ...identity, ...decidedOf(token), issuedToken: { ...facts, family } };

@@ -62,7 +62,7 @@ export class KeySet {
     try {
       await unlessAborted(this.#fetch(), AbortSignal.timeout(WARM_UP_MS));
     } catch (error) {
-      this.parts.log.warn("keys of the issuer not there yet: its tokens are refused for now", { error });
+      this.parts.log.warn("issuer keys not yet available: its tokens are refused for now", { error });
     }
   }
 

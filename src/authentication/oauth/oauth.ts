@@ -66,7 +66,7 @@ class Refused extends InvalidToken {
 
 /**
  * OAUTH: verifies JWTs of a configured issuer (RFC 9068), and asks the provider about other tokens
- * (authentication.md 5.1 to 5.3). Bound tokens require proof of possession (RFC 9449, 8705).
+ * (credentials.md 5.1 to 5.3). Bound tokens require proof of possession (RFC 9449, 8705).
  */
 export class OAuth implements Authenticator {
   readonly name: string;

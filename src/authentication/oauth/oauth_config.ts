@@ -35,7 +35,7 @@ export const KEYS = {
   })),
   address: optional(url({
     help:
-      "Userinfo endpoint of the OIDC server, or its introspection endpoint if validate=true. Not needed with issuer",
+      "Userinfo endpoint of the identity provider, or its introspection endpoint if validate=true. Not needed with issuer",
     schemes: ["https", "http"],
   })),
   jwksUri: optional(url({
@@ -72,10 +72,10 @@ export const KEYS = {
     help: "Private key of this client for private_key_jwt, unencrypted PEM",
     added: true,
   })),
-  clientKeyId: optional(text({ help: "Key id (kid) of clientKey at the OIDC server", added: true })),
+  clientKeyId: optional(text({ help: "Key id (kid) of clientKey at the identity provider", added: true })),
   askAlways: flag({
     help:
-      "Ask the OIDC server about verified tokens as well, to get further claims and detect revoked tokens",
+      "Ask the identity provider about verified tokens as well, to get further claims and detect revoked tokens",
     default: false,
     added: true,
   }),
@@ -103,7 +103,7 @@ export const KEYS = {
   showCertificate: SHOW_CERTIFICATE,
   opaqueTokens: optional(flag({
     help:
-      "Ask the OIDC server about tokens that are not signed JWTs (Keycloak does not issue such tokens); default false with issuer, else true",
+      "Ask the identity provider about tokens that are not signed JWTs (Keycloak does not issue such tokens); default false with issuer, else true",
     added: true,
   })),
   requiredAudience: list({
@@ -133,7 +133,7 @@ export const KEYS = {
   }),
   maxAuthAge: optional(seconds({
     help:
-      "Maximum age of the login at the OIDC server (auth_time), also for browser sessions and tokens of this service",
+      "Maximum age of the login at the identity provider (auth_time), also for browser sessions and tokens of this service",
     min: 1,
     added: true,
   })),
@@ -240,7 +240,10 @@ export async function read(values: Values, place: Place) {
 function checkProvider(values: Values, { reader, prefix }: Place): void {
   const { issuer, address, jwksUri } = values;
   if (issuer === undefined && address === undefined) {
-    reader.error(`${prefix}address`, `missing, expected ${prefix}issuer, or an endpoint of the OIDC server`);
+    reader.error(
+      `${prefix}address`,
+      `missing, expected ${prefix}issuer, or an endpoint of the identity provider`,
+    );
   }
   if (issuer !== undefined && new URL(issuer).search !== "") {
     reader.error(`${prefix}issuer`, "expected a URL without query", issuer);

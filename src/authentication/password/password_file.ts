@@ -7,14 +7,14 @@ import { TimeSlicer } from "../../model/time_slicing.ts";
 import { watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
-import { seekerOf } from "../asker_of.ts";
+import { waiterOf } from "../asker_of.ts";
 import { EntryFingerprints } from "../credential_fingerprint.ts";
 import type { AccountStatus, NamedUser } from "../account_status.ts";
 import { PasswordCheck } from "./password_check.ts";
 import { formatStoredHash } from "./stored_hash.ts";
 import { parsePasswordFile, type PasswordEntry, type PasswordTable } from "./password_table.ts";
 
-/** Opens a watched password file (`FilebasedAuthenticator`, authentication.md 2). @throws If unreadable. */
+/** Opens a watched password file (`FilebasedAuthenticator`, credentials.md 2). @throws If unreadable. */
 export async function passwordFile(
   { name, file, log }: { name: string; file: string; log: Logger },
 ): Promise<Authenticator> {
@@ -36,7 +36,7 @@ export async function passwordFile(
       if (authorization.kind !== "basic") return { kind: "skipped" };
       const { user, password } = authorization;
       const table = watched.current;
-      const entry = await check.entryOf(table, user, password.reveal(), seekerOf(credentials, signal));
+      const entry = await check.entryOf(table, user, password.reveal(), waiterOf(credentials, signal));
       if (entry !== undefined) {
         return {
           kind: "accepted",

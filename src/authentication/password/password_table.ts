@@ -14,7 +14,7 @@ type PasswordLine =
   | { readonly kind: "disabled"; readonly user: string; readonly expected?: string }
   | { readonly kind: "unusable"; readonly expected: string };
 
-/** Parses `username:hash:salt:DN` (specification 2.5, authentication.md 2.1); only the DN is trimmed. */
+/** Parses `username:hash:salt:DN` (specification 2.5, credentials.md 2.1); only the DN is trimmed. */
 export function parsePasswordLine(line: string): PasswordLine {
   if (/^\s*(?:#|$)/.test(line)) return { kind: "nothing" };
   const [user, hash, salt, ...rest] = line.split(":");
@@ -66,7 +66,7 @@ export interface PasswordTable {
 /** A failed check does the work of every cost (see `PasswordCheck`). */
 const MAX_COSTS = 4;
 
-/** Parses a password file. Invalid lines disable their user; a user's last line wins (authentication.md 2.1). */
+/** Parses a password file. Invalid lines disable their user; a user's last line wins (credentials.md 2.1). */
 export async function parsePasswordFile(text: string, file: string): Promise<PasswordTable> {
   const entries = new Map<string, PasswordEntry>();
   const userKeys = new Set<string>();

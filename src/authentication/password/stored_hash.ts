@@ -10,7 +10,7 @@ export interface Md5Hash {
   readonly digest: string; // Lower-case hexadecimal
 }
 
-/** Returns the MD5 of the UTF-8 bytes of both texts (specification 2.5, authentication.md 2.2). */
+/** Returns the MD5 of the UTF-8 bytes of both texts (specification 2.5, credentials.md 2.2). */
 export function md5Digest(salt: string, password: string): string {
   return hash("md5", salt + password, "hex"); // a third of the cost of bytes
 }

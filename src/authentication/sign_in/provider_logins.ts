@@ -174,7 +174,7 @@ export class ProviderLogins {
       return renewed;
     }
     const reason = renewal.kind === "refused" ? renewal.reason : "it names another user";
-    log.info("browser signed out, its provider vouches for the login no more", {
+    log.info("browser signed out: the provider no longer confirms the login", {
       method: kept.identity.via,
       reason,
     });

@@ -194,7 +194,7 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Parses options like OpenSSH (sshd(8), authentication.md 3.9).
+ * Parses options like OpenSSH (sshd(8), credentials.md 3.9).
  * @throws {UnusableKey} If they forbid use here, are unknown or malformed.
  */
 function parseKeyOptions(text: string): AuthorizedKey["conditions"] {

@@ -63,7 +63,7 @@ export class KeyTrial {
   }
 }
 
-/** Key types by algorithm (authentication.md 3.7; `Ed25519`: RFC 9864). */
+/** Key types by algorithm (credentials.md 3.7; `Ed25519`: RFC 9864). */
 const KEY_TYPES: ReadonlyMap<string, SshKeyType> = new Map<string, SshKeyType>([
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"].map((name) => [name, "ssh-rsa"] as const),
   ["ES256", "ecdsa-sha2-nistp256"],
@@ -91,7 +91,7 @@ export function readSshToken(
   return { ...token, user, keyType };
 }
 
-/** Old Java clients' signature over bytes of their choice (authentication.md 3.8). */
+/** Old Java clients' signature over bytes of their choice (credentials.md 3.8). */
 interface LegacyToken {
   readonly user: string;
   readonly signed: Uint8Array;

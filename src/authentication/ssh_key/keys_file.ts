@@ -24,7 +24,7 @@ export interface KeysFile {
 }
 
 /**
- * Parses `user:key line:DN` lines in slices (specification 2.6, authentication.md 3.2). The first and last
+ * Parses `user:key line:DN` lines in slices (specification 2.6, credentials.md 3.2). The first and last
  * colon delimit, so options and comments may contain colons. `#` begins comments.
  */
 export async function parseKeysFile(text: string, file: string): Promise<KeysFile> {

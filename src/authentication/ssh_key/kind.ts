@@ -23,7 +23,7 @@ export const sshKey = authenticatorKind({
       help: "Cache time for these keys",
       default: 600,
       min: 1,
-      zero: "to ask for each login",
+      zero: "a request for each login",
     }),
     certificateAuthorities: optional(path({
       help: "Trusted authorities for OpenSSH certificates: one public key per line, with options before it",
@@ -105,7 +105,8 @@ function checkCertificates(
   { reader, prefix }: Pick<Place, "reader" | "prefix">,
 ): void {
   if (certificateAuthorities === undefined) {
-    const expected = `expected ${prefix}certificateAuthorities too, no certificate counts without`;
+    const expected =
+      `expected ${prefix}certificateAuthorities too, without which the service accepts no certificate`;
     for (const [key, value] of Object.entries({ certificateIdentity, only })) {
       if (value !== undefined) reader.error(prefix + key, expected, value);
     }

@@ -10,7 +10,7 @@ import { watchBytes, type WatchedFile, watchFile } from "../../watch/watched_fil
 import { wholeLines } from "../../watch/whole_lines.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import type { AuthorizedKey } from "./authorized_keys.ts";
-import { seekerOf } from "../asker_of.ts";
+import { waiterOf } from "../asker_of.ts";
 import { EntryFingerprints } from "../credential_fingerprint.ts";
 import { isSignedBy, TokenVerifier } from "../jws_signature.ts";
 import { InvalidToken } from "../signed_token.ts";
@@ -114,12 +114,12 @@ class SshKeyAuthenticator implements Authenticator {
       if (error instanceof InvalidToken) return { kind: "refused", reason: error.message };
       throw error;
     }
-    // Before a daemon gets the name (authentication.md 3.10).
+    // Before a daemon gets the name (credentials.md 3.10).
     if (!isUserAccount(proof.user)) {
       return { kind: "refused", reason: "the user name cannot be a user's account" };
     }
     const trial = new KeyTrial(proof, clientAddress, this.options.clock(), this.opened.revoked?.current);
-    return await this.#verify(trial, seekerOf(credentials, signal));
+    return await this.#verify(trial, waiterOf(credentials, signal));
   }
 
   /** Checks the keys file if it lists the user, else the daemons. */

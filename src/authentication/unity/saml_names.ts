@@ -1,4 +1,4 @@
-/** Namespaces and identifiers of SOAP 1.1, SAML 2.0 and XML signatures (authentication.md 5.4). */
+/** Namespaces and identifiers of SOAP 1.1, SAML 2.0 and XML signatures (credentials.md 5.4). */
 export const SOAP = "http://schemas.xmlsoap.org/soap/envelope/";
 export const PROTOCOL = "urn:oasis:names:tc:SAML:2.0:protocol";
 export const ASSERTION = "urn:oasis:names:tc:SAML:2.0:assertion";

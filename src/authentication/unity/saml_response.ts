@@ -19,7 +19,7 @@ import { parseXml, type XmlElement } from "./xml_element.ts";
 import { sameName } from "../../model/distinguished_name.ts";
 
 /**
- * Verifies a SOAP response (authentication.md 5.4). Exactly one assertion must authenticate; others may add
+ * Verifies a SOAP response (credentials.md 5.4). Exactly one assertion must authenticate; others may add
  * attributes of the same user, in strict mode signed by the same certificate. @throws {InvalidResponse}
  */
 export async function readSamlResponse(
@@ -147,7 +147,7 @@ export interface Expectation {
   /** Makes a DN of name and attributes; absent: the name is a DN. */
   readonly identityTemplate: string | undefined;
   readonly now: number;
-  /** Both passes of authentication.md 5.4, or only the first. */
+  /** Both passes of credentials.md 5.4, or only the first. */
   readonly strict: boolean;
   /** Called before the service verifies a signature with SHA-1. @throws {InvalidResponse} To refuse it. */
   readonly onSha1: () => void;

@@ -16,7 +16,7 @@ export interface SignedElement {
 const TRANSFORMS: ReadonlySet<string> = new Set([ENVELOPED, EXCLUSIVE_C14N]);
 
 /**
- * Verifies an enveloped signature (authentication.md 5.4). Its form is checked before the signature library
+ * Verifies an enveloped signature (credentials.md 5.4). Its form is checked before the signature library
  * runs. Later code reads only the signed bytes. @throws {InvalidResponse}
  */
 export async function verifySignature(

@@ -62,7 +62,7 @@ function passToken(credentials: Credentials): PassedOn | AuthenticationResult {
 const GOOD_MS = 5 * 60_000; // cache time of good results
 const BAD_MS = 5_000; // of bad ones
 
-/** Forwards credentials to a Unity provider, which returns a SAML assertion (authentication.md 5.4). */
+/** Forwards credentials to a Unity provider, which returns a SAML assertion (credentials.md 5.4). */
 export class Unity implements Authenticator {
   readonly name: string;
   readonly challenges: readonly ("Basic" | "Bearer")[];
@@ -190,7 +190,7 @@ export class Unity implements Authenticator {
   }
 }
 
-/** Builds the unsigned SOAP request (authentication.md 5.4). @param id 128 random bits as an XML name. */
+/** Builds the unsigned SOAP request (credentials.md 5.4). @param id 128 random bits as an XML name. */
 function authnRequest(id: string, { url, nameIdFormat, at }: {
   readonly url: string;
   readonly nameIdFormat: string;

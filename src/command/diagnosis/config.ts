@@ -2,7 +2,7 @@ import { loadConfiguration } from "../../config/load.ts";
 import { KINDS } from "../../service/kinds.ts";
 import type { EffectiveValue } from "../../config/key_reader.ts";
 import { formatDiagnostic, isError } from "../../model/diagnostic.ts";
-import { defineCommand, defineCommands, tell, textTable } from "../command.ts";
+import { defineCommand, defineCommands, printResult, textTable } from "../command.ts";
 import { configFile } from "../config_option.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
 
@@ -23,7 +23,7 @@ const show = defineCommand({
     ...SURROUNDINGS,
   });
   const shown = effective.map(toShown).filter(({ value }) => given.flag("all") || value !== null);
-  tell(given, io, { value: shown, text: formatValues(shown) });
+  printResult(given, io, { value: shown, text: formatValues(shown) });
   const errors = diagnostics.filter(isError);
   for (const diagnostic of errors) io.stderr(`error: ${formatDiagnostic(diagnostic)}\n`);
   return errors.length === 0 ? 0 : 1;

@@ -63,7 +63,7 @@ function callerFacts({ uid, uidServers, role, groups, issuedToken, capabilities 
     issuedToken === undefined ? undefined : `by a token of ${issuedToken.issuer}`,
     issuedToken?.restrictions === undefined
       ? undefined
-      : `narrowed to ${restrictionsInWords(issuedToken.restrictions)}`,
+      : `restricted to ${restrictionsInWords(issuedToken.restrictions)}`,
   ];
   return facts.flatMap((fact): Line[] => fact === undefined ? [] : [["", fact]]);
 }

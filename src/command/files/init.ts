@@ -1,5 +1,12 @@
 import { join } from "node:path";
-import { CommandFailed, type CommandIo, defineCommand, type Given, tell, WrongUsage } from "../command.ts";
+import {
+  CommandFailed,
+  type CommandIo,
+  defineCommand,
+  type Given,
+  printResult,
+  WrongUsage,
+} from "../command.ts";
 import { installationFolder, prefixOf, SETUP_OPTIONS, writeNew } from "./installation/installation_folder.ts";
 import { isThere } from "../../model/regular_file.ts";
 import type { SampleFile } from "./installation/sample_file.ts";
@@ -74,7 +81,7 @@ async function tryOut(
   Deno.chdir(folder); // which the paths in the configuration are relative to
   const authority = join(Deno.cwd(), TRIAL_AUTHORITY);
   const url = `https://${site.host}:${port}/rest/auth`;
-  tell(given, io, {
+  printResult(given, io, {
     value: { files, user, password, url, authority },
     text: `${linesOf(files)}
 User ${user}, password ${password}. Ask the service from another terminal:

@@ -158,7 +158,7 @@ interface PrintedList {
   end(): string;
 }
 
-/** Prints what `share import` reads, in the form of `tell()`. */
+/** Prints what `share import` reads, in the form of `printResult()`. */
 function jsonList(): PrintedList {
   let between = "[\n";
   return {

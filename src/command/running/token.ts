@@ -59,7 +59,7 @@ function tokenTable(answer: unknown): string {
     ...{ id: "", name: "-", made: "", ends: "" },
     "last used": (token) =>
       [textAt(token, "lastUsed") ?? "-", textAt(token, "lastUsedFrom")].join(" ").trimEnd(),
-    "narrowed to": (token) => restrictionsOf(token) || "-",
+    "restricted to": (token) => restrictionsOf(token) || "-",
   });
 }
 

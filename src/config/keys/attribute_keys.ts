@@ -1,6 +1,6 @@
 import { className, flag, list, oneOf, optional, section } from "../key.ts";
 
-/** Ways to combine sources (authentication.md 7.7). */
+/** Ways to combine sources (credentials.md 7.7). */
 export const COMBINING_POLICIES = [
   "MERGE_LAST_OVERRIDES",
   "MERGE",
@@ -21,7 +21,7 @@ export const CHAIN = {
   }),
 };
 
-/** Attribute sources (specification 5; authentication.md 7.3). */
+/** Attribute sources (specification 5; credentials.md 7.3). */
 export const ATTRIBUTES = section({
   prefix: "container.security.attributes.",
   title: "Attribute sources",

@@ -1,6 +1,6 @@
 import { className, flag, list, optional, seconds, section } from "../key.ts";
 
-/** Authenticators (specification 5; authentication.md 1.1). */
+/** Authenticators (specification 5; credentials.md 1.1). */
 export const AUTHENTICATION = section({
   prefix: "container.security.rest.authentication.",
   title: "Authentication",

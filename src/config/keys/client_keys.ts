@@ -1,6 +1,6 @@
 import { flag, host, integer, list, oneOf, optional, port, secretText, section, text } from "../key.ts";
 
-/** Connections of this service to identity providers and attribute sources (rest-api.md 3.4, authentication.md 5.1). */
+/** Connections of this service to identity providers and attribute sources (rest-api.md 3.4, credentials.md 5.1). */
 export const CLIENT = section({
   prefix: "container.client.",
   title: "Outgoing requests",

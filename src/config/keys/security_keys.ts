@@ -49,7 +49,7 @@ export const SECURITY = section({
   },
 });
 
-/** Gateway (authentication.md 9). */
+/** Gateway (credentials.md 9). */
 export const GATEWAY = section({
   prefix: "container.security.gateway.",
   title: "Gateway",
@@ -76,7 +76,7 @@ export const GATEWAY = section({
   },
 });
 
-/** Issued and accepted tokens (authentication.md 4). */
+/** Issued and accepted tokens (credentials.md 4). */
 export const ISSUED_TOKENS = section({
   prefix: "container.security.rest.jwt.",
   title: "Issued tokens",

@@ -37,7 +37,7 @@ const INSTANCE_KEYS = {
   }),
   port: unlessUnfit(
     port({ help: "Port of the listen socket. If not set, the daemon reports it" }),
-    "the daemon's word holds",
+    "the service uses the port that the daemon reports",
   ),
   commandHost: host({ help: "Address of the daemon's command socket" }),
   commandPort: port({ help: "Port of the command socket" }),

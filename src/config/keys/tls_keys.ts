@@ -91,7 +91,7 @@ export const SERVER_TRUSTSTORE = truststore(
   "authservice.server.<server>.truststore.",
   "Trusted certificates of the daemons of a server",
 );
-/** Certificates of SAML issuers (authentication.md 5.4). */
+/** Certificates of SAML issuers (credentials.md 5.4). */
 export const TRUSTED_ASSERTION_ISSUERS = truststore(
   "container.security.trustedAssertionIssuers.",
   "Trusted SAML issuers",

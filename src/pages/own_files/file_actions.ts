@@ -24,7 +24,7 @@ import { type Content, isolated, type Markup, markup } from "../markup.ts";
 import { pageResponse } from "../page.ts";
 import { size } from "../quantities.ts";
 import { TEXTS } from "../texts.ts";
-import { broughtPage } from "../upload_page.ts";
+import { uploadedPage } from "../upload_page.ts";
 import { hrefOf, type OwnPlace, trailOf } from "./own_place.ts";
 
 const SAYS = TEXTS.files;
@@ -206,7 +206,7 @@ export function changeOwnFile(call: Call, parts: DavParts): Promise<HttpResponse
 }
 
 /** Serves `PUT /files/<server>/<path>`: writes a file for a signed-in browser. @throws {ERR_UNAUTHENTICATED | ERR_PAGE_OUTDATED} And as {@link uploadOwn}. */
-export function bringOwnFile(call: Call, parts: DavParts): Promise<HttpResponse> {
+export function uploadOwnByPage(call: Call, parts: DavParts): Promise<HttpResponse> {
   return untilBan(call, parts, async (call) => {
     checkShownToken(call.request.headers.get(FORM_TOKEN_HEADER), ownBrowser(call).formToken);
     const { files, target: { path, wantsDirectory }, user } = await davPlace(call, parts);
@@ -217,7 +217,7 @@ export function bringOwnFile(call: Call, parts: DavParts): Promise<HttpResponse>
 }
 
 /** Serves `POST /files-upload/<server>/<path>`: stores the files of a form in a directory; `replace` in the query replaces. */
-export function bringOwnForm(call: Call, parts: DavParts): Promise<HttpResponse> {
+export function uploadOwnByForm(call: Call, parts: DavParts): Promise<HttpResponse> {
   return untilBan(call, parts, async (call) => {
     const { formToken } = ownBrowser(call);
     const { headers, body } = call.request;
@@ -245,7 +245,7 @@ export function bringOwnForm(call: Call, parts: DavParts): Promise<HttpResponse>
       });
       names.push(file.name);
     }
-    return broughtPage(call, names, hrefOf(call, user.server, `${withoutSlash(path)}/`.replace("//", "/")));
+    return uploadedPage(call, names, hrefOf(call, user.server, `${withoutSlash(path)}/`.replace("//", "/")));
   });
 }
 

@@ -18,7 +18,7 @@ import { type DavParts, davPlace, untilBan } from "../../resource/dav/dav_call.t
 import { ownBrowser } from "../../resource/form.ts";
 import { redirect } from "../../resource/text_response.ts";
 import { trailLinks } from "../about_share.ts";
-import { bringing, entryTable } from "../listing_page.ts";
+import { entryTable, uploadSection } from "../listing_page.ts";
 import { isolated, markup } from "../markup.ts";
 import { pageResponse } from "../page.ts";
 import { content } from "../share_views.ts";
@@ -114,7 +114,7 @@ async function directoryPage(
         path !== "/" && markup` <a href="?view=actions">${SAYS.actions}</a>`
       }</p>
 `,
-      writes && bringing(targetOf(call, href)),
+      writes && uploadSection(targetOf(call, href)),
       writes && newDirectoryForm(call, href),
       ...entryTable(listing, {
         previews: true,

@@ -62,7 +62,7 @@ export async function useShare(
   const giveBack = async () => {
     unwatch();
     if (claim) await uses.attempt(() => store.giveBack(claim));
-    call.log.info("share use given back", facts);
+    call.log.info("share use released", facts);
   };
   return {
     signal: AbortSignal.any([call.signal, ended.signal]),

@@ -1,5 +1,5 @@
 import { restrictionsOf } from "../../model/identity.ts";
-import { isNarrow } from "../../model/token_restrictions.ts";
+import { isRestricted } from "../../model/token_restrictions.ts";
 import { HttpError, httpError } from "../../model/http_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
@@ -89,8 +89,8 @@ function outcome(
  */
 export function checkAdministrator(call: Call, servers: ReadonlyMap<string, ServerFacts>): void {
   const { user: { role, restricted }, caller } = call;
-  if (isNarrow(restrictionsOf(caller))) {
-    throw httpError("ERR_FORBIDDEN", "a narrowed token administers nothing");
+  if (isRestricted(restrictionsOf(caller))) {
+    throw httpError("ERR_FORBIDDEN", "a restricted token administers nothing");
   }
   if (!administers(call)) throw httpError("ERR_FORBIDDEN", `role ${role}`);
   const other = restricted && [...servers.keys()].find((name) => !restricted.servers.includes(name));

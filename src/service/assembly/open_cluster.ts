@@ -101,7 +101,7 @@ function joinOthers(
     },
     /** Announces the shutdown, so that others need not wait for a timeout. */
     leave: () =>
-      register.leave().catch((error) => log.warn("the other instances are not told of the end", { error })),
+      register.leave().catch((error) => log.warn("end not announced to other instances", { error })),
     retire: () => register.close(),
     close: () => {
       for (const part of [throttling, register, marks]) part.close();

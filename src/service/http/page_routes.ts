@@ -141,20 +141,20 @@ function administrationRoutes(parts: AdminPageParts): Route[] {
 function sharedRoutes(sharing: SharingParts): Route[] {
   const failed: Route["failed"] = async (failure, asked) =>
     await linkPasswordPage(failure, asked) ?? await signInForShare(failure, asked);
-  const bring: Route["answer"] = async (call) => (await uploadPages()).bringByOwnForm(call, sharing);
+  const form: Route["answer"] = async (call) => (await uploadPages()).uploadByOwnForm(call, sharing);
   return ["/shared/:server/:id", "/shared/:server/:id/*rest"].flatMap((path) =>
     table(
       { service: "access", signedIn: true, audit: "share", failed },
       ["GET", path, (call) => downloadWithPages(call, sharing)],
-      ["PUT", path, async (call) => (await uploadPages()).bringByPage(call, sharing)],
-      ["POST", path, bring, { permission: "PUT", consumes: FILES_TYPE }],
+      ["PUT", path, async (call) => (await uploadPages()).uploadByPage(call, sharing)],
+      ["POST", path, form, { permission: "PUT", consumes: FILES_TYPE }],
     )
   );
 }
 
 /** Forms for the password of a link, and for uploads. */
 function linkRoutes(sharing: SharingParts, hasSignIn: boolean): Route[] {
-  const bring: Route["answer"] = async (call) => (await uploadPages()).bringByForm(call, sharing);
+  const form: Route["answer"] = async (call) => (await uploadPages()).uploadByForm(call, sharing);
   const drop = { permission: "PUT", linkPassword: true, consumes: FILES_TYPE } as const;
   return table(
     { service: "access", audit: "share" },
@@ -168,8 +168,8 @@ function linkRoutes(sharing: SharingParts, hasSignIn: boolean): Route[] {
           ? await linkPasswordPage(failure, asked)
           : undefined,
     }],
-    ["POST", "/drop/:server/:id", bring, drop],
-    ["POST", "/drop/:server/:id/*rest", bring, drop],
+    ["POST", "/drop/:server/:id", form, drop],
+    ["POST", "/drop/:server/:id/*rest", form, drop],
   );
 }
 
@@ -181,11 +181,16 @@ function ownFileRoutes(parts: DavParts): Route[] {
     ["GET", "/files", async (call) => (await filePages()).filesPage(call, parts)],
     ["GET", "/files/:server", shown],
     ["GET", "/files/:server/*rest", shown],
-    ["PUT", "/files/:server/*rest", async (call) => (await fileActions()).bringOwnFile(call, parts)],
+    ["PUT", "/files/:server/*rest", async (call) => (await fileActions()).uploadOwnByPage(call, parts)],
     ["POST", "/files/:server/*rest", async (call) => (await fileActions()).changeOwnFile(call, parts), FORM],
-    ["POST", "/files-upload/:server/*rest", async (call) => (await fileActions()).bringOwnForm(call, parts), {
-      consumes: FILES_TYPE,
-    }],
+    [
+      "POST",
+      "/files-upload/:server/*rest",
+      async (call) => (await fileActions()).uploadOwnByForm(call, parts),
+      {
+        consumes: FILES_TYPE,
+      },
+    ],
   );
 }
 

@@ -116,7 +116,7 @@ interface Origin {
 
 /**
  * Reads the gateway's three headers if they come from a configured gateway. Ignores others', and `X-Forwarded-For` and
- * similar headers (rest-api.md 1.6, authentication.md 1.9).
+ * similar headers (rest-api.md 1.6, credentials.md 1.9).
  * @param externalUrl The service's own base address. @throws {ERR_BAD_FORWARDING}
  */
 export function originOf(

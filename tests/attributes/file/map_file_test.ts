@@ -239,8 +239,8 @@ Deno.test("readMapFile() takes a rate that is a number for bytes, and warns", as
   });
   assert.deepEqual(rates, [["5000000"], ["7", "8"]]);
   assert.deepEqual(warnings.map(formatDiagnostic), [
-    'map:1: CN=x: uftpd.HPC.rateLimit = 5000000: counts as bytes per second, expected a text such as "5000000" in quotes',
-    'map:2: CN=x: rateLimit = 8: counts as bytes per second, expected a text such as "8" in quotes',
+    'map:1: CN=x: uftpd.HPC.rateLimit = 5000000: used as bytes per second, expected a text such as "5000000" in quotes',
+    'map:2: CN=x: rateLimit = 8: used as bytes per second, expected a text such as "8" in quotes',
   ]);
 });
 

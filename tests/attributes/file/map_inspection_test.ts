@@ -64,7 +64,7 @@ const DIAGNOSTICS: readonly (readonly [string, string])[] = [
   ],
   [
     '"daemon.S.group": "a", "uftpd.S.group": "b"',
-    "warning map:2: CN=x: daemon.S.group: not used, uftpd.S.group holds",
+    "warning map:2: CN=x: daemon.S.group: not used; uftpd.S.group applies",
   ],
 ];
 

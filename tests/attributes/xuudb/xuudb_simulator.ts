@@ -9,7 +9,7 @@ export interface XuudbUser {
   readonly projects?: string;
 }
 
-/** An XUUDB on loopback that speaks both wire forms of authentication.md 7.6. */
+/** An XUUDB on loopback that speaks both wire forms of credentials.md 7.6. */
 export interface XuudbSimulator extends AsyncDisposable {
   readonly address: string;
   /** Requests so far, by path without query. */

@@ -44,7 +44,7 @@ const iterate = (variable: string) => `
   f.size() == 0 ? null : (f.contains("ann") ? "ann" : f[0])`;
 
 const TEXTS: [string, string | undefined][] = [
-  // every form of authentication.md 6.1
+  // every form of credentials.md 6.1
   [`"user"`, "user"],
   [`'user'`, "user"],
   [`"UID="+email`, "UID=ann@site-a.example"],

@@ -214,7 +214,7 @@ Deno.test("issuedToken() gives no role for the account in a token from before to
     assert.equal(decidedRole(result.identity), undefined);
     assert.equal(result.identity.issuedToken?.namedBy, undefined);
   }
-  assert.equal(lines.filter((line) => line.includes("token from before")).length, 1);
+  assert.equal(lines.filter((line) => line.includes("token of an earlier version")).length, 1);
 });
 
 Deno.test("issuedToken() asks the source that named the user, and believes it", async () => {

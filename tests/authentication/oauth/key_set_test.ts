@@ -212,7 +212,7 @@ Deno.test("KeySet survives an issuer whose connections break, and one that was n
   await withKeys({}, async ({ subject, provider, ask, pass, lines }) => {
     provider.fault = () => provider.server.cut();
     await subject.warmUp();
-    assert.match(lines.join(""), /not there yet/);
+    assert.match(lines.join(""), /not yet available/);
     assert.match(await ask(OLD), /^out of order/);
     provider.fault = undefined;
     await pass(2 * MINUTE);

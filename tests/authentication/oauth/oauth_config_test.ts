@@ -5,7 +5,7 @@ const ANY_AUDIENCE = "OAUTH.acceptAnyAudience=true";
 
 const BAD: [what: string, lines: string[], errors: string[]][] = [
   ["OAuth without address", ["order=OAUTH", "OAUTH.identityAssign=sub", ANY_AUDIENCE], [
-    "conf/c: OAUTH.address: missing, expected OAUTH.issuer, or an endpoint of the OIDC server",
+    "conf/c: OAUTH.address: missing, expected OAUTH.issuer, or an endpoint of the identity provider",
   ]],
   ["OAuth with an address that is none", [
     "order=OAUTH",

@@ -53,7 +53,7 @@ Deno.test("readSshToken() reads what each client sends", () => {
 
 const [HEAD = "", BODY = "", SIGNATURE = ""] = withClaims({}).split(".");
 
-/** Tokens that break a rule, with the reason that goes to the log (RFC 8725, and authentication.md 3.7). */
+/** Tokens that break a rule, with the reason that goes to the log (RFC 8725, and credentials.md 3.7). */
 const BAD: [string, string, RegExp][] = [
   [
     "an unsecured token",

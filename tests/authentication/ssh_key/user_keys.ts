@@ -29,7 +29,7 @@ function readEd25519(pem: string): KeyObject {
   return createPrivateKey({ key, format: "jwk" });
 }
 
-/** The key of the examples (authentication.md 3.2). */
+/** The key of the examples (credentials.md 3.2). */
 export const SHEET_KEY_LINE =
   "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILZQMXiEwFiVRbM7ZLBrt2FLK/uB0vJfu2ex0daNkpl1 ann@laptop";
 

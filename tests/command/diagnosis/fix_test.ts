@@ -29,7 +29,7 @@ const REMEDIES: readonly (readonly [Diagnostic, string])[] = [
   [at("expected persistence.directory too, the folder"), "add persistence.directory=<value> to conf/c"],
   [at("expected share.mail=true too"), "add share.mail=true to conf/c"],
   [
-    at("is also set in line 1; this line counts", { key: "container.port" }),
+    at("is also set in line 1; this line applies", { key: "container.port" }),
     "remove conf/c:7, or change it",
   ],
   [at("is cut off"), "correct conf/c:7"],

@@ -77,7 +77,7 @@ const VERSION = new Uint8Array([2, 1, 1, 4]);
 /** Seconds, as clients use. */
 const LIFETIME = 300;
 
-/** Returns a token as clients sign it (authentication.md 3.7). @throws {UnusablePrivateKey} If the key type signs no tokens. */
+/** Returns a token as clients sign it (credentials.md 3.7). @throws {UnusablePrivateKey} If the key type signs no tokens. */
 export function signToken(user: string, key: KeyObject, now: number): string {
   const [algorithm] = algorithmsOf(key);
   if (algorithm === undefined) {

@@ -12,14 +12,14 @@ import { type OpenedShare, openedShare } from "../opened_share.ts";
 import { useShare } from "../use_of_share.ts";
 import { droppedName } from "./dropped_name.ts";
 import { formFiles } from "./form_files.ts";
-import { answerUpload, bringFile, type UploadPlace } from "./recorded_upload.ts";
+import { answerUpload, storeFile, type UploadPlace } from "./recorded_upload.ts";
 import { parseUploadRange } from "./upload_range.ts";
 
 /**
  * Serves `PUT /rest/access/<server>/<id>/<name>` for `DROP` shares, and with `upload` in the query for writable shares.
  * Missing directories are created. With `upload`, a key chosen by the client, the file can arrive in pieces (`Content-Range`)
  * and resume.
- * @throws {ERR_INVALID_REQUEST} And as {@link bringFile}.
+ * @throws {ERR_INVALID_REQUEST} And as {@link storeFile}.
  */
 export async function dropUpload(
   call: Call,
@@ -53,7 +53,7 @@ function placeOf(call: Call, opened: OpenedShare, parts: SharingParts): UploadPl
 /**
  * Stores the files of a form one after the other; an error ends it and keeps the earlier files. Files are replaced only with
  * `replace` in the query and access `MODIFY`. Signed-in browsers send the form token before the first file.
- * @returns Final names. @throws {ERR_NOT_PERMITTED | ERR_PAGE_OUTDATED} And as {@link bringFile}.
+ * @returns Final names. @throws {ERR_NOT_PERMITTED | ERR_PAGE_OUTDATED} And as {@link storeFile}.
  */
 export async function dropForm(call: Call, parts: SharingParts): Promise<readonly string[]> {
   const opened = await openedShare(call, ({ access }) => access === "DROP" ? "DROP" : "WRITE", parts);
@@ -73,7 +73,7 @@ export async function dropForm(call: Call, parts: SharingParts): Promise<readonl
       checkShownToken(file.fields.get(FORM_TOKEN), call.signIn.formToken);
     }
     const name = droppedName(`${below}${file.name}`);
-    const result = await bringFile(call, place, { name, range, body: file.body, naming }, parts);
+    const result = await storeFile(call, place, { name, range, body: file.body, naming }, parts);
     if ("name" in result) names.push(result.name);
   }
   return names;

@@ -25,7 +25,7 @@ export interface UploadPlace extends Pick<Share, "server" | "id" | "uid" | "gid"
   readonly use: (path: string) => Promise<UseOfShare>;
 }
 
-/** File, or piece of one, that a request brings. */
+/** File, or piece of one, in a request. */
 interface Brought {
   readonly name: string; // below the place
   readonly key?: string | undefined; // known to the client, which can resume
@@ -44,9 +44,9 @@ interface UploadedFile {
 type UploadParts = Pick<SharingParts, "sessions" | "uploads" | "uses" | "clock">;
 
 /**
- * Brings a file or a piece and answers.
+ * Stores a file or part of one, and answers.
  * @returns 201 with `Upload-Name` (percent-encoded), 200 if it replaced a file, 202 with `Upload-Offset` while incomplete.
- * @throws As {@link bringFile}.
+ * @throws As {@link storeFile}.
  */
 export async function answerUpload(
   call: Call,
@@ -54,7 +54,7 @@ export async function answerUpload(
   brought: Brought,
   parts: UploadParts,
 ): Promise<HttpResponse> {
-  const result = await bringFile(call, place, brought, parts);
+  const result = await storeFile(call, place, brought, parts);
   if (!("name" in result)) {
     return emptyResponse({ status: 202, headers: { "Upload-Offset": String(result.received) } });
   }
@@ -102,7 +102,7 @@ async function digestOf(
  * @throws {ERR_INVALID_REQUEST | ERR_UPLOAD_OFFSET | ERR_QUOTA_USED | ERR_LENGTH_REQUIRED | ERR_TOO_MANY_UPLOADS |
  * ERR_PRECONDITION_FAILED | ERR_NOT_A_FILE} And as sessions.
  */
-export async function bringFile(
+export async function storeFile(
   call: Call,
   place: UploadPlace,
   brought: Brought,
@@ -115,7 +115,7 @@ export async function bringFile(
   const id = { server, share, key: createHash("sha256").update(secret).digest("hex").slice(0, 32) };
   const { unfinished } = parts.uploads;
   try {
-    return await unfinished.alone(id, key === undefined, (held) => bring(held, place, brought, parts));
+    return await unfinished.alone(id, key === undefined, (held) => store(held, place, brought, parts));
   } catch (error) {
     const kept = key === undefined ? await giveUp(call, place, id, parts) : undefined;
     if (kept !== undefined) return kept;
@@ -140,7 +140,7 @@ async function giveUp(
 }
 
 /** Writes a file or a piece. The recorded upload decides what is permitted, not later requests. */
-async function bring(
+async function store(
   held: HeldUpload,
   place: UploadPlace,
   brought: Brought,
