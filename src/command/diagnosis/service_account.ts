@@ -33,6 +33,15 @@ export async function serviceAccount(mainFile: string, places = PLACES): Promise
   return undefined;
 }
 
+/** Returns the numbers of the local accounts and groups by name. */
+export async function localIds(places: Pick<typeof PLACES, "passwd" | "group"> = PLACES) {
+  const read = async (file: string): Promise<ReadonlyMap<string, number>> => {
+    const rows = (await textOf(file)).split("\n").map((line) => line.split(":"));
+    return new Map(rows.flatMap(([name = "", , id = ""]) => /^\d+$/.test(id) ? [[name, Number(id)]] : []));
+  };
+  return { users: await read(places.passwd), groups: await read(places.group) };
+}
+
 async function userOfUnit(units: readonly string[]): Promise<string | undefined> {
   let user: string | undefined;
   for (const unit of units) user = /^User=(\S+)$/m.exec(await textOf(unit))?.[1] ?? user;

@@ -13,6 +13,7 @@ import { SHARE_DATABASE, SHARE_SCHEMA } from "../../sharing/store/schema.ts";
 import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.ts";
 import { open } from "node:fs/promises";
 import { askRunning, NotRunning } from "../running/ask_running.ts";
+import { localIds } from "../diagnosis/service_account.ts";
 
 const NEW = { mode: 0o600, createNew: true };
 
@@ -41,7 +42,7 @@ export const backup = defineCommand({
   }
   const made = new Date().toISOString();
   const { dump, load } = database === undefined ? {} : postgresCommands(folder, database);
-  const copied: Manifest["files"][number][] = [];
+  const copied: BackupFile[] = [];
   try {
     for (const path of files.filter((_, i) => isFile[i])) {
       const bytes = await readRegularFile(path);
@@ -79,8 +80,12 @@ async function copyOne(folder: string, path: string, make: (copy: string) => Pro
   const copy = copyOf(folder, path);
   await Deno.mkdir(dirname(copy), { recursive: true, mode: 0o700 });
   await make(copy);
-  const { mode, uid, gid } = await Deno.stat(path);
-  return { path, mode: (mode ?? 0o600) & 0o777, uid: uid ?? 0, gid: gid ?? 0, sha256: await digestOf(copy) };
+  const about = await Deno.stat(path);
+  const [mode, uid, gid] = [(about.mode ?? 0o600) & 0o777, about.uid ?? 0, about.gid ?? 0];
+  const nameOf = (ids: LocalIds["users"], wanted: number) => [...ids].find(([, id]) => id === wanted)?.[0];
+  const { users, groups } = await localIds();
+  const names = { owner: nameOf(users, uid), group: nameOf(groups, gid) };
+  return { path, mode, uid, gid, ...names, sha256: await digestOf(copy) };
 }
 
 function postgresCommands(folder: string, { servers, database, user }: DatabaseConfig) {
@@ -102,8 +107,12 @@ interface BackupFile {
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
+  readonly owner?: string; // names: the numbers may be others' on another host
+  readonly group?: string;
   readonly sha256: string;
 }
+
+type LocalIds = Awaited<ReturnType<typeof localIds>>;
 
 /** Contents of a backup. */
 export interface Manifest {
@@ -152,8 +161,9 @@ export async function readManifest(backup: string): Promise<Manifest> {
 
 function isFile(found: unknown): found is BackupFile {
   if (!isJsonObject(found)) return false;
-  const { path, mode, uid, gid, sha256 } = found;
+  const { path, mode, uid, gid, sha256, owner, group } = found;
   return isPath(path) && [mode, uid, gid].every((number) => Number.isSafeInteger(number)) &&
+    [owner, group].every((name) => name === undefined || typeof name === "string") &&
     typeof sha256 === "string" && /^[0-9a-f]{64}$/.test(sha256);
 }
 
@@ -189,7 +199,8 @@ export const restore = defineCommand({
   try {
     await checkCopies(folder, manifest);
     await checkPlaces(manifest, given.flag("replace"));
-    files = await putBack(folder, manifest);
+    const owned = Deno.uid() === 0 ? ownedHere(manifest.files, await localIds()) : manifest.files;
+    files = await putBack(folder, owned);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new CommandFailed(`${reason}\nNothing is restored`, { cause });
@@ -200,6 +211,23 @@ export const restore = defineCommand({
   const what = `${counted(files.length, "file", "files")} of version ${version}, ${made}.\n`;
   return { value: { version, made, files, load }, text: `${text}${what}${owners}${then}` };
 });
+
+/** Finds the owners on this host: by name, else a number that nobody has here. @throws {CommandFailed} For others. */
+export function ownedHere(files: readonly BackupFile[], { users, groups }: LocalIds): readonly BackupFile[] {
+  const idOf = (path: string, name: string | undefined, id: number, ids: LocalIds["users"]) => {
+    const isFree = id === 0 || ![...ids.values()].includes(id);
+    const found = name === undefined ? (isFree ? id : undefined) : ids.get(name);
+    if (found !== undefined) return found;
+    const kind = ids === users ? "owner" : "group";
+    const lost = name === undefined ? `number ${id} may be another ${kind}` : `there is no ${kind} ${name}`;
+    throw new CommandFailed(`${path}: ${lost} here; add it, or name another "${kind}" in ${MANIFEST}`);
+  };
+  return files.map((file) => ({
+    ...file,
+    uid: idOf(file.path, file.owner, file.uid, users),
+    gid: idOf(file.path, file.group, file.gid, groups),
+  }));
+}
 
 /** @throws {CommandFailed} If copies are missing, changed, or databases that this version cannot use. */
 async function checkCopies(folder: string, { files }: Manifest): Promise<void> {
@@ -245,7 +273,7 @@ async function isServed(configuration: string): Promise<boolean> {
 }
 
 /** Writes all files beside their places, then exchanges them; undoes everything after a failure. */
-async function putBack(folder: string, { files }: Manifest) {
+async function putBack(folder: string, files: readonly BackupFile[]) {
   const stamp = new Date().toISOString().replace(/\D/g, "").slice(0, 14);
   const undo: (() => Promise<void>)[] = [];
   const made = new Map<string, number>();
@@ -281,7 +309,7 @@ async function exchange(paths: readonly string[], stamp: string, undo: (() => Pr
   return done;
 }
 
-type Owned = Pick<Manifest["files"][number], "mode" | "uid" | "gid">;
+type Owned = Pick<BackupFile, "mode" | "uid" | "gid">;
 
 /** Follows no link that the account of the service may have put there. */
 async function writeAs(path: string, bytes: Uint8Array, { mode, uid, gid }: Owned): Promise<void> {
