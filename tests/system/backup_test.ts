@@ -309,6 +309,19 @@ Deno.test("restore makes missing folders, drops a log of SQLite that is left, an
   assert.deepEqual(await shares(system), ["one"]);
 });
 
+Deno.test("backup fails where it finds no database, as in another working directory than that of the service", async () => {
+  await using site = await createSite({
+    ...SETTING,
+    properties: { ...SETTING.properties, "persistence.directory": "data" },
+  });
+  const backup = `${site.folder}/backup`;
+  const { code, err } = await command("backup", backup, "--config", site.main);
+  assert.equal(code, 1);
+  const looked = `${Deno.cwd()}/data`;
+  assert.ok(err.includes(`expected ${looked}/shares.sqlite or ${looked}/records.sqlite;`), err);
+  await assert.rejects(Deno.stat(backup), Deno.errors.NotFound);
+});
+
 Deno.test("backup notes the names of owners, and restore gives files to these, whatever their numbers are on this host", async () => {
   await using site = await siteWithBackup();
   const { files: [made] } = await readManifest(site.backup);

@@ -73,7 +73,10 @@ export const backup = defineCommand({
 async function databasesIn(directory: string): Promise<readonly string[]> {
   const paths = [...DATABASES.keys()].map((name) => `${directory}/${name}`);
   const there = await Promise.all(paths.map((path) => unlessAbsent(Deno.stat(path))));
-  return paths.filter((_, i) => there[i]);
+  const present = paths.filter((_, i) => there[i]);
+  if (present.length > 0) return present;
+  const where = "run it in the working directory of the service if persistence.directory is relative";
+  throw new Error(`expected ${paths.join(" or ")}; ${where}`);
 }
 
 async function copyOne(folder: string, path: string, make: (copy: string) => Promise<void>) {
