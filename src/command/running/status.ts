@@ -251,9 +251,6 @@ export interface PluginResult {
 
 const WORDS = ["OK", "WARNING", "CRITICAL", "UNKNOWN"] as const;
 
-/** From so many days before its end on a certificate is a warning. */
-const CERTIFICATE_DAYS = 14;
-
 /** Formats the answer to `status` for a monitoring system. */
 export function nagiosStatus(answer: unknown): PluginResult {
   const servers = listAt(answer, "servers");
@@ -261,8 +258,9 @@ export function nagiosStatus(answer: unknown): PluginResult {
   const days = numberAt(answer, "certificate", "daysLeft");
   const found = problems(answer);
   const all = found.map(({ text }) => text);
-  const endsSoon = days !== undefined && days >= 0 && days < CERTIFICATE_DAYS;
-  if (endsSoon) all.push(`certificate ends in ${days} days`);
+  if (member(answer, "certificate", "endsSoon") === true && days !== undefined && days >= 0) {
+    all.push(`certificate ends at ${moment(textAt(answer, "certificate", "expires"))}`);
+  }
   const isCritical = found.some(({ critical }) => critical) || (servers.length > 0 && usable.length === 0);
   const status = isCritical ? 2 : all.length > 0 ? 1 : 0;
   const says = all.length === 0 ? `${usable.length} of ${servers.length} servers usable` : all.join("; ");
@@ -271,7 +269,7 @@ export function nagiosStatus(answer: unknown): PluginResult {
     ["sessions", numberAt(answer, "sessions", "granted"), "c"],
     ["refused", numberAt(answer, "sessions", "refused"), "c"],
     ["memory", numberAt(answer, "memoryBytes"), "B;;;0"],
-    ["certificate_days", days, `;${CERTIFICATE_DAYS}:;0:`],
+    ["certificate_days", days, ";;0:"],
   ];
   const data = measured.flatMap(([label, value, rest]) =>
     value === undefined ? [] : [`${label}=${value}${rest}`]

@@ -6,7 +6,8 @@ import type { TlsMaterial } from "../../model/tls_material.ts";
 interface CertificateFacts {
   readonly dn: string; // RFC 2253 text without blanks
   readonly issuer: string;
-  readonly expires: number; // milliseconds since the epoch
+  readonly starts: number; // milliseconds since the epoch
+  readonly expires: number;
 }
 
 /** Parsed once per version, since every request reads it. */
@@ -29,6 +30,7 @@ export class OwnCertificate {
 
   renew(material: TlsMaterial): void {
     const certificate = new X509Certificate(material.certificate);
+    const { from, to } = validityOf(certificate);
     this.#daemons.clear();
     this.#known = {
       material,
@@ -36,7 +38,8 @@ export class OwnCertificate {
       facts: {
         dn: certificateName(certificate),
         issuer: (certificate.issuer ?? "").split("\n").reverse().join(","),
-        expires: validityOf(certificate).to,
+        starts: from,
+        expires: to,
       },
       trusted: material.anchors.map((anchor) => certificateName(anchor)),
     };
