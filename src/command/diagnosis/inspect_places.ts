@@ -22,8 +22,17 @@ function error(key: string, expected: string, fix: string, found?: string): Find
 /** Bits in a digit of a mode. */
 const [READ, WRITE, ENTER] = [4, 2, 1];
 
-/** Folders that systemd creates for the unit's account, by `StateDirectory=` and similar settings. */
-const OF_SYSTEMD = ["/var/lib/authserver", "/var/log/authserver", "/run/authserver", "/var/cache/authserver"];
+/** Places in the folders that systemd creates for the unit's account, by `StateDirectory=` and similar settings. */
+const OF_SYSTEMD: Readonly<Record<string, string>> = {
+  "persistence.directory": "/var/lib/authserver/data",
+  "container.control.socket": "/run/authserver/control.sock",
+  "container.logging.file": "/var/log/authserver/authserver.log",
+  "container.audit.file": "/var/log/authserver/audit.log",
+};
+
+function isOfSystemd(path: string): boolean {
+  return /^\/(?:var\/(?:lib|log|cache)|run)\/authserver(?:\/|$)/.test(path);
+}
 
 /**
  * Tests the writable folders and files, databases and listen addresses, without a trace.
@@ -91,7 +100,7 @@ class PlaceInspector {
       const about = await Deno.stat(file).catch(() => undefined);
       if (folder.length > 0 || about === undefined) return folder;
       if (about.isDirectory) return error(key, `${file} is a folder`, `mv ${file} ${file}.old`);
-      const obstacle = await this.#obstacleTo(file, about, WRITE);
+      const obstacle = await this.#obstacleTo(key, file, about, WRITE);
       return obstacle === undefined ? [] : error(key, obstacle.expected, obstacle.fix);
     };
     return (await find()).map((finding) => ({ ...finding, severity: "warning" }));
@@ -125,7 +134,7 @@ class PlaceInspector {
     if (!about.isFile) {
       return error(key, `${file} is not a file`, `mv ${file} ${file}.old`);
     }
-    const obstacle = await this.#obstacleTo(file, about, READ | WRITE);
+    const obstacle = await this.#obstacleTo(key, file, about, READ | WRITE);
     if (obstacle !== undefined) return error(key, obstacle.expected, obstacle.fix);
     const { databaseDamage } = await import("../../store/sqlite_database.ts");
     const damage = await databaseDamage(file, schema);
@@ -140,14 +149,10 @@ class PlaceInspector {
       return error(key, `${folder} cannot be made: ${there} is not a folder`, `mv ${there} ${there}.old`);
     }
     const missing = there !== folder;
-    const isOfSystemd = OF_SYSTEMD.some((made) => `${folder}/`.startsWith(`${made}/`));
-    if (account !== undefined && missing && isOfSystemd) return [];
+    if (account !== undefined && missing && isOfSystemd(folder)) return [];
     const closed = account === undefined ? undefined : await closedFolder(account, there);
-    if (closed !== undefined) {
-      const fix = `chgrp ${this.#name} ${closed} && chmod g+x ${closed}`;
-      return error(key, `${this.#who} may not enter ${closed}`, fix);
-    }
-    const obstacle = await this.#obstacleTo(there, about, WRITE | ENTER);
+    if (closed !== undefined) return error(key, `${this.#who} may not enter ${closed}`, this.#elsewhere(key));
+    const obstacle = await this.#obstacleTo(key, there, about, WRITE | ENTER);
     if (obstacle === undefined) return [];
     if (!missing) return error(key, obstacle.expected, obstacle.fix);
     const fix = obstacle.isReadOnly ? obstacle.fix : `install -d -o ${this.#name} -m 700 ${folder}`;
@@ -155,11 +160,16 @@ class PlaceInspector {
   }
 
   /** Tries to write, and judges another account by the mode. @param wanted Bits in a digit of a mode. */
-  async #obstacleTo(path: string, about: Deno.FileInfo, wanted: number): Promise<Obstacle | undefined> {
+  async #obstacleTo(
+    key: string,
+    path: string,
+    about: Deno.FileInfo,
+    wanted: number,
+  ): Promise<Obstacle | undefined> {
     const { account } = this;
     const refused = {
       expected: `${this.#who} may not write ${about.isDirectory ? "to " : ""}${path}`,
-      fix: `chown ${this.#name} ${path}`,
+      fix: about.isDirectory && !isOfSystemd(path) ? this.#elsewhere(key) : `chown ${this.#name} ${path}`,
     };
     if (account !== undefined && !permits(account, about, wanted)) return refused;
     try {
@@ -168,11 +178,17 @@ class PlaceInspector {
       return undefined;
     } catch (error) {
       if (error instanceof Error && "code" in error && error.code === "EROFS") {
-        const fix = `mount -o remount,rw "$(findmnt -n -o TARGET -T ${path})"`;
+        const mount = `mount -o remount,rw "$(findmnt -n -o TARGET -T ${path})"`;
+        const fix = `${mount}; or if it is so for the unit alone, ReadWritePaths=${path} there`;
         return { expected: `the disk of ${path} is read-only`, fix, isReadOnly: true };
       }
       return account === undefined ? refused : undefined; // the mode permits it to the account
     }
+  }
+
+  /** Proposes another place, rather than to change a folder of others. */
+  #elsewhere(key: string): string {
+    return `set ${key} to a path in a folder of ${this.#who}, such as ${OF_SYSTEMD[key]}`;
   }
 
   get #who(): string {

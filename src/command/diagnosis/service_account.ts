@@ -59,21 +59,24 @@ async function textOf(file: string): Promise<string> {
   return await Deno.readTextFile(file).catch(() => "");
 }
 
-/** Reports files that an account cannot read, by owners and modes. @param files Absolute paths; missing ones are skipped. */
-export async function unreadableFor(account: Account, files: Iterable<string>): Promise<Diagnostic[]> {
+/**
+ * Reports files that an account cannot read, by owners and modes.
+ * @param files Absolute paths; missing ones are skipped. @param own Folder of the configuration; others are not to change.
+ */
+export async function unreadableFor(account: Account, files: Iterable<string>, own: string) {
   const diagnostics: Diagnostic[] = [];
   for (const file of new Set(files)) {
     const closed = await closedFolder(account, dirname(file));
     const about = await Deno.stat(file).catch(() => undefined);
     if (about === undefined) continue;
+    if (closed === undefined && permits(account, about, about.isDirectory ? 5 : 4)) continue;
     const { name } = account;
-    if (closed !== undefined) {
-      const fix = `chgrp ${name} ${closed} && chmod g+x ${closed}`;
-      diagnostics.push({ severity: "error", file, expected: `${name} may not enter ${closed}`, fix });
-    } else if (!permits(account, about, about.isDirectory ? 5 : 4)) {
-      const fix = `chgrp ${name} ${file} && chmod g+r ${file}`;
-      diagnostics.push({ severity: "error", file, expected: `${name} may not read it`, fix });
-    }
+    const [place, right, what] = closed ? [closed, "x", `enter ${closed}`] : [file, "r", "read it"];
+    const isOthers = (closed !== undefined || about.isDirectory) && !`${place}/`.startsWith(`${own}/`);
+    const fix = isOthers
+      ? `copy it to a folder of ${name}, such as /etc/authserver, and set the key to the copy`
+      : `chgrp ${name} ${place} && chmod g+${right} ${place}`;
+    diagnostics.push({ severity: "error", file, expected: `${name} may not ${what}`, fix });
   }
   return diagnostics;
 }

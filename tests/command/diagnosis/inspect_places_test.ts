@@ -13,6 +13,12 @@ const PLACES: readonly (readonly [key: string, path: string, severity: "error" |
   ["container.audit.file", "other/audit.log", "warning"],
 ];
 
+const USUAL = new Map([
+  ["container.control.socket", "/run/authserver/control.sock"],
+  ["container.logging.file", "/var/log/authserver/authserver.log"],
+  ["container.audit.file", "/var/log/authserver/audit.log"],
+]);
+
 for (const [key, path, severity] of PLACES) {
   Deno.test(`inspectPlaces() tries ${key} under the account of the service, and names who has to own what`, async () => {
     const own = {
@@ -35,7 +41,7 @@ for (const [key, path, severity] of PLACES) {
       fix,
       key === "persistence.directory"
         ? `install -d -o authserver -m 700 ${site.folder}/${path}`
-        : `chown authserver ${folder}`,
+        : `set ${key} to a path in a folder of authserver, such as ${USUAL.get(key)}`,
     );
     if (Deno.uid() !== 0) return;
     await Deno.chown(folder, ACCOUNT.uid, ACCOUNT.uid);
