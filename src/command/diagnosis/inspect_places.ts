@@ -123,7 +123,8 @@ class PlaceInspector {
         return error(key, "this machine has no such address", fix, host);
       }
       if (!(cause instanceof Deno.errors.PermissionDenied)) throw cause;
-      const right = "AmbientCapabilities=CAP_NET_BIND_SERVICE, CapabilityBoundingSet= the same, PrivateUsers=no";
+      const right =
+        "AmbientCapabilities=CAP_NET_BIND_SERVICE, CapabilityBoundingSet= the same, PrivateUsers=no";
       const fix = `set a port above 1023, or add in the unit ${right}`;
       return error(key, `this account may not listen on port ${port}`, fix, host);
     }
