@@ -64,7 +64,7 @@ export async function inspectPlaces(
 interface Obstacle {
   readonly expected: string;
   readonly fix: string;
-  readonly isReadOnly?: true;
+  readonly ofDisk?: true;
 }
 
 /** Inspects places for an account; without one, for that of this process. */
@@ -141,7 +141,10 @@ class PlaceInspector {
     const { databaseDamage } = await import("../../store/sqlite_database.ts");
     const damage = await databaseDamage(file, schema);
     if (damage === undefined) return [];
-    return error(key, damage, `mv ${file} ${file}.damaged, then restore the file from a backup`);
+    const fix = /schema version/.test(damage)
+      ? "install the newer version again, or go back to the backup before it: authserver restore"
+      : `mv ${file} ${file}.damaged, then restore the file from a backup`;
+    return error(key, damage, fix);
   }
 
   async #folder(key: string, folder: string): Promise<Finding[]> {
@@ -157,7 +160,7 @@ class PlaceInspector {
     const obstacle = await this.#obstacleTo(key, there, about, WRITE | ENTER);
     if (obstacle === undefined) return [];
     if (!missing) return error(key, obstacle.expected, obstacle.fix);
-    const fix = obstacle.isReadOnly ? obstacle.fix : `install -d -o ${this.#name} -m 700 ${folder}`;
+    const fix = obstacle.ofDisk ? obstacle.fix : `install -d -o ${this.#name} -m 700 ${folder}`;
     return error(key, `${folder} cannot be made: ${obstacle.expected}`, fix);
   }
 
@@ -179,10 +182,14 @@ class PlaceInspector {
       else (await Deno.open(path, { read: wanted >= READ, append: true })).close();
       return undefined;
     } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "EROFS") {
+      const code = error instanceof Error && "code" in error && error.code;
+      if (code === "ENOSPC") {
+        return { expected: `the disk of ${path} is full`, fix: `df ${path}`, ofDisk: true };
+      }
+      if (code === "EROFS") {
         const mount = `mount -o remount,rw "$(findmnt -n -o TARGET -T ${path})"`;
         const fix = `${mount}; or if it is so for the unit alone, ReadWritePaths=${path} there`;
-        return { expected: `the disk of ${path} is read-only`, fix, isReadOnly: true };
+        return { expected: `the disk of ${path} is read-only`, fix, ofDisk: true };
       }
       return account === undefined ? refused : undefined; // the mode permits it to the account
     }
