@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { MANIFEST, ownedHere, readManifest } from "../../src/command/files/backup.ts";
-import { localIds } from "../../src/command/diagnosis/service_account.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import {
   ALICE,
@@ -335,20 +334,23 @@ Deno.test("backup notes the names of owners, and restore gives files to these, w
     "root:x:0:0::/:\npostfix:x:995:994::/:\nauthserver:x:998:997::/:\n",
   );
   await Deno.writeTextFile(places.group, "root:x:0:\npostdrop:x:994:\nauthserver:x:997:\n");
-  const ids = await localIds(places);
-  const owned = (about: object) => ownedHere([{ ...made, uid: 995, gid: 994, ...about }], ids);
-  const [here] = owned({ owner: "authserver", group: "authserver" });
+  const owned = (about: object) =>
+    ownedHere([{ ...made, uid: 995, gid: 994, ...about }], places.passwd, places.group);
+  const [here] = await owned({ owner: "authserver", group: "authserver" });
   assert.deepEqual([here?.uid, here?.gid], [998, 997]);
-  const [ofRoot] = owned({ owner: undefined, group: undefined, uid: 0, gid: 0 });
+  const [ofRoot] = await owned({ owner: undefined, group: undefined, uid: 0, gid: 0 });
   assert.deepEqual([ofRoot?.uid, ofRoot?.gid], [0, 0]);
-  const [ofDirectory] = owned({ owner: undefined, group: undefined, uid: 70_001, gid: 70_002 });
+  const [ofDirectory] = await owned({ owner: undefined, group: undefined, uid: 70_001, gid: 70_002 });
   assert.deepEqual([ofDirectory?.uid, ofDirectory?.gid], [70_001, 70_002], "numbers of a directory service");
-  assert.throws(() => owned({ owner: "unicore", group: "root" }), /: there is no owner unicore here; add it/);
-  assert.throws(
-    () => owned({ owner: undefined, group: "root" }),
+  await assert.rejects(
+    owned({ owner: "unicore", group: "root" }),
+    /: there is no owner unicore here; add it/,
+  );
+  await assert.rejects(
+    owned({ owner: undefined, group: "root" }),
     /: number 995 may be another owner here; add it, or name another "owner" in manifest\.json/,
   );
-  assert.throws(() => owned({ owner: "root", group: undefined }), /: number 994 may be another group here/);
+  await assert.rejects(owned({ owner: "root", group: undefined }), /: number 994 may be another group here/);
 });
 
 Deno.test({

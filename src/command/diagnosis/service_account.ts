@@ -33,13 +33,15 @@ export async function serviceAccount(mainFile: string, places = PLACES): Promise
   return undefined;
 }
 
-/** Returns the numbers of the local accounts and groups by name. */
-export async function localIds(places: Pick<typeof PLACES, "passwd" | "group"> = PLACES) {
-  const read = async (file: string): Promise<ReadonlyMap<string, number>> => {
-    const rows = (await textOf(file)).split("\n").map((line) => line.split(":"));
-    return new Map(rows.flatMap(([name = "", , id = ""]) => /^\d+$/.test(id) ? [[name, Number(id)]] : []));
-  };
-  return { users: await read(places.passwd), groups: await read(places.group) };
+/** Returns the numbers of local accounts or groups by name. @param file As passwd(5) or group(5) say. */
+export async function localIds(file: string): Promise<ReadonlyMap<string, number>> {
+  const rows = (await textOf(file)).split("\n").map((line) => line.split(":"));
+  return new Map(rows.flatMap(([name = "", , id = ""]) => /^\d+$/.test(id) ? [[name, Number(id)]] : []));
+}
+
+/** Returns the first name of a number. */
+export function nameOf(ids: ReadonlyMap<string, number>, wanted: number | null): string | undefined {
+  return ids.entries().find(([, id]) => id === wanted)?.[0];
 }
 
 async function userOfUnit(units: readonly string[]): Promise<string | undefined> {

@@ -13,7 +13,7 @@ import { SHARE_DATABASE, SHARE_SCHEMA } from "../../sharing/store/schema.ts";
 import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.ts";
 import { open } from "node:fs/promises";
 import { askRunning, NotRunning } from "../running/ask_running.ts";
-import { localIds } from "../diagnosis/service_account.ts";
+import { localIds, nameOf } from "../diagnosis/service_account.ts";
 
 const NEW = { mode: 0o600, createNew: true };
 
@@ -83,12 +83,10 @@ async function copyOne(folder: string, path: string, make: (copy: string) => Pro
   const copy = copyOf(folder, path);
   await Deno.mkdir(dirname(copy), { recursive: true, mode: 0o700 });
   await make(copy);
-  const about = await Deno.stat(path);
-  const [mode, uid, gid] = [(about.mode ?? 0o600) & 0o777, about.uid ?? 0, about.gid ?? 0];
-  const nameOf = (ids: LocalIds["users"], wanted: number) => [...ids].find(([, id]) => id === wanted)?.[0];
-  const { users, groups } = await localIds();
-  const names = { owner: nameOf(users, uid), group: nameOf(groups, gid) };
-  return { path, mode, uid, gid, ...names, sha256: await digestOf(copy) };
+  const { mode, uid, gid } = await Deno.stat(path);
+  const [owner, group] = [nameOf(await localIds(ACCOUNTS), uid), nameOf(await localIds(GROUPS), gid)];
+  const numbers = { mode: (mode ?? 0o600) & 0o777, uid: uid ?? 0, gid: gid ?? 0 };
+  return { path, ...numbers, owner, group, sha256: await digestOf(copy) };
 }
 
 function postgresCommands(folder: string, { servers, database, user }: DatabaseConfig) {
@@ -115,7 +113,7 @@ interface BackupFile {
   readonly sha256: string;
 }
 
-type LocalIds = Awaited<ReturnType<typeof localIds>>;
+const [ACCOUNTS, GROUPS] = ["/etc/passwd", "/etc/group"];
 
 /** Contents of a backup. */
 export interface Manifest {
@@ -202,8 +200,7 @@ export const restore = defineCommand({
   try {
     await checkCopies(folder, manifest);
     await checkPlaces(manifest, given.flag("replace"));
-    const owned = Deno.uid() === 0 ? ownedHere(manifest.files, await localIds()) : manifest.files;
-    files = await putBack(folder, owned);
+    files = await putBack(folder, Deno.uid() === 0 ? await ownedHere(manifest.files) : manifest.files);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new CommandFailed(`${reason}\nNothing is restored`, { cause });
@@ -216,20 +213,20 @@ export const restore = defineCommand({
 });
 
 /** Finds the owners on this host: by name, else a number that nobody has here. @throws {CommandFailed} For others. */
-export function ownedHere(files: readonly BackupFile[], { users, groups }: LocalIds): readonly BackupFile[] {
-  const idOf = (path: string, name: string | undefined, id: number, ids: LocalIds["users"]) => {
-    const isFree = id === 0 || ![...ids.values()].includes(id);
-    const found = name === undefined ? (isFree ? id : undefined) : ids.get(name);
+export async function ownedHere(files: readonly BackupFile[], accounts = ACCOUNTS, groups = GROUPS) {
+  const finder = (kind: "owner" | "group", ids: ReadonlyMap<string, number>) => (file: BackupFile) => {
+    const [name, number] = [file[kind], kind === "owner" ? file.uid : file.gid];
+    const isFree = number === 0 || nameOf(ids, number) === undefined;
+    const found = name === undefined ? (isFree ? number : undefined) : ids.get(name);
     if (found !== undefined) return found;
-    const kind = ids === users ? "owner" : "group";
-    const lost = name === undefined ? `number ${id} may be another ${kind}` : `there is no ${kind} ${name}`;
-    throw new CommandFailed(`${path}: ${lost} here; add it, or name another "${kind}" in ${MANIFEST}`);
+    const lost = name === undefined
+      ? `number ${number} may be another ${kind}`
+      : `there is no ${kind} ${name}`;
+    throw new CommandFailed(`${file.path}: ${lost} here; add it, or name another "${kind}" in ${MANIFEST}`);
   };
-  return files.map((file) => ({
-    ...file,
-    uid: idOf(file.path, file.owner, file.uid, users),
-    gid: idOf(file.path, file.group, file.gid, groups),
-  }));
+  const uidOf = finder("owner", await localIds(accounts));
+  const gidOf = finder("group", await localIds(groups));
+  return files.map((file): BackupFile => ({ ...file, uid: uidOf(file), gid: gidOf(file) }));
 }
 
 /** @throws {CommandFailed} If copies are missing, changed, or databases that this version cannot use. */
