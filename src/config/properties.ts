@@ -2,7 +2,7 @@ import { attempt } from "../model/attempt.ts";
 import { type Diagnostic, InvalidFile, readableAt } from "../model/diagnostic.ts";
 import { trimEndCharacters } from "../model/text.ts";
 import { resolve } from "node:path";
-import { isUtf16, readRegularFile, utf8Text } from "../model/regular_file.ts";
+import { readRegularFile, UTF16_MARK, utf8Text } from "../model/regular_file.ts";
 
 /** Entry of a property file. */
 export interface PropertyEntry {
@@ -158,7 +158,8 @@ class PropertyLoader {
     let text: string;
     try {
       const bytes = await readRegularFile(absolute);
-      text = isUtf16(bytes) ? utf8Text(bytes, absolute) : decodeProperties(bytes);
+      text = decodeProperties(bytes);
+      if (UTF16_MARK.test(text)) utf8Text(bytes, absolute);
     } catch (error) {
       if (error instanceof InvalidFile) return void this.diagnostics.push(...error.diagnostics);
       const where = included === undefined ? { file } : { ...place(included), found: file };

@@ -74,10 +74,8 @@ const LINE_FEED = 10;
 
 const LATIN1_XML = /^(<\?xml\s[^>]{0,200}\bencoding\s{0,9}=\s{0,9}["'])iso-8859-1(?=["'])/i;
 
-/** Reports whether a text begins with the byte-order mark of UTF-16. */
-export function isUtf16([first = 0, second = 0]: Uint8Array): boolean {
-  return Math.min(first, second) === 0xfe && Math.max(first, second) === 0xff;
-}
+/** Byte-order mark of UTF-16, read as ISO-8859-1. */
+export const UTF16_MARK = /^(?:ÿþ|þÿ)/;
 
 /** Decodes UTF-8 (ten times faster than a fatal decoder) or XML in declared ISO-8859-1. @throws {InvalidFile} */
 export function utf8Text(bytes: Uint8Array, file: string): string {
@@ -91,7 +89,7 @@ export function utf8Text(bytes: Uint8Array, file: string): string {
     if (end < 0 || !isUtf8(bytes.subarray(from, end))) break;
     from = end + 1;
   }
-  const [from, found] = isUtf16(bytes) ? ["UTF-16", ", found UTF-16"] : ["LATIN1", ""];
+  const [from, found] = UTF16_MARK.test(latin1) ? ["UTF-16", ", found UTF-16"] : ["LATIN1", ""];
   const fix = `iconv -f ${from} -t UTF-8 ${file} -o ${file}.utf8 && cat ${file}.utf8 > ${file}`;
   throw new InvalidFile([{ severity: "error", file, line, expected: `expected UTF-8 text${found}`, fix }]);
 }

@@ -79,8 +79,7 @@ export class SqliteDatabase implements Database {
       // Deno 2.9.6 exposes no error code.
       if (!isOfSqlite(error)) throw error;
       const Failure = /not a database|malformed/.test(error.message) ? UnknownDatabase : DatabaseFailure;
-      const hint = /disk I\/O/.test(error.message) ? ", is its disk full?" : "";
-      throw new Failure(`${file}: ${error.message}${hint}`, { cause: error });
+      throw new Failure(`${file}: ${error.message}`, { cause: error });
     }
   }
 

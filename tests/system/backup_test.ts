@@ -1,6 +1,7 @@
 /** `authserver backup` of a service that serves, and `authserver restore`. */
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
+import { PLACES } from "../../src/command/diagnosis/service_account.ts";
 import { MANIFEST, ownedHere, readManifest } from "../../src/command/files/backup.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import {
@@ -335,7 +336,7 @@ Deno.test("backup notes the names of owners, and restore gives files to these, w
   );
   await Deno.writeTextFile(places.group, "root:x:0:\npostdrop:x:994:\nauthserver:x:997:\n");
   const owned = (about: object) =>
-    ownedHere([{ ...made, uid: 995, gid: 994, ...about }], places.passwd, places.group);
+    ownedHere([{ ...made, uid: 995, gid: 994, ...about }], { ...PLACES, ...places });
   const [here] = await owned({ owner: "authserver", group: "authserver" });
   assert.deepEqual([here?.uid, here?.gid], [998, 997]);
   const [ofRoot] = await owned({ owner: undefined, group: undefined, uid: 0, gid: 0 });
@@ -344,13 +345,13 @@ Deno.test("backup notes the names of owners, and restore gives files to these, w
   assert.deepEqual([ofDirectory?.uid, ofDirectory?.gid], [70_001, 70_002], "numbers of a directory service");
   await assert.rejects(
     owned({ owner: "unicore", group: "root" }),
-    /: there is no owner unicore here; add it/,
+    /: nobody here is surely its owner unicore; add it/,
   );
   await assert.rejects(
     owned({ owner: undefined, group: "root" }),
-    /: number 995 may be another owner here; add it, or name another "owner" in manifest\.json/,
+    /: nobody here is surely its owner 995; add it, or name another "owner" in manifest\.json/,
   );
-  await assert.rejects(owned({ owner: "root", group: undefined }), /: number 994 may be another group here/);
+  await assert.rejects(owned({ owner: "root", group: undefined }), /its group 994/);
 });
 
 Deno.test({
@@ -365,7 +366,7 @@ Deno.test({
     const before = await contents(`${site.folder}/conf`);
     const { code, err } = await command("restore", "--replace", site.backup);
     assert.equal(code, 1);
-    assert.match(err, /there is no owner no-such-account here/);
+    assert.match(err, /its owner no-such-account/);
     assert.deepEqual(await contents(`${site.folder}/conf`), before);
   },
 });

@@ -1,4 +1,4 @@
-import { dirname, isAbsolute, resolve } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import { SILENT } from "../../logging/logger.ts";
 import { counted, printable } from "../../model/text.ts";
 import { corePermissions, edgePermissions, resolveHost } from "../../workers/permissions.ts";
@@ -38,9 +38,7 @@ export const check = defineCommand({
   const account = isRoot ? await serviceAccount(resolve(file)) : undefined;
   const asRoot = isRoot && account === undefined;
   const found = await inspectStart(file, SURROUNDINGS, { account });
-  const hidden = account === undefined
-    ? []
-    : await unreadableFor(account, found.dependsOn, dirname(resolve(file)));
+  const hidden = account === undefined ? [] : await unreadableFor(account, found.dependsOn, resolve(file));
   const diagnostics = [...found.diagnostics, ...hidden].map((diagnostic) => ({
     ...diagnostic,
     fix: fixOf(diagnostic),

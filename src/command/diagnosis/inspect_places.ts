@@ -22,17 +22,8 @@ function error(key: string, expected: string, fix: string, found?: string): Find
 /** Bits in a digit of a mode. */
 const [READ, WRITE, ENTER] = [4, 2, 1];
 
-/** Places in the folders that systemd creates for the unit's account, by `StateDirectory=` and similar settings. */
-const OF_SYSTEMD: Readonly<Record<string, string>> = {
-  "persistence.directory": "/var/lib/authserver/data",
-  "container.control.socket": "/run/authserver/control.sock",
-  "container.logging.file": "/var/log/authserver/authserver.log",
-  "container.audit.file": "/var/log/authserver/audit.log",
-};
-
-function isOfSystemd(path: string): boolean {
-  return /^\/(?:var\/(?:lib|log|cache)|run)\/authserver(?:\/|$)/.test(path);
-}
+/** Folders that systemd creates for the unit's account, by `StateDirectory=` and similar settings. */
+const OF_SYSTEMD = /^\/(?:var\/(?:lib|log|cache)|run)\/authserver(?:\/|$)/;
 
 /**
  * Tests the writable folders and files, databases and listen addresses, without a trace.
@@ -45,6 +36,9 @@ export async function inspectPlaces(
 ): Promise<readonly Diagnostic[]> {
   const { sharing: { directory }, control, logging, audit, site, metrics } = config;
   const places = new PlaceInspector(account);
+  const hosts = new Set([site.host, metrics.listen?.host]);
+  const isSamePort = metrics.listen?.port === site.port && site.port > 0 &&
+    (hosts.size === 1 || hosts.has("0.0.0.0") || hosts.has("::"));
   const findings = await Promise.all([
     directory === undefined ? [] : places.persistence(directory, inUse),
     control.enabled && control.socket !== undefined
@@ -54,6 +48,7 @@ export async function inspectPlaces(
     audit.to === "file" ? places.log("container.audit.file", audit.path) : [],
     places.address("container.host", site.host, site.port),
     metrics.listen ? places.address("container.metrics.host", metrics.listen.host, metrics.listen.port) : [],
+    isSamePort ? error("container.metrics.port", "is container.port, too", "choose another port") : [],
   ]);
   return findings.flat().map((finding) => {
     const { file = config.sources.main, line } = effective.find(({ key }) => key === finding.key) ?? {};
@@ -100,7 +95,7 @@ class PlaceInspector {
       const about = await Deno.stat(file).catch(() => undefined);
       if (folder.length > 0 || about === undefined) return folder;
       if (about.isDirectory) return error(key, `${file} is a folder`, `mv ${file} ${file}.old`);
-      const obstacle = await this.#obstacleTo(key, file, about, WRITE);
+      const obstacle = await this.#obstacleTo(file, about, WRITE);
       return obstacle === undefined ? [] : error(key, obstacle.expected, obstacle.fix);
     };
     return (await find()).map((finding) => ({ ...finding, severity: "warning" }));
@@ -123,8 +118,7 @@ class PlaceInspector {
         return error(key, "this machine has no such address", fix, host);
       }
       if (!(cause instanceof Deno.errors.PermissionDenied)) throw cause;
-      const right =
-        "AmbientCapabilities=CAP_NET_BIND_SERVICE, CapabilityBoundingSet= the same, PrivateUsers=no";
+      const right = "AmbientCapabilities= and CapabilityBoundingSet=CAP_NET_BIND_SERVICE, PrivateUsers=no";
       const fix = `set a port above 1023, or add in the unit ${right}`;
       return error(key, `this account may not listen on port ${port}`, fix, host);
     }
@@ -136,7 +130,7 @@ class PlaceInspector {
     if (!about.isFile) {
       return error(key, `${file} is not a file`, `mv ${file} ${file}.old`);
     }
-    const obstacle = await this.#obstacleTo(key, file, about, READ | WRITE);
+    const obstacle = await this.#obstacleTo(file, about, READ | WRITE);
     if (obstacle !== undefined) return error(key, obstacle.expected, obstacle.fix);
     const { databaseDamage } = await import("../../store/sqlite_database.ts");
     const damage = await databaseDamage(file, schema);
@@ -154,27 +148,26 @@ class PlaceInspector {
       return error(key, `${folder} cannot be made: ${there} is not a folder`, `mv ${there} ${there}.old`);
     }
     const missing = there !== folder;
-    if (account !== undefined && missing && isOfSystemd(folder)) return [];
+    if (account !== undefined && missing && OF_SYSTEMD.test(folder)) return [];
     const closed = account === undefined ? undefined : await closedFolder(account, there);
-    if (closed !== undefined) return error(key, `${this.#who} may not enter ${closed}`, this.#elsewhere(key));
-    const obstacle = await this.#obstacleTo(key, there, about, WRITE | ENTER);
+    const such = `such as /var/${key.startsWith("persistence") ? "lib" : "log"}/authserver`;
+    const elsewhere = `set ${key} to a path in a folder of ${this.#who}, ${such}`;
+    if (closed !== undefined) return error(key, `${this.#who} may not enter ${closed}`, elsewhere);
+    const obstacle = await this.#obstacleTo(there, about, WRITE | ENTER);
     if (obstacle === undefined) return [];
-    if (!missing) return error(key, obstacle.expected, obstacle.fix);
-    const fix = obstacle.ofDisk ? obstacle.fix : `install -d -o ${this.#name} -m 700 ${folder}`;
-    return error(key, `${folder} cannot be made: ${obstacle.expected}`, fix);
+    const make = `install -d -o ${this.#name} -m 700 ${folder}`;
+    const isAmongOwn = (await Deno.stat(dirname(there))).uid === (account?.uid ?? Deno.uid());
+    const mend = obstacle.ofDisk || isAmongOwn || OF_SYSTEMD.test(there); // folders of others stay as they are
+    const fix = missing && !obstacle.ofDisk ? make : mend ? obstacle.fix : elsewhere;
+    return error(key, `${missing ? `${folder} cannot be made: ` : ""}${obstacle.expected}`, fix);
   }
 
   /** Tries to write, and judges another account by the mode. @param wanted Bits in a digit of a mode. */
-  async #obstacleTo(
-    key: string,
-    path: string,
-    about: Deno.FileInfo,
-    wanted: number,
-  ): Promise<Obstacle | undefined> {
+  async #obstacleTo(path: string, about: Deno.FileInfo, wanted: number): Promise<Obstacle | undefined> {
     const { account } = this;
     const refused = {
       expected: `${this.#who} may not write ${about.isDirectory ? "to " : ""}${path}`,
-      fix: about.isDirectory && !isOfSystemd(path) ? this.#elsewhere(key) : `chown ${this.#name} ${path}`,
+      fix: `chown ${this.#name} ${path}`,
     };
     if (account !== undefined && !permits(account, about, wanted)) return refused;
     try {
@@ -184,7 +177,7 @@ class PlaceInspector {
     } catch (error) {
       const code = error instanceof Error && "code" in error && error.code;
       if (code === "ENOSPC") {
-        return { expected: `the disk of ${path} is full`, fix: `df ${path}`, ofDisk: true };
+        return { expected: `the disk of ${path} is full`, fix: "make room", ofDisk: true };
       }
       if (code === "EROFS") {
         const mount = `mount -o remount,rw "$(findmnt -n -o TARGET -T ${path})"`;
@@ -193,11 +186,6 @@ class PlaceInspector {
       }
       return account === undefined ? refused : undefined; // the mode permits it to the account
     }
-  }
-
-  /** Proposes another place, rather than to change a folder of others. */
-  #elsewhere(key: string): string {
-    return `set ${key} to a path in a folder of ${this.#who}, such as ${OF_SYSTEMD[key]}`;
   }
 
   get #who(): string {

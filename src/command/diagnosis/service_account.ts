@@ -8,7 +8,8 @@ export interface Account {
   readonly gids: readonly number[]; // primary and supplementary groups
 }
 
-const PLACES = {
+/** Files of the system. */
+export const PLACES = {
   /** Unit files of systemd; a later one overrides those before it. */
   units: ["/usr/lib/systemd/system/authserver.service", "/etc/systemd/system/authserver.service"],
   folder: "/etc/authserver", // of an installed configuration
@@ -61,11 +62,8 @@ async function textOf(file: string): Promise<string> {
   return await Deno.readTextFile(file).catch(() => "");
 }
 
-/**
- * Reports files that an account cannot read, by owners and modes.
- * @param files Absolute paths; missing ones are skipped. @param own Folder of the configuration; others are not to change.
- */
-export async function unreadableFor(account: Account, files: Iterable<string>, own: string) {
+/** Reports present files that an account cannot read. @param mainFile Absolute; remedies change no folders but its own. */
+export async function unreadableFor(account: Account, files: Iterable<string>, mainFile: string) {
   const diagnostics: Diagnostic[] = [];
   for (const file of new Set(files)) {
     const closed = await closedFolder(account, dirname(file));
@@ -74,7 +72,8 @@ export async function unreadableFor(account: Account, files: Iterable<string>, o
     if (closed === undefined && permits(account, about, about.isDirectory ? 5 : 4)) continue;
     const { name } = account;
     const [place, right, what] = closed ? [closed, "x", `enter ${closed}`] : [file, "r", "read it"];
-    const isOthers = (closed !== undefined || about.isDirectory) && !`${place}/`.startsWith(`${own}/`);
+    const isOthers = (closed !== undefined || about.isDirectory) &&
+      !`${place}/`.startsWith(`${dirname(mainFile)}/`);
     const fix = isOthers
       ? `copy it to a folder of ${name}, such as /etc/authserver, and set the key to the copy`
       : `chgrp ${name} ${place} && chmod g+${right} ${place}`;

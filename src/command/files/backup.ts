@@ -13,7 +13,7 @@ import { SHARE_DATABASE, SHARE_SCHEMA } from "../../sharing/store/schema.ts";
 import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.ts";
 import { open } from "node:fs/promises";
 import { askRunning, NotRunning } from "../running/ask_running.ts";
-import { localIds, nameOf } from "../diagnosis/service_account.ts";
+import { localIds, nameOf, PLACES } from "../diagnosis/service_account.ts";
 
 const NEW = { mode: 0o600, createNew: true };
 
@@ -75,8 +75,7 @@ async function databasesIn(directory: string): Promise<readonly string[]> {
   const there = await Promise.all(paths.map((path) => unlessAbsent(Deno.stat(path))));
   const present = paths.filter((_, i) => there[i]);
   if (present.length > 0) return present;
-  const where = "run it in the working directory of the service if persistence.directory is relative";
-  throw new Error(`expected ${paths.join(" or ")}; ${where}`);
+  throw new Error(`expected ${paths.join(" or ")}; run it in the working directory of the service`);
 }
 
 async function copyOne(folder: string, path: string, make: (copy: string) => Promise<void>) {
@@ -84,7 +83,8 @@ async function copyOne(folder: string, path: string, make: (copy: string) => Pro
   await Deno.mkdir(dirname(copy), { recursive: true, mode: 0o700 });
   await make(copy);
   const { mode, uid, gid } = await Deno.stat(path);
-  const [owner, group] = [nameOf(await localIds(ACCOUNTS), uid), nameOf(await localIds(GROUPS), gid)];
+  const owner = nameOf(await localIds(PLACES.passwd), uid);
+  const group = nameOf(await localIds(PLACES.group), gid);
   const numbers = { mode: (mode ?? 0o600) & 0o777, uid: uid ?? 0, gid: gid ?? 0 };
   return { path, ...numbers, owner, group, sha256: await digestOf(copy) };
 }
@@ -112,8 +112,6 @@ interface BackupFile {
   readonly group?: string;
   readonly sha256: string;
 }
-
-const [ACCOUNTS, GROUPS] = ["/etc/passwd", "/etc/group"];
 
 /** Contents of a backup. */
 export interface Manifest {
@@ -213,20 +211,17 @@ export const restore = defineCommand({
 });
 
 /** Finds the owners on this host: by name, else a number that nobody has here. @throws {CommandFailed} For others. */
-export async function ownedHere(files: readonly BackupFile[], accounts = ACCOUNTS, groups = GROUPS) {
-  const finder = (kind: "owner" | "group", ids: ReadonlyMap<string, number>) => (file: BackupFile) => {
-    const [name, number] = [file[kind], kind === "owner" ? file.uid : file.gid];
-    const isFree = number === 0 || nameOf(ids, number) === undefined;
-    const found = name === undefined ? (isFree ? number : undefined) : ids.get(name);
+export async function ownedHere(files: readonly BackupFile[], { passwd, group } = PLACES) {
+  const ids = { owner: await localIds(passwd), group: await localIds(group) };
+  const idOf = ({ path, ...file }: BackupFile, kind: "owner" | "group") => {
+    const [name, id] = [file[kind], kind === "owner" ? file.uid : file.gid];
+    const isTaken = id > 0 && nameOf(ids[kind], id) !== undefined;
+    const found = name !== undefined ? ids[kind].get(name) : isTaken ? undefined : id;
     if (found !== undefined) return found;
-    const lost = name === undefined
-      ? `number ${number} may be another ${kind}`
-      : `there is no ${kind} ${name}`;
-    throw new CommandFailed(`${file.path}: ${lost} here; add it, or name another "${kind}" in ${MANIFEST}`);
+    const expected = `add it, or name another "${kind}" in ${MANIFEST}`;
+    throw new CommandFailed(`${path}: nobody here is surely its ${kind} ${name ?? id}; ${expected}`);
   };
-  const uidOf = finder("owner", await localIds(accounts));
-  const gidOf = finder("group", await localIds(groups));
-  return files.map((file): BackupFile => ({ ...file, uid: uidOf(file), gid: gidOf(file) }));
+  return files.map((file) => ({ ...file, uid: idOf(file, "owner"), gid: idOf(file, "group") }));
 }
 
 /** @throws {CommandFailed} If copies are missing, changed, or databases that this version cannot use. */
@@ -278,11 +273,11 @@ async function putBack(folder: string, files: readonly BackupFile[]) {
   const undo: (() => Promise<void>)[] = [];
   const made = new Map<string, number>();
   try {
-    for (const { path, ...about } of files) {
-      const next = `${path}.restored-${stamp}`;
-      await makeFolder(dirname(path), about, made);
+    for (const file of files) {
+      const next = `${file.path}.restored-${stamp}`;
+      await makeFolder(dirname(file.path), file, made);
       undo.push(() => Deno.remove(next));
-      await writeAs(next, await Deno.readFile(copyOf(folder, path)), about);
+      await writeAs(next, await Deno.readFile(copyOf(folder, file.path)), file);
     }
     return await exchange(files.map(({ path }) => path), stamp, undo);
   } catch (error) {
@@ -309,10 +304,8 @@ async function exchange(paths: readonly string[], stamp: string, undo: (() => Pr
   return done;
 }
 
-type Owned = Pick<BackupFile, "mode" | "uid" | "gid">;
-
 /** Follows no link that the account of the service may have put there. */
-async function writeAs(path: string, bytes: Uint8Array, { mode, uid, gid }: Owned): Promise<void> {
+async function writeAs(path: string, bytes: Uint8Array, { mode, uid, gid }: BackupFile): Promise<void> {
   await using file = await open(path, "wx", 0o600);
   await file.writeFile(bytes);
   await file.chmod(mode);
@@ -321,7 +314,7 @@ async function writeAs(path: string, bytes: Uint8Array, { mode, uid, gid }: Owne
 }
 
 /** Makes the missing folders of a file. Whoever may read the file may enter them. @param made Their modes so far. */
-async function makeFolder(folder: string, owned: Owned, made: Map<string, number>): Promise<void> {
+async function makeFolder(folder: string, owned: BackupFile, made: Map<string, number>): Promise<void> {
   const before = made.get(folder);
   if (before === undefined && await unlessAbsent(Deno.stat(folder)) !== undefined) return;
   await makeFolder(dirname(folder), owned, made);

@@ -22,7 +22,8 @@ export const status = defineCommand({
     nagios: { help: "Print one line for Nagios, Icinga and compatible systems" },
   },
 }, async (given, io) => {
-  const seconds = parseTimeout(given.text("timeout") ?? "");
+  const time = given.text("timeout") ?? "";
+  const seconds = parseDuration(/^[0-9]+$/.test(time) ? `${time}s` : time); // numbers are of monitoring systems
   if (seconds === undefined) throw new WrongUsage("Expected a time such as 5, 5s or 1m behind --timeout");
   if (given.flag("nagios") && given.flag("json")) {
     throw new WrongUsage("Expected --nagios or --json, found both");
@@ -41,11 +42,6 @@ export const status = defineCommand({
     throw new CommandFailed(error.message, { status: 3, cause: error });
   }
 });
-
-/** Parses a duration. A bare number means seconds, as monitoring systems write it. */
-function parseTimeout(text: string): number | undefined {
-  return parseDuration(/^[0-9]+$/.test(text) ? `${text}s` : text);
-}
 
 async function forMonitoring(ask: () => Promise<unknown>): Promise<PluginResult> {
   try {
@@ -110,7 +106,7 @@ function formatStatus(status: unknown): string {
   const rows: [string, string | undefined][] = [
     ["version", textAt(status, "version")],
     ["process", processOf(status)],
-    ["configuration", withNumber(textAt(status, "configuration"), "generation", status)],
+    ["configuration", `${textAt(status, "configuration")}, generation ${numberAt(status, "generation")}`],
     ["last reload", lastReload(status)],
     ["port", numberAt(status, "port")?.toString()],
     ["certificate", certificate(status)],
@@ -139,11 +135,6 @@ function processOf(status: unknown): string | undefined {
   const pid = numberAt(status, "pid");
   if (seconds === undefined || pid === undefined) return undefined;
   return `${pid}, up ${formatDuration(seconds)} since ${moment(textAt(status, "upSince"))}`;
-}
-
-function withNumber(text: string | undefined, name: string, status: unknown): string | undefined {
-  const number = numberAt(status, name);
-  return text === undefined || number === undefined ? text : `${text}, ${name} ${number}`;
 }
 
 function lastReload(status: unknown): string | undefined {
@@ -258,9 +249,8 @@ export function nagiosStatus(answer: unknown): PluginResult {
   const days = numberAt(answer, "certificate", "daysLeft");
   const found = problems(answer);
   const all = found.map(({ text }) => text);
-  if (member(answer, "certificate", "endsSoon") === true && days !== undefined && days >= 0) {
-    all.push(`certificate ends at ${moment(textAt(answer, "certificate", "expires"))}`);
-  }
+  const endsSoon = days !== undefined && days >= 0 && member(answer, "certificate", "endsSoon") === true;
+  if (endsSoon) all.push(`certificate ends at ${moment(textAt(answer, "certificate", "expires"))}`);
   const isCritical = found.some(({ critical }) => critical) || (servers.length > 0 && usable.length === 0);
   const status = isCritical ? 2 : all.length > 0 ? 1 : 0;
   const says = all.length === 0 ? `${usable.length} of ${servers.length} servers usable` : all.join("; ");

@@ -30,7 +30,6 @@ export class OwnCertificate {
 
   renew(material: TlsMaterial): void {
     const certificate = new X509Certificate(material.certificate);
-    const { from, to } = validityOf(certificate);
     this.#daemons.clear();
     this.#known = {
       material,
@@ -38,8 +37,8 @@ export class OwnCertificate {
       facts: {
         dn: certificateName(certificate),
         issuer: (certificate.issuer ?? "").split("\n").reverse().join(","),
-        starts: from,
-        expires: to,
+        starts: validityOf(certificate).from,
+        expires: validityOf(certificate).to,
       },
       trusted: material.anchors.map((anchor) => certificateName(anchor)),
     };

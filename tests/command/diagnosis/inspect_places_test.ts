@@ -14,12 +14,6 @@ const PLACES: readonly (readonly [key: string, path: string, severity: "error" |
   ["container.audit.file", "other/audit.log", "warning"],
 ];
 
-const USUAL = new Map([
-  ["container.control.socket", "/run/authserver/control.sock"],
-  ["container.logging.file", "/var/log/authserver/authserver.log"],
-  ["container.audit.file", "/var/log/authserver/audit.log"],
-]);
-
 for (const [key, path, severity] of PLACES) {
   Deno.test(`inspectPlaces() tries ${key} under the account of the service, and names who has to own what`, async () => {
     const own = {
@@ -42,9 +36,12 @@ for (const [key, path, severity] of PLACES) {
       fix,
       key === "persistence.directory"
         ? `install -d -o authserver -m 700 ${site.folder}/${path}`
-        : `set ${key} to a path in a folder of authserver, such as ${USUAL.get(key)}`,
+        : `set ${key} to a path in a folder of authserver, such as /var/log/authserver`,
     );
     if (Deno.uid() !== 0) return;
+    await Deno.chown(site.folder, ACCOUNT.uid, ACCOUNT.uid);
+    const [among] = await inspectPlaces({ snapshot, effective }, { account: ACCOUNT });
+    if (key !== "persistence.directory") assert.equal(among?.fix, `chown authserver ${folder}`);
     await Deno.chown(folder, ACCOUNT.uid, ACCOUNT.uid);
     assert.deepEqual(await inspectPlaces({ snapshot, effective }, { account: ACCOUNT }), []);
   });
