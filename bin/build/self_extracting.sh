@@ -12,11 +12,13 @@ fail() {
   exit 1
 }
 
+# systemd starts root's commands, and with them the hooks of certbot, without HOME.
+: "${HOME=$(getent passwd "$(id -u)" 2>/dev/null | cut -d: -f6)}"
 if [ -n "${CACHE_DIRECTORY-}" ]; then
   base=${CACHE_DIRECTORY%%:*}
 elif [ -n "${XDG_CACHE_HOME-}" ]; then
   base=$XDG_CACHE_HOME/authserver
-elif [ -n "${HOME-}" ] &&
+elif [ -n "$HOME" ] &&
   { [ -w "$HOME" ] || [ -w "$HOME/.cache/authserver" ] || [ ! -O /var/cache/authserver ]; }; then
   base=$HOME/.cache/authserver
 elif [ -O /var/cache/authserver ]; then

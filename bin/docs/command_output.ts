@@ -92,6 +92,7 @@ export const OUTPUT: Readonly<Record<string, JsonMembers>> = {
     "certificate.dn?": "Subject of the service's certificate",
     "certificate.expires?": "Expiry",
     "certificate.daysLeft?": "Whole days until expiry; negative after expiry",
+    "certificate.endsSoon?": "Whether less than 14 days, or less than a third of its lifetime, is left",
     "shares?": "Number of shares; missing if data sharing is off",
     "database.state?": "State of the shared database: up, degraded or away; missing without one",
     "database.reason?": "Reason why the database is not up",

@@ -1,5 +1,5 @@
 import { KINDS } from "../service/kinds.ts";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { loadConfiguration } from "../config/load.ts";
 import type { ServiceConfig } from "../config/service_config.ts";
 import { type Diagnostic, formatDiagnostic, isError } from "../model/diagnostic.ts";
@@ -14,23 +14,13 @@ export async function installedFile(folders: readonly string[] = FOLDERS): Promi
       await Deno.stat(file);
       return file;
     } catch (error) {
-      if (error instanceof Deno.errors.PermissionDenied) {
-        if (await isClosed(dirname(folder))) continue;
-        return file;
-      }
-      if (!(error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory)) throw error;
+      const { NotADirectory, NotFound, PermissionDenied } = Deno.errors;
+      const isDenied = error instanceof PermissionDenied;
+      if (isDenied && await Deno.lstat(folder).catch(() => undefined)) return file;
+      if (!(isDenied || error instanceof NotFound || error instanceof NotADirectory)) throw error;
     }
   }
   return undefined;
-}
-
-async function isClosed(folder: string): Promise<boolean> {
-  try {
-    await Deno.stat(`${folder}/.`);
-    return false;
-  } catch (error) {
-    return error instanceof Deno.errors.PermissionDenied;
-  }
 }
 
 /** Returns the main configuration file of a command. @throws {CommandFailed} If it is neither given nor in its places. */

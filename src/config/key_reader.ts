@@ -293,8 +293,9 @@ export class KeyReader {
       if (OWN_PREFIXES.some((prefix) => key.startsWith(prefix))) {
         const severity = worst === "error" ? await this.#severityOf(key, hint !== "") : worst;
         this.#report(severity, key, `unknown key${hint}`);
-      } else if (hint !== "") {
-        this.warn(key, `not a key of this service${hint}`);
+      } else {
+        const near = hint || suggestion(`${key.split(".", 1)}.`, OWN_PREFIXES);
+        if (near !== "" || key.startsWith("[")) this.warn(key, `not a key of this service${near}`);
       }
     }
   }

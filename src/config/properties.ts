@@ -1,8 +1,8 @@
 import { attempt } from "../model/attempt.ts";
-import { type Diagnostic, readableAt } from "../model/diagnostic.ts";
+import { type Diagnostic, InvalidFile, readableAt } from "../model/diagnostic.ts";
 import { trimEndCharacters } from "../model/text.ts";
 import { resolve } from "node:path";
-import { readRegularFile } from "../model/regular_file.ts";
+import { readRegularFile, UTF16_MARK, utf8Text } from "../model/regular_file.ts";
 
 export interface PropertyEntry {
   readonly key: string;
@@ -156,8 +156,11 @@ class PropertyLoader {
     if (included !== undefined) this.#includers.set(file, included.file);
     let text: string;
     try {
-      text = decodeProperties(await readRegularFile(absolute));
+      const bytes = await readRegularFile(absolute);
+      text = decodeProperties(bytes);
+      if (UTF16_MARK.test(text)) utf8Text(bytes, absolute);
     } catch (error) {
+      if (error instanceof InvalidFile) return void this.diagnostics.push(...error.diagnostics);
       const where = included === undefined ? { file } : { ...place(included), found: file };
       const expected = `cannot read ${absolute}: ${reason(error)}`;
       this.diagnostics.push({ severity: "error", ...where, expected, fix: readableAt(absolute) });

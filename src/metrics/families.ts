@@ -116,6 +116,7 @@ export const FAMILIES = {
   authserver_database_defects_total: counter(
     "Statements that the database refused as wrong: defects of the service, which the log names",
   ),
+  authserver_certificate_start_timestamp_seconds: gauge("Start of the certificate, seconds since the epoch"),
   authserver_certificate_expiry_timestamp_seconds: gauge(
     "End of the service's certificate, in seconds since the epoch",
   ),

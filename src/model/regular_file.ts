@@ -74,6 +74,9 @@ const LINE_FEED = 10;
 
 const LATIN1_XML = /^(<\?xml\s[^>]{0,200}\bencoding\s{0,9}=\s{0,9}["'])iso-8859-1(?=["'])/i;
 
+/** Byte-order mark of UTF-16, read as ISO-8859-1. */
+export const UTF16_MARK = /^(?:ÿþ|þÿ)/;
+
 /** Decodes UTF-8 (ten times faster than a fatal decoder) or XML in declared ISO-8859-1. @throws {InvalidFile} */
 export function utf8Text(bytes: Uint8Array, file: string): string {
   if (isUtf8(bytes)) return UTF8.decode(bytes);
@@ -86,8 +89,9 @@ export function utf8Text(bytes: Uint8Array, file: string): string {
     if (end < 0 || !isUtf8(bytes.subarray(from, end))) break;
     from = end + 1;
   }
-  const fix = `iconv -f LATIN1 -t UTF-8 ${file} -o ${file}.utf8 && cat ${file}.utf8 > ${file}`;
-  throw new InvalidFile([{ severity: "error", file, line, expected: "expected UTF-8 text", fix }]);
+  const [from, found] = UTF16_MARK.test(latin1) ? ["UTF-16", ", found UTF-16"] : ["LATIN1", ""];
+  const fix = `iconv -f ${from} -t UTF-8 ${file} -o ${file}.utf8 && cat ${file}.utf8 > ${file}`;
+  throw new InvalidFile([{ severity: "error", file, line, expected: `expected UTF-8 text${found}`, fix }]);
 }
 
 /** Converts a Node.js error to that of `Deno.readFile`. */

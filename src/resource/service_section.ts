@@ -46,7 +46,7 @@ export class ServiceSection {
       version,
       upSince: timestamp(upSince),
       currentTime: timestamp(at),
-      credential: own && { ...own, expires: timestamp(own.expires) },
+      credential: own && { dn: own.dn, issuer: own.issuer, expires: timestamp(own.expires) },
       trustedCAs: trustedCAs(),
       trustedSAMLIssuers: trustedSAMLIssuers(),
       externalConnections: externalConnections(),

@@ -76,8 +76,9 @@ export class SqliteDatabase implements Database {
     } catch (error) {
       this.#database.close();
       // Deno 2.9.6 exposes no error code.
-      const isDamaged = isOfSqlite(error) && /not a database|malformed/.test(error.message);
-      throw isDamaged ? new UnknownDatabase(`${file}: ${error.message}`, { cause: error }) : error;
+      if (!isOfSqlite(error)) throw error;
+      const Failure = /not a database|malformed/.test(error.message) ? UnknownDatabase : DatabaseFailure;
+      throw new Failure(`${file}: ${error.message}`, { cause: error });
     }
   }
 

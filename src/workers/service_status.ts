@@ -4,6 +4,7 @@ import { isoTime } from "../model/clock.ts";
 import { VERSION } from "../service/version.ts";
 import { NoAnswer } from "./serving_core.ts";
 import type { WorkerReports } from "./worker_reports.ts";
+import { endsSoon } from "../model/trust/certificate_facts.ts";
 import { exposition } from "../metrics/exposition.ts";
 
 /** Longest wait for the core, in milliseconds. */
@@ -81,6 +82,7 @@ function knownToCore({ servers, providers, certificate, shares, bans, cluster }:
       dn: certificate.dn,
       expires: isoTime(certificate.expires),
       daysLeft: Math.floor((certificate.expires - now) / DAY_MS),
+      endsSoon: endsSoon({ from: certificate.starts, to: certificate.expires }, now, 14),
     },
     shares,
     bans,
@@ -170,7 +172,10 @@ function samplesOfCore({ servers, providers, certificate, bans, shares, cluster 
       since === undefined ? [] : [sample("authserver_identity_provider_up", { authenticator }, up ? 1 : 0)]
     ),
     ...(certificate
-      ? [sample("authserver_certificate_expiry_timestamp_seconds", {}, certificate.expires / 1000)]
+      ? [
+        sample("authserver_certificate_start_timestamp_seconds", {}, certificate.starts / 1000),
+        sample("authserver_certificate_expiry_timestamp_seconds", {}, certificate.expires / 1000),
+      ]
       : []),
     ...(cluster === undefined ? [] : samplesOfInstances(cluster)),
     ...(shares === undefined ? [] : [sample("authserver_shares", {}, shares)]),

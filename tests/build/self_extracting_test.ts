@@ -125,6 +125,17 @@ Deno.test("a self-extracting file unpacks where the environment says, the servic
   assert.deepEqual(await site.unpacked(site.folder), ["a", "authserver", "c", "f"]);
 });
 
+Deno.test("a self-extracting file without HOME, as under systemd, unpacks into the home of its user", async () => {
+  await using site = await Site.create();
+  const user =
+    `#!/bin/sh\n[ "$*" = "passwd ${Deno.uid()}" ] && echo "user:x:1:1:A user:${site.folder}/home:/bin/sh"\n`;
+  await Deno.mkdir(`${site.folder}/home`);
+  await Deno.writeTextFile(`${site.folder}/getent`, user, { mode: 0o755 });
+  const { code, err } = await site.start(["version"], { PATH: `${site.folder}:/usr/bin:/bin` });
+  assert.deepEqual([code, err], [0, ""]);
+  assert.equal((await site.unpacked(`${site.folder}/home/.cache/authserver`)).length, 1);
+});
+
 Deno.test("a self-extracting file runs through a link, from the search path and as an argument of a shell", async () => {
   await using site = await Site.create();
   await Deno.symlink(`${site.folder}/authserver`, `${site.folder}/link`);
@@ -207,7 +218,10 @@ Deno.test("a self-extracting file says what it lacks", async () => {
   await Deno.mkdir(tools);
   await Deno.symlink("/bin/mkdir", `${tools}/mkdir`);
   const cases: [Promise<{ code: number; err: string }>, RegExp][] = [
-    [site.start([], {}), /no folder to unpack into: set CACHE_DIRECTORY, XDG_CACHE_HOME or HOME/],
+    [
+      site.start([], { PATH: tools }),
+      /no folder to unpack into: set CACHE_DIRECTORY, XDG_CACHE_HOME or HOME/,
+    ],
     [site.start([], { XDG_CACHE_HOME: `${site.folder}/file` }), /cannot unpack: set XDG_CACHE_HOME/],
     [site.start([], { HOME: site.folder, PATH: tools }), /there is no gzip/],
     [broken.start(), /cannot run programs in .*noexec\?\): no such library/],

@@ -3,6 +3,7 @@ import { CommandFailed } from "../../src/command/command.ts";
 import { configFile, installedFile } from "../../src/command/config_option.ts";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "./recorded_io.ts";
+import { runFromSource } from "../system/service_process.ts";
 
 const given = (config?: string) => ({ text: () => config });
 
@@ -71,6 +72,22 @@ Deno.test({
       `${system.path}/container.properties`,
     );
   },
+});
+
+Deno.test("authserver with its permissions looks elsewhere than in a closed working directory", async () => {
+  await using own = await folder();
+  // Root needs no permission of a folder, unless it gives up its capabilities.
+  const bare = Deno.uid() === 0 ? "setpriv --bounding-set=-all --inh-caps=-all" : "";
+  const script = `mkdir closed && cd closed && chmod 0 . && exec ${bare} "$@"`;
+  const { stdout, stderr } = await new Deno.Command("sh", {
+    args: ["-c", script, "sh", Deno.execPath(), ...runFromSource(), "version", "--json"],
+    cwd: own.path,
+    env: { NO_COLOR: "1" },
+  }).output();
+  await Deno.chmod(`${own.path}/closed`, 0o700);
+  const [said, complaint] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
+  assert.equal(complaint, "");
+  assert.ok(!said?.includes(own.path) && !said?.includes('"conf/'), said);
 });
 
 Deno.test("passwd refuses an empty file name", async () => {

@@ -491,6 +491,9 @@ const WARNINGS: [added: string, message: string][] = [
     "expected authservice.server.HPC.reservations.file too",
   ]),
   ["containr.host=a", "containr.host: not a key of this service, did you mean container.host?"],
+  ["notfy.webhook.url=https://x", "notfy.webhook.url: not a key of this service, did you mean notify.?"],
+  ["container .port=1", "container: not a key of this service, did you mean container.?"],
+  ["[logging]", "[logging]: not a key of this service"],
   [
     "authservice.server.OTHER.host=a",
     "authservice.server.OTHER.host: not used, OTHER is not in authservice.servers",

@@ -208,3 +208,19 @@ for (const [what, files, messages] of BAD) {
     assert.deepEqual((await load(files)).messages.sort(), messages);
   });
 }
+
+Deno.test("loadProperties() says that a file is UTF-16, and how to convert it", async () => {
+  const file = await Deno.makeTempFile();
+  await Deno.writeFile(file, Uint8Array.fromHex("fffe61003d0062000a00"));
+  const diagnostics: Diagnostic[] = [];
+  const { entries } = await loadProperties(
+    file,
+    { environment: () => undefined, workingDirectory: "/" },
+    diagnostics,
+  );
+  await Deno.remove(file);
+  assert.equal(entries.size, 0);
+  const fix = `iconv -f UTF-16 -t UTF-8 ${file} -o ${file}.utf8 && cat ${file}.utf8 > ${file}`;
+  const expected = "expected UTF-8 text, found UTF-16";
+  assert.deepEqual(diagnostics, [{ severity: "error", file, line: 1, expected, fix }]);
+});

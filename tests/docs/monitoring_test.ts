@@ -23,9 +23,11 @@ for (const file of ["monitoring/alerts.yml", "monitoring/grafana-dashboard.json"
 Deno.test("the dashboard shows every metric", async () => {
   const text = await Deno.readTextFile(`${DOCS}monitoring/grafana-dashboard.json`);
   const hidden = Object.keys(FAMILIES).filter((name) => !text.includes(name));
-  // Decisions about shares, tokens, certificates and actions, the generation and the time of a reload are for ad-hoc questions.
+  // Decisions about shares, tokens, certificates and actions, the generation and the time of a reload are for ad-hoc questions, the start
+  // of the certificate is for alerts.
   assert.deepEqual(hidden.toSorted(), [
     "authserver_admin_actions_total",
+    "authserver_certificate_start_timestamp_seconds",
     "authserver_config_last_reload_timestamp_seconds",
     "authserver_core_generation",
     "authserver_share_decisions_total",

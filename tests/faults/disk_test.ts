@@ -288,6 +288,19 @@ testDisk("with the shares on a read-only disk the service does not start, and sa
   });
 });
 
+testDisk(
+  "with the shares on a full disk the service does not start, and names the file or the folder",
+  async (disk) => {
+    await (await runService(sharesOn(disk)))[Symbol.asyncDispose]();
+    await disk.fill();
+    await assert.rejects(
+      runService(sharesOn(disk)),
+      (error) =>
+        /\/(shares|records)\.sqlite: .*(full|disk I\/O)|the disk of \S+ is full/.test(Deno.inspect(error)),
+    );
+  },
+);
+
 const NEW_USER = ["newcomer", "fresh-5813-pick"] as const;
 
 const usersOn = ({ path }: SmallDisk): Setting => ({

@@ -104,5 +104,14 @@ Deno.test("utf8Text() reads UTF-8, and ISO-8859-1 of XML that declares it", () =
       return true;
     });
   }
+  for (const text of ["\xff\xfea\0", "\xfe\xff\0a"]) {
+    assert.throws(() => utf8Text(latin1(text), "map.json"), (error) => {
+      assert.ok(error instanceof InvalidFile);
+      const [{ expected, fix = "" } = { expected: "" }] = error.diagnostics;
+      assert.equal(expected, "expected UTF-8 text, found UTF-16");
+      assert.match(fix, /^iconv -f UTF-16 -t UTF-8 map\.json -o /);
+      return true;
+    });
+  }
   assert.throws(() => utf8Text(latin1(`x${xml('encoding="ISO-8859-1"')}`), "map.xml"), InvalidFile);
 });

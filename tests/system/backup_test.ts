@@ -1,7 +1,8 @@
 /** `authserver backup` of a service that serves, and `authserver restore`. */
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
-import { MANIFEST } from "../../src/command/files/backup.ts";
+import { PLACES } from "../../src/command/diagnosis/service_account.ts";
+import { MANIFEST, ownedHere, readManifest } from "../../src/command/files/backup.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import {
   ALICE,
@@ -306,6 +307,68 @@ Deno.test("restore makes missing folders, drops a log of SQLite that is left, an
   assert.notEqual((folder.mode ?? 0) & 0o010, 0, "who may read a file may enter its folder");
   await using system = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
   assert.deepEqual(await shares(system), ["one"]);
+});
+
+Deno.test("backup fails where it finds no database, as in another working directory than that of the service", async () => {
+  await using site = await createSite({
+    ...SETTING,
+    properties: { ...SETTING.properties, "persistence.directory": "data" },
+  });
+  const backup = `${site.folder}/backup`;
+  const { code, err } = await command("backup", backup, "--config", site.main);
+  assert.equal(code, 1);
+  const looked = `${Deno.cwd()}/data`;
+  assert.ok(err.includes(`expected ${looked}/shares.sqlite or ${looked}/records.sqlite;`), err);
+  await assert.rejects(Deno.stat(backup), Deno.errors.NotFound);
+});
+
+Deno.test("backup notes the names of owners, and restore gives files to these, whatever their numbers are on this host", async () => {
+  await using site = await siteWithBackup();
+  const { files: [made] } = await readManifest(site.backup);
+  assert.ok(made);
+  const names = await new Deno.Command("stat", { args: ["-c", "%U %G", made.path] }).output();
+  assert.equal(`${made.owner} ${made.group}`, new TextDecoder().decode(names.stdout).trim());
+
+  const places = { passwd: `${site.folder}/passwd`, group: `${site.folder}/group` };
+  await Deno.writeTextFile(
+    places.passwd,
+    "root:x:0:0::/:\npostfix:x:995:994::/:\nauthserver:x:998:997::/:\n",
+  );
+  await Deno.writeTextFile(places.group, "root:x:0:\npostdrop:x:994:\nauthserver:x:997:\n");
+  const owned = (about: object) =>
+    ownedHere([{ ...made, uid: 995, gid: 994, ...about }], { ...PLACES, ...places });
+  const [here] = await owned({ owner: "authserver", group: "authserver" });
+  assert.deepEqual([here?.uid, here?.gid], [998, 997]);
+  const [ofRoot] = await owned({ owner: undefined, group: undefined, uid: 0, gid: 0 });
+  assert.deepEqual([ofRoot?.uid, ofRoot?.gid], [0, 0]);
+  const [ofDirectory] = await owned({ owner: undefined, group: undefined, uid: 70_001, gid: 70_002 });
+  assert.deepEqual([ofDirectory?.uid, ofDirectory?.gid], [70_001, 70_002], "numbers of a directory service");
+  await assert.rejects(
+    owned({ owner: "unicore", group: "root" }),
+    /: nobody here is surely its owner unicore; add it/,
+  );
+  await assert.rejects(
+    owned({ owner: undefined, group: "root" }),
+    /: nobody here is surely its owner 995; add it, or name another "owner" in manifest\.json/,
+  );
+  await assert.rejects(owned({ owner: "root", group: undefined }), /its group 994/);
+});
+
+Deno.test({
+  name: "restore of files of an account that this host lacks changes nothing",
+  ignore: Deno.uid() !== 0,
+  async fn() {
+    await using site = await siteWithBackup();
+    await manifest(site.backup, (found) => ({
+      ...found,
+      files: found.files.map((file) => ({ ...file, owner: "no-such-account" })),
+    }));
+    const before = await contents(`${site.folder}/conf`);
+    const { code, err } = await command("restore", "--replace", site.backup);
+    assert.equal(code, 1);
+    assert.match(err, /its owner no-such-account/);
+    assert.deepEqual(await contents(`${site.folder}/conf`), before);
+  },
 });
 
 Deno.test("backup prints what copies a PostgreSQL database, and restore what brings it back", async () => {

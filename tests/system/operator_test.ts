@@ -64,6 +64,7 @@ Deno.test("status and bans by hand", async (test) => {
     assert.equal(answer.servers[0].name, "HPC");
     assert.equal(answer.certificate.dn, "CN=AUTH,O=Demo,C=EU");
     assert.deepEqual(answer.bans, { passwords: 0, tokens: 0, operator: 0 });
+    assert.equal(answer.certificate.endsSoon, false);
     assert.ok(answer.certificate.daysLeft > 0 && answer.memoryBytes > 0);
 
     const page = await command(system, "status");
@@ -308,6 +309,7 @@ Deno.test("the metrics page tells what was asked, what runs and what is wrong", 
       /^authserver_config_reloads_total\{result="ok"\} 1$/m,
       /^authserver_event_loop_lag_seconds\{worker="core"\} /m,
       /^authserver_event_loop_lag_seconds\{worker="edge"\} /m,
+      /^authserver_certificate_start_timestamp_seconds \d{10}$/m,
       /^authserver_certificate_expiry_timestamp_seconds \d{10}$/m,
       /^authserver_build_info\{version="[^"]+",deno="[^"]+"\} 1$/m,
     ]

@@ -43,6 +43,16 @@ const CASES: readonly Case[] = [
     },
   ]),
   {
+    what: "the port of the service for metrics",
+    properties: {
+      "container.port": "39517",
+      "container.metrics.port": "39517",
+      "container.metrics.host": "0.0.0.0",
+    },
+    told: /container\.metrics\.port: is container\.port, too/,
+    fix: /choose another/,
+  },
+  {
     what: "a control socket below a file",
     properties: { "container.control.socket": "{folder}/conf/users.txt/control.sock" },
     told: /container\.control\.socket: \S+users\.txt cannot be made: \S+ is not a folder/,

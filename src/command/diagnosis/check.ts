@@ -38,7 +38,7 @@ export const check = defineCommand({
   const account = isRoot ? await serviceAccount(resolve(file)) : undefined;
   const asRoot = isRoot && account === undefined;
   const found = await inspectStart(file, SURROUNDINGS, { account });
-  const hidden = account === undefined ? [] : await unreadableFor(account, found.dependsOn);
+  const hidden = account === undefined ? [] : await unreadableFor(account, found.dependsOn, resolve(file));
   const diagnostics = [...found.diagnostics, ...hidden].map((diagnostic) => ({
     ...diagnostic,
     fix: fixOf(diagnostic),

@@ -11,15 +11,17 @@ export function fixOf({ file, line, key = "", expected, fix }: Diagnostic): stri
   if (meant !== undefined) return `write ${meant.replace("?", "")} at ${place}`;
   const [, command] = expected.split("convert it: ", 2);
   if (command !== undefined) return `${command} # then name the new file at ${place}`;
-  const [, wanted] = expected.split("expected ", 2);
+  const [where = "", wanted] = expected.split("expected ", 2);
   if (wanted === undefined) return key === "" ? `correct ${place}` : `remove ${place}, or change it`;
+  if (/right password/.test(wanted)) return `correct the password that is set beside ${key} at ${place}`;
   const [other] = PROPERTY.exec(wanted) ?? [];
   if (other !== undefined) {
     const [, value = "<value>"] = wanted.slice(other.length).split(/^=(\S+)/, 2);
     return `add ${other}=${value} to ${file}`;
   }
   const [what = ""] = wanted.split(/; |: (?=[a-z])/, 1);
-  return PROPERTY.test(key) ? `set ${key}=<${what}> at ${place}` : `write ${what} at ${place}`;
+  const value = where.endsWith(": ") ? `a file with ${what}` : what; // behind the name of an unusable file
+  return PROPERTY.test(key) ? `set ${key}=<${value}> at ${place}` : `write ${what} at ${place}`;
 }
 
 /** Returns a diagnostic and its remedy, on a line each. */

@@ -23,7 +23,7 @@ function error(key: string, expected: string, fix: string, found?: string): Find
 const [READ, WRITE, ENTER] = [4, 2, 1];
 
 /** Folders that systemd creates for the unit's account, by `StateDirectory=` and similar settings. */
-const OF_SYSTEMD = ["/var/lib/authserver", "/var/log/authserver", "/run/authserver", "/var/cache/authserver"];
+const OF_SYSTEMD = /^\/(?:var\/(?:lib|log|cache)|run)\/authserver(?:\/|$)/;
 
 /**
  * Tests the writable folders and files, databases and listen addresses, without a trace.
@@ -36,6 +36,9 @@ export async function inspectPlaces(
 ): Promise<readonly Diagnostic[]> {
   const { sharing: { directory }, control, logging, audit, site, metrics } = config;
   const places = new PlaceInspector(account);
+  const hosts = new Set([site.host, metrics.listen?.host]);
+  const isSamePort = metrics.listen?.port === site.port && site.port > 0 &&
+    (hosts.size === 1 || hosts.has("0.0.0.0") || hosts.has("::"));
   const findings = await Promise.all([
     directory === undefined ? [] : places.persistence(directory, inUse),
     control.enabled && control.socket !== undefined
@@ -45,6 +48,7 @@ export async function inspectPlaces(
     audit.to === "file" ? places.log("container.audit.file", audit.path) : [],
     places.address("container.host", site.host, site.port),
     metrics.listen ? places.address("container.metrics.host", metrics.listen.host, metrics.listen.port) : [],
+    isSamePort ? error("container.metrics.port", "is container.port, too", "choose another port") : [],
   ]);
   return findings.flat().map((finding) => {
     const { file = config.sources.main, line } = effective.find(({ key }) => key === finding.key) ?? {};
@@ -55,7 +59,7 @@ export async function inspectPlaces(
 interface Obstacle {
   readonly expected: string;
   readonly fix: string;
-  readonly isReadOnly?: true;
+  readonly ofDisk?: true;
 }
 
 /** Inspects places for an account; without one, for that of this process. */
@@ -114,7 +118,8 @@ class PlaceInspector {
         return error(key, "this machine has no such address", fix, host);
       }
       if (!(cause instanceof Deno.errors.PermissionDenied)) throw cause;
-      const fix = "set a port above 1023, or give the unit AmbientCapabilities=CAP_NET_BIND_SERVICE";
+      const right = "AmbientCapabilities= and CapabilityBoundingSet=CAP_NET_BIND_SERVICE, PrivateUsers=no";
+      const fix = `set a port above 1023, or add in the unit ${right}`;
       return error(key, `this account may not listen on port ${port}`, fix, host);
     }
   }
@@ -130,7 +135,10 @@ class PlaceInspector {
     const { databaseDamage } = await import("../../store/sqlite_database.ts");
     const damage = await databaseDamage(file, schema);
     if (damage === undefined) return [];
-    return error(key, damage, `mv ${file} ${file}.damaged, then restore the file from a backup`);
+    const fix = /schema version/.test(damage)
+      ? "install the newer version again, or go back to the backup before it: authserver restore"
+      : `mv ${file} ${file}.damaged, then restore the file from a backup`;
+    return error(key, damage, fix);
   }
 
   async #folder(key: string, folder: string): Promise<Finding[]> {
@@ -140,18 +148,18 @@ class PlaceInspector {
       return error(key, `${folder} cannot be made: ${there} is not a folder`, `mv ${there} ${there}.old`);
     }
     const missing = there !== folder;
-    const isOfSystemd = OF_SYSTEMD.some((made) => `${folder}/`.startsWith(`${made}/`));
-    if (account !== undefined && missing && isOfSystemd) return [];
+    if (account !== undefined && missing && OF_SYSTEMD.test(folder)) return [];
     const closed = account === undefined ? undefined : await closedFolder(account, there);
-    if (closed !== undefined) {
-      const fix = `chgrp ${this.#name} ${closed} && chmod g+x ${closed}`;
-      return error(key, `${this.#who} may not enter ${closed}`, fix);
-    }
+    const such = `such as /var/${key.startsWith("persistence") ? "lib" : "log"}/authserver`;
+    const elsewhere = `set ${key} to a path in a folder of ${this.#who}, ${such}`;
+    if (closed !== undefined) return error(key, `${this.#who} may not enter ${closed}`, elsewhere);
     const obstacle = await this.#obstacleTo(there, about, WRITE | ENTER);
     if (obstacle === undefined) return [];
-    if (!missing) return error(key, obstacle.expected, obstacle.fix);
-    const fix = obstacle.isReadOnly ? obstacle.fix : `install -d -o ${this.#name} -m 700 ${folder}`;
-    return error(key, `${folder} cannot be made: ${obstacle.expected}`, fix);
+    const make = `install -d -o ${this.#name} -m 700 ${folder}`;
+    const isAmongOwn = (await Deno.stat(dirname(there))).uid === (account?.uid ?? Deno.uid());
+    const mend = obstacle.ofDisk || isAmongOwn || OF_SYSTEMD.test(there); // folders of others stay as they are
+    const fix = missing && !obstacle.ofDisk ? make : mend ? obstacle.fix : elsewhere;
+    return error(key, `${missing ? `${folder} cannot be made: ` : ""}${obstacle.expected}`, fix);
   }
 
   /** Tries to write, and judges another account by the mode. @param wanted Bits in a digit of a mode. */
@@ -167,9 +175,14 @@ class PlaceInspector {
       else (await Deno.open(path, { read: wanted >= READ, append: true })).close();
       return undefined;
     } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "EROFS") {
-        const fix = `mount -o remount,rw "$(findmnt -n -o TARGET -T ${path})"`;
-        return { expected: `the disk of ${path} is read-only`, fix, isReadOnly: true };
+      const code = error instanceof Error && "code" in error && error.code;
+      if (code === "ENOSPC") {
+        return { expected: `the disk of ${path} is full`, fix: "make room", ofDisk: true };
+      }
+      if (code === "EROFS") {
+        const mount = `mount -o remount,rw "$(findmnt -n -o TARGET -T ${path})"`;
+        const fix = `${mount}; or if it is so for the unit alone, ReadWritePaths=${path} there`;
+        return { expected: `the disk of ${path} is read-only`, fix, ofDisk: true };
       }
       return account === undefined ? refused : undefined; // the mode permits it to the account
     }

@@ -7,7 +7,8 @@ export interface Account {
   readonly gids: readonly number[]; // primary and supplementary groups
 }
 
-const PLACES = {
+/** Files of the system. */
+export const PLACES = {
   /** Unit files of systemd; a later one overrides those before it. */
   units: ["/usr/lib/systemd/system/authserver.service", "/etc/systemd/system/authserver.service"],
   folder: "/etc/authserver", // of an installed configuration
@@ -32,6 +33,17 @@ export async function serviceAccount(mainFile: string, places = PLACES): Promise
   return undefined;
 }
 
+/** Returns the numbers of local accounts or groups by name. @param file As passwd(5) or group(5) say. */
+export async function localIds(file: string): Promise<ReadonlyMap<string, number>> {
+  const rows = (await textOf(file)).split("\n").map((line) => line.split(":"));
+  return new Map(rows.flatMap(([name = "", , id = ""]) => /^\d+$/.test(id) ? [[name, Number(id)]] : []));
+}
+
+/** Returns the first name of a number. */
+export function nameOf(ids: ReadonlyMap<string, number>, wanted: number | null): string | undefined {
+  return ids.entries().find(([, id]) => id === wanted)?.[0];
+}
+
 async function userOfUnit(units: readonly string[]): Promise<string | undefined> {
   let user: string | undefined;
   for (const unit of units) user = /^User=(\S+)$/m.exec(await textOf(unit))?.[1] ?? user;
@@ -49,21 +61,22 @@ async function textOf(file: string): Promise<string> {
   return await Deno.readTextFile(file).catch(() => "");
 }
 
-/** Reports files that an account cannot read, by owners and modes. @param files Absolute paths; missing ones are skipped. */
-export async function unreadableFor(account: Account, files: Iterable<string>): Promise<Diagnostic[]> {
+/** Reports present files that an account cannot read. @param mainFile Absolute; remedies change no folders but its own. */
+export async function unreadableFor(account: Account, files: Iterable<string>, mainFile: string) {
   const diagnostics: Diagnostic[] = [];
   for (const file of new Set(files)) {
     const closed = await closedFolder(account, dirname(file));
     const about = await Deno.stat(file).catch(() => undefined);
     if (about === undefined) continue;
+    if (closed === undefined && permits(account, about, about.isDirectory ? 5 : 4)) continue;
     const { name } = account;
-    if (closed !== undefined) {
-      const fix = `chgrp ${name} ${closed} && chmod g+x ${closed}`;
-      diagnostics.push({ severity: "error", file, expected: `${name} may not enter ${closed}`, fix });
-    } else if (!permits(account, about, about.isDirectory ? 5 : 4)) {
-      const fix = `chgrp ${name} ${file} && chmod g+r ${file}`;
-      diagnostics.push({ severity: "error", file, expected: `${name} may not read it`, fix });
-    }
+    const [place, right, what] = closed ? [closed, "x", `enter ${closed}`] : [file, "r", "read it"];
+    const isOthers = (closed !== undefined || about.isDirectory) &&
+      !`${place}/`.startsWith(`${dirname(mainFile)}/`);
+    const fix = isOthers
+      ? `copy it to a folder of ${name}, such as /etc/authserver, and set the key to the copy`
+      : `chgrp ${name} ${place} && chmod g+${right} ${place}`;
+    diagnostics.push({ severity: "error", file, expected: `${name} may not ${what}`, fix });
   }
   return diagnostics;
 }

@@ -13,6 +13,7 @@ import { SHARE_DATABASE, SHARE_SCHEMA } from "../../sharing/store/schema.ts";
 import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.ts";
 import { open } from "node:fs/promises";
 import { askRunning, NotRunning } from "../running/ask_running.ts";
+import { localIds, nameOf, PLACES } from "../diagnosis/service_account.ts";
 
 const NEW = { mode: 0o600, createNew: true };
 
@@ -41,7 +42,7 @@ export const backup = defineCommand({
   }
   const made = new Date().toISOString();
   const { dump, load } = database === undefined ? {} : postgresCommands(folder, database);
-  const copied: Manifest["files"][number][] = [];
+  const copied: BackupFile[] = [];
   try {
     for (const path of files.filter((_, i) => isFile[i])) {
       const bytes = await readRegularFile(path);
@@ -72,7 +73,9 @@ export const backup = defineCommand({
 async function databasesIn(directory: string): Promise<readonly string[]> {
   const paths = [...DATABASES.keys()].map((name) => `${directory}/${name}`);
   const there = await Promise.all(paths.map((path) => unlessAbsent(Deno.stat(path))));
-  return paths.filter((_, i) => there[i]);
+  const present = paths.filter((_, i) => there[i]);
+  if (present.length > 0) return present;
+  throw new Error(`expected ${paths.join(" or ")}; run it in the working directory of the service`);
 }
 
 async function copyOne(folder: string, path: string, make: (copy: string) => Promise<void>) {
@@ -80,7 +83,10 @@ async function copyOne(folder: string, path: string, make: (copy: string) => Pro
   await Deno.mkdir(dirname(copy), { recursive: true, mode: 0o700 });
   await make(copy);
   const { mode, uid, gid } = await Deno.stat(path);
-  return { path, mode: (mode ?? 0o600) & 0o777, uid: uid ?? 0, gid: gid ?? 0, sha256: await digestOf(copy) };
+  const owner = nameOf(await localIds(PLACES.passwd), uid);
+  const group = nameOf(await localIds(PLACES.group), gid);
+  const numbers = { mode: (mode ?? 0o600) & 0o777, uid: uid ?? 0, gid: gid ?? 0 };
+  return { path, ...numbers, owner, group, sha256: await digestOf(copy) };
 }
 
 function postgresCommands(folder: string, { servers, database, user }: DatabaseConfig) {
@@ -102,6 +108,8 @@ interface BackupFile {
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
+  readonly owner?: string; // names: the numbers may be others' on another host
+  readonly group?: string;
   readonly sha256: string;
 }
 
@@ -151,8 +159,9 @@ export async function readManifest(backup: string): Promise<Manifest> {
 
 function isFile(found: unknown): found is BackupFile {
   if (!isJsonObject(found)) return false;
-  const { path, mode, uid, gid, sha256 } = found;
+  const { path, mode, uid, gid, sha256, owner, group } = found;
   return isPath(path) && [mode, uid, gid].every((number) => Number.isSafeInteger(number)) &&
+    [owner, group].every((name) => name === undefined || typeof name === "string") &&
     typeof sha256 === "string" && /^[0-9a-f]{64}$/.test(sha256);
 }
 
@@ -188,7 +197,7 @@ export const restore = defineCommand({
   try {
     await checkCopies(folder, manifest);
     await checkPlaces(manifest, given.flag("replace"));
-    files = await putBack(folder, manifest);
+    files = await putBack(folder, Deno.uid() === 0 ? await ownedHere(manifest.files) : manifest.files);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new CommandFailed(`${reason}\nNothing is restored`, { cause });
@@ -199,6 +208,20 @@ export const restore = defineCommand({
   const what = `${counted(files.length, "file", "files")} of version ${version}, ${made}.\n`;
   return { value: { version, made, files, load }, text: `${text}${what}${owners}${then}` };
 });
+
+/** Finds the owners on this host: by name, else a number that nobody has here. @throws {CommandFailed} For others. */
+export async function ownedHere(files: readonly BackupFile[], { passwd, group } = PLACES) {
+  const ids = { owner: await localIds(passwd), group: await localIds(group) };
+  const idOf = ({ path, ...file }: BackupFile, kind: "owner" | "group") => {
+    const [name, id] = [file[kind], kind === "owner" ? file.uid : file.gid];
+    const isTaken = id > 0 && nameOf(ids[kind], id) !== undefined;
+    const found = name !== undefined ? ids[kind].get(name) : isTaken ? undefined : id;
+    if (found !== undefined) return found;
+    const expected = `add it, or name another "${kind}" in ${MANIFEST}`;
+    throw new CommandFailed(`${path}: nobody here is surely its ${kind} ${name ?? id}; ${expected}`);
+  };
+  return files.map((file) => ({ ...file, uid: idOf(file, "owner"), gid: idOf(file, "group") }));
+}
 
 /** @throws {CommandFailed} If copies are missing, changed, or databases that this version cannot use. */
 async function checkCopies(folder: string, { files }: Manifest): Promise<void> {
@@ -244,16 +267,16 @@ async function isServed(configuration: string): Promise<boolean> {
 }
 
 /** Writes all files beside their places, then exchanges them; undoes everything after a failure. */
-async function putBack(folder: string, { files }: Manifest) {
+async function putBack(folder: string, files: readonly BackupFile[]) {
   const stamp = new Date().toISOString().replace(/\D/g, "").slice(0, 14);
   const undo: (() => Promise<void>)[] = [];
   const made = new Map<string, number>();
   try {
-    for (const { path, ...about } of files) {
-      const next = `${path}.restored-${stamp}`;
-      await makeFolder(dirname(path), about, made);
+    for (const file of files) {
+      const next = `${file.path}.restored-${stamp}`;
+      await makeFolder(dirname(file.path), file, made);
       undo.push(() => Deno.remove(next));
-      await writeAs(next, await Deno.readFile(copyOf(folder, path)), about);
+      await writeAs(next, await Deno.readFile(copyOf(folder, file.path)), file);
     }
     return await exchange(files.map(({ path }) => path), stamp, undo);
   } catch (error) {
@@ -280,10 +303,8 @@ async function exchange(paths: readonly string[], stamp: string, undo: (() => Pr
   return done;
 }
 
-type Owned = Pick<Manifest["files"][number], "mode" | "uid" | "gid">;
-
 /** Follows no link that the account of the service may have put there. */
-async function writeAs(path: string, bytes: Uint8Array, { mode, uid, gid }: Owned): Promise<void> {
+async function writeAs(path: string, bytes: Uint8Array, { mode, uid, gid }: BackupFile): Promise<void> {
   await using file = await open(path, "wx", 0o600);
   await file.writeFile(bytes);
   await file.chmod(mode);
@@ -292,7 +313,7 @@ async function writeAs(path: string, bytes: Uint8Array, { mode, uid, gid }: Owne
 }
 
 /** Makes the missing folders of a file. Whoever may read the file may enter them. @param made Their modes so far. */
-async function makeFolder(folder: string, owned: Owned, made: Map<string, number>): Promise<void> {
+async function makeFolder(folder: string, owned: BackupFile, made: Map<string, number>): Promise<void> {
   const before = made.get(folder);
   if (before === undefined && await unlessAbsent(Deno.stat(folder)) !== undefined) return;
   await makeFolder(dirname(folder), owned, made);

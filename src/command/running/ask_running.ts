@@ -12,6 +12,7 @@ import {
 } from "../../workers/control_socket.ts";
 import { CommandFailed, type Given } from "../command.ts";
 import { configFile } from "../config_option.ts";
+import { localIds, nameOf } from "../diagnosis/service_account.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
 import { KeyReader } from "../../config/key_reader.ts";
 import type { LoadOptions } from "../../config/load.ts";
@@ -151,11 +152,5 @@ export async function operator(
     const value = environment(name);
     if (value !== undefined && value !== "") return value;
   }
-  const own = String(uid());
-  const accounts = await Deno.readTextFile(passwd).catch(() => "");
-  for (const line of accounts.split("\n")) {
-    const [name = "", , number] = line.split(":");
-    if (number === own && name !== "") return name;
-  }
-  return `uid ${own}`;
+  return nameOf(await localIds(passwd), uid()) ?? `uid ${uid()}`;
 }

@@ -20,7 +20,8 @@ export const status = defineCommand({
     nagios: { help: "Print one line for Nagios, Icinga and compatible systems" },
   },
 }, async (given, io) => {
-  const seconds = parseTimeout(given.text("timeout") ?? "");
+  const time = given.text("timeout") ?? "";
+  const seconds = parseDuration(/^[0-9]+$/.test(time) ? `${time}s` : time); // numbers are of monitoring systems
   if (seconds === undefined) throw new WrongUsage("Expected a time such as 5, 5s or 1m behind --timeout");
   if (given.flag("nagios") && given.flag("json")) {
     throw new WrongUsage("Expected --nagios or --json, found both");
@@ -39,11 +40,6 @@ export const status = defineCommand({
     throw new CommandFailed(error.message, { status: 3, cause: error });
   }
 });
-
-/** Parses a duration. A bare number means seconds, as monitoring systems write it. */
-function parseTimeout(text: string): number | undefined {
-  return parseDuration(/^[0-9]+$/.test(text) ? `${text}s` : text);
-}
 
 async function forMonitoring(ask: () => Promise<unknown>): Promise<PluginResult> {
   try {
@@ -108,7 +104,7 @@ function formatStatus(status: unknown): string {
   const rows: [string, string | undefined][] = [
     ["version", textAt(status, "version")],
     ["process", processOf(status)],
-    ["configuration", withNumber(textAt(status, "configuration"), "generation", status)],
+    ["configuration", `${textAt(status, "configuration")}, generation ${numberAt(status, "generation")}`],
     ["last reload", lastReload(status)],
     ["port", numberAt(status, "port")?.toString()],
     ["certificate", certificate(status)],
@@ -137,11 +133,6 @@ function processOf(status: unknown): string | undefined {
   const pid = numberAt(status, "pid");
   if (seconds === undefined || pid === undefined) return undefined;
   return `${pid}, up ${formatDuration(seconds)} since ${moment(textAt(status, "upSince"))}`;
-}
-
-function withNumber(text: string | undefined, name: string, status: unknown): string | undefined {
-  const number = numberAt(status, name);
-  return text === undefined || number === undefined ? text : `${text}, ${name} ${number}`;
 }
 
 function lastReload(status: unknown): string | undefined {
@@ -249,9 +240,6 @@ export interface PluginResult {
 
 const WORDS = ["OK", "WARNING", "CRITICAL", "UNKNOWN"] as const;
 
-/** From so many days before its end on a certificate is a warning. */
-const CERTIFICATE_DAYS = 14;
-
 /** Formats the answer to `status` for a monitoring system. */
 export function nagiosStatus(answer: unknown): PluginResult {
   const servers = listAt(answer, "servers");
@@ -259,8 +247,8 @@ export function nagiosStatus(answer: unknown): PluginResult {
   const days = numberAt(answer, "certificate", "daysLeft");
   const found = problems(answer);
   const all = found.map(({ text }) => text);
-  const endsSoon = days !== undefined && days >= 0 && days < CERTIFICATE_DAYS;
-  if (endsSoon) all.push(`certificate ends in ${days} days`);
+  const endsSoon = days !== undefined && days >= 0 && member(answer, "certificate", "endsSoon") === true;
+  if (endsSoon) all.push(`certificate ends at ${moment(textAt(answer, "certificate", "expires"))}`);
   const isCritical = found.some(({ critical }) => critical) || (servers.length > 0 && usable.length === 0);
   const status = isCritical ? 2 : all.length > 0 ? 1 : 0;
   const says = all.length === 0 ? `${usable.length} of ${servers.length} servers usable` : all.join("; ");
@@ -269,7 +257,7 @@ export function nagiosStatus(answer: unknown): PluginResult {
     ["sessions", numberAt(answer, "sessions", "granted"), "c"],
     ["refused", numberAt(answer, "sessions", "refused"), "c"],
     ["memory", numberAt(answer, "memoryBytes"), "B;;;0"],
-    ["certificate_days", days, `;${CERTIFICATE_DAYS}:;0:`],
+    ["certificate_days", days, ";;0:"],
   ];
   const data = measured.flatMap(([label, value, rest]) =>
     value === undefined ? [] : [`${label}=${value}${rest}`]

@@ -135,7 +135,7 @@ function readCredentialFiles(
   const { key, certificates } = found;
   const own = certificates.find((certificate) => certificate.checkPrivateKey(key));
   if (own === undefined) {
-    throw new UnusableStore("expected the certificate of the private key, they do not belong together");
+    throw new UnusableStore("expected the certificate of the private key; they do not belong together");
   }
   return { key, certificates: [own, ...certificates.filter((certificate) => certificate !== own)] };
 }

@@ -109,6 +109,11 @@ export function isValidAt({ from, to }: Validity, at: number): boolean {
   return from <= at && at <= to;
 }
 
+/** Reports whether a validity ends within days, or within its last third if that is less. */
+export function endsSoon({ from, to }: Validity, at: number, days: number): boolean {
+  return to - at < Math.min(days * DAY_MS, (to - from) / 3);
+}
+
 /** Describes a validity for the operator: current, ending soon, or over. */
 export function describeValidity(
   { from, to }: Validity,
@@ -117,7 +122,7 @@ export function describeValidity(
   const day = (date: number) => new Date(date).toISOString().slice(0, 10);
   if (!(from <= at)) return { kind: "invalid", text: `is not valid before ${day(from)}` };
   if (!(at <= to)) return { kind: "invalid", text: `has expired on ${day(to)}` };
-  if (to - at < 7 * DAY_MS) return { kind: "ending", text: `expires on ${day(to)}` };
+  if (endsSoon({ from, to }, at, 7)) return { kind: "ending", text: `expires on ${day(to)}` };
   return { kind: "valid", text: `is valid until ${day(to)}` };
 }
 

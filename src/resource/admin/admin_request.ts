@@ -47,7 +47,7 @@ export interface CoreStatus {
     readonly sessionLimit?: number;
   }[];
   readonly providers: readonly ({ readonly authenticator: string } & RemoteStatus)[];
-  readonly certificate?: { readonly dn: string; readonly expires: number };
+  readonly certificate?: { readonly dn: string; readonly starts: number; readonly expires: number };
   readonly bans: Readonly<Record<Ban["reason"], number>>;
   readonly sinks: readonly SinkState[];
   readonly refusedFiles: readonly string[]; // diagnostics of those whose version on disk is not in use

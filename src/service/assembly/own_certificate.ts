@@ -6,7 +6,8 @@ import type { TlsMaterial } from "../../model/tls_material.ts";
 interface CertificateFacts {
   readonly dn: string; // RFC 2253 text without blanks
   readonly issuer: string;
-  readonly expires: number; // milliseconds since the epoch
+  readonly starts: number; // milliseconds since the epoch
+  readonly expires: number;
 }
 
 /** Parsed once per version, since every request reads it. */
@@ -36,6 +37,7 @@ export class OwnCertificate {
       facts: {
         dn: certificateName(certificate),
         issuer: (certificate.issuer ?? "").split("\n").reverse().join(","),
+        starts: validityOf(certificate).from,
         expires: validityOf(certificate).to,
       },
       trusted: material.anchors.map((anchor) => certificateName(anchor)),

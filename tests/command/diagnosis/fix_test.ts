@@ -32,6 +32,18 @@ const REMEDIES: readonly (readonly [Diagnostic, string])[] = [
     at("is also set in line 1; this line applies", { key: "container.port" }),
     "remove conf/c:7, or change it",
   ],
+  [
+    at("conf/c.pem: expected the certificate of the private key; they do not belong together", {
+      key: "container.security.credential.path",
+    }),
+    "set container.security.credential.path=<a file with the certificate of the private key> at conf/c:7",
+  ],
+  [
+    at("conf/c.p12: expected the right password of the key store, or the file is damaged", {
+      key: "container.security.credential.path",
+    }),
+    "correct the password that is set beside container.security.credential.path at conf/c:7",
+  ],
   [at("is cut off"), "correct conf/c:7"],
   [at("anything", { fix: "what its reader says" }), "what its reader says"],
 ];

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { inspectPlaces } from "../../../src/command/diagnosis/inspect_places.ts";
 import { loadSnapshot } from "../../../src/service/assembly/load_snapshot.ts";
 import { createSite } from "../../system/running_service.ts";
@@ -35,9 +36,12 @@ for (const [key, path, severity] of PLACES) {
       fix,
       key === "persistence.directory"
         ? `install -d -o authserver -m 700 ${site.folder}/${path}`
-        : `chown authserver ${folder}`,
+        : `set ${key} to a path in a folder of authserver, such as /var/log/authserver`,
     );
     if (Deno.uid() !== 0) return;
+    await Deno.chown(site.folder, ACCOUNT.uid, ACCOUNT.uid);
+    const [among] = await inspectPlaces({ snapshot, effective }, { account: ACCOUNT });
+    if (key !== "persistence.directory") assert.equal(among?.fix, `chown authserver ${folder}`);
     await Deno.chown(folder, ACCOUNT.uid, ACCOUNT.uid);
     assert.deepEqual(await inspectPlaces({ snapshot, effective }, { account: ACCOUNT }), []);
   });
@@ -65,4 +69,19 @@ Deno.test("inspectPlaces() takes a folder that another instance makes while it l
     Object.assign(Deno, { stat });
   }
   assert.ok((await Deno.stat(data)).isDirectory);
+});
+
+Deno.test("inspectPlaces() proposes to go back to a backup for a database of a newer version, not to put it aside", async () => {
+  await using site = await createSite({ properties: { "persistence.directory": "{folder}/data" } });
+  await Deno.mkdir(`${site.folder}/data`);
+  using database = new DatabaseSync(`${site.folder}/data/shares.sqlite`);
+  database.exec("PRAGMA user_version = 99");
+  const { snapshot, effective } = await loadSnapshot(site.main, { environment: () => undefined });
+  assert.ok(snapshot);
+  const [found] = await inspectPlaces({ snapshot, effective });
+  assert.match(found?.expected ?? "", /schema version 99/);
+  assert.equal(
+    found?.fix,
+    "install the newer version again, or go back to the backup before it: authserver restore",
+  );
 });

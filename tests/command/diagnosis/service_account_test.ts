@@ -53,16 +53,21 @@ Deno.test("unreadableFor() tells of files and folders that are closed to an acco
     await Deno.chmod(`${folder}/open`, 0o644);
     const { uid, gid } = await Deno.stat(folder);
     const stranger = { name: "authserver", uid: 987_654, gids: [987_654] };
-    const told = (await unreadableFor(stranger, [...files, `${folder}/missing`])).map((
+    const told = (await unreadableFor(stranger, [...files, `${folder}/missing`], `${folder}/conf/c`)).map((
       { file, expected, fix },
     ) => [file, expected, fix].join(": ").replaceAll(folder, ""));
     assert.deepEqual(told, [
       "/key: authserver may not read it: chgrp authserver /key && chmod g+r /key",
-      "/closed/within: authserver may not enter /closed: chgrp authserver /closed && chmod g+x /closed",
+      "/closed/within: authserver may not enter /closed: copy it to a folder of authserver, such as /etc/authserver, and set the key to the copy",
     ]);
-    assert.deepEqual(await unreadableFor({ name: "own", uid: uid ?? 0, gids: [] }, files), []);
+    const [ofService] = await unreadableFor(stranger, [`${folder}/closed/within`], `${folder}/closed/c`);
+    assert.equal(ofService?.fix, `chgrp authserver ${folder}/closed && chmod g+x ${folder}/closed`);
+    assert.deepEqual(await unreadableFor({ name: "own", uid: uid ?? 0, gids: [] }, files, `${folder}/c`), []);
     await Deno.chmod(`${folder}/key`, 0o640);
-    assert.deepEqual(await unreadableFor({ ...stranger, gids: [gid ?? 0] }, [`${folder}/key`]), []);
+    assert.deepEqual(
+      await unreadableFor({ ...stranger, gids: [gid ?? 0] }, [`${folder}/key`], `${folder}/c`),
+      [],
+    );
   });
 });
 
@@ -73,7 +78,7 @@ Deno.test("unreadableFor() tells of the uppermost folder that an account may not
     const stranger = { name: "authserver", uid: 987_654, gids: [987_654] };
     const closed = async (modes: Readonly<Record<string, number>>) => {
       for (const path of ["a", "a/b", "a/b/c"]) await Deno.chmod(`${folder}/${path}`, modes[path] ?? 0o755);
-      const diagnostics = await unreadableFor(stranger, [`${folder}/a/b/c/file`]);
+      const diagnostics = await unreadableFor(stranger, [`${folder}/a/b/c/file`], `${folder}/c`);
       return diagnostics.map(({ expected }) => expected.replace(folder, ""));
     };
     assert.deepEqual(await closed({}), []);

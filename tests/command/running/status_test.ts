@@ -13,7 +13,7 @@ const WELL = {
   sessions: { granted: 12, refused: 3 },
   memoryBytes: 1000,
 };
-const DATA = "servers=2;;;0;2 sessions=12c refused=3c memory=1000B;;;0 certificate_days=200;14:;0:";
+const DATA = "servers=2;;;0;2 sessions=12c refused=3c memory=1000B;;;0 certificate_days=200;;0:";
 
 const CASES: readonly (readonly [what: string, answer: unknown, status: number, line: string])[] = [
   ["all is well", WELL, 0, `AUTHSERVER OK - 2 of 2 servers usable | ${DATA}\n`],
@@ -33,13 +33,21 @@ const CASES: readonly (readonly [what: string, answer: unknown, status: number, 
   ],
   [
     "the certificate ends soon",
-    { ...WELL, certificate: { daysLeft: 13 } },
+    { ...WELL, certificate: { daysLeft: 13, endsSoon: true, expires: "2026-01-05T09:15:00.000Z" } },
     1,
-    `AUTHSERVER WARNING - certificate ends in 13 days | ${DATA.replace("days=200", "days=13")}\n`,
+    `AUTHSERVER WARNING - certificate ends at 2026-01-05 09:15:00Z | ${
+      DATA.replace("days=200", "days=13")
+    }\n`,
+  ],
+  [
+    "a short-lived certificate is new",
+    { ...WELL, certificate: { daysLeft: 0, endsSoon: false } },
+    0,
+    `AUTHSERVER OK - 2 of 2 servers usable | ${DATA.replace("days=200", "days=0")}\n`,
   ],
   [
     "the certificate has ended",
-    { ...WELL, certificate: { daysLeft: -1 } },
+    { ...WELL, certificate: { daysLeft: -1, endsSoon: true } },
     2,
     `AUTHSERVER CRITICAL - the certificate has expired | ${DATA.replace("days=200", "days=-1")}\n`,
   ],

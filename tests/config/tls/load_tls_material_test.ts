@@ -154,7 +154,7 @@ const BAD: [what: string, path: string, settings: Settings, message: string][] =
     "the key of another certificate",
     "host.pem",
     { keyPath: "other.key" },
-    "host.pem, other.key: expected the certificate of the private key, they do not belong together",
+    "host.pem, other.key: expected the certificate of the private key; they do not belong together",
   ],
   [
     "an encrypted key without password",

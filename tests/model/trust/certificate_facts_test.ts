@@ -3,6 +3,7 @@ import { X509Certificate } from "node:crypto";
 import {
   certificateFacts,
   describeValidity,
+  endsSoon,
   isValidAt,
   permits,
   usableKeyOf,
@@ -106,4 +107,13 @@ Deno.test("an issuer of tokens, or a signer of assertions, with an RSA key above
   );
   const signer = new X509Certificate(text(8192));
   assert.equal(mayUse(signer, { keyType: "rsa", hash: "sha256" }), false);
+});
+
+Deno.test("endsSoon() counts days, and for a short-lived certificate the last third", () => {
+  assert.equal(endsSoon(DATES, TO - 14 * DAY, 14), false);
+  assert.equal(endsSoon(DATES, TO - 14 * DAY + 1, 14), true);
+  const day = { from: TO - DAY, to: TO };
+  assert.equal(endsSoon(day, TO - DAY / 3, 14), false);
+  assert.equal(endsSoon(day, TO - DAY / 3 + 1, 14), true);
+  assert.equal(describeValidity(day, TO - DAY / 2).kind, "valid");
 });
