@@ -8,7 +8,7 @@ import {
 import { decidedRole, type Identity } from "../model/identity.ts";
 import type { AttributeSource } from "./attribute_source.ts";
 import type { CombiningPolicy } from "../config/keys/attribute_keys.ts";
-import { HttpError } from "../model/http_error.ts";
+import { HttpError, isHttpError } from "../model/http_error.ts";
 import type { RemoteStatus } from "../outgoing/remote_system.ts";
 import type { AttributeSourceKind, SourceParts } from "./attribute_source_kind.ts";
 import type { AttributesConfig, KindConfig } from "../config/service_config.ts";
@@ -93,10 +93,10 @@ export class AttributeChain implements AttributeSource {
     return { standard, extra: new Map(spelled) };
   }
 
-  /** Returns the failure of an optional source; throws otherwise. */
+  /** Returns the outage of an optional source; throws otherwise, also for an invalid entry: it may forbid. */
   #excused(error: unknown, { source, optional }: ChainLink, signal: AbortSignal): HttpError {
     const dispensable = optional || this.options.policy === "FIRST_ACCESSIBLE";
-    if (!dispensable || signal.aborted || !(error instanceof HttpError)) throw error;
+    if (!dispensable || signal.aborted || !isHttpError(error, "ERR_ATTRIBUTE_SOURCE")) throw error;
     this.options.log.warn("attribute source skipped", { source: source.name, error });
     return error;
   }

@@ -77,6 +77,16 @@ Deno.test("AttributeChain by FIRST_ACCESSIBLE goes on to the next source while o
   assert.deepEqual(row(attributes), ["user, admin / user", "none", "proj1, proj2 / proj1", "fast"]);
 });
 
+Deno.test("AttributeChain excuses an outage of an optional source, but no invalid entry of the user", async () => {
+  const invalid = fixed("XUUDB", httpError("ERR_USER_ATTRIBUTE", "Attribute rateLimit of the user"));
+  for (const policy of COMBINING_POLICIES) {
+    const of = (source: AttributeSource) =>
+      chain(policy, [{ source, optional: true }, required(fixed("FILE", FILE))]).attributesOf(ANN, signal);
+    assert.deepEqual((await of(down("XUUDB"))).standard.get("group"), FILE.standard.get("group"), policy);
+    await assert.rejects(of(invalid), { code: "ERR_USER_ATTRIBUTE" }, policy);
+  }
+});
+
 Deno.test("AttributeChain by FIRST_ACCESSIBLE is content with an empty answer", async () => {
   const later = fixed("FILE", FILE);
   const links = [required(fixed("XUUDB", NO_ATTRIBUTES)), required(later)];

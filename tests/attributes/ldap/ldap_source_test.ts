@@ -192,7 +192,7 @@ test("refuses a user that several entries have: which one's limits hold, nobody 
   const twin = { lookUpBy: "account", userFilter: "(description=%user%)" } as const;
   await assert.rejects(
     found(twin, identity("CN=twin,O=Demo", { uid: "twin" })),
-    (error) => error instanceof HttpError && error.code === "ERR_ATTRIBUTE_SOURCE",
+    (error) => error instanceof HttpError && error.code === "ERR_USER_ATTRIBUTE",
   );
 });
 
