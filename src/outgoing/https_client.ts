@@ -154,9 +154,13 @@ export class HttpsClient implements OutgoingHttp {
       let answered = false;
       call.on("response", (response) => {
         answered = true;
+        const answer = (body: string) =>
+          resolve({ status: response.statusCode ?? 0, headers: plainHeaders(response), body });
+        if (request.statusAlone) answer("");
+        // Also reads what is dropped, within the same limits: the connection may be kept.
         readBody(response).then((body) => {
           end();
-          resolve({ status: response.statusCode ?? 0, headers: plainHeaders(response), body });
+          answer(body);
         }, fail);
       });
       call.on("error", fail);

@@ -85,7 +85,7 @@ async function probeSignIn(
   for (const [key, value] of Object.entries({ ...asked, ...proof, scope: scopes.join(" ") })) {
     page.searchParams.set(key, value);
   }
-  const shown = await http.send({ method: "GET", url: page.href }, NEVER);
+  const shown = await http.send({ method: "GET", url: page.href, statusAlone: true }, NEVER);
   const isRegistered = shown.status < 400;
   if (refusalIn("code", traded) === undefined) {
     const found = `the token endpoint refuses client ${clientId} with status ${traded.status}` +

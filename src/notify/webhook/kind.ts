@@ -49,7 +49,10 @@ export const webhook = destinationKind({
     shownAs: "Webhook",
     showCertificate: false,
     async probe({ outgoing }) {
-      const { status } = await outgoing.http(false).send({ method: "GET", url: address }, NEVER);
+      const { status } = await outgoing.http(false).send(
+        { method: "GET", url: address, statusAlone: true },
+        NEVER,
+      );
       const found = `answers GET with status ${status}; nothing was sent, so the secret is not tried`;
       return { ok: status < 500, found, fix: status < 500 ? undefined : REACH };
     },
