@@ -46,6 +46,10 @@ export class AttributeChain implements AttributeSource {
     this.name = options.name;
   }
 
+  get sources(): readonly AttributeSource[] {
+    return this.options.links.flatMap(({ source }) => source.sources ?? [source]);
+  }
+
   async attributesOf(identity: Identity, signal: AbortSignal): Promise<AttributeSet> {
     const { links, policy, onAnswer } = this.options;
     let combined = NO_ATTRIBUTES;
@@ -194,6 +198,7 @@ function accountsOnly(source: AttributeSource): AttributeSource {
       };
     },
     status: (address) => source.status?.(address),
+    sources: source.sources,
     close: () => source.close(),
   };
 }

@@ -56,7 +56,7 @@ export class LdapSource implements AttributeSource {
     }, signal);
   }
 
-  status(address: string): RemoteStatus | undefined {
+  status(address?: string): RemoteStatus | undefined {
     return this.#directory.status(address);
   }
 

@@ -133,7 +133,7 @@ export class XuudbSource implements AttributeSource {
     }, signal);
   }
 
-  status(address: string): RemoteStatus | undefined {
+  status(address = this.options.address): RemoteStatus | undefined {
     return address === this.options.address ? this.#remote.status() : undefined;
   }
 

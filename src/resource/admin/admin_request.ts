@@ -47,6 +47,7 @@ export interface CoreStatus {
     readonly version?: string;
     readonly sessionLimit?: number;
   }[];
+  /** Authenticators, and attribute sources as `attributes.<name>`. */
   readonly providers: readonly ({ readonly authenticator: string } & RemoteStatus)[];
   readonly certificate?: { readonly dn: string; readonly expires: number };
   readonly bans: Readonly<Record<Ban["reason"], number>>;
