@@ -10,7 +10,13 @@ import {
   type LdapParts,
   type LdapServer,
 } from "../../outgoing/ldap/ldap_directory.ts";
-import { firstValueInName, type LdapEntry, valuesOf } from "../../outgoing/ldap/ldap_entry.ts";
+import {
+  firstValueInName,
+  type LdapEntry,
+  lockOf,
+  STATUS_ATTRIBUTES,
+  valuesOf,
+} from "../../outgoing/ldap/ldap_entry.ts";
 import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
 import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import type { AttributeSource } from "../attribute_source.ts";
@@ -30,7 +36,6 @@ interface Asked {
 /** Accounts, groups and further attributes of users in LDAP servers; unknown users have no attributes. */
 export class LdapSource implements AttributeSource {
   readonly name: string;
-  readonly #expressions: Expressions;
   readonly #directory: LdapDirectory;
   readonly #cache: AnswerCache<AttributeSet>;
   readonly #groupsMap: ReadonlyMap<string, string>;
@@ -38,10 +43,9 @@ export class LdapSource implements AttributeSource {
   /** @throws {InvalidFile} For an invalid filter. */
   constructor(
     readonly config: LdapSourceConfig,
-    { expressions, ...parts }: LdapParts & { readonly expressions: Expressions },
+    readonly parts: LdapParts & { readonly expressions: Expressions },
   ) {
     this.name = config.name;
-    this.#expressions = expressions;
     this.#directory = new LdapDirectory(config, { ...parts, log: parts.log.child({ source: config.name }) });
     this.#cache = new AnswerCache(parts);
     this.#groupsMap = new Map(config.groupsMap.map(({ name, value }) => [name.toLowerCase(), value]));
@@ -75,7 +79,7 @@ export class LdapSource implements AttributeSource {
   }
 
   async #attributesOf(user: string, asked: Asked): Promise<AttributeSet> {
-    const attributes = ["*", "memberOf"];
+    const attributes = ["*", "memberOf", ...STATUS_ATTRIBUTES];
     const found = this.config.lookUpBy === "name"
       ? await this.#directory.findName(user, attributes, asked)
       : await this.#directory.findUser(user, attributes, asked);
@@ -87,14 +91,16 @@ export class LdapSource implements AttributeSource {
     const { entry } = found;
     const all = new Map<string, string | readonly string[]>([["dn", entry.dn], ...entry.attributes]);
     const variables = new Map<string, string | readonly string[] | typeof all>([...all, ["attr", all]]);
-    const assigned = this.#expressions.attributes(variables);
+    const { clock, expressions } = this.parts;
+    const assigned = expressions.attributes(variables);
     const uid = this.config.assignments.uid === undefined ? accountOf(entry) : assigned.uid;
     const groups = this.config.assignments.groups === undefined
       ? await this.#groupsOf(entry, asked)
       : assigned.groups ?? [];
-    const role = assigned.role ?? (uid === undefined ? undefined : "user");
+    const lock = lockOf(entry, clock());
+    const role = lock === undefined ? assigned.role ?? (uid === undefined ? undefined : "user") : "banned";
     const [mail] = valuesOf(entry, "mail");
-    const others = this.#expressions.others(variables);
+    const others = expressions.others(variables);
     return attributeSet(
       { xlogin: [uid], role: [role], group: groups },
       mail === undefined ? others : new Map([["mail", [mail]], ...others]),

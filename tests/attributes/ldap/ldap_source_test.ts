@@ -36,6 +36,8 @@ const slapd = SLAPD === undefined ? undefined : await TestSlapd.start(
       description: ["/work/a", "/work/b"],
     }),
     person("bob", "x", { gidNumber: "77" }),
+    person("expired", "x", { shadowExpire: "1" }),
+    person("locked", "x", { pwdAccountLockedTime: "000001010000Z" }),
     person("twin1", "x", { description: "twin" }),
     person("twin2", "x", { description: "twin" }),
     person("mia", "x", { mail: "mia@example.org", roomNumber: "5m" }),
@@ -194,6 +196,17 @@ test("refuses a user that several entries have: which one's limits hold, nobody 
     found(twin, identity("CN=twin,O=Demo", { uid: "twin" })),
     (error) => error instanceof HttpError && error.code === "ERR_USER_ATTRIBUTE",
   );
+});
+
+test("bans users whose entry is locked or expired, however they authenticated", async () => {
+  const expressions = { assignments: assignments({ role: "'admin'" }) };
+  for (const [account, lookUpBy] of [["expired", "name"], ["locked", "account"]] as const) {
+    for (const more of [{}, expressions]) {
+      const who = identity(`CN=${account},O=Demo`, { uid: account });
+      const { standard } = await found({ lookUpBy, ...more }, who);
+      assert.deepEqual(standard.get("role")?.allowed, ["banned"], account);
+    }
+  }
 });
 
 test("asks once for several callers, and remembers the answer", async () => {
