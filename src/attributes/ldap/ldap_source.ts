@@ -24,7 +24,7 @@ import type { Expressions } from "../attribute_source_kind.ts";
 import type { LdapSourceConfig } from "./keys.ts";
 
 const LIFETIME_MS = 10_000;
-/** Groups of a user, nested ones included. */
+/** Groups of a user, nested ones included; OpenLDAP refuses a search with a higher limit than its default. */
 const MOST_GROUPS = 500;
 const GROUP_ATTRIBUTES = ["cn", "gidNumber"];
 
@@ -132,13 +132,13 @@ export class LdapSource implements AttributeSource {
     return names.filter((name) => isUserAccount(name) && !/^\d+$/.test(name)).slice(0, 1);
   }
 
-  /** Searches groups by the filter, breadth first; bounded in number. */
+  /** Searches groups by the filter, breadth first. @throws {ERR_USER_ATTRIBUTE} For too many: some would be missing. */
   async #searchGroups(entry: LdapEntry, { server, asker }: Asked): Promise<readonly LdapEntry[]> {
     const { groupBase: base, groupFilter, nestedGroups } = this.config;
     if (base === undefined) return [];
     const found = new Map<string, LdapEntry>();
     const open = [{ dn: entry.dn, user: accountOf(entry) ?? "" }];
-    for (let next = open.shift(); next !== undefined && found.size < MOST_GROUPS; next = open.shift()) {
+    for (let next = open.shift(); next !== undefined; next = open.shift()) {
       const filter = fillFilter(groupFilter, next);
       const search = { base, scope: "sub", filter, attributes: GROUP_ATTRIBUTES, most: MOST_GROUPS } as const;
       for (const group of await server.search(search, asker)) {
@@ -146,6 +146,10 @@ export class LdapSource implements AttributeSource {
         found.set(group.dn, group);
         // No user is called like a group: only %dn% leads from group to group.
         if (nestedGroups) open.push({ dn: group.dn, user: "" });
+      }
+      if (found.size >= MOST_GROUPS) {
+        const reason = `${entry.dn} has ${MOST_GROUPS} groups or more, expected fewer`;
+        throw httpError("ERR_USER_ATTRIBUTE", `Attribute source ${this.name}: ${reason}`);
       }
     }
     return [...found.values()];

@@ -44,14 +44,14 @@ export class LdapServer {
     return this.#system.status();
   }
 
-  /** Searches as the service; without the base entry there is no entry. @throws {RemoteUnavailable} */
+  /** Searches the first entries as the service; without the base entry there is none. @throws {RemoteUnavailable} */
   async search(search: LdapSearch, asker: Asker): Promise<readonly LdapEntry[]> {
     return await this.#run("search", asker, async (connection) => {
       const { entries, ...result } = await connection.search(search);
       if (result.code === NO_SUCH_OBJECT && search.scope === "base") return [];
-      if (result.code !== SUCCESS && result.code !== SIZE_LIMIT_EXCEEDED) {
-        throw this.#unusable("a search", result);
-      }
+      // Fewer than asked for: the limit is the server's.
+      const isCut = result.code === SIZE_LIMIT_EXCEEDED && entries.length >= search.most;
+      if (result.code !== SUCCESS && !isCut) throw this.#unusable("a search", result);
       return entries;
     });
   }

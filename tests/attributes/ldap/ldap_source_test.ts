@@ -44,6 +44,14 @@ const slapd = SLAPD === undefined ? undefined : await TestSlapd.start(
     group("users", { objectClass: "posixGroup", gidNumber: "5000" }),
     group("hpc", { objectClass: "posixGroup", gidNumber: "5001", memberUid: ["alice", "bob"] }),
     group("with blank", { objectClass: "posixGroup", gidNumber: "5002", memberUid: "alice" }),
+    person("most", "x"),
+    person("many", "x"),
+    ...Array.from({ length: 500 }, (_, i) =>
+      group(`g${i}`, {
+        objectClass: "posixGroup",
+        gidNumber: String(6000 + i),
+        memberUid: i === 0 ? "many" : ["most", "many"],
+      })),
     names("outer", "cn=inner,ou=groups", "cn=outer,ou=groups"),
   ],
 );
@@ -141,6 +149,14 @@ test("follows groups of groups, also in circles", async () => {
   const nested = { groupFilter: "(&(objectClass=groupOfNames)(member=%dn%))", nestedGroups: true };
   assert.deepEqual(await groups(nested), ["inner", "outer"]);
   assert.deepEqual(await groups({ ...nested, nestedGroups: false }), ["inner"]);
+});
+
+test("refuses a user with more groups than it can search, and leaves none out", async () => {
+  assert.equal((await groups({}, identity("CN=most,O=Demo"))).length, 499);
+  await assert.rejects(groups({}, identity("CN=many,O=Demo")), {
+    code: "ERR_USER_ATTRIBUTE",
+    message: `Attribute source LDAP: uid=many,ou=people,${BASE} has 500 groups or more, expected fewer`,
+  });
 });
 
 test("assigns account, role, limits and paths by expressions", async () => {
