@@ -26,6 +26,7 @@ import type { LdapSourceConfig } from "./keys.ts";
 const LIFETIME_MS = 10_000;
 /** Groups of a user, nested ones included; OpenLDAP refuses a search with a higher limit than its default. */
 const MOST_GROUPS = 500;
+const BY_NUMBER = "(&(objectClass=posixGroup)(gidNumber=%gid%))";
 const GROUP_ATTRIBUTES = ["cn", "gidNumber"];
 
 interface Asked {
@@ -132,20 +133,21 @@ export class LdapSource implements AttributeSource {
     return names.filter((name) => isUserAccount(name) && !/^\d+$/.test(name)).slice(0, 1);
   }
 
-  /** Searches groups by the filter, breadth first. @throws {ERR_USER_ATTRIBUTE} For too many: some would be missing. */
+  /** Searches groups by number and filter, breadth first. @throws {ERR_USER_ATTRIBUTE} For too many: some would be missing. */
   async #searchGroups(entry: LdapEntry, { server, asker }: Asked): Promise<readonly LdapEntry[]> {
     const { groupBase: base, groupFilter, nestedGroups } = this.config;
     if (base === undefined) return [];
     const found = new Map<string, LdapEntry>();
-    const open = [{ dn: entry.dn, user: accountOf(entry) ?? "" }];
-    for (let next = open.shift(); next !== undefined; next = open.shift()) {
-      const filter = fillFilter(groupFilter, next);
+    // posixGroups do not list users whose primary group they are.
+    const open = valuesOf(entry, "gidNumber").map((gid) => fillFilter(BY_NUMBER, { gid }));
+    open.push(fillFilter(groupFilter, { dn: entry.dn, user: accountOf(entry) ?? "" }));
+    for (let filter = open.shift(); filter !== undefined; filter = open.shift()) {
       const search = { base, scope: "sub", filter, attributes: GROUP_ATTRIBUTES, most: MOST_GROUPS } as const;
       for (const group of await server.search(search, asker)) {
         if (found.has(group.dn)) continue;
         found.set(group.dn, group);
         // No user is called like a group: only %dn% leads from group to group.
-        if (nestedGroups) open.push({ dn: group.dn, user: "" });
+        if (nestedGroups) open.push(fillFilter(groupFilter, { dn: group.dn, user: "" }));
       }
       if (found.size >= MOST_GROUPS) {
         const reason = `${entry.dn} has ${MOST_GROUPS} groups or more, expected fewer`;

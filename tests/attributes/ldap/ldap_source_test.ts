@@ -44,7 +44,7 @@ const slapd = SLAPD === undefined ? undefined : await TestSlapd.start(
     group("users", { objectClass: "posixGroup", gidNumber: "5000" }),
     group("hpc", { objectClass: "posixGroup", gidNumber: "5001", memberUid: ["alice", "bob"] }),
     group("with blank", { objectClass: "posixGroup", gidNumber: "5002", memberUid: "alice" }),
-    person("most", "x"),
+    person("most", "x", { gidNumber: "77" }),
     person("many", "x"),
     ...Array.from({ length: 500 }, (_, i) =>
       group(`g${i}`, {
@@ -132,7 +132,8 @@ const groups = async (more: Partial<LdapSourceConfig>, who = ALICE) =>
   (await found({ groupBase: `ou=groups,${BASE}`, ...more }, who)).standard.get("group")?.allowed ?? [];
 
 test("gives posixGroups and memberOf, without names that can be no Unix groups", async () => {
-  assert.deepEqual(await groups({}), ["hpc", "inner"]);
+  assert.deepEqual(await groups({}), ["users", "hpc", "inner"], "the one of gidNumber first");
+  assert.deepEqual(await groups({}, identity("CN=bob,O=Demo")), ["hpc"]);
 });
 
 test("maps groups by cn, number and name, the one of gidNumber first", async () => {
@@ -147,8 +148,8 @@ test("maps groups by cn, number and name, the one of gidNumber first", async () 
 
 test("follows groups of groups, also in circles", async () => {
   const nested = { groupFilter: "(&(objectClass=groupOfNames)(member=%dn%))", nestedGroups: true };
-  assert.deepEqual(await groups(nested), ["inner", "outer"]);
-  assert.deepEqual(await groups({ ...nested, nestedGroups: false }), ["inner"]);
+  assert.deepEqual(await groups(nested), ["users", "inner", "outer"]);
+  assert.deepEqual(await groups({ ...nested, nestedGroups: false }), ["users", "inner"]);
 });
 
 test("refuses a user with more groups than it can search, and leaves none out", async () => {
