@@ -93,8 +93,7 @@ export class LdapSource implements AttributeSource {
     const all = new Map<string, string | readonly string[]>([["dn", entry.dn], ...entry.attributes]);
     const variables = new Map<string, string | readonly string[] | typeof all>([...all, ["attr", all]]);
     const { clock, expressions } = this.parts;
-    const assigned = expressions.attributes(variables);
-    const uid = this.config.assignments.uid === undefined ? accountOf(entry) : assigned.uid;
+    const { uid, ...assigned } = expressions.attributes(variables, accountOf(entry));
     const groups = this.config.assignments.groups === undefined
       ? await this.#groupsOf(entry, asked)
       : assigned.groups ?? [];

@@ -181,6 +181,16 @@ test("assigns account, role, limits and paths by expressions", async () => {
   );
 });
 
+test("gives no account, and no groups, to a user for whom one of the expressions fails", async () => {
+  for (const failing of [{ groups: "missing" }, { role: "missing" }, { uid: "missing" }]) {
+    const { standard } = await found({ assignments: assignments(failing) });
+    assert.equal(standard.has("xlogin"), false, JSON.stringify(failing));
+    assert.notDeepEqual(standard.get("role")?.allowed, ["user"], JSON.stringify(failing));
+  }
+  const { standard } = await found({ assignments: assignments({ groups: "['hpc']" }) });
+  assert.deepEqual(standard, attributeSet({ role: ["user"], xlogin: ["alice"], group: ["hpc"] }).standard);
+});
+
 test("gives the mail address of the entry, unless an expression gives another", async () => {
   const extraOf = async (others: AssignmentsConfig["others"] = []) =>
     (await found({ assignments: { ...assignments({}), others } }, identity("CN=mia,O=Demo"))).extra;
