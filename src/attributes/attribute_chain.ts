@@ -62,7 +62,9 @@ export class AttributeChain implements AttributeSource {
         onAnswer?.(source, identity, answer);
         answers++;
         combined = combine(policy, combined, this.#withoutSynonyms(answer));
-        const isApplicable = answer.standard.size > 0 || answer.extra.size > 0;
+        // A mail address permits nothing.
+        const isApplicable = answer.standard.size > 0 ||
+          [...answer.extra.keys()].some((name) => name !== "mail");
         if (policy === "FIRST_ACCESSIBLE" || (policy === "FIRST_APPLICABLE" && isApplicable)) break;
       } catch (error) {
         if (error instanceof HttpError) onAnswer?.(source, identity, error);

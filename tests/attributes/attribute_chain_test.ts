@@ -112,6 +112,14 @@ Deno.test("AttributeChain by FIRST_APPLICABLE passes over empty answers, and sto
   assert.equal(later.asked, 0);
 });
 
+Deno.test("AttributeChain by FIRST_APPLICABLE passes over an entry that has a mail address alone", async () => {
+  const links = [
+    required(fixed("MAIL", attributeSet({}, { mail: ["ann@example.org"] }))),
+    required(fixed("FILE", FILE)),
+  ];
+  assert.deepEqual(await chain("FIRST_APPLICABLE", links).attributesOf(ANN, signal), FILE);
+});
+
 Deno.test("AttributeChain by FIRST_APPLICABLE ends with the automatic source", async () => {
   const links = [required(fixed("EMPTY", NO_ATTRIBUTES))];
   const attributes = await chain("FIRST_APPLICABLE", links).attributesOf(ANN, signal);
