@@ -121,8 +121,8 @@ export interface LdapSearch {
   readonly most: number; // entries
 }
 
-/** Bytes of an answer, that is of all messages to one request. */
-const MAX_ANSWER = 1024 * 1024;
+/** Bytes of an answer, that is of all messages to one request; entries may have photographs. */
+const MAX_ANSWER = 16 * 1024 * 1024;
 const START_TLS = "1.3.6.1.4.1.1466.20037";
 const TIME_LIMIT_S = 10;
 

@@ -35,7 +35,7 @@ const slapd = SLAPD === undefined ? undefined : await TestSlapd.start(
 
       description: ["/work/a", "/work/b"],
     }),
-    person("bob", "x", { gidNumber: "77" }),
+    person("bob", "x", { gidNumber: "77", jpegPhoto: "\u00ff".repeat(1_500_000) }),
     person("expired", "x", { shadowExpire: "1" }),
     person("locked", "x", { pwdAccountLockedTime: "000001010000Z" }),
     person("twin1", "x", { description: "twin" }),
