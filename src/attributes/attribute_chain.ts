@@ -77,11 +77,7 @@ export class AttributeChain implements AttributeSource {
   }
 
   status(address: string): RemoteStatus | undefined {
-    for (const { source } of this.options.links) {
-      const status = source.status?.(address);
-      if (status !== undefined) return status;
-    }
-    return undefined;
+    return this.sources.map((source) => source.status?.(address)).find((status) => status !== undefined);
   }
 
   close(): void {

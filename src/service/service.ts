@@ -170,8 +170,8 @@ class Requests {
         const shown = authorization.kind === "none" ? facts : { clientAddress };
         const { chain } = this.#parts;
         const authenticators = chain.authenticators.filter(({ name }) => name === (by ?? name));
-        const parts = { ...this.#parts, chain: { ...chain, authenticators } };
-        return recognise({ ...shown, authorization }, given, parts);
+        const asked = { ...this.#parts, chain: { ...chain, authenticators } };
+        return recognise({ ...shown, authorization }, given, asked);
       },
       params,
       server,

@@ -4,20 +4,9 @@ import { AnswerCache } from "../../model/answer_cache.ts";
 import { type AttributeSet, attributeSet, NO_ATTRIBUTES } from "../../model/attributes.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Identity } from "../../model/identity.ts";
-import {
-  fillFilter,
-  LdapDirectory,
-  type LdapParts,
-  type LdapServer,
-} from "../../outgoing/ldap/ldap_directory.ts";
-import {
-  firstValueInName,
-  type LdapEntry,
-  lockOf,
-  STATUS_ATTRIBUTES,
-  valuesOf,
-} from "../../outgoing/ldap/ldap_entry.ts";
-import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
+import { type Asked, fillFilter, LdapDirectory, type LdapParts } from "../../outgoing/ldap/ldap_directory.ts";
+import { firstValueInName, type LdapEntry, lockOf, valuesOf } from "../../outgoing/ldap/ldap_entry.ts";
+import type { RemoteStatus } from "../../outgoing/remote_system.ts";
 import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import type { AttributeSource } from "../attribute_source.ts";
 import type { Expressions } from "../attribute_source_kind.ts";
@@ -28,11 +17,6 @@ const LIFETIME_MS = 10_000;
 const MOST_GROUPS = 500;
 const BY_NUMBER = "(&(objectClass=posixGroup)(gidNumber=%gid%))";
 const GROUP_ATTRIBUTES = ["cn", "gidNumber"];
-
-interface Asked {
-  readonly server: LdapServer;
-  readonly asker: Asker;
-}
 
 /** Accounts, groups and further attributes of users in LDAP servers; unknown users have no attributes. */
 export class LdapSource implements AttributeSource {
@@ -80,7 +64,7 @@ export class LdapSource implements AttributeSource {
   }
 
   async #attributesOf(user: string, asked: Asked): Promise<AttributeSet> {
-    const attributes = ["*", "memberOf", ...STATUS_ATTRIBUTES];
+    const attributes = ["*", "memberOf"];
     const found = this.config.lookUpBy === "name"
       ? await this.#directory.findName(user, attributes, asked)
       : await this.#directory.findUser(user, attributes, asked);
@@ -109,18 +93,15 @@ export class LdapSource implements AttributeSource {
 
   /** Returns the Unix groups, the one of the user's gidNumber first. */
   async #groupsOf(entry: LdapEntry, asked: Asked): Promise<readonly string[]> {
-    const [primary] = valuesOf(entry, "gidNumber");
+    const primary = valuesOf(entry, "gidNumber");
     const found = await this.#searchGroups(entry, asked);
     const named = [
       ...found.map((group) => [...valuesOf(group, "cn"), ...valuesOf(group, "gidNumber"), group.dn]),
+      primary,
       ...valuesOf(entry, "memberOf").map((dn) => [...firstValueInName(dn), dn]),
     ];
-    const isPrimary = (names: readonly string[]) => primary !== undefined && names.includes(primary);
-    const ordered = [
-      ...named.filter(isPrimary),
-      ...(primary === undefined ? [] : [[primary]]),
-      ...named.filter((names) => !isPrimary(names)),
-    ];
+    const isOther = (names: readonly string[]) => primary.every((number) => !names.includes(number));
+    const ordered = named.toSorted((a, b) => Number(isOther(a)) - Number(isOther(b)));
     return [...new Set(ordered.flatMap((names) => this.#unixGroup(names)))];
   }
 

@@ -145,11 +145,8 @@ export class XuudbSource implements AttributeSource {
     const { address, gcid } = this.options;
     // The user is authenticated; their address does not matter.
     const asker = { queueKey: dn, known: true, credential: dn, address: dn, signal };
-    const asked = this.#remote.ask(
-      this.#form.request(address, gcid, dn),
-      asker,
-      (answer) => this.#read(answer),
-    );
+    const request = this.#form.request(address, gcid, dn);
+    const asked = this.#remote.ask(request, asker, (answer) => this.#read(answer));
     const record = await asked.catch((error) => {
       const reason = error instanceof RemoteUnavailable && error.connected
         ? error.reason

@@ -47,8 +47,7 @@ export interface CoreStatus {
     readonly version?: string;
     readonly sessionLimit?: number;
   }[];
-  /** Authenticators, and attribute sources as `attributes.<name>`. */
-  readonly providers: readonly ({ readonly authenticator: string } & RemoteStatus)[];
+  readonly providers: readonly ({ readonly authenticator: string } & RemoteStatus)[]; // or `attributes.<source>`
   readonly certificate?: { readonly dn: string; readonly expires: number };
   readonly bans: Readonly<Record<Ban["reason"], number>>;
   readonly sinks: readonly SinkState[];
