@@ -84,8 +84,9 @@ export const OUTPUT: Readonly<Record<string, JsonMembers>> = {
       "true: the configuration accepts a certificate of the daemon that proves nothing",
     "servers[].version?": "Version of the daemon",
     "servers[].sessionLimit?": "Maximum number of concurrent sessions of a user",
-    "identityProviders[]?": "Systems that authenticators use",
-    "identityProviders[].method?": "Authenticator that uses the system",
+    "identityProviders[]?": "Systems that authenticators and attribute sources use",
+    "identityProviders[].authenticator?":
+      "Authenticator that uses the system, or attribute source as attributes.<name>",
     "identityProviders[].remote?": "host:port",
     "identityProviders[].state?": "up, down or unknown",
     "identityProviders[].reason?": "Reason why the system is down",

@@ -422,6 +422,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Explained>> = {
   },
   ERR_USER_ATTRIBUTE: {
     meaning: "An attribute source has an invalid value for this user. A guess could lift a limit.",
-    remedy: "The log names the attribute. Correct it in the map file; `authserver check` finds such values.",
+    remedy:
+      "The log names the source or the attribute. Correct the user's entry; `authserver check` finds such values in map files.",
   },
 };

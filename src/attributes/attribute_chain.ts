@@ -8,7 +8,7 @@ import {
 import { decidedRole, type Identity } from "../model/identity.ts";
 import type { AttributeSource } from "./attribute_source.ts";
 import type { CombiningPolicy } from "../config/keys/attribute_keys.ts";
-import { HttpError } from "../model/http_error.ts";
+import { HttpError, isHttpError } from "../model/http_error.ts";
 import type { RemoteStatus } from "../outgoing/remote_system.ts";
 import type { AttributeSourceKind, SourceParts } from "./attribute_source_kind.ts";
 import type { AttributesConfig, KindConfig } from "../config/service_config.ts";
@@ -45,6 +45,10 @@ export class AttributeChain implements AttributeSource {
     this.name = options.name;
   }
 
+  get sources(): readonly AttributeSource[] {
+    return this.options.links.flatMap(({ source }) => source.sources ?? [source]);
+  }
+
   async attributesOf(identity: Identity, signal: AbortSignal): Promise<AttributeSet> {
     const { links, policy, onAnswer } = this.options;
     let combined = NO_ATTRIBUTES;
@@ -57,7 +61,9 @@ export class AttributeChain implements AttributeSource {
         onAnswer?.(source, identity, answer);
         answers++;
         combined = combine(policy, combined, this.#withoutSynonyms(answer));
-        const isApplicable = answer.standard.size > 0 || answer.extra.size > 0;
+        // A mail address permits nothing.
+        const isApplicable = answer.standard.size > 0 ||
+          [...answer.extra.keys()].some((name) => name !== "mail");
         if (policy === "FIRST_ACCESSIBLE" || (policy === "FIRST_APPLICABLE" && isApplicable)) break;
       } catch (error) {
         if (error instanceof HttpError) onAnswer?.(source, identity, error);
@@ -70,11 +76,7 @@ export class AttributeChain implements AttributeSource {
   }
 
   status(address: string): RemoteStatus | undefined {
-    for (const { source } of this.options.links) {
-      const status = source.status?.(address);
-      if (status !== undefined) return status;
-    }
-    return undefined;
+    return this.sources.map((source) => source.status?.(address)).find((status) => status !== undefined);
   }
 
   close(): void {
@@ -92,10 +94,10 @@ export class AttributeChain implements AttributeSource {
     return { standard, extra: new Map(spelled) };
   }
 
-  /** Returns the failure of an optional source; throws otherwise. */
+  /** Returns the outage of an optional source; throws otherwise, also for an invalid entry: it may forbid. */
   #excused(error: unknown, { source, optional }: ChainLink, signal: AbortSignal): HttpError {
     const dispensable = optional || this.options.policy === "FIRST_ACCESSIBLE";
-    if (!dispensable || signal.aborted || !(error instanceof HttpError)) throw error;
+    if (!dispensable || signal.aborted || !isHttpError(error, "ERR_ATTRIBUTE_SOURCE")) throw error;
     this.options.log.warn("attribute source skipped", { source: source.name, error });
     return error;
   }
@@ -193,6 +195,7 @@ function accountsOnly(source: AttributeSource): AttributeSource {
       };
     },
     status: (address) => source.status?.(address),
+    sources: source.sources,
     close: () => source.close(),
   };
 }

@@ -10,7 +10,8 @@ export interface AttributeSource {
   attributesOf(identity: Identity, signal: AbortSignal): Promise<AttributeSet>;
   /** Returns the place of a user's entry for the operator; absent for sources without a file. */
   originOf?(identity: Identity): WrittenName | undefined;
-  /** Returns the status of the system at an address; absent without any. */
-  status?(address: string): RemoteStatus | undefined;
+  /** Returns the status of its remote systems together, or of the one at an address; absent without any. */
+  status?(address?: string): RemoteStatus | undefined;
+  readonly sources?: readonly AttributeSource[]; // that a chain consists of, without nested chains
   close(): void;
 }

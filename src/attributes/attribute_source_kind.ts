@@ -16,9 +16,10 @@ type Variables = ReadonlyMap<string, Variable>;
 
 /** Compiled expressions over attributes of a user. */
 export interface Expressions {
-  /** Returns account, role and groups; omits unusable ones. */
+  /** Returns account, role and groups; nothing if one fails. @param account Account without an expression. */
   attributes(
     variables: Variables,
+    account?: string,
   ): { readonly uid?: string; readonly role?: string; readonly groups?: readonly string[] };
   /** Returns further attributes by name. @throws {ERR_USER_ATTRIBUTE} */
   others(variables: Variables): ReadonlyMap<string, readonly string[]>;

@@ -55,11 +55,7 @@ function limited(user: UserAttributes, { issuedToken }: Identity): UserAttribute
   const highest = issuedToken?.highestRole;
   if (highest === undefined) return user;
   const below = (role: string) => lowerRole(highest, role);
-  return {
-    ...user,
-    role: below(user.role),
-    availableRoles: [...new Set(user.availableRoles.map(below))],
-  };
+  return { ...user, role: below(user.role), availableRoles: [...new Set(user.availableRoles.map(below))] };
 }
 
 /**

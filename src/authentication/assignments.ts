@@ -65,13 +65,14 @@ export class Assignments {
   /**
    * Returns account, role and groups, and for people their name and verified mail, which prove nothing. An error in one of
    * the three drops all of them (credentials.md 5.1), and leaves no default role where one is assigned.
+   * @param account Account without `uidAssign`.
    */
-  attributes(variables: Variables) {
+  attributes(variables: Variables, account?: string) {
     let isWhole = true;
     const part = <T>(property: string, evaluate: () => T) =>
       this.#attempt(property, evaluate, () => isWhole = false);
     const uid = part("uidAssign", () => {
-      const uid = this.#uid?.text(variables);
+      const uid = this.#uid === undefined ? account : this.#uid.text(variables);
       if (uid !== undefined && !isUserAccount(uid)) throw new UnusableResult("is no account name");
       return uid;
     });

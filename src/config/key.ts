@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
+import { groupNames, isUserAccount } from "../model/account_name.ts";
 import { attempt } from "../model/attempt.ts";
 import { hostsOf, isAddressRange, isWideRange } from "../model/address.ts";
 import { ifName, parseName } from "../model/distinguished_name.ts";
@@ -321,6 +322,12 @@ export function distinguishedName(options: Options<string> & { readonly placehol
     const example = placeholder === undefined ? found : found.replaceAll(placeholder, "x");
     return ifName(() => parseName(example).length > 0) ? found : fail(type);
   });
+}
+
+/** Declares a Unix group, or several with `:` between. */
+export function unixGroups(options: Options<string>): Key<string> {
+  const type = "the name of a Unix group, or several with : between";
+  return key(options, type, (found) => groupNames(found).every(isUserAccount) ? found : fail(type));
 }
 
 /** Declares an IANA time zone, such as `Europe/Berlin`. */

@@ -1,6 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Sinks } from "../logging/sink.ts";
-import type { Schedule } from "../model/clock.ts";
+import { type Schedule, type Stopwatch, stopwatch } from "../model/clock.ts";
 import { RemoteUnavailable } from "../outgoing/remote_unavailable.ts";
 import { Following } from "../store/following.ts";
 import { type Destination, Undeliverable } from "./destination.ts";
@@ -13,6 +13,8 @@ const ATTEMPT_MS = 15_000; // less than the lease
 
 /** Streams to one destination at a time. */
 const AT_ONCE = 4;
+/** Time for one stream until it queues behind the others, in milliseconds. */
+const TURN_MS = 1000;
 
 /** Pauses before further attempts, in milliseconds; each doubles the one before. */
 const FIRST_PAUSE_MS = 5000;
@@ -23,6 +25,7 @@ interface DispatcherParts {
   readonly sinks: Pick<Sinks, "of">;
   readonly log: Logger;
   readonly schedule?: Schedule;
+  readonly elapsed?: Stopwatch;
   readonly attemptMs?: number;
 }
 
@@ -32,6 +35,7 @@ export class Dispatcher {
   readonly #following: Following;
   readonly #closing = new AbortController();
   #looks = 0;
+  #lookSoon: (() => void) | undefined;
 
   constructor(readonly destination: Destination, parts: DispatcherParts) {
     this.#parts = parts;
@@ -42,6 +46,7 @@ export class Dispatcher {
       trouble: "notifications are not delivered",
       log,
       schedule,
+      onChange: (listener) => this.#lookSoon = listener,
     });
   }
 
@@ -65,12 +70,14 @@ export class Dispatcher {
     await this.#following.end();
   }
 
-  /** Delivers the notifications of a stream in order, until one fails. */
+  /** Delivers the notifications of a stream in order, until one fails or its turn ends. */
   async #deliverFrom(head: Notification): Promise<void> {
-    const { outbox } = this.#parts;
+    const { outbox, elapsed = stopwatch } = this.#parts;
+    const end = elapsed() + TURN_MS;
     for (let next: Notification | undefined = head; next !== undefined;) {
       const together = await outbox.together(next, this.destination);
-      const waitMs = await this.#attempt(next, together);
+      const waitMs = elapsed() < end ? await this.#attempt(next, together) : 0;
+      if (waitMs === 0) this.#lookSoon?.();
       if (waitMs !== undefined) return await outbox.postpone(next, waitMs);
       next = await outbox.done(together, this.destination);
     }

@@ -7,11 +7,7 @@ import type { Recorder } from "./recorder.ts";
 export class Notifications {
   #last: Promise<void> = Promise.resolve();
 
-  constructor(
-    readonly recorder: Recorder,
-    readonly database: Database,
-    readonly sinks: Pick<Sinks, "of">,
-  ) {}
+  constructor(readonly recorder: Recorder, readonly database: Database, readonly sinks: Pick<Sinks, "of">) {}
 
   /** Tells of an operator's ban, or of its end. */
   ban(type: "ban.created" | "ban.lifted", ban: Readonly<Record<string, string | undefined>>): void {

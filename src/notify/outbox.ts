@@ -31,8 +31,9 @@ const SQL = {
     ORDER BY number LIMIT :most`,
   held: `SELECT number FROM notification WHERE number = :number AND holder = :holder`,
   remove: `DELETE FROM notification WHERE number IN (SELECT CAST(value AS BIGINT) FROM json_each(:numbers))`,
-  postpone:
-    `UPDATE notification SET due = :clock + :wait, held_until = 0 WHERE number = :number AND holder = :holder`,
+  postpone: `UPDATE notification SET due = :clock + :wait, held_until = 0,
+      attempts = CASE WHEN :wait = 0 THEN attempts - 1 ELSE attempts END
+    WHERE number = :number AND holder = :holder`,
   expire: `DELETE FROM notification WHERE made <= :clock - :lasts RETURNING destination`,
 } as const;
 
@@ -81,7 +82,7 @@ export class Outbox {
     });
   }
 
-  /** Plans another attempt. */
+  /** Plans another attempt; without a pause none was completed. */
   async postpone({ number }: Notification, waitMs: number): Promise<void> {
     const values = { number, holder: this.#holder, wait: wholeMs(waitMs) };
     await this.database.change(() => rows(SQL.postpone, values));

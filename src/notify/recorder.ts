@@ -29,10 +29,7 @@ export class Recorder {
   static readonly none = new Recorder([]);
 
   /** @param sinks Learn how many events are dropped, because too many wait. */
-  constructor(
-    readonly kinds: readonly OfKind<DestinationKind>[],
-    readonly sinks?: Pick<Sinks, "of">,
-  ) {}
+  constructor(readonly kinds: readonly OfKind<DestinationKind>[], readonly sinks?: Pick<Sinks, "of">) {}
 
   get isActive(): boolean {
     return this.kinds.length > 0;

@@ -150,10 +150,11 @@ export class HttpsClient implements OutgoingHttp {
       let answered = false;
       call.on("response", (response) => {
         answered = true;
-        readBody(response).then((body) => {
-          end();
+        const answer = (body: string) =>
           resolve({ status: response.statusCode ?? 0, headers: plainHeaders(response), body });
-        }, fail);
+        if (request.statusAlone) answer("");
+        // Also reads what is dropped, within the same limits: the connection may be kept.
+        readBody(response).finally(end).then(answer, fail);
       });
       call.on("error", fail);
       call.on("close", () => {
@@ -216,12 +217,10 @@ function decode(bytes: Uint8Array): string {
   });
 }
 
-function plainHeaders(response: IncomingMessage): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(response.headers)) {
-    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
-  }
-  return headers;
+function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, [value].flat().join(", ")]),
+  );
 }
 
 /** Returns the agent, whose connections `open` opens from now on. */

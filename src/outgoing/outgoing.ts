@@ -18,6 +18,7 @@ export interface OutgoingRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  readonly statusAlone?: true; // whatever the response's body is, it is dropped
 }
 
 /** Response of another system, with any status. */

@@ -3,7 +3,7 @@ import type { Kind, Remote } from "../config/kind.ts";
 import type { KindConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
-import type { Outgoing } from "./outgoing.ts";
+import type { Outgoing, OutgoingHttp } from "./outgoing.ts";
 
 export interface ProbeParts {
   readonly outgoing: Outgoing;
@@ -37,13 +37,18 @@ export const REACH =
 /** Never aborted. */
 export const NEVER = new AbortController().signal;
 
+/** Returns the status of a page. */
+export async function statusOf(http: OutgoingHttp, url: string): Promise<number> {
+  return (await http.send({ method: "GET", url, statusAlone: true }, NEVER)).status;
+}
+
 /** Sends a request without credentials. */
 export async function probeWithoutCredentials(
   { address: url, showCertificate }: Pick<Remote, "address" | "showCertificate">,
   { outgoing }: ProbeParts,
   isExpected: (status: number) => boolean,
 ): Promise<ProbeAnswer> {
-  const { status } = await outgoing.http(showCertificate).send({ method: "GET", url }, NEVER);
+  const status = await statusOf(outgoing.http(showCertificate), url);
   const found = `answers a request without credentials with status ${status}`;
   return isExpected(status)
     ? { ok: true, found }

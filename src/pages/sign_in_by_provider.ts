@@ -44,7 +44,8 @@ export async function backFromProvider(call: Call, parts: SignInParts): Promise<
     if (outcome.kind === "refused") throw parts.unauthenticated(`${name}: ${outcome.reason}`);
     return outcome;
   });
-  const identified = await call.recognise(outcome.authorization);
+  // Others of the same issuer may accept the token too, with less.
+  const identified = await call.recognise(outcome.authorization, name);
   return await signedIn(call, identified, parts, { to, session: outcome.session });
 }
 

@@ -22,8 +22,8 @@ export interface Call extends IdentifiedUser {
   readonly params: ReadonlyMap<string, string>; // percent-decoded once
   readonly query: URLSearchParams;
   readonly server?: RequestedServer;
-  /** Authenticates other credentials, throttled and logged as those in the header. `none`: the client certificate. */
-  readonly recognise: (authorization: Authorization) => Promise<IdentifiedUser>;
+  /** Authenticates other credentials as those in the header, by one authenticator or all; `none`: the certificate. */
+  readonly recognise: (authorization: Authorization, by?: string) => Promise<IdentifiedUser>;
   readonly preferences?: string; // request header of that name
   readonly clientAddress: string; // canonical; behind a gateway the address that it reports
   /** Base of links, without trailing slash: the gateway's address for requests through one. */

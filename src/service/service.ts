@@ -166,9 +166,12 @@ class Requests {
     const call: Call = {
       ...asked,
       ...identified,
-      recognise: (authorization) => {
+      recognise: (authorization, by) => {
         const shown = authorization.kind === "none" ? facts : { clientAddress };
-        return recognise({ ...shown, authorization }, given, this.#parts);
+        const { chain } = this.#parts;
+        const authenticators = chain.authenticators.filter(({ name }) => name === (by ?? name));
+        const asked = { ...this.#parts, chain: { ...chain, authenticators } };
+        return recognise({ ...shown, authorization }, given, asked);
       },
       params,
       server,

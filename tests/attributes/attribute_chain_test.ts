@@ -77,6 +77,16 @@ Deno.test("AttributeChain by FIRST_ACCESSIBLE goes on to the next source while o
   assert.deepEqual(row(attributes), ["user, admin / user", "none", "proj1, proj2 / proj1", "fast"]);
 });
 
+Deno.test("AttributeChain excuses an outage of an optional source, but no invalid entry of the user", async () => {
+  const invalid = fixed("XUUDB", httpError("ERR_USER_ATTRIBUTE", "Attribute rateLimit of the user"));
+  for (const policy of COMBINING_POLICIES) {
+    const of = (source: AttributeSource) =>
+      chain(policy, [{ source, optional: true }, required(fixed("FILE", FILE))]).attributesOf(ANN, signal);
+    assert.deepEqual((await of(down("XUUDB"))).standard.get("group"), FILE.standard.get("group"), policy);
+    await assert.rejects(of(invalid), { code: "ERR_USER_ATTRIBUTE" }, policy);
+  }
+});
+
 Deno.test("AttributeChain by FIRST_ACCESSIBLE is content with an empty answer", async () => {
   const later = fixed("FILE", FILE);
   const links = [required(fixed("XUUDB", NO_ATTRIBUTES)), required(later)];
@@ -100,6 +110,14 @@ Deno.test("AttributeChain by FIRST_APPLICABLE passes over empty answers, and sto
   const links = [required(fixed("EMPTY", NO_ATTRIBUTES)), required(fixed("EXTRA", extra)), required(later)];
   assert.deepEqual(await chain("FIRST_APPLICABLE", links).attributesOf(ANN, signal), extra);
   assert.equal(later.asked, 0);
+});
+
+Deno.test("AttributeChain by FIRST_APPLICABLE passes over an entry that has a mail address alone", async () => {
+  const links = [
+    required(fixed("MAIL", attributeSet({}, { mail: ["ann@example.org"] }))),
+    required(fixed("FILE", FILE)),
+  ];
+  assert.deepEqual(await chain("FIRST_APPLICABLE", links).attributesOf(ANN, signal), FILE);
 });
 
 Deno.test("AttributeChain by FIRST_APPLICABLE ends with the automatic source", async () => {

@@ -55,6 +55,7 @@ const FAULTS: readonly Fault[] = [
   {
     what: "returns an account with a line break",
     answer: json('{"xlogin":"alice\\nuser=root","role":"user"}'),
+    session: [500, "ERR_USER_ATTRIBUTE"],
   },
   { what: "returns the role banned", answer: json('{"role":"banned"}'), session: [403, "ERR_FORBIDDEN"] },
 ];

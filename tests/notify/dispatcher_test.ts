@@ -105,6 +105,7 @@ function testDelivery(
               sinks,
               log: SILENT,
               schedule: time.schedule,
+              elapsed: time.clock,
               attemptMs,
             }),
           waiting: async () =>
@@ -132,6 +133,34 @@ function testDelivery(
       assert.equal(await waiting(), 0);
     },
   );
+
+  fact("busy streams hold up no other for longer than a second, and keep their order", async (parts) => {
+    const { record, another, time, sinks } = parts;
+    const inbox = new Inbox();
+    const dispatcher = await another(inbox);
+    for (let n = 0; n < 40; n++) await record(event(n, `share ${n % 4}`));
+    await record(event("daemon", "daemon a"));
+    inbox.hinder = () => time.now += 300;
+    await dispatcher.look();
+    const before = inbox.got.length;
+    assert(before >= 4 && before < 12, `${before} delivered`);
+    await dispatcher.look();
+    assert(inbox.got.includes("daemon"), "behind four others");
+    // Whose turn ended made no attempt: the first failure has the first pause.
+    inbox.hinder = () => {
+      throw new Error("status 400");
+    };
+    await dispatcher.look();
+    inbox.hinder = undefined;
+    time.now += 5001;
+    for (let looks = 0; looks < 2; looks++) await dispatcher.look();
+    const streams = [0, 1, 2, 3].map((stream) => inbox.got.filter((n) => Number(n) % 4 === stream));
+    assert.deepEqual(
+      streams,
+      streams.map((_, stream) => Array.from({ length: 10 }, (_, i) => String(4 * i + stream))),
+    );
+    assert.equal(sinks.of("webhook").failing, false);
+  });
 
   fact("several instances deliver each notification once", async ({ record, another, waiting }) => {
     const inboxes = [new Inbox(), new Inbox(), new Inbox()];
@@ -408,6 +437,28 @@ Deno.test("Dispatcher waits an hour at most between attempts, and 15 s for an at
     database.close();
   }
   assert.deepEqual(new Set(limits), new Set([15_000]));
+});
+
+Deno.test("Dispatcher goes on after a quarter of a second where a turn ended, else after a second", async () => {
+  const time = new VirtualTime();
+  const database = new SqliteDatabase(IN_MEMORY, SHARE_SCHEMA, time.clock);
+  const inbox = new Inbox();
+  inbox.hinder = () => time.now += 600;
+  const recorder = new Recorder(kinds);
+  for (let n = 0; n < 3; n++) await database.change(() => recorder.record(event(n)));
+  const parts = { outbox: new Outbox(database), sinks: new Sinks(SILENT), log: SILENT };
+  const dispatcher = new Dispatcher(inbox, { ...parts, schedule: time.schedule, elapsed: time.clock });
+  const looked = () => until(() => time.pending === 1, { everyMs: 1 });
+  dispatcher.begin();
+  await looked();
+  assert.deepEqual(inbox.got, ["0", "1"]);
+  await time.advance(250, looked);
+  assert.deepEqual(inbox.got, ["0", "1", "2"]);
+  await database.change(() => recorder.record(event(3)));
+  await time.advance(300, looked);
+  assert.equal(inbox.got.length, 3);
+  await dispatcher.close();
+  database.close();
 });
 
 testDelivery("notifications in SQLite", async () => {

@@ -114,6 +114,37 @@ test("a site with users in LDAP opens sessions with account, group and limit of 
   });
 });
 
+test("check reports LDAP settings without effect", async () => {
+  const names = {
+    "uftpd.HCP.rateLimit": "no such server, expected one of authservice.servers: HPC",
+    "uftpd.HPC.rateLimt": "expected one of xlogin, group, rateLimit, includes, excludes after the server",
+    "ratelimit": "not used without a server, expected uftpd.<server>.rateLimit",
+    "role": "not used, expected roleAssign, uidAssign or groupsAssign",
+    "mail": undefined,
+    "uftpd.HPC.includes": undefined,
+  };
+  const assigned = Object.keys(names).map((name) => [`${SOURCE}LDAP.attributeAssign.${name}`, "'x'"]);
+  await using site = await ldapSite({
+    ...Object.fromEntries(assigned),
+    [`${SOURCE}LDAP.dnTemplate`]: "CN=%givenName% %sn%,O=Demo",
+  });
+  assert(site.config !== undefined);
+  const config = { ...site.config, serverNames: ["HPC"] };
+  const diagnostics = (await inspectDataFiles(config)).map(formatDiagnostic);
+  for (const [name, expected] of Object.entries(names)) {
+    const found = diagnostics.filter((each) => each.includes(`.attributeAssign.${name}: `));
+    assert.equal(found.length, expected === undefined ? 0 : 1, diagnostics.join("\n"));
+    if (expected !== undefined) assert(found[0]?.includes(expected), found[0]);
+  }
+  assert.match(
+    site.found.join("\n"),
+    /LDAP\.dnTemplate = CN=%givenName% %sn%,O=Demo: no user is found by name/,
+  );
+
+  await using odd = await ldapSite({ [`${SOURCE}LDAP.groupsMap.staff`]: "two words" });
+  assert.match(odd.found.join("\n"), /LDAP\.groupsMap\.staff = two words: expected the name of a Unix group/);
+});
+
 test("check and check --online look at filters and servers, login and test user", async () => {
   await using site = await ldapSite({
     [`${METHOD}LDAP.testUser`]: "nobody",

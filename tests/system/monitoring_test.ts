@@ -1,7 +1,11 @@
 /** What a monitoring system sees of a service: `authserver status`, from anywhere, also of one that hangs. */
 import assert from "node:assert/strict";
 import { runToEnd } from "../build/every_command.ts";
-import { runService, settled, type SystemUnderTest } from "./running_service.ts";
+import { runCommand } from "../../src/command/run_command.ts";
+import { recordedIo } from "../command/recorded_io.ts";
+import { until } from "../fixtures/deadline.ts";
+import { freePort } from "../fixtures/free_port.ts";
+import { ALICE, runService, runServiceHere, settled, type SystemUnderTest } from "./running_service.ts";
 import { runFromSource } from "./service_process.ts";
 
 function status(system: Pick<SystemUnderTest, "main">, args: readonly string[], cwd = "/") {
@@ -38,6 +42,36 @@ Deno.test("status --nagios is OK, and UNKNOWN within its time limit for a servic
   const gone = await status(system, ["--nagios"]);
   assert.equal(gone.code, 2);
   assert.match(gone.out, /^AUTHSERVER CRITICAL - no service listens at .*\n$/);
+});
+
+Deno.test("status and metrics report an attribute source that is down", async () => {
+  const [metrics, away] = [freePort(), freePort()];
+  const source = (name: string) => ({
+    [`${name}.class`]: "XUUDBAttributeSource",
+    [`${name}.xuudbHost`]: "https://localhost",
+    [`${name}.xuudbPort`]: String(away),
+    [`${name}.xuudbGCID`]: "X",
+  });
+  await using system = await runServiceHere({
+    properties: {
+      "container.security.attributes.order": "FILE MORE",
+      "container.security.attributes.MORE.class": "AttributeSourcesChain",
+      "container.security.attributes.MORE.order": "ACCOUNTS",
+      ...source("container.security.attributes.ACCOUNTS"),
+      "container.security.dynamicAttributes.order": "DYNAMIC",
+      ...source("container.security.dynamicAttributes.DYNAMIC"),
+      "container.metrics.port": String(metrics),
+    },
+  });
+  await settled(system);
+  assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 503);
+  const io = recordedIo();
+  assert.equal(await runCommand(["status", "--config", system.main], io), 1);
+  assert.match(io.out, /^ {2}attributes\.ACCOUNTS +DOWN +localhost:\d+ +no connection: /m);
+  assert.match(io.out, /^ {2}attributes\.DYNAMIC +unknown +localhost:\d+ *$/m);
+  const page = async () => await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
+  const line = 'authserver_identity_provider_up{authenticator="attributes.ACCOUNTS"} 0\n';
+  await until(async () => (await page()).includes(line));
 });
 
 Deno.test("status finds a service whose configuration has relative paths from any folder", async () => {

@@ -1,6 +1,6 @@
 /** Browsers that sign in at OpenID Connect providers by authorisation code, and what others try with that. */
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { CODE_CLIENT, startCodeProvider } from "../identity_provider/code_provider.ts";
 import { createSigner } from "../identity_provider/token_issuer.ts";
 import { createAuthority } from "../pki/authority.ts";
@@ -27,7 +27,14 @@ const properties = (issuer: string, title: string, more: Readonly<Record<string,
 const system = await runService({
   authority,
   properties: {
-    "container.security.rest.authentication.order": "ONE TWO PASSWORD",
+    "container.security.rest.authentication.order": "API ONE TWO PASSWORD",
+    // Takes tokens of programs; those of browsers too, were it asked.
+    ...authenticatorProperties("API", {
+      class: "OAuthAuthenticator",
+      issuer: one.issuer,
+      requiredClient: CODE_CLIENT.id,
+      identityTemplate: "CN=%sub%,O=%iss%",
+    }),
     ...authenticatorProperties(
       "ONE",
       properties(one.issuer, "Institute", { requiredAcr: "mfa", maxAuthAge: "600" }),
@@ -253,6 +260,30 @@ Deno.test("a client that shows its expired token again and again keeps nobody at
   const browser = new Visitor(busy);
   const { location } = await leave(browser, "ONE");
   assert.equal((await browser.get(one.signIn(location, "ann"))).status, 303);
+});
+
+Deno.test("a sign-in belongs to its authenticator, whichever other takes the provider's tokens first", async () => {
+  for (const refreshing of [true, false]) {
+    one.refreshing = refreshing;
+    const browser = new Visitor(system);
+    one.misbehaviour = { idToken: { acr: "mfa", auth_time: Math.floor(Date.now() / 1000), sid: "s-ann" } };
+    try {
+      await browser.get(one.signIn((await leave(browser, "ONE")).location, "ann"));
+    } finally {
+      one.misbehaviour = {};
+      one.refreshing = false;
+    }
+    assert.equal((await browser.get("/tokens")).status, 200);
+    const iat = Math.floor(Date.now() / 1000);
+    const logout_token = one.signer.sign({
+      ...{ iss: one.issuer, aud: CODE_CLIENT.id, iat, exp: iat + 60, jti: randomUUID(), sid: "s-ann" },
+      events: { "http://schemas.openid.net/event/backchannel-logout": {} },
+    });
+    const headers = { headers: { "Sec-Fetch-Site": "none" } };
+    const reply = await new Visitor(system).post("/oidc/backchannel-logout", { logout_token }, headers);
+    assert.equal(reply.status, 200);
+    assert.equal((await browser.get("/tokens")).status, 303);
+  }
 });
 
 Deno.test("no browser is sent to a provider that takes no challenge by S256", async () => {

@@ -146,7 +146,7 @@ class FileAttributeSource implements AttributeSource {
   #nameOf(dn: string): string {
     return attempt(() => canonicalDn(dn), InvalidName, (error) => {
       // An invalid name might match any entry, even a ban.
-      throw httpError("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: unreadable user name`, error);
+      throw httpError("ERR_USER_ATTRIBUTE", `Attribute source ${this.name}: unreadable user name`, error);
     });
   }
 

@@ -79,16 +79,13 @@ function inspect(entry: MapEntry, { name, values, line }: MapAttribute, report: 
   const warn = (expected: string, found?: string) =>
     report({ severity: "warning", line, key, found, expected });
   const server = serverAttribute(name);
-  if (server === undefined && standardAttribute(name) === undefined) warn(expectedName(name));
+  const expected = standardAttribute(name) === undefined ? expectedName(name) : undefined;
+  if (expected !== undefined) warn(expected);
   if (server !== undefined) {
     if (values.length > 1 && (server.suffix === "xlogin" || server.suffix === "rateLimit")) {
       warn(`of several values only the last counts, expected one: ${(values.at(-1) ?? "").slice(0, 50)}`);
     }
-    if (!SERVER_SUFFIXES.some((suffix) => suffix === server.suffix)) {
-      warn(`expected one of ${SERVER_SUFFIXES.join(", ")} after the server`);
-    } else if ((values.at(-1) ?? "") === "") {
-      warn("expected a value");
-    }
+    if (expected === undefined && (values.at(-1) ?? "") === "") warn("expected a value");
     const twin = `uftpd.${server.server}.${server.suffix}`;
     if (name !== twin && entry.attributes.some((other) => other.name === twin)) {
       warn(`not used; ${twin} applies`);
@@ -102,12 +99,27 @@ function inspect(entry: MapEntry, { name, values, line }: MapAttribute, report: 
   }
 }
 
-function expectedName(name: string): string {
+/** Returns what is expected in place of an attribute's name that has no effect. @param servers Absent: any. */
+export function expectedName(name: string, servers?: readonly string[]): string | undefined {
+  const server = serverAttribute(name);
+  if (server !== undefined && !SERVER_SUFFIXES.some((suffix) => suffix === server.suffix)) {
+    return `expected one of ${SERVER_SUFFIXES.join(", ")} after the server`;
+  }
+  if (server !== undefined) return expectedServer(server.server, servers);
+  if (standardAttribute(name) !== undefined) {
+    return "not used, expected roleAssign, uidAssign or groupsAssign";
+  }
+  if (name === "mail") return undefined;
   const suffix = SERVER_SUFFIXES.find((suffix) => suffix.toLowerCase() === name.toLowerCase());
   if (suffix !== undefined) return `not used without a server, expected uftpd.<server>.${suffix}`;
   return `not an attribute of this service, and not used${
     suggestion(name, [...ATTRIBUTE_NAMES, ...SERVER_SUFFIXES])
   }`;
+}
+
+function expectedServer(server: string, servers: readonly string[] | undefined): string | undefined {
+  if (servers?.includes(server) !== false) return undefined;
+  return `no such server, expected one of authservice.servers: ${servers.join(" ")}`;
 }
 
 function expectedInstead(meaning: string | undefined, value: string): string | undefined {
@@ -161,17 +173,11 @@ export async function inspectMap(
   let map: Awaited<ReturnType<typeof inspectMapFile>> | undefined;
   const diagnostics = await inspectFile(file, async (text) => {
     map = await inspectMapFile(text, { file, matching, format, alone });
-    const unknown = [...map.servers].filter(([server]) => servers?.includes(server) === false);
-    return [
-      ...map.diagnostics,
-      ...unknown.map(([server, line]): Diagnostic => ({
-        severity: "warning",
-        file,
-        line,
-        found: server,
-        expected: `no such server, expected one of authservice.servers: ${servers?.join(" ") ?? ""}`,
-      })),
-    ];
+    const unknown = [...map.servers].flatMap(([found, line]): Diagnostic[] => {
+      const expected = expectedServer(found, servers);
+      return expected === undefined ? [] : [{ severity: "warning", file, line, found, expected }];
+    });
+    return [...map.diagnostics, ...unknown];
   });
   return { diagnostics, written: map?.names.map((name) => ({ ...name, file })), matches: map?.matches };
 }

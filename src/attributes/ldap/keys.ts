@@ -1,4 +1,13 @@
-import { distinguishedName, flag, type Infer, items, oneOf, optional, text } from "../../config/key.ts";
+import {
+  distinguishedName,
+  flag,
+  type Infer,
+  items,
+  oneOf,
+  optional,
+  text,
+  unixGroups,
+} from "../../config/key.ts";
 import { OPTIONAL } from "../../config/keys/attribute_keys.ts";
 import type { ConfigRead, Place } from "../../config/kind.ts";
 import {
@@ -28,13 +37,10 @@ export const KEYS = {
     help: "Search filter for the groups of a user; %user% is the account, %dn% the name of the entry",
     default: "(&(objectClass=posixGroup)(memberUid=%user%))",
   }),
-  nestedGroups: flag({
-    help: "Also search the groups of groups, with their names as %dn%",
-    default: false,
-  }),
-  groupsMap: items(text({
+  nestedGroups: flag({ help: "Also search the groups of groups, with their names as %dn%", default: false }),
+  groupsMap: items(unixGroups({
     help:
-      "Unix group for the group with this cn, gidNumber or name. If any such key is set, the service ignores all other groups",
+      "Unix groups for the group with this cn, gidNumber or name. If any such key is set, the service ignores all other groups",
   })),
   optional: OPTIONAL,
 };

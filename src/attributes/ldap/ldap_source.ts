@@ -4,33 +4,23 @@ import { AnswerCache } from "../../model/answer_cache.ts";
 import { type AttributeSet, attributeSet, NO_ATTRIBUTES } from "../../model/attributes.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Identity } from "../../model/identity.ts";
-import {
-  fillFilter,
-  LdapDirectory,
-  type LdapParts,
-  type LdapServer,
-} from "../../outgoing/ldap/ldap_directory.ts";
-import { firstValueInName, type LdapEntry, valuesOf } from "../../outgoing/ldap/ldap_entry.ts";
-import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
+import { type Asked, fillFilter, LdapDirectory, type LdapParts } from "../../outgoing/ldap/ldap_directory.ts";
+import { firstValueInName, type LdapEntry, lockOf, valuesOf } from "../../outgoing/ldap/ldap_entry.ts";
+import type { RemoteStatus } from "../../outgoing/remote_system.ts";
 import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import type { AttributeSource } from "../attribute_source.ts";
 import type { Expressions } from "../attribute_source_kind.ts";
 import type { LdapSourceConfig } from "./keys.ts";
 
 const LIFETIME_MS = 10_000;
-/** Groups of a user, nested ones included. */
+/** Groups of a user, nested ones included; OpenLDAP refuses a search with a higher limit than its default. */
 const MOST_GROUPS = 500;
+const BY_NUMBER = "(&(objectClass=posixGroup)(gidNumber=%gid%))";
 const GROUP_ATTRIBUTES = ["cn", "gidNumber"];
-
-interface Asked {
-  readonly server: LdapServer;
-  readonly asker: Asker;
-}
 
 /** Accounts, groups and further attributes of users in LDAP servers; unknown users have no attributes. */
 export class LdapSource implements AttributeSource {
   readonly name: string;
-  readonly #expressions: Expressions;
   readonly #directory: LdapDirectory;
   readonly #cache: AnswerCache<AttributeSet>;
   readonly #groupsMap: ReadonlyMap<string, string>;
@@ -38,10 +28,9 @@ export class LdapSource implements AttributeSource {
   /** @throws {InvalidFile} For an invalid filter. */
   constructor(
     readonly config: LdapSourceConfig,
-    { expressions, ...parts }: LdapParts & { readonly expressions: Expressions },
+    readonly parts: LdapParts & { readonly expressions: Expressions },
   ) {
     this.name = config.name;
-    this.#expressions = expressions;
     this.#directory = new LdapDirectory(config, { ...parts, log: parts.log.child({ source: config.name }) });
     this.#cache = new AnswerCache(parts);
     this.#groupsMap = new Map(config.groupsMap.map(({ name, value }) => [name.toLowerCase(), value]));
@@ -56,7 +45,7 @@ export class LdapSource implements AttributeSource {
     }, signal);
   }
 
-  status(address: string): RemoteStatus | undefined {
+  status(address?: string): RemoteStatus | undefined {
     return this.#directory.status(address);
   }
 
@@ -81,20 +70,21 @@ export class LdapSource implements AttributeSource {
       : await this.#directory.findUser(user, attributes, asked);
     // Without the entry's limits the user could do more.
     if (found.kind === "several") {
-      throw httpError("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: several entries of the user`);
+      throw httpError("ERR_USER_ATTRIBUTE", `Attribute source ${this.name}: several entries of the user`);
     }
     if (found.kind !== "found") return NO_ATTRIBUTES;
     const { entry } = found;
     const all = new Map<string, string | readonly string[]>([["dn", entry.dn], ...entry.attributes]);
     const variables = new Map<string, string | readonly string[] | typeof all>([...all, ["attr", all]]);
-    const assigned = this.#expressions.attributes(variables);
-    const uid = this.config.assignments.uid === undefined ? accountOf(entry) : assigned.uid;
+    const { clock, expressions } = this.parts;
+    const { uid, ...assigned } = expressions.attributes(variables, accountOf(entry));
     const groups = this.config.assignments.groups === undefined
       ? await this.#groupsOf(entry, asked)
       : assigned.groups ?? [];
-    const role = assigned.role ?? (uid === undefined ? undefined : "user");
+    const lock = lockOf(entry, clock());
+    const role = lock === undefined ? assigned.role ?? (uid === undefined ? undefined : "user") : "banned";
     const [mail] = valuesOf(entry, "mail");
-    const others = this.#expressions.others(variables);
+    const others = expressions.others(variables);
     return attributeSet(
       { xlogin: [uid], role: [role], group: groups },
       mail === undefined ? others : new Map([["mail", [mail]], ...others]),
@@ -103,18 +93,15 @@ export class LdapSource implements AttributeSource {
 
   /** Returns the Unix groups, the one of the user's gidNumber first. */
   async #groupsOf(entry: LdapEntry, asked: Asked): Promise<readonly string[]> {
-    const [primary] = valuesOf(entry, "gidNumber");
+    const primary = valuesOf(entry, "gidNumber");
     const found = await this.#searchGroups(entry, asked);
     const named = [
       ...found.map((group) => [...valuesOf(group, "cn"), ...valuesOf(group, "gidNumber"), group.dn]),
+      primary,
       ...valuesOf(entry, "memberOf").map((dn) => [...firstValueInName(dn), dn]),
     ];
-    const isPrimary = (names: readonly string[]) => primary !== undefined && names.includes(primary);
-    const ordered = [
-      ...named.filter(isPrimary),
-      ...(primary === undefined ? [] : [[primary]]),
-      ...named.filter((names) => !isPrimary(names)),
-    ];
+    const isOther = (names: readonly string[]) => primary.every((number) => !names.includes(number));
+    const ordered = named.toSorted((a, b) => Number(isOther(a)) - Number(isOther(b)));
     return [...new Set(ordered.flatMap((names) => this.#unixGroup(names)))];
   }
 
@@ -126,20 +113,25 @@ export class LdapSource implements AttributeSource {
     return names.filter((name) => isUserAccount(name) && !/^\d+$/.test(name)).slice(0, 1);
   }
 
-  /** Searches groups by the filter, breadth first; bounded in number. */
+  /** Searches groups by number and filter, breadth first. @throws {ERR_USER_ATTRIBUTE} For too many: some would be missing. */
   async #searchGroups(entry: LdapEntry, { server, asker }: Asked): Promise<readonly LdapEntry[]> {
     const { groupBase: base, groupFilter, nestedGroups } = this.config;
     if (base === undefined) return [];
     const found = new Map<string, LdapEntry>();
-    const open = [{ dn: entry.dn, user: accountOf(entry) ?? "" }];
-    for (let next = open.shift(); next !== undefined && found.size < MOST_GROUPS; next = open.shift()) {
-      const filter = fillFilter(groupFilter, next);
+    // posixGroups do not list users whose primary group they are.
+    const open = valuesOf(entry, "gidNumber").map((gid) => fillFilter(BY_NUMBER, { gid }));
+    open.push(fillFilter(groupFilter, { dn: entry.dn, user: accountOf(entry) ?? "" }));
+    for (let filter = open.shift(); filter !== undefined; filter = open.shift()) {
       const search = { base, scope: "sub", filter, attributes: GROUP_ATTRIBUTES, most: MOST_GROUPS } as const;
       for (const group of await server.search(search, asker)) {
         if (found.has(group.dn)) continue;
         found.set(group.dn, group);
         // No user is called like a group: only %dn% leads from group to group.
-        if (nestedGroups) open.push({ dn: group.dn, user: "" });
+        if (nestedGroups) open.push(fillFilter(groupFilter, { dn: group.dn, user: "" }));
+      }
+      if (found.size >= MOST_GROUPS) {
+        const reason = `${entry.dn} has ${MOST_GROUPS} groups or more, expected fewer`;
+        throw httpError("ERR_USER_ATTRIBUTE", `Attribute source ${this.name}: ${reason}`);
       }
     }
     return [...found.values()];

@@ -17,10 +17,7 @@ const KEYS = {
     added: true,
   }),
   port: port({ name: "xuudbPort", help: "Port of the XUUDB", default: 34_463 }),
-  gcid: text({
-    name: "xuudbGCID",
-    help: "Grid component ID of this site in the XUUDB",
-  }),
+  gcid: text({ name: "xuudbGCID", help: "Grid component ID of this site in the XUUDB" }),
   cache: flag({ name: "xuudbCache", help: "Cache answers for 10 seconds", default: true }),
   optional: OPTIONAL,
 };

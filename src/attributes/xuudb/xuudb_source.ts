@@ -133,7 +133,7 @@ export class XuudbSource implements AttributeSource {
     }, signal);
   }
 
-  status(address: string): RemoteStatus | undefined {
+  status(address = this.options.address): RemoteStatus | undefined {
     return address === this.options.address ? this.#remote.status() : undefined;
   }
 
@@ -145,17 +145,15 @@ export class XuudbSource implements AttributeSource {
     const { address, gcid } = this.options;
     // The user is authenticated; their address does not matter.
     const asker = { queueKey: dn, known: true, credential: dn, address: dn, signal };
-    try {
-      const request = this.#form.request(address, gcid, dn);
-      return attributesOfRecord(await this.#remote.ask(request, asker, (answer) => this.#read(answer)));
-    } catch (error) {
-      const reason = error instanceof InvalidAnswer
-        ? "not understood"
-        : error instanceof RemoteUnavailable && error.connected
+    const request = this.#form.request(address, gcid, dn);
+    const asked = this.#remote.ask(request, asker, (answer) => this.#read(answer));
+    const record = await asked.catch((error) => {
+      const reason = error instanceof RemoteUnavailable && error.connected
         ? error.reason
         : "the XUUDB cannot be reached";
       throw httpError("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: ${reason}`, error);
-    }
+    });
+    return attributesOfRecord(this.name, record);
   }
 
   #read({ status, body }: OutgoingResponse): XuudbRecord {
@@ -166,12 +164,14 @@ export class XuudbSource implements AttributeSource {
   }
 }
 
-function attributesOfRecord(record: XuudbRecord): AttributeSet {
+function attributesOfRecord(source: string, record: XuudbRecord): AttributeSet {
   const attributes = [...MEMBERS].map(([member, name]) => {
     const values = (record.get(member) ?? "").split(":").filter((value) => !/^ *$/.test(value));
     // Not trimmed: that could change an account or void a ban.
     const reason = values.map(confusable).find((reason) => reason !== undefined);
-    if (reason !== undefined) throw new InvalidAnswer(`${name} has ${reason}`);
+    if (reason !== undefined) {
+      throw httpError("ERR_USER_ATTRIBUTE", `Attribute source ${source}: ${name} has ${reason}`);
+    }
     return [name, values] as const;
   });
   return attributeSet(Object.fromEntries(attributes));

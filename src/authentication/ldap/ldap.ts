@@ -5,13 +5,7 @@ import type { Credentials } from "../../model/credentials.ts";
 import { sameName } from "../../model/distinguished_name.ts";
 import type { BindResult } from "../../outgoing/ldap/ldap_connection.ts";
 import { LdapDirectory, type LdapParts } from "../../outgoing/ldap/ldap_directory.ts";
-import {
-  type LdapEntry,
-  lockOf,
-  nameOf,
-  passwordChange,
-  STATUS_ATTRIBUTES,
-} from "../../outgoing/ldap/ldap_entry.ts";
+import { type LdapEntry, lockOf, nameOf, passwordChange } from "../../outgoing/ldap/ldap_entry.ts";
 import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
 import { namesIn } from "../../model/name_template.ts";
 import type { AccountStatus, NamedUser } from "../account_status.ts";
@@ -58,7 +52,7 @@ export class LdapAuthenticator implements Authenticator {
     this.#clock = parts.clock;
     this.#sharedClock = parts.sharedClock ?? parts.clock;
     this.#directory = new LdapDirectory(config, { ...parts, log: parts.log.child({ method: config.name }) });
-    this.#attributes = [...namesIn(config.dnTemplate ?? ""), ...STATUS_ATTRIBUTES];
+    this.#attributes = namesIn(config.dnTemplate ?? "");
     this.#cache = new AnswerCache(parts);
     this.#statuses = new AnswerCache(parts);
     this.#nobody = `cn=${crypto.randomUUID()},${config.userBase}`;

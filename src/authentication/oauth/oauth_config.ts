@@ -10,6 +10,7 @@ import {
   seconds,
   secretText,
   text,
+  unixGroups,
   url,
 } from "../../config/key.ts";
 import { ASSIGNED, DISPLAY_NAME, readAssignments } from "../../config/read_assignments.ts";
@@ -19,7 +20,6 @@ import {
   SHOW_CERTIFICATE,
 } from "../../config/keys/authentication_keys.ts";
 import { type ConfigRead, type Place, requireHttps } from "../../config/kind.ts";
-import { groupNames, isUserAccount } from "../../model/account_name.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
 import { algorithmsOf } from "../jws_signature.ts";
 import type { ClientLogin } from "./client_login.ts";
@@ -168,9 +168,9 @@ export const KEYS = {
       "Required prefix of groups, which the service removes, for example /hpc/ or urn:mace:example.org:group:",
     added: true,
   })),
-  groupsMap: items(text({
+  groupsMap: items(unixGroups({
     help:
-      "Unix group, or several with : between, for the group with this name. If any such key is set, the service ignores all other groups",
+      "Unix groups for the group with this name. If any such key is set, the service ignores all other groups",
     added: true,
   })),
   requiredGroups: list({
@@ -340,11 +340,6 @@ function checkGroups(values: Values, { reader, prefix }: Place): void {
   const { groups, groupsClaim, groupsPrefix, groupsMap, requiredGroups } = values;
   if (groups !== undefined && groupsClaim.length > 0) {
     reader.error(`${prefix}groupsClaim`, `expected either this or ${prefix}groupsAssign`);
-  }
-  for (const { name, value } of groupsMap) {
-    if (groupNames(value).every(isUserAccount)) continue;
-    const expected = "expected the name of a Unix group, or several with : between";
-    reader.error(`${prefix}groupsMap.${name}`, expected, value);
   }
   if (groupsClaim.length > 0) return;
   const [mapped] = groupsMap;

@@ -8,6 +8,7 @@ import {
   type ProbeAnswer,
   type ProbeParts,
   probeWithoutCredentials,
+  statusOf,
 } from "../../outgoing/probed_kind.ts";
 import { errorText, refusalIn } from "../provider_answers.ts";
 import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
@@ -85,8 +86,8 @@ async function probeSignIn(
   for (const [key, value] of Object.entries({ ...asked, ...proof, scope: scopes.join(" ") })) {
     page.searchParams.set(key, value);
   }
-  const shown = await http.send({ method: "GET", url: page.href }, NEVER);
-  const isRegistered = shown.status < 400;
+  const shown = await statusOf(http, page.href);
+  const isRegistered = shown < 400;
   if (refusalIn("code", traded) === undefined) {
     const found = `the token endpoint refuses client ${clientId} with status ${traded.status}` +
       `${withColon(errorText(traded, "key" in client ? [] : [client.clientSecret]))}`;
@@ -95,7 +96,7 @@ async function probeSignIn(
       : { ok: false, found: `${found}, and the authorization endpoint too`, fix: clientFix(clientId) };
   }
   if (!isRegistered) {
-    const found = `the authorization endpoint refuses the redirect address with status ${shown.status}`;
+    const found = `the authorization endpoint refuses the redirect address with status ${shown}`;
     return { ok: false, found, fix: `register ${redirect} as redirect address of client ${clientId}` };
   }
   return { ok: true, found: "takes the client and its redirect address; not tried: a user's sign-in" };

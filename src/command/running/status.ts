@@ -9,7 +9,7 @@ export const status = defineCommand({
   name: "status",
   summary: "Show the status of the running service",
   details: [
-    "Exit status 0: the service is healthy; 1: a server is down, the last reload failed, a file or renewed certificate is unusable, the certificate has expired, audit lines, log or databases cannot be written, or the service does not answer; 3: the service does not run.",
+    "Exit status 0: the service is healthy; 1: a server, identity provider or attribute source is down, the last reload failed, a file or renewed certificate is unusable, the certificate has expired, audit lines, log or databases cannot be written, or the service does not answer; 3: the service does not run.",
     "With --nagios, the exit status follows the plugin convention: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.",
     "Run it as the user of the service or as root. It also works if the configuration is invalid.",
   ],
@@ -69,6 +69,9 @@ function problems(status: unknown): { readonly text: string; readonly critical: 
     ...listAt(status, "refusedFiles").map((each) => `a file on disk is not in use: ${each}`),
     ...named("servers", (server) => member(server, "usable") !== true).map((name) =>
       `no session is possible on ${name}`
+    ),
+    ...listAt(status, "identityProviders").filter((each) => textAt(each, "state") === "down").map((each) =>
+      `${textAt(each, "authenticator")}: ${textAt(each, "remote")} is down: ${textAt(each, "reason") ?? ""}`
     ),
     ...(state === "away" || state === "degraded"
       ? [`the database is ${state}: ${textAt(status, "database", "reason") ?? ""}`]

@@ -1,6 +1,6 @@
 import { type Infer, list, optional, secretText, url } from "../../config/key.ts";
 import { isThisMachine, type Place } from "../../config/kind.ts";
-import { NEVER, REACH } from "../../outgoing/probed_kind.ts";
+import { REACH, statusOf } from "../../outgoing/probed_kind.ts";
 import { destinationKind } from "../destination.ts";
 import { EVENT_TYPES } from "../event.ts";
 import { Webhook, webhookKeys } from "./webhook.ts";
@@ -49,7 +49,7 @@ export const webhook = destinationKind({
     shownAs: "Webhook",
     showCertificate: false,
     async probe({ outgoing }) {
-      const { status } = await outgoing.http(false).send({ method: "GET", url: address }, NEVER);
+      const status = await statusOf(outgoing.http(false), address);
       const found = `answers GET with status ${status}; nothing was sent, so the secret is not tried`;
       return { ok: status < 500, found, fix: status < 500 ? undefined : REACH };
     },

@@ -53,6 +53,7 @@ export class Webhook implements Destination {
         "webhook-signature": signatures.join(" "),
       },
       body,
+      statusAlone: true,
     }, signal);
     const { status } = response;
     if (status >= 200 && status < 300) return;

@@ -121,8 +121,8 @@ export interface LdapSearch {
   readonly most: number; // entries
 }
 
-/** Bytes of an answer, that is of all messages to one request. */
-const MAX_ANSWER = 1024 * 1024;
+/** Bytes of an answer, that is of all messages to one request; entries may have photographs. */
+const MAX_ANSWER = 16 * 1024 * 1024;
 const START_TLS = "1.3.6.1.4.1.1466.20037";
 const TIME_LIMIT_S = 10;
 
@@ -204,7 +204,7 @@ export class LdapConnection {
     for (;;) {
       const [first] = this.#unread;
       const length = first && messageLength(first);
-      if (length !== undefined && length > MAX_ANSWER) {
+      if (Math.max(length ?? 0, this.#received) > MAX_ANSWER) {
         throw new InvalidLdapMessage(`the answer is longer than ${MAX_ANSWER} bytes`);
       }
       if (length !== undefined && this.#size >= length) {
@@ -216,9 +216,6 @@ export class LdapConnection {
       const bytes = await this.#connection.read();
       if (bytes === undefined) throw new Error("the server closed the connection");
       this.#received += bytes.length;
-      if (this.#received > MAX_ANSWER) {
-        throw new InvalidLdapMessage(`the answer is longer than ${MAX_ANSWER} bytes`);
-      }
       this.#size += bytes.length;
       // Joined only while the length is unknown, so that reading stays linear.
       this.#unread.push(bytes);

@@ -3,7 +3,7 @@ import type { Outgoing, TlsRemote } from "../outgoing.ts";
 import { type Asker, type RemoteStatus, RemoteSystem, type RemoteSystemOptions } from "../remote_system.ts";
 import { RemoteUnavailable } from "../remote_unavailable.ts";
 import { type BindResult, LdapConnection, type LdapResult, type LdapSearch } from "./ldap_connection.ts";
-import { type LdapEntry, nameOf, userInName, valuesOf } from "./ldap_entry.ts";
+import { type LdapEntry, nameOf, STATUS_ATTRIBUTES, userInName, valuesOf } from "./ldap_entry.ts";
 import { type LdapConfig, ldapRemote } from "./ldap_keys.ts";
 import type { Origin } from "../../config/service_config.ts";
 import { userKey } from "../../model/credentials.ts";
@@ -45,14 +45,14 @@ export class LdapServer {
     return this.#system.status();
   }
 
-  /** Searches as the service; without the base entry there is no entry. @throws {RemoteUnavailable} */
+  /** Searches the first entries as the service; without the base entry there is none. @throws {RemoteUnavailable} */
   async search(search: LdapSearch, asker: Asker): Promise<readonly LdapEntry[]> {
     return await this.#run("search", asker, async (connection) => {
       const { entries, ...result } = await connection.search(search);
       if (result.code === NO_SUCH_OBJECT && search.scope === "base") return [];
-      if (result.code !== SUCCESS && result.code !== SIZE_LIMIT_EXCEEDED) {
-        throw this.#unusable("a search", result);
-      }
+      // Fewer than asked for: the limit is the server's.
+      const isCut = result.code === SIZE_LIMIT_EXCEEDED && entries.length >= search.most;
+      if (result.code !== SUCCESS && !isCut) throw this.#unusable("a search", result);
       return entries;
     });
   }
@@ -193,6 +193,12 @@ export function inspectFilter(filter: string, origin: Origin): readonly Diagnost
   }
 }
 
+/** Server to ask on a caller's behalf. */
+export interface Asked {
+  readonly server: LdapServer;
+  readonly asker: Asker;
+}
+
 /** Result of a search for one user. */
 type FoundUser =
   | { readonly kind: "found"; readonly entry: LdapEntry }
@@ -232,33 +238,28 @@ export class LdapDirectory {
     throw failure ?? new RemoteUnavailable("LDAP", "no server is configured");
   }
 
-  /** Searches a user. Servers that ignore accents find more spellings than the login throttle, see {@link userKey}. */
-  async findUser(
-    user: string,
-    attributes: readonly string[],
-    { server, asker }: { readonly server: LdapServer; readonly asker: Asker },
-  ): Promise<FoundUser> {
+  /**
+   * Searches the entry of a user, with {@link STATUS_ATTRIBUTES}. Servers that ignore accents find more spellings than the
+   * login throttle, see {@link userKey}. @throws {RemoteUnavailable}
+   */
+  async findUser(user: string, wanted: readonly string[], { server, asker }: Asked): Promise<FoundUser> {
     const { userBase: base, userFilter } = this.config;
     const filter = fillFilter(userFilter, { user });
-    const wanted = [...new Set([...attributes, ...this.#compared])];
-    const entries = await server.search({ base, scope: "sub", filter, attributes: wanted, most: 2 }, asker);
-    const found = onlyOne(entries);
+    const attributes = [...new Set([...wanted, ...STATUS_ATTRIBUTES, ...this.#compared])];
+    const found = onlyOne(await server.search({ base, scope: "sub", filter, attributes, most: 2 }, asker));
     if (found.kind !== "found") return found;
     const names = this.#compared.flatMap((name) => valuesOf(found.entry, name)).map(userKey);
     return names.length === 0 || names.includes(userKey(user)) ? found : { kind: "none" };
   }
 
-  /** Searches the entry of a user by the name that {@link nameOf} gives. @throws {RemoteUnavailable} */
-  async findName(
-    dn: string,
-    attributes: readonly string[],
-    { server, asker }: { readonly server: LdapServer; readonly asker: Asker },
-  ): Promise<FoundUser> {
+  /** As {@link findUser}, by the name that {@link nameOf} gives. @throws {RemoteUnavailable} */
+  async findName(dn: string, wanted: readonly string[], { server, asker }: Asked): Promise<FoundUser> {
     const { dnTemplate, userBase } = this.config;
     const user = dnTemplate && userInName(dn, dnTemplate);
     if (dnTemplate !== undefined && user === undefined) return { kind: "none" };
     if (dnTemplate === undefined && !isBelow(dn, userBase)) return { kind: "none" };
-    const found = user !== undefined ? await this.findUser(user, attributes, { server, asker }) : onlyOne(
+    const attributes = [...wanted, ...STATUS_ATTRIBUTES];
+    const found = user !== undefined ? await this.findUser(user, wanted, { server, asker }) : onlyOne(
       await server.search({ base: dn, scope: "base", filter: "(objectClass=*)", attributes, most: 2 }, asker),
     );
     if (found.kind !== "found") return found;
@@ -271,14 +272,8 @@ export class LdapDirectory {
     const server = this.#servers.find((server) => server.address === address);
     if (server === undefined) throw new TypeError(`no server ${address}`);
     const { userBase, testUser, bindDN } = this.config;
-    const base = {
-      base: userBase,
-      scope: "base",
-      filter: "(objectClass=*)",
-      attributes: ["1.1"],
-      most: 1,
-    } as const;
-    const [entry] = await server.search(base, asker);
+    const base = { base: userBase, filter: "(objectClass=*)", attributes: ["1.1"] };
+    const [entry] = await server.search({ ...base, scope: "base", most: 1 }, asker);
     const bound = bindDN === undefined ? "searches anonymously" : `binds as ${bindDN}`;
     if (entry === undefined) return { ok: false, found: `${bound}; there is no entry ${userBase}` };
     if (testUser === undefined) return { ok: true, found: `${bound}; finds ${userBase}` };

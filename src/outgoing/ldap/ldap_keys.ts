@@ -10,6 +10,7 @@ import {
 } from "../../config/key.ts";
 import type { Place, Remote } from "../../config/kind.ts";
 import type { Origin } from "../../config/service_config.ts";
+import { userInName } from "./ldap_entry.ts";
 import { templateDiagnostic } from "../../model/name_template.ts";
 import { pemBlocks } from "../../config/tls/certificates.ts";
 import { readRegularFile, utf8Text } from "../../model/regular_file.ts";
@@ -75,6 +76,9 @@ export function readLdap<T extends Infer<typeof LDAP_KEYS>>(
   const diagnostic = dnTemplate && templateDiagnostic(dnTemplate, "uid");
   if (diagnostic !== undefined && diagnostic !== "") {
     reader.error(`${prefix}dnTemplate`, diagnostic, dnTemplate);
+  } else if (dnTemplate !== undefined && userInName(dnTemplate, dnTemplate) === undefined) {
+    const expected = "no user is found by name, expected a part with one attribute alone, such as CN=%uid%";
+    reader.warn(`${prefix}dnTemplate`, expected, dnTemplate);
   }
   if (truststore !== undefined) reader.expectFile(`${prefix}truststore`, truststore);
   if ((bindDN === undefined) !== (bindPassword === undefined)) {

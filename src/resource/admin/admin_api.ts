@@ -94,17 +94,13 @@ export class AdminApi {
   }
 
   async status(): Promise<CoreStatus> {
-    const { groups, authenticators, throttle, certificate, sharing, sinks, cluster, registry } = this.parts;
+    const { groups, throttle, certificate, sharing, sinks, cluster, registry } = this.parts;
     return {
       servers: groups.map((group) => {
         const { usable, instances, version, sessionLimit } = group.status();
         return { name: group.name, usable, instances, version, sessionLimit };
       }),
-      providers: authenticators.flatMap((authenticator) =>
-        authenticator.status === undefined
-          ? []
-          : [{ authenticator: authenticator.name, ...authenticator.status() }]
-      ),
+      providers: this.#providers(),
       certificate: certificate(),
       bans: throttle.memory.banCounts(),
       sinks: sinks.states,
@@ -117,6 +113,16 @@ export class AdminApi {
         knowsRevoked: registry?.knowsRevoked ?? true,
       },
     };
+  }
+
+  /** Returns the status of identity providers and, as `attributes.<name>`, of attribute sources. */
+  #providers(): CoreStatus["providers"] {
+    const { authenticators, attributes: { sources = [] } } = this.parts;
+    const statuses = new Map([
+      ...authenticators.map((each) => [each.name, each.status?.()] as const),
+      ...sources.map((each) => [`attributes.${each.name}`, each.status?.()] as const),
+    ]);
+    return [...statuses].flatMap(([authenticator, status]) => status ? { authenticator, ...status } : []);
   }
 
   /** Lists bans; the total includes those beyond the list. */

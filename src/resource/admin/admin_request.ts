@@ -46,7 +46,7 @@ export interface CoreStatus {
     readonly version?: string;
     readonly sessionLimit?: number;
   }[];
-  readonly providers: readonly ({ readonly authenticator: string } & RemoteStatus)[];
+  readonly providers: readonly ({ readonly authenticator: string } & RemoteStatus)[]; // or `attributes.<source>`
   readonly certificate?: { readonly dn: string; readonly starts: number; readonly expires: number };
   readonly bans: Readonly<Record<Ban["reason"], number>>;
   readonly sinks: readonly SinkState[];

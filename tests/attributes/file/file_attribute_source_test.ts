@@ -119,8 +119,8 @@ Deno.test("fileAttributeSource() refuses to start on keys that are no names or p
 Deno.test("fileAttributeSource() fails closed for a name it cannot read", async () => {
   await using made = await subject("{}");
   await assert.rejects(() => made.source.attributesOf(identity("ann"), signal), {
-    code: "ERR_ATTRIBUTE_SOURCE",
-    status: 503,
+    code: "ERR_USER_ATTRIBUTE",
+    status: 500,
   });
 });
 

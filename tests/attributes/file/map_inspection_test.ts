@@ -17,6 +17,10 @@ Deno.test("inspectMapFile() finds nothing wrong with the examples, and the serve
   }
 });
 
+Deno.test("inspectMapFile() knows that mail is used", async () => {
+  assert.deepEqual((await inspect('{"CN=x": {"mail": "x@example.org"}}')).diagnostics, []);
+});
+
 /** One attribute of an entry, and the problem with it. */
 const DIAGNOSTICS: readonly (readonly [string, string])[] = [
   [

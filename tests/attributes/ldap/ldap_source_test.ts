@@ -35,13 +35,23 @@ const slapd = SLAPD === undefined ? undefined : await TestSlapd.start(
 
       description: ["/work/a", "/work/b"],
     }),
-    person("bob", "x", { gidNumber: "77" }),
+    person("bob", "x", { gidNumber: "77", jpegPhoto: "\u00ff".repeat(1_500_000) }),
+    person("expired", "x", { shadowExpire: "1" }),
+    person("locked", "x", { pwdAccountLockedTime: "000001010000Z" }),
     person("twin1", "x", { description: "twin" }),
     person("twin2", "x", { description: "twin" }),
     person("mia", "x", { mail: "mia@example.org", roomNumber: "5m" }),
     group("users", { objectClass: "posixGroup", gidNumber: "5000" }),
     group("hpc", { objectClass: "posixGroup", gidNumber: "5001", memberUid: ["alice", "bob"] }),
     group("with blank", { objectClass: "posixGroup", gidNumber: "5002", memberUid: "alice" }),
+    person("most", "x", { gidNumber: "77" }),
+    person("many", "x"),
+    ...Array.from({ length: 500 }, (_, i) =>
+      group(`g${i}`, {
+        objectClass: "posixGroup",
+        gidNumber: String(6000 + i),
+        memberUid: i === 0 ? "many" : ["most", "many"],
+      })),
     names("outer", "cn=inner,ou=groups", "cn=outer,ou=groups"),
   ],
 );
@@ -122,7 +132,8 @@ const groups = async (more: Partial<LdapSourceConfig>, who = ALICE) =>
   (await found({ groupBase: `ou=groups,${BASE}`, ...more }, who)).standard.get("group")?.allowed ?? [];
 
 test("gives posixGroups and memberOf, without names that can be no Unix groups", async () => {
-  assert.deepEqual(await groups({}), ["hpc", "inner"]);
+  assert.deepEqual(await groups({}), ["users", "hpc", "inner"], "the one of gidNumber first");
+  assert.deepEqual(await groups({}, identity("CN=bob,O=Demo")), ["hpc"]);
 });
 
 test("maps groups by cn, number and name, the one of gidNumber first", async () => {
@@ -137,8 +148,16 @@ test("maps groups by cn, number and name, the one of gidNumber first", async () 
 
 test("follows groups of groups, also in circles", async () => {
   const nested = { groupFilter: "(&(objectClass=groupOfNames)(member=%dn%))", nestedGroups: true };
-  assert.deepEqual(await groups(nested), ["inner", "outer"]);
-  assert.deepEqual(await groups({ ...nested, nestedGroups: false }), ["inner"]);
+  assert.deepEqual(await groups(nested), ["users", "inner", "outer"]);
+  assert.deepEqual(await groups({ ...nested, nestedGroups: false }), ["users", "inner"]);
+});
+
+test("refuses a user with more groups than it can search, and leaves none out", async () => {
+  assert.equal((await groups({}, identity("CN=most,O=Demo"))).length, 499);
+  await assert.rejects(groups({}, identity("CN=many,O=Demo")), {
+    code: "ERR_USER_ATTRIBUTE",
+    message: `Attribute source LDAP: uid=many,ou=people,${BASE} has 500 groups or more, expected fewer`,
+  });
 });
 
 test("assigns account, role, limits and paths by expressions", async () => {
@@ -160,6 +179,16 @@ test("assigns account, role, limits and paths by expressions", async () => {
       "/work/b",
     ]]]),
   );
+});
+
+test("gives no account, and no groups, to a user for whom one of the expressions fails", async () => {
+  for (const failing of [{ groups: "missing" }, { role: "missing" }, { uid: "missing" }]) {
+    const { standard } = await found({ assignments: assignments(failing) });
+    assert.equal(standard.has("xlogin"), false, JSON.stringify(failing));
+    assert.notDeepEqual(standard.get("role")?.allowed, ["user"], JSON.stringify(failing));
+  }
+  const { standard } = await found({ assignments: assignments({ groups: "['hpc']" }) });
+  assert.deepEqual(standard, attributeSet({ role: ["user"], xlogin: ["alice"], group: ["hpc"] }).standard);
 });
 
 test("gives the mail address of the entry, unless an expression gives another", async () => {
@@ -192,8 +221,19 @@ test("refuses a user that several entries have: which one's limits hold, nobody 
   const twin = { lookUpBy: "account", userFilter: "(description=%user%)" } as const;
   await assert.rejects(
     found(twin, identity("CN=twin,O=Demo", { uid: "twin" })),
-    (error) => error instanceof HttpError && error.code === "ERR_ATTRIBUTE_SOURCE",
+    (error) => error instanceof HttpError && error.code === "ERR_USER_ATTRIBUTE",
   );
+});
+
+test("bans users whose entry is locked or expired, however they authenticated", async () => {
+  const expressions = { assignments: assignments({ role: "'admin'" }) };
+  for (const [account, lookUpBy] of [["expired", "name"], ["locked", "account"]] as const) {
+    for (const more of [{}, expressions]) {
+      const who = identity(`CN=${account},O=Demo`, { uid: account });
+      const { standard } = await found({ lookUpBy, ...more }, who);
+      assert.deepEqual(standard.get("role")?.allowed, ["banned"], account);
+    }
+  }
 });
 
 test("asks once for several callers, and remembers the answer", async () => {

@@ -64,6 +64,18 @@ const CASES: readonly (readonly [what: string, answer: unknown, status: number, 
     `AUTHSERVER WARNING - a file on disk is not in use: conf/users.txt:3: expected UTF-8 text | ${DATA}\n`,
   ],
   [
+    "an attribute source is down",
+    {
+      ...WELL,
+      identityProviders: [
+        { authenticator: "OAUTH", remote: "idp.example.org", state: "up" },
+        { authenticator: "attributes.LDAP", remote: "ldap1:636", state: "down", reason: "no answer" },
+      ],
+    },
+    1,
+    `AUTHSERVER WARNING - attributes.LDAP: ldap1:636 is down: no answer | ${DATA}\n`,
+  ],
+  [
     "the core does not answer",
     { coreDiagnostic: "no answer", sessions: WELL.sessions },
     2,

@@ -23,6 +23,7 @@ async function startReceiver(
     secret = SECRET,
     status = 204,
     headers = {} as Record<string, string>,
+    body = undefined as Uint8Array | string | undefined,
     anchors = [authority.certificate],
   } = {},
 ): Promise<WebhookReceiver> {
@@ -33,7 +34,7 @@ async function startReceiver(
     if (state.behaviour === "fail") return response.writeHead(500).end();
     received.push(String(sent["webhook-id"]));
     if (state.behaviour === "lose the answer") return response.destroy();
-    response.writeHead(status, headers).end();
+    response.writeHead(status, headers).end(body);
   });
   const client = new HttpsClient(
     {
@@ -115,6 +116,22 @@ for (
   ] as const
 ) {
   Deno.test(`webhookKeys() refuses a secret ${what}`, () => assert.equal(webhookKeys(secret), undefined));
+}
+
+const BODIES: readonly (readonly [string, body: Uint8Array | string, headers?: Record<string, string>])[] = [
+  ["is no UTF-8", Uint8Array.of(0xff, 0xfe)],
+  ["has a coding of its own", "x", { "Content-Encoding": "deflate" }],
+  ["is longer than a megabyte", new Uint8Array(1_100_000)],
+  ["is shorter than announced", "x", { "Content-Length": "2" }],
+];
+for (const [what, body, headers] of BODIES) {
+  Deno.test(`Webhook takes status 200 for success, though the body ${what}`, async () => {
+    await using receiver = await startReceiver({ status: 200, headers, body });
+    for (const message of ["m-1", "m-2"]) {
+      await receiver.destination.deliver([notification(message)], signal);
+    }
+    assert.deepEqual(receiver.received, ["m-1", "m-2"]);
+  });
 }
 
 for (const status of [301, 400, 404, 410]) {

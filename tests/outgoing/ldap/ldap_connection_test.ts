@@ -7,7 +7,7 @@ import { answering, entry, message, policy, result, text } from "./ldap_wire.ts"
 const SEARCH = { base: "dc=x", scope: "sub", filter: "(uid=a)", attributes: ["uid"], most: 2 } as const;
 const DONE = message(1, result(0, { tag: 0x65 }));
 const LONGER = "x".repeat(300); // than what one octet tells the length of
-const LONG = "x".repeat(70_000);
+const LONG = "x".repeat(1_100_000);
 
 Deno.test("LdapConnection.bind() gives code, text and error of the password policy", async () => {
   const connection = new LdapConnection(answering(message(1, result(49, { said: "data 775" }), policy(1))));

@@ -54,7 +54,9 @@ Deno.test("LdapServer.search() finds nothing below a base that is not there only
 
 Deno.test("LdapServer.search() takes what comes up to the limit, and no other result for an answer", async () => {
   const some = message(1, entry("uid=a", {}));
-  assert.equal((await server([some, end(1, 4)]).search(SEARCH, ASKER)).length, 1);
+  assert.equal((await server([some, some, end(1, 4)]).search(SEARCH, ASKER)).length, 2);
+  const own = server([some, end(1, 4)]).search(SEARCH, ASKER);
+  await assert.rejects(own, /answers a search with code 4 text/, "a lower limit of the server");
   for (const code of [1, 3, 50, 51, 52, 80]) {
     await assert.rejects(
       server([some, end(1, code)]).search(SEARCH, ASKER),
