@@ -134,3 +134,36 @@ Deno.test("upload() gives up its turn at a path with its client, and whoever wai
   end();
   (await next)();
 });
+
+/** What the pages call an access level (`accessLevels` in the texts) is what it permits. */
+for (
+  const [access, expected] of [
+    ["READ", { read: 200, add: 403, replace: 403, form: 403, remove: 405 }],
+    ["WRITE", { read: 200, add: 201, replace: 200, form: 403, remove: 405 }],
+    ["MODIFY", { read: 200, add: 201, replace: 200, form: 201, remove: 405 }],
+    ["DROP", { read: 403, add: 201, replace: 201, form: 403, remove: 405 }], // gets another name
+  ] as const
+) {
+  Deno.test(`a share with ${access} lets others read, add and replace as far as its name says, and delete nothing`, async () => {
+    await using site = await SharingSite.open();
+    const id = await site.share("d/", { access });
+    const status = async (method: string, name: string, body?: string) => {
+      const headers: Record<string, string> = body === undefined
+        ? {}
+        : { "Content-Length": `${body.length}` };
+      const response = await site.ask("anonymous", method, `access/HPC/${id}/${name}`, { body, headers });
+      await response.body?.cancel();
+      return response.status;
+    };
+    const form = new FormData();
+    form.append("files", new Blob(["x"]), "ten.txt");
+    const byForm = () => site.bring("anonymous", id, form, "replace");
+    assert.deepEqual({
+      read: await status("GET", "ten.txt"),
+      add: await status("PUT", "new", "x"),
+      replace: await status("PUT", "ten.txt", "x"),
+      form: await byForm().then(() => 201, ({ status }) => status),
+      remove: await status("DELETE", "ten.txt"),
+    }, expected);
+  });
+}
