@@ -167,3 +167,26 @@ for (
     }, expected);
   });
 }
+
+Deno.test("upload() refuses a file that is not writable before anything comes, with a key or without", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/", { access: "WRITE" });
+  const entry = "size=10;modify=20260304050607;type=file;perm=r;UNIX.mode=100444; ten.txt";
+  site.site.daemon.sessionFaults.always = {
+    kind: "reply",
+    to: "MLST",
+    reply: `250- Listing\n ${entry}\n250 End`,
+  };
+  for (const query of ["", "?upload=0123456789abcdefghij"]) {
+    const put = (headers: Record<string, string>) =>
+      site.ask("anonymous", "PUT", `access/HPC/${id}/ten.txt${query}`, { body: "x", headers });
+    const refused = await put({ "Content-Length": "1" });
+    assert.deepEqual([refused.status, (await refused.json()).code], [403, "ERR_ACCESS_REFUSED"], query);
+    const taken = await put({ "Content-Length": "1", "If-None-Match": "*" });
+    assert.deepEqual([taken.status, (await taken.json()).code], [412, "ERR_PRECONDITION_FAILED"], query);
+  }
+  assert.deepEqual(Array.from(Deno.readDirSync(`${site.root}/d`), ({ name }) => name).sort(), [
+    "sub",
+    "ten.txt",
+  ]);
+});
