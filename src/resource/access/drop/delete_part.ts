@@ -2,7 +2,7 @@ import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import { find, openFiles, removeTree, type Replacement, sizeOf } from "../../../files/files.ts";
 import type { Logger } from "../../../logging/logger.ts";
 import { parentOf } from "../../../model/absolute_path.ts";
-import { httpError } from "../../../model/http_error.ts";
+import { httpError, isHttpError } from "../../../model/http_error.ts";
 import { mediatedScope } from "../../../files/session_scope.ts";
 import { ofAccount, type Upload } from "../../../sharing/store/upload_store.ts";
 import type { SharingParts } from "../../share/sharing_parts.ts";
@@ -97,8 +97,10 @@ export async function deleteDue(parts: DeletingParts, log: Logger): Promise<void
         await deletePart(upload, parts);
       } catch (error) {
         log.warn("unfinished upload not deleted", { server, uid, error });
-        // It is due again in a day: those that come behind it must not wait for it.
-        await store.leave({ server, share, key }, holder).catch(() => {});
+        // It is due again in a day: those that come behind it must not wait for it. Some trees can never be deleted.
+        await (isHttpError(error, "ERR_NOT_EMPTY")
+          ? store.forget({ server, share, key })
+          : store.leave({ server, share, key }, holder)).catch(() => {});
       }
     }
     if (handled === 0) return;
