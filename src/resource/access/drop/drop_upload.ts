@@ -64,15 +64,15 @@ export async function dropForm(call: Call, parts: SharingParts): Promise<readonl
   if (!isDirectory(share)) throw invalidRequest("Files can only be uploaded into a directory");
   const below = `${withoutSlash(opened.path)}/`.slice(share.path.length);
   const naming = replaces ? { conditions: new HeaderList() } : "free";
-  const length = Number(headers.get("Content-Length") ?? NaN);
-  const range = { kind: "whole", length: undefined, most: length >= 0 ? length : undefined } as const;
+  const length = Number(headers.get("Content-Length")) || undefined;
   const place = placeOf(call, opened, parts);
   const names: string[] = [];
-  for await (const file of formFiles(headers.get("Content-Type") ?? "", body)) {
+  for await (const file of formFiles(headers.get("Content-Type") ?? "", body, length)) {
     if (call.signIn !== undefined) {
       checkShownToken(file.fields.get(FORM_TOKEN), call.signIn.formToken);
     }
     const name = droppedName(`${below}${file.name}`);
+    const range = { kind: "whole", length: undefined, most: file.left } as const;
     const result = await bringFile(call, place, { name, range, body: file.body, naming }, parts);
     if ("name" in result) names.push(result.name);
   }

@@ -16,10 +16,15 @@ interface FormFile {
   readonly name: string; // as the browser names it, with directories if a directory was chosen
   readonly body: ReadableStream<Uint8Array>; // must be consumed before the next file
   readonly fields: ReadonlyMap<string, string>; // text of the preceding fields; the last of equal names
+  readonly left: number | undefined; // bytes that can still come, if the length of the form is known
 }
 
-/** Yields the files of a `multipart/form-data` body (RFC 7578) as they arrive. @throws {ERR_INVALID_REQUEST} */
-export async function* formFiles(contentType: string, body: Body): AsyncGenerator<FormFile, void> {
+/** Yields the files of a `multipart/form-data` body (RFC 7578) as they arrive. @param length Of the body. @throws {ERR_INVALID_REQUEST} */
+export async function* formFiles(
+  contentType: string,
+  body: Body,
+  length?: number,
+): AsyncGenerator<FormFile, void> {
   const reader = new PartReader(body, boundaryOf(contentType));
   try {
     await reader.textUpTo("the first part");
@@ -27,7 +32,8 @@ export async function* formFiles(contentType: string, body: Body): AsyncGenerato
     for (let parts = 0; await reader.hasNext(); parts++) {
       if (parts === MOST_PARTS) throw invalidRequest(`Expected at most ${MOST_PARTS} files`);
       const { field, file } = namesIn(await reader.head());
-      if (file !== undefined && file !== "") yield { name: file, body: reader.body(), fields };
+      const left = length && Math.max(0, length - reader.taken);
+      if (file !== undefined && file !== "") yield { name: file, body: reader.body(), fields, left };
       else {
         const text = await reader.textUpTo("the end of a field");
         if (fields.size < MOST_FIELDS && file === undefined && field !== undefined) fields.set(field, text);
@@ -58,13 +64,19 @@ function namesIn(head: string): { readonly field: string | undefined; readonly f
 class PartReader {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   readonly #delimiter: Buffer;
+  #read = 0; // bytes
   /** Unconsumed input; begins with a line end so that the first boundary needs no special case. */
   #rest: Buffer = Buffer.from("\r\n");
 
   constructor(body: Body, boundary: string) {
-    if (body instanceof Uint8Array) this.#rest = Buffer.concat([this.#rest, body]);
+    if (body instanceof Uint8Array) this.#take(body);
     else this.#reader = body?.getReader();
     this.#delimiter = Buffer.from(`\r\n--${boundary}`);
+  }
+
+  /** Bytes that are no content from here on: consumed ones, and the last delimiter with its line end. */
+  get taken(): number {
+    return this.#read - this.#rest.length + this.#delimiter.length + 4;
   }
 
   async hasNext(): Promise<boolean> {
@@ -135,6 +147,11 @@ class PartReader {
   async #more(): Promise<void> {
     const { value, done } = await this.#reader?.read() ?? { value: undefined, done: true };
     if (done || value === undefined) throw invalidRequest("The form ends in the middle");
-    this.#rest = this.#rest.length === 0 ? Buffer.from(value) : Buffer.concat([this.#rest, value]);
+    this.#take(value);
+  }
+
+  #take(bytes: Uint8Array): void {
+    this.#read += bytes.length;
+    this.#rest = this.#rest.length === 0 ? Buffer.from(bytes) : Buffer.concat([this.#rest, bytes]);
   }
 }

@@ -251,7 +251,7 @@ async function write(
   const first = range.kind === "piece" ? range.first : 0;
   const most = range.kind === "piece"
     ? range.length
-    : total ?? (place.quota?.bytes === undefined ? Infinity : bytes);
+    : total ?? (place.quota?.bytes === undefined ? Infinity : bytes + 2); // a form may end without line end
   let sent = 0;
   await session.upload(part, body, { first, length: range.length, most, progress: (bytes) => sent = bytes });
   return first + sent;

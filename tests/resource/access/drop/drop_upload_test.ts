@@ -383,6 +383,23 @@ Deno.test("files of a form are brought one after the other, under free names", a
   assert.equal(await Deno.readTextFile(`${site.root}/d/sub/a (2)`), "x");
 });
 
+Deno.test("a file of a form takes the room that it needs, not that of the whole form", async () => {
+  for (const end of ["", "\r\n"]) {
+    await using at = await drop({ maxFiles: 5, maxBytes: 2000 });
+    const send = async (...lengths: readonly number[]) => {
+      const parts = lengths.map((length, i) =>
+        `--x\r\nContent-Disposition: form-data; name="f"; filename="${i}"\r\n\r\n${"x".repeat(length)}\r\n`
+      );
+      const body = `${parts.join("")}--x--${end}`;
+      return await at.site.bringText("anonymous", at.id, body, "multipart/form-data; boundary=x");
+    };
+    assert.deepEqual(await send(600, 900), ["0", "1"]);
+    await assert.rejects(send(501), { code: "ERR_QUOTA_USED" });
+    assert.deepEqual(await send(500), ["0 (2)"]);
+    assert.deepEqual((await at.shared()).received, { files: 3, bytes: 2000 });
+  }
+});
+
 Deno.test("files of a form do not come where the owner may not reach; those before are kept", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/sub/", { access: "DROP" });
