@@ -200,7 +200,8 @@ export class SharingSite implements AsyncDisposable {
     const path = `/drop/HPC/${id}`;
     const request: HttpRequest = { ...sent, method: "POST", path, client: { address: "127.0.0.1" } };
     const params = new Map([["server", "HPC"], ["id", id]]);
-    return await dropForm(this.#call(who, { request, params, signal: undefined }), this.parts);
+    const brought = dropForm(this.#call(who, { request, params, signal: undefined }), this.parts);
+    return await Array.fromAsync(brought);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
