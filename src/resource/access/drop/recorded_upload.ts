@@ -99,9 +99,7 @@ export async function bringFile(
 ): Promise<UploadedFile | { readonly received: number }> {
   const { server, id: share } = place;
   const { key } = brought;
-  // Readers of the directory see the digest; to go on with an upload takes the key.
-  const secret = `${server}/${share}/${key ?? crypto.randomUUID()}`;
-  const id = { server, share, key: createHash("sha256").update(secret).digest("hex").slice(0, 32) };
+  const id = uploadId({ server, share, key: key ?? crypto.randomUUID() });
   const { unfinished } = parts.uploads;
   try {
     return await unfinished.alone(id, key === undefined, (held) => bring(held, place, brought, parts));
@@ -110,6 +108,12 @@ export async function bringFile(
     if (kept !== undefined) return kept;
     throw error;
   }
+}
+
+/** Returns the recorded id: readers of the directory see its digest; to go on with an upload takes the key. */
+export function uploadId({ server, share, key }: UploadId): UploadId {
+  const digest = createHash("sha256").update(`${server}/${share}/${key}`).digest("hex");
+  return { server, share, key: digest.slice(0, 32) };
 }
 
 /** Deletes an upload that cannot be resumed; if that fails, it expires later. @returns The file, if it was already renamed. */
@@ -184,7 +188,9 @@ async function begin(
   const { directory } = await deepestDirectory(session, place, name);
   const end = `.${held.id.key}.part`;
   // Daemons set no mode of a name with blanks.
-  const part = `${directory}${endOfName(nameOf(name), LONGEST_NAME - end.length).replaceAll(" ", "_")}${end}`;
+  const shown = endOfName(nameOf(name), LONGEST_NAME - end.length).replaceAll(" ", "_");
+  const [plain, alike] = [`${directory}${shown}${end}`, `${directory}part-${held.id.key}-${shown}`];
+  const part = place.reaches(plain) ? plain : alike; // with the suffix that limits may want
   const { uid, gid } = place;
   const planned = { ...held.id, uid, gid, part, name, total, files: 1, bytes: reserved ?? 0, kept: false };
   held.upload = await unfinished.store.begin(planned, held.holder);
