@@ -123,21 +123,14 @@ export const ERRORS = {
   ERR_METHOD_UNKNOWN: { status: 501, text: "This method is not implemented", headers: CLOSES },
   ERR_NOT_ACCEPTABLE: { status: 406, text: "This resource is available as {offered}" },
   ERR_NOT_A_FILE: { status: 409, text: "This name belongs to a directory or a special file" },
-  ERR_NOT_EMPTY: {
-    status: 409,
-    text:
-      "The directory has entries that the transfer server does not show: broken links, or names that are not UTF-8. Please delete them on the machine itself",
-  },
+  ERR_NOT_EMPTY: { status: 409, text: "The directory has entries that the transfer server does not show" },
   ERR_NOT_FOUND: { status: 404, text: "{what} was not found" },
   ERR_NOT_PERMITTED: { status: 403, text: "{text}" },
   ERR_NOT_READY: { status: 503, text: "No transfer server is available", headers: retryAfter("10") },
   ERR_NO_ACCOUNT: { status: 401, text: "You have no account on this server" },
   ERR_NO_DIRECTORY: { status: 409, text: "The parent directory does not exist" },
   ERR_NO_LOCK: { status: 409, text: "The lock token is not valid for this file or directory" },
-  ERR_OTHER_FILE_SYSTEM: {
-    status: 409,
-    text: "The destination is on another file system. Please copy it there, then delete the original",
-  },
+  ERR_OTHER_FILE_SYSTEM: { status: 409, text: "The target is on another file system: copy, then delete" },
   ERR_OTHER_SERVER: { status: 502, text: "The destination is on another server" },
   ERR_OUTSIDE_CAPABILITIES: { status: 403, text: "Your token does not allow a session in this directory" },
   ERR_OUTSIDE_LIMITS: { status: 403, text: "Your allowed and forbidden paths exclude this directory" },

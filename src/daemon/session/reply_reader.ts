@@ -101,8 +101,6 @@ export function refusal(command: string, { code, text }: Reply): Error {
   const message = `${command} answered ${code} ${text}`;
   const reported = /\[Errno \d+\]/.exec(text)?.[0] ?? text; // names of files come after it
   const [, error] = SYSTEM_ERRORS.find(([pattern]) => pattern.test(reported)) ?? [];
-  if (error !== undefined) return httpError(error, message);
-  return code === 534 || code === 550
-    ? httpError("ERR_ACCESS_REFUSED", message)
-    : httpError("ERR_DAEMON_SESSION", message);
+  const other = code === 534 || code === 550 ? "ERR_ACCESS_REFUSED" : "ERR_DAEMON_SESSION";
+  return httpError(error ?? other, message);
 }

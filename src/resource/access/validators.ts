@@ -69,9 +69,8 @@ export async function fileToWrite(
   now: number,
 ): Promise<DatedEntry | undefined> {
   const existing = await existingFile(session, path);
-  if (!allowsWriting(conditions, existing && validatorsOf(existing, now))) {
-    throw httpError("ERR_PRECONDITION_FAILED");
-  }
+  const isMet = allowsWriting(conditions, existing && validatorsOf(existing, now));
+  if (!isMet) throw httpError("ERR_PRECONDITION_FAILED");
   if (existing !== undefined && !isWritable(existing)) throw httpError("ERR_ACCESS_REFUSED", "not writable");
   return existing;
 }

@@ -88,19 +88,18 @@ export async function deleteDue(parts: DeletingParts, log: Logger): Promise<void
   for (;;) {
     const due = await store.due();
     let handled = 0;
-    for (const { server, share, key, uid } of due) {
+    for (const idle of due) {
       const holder = crypto.randomUUID();
       try {
-        const upload = await store.holdDue({ server, share, key }, holder);
+        const upload = await store.holdDue(idle, holder);
         if (upload === undefined) continue;
         handled++;
         await deletePart(upload, parts);
       } catch (error) {
-        log.warn("unfinished upload not deleted", { server, uid, error });
+        log.warn("unfinished upload not deleted", { server: idle.server, uid: idle.uid, error });
         // It is due again in a day: those that come behind it must not wait for it. Some trees can never be deleted.
-        await (isHttpError(error, "ERR_NOT_EMPTY")
-          ? store.forget({ server, share, key })
-          : store.leave({ server, share, key }, holder)).catch(() => {});
+        const isHopeless = isHttpError(error, "ERR_NOT_EMPTY");
+        await (isHopeless ? store.forget(idle) : store.leave(idle, holder)).catch(() => {});
       }
     }
     if (handled === 0) return;
