@@ -207,6 +207,11 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Explained>> = {
     meaning: "The target exists and is not a regular file, so an upload cannot replace it.",
     remedy: "Choose the name of a file, or a new name.",
   },
+  ERR_NOT_EMPTY: {
+    meaning:
+      "A directory cannot be deleted because daemons do not list all of its entries. The entries that they list may be deleted already.",
+    remedy: "Delete the directory with local commands, such as `rm -r`.",
+  },
   ERR_NOT_FOUND: {
     meaning: "The resource does not exist, or the share hides it. The answer is the same in all cases.",
     remedy: "Check the path. For a share, ask its owner.",
@@ -231,6 +236,10 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Explained>> = {
     meaning:
       "`Lock-Token` names no lock on this file or directory: it has expired, or belongs to another user.",
     remedy: "No action needed, unless the token was misspelt.",
+  },
+  ERR_OTHER_FILE_SYSTEM: {
+    meaning: "The daemon can rename only within one file system.",
+    remedy: "Copy the file or directory, then delete the original.",
   },
   ERR_OTHER_SERVER: {
     meaning: "The service copies and moves within one transfer server only.",

@@ -101,7 +101,7 @@ export const FAMILIES = {
     "daemon",
   ),
   authserver_identity_provider_up: gauge(
-    "1 if the identity provider of the authenticator, or the server of the attribute source (attributes.<name>), answers, else 0; missing before it was first asked",
+    "1 if the identity provider or the attribute source (attributes.<name>) answers, else 0; missing before the first request",
     "authenticator",
   ),
   authserver_instances: gauge(

@@ -16,7 +16,7 @@ import { TEXTS } from "./texts.ts";
 const SAYS = TEXTS.linkPassword;
 
 /** Address of a share, or of its password form. */
-const SHARE = /\/(rest\/access|shared|link)\/([^/?#]+)\/([0-9A-Za-z-]+)/;
+const SHARE = /\/(rest\/access|shared|link|drop)\/([^/?#]+)\/([0-9A-Za-z-]+)/;
 
 /** Query of the form that leads to the signed-in page. */
 const SIGNED_IN = "signed-in";

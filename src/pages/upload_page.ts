@@ -1,4 +1,5 @@
 import type { SignIn } from "../authentication/sign_in/sign_ins.ts";
+import { HttpError } from "../model/http_error.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { dropForm } from "../resource/access/drop/drop_upload.ts";
 import type { UploadView } from "../resource/access/listing.ts";
@@ -55,18 +56,28 @@ function browserOf(call: Call, parts: SharingParts): SignIn {
 
 /** Serves `POST /drop/<server>/<id>`: stores files of the form that browsers without script send. */
 export async function uploadByForm(call: Call, parts: SharingParts): Promise<HttpResponse> {
-  const names = await dropForm(call, parts);
   const { server, id, rest } = Object.fromEntries(call.params);
   const page = call.signIn === undefined ? "rest/access" : "shared";
   const below = rest === undefined ? "" : `/${rest}`;
-  return uploadedPage(call, names, `${call.root}${page}/${encodeURIComponent(server ?? "")}/${id}${below}`);
+  const back = `${call.root}${page}/${encodeURIComponent(server ?? "")}/${id}${below}`;
+  return await formPage(call, dropForm(call, parts), back);
 }
 
-/** Returns the answer to an upload form. @param back Address of the page with the form. */
-export function uploadedPage(call: Call, names: readonly string[], back: string): HttpResponse {
+/** Returns the answer to an upload form, whose files are stored as `sent` yields their names. @param back Address of the page with the form. @throws What the first file throws. */
+export async function formPage(call: Call, sent: AsyncIterable<string>, back: string): Promise<HttpResponse> {
+  const names: string[] = [];
+  let [status, reason] = [201, ""];
+  try {
+    for await (const name of sent) names.push(name);
+  } catch (error) {
+    if (!(error instanceof HttpError) || names.length === 0) throw error;
+    call.log.info("form ended early", { error });
+    [status, reason] = [error.status, error.publicMessage];
+  }
   return pageResponse(call, {
     title: names.length === 0 ? SAYS.nothing : SAYS.brought.with({ count: names.length }),
     body: markup`<ul>${names.map((name) => markup`<li>${isolated(name)}</li>`)}</ul>
+${reason && markup`<p class="down" role="alert">${SAYS.othersFailed.with({ reason })}</p>`}
 <p><a href="${back}">${SAYS.more}</a></p>`,
-  }, { status: names.length === 0 ? 400 : 201, headers: { "Cache-Control": "private, no-store" } });
+  }, { status: names.length === 0 ? 400 : status, headers: { "Cache-Control": "private, no-store" } });
 }

@@ -55,6 +55,7 @@ export class PythonError extends Error {
 const ERRORS: Readonly<Record<string, readonly [number, string]>> = {
   EPERM: [1, "Operation not permitted"],
   ENOENT: [2, "No such file or directory"],
+  EIO: [5, "Input/output error"],
   EACCES: [13, "Permission denied"],
   EEXIST: [17, "File exists"],
   EXDEV: [18, "Invalid cross-device link"],

@@ -150,6 +150,8 @@ export class Session {
     if (this.fault?.kind === "hang" && this.fault.on === command && this.#met++ >= (this.fault.after ?? 0)) {
       return await this.#hang();
     }
+    // Slower than the client, whose next command is here before the reply to this one.
+    if (this.fault?.kind === "cut-data") await new Promise((resolve) => setTimeout(resolve, 20));
     const run = COMMANDS.get(command);
     if (run === undefined) return this.reply("502 Command not implemented.");
     try {

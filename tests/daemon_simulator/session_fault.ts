@@ -16,7 +16,7 @@ export type SessionFault =
   /** Accepts the data connection and never sends or reads a byte. */
   | { readonly kind: "silent-data" }
   /** Ends the data connection after some bytes, and says this on the control connection; or closes that too. */
-  | { readonly kind: "cut-data"; readonly after: number; readonly then: "226" | "500" | "close" }
+  | { readonly kind: "cut-data"; readonly after: number; readonly then: "226" | "ENOSPC" | "EIO" | "close" }
   /** Never says `226`. */
   | { readonly kind: "no-226" }
   /** Lines put in front of a listing, as a file name with line breaks would. */

@@ -543,9 +543,9 @@ for (const [fault, lines, replies] of SESSION_FAULTS) {
   });
 }
 
-const CUTS: readonly [then: "226" | "500" | "close", reply: RegExp][] = [
+const CUTS: readonly [then: "226" | "ENOSPC" | "close", reply: RegExp][] = [
   ["226", /^226/],
-  ["500", /^500 .*No space left/],
+  ["ENOSPC", /^500 .*No space left/],
   ["close", /^<end>$/],
 ];
 for (const [then, reply] of CUTS) {

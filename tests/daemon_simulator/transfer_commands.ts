@@ -143,10 +143,10 @@ function dataOf(session: Session, attribute: string): DataConnection {
   return session.data;
 }
 
-async function cut(session: Session, then: "226" | "500" | "close"): Promise<void> {
+async function cut(session: Session, then: "226" | "ENOSPC" | "EIO" | "close"): Promise<void> {
   await session.closeData();
   if (then === "close") throw new ControlClosed("The session was to end in its transfer");
-  if (then === "500") throw systemError("ENOSPC");
+  if (then !== "226") throw systemError(then);
   session.resetRange();
   session.reply("226 File transfer successful");
 }

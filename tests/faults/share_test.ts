@@ -62,7 +62,7 @@ const FAULTS: readonly Fault[] = [
   },
   {
     what: "ends the data too early and reports failure",
-    fault: { kind: "cut-data", after: 3, then: "500" },
+    fault: { kind: "cut-data", after: 3, then: "ENOSPC" },
     status: "cut",
   },
   { what: "closes in the middle", fault: { kind: "cut-data", after: 3, then: "close" }, status: "cut" },

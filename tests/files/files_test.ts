@@ -52,6 +52,59 @@ Deno.test("Files.write() replaces a file at once, keeps its mode, and leaves not
   assert.deepEqual(names(), ["file with blanks", "sub", "ten.txt"]);
 });
 
+Deno.test("Files.write() tells the daemon's failure after the transfer, not a missing directory", async () => {
+  await using site = await Site.open();
+  const { sessionFaults } = site.daemon;
+  for (const [then, code] of [["EIO", "ERR_DAEMON_SESSION"], ["ENOSPC", "ERR_STORAGE_FULL"]] as const) {
+    sessionFaults.always = { kind: "cut-data", after: 3, then };
+    const write = files(site).write(`${site.root}/d/new`, text("0123456789"), { length: 10, signal: NEVER });
+    await assert.rejects(write, { code });
+  }
+});
+
+Deno.test("Files.remove() says what stands in its way where the daemon does not list an entry", async () => {
+  await using site = await Site.open();
+  const { root } = site;
+  await Deno.symlink(`${root}/none`, `${root}/d/sub/broken`);
+  await assert.rejects(files(site).remove(`${root}/d`, NEVER), { code: "ERR_NOT_EMPTY", status: 409 });
+  assert.equal(await Deno.readLink(`${root}/d/sub/broken`), `${root}/none`);
+});
+
+Deno.test("a replaced directory that cannot be deleted is given up after the first try", async () => {
+  await using site = await Site.open();
+  const { root, uploads } = site;
+  const parts = { sessions: new Map([["HPC", site.sessions]]), uploads };
+  await Deno.symlink(`${root}/none`, `${root}/d/sub/broken`);
+  await files(site).move(`${root}/d2`, `${root}/d`, NEVER);
+  const { store } = uploads.unfinished;
+  const left = () => store.database.read(() => rows("SELECT part FROM share_upload", {}));
+  assert.equal((await left()).length, 1);
+  await store.database.change(() =>
+    rows("UPDATE share_upload SET touched = 0, held_until = 0 RETURNING key", {})
+  );
+  await deleteDue(parts, SILENT);
+  assert.deepEqual(await left(), []);
+  assert.equal(await Deno.readTextFile(`${root}/d/canary`), "CANARY");
+});
+
+for (
+  const [reply, code] of [
+    ["[Errno 18] Invalid cross-device link: '/a' -> '/b'", "ERR_OTHER_FILE_SYSTEM"],
+    ["[Errno 13] Permission denied: '/a' -> '/b [Errno 28]'", "ERR_ACCESS_REFUSED"],
+    ["[Errno 1] Operation not permitted: '/a' -> '/b'", "ERR_ACCESS_REFUSED"],
+    ["[Errno 30] Read-only file system: '/a' -> '/b'", "ERR_ACCESS_REFUSED"],
+    ["[Errno 5] Input/output error", "ERR_DAEMON_SESSION"],
+  ] as const
+) {
+  Deno.test(`Files.move() fails with ${code} if the daemon says ${reply}`, async () => {
+    await using site = await Site.open();
+    const { root } = site;
+    const answer = `500 Error processing command 'RNTO': ${reply}`;
+    site.daemon.sessionFaults.always = { kind: "reply", to: "RNTO", reply: answer };
+    await assert.rejects(files(site).move(`${root}/d/ten.txt`, `${root}/d2/x`, NEVER), { code });
+  });
+}
+
 Deno.test("Files.remove() deletes a tree, and of links only themselves", async () => {
   await using site = await Site.open();
   const { root } = site;

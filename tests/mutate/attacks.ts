@@ -266,10 +266,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Replacing files through a page or form"],
     broken: "conditions of an upload that goes on are not looked at",
     file: "src/resource/access/validators.ts",
-    change: instead(
-      "if (allowsWriting(conditions, existing && validatorsOf(existing, now)))",
-      "if (conditions)",
-    ),
+    change: instead("if (!isMet)", "if (false)"),
     tests: ["tests/resource/access/drop/kept_upload_test.ts"],
   },
   {
@@ -1147,7 +1144,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Uploading in the name of a signed-in user"],
     broken: "files of a form are taken whatever token it has",
     file: "src/resource/access/drop/drop_upload.ts",
-    change: instead("if (call.signIn !== undefined)", "if (false)"),
+    change: instead("if (call.signIn)", "if (false)"),
     tests: ["tests/system/sharing/bring_signed_in_test.ts"],
     only: "nobody else brings anything",
   },
@@ -1255,7 +1252,10 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Exceeding an upload quota by parallel or partial uploads"],
     broken: "uploads that cannot be deleted keep others from being deleted",
     file: "src/resource/access/drop/delete_part.ts",
-    change: instead("await store.leave({ server, share, key }, holder).catch(() => {});", "handled--;"),
+    change: instead(
+      "await (isHopeless ? store.forget(idle) : store.leave(idle, holder)).catch(() => {});",
+      "handled--;",
+    ),
     tests: ["tests/resource/access/drop/drop_upload_test.ts"],
   },
   {
@@ -1363,7 +1363,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Continuing another's upload by the key in the file name"],
     broken: "the key of an upload is in the name of its file",
     file: "src/resource/access/drop/recorded_upload.ts",
-    change: instead(".update(secret)", '.update("")'),
+    change: instead(".update(`${server}/${share}/${key}`)", '.update("")'),
     tests: ["tests/resource/access/drop/upload_faults_test.ts"],
   },
   {

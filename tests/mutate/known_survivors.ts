@@ -20,8 +20,8 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/resource/dav/dav.ts",
-    at: "if (!CONDITIONS.some((name) => headers.has(name))) return;",
-    change: "!CONDITIONS.some((name) => headers.has(name)) → false",
+    at: "if (!wantsDirectory && !CONDITIONS.some((name) => headers.has(name))) return;",
+    change: "!wantsDirectory && !CONDITIONS.some((name) => headers.has(name)) → false",
     equivalent: true,
     why: "without conditions every version may be written; the guard spares the question for it",
   },

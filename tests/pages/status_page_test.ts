@@ -259,7 +259,7 @@ Deno.test("statusPage() lists what somebody shares, for whom, and what is shared
   assert.deepEqual(shown.slice(shown.indexOf("Your shares"), -2), [
     "Your shares",
     "/data/d/, read, for everyone",
-    "/f, read and add files, for Bob",
+    "/f, read and add files; programs may also replace files, for Bob",
     "/data/d/, read, for members of the group hpc",
     "Shared with you",
     "/data/d/, upload only, by Eve",

@@ -183,16 +183,25 @@ export class SharingSite implements AsyncDisposable {
   /** Sends files by the form of a share's page. @returns Names that they got. @throws {ServiceError} */
   async bring(who: Who, id: string, form: FormData, query = ""): Promise<readonly string[]> {
     const { headers, body } = new Request(`${BASE}/drop/HPC/${id}`, { method: "POST", body: form });
-    const request: HttpRequest = {
-      method: "POST",
-      path: `/drop/HPC/${id}`,
-      query,
-      headers: HeaderList.of(Object.fromEntries(headers)),
-      client: { address: "127.0.0.1" },
-      body,
-    };
+    return await this.#bring(who, id, { headers: HeaderList.of(Object.fromEntries(headers)), body, query });
+  }
+
+  /** Sends a form of known length. */
+  bringText(who: Who, id: string, body: string, type: string): Promise<readonly string[]> {
+    const headers = HeaderList.of({ "Content-Type": type, "Content-Length": String(body.length) });
+    return this.#bring(who, id, { headers, body: new Response(body).body, query: "" });
+  }
+
+  async #bring(
+    who: Who,
+    id: string,
+    sent: Pick<HttpRequest, "headers" | "body" | "query">,
+  ): Promise<readonly string[]> {
+    const path = `/drop/HPC/${id}`;
+    const request: HttpRequest = { ...sent, method: "POST", path, client: { address: "127.0.0.1" } };
     const params = new Map([["server", "HPC"], ["id", id]]);
-    return await dropForm(this.#call(who, { request, params, signal: undefined }), this.parts);
+    const brought = dropForm(this.#call(who, { request, params, signal: undefined }), this.parts);
+    return await Array.fromAsync(brought);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -173,6 +173,20 @@ Deno.test("My files makes, renames, moves and deletes, what the page said alone"
   assert.equal(await Deno.readTextFile(`${data}/d/secret/x`), "x");
 });
 
+Deno.test("My files moves a file with the only session that the daemon lets an account have", async () => {
+  await using small = await SharingSystem.open({
+    daemon: { maxSessions: 1 },
+    properties: { "container.feature.Files.enable": "true" },
+  });
+  const visitor = new Visitor(small.system);
+  await visitor.signIn(ALICE);
+  const href = `/files/HPC${small.data}/d/ten.txt`;
+  const token = formToken(await visitor.get(`${href}?view=actions`));
+  const moved = await visitor.post(href, { do: "move", to: `${small.data}/d/moved`, token });
+  assert.equal(moved.status, 303, moved.text);
+  assert.equal(await Deno.readTextFile(`${small.data}/d/moved`), "0123456789");
+});
+
 Deno.test("no page of others changes My files, whatever cookies the browser sends", async () => {
   const before = [...Deno.readDirSync(data)].map(({ name }) => name).sort();
   for (const site of ["cross-site", "same-site", "none"]) {

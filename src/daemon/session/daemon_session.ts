@@ -205,8 +205,13 @@ export class DaemonSession {
       throw httpError("ERR_UPLOAD_INCOMPLETE", `${sent} of ${length} announced bytes came`);
     }
     await this.#control.sendAhead([`MLST ${argument(path)}`]);
-    await this.#control.confirm(226, "STOR");
-    const { size } = this.#entryOf(path, await this.#control.readReply());
+    const stored = await this.#control.readReply();
+    const found = this.#control.readReply();
+    if (stored.code !== 226) {
+      await found.catch(() => {}); // a later command would take it for its own
+      throw refusal("STOR", stored);
+    }
+    const { size } = this.#entryOf(path, await found);
     if (size !== first + sent) {
       throw httpError("ERR_UPLOAD_INCOMPLETE", `${sent} bytes sent from ${first} on, the file has ${size}`);
     }

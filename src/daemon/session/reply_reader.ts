@@ -88,13 +88,19 @@ export class ReplyReader {
   }
 }
 
+/** Errors for failures of the system that the daemon reports. */
+const SYSTEM_ERRORS = [
+  [/\[Errno (?:1|13|30)\]/, "ERR_ACCESS_REFUSED"],
+  [/\[Errno 18\]/, "ERR_OTHER_FILE_SYSTEM"],
+  [/\[Errno (?:28|122)\]|No space left on device|Disk quota exceeded/i, "ERR_STORAGE_FULL"],
+  [/\[Errno 39\]/, "ERR_NOT_EMPTY"],
+] as const;
+
 /** Returns the error for a refusal. Code and text, which may contain internals, are for the log. */
 export function refusal(command: string, { code, text }: Reply): Error {
   const message = `${command} answered ${code} ${text}`;
-  if (/\[Errno (?:28|122)\]|No space left on device|Disk quota exceeded/i.test(text)) {
-    return httpError("ERR_STORAGE_FULL", message);
-  }
-  return code === 534 || code === 550
-    ? httpError("ERR_ACCESS_REFUSED", message)
-    : httpError("ERR_DAEMON_SESSION", message);
+  const reported = /\[Errno \d+\]/.exec(text)?.[0] ?? text; // names of files come after it
+  const [, error] = SYSTEM_ERRORS.find(([pattern]) => pattern.test(reported)) ?? [];
+  const other = code === 534 || code === 550 ? "ERR_ACCESS_REFUSED" : "ERR_DAEMON_SESSION";
+  return httpError(error ?? other, message);
 }

@@ -24,7 +24,7 @@ import { type Content, isolated, type Markup, markup } from "../markup.ts";
 import { pageResponse } from "../page.ts";
 import { size } from "../quantities.ts";
 import { TEXTS } from "../texts.ts";
-import { uploadedPage } from "../upload_page.ts";
+import { formPage } from "../upload_page.ts";
 import { hrefOf, type OwnPlace, trailOf } from "./own_place.ts";
 
 const SAYS = TEXTS.files;
@@ -163,11 +163,9 @@ export function changeOwnFile(call: Call, parts: DavParts): Promise<HttpResponse
     }
     if (task === "make") {
       const name = form.get("name") ?? "";
-      if (name === "" || name.includes("/")) throw invalidRequest("name: expected the name of a directory");
       const directory = `${path === "/" ? "" : path}/${name}`;
-      if (absolutePath(directory) !== directory) {
-        throw invalidRequest("name: expected the name of a directory");
-      }
+      const isName = name !== "" && !name.includes("/") && absolutePath(directory) === directory;
+      if (!isName) throw invalidRequest("name: expected the name of a directory");
       await files.makeDirectory(directory, signal);
       return to(`${directory}/`);
     }
@@ -176,15 +174,13 @@ export function changeOwnFile(call: Call, parts: DavParts): Promise<HttpResponse
       const wanted = withoutSlash(absolutePath(form.get("to") ?? ""));
       if ((await parts.locks.at(user, wanted, { below: true })).length > 0) throw httpError("ERR_LOCKED");
       const stop = new AbortController();
-      const release = await parts.uploads.locks.take(
-        user.server,
-        wanted,
-        signal,
-        (reason) => stop.abort(reason),
-      );
+      const abort = (reason: unknown) => stop.abort(reason);
+      const release = await parts.uploads.locks.take(user.server, wanted, signal, abort);
       try {
-        using session = await files.open(wanted, signal);
-        if (await find(session, wanted) !== undefined) throw httpError("ERR_EXISTS");
+        {
+          using session = await files.open(wanted, signal); // an account has few
+          if (await find(session, wanted) !== undefined) throw httpError("ERR_EXISTS");
+        }
         await files.move(path, wanted, AbortSignal.any([signal, stop.signal]));
       } finally {
         release();
@@ -222,30 +218,32 @@ export function uploadOwnByForm(call: Call, parts: DavParts): Promise<HttpRespon
     const { formToken } = ownBrowser(call);
     const { headers, body } = call.request;
     const { files, target: { path }, user } = await davPlace(call, parts);
-    const names: string[] = [];
     const stop = new AbortController();
     const signal = AbortSignal.any([call.signal, stop.signal]);
-    for await (const file of formFiles(headers.get("Content-Type") ?? "", body)) {
-      checkShownToken(file.fields.get(FORM_TOKEN), formToken);
-      const wanted = absolutePath(`${path === "/" ? "" : path}/${file.name}`);
-      if (!isBelow(wanted, path) || wanted.endsWith("/")) throw invalidRequest("Name the file");
-      if ((await parts.locks.at(user, wanted)).length > 0) throw httpError("ERR_LOCKED");
-      {
-        using session = await files.open(wanted, signal);
-        if (!files.reaches(wanted)) throw nothingThere("outside of what the caller may reach");
-        await makeDirectories(session, parentOf(wanted));
+    const brought = async function* () {
+      for await (const file of formFiles(headers, body)) {
+        checkShownToken(file.fields.get(FORM_TOKEN), formToken);
+        const wanted = absolutePath(`${path === "/" ? "" : path}/${file.name}`);
+        if (!isBelow(wanted, path) || wanted.endsWith("/")) throw invalidRequest("Name the file");
+        if ((await parts.locks.at(user, wanted)).length > 0) throw httpError("ERR_LOCKED");
+        {
+          using session = await files.open(wanted, signal);
+          if (!files.reaches(wanted)) throw nothingThere("outside of what the caller may reach");
+          await makeDirectories(session, parentOf(wanted));
+        }
+        await files.write(wanted, file.body, {
+          signal,
+          check: (existing) => {
+            if (existing !== undefined && !call.query.has("replace")) throw httpError("ERR_EXISTS");
+          },
+          lock: (signal) =>
+            parts.uploads.locks.take(user.server, wanted, signal, (reason) => stop.abort(reason)),
+        });
+        yield file.name;
       }
-      await files.write(wanted, file.body, {
-        signal,
-        check: (existing) => {
-          if (existing !== undefined && !call.query.has("replace")) throw httpError("ERR_EXISTS");
-        },
-        lock: (signal) =>
-          parts.uploads.locks.take(user.server, wanted, signal, (reason) => stop.abort(reason)),
-      });
-      names.push(file.name);
-    }
-    return uploadedPage(call, names, hrefOf(call, user.server, `${withoutSlash(path)}/`.replace("//", "/")));
+    };
+    const back = hrefOf(call, user.server, `${withoutSlash(path)}/`.replace("//", "/"));
+    return await formPage(call, brought(), back);
   });
 }
 

@@ -16,6 +16,7 @@ import type { Call } from "../call.ts";
 import { looksAtOwn, shownName, targetsOnServer } from "../share/names.ts";
 import { notPermitted, refusal, type SharedServer, sharedServer } from "../share/shared_server.ts";
 import { checkLinkPassword } from "./link_password.ts";
+import { uploadId } from "./drop/recorded_upload.ts";
 import { shareVisitor } from "./share_visitor.ts";
 import { checkTokenUse } from "../token_limits.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
@@ -53,11 +54,13 @@ export async function openedShare(
   return { server, share, path, limits: await checkOwner(share, path, call.signal, parts) };
 }
 
-/** Checks that uses are left, or that the caller's last one continues, as with a broken download. @throws {ERR_SHARE_NOT_FOUND} */
+/** Checks that uses are left, or that the caller's last one continues, as with a lost answer. @throws {ERR_SHARE_NOT_FOUND} */
 export async function checkUsesLeft(call: Call, share: Share, { store }: SharingParts): Promise<void> {
   if (share.usesLeft !== 0) return;
   const { server, id } = share;
   const { method, headers } = call.request;
+  const key = method === "PUT" ? call.query.get("upload") : null;
+  if (key !== null && await store.uploads.isKept(uploadId({ server, share: id, key }))) return;
   const who = shownName(call, server);
   const visitor = shareVisitor(call, share).digest;
   const person = { who, address: call.clientAddress, visitor, ranged: headers.has("Range") };

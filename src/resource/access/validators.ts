@@ -1,4 +1,5 @@
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
+import { isWritable } from "../../daemon/session/entry.ts";
 import { type DatedEntry, existingFile } from "../../files/files.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { HeaderList } from "../../model/http_message.ts";
@@ -58,8 +59,8 @@ export function allowsWriting(headers: HeaderList, file: Validators | undefined)
 }
 
 /**
- * Returns the file at a path, if there is one. @throws {ERR_PRECONDITION_FAILED | ERR_NOT_A_FILE} If the conditions of a
- * request do not permit to write it.
+ * Returns the file at a path, if there is one. @throws {ERR_PRECONDITION_FAILED | ERR_NOT_A_FILE | ERR_ACCESS_REFUSED} If the
+ * conditions of a request, or its own permissions, do not permit to write it.
  */
 export async function fileToWrite(
   session: DaemonSession,
@@ -68,8 +69,10 @@ export async function fileToWrite(
   now: number,
 ): Promise<DatedEntry | undefined> {
   const existing = await existingFile(session, path);
-  if (allowsWriting(conditions, existing && validatorsOf(existing, now))) return existing;
-  throw httpError("ERR_PRECONDITION_FAILED");
+  const isMet = allowsWriting(conditions, existing && validatorsOf(existing, now));
+  if (!isMet) throw httpError("ERR_PRECONDITION_FAILED");
+  if (existing !== undefined && !isWritable(existing)) throw httpError("ERR_ACCESS_REFUSED", "not writable");
+  return existing;
 }
 
 function isMissed(headers: HeaderList, file: Validators): boolean {

@@ -261,11 +261,12 @@ async function copyOrMove(dav: DavCall): Promise<HttpResponse> {
   return emptyResponse({ status: existed ? 204 : 201 });
 }
 
-/** Checks the conditions of a request that deletes, moves or copies its target. @throws {ERR_PRECONDITION_FAILED} */
+/** Checks the conditions of a request that deletes, moves or copies its target. @throws {ERR_PRECONDITION_FAILED | ERR_NOT_FOUND} */
 async function requireVersion(dav: DavCall): Promise<void> {
-  const { call: { request: { headers } }, target: { path }, parts } = dav;
-  if (!CONDITIONS.some((name) => headers.has(name))) return;
+  const { call: { request: { headers } }, target: { path, wantsDirectory }, parts } = dav;
+  if (!wantsDirectory && !CONDITIONS.some((name) => headers.has(name))) return;
   const entry = await entryAt(dav, path);
+  if (wantsDirectory && entry?.kind === "file") throw nothingThere("a file, named as a directory");
   const validators = entry?.kind === "file" ? davValidators(entry, parts.clock()) : undefined;
   if (!allowsWriting(headers, validators)) throw httpError("ERR_PRECONDITION_FAILED");
 }

@@ -52,7 +52,8 @@ export async function checkedPath(
   }, signal);
   const entry = await session.entry(wanted);
   if (entry.kind === "special") throw invalidPath("it is neither a file nor a directory");
-  if (entry.kind === "file" && wanted.endsWith("/")) throw invalidPath("it is not a directory");
+  const asDirectory = access === "DROP" || wanted.endsWith("/");
+  if (entry.kind === "file" && asDirectory) throw invalidPath("it is not a directory");
   const path = entry.kind === "directory" && !wanted.endsWith("/") ? `${wanted}/` : wanted;
   if (!withinLimits(account, path)) throw notPermitted("You have no access to this path");
   if (!isReadable(entry)) throw notPermitted("You have no read access to this path");

@@ -1,6 +1,6 @@
 import { formatScrypt, hashWithScrypt } from "../../authentication/password/stored_hash.ts";
 import type { Secret } from "../../model/secret.ts";
-import { invalidPath, withoutSlash } from "../../model/absolute_path.ts";
+import { withoutSlash } from "../../model/absolute_path.ts";
 import { LAST_SECOND } from "../../model/clock.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { groupOf, type Share } from "../../sharing/share.ts";
@@ -32,33 +32,28 @@ export async function createShare(call: Call, parts: SharingParts): Promise<Http
 export async function makeShare(call: Call, body: unknown, parts: SharingParts): Promise<Share | undefined> {
   const server = sharedServer(call, parts);
   const fields = parseShareFields(body);
-  if (fields.access === "NONE") {
+  const { access, target } = fields;
+  if (access === "NONE") {
     await removeShares(call, server, fields, parts);
     return undefined;
   }
-  checkWritePolicy(fields.access, parts);
+  checkWritePolicy(access, parts);
   const account = shareAccount(call, server.name, fields.group);
   const sources = tokenSources(call, fields.sources);
-  const path = await checkedPath(fields.path, {
-    account,
-    access: fields.access,
-    server,
-    signal: call.signal,
-  });
-  await checkGroup(call, groupOf(fields.target), { account, server });
-  if (fields.access === "DROP" && !path.endsWith("/")) throw invalidPath("uploads need a directory");
-  checkTokenShare(call, { path, access: fields.access, sources });
-  for (const share of await replaced(call, server, { paths: [path], target: fields.target }, parts)) {
+  const path = await checkedPath(fields.path, { account, access, server, signal: call.signal });
+  await checkGroup(call, groupOf(target), { account, server });
+  checkTokenShare(call, { path, access, sources });
+  for (const share of await replaced(call, server, { paths: [path], target }, parts)) {
     if (accountOfShare(call, share) === undefined) throw accountLost(share);
   }
   const share = await parts.store.put(server.name, {
     path,
     owner: nameOnServer(call, server.name),
-    target: fields.target,
+    target,
     targetName: fields.targetName,
     uid: account.uid,
     gid: account.groups,
-    access: fields.access,
+    access,
     expires: endOfLife(fields.lifetime, parts),
     oneTime: fields.oneTime,
     usesLeft: fields.maxUses,
@@ -66,7 +61,7 @@ export async function makeShare(call: Call, body: unknown, parts: SharingParts):
     note: fields.note,
     password: await passwordHash(call, fields.password, parts),
     quota: fields.quota,
-    mail: fields.notify ? mailFor(call, server.name, fields.access, parts) : undefined,
+    mail: fields.notify ? mailFor(call, server.name, access, parts) : undefined,
     made: await makingOf(call, { path, account, server }, parts),
   }, parts.maxPerUser);
   call.audit({ server: server.name, owner: share.owner, target: share.target, path, access: share.access });

@@ -155,7 +155,8 @@ function sharedRoutes(sharing: SharingParts): Route[] {
 /** Forms for the password of a link, and for uploads. */
 function linkRoutes(sharing: SharingParts, hasSignIn: boolean): Route[] {
   const form: Route["answer"] = async (call) => (await uploadPages()).uploadByForm(call, sharing);
-  const drop = { permission: "PUT", linkPassword: true, consumes: FILES_TYPE } as const;
+  const failed = linkPasswordPage;
+  const drop = { permission: "PUT", linkPassword: true, consumes: FILES_TYPE, failed } as const;
   return table(
     { service: "access", audit: "share" },
     ["POST", "/link/:server/:id", async (call) => (await linkPages()).openLinkByForm(call, sharing), {

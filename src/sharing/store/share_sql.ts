@@ -71,6 +71,8 @@ export const SQL = {
   terms:
     `UPDATE share SET path = :path, access = :access, one_time = :oneTime, uses_left = :usesLeft, expires = :expires,
        sources = :sources, renewals = renewals + 1, note = :note, password = :password, upload_only = :uploadOnly,
+       received_files = CASE WHEN upload_only < :uploadOnly THEN 0 ELSE received_files END,
+       received_bytes = CASE WHEN upload_only < :uploadOnly THEN 0 ELSE received_bytes END,
        quota_files = :quotaFiles, quota_bytes = :quotaBytes, mail = :mail, target_name = :targetName, ${MADE},
        mapped_account = CASE WHEN uid = :uid AND gid IS NOT DISTINCT FROM :gid THEN :mappedGroup ELSE coalesce(mapped_account, 0) END
      WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) AND uses_left IS DISTINCT FROM 0 RETURNING *`,

@@ -51,6 +51,12 @@ export class UploadStore {
     });
   }
 
+  /** Reports whether an upload has its final name. */
+  async isKept(id: UploadId): Promise<boolean> {
+    const found = await this.database.read(() => first("uploadOf", keyOf(id))).catch(refused);
+    return found !== undefined && number(found, "kept") === 1;
+  }
+
   /** Acquires a due upload; undefined if that changed. */
   holdDue(id: UploadId, holder: string): Promise<Upload | undefined> {
     return this.#change(function* () {

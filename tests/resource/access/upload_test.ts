@@ -134,3 +134,59 @@ Deno.test("upload() gives up its turn at a path with its client, and whoever wai
   end();
   (await next)();
 });
+
+/** What the pages call an access level (`accessLevels` in the texts) is what it permits. */
+for (
+  const [access, expected] of [
+    ["READ", { read: 200, add: 403, replace: 403, form: 403, remove: 405 }],
+    ["WRITE", { read: 200, add: 201, replace: 200, form: 403, remove: 405 }],
+    ["MODIFY", { read: 200, add: 201, replace: 200, form: 201, remove: 405 }],
+    ["DROP", { read: 403, add: 201, replace: 201, form: 403, remove: 405 }], // gets another name
+  ] as const
+) {
+  Deno.test(`a share with ${access} lets others read, add and replace as far as its name says, and delete nothing`, async () => {
+    await using site = await SharingSite.open();
+    const id = await site.share("d/", { access });
+    const status = async (method: string, name: string, body?: string) => {
+      const headers: Record<string, string> = body === undefined
+        ? {}
+        : { "Content-Length": `${body.length}` };
+      const response = await site.ask("anonymous", method, `access/HPC/${id}/${name}`, { body, headers });
+      await response.body?.cancel();
+      return response.status;
+    };
+    const form = new FormData();
+    form.append("files", new Blob(["x"]), "ten.txt");
+    const byForm = () => site.bring("anonymous", id, form, "replace");
+    assert.deepEqual({
+      read: await status("GET", "ten.txt"),
+      add: await status("PUT", "new", "x"),
+      replace: await status("PUT", "ten.txt", "x"),
+      form: await byForm().then(() => 201, ({ status }) => status),
+      remove: await status("DELETE", "ten.txt"),
+    }, expected);
+  });
+}
+
+Deno.test("upload() refuses a file that is not writable before anything comes, with a key or without", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/", { access: "WRITE" });
+  const entry = "size=10;modify=20260304050607;type=file;perm=r;UNIX.mode=100444; ten.txt";
+  site.site.daemon.sessionFaults.always = {
+    kind: "reply",
+    to: "MLST",
+    reply: `250- Listing\n ${entry}\n250 End`,
+  };
+  for (const query of ["", "?upload=0123456789abcdefghij"]) {
+    const put = (headers: Record<string, string>) =>
+      site.ask("anonymous", "PUT", `access/HPC/${id}/ten.txt${query}`, { body: "x", headers });
+    const refused = await put({ "Content-Length": "1" });
+    assert.deepEqual([refused.status, (await refused.json()).code], [403, "ERR_ACCESS_REFUSED"], query);
+    const taken = await put({ "Content-Length": "1", "If-None-Match": "*" });
+    assert.deepEqual([taken.status, (await taken.json()).code], [412, "ERR_PRECONDITION_FAILED"], query);
+  }
+  assert.deepEqual(Array.from(Deno.readDirSync(`${site.root}/d`), ({ name }) => name).sort(), [
+    "sub",
+    "ten.txt",
+  ]);
+});

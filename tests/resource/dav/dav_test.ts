@@ -249,3 +249,13 @@ Deno.test("WebDAV deletes, moves and copies the version that the request names",
   assert.equal(await dav.told("COPY", "d/ten.txt", { headers: { Destination, "If-Match": etag } }), "201");
   assert.equal(await dav.told("DELETE", "d/ten.txt", { headers: { "If-Match": etag } }), "204");
 });
+
+Deno.test("WebDAV finds no file under the address of a directory, to delete, move or copy it either", async () => {
+  await using dav = await DavSite.open();
+  const headers = { Destination: `/dav/HPC${dav.root}/d/moved` };
+  for (const method of ["GET", "DELETE", "MOVE", "COPY"]) {
+    assert.equal(await dav.told(method, "d/ten.txt/", { headers }), "404 ERR_NOT_FOUND", method);
+  }
+  assert.equal(await Deno.readTextFile(`${dav.root}/d/ten.txt`), "0123456789");
+  assert.equal(await dav.told("DELETE", "d/sub/"), "204");
+});

@@ -74,3 +74,14 @@ Deno.test("no form brings what may not be written, leads elsewhere, or comes fro
   }
   assert.deepEqual([names("d"), names("d/sub")], before);
 });
+
+Deno.test("a form that fails in the middle tells what arrived before, and why it failed", async () => {
+  const id = await sharing.share("d/", { access: "WRITE" });
+  const page = await send(`${id}/sub/`, [["early", "1"], ["my.key", "2"], ["late", "3"]]);
+  assert.equal(page.status, 404, page.text);
+  assert.match(
+    page.text,
+    /1 file was uploaded[^]*<bdi>sub\/early<[^]*role="alert">The others failed: The file or directory was not found</,
+  );
+  assert.deepEqual(names("d/sub").filter((name) => /early|late|key/.test(name)), ["early"]);
+});

@@ -2,7 +2,7 @@ import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import { find, openFiles, removeTree, type Replacement, sizeOf } from "../../../files/files.ts";
 import type { Logger } from "../../../logging/logger.ts";
 import { parentOf } from "../../../model/absolute_path.ts";
-import { httpError } from "../../../model/http_error.ts";
+import { httpError, isHttpError } from "../../../model/http_error.ts";
 import { mediatedScope } from "../../../files/session_scope.ts";
 import { ofAccount, type Upload } from "../../../sharing/store/upload_store.ts";
 import type { SharingParts } from "../../share/sharing_parts.ts";
@@ -88,17 +88,18 @@ export async function deleteDue(parts: DeletingParts, log: Logger): Promise<void
   for (;;) {
     const due = await store.due();
     let handled = 0;
-    for (const { server, share, key, uid } of due) {
+    for (const idle of due) {
       const holder = crypto.randomUUID();
       try {
-        const upload = await store.holdDue({ server, share, key }, holder);
+        const upload = await store.holdDue(idle, holder);
         if (upload === undefined) continue;
         handled++;
         await deletePart(upload, parts);
       } catch (error) {
-        log.warn("unfinished upload not deleted", { server, uid, error });
-        // It is due again in a day: those that come behind it must not wait for it.
-        await store.leave({ server, share, key }, holder).catch(() => {});
+        log.warn("unfinished upload not deleted", { server: idle.server, uid: idle.uid, error });
+        // It is due again in a day: those that come behind it must not wait for it. Some trees can never be deleted.
+        const isHopeless = isHttpError(error, "ERR_NOT_EMPTY");
+        await (isHopeless ? store.forget(idle) : store.leave(idle, holder)).catch(() => {});
       }
     }
     if (handled === 0) return;

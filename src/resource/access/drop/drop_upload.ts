@@ -53,9 +53,9 @@ function placeOf(call: Call, opened: OpenedShare, parts: SharingParts): UploadPl
 /**
  * Stores the files of a form one after the other; an error ends it and keeps the earlier files. Files are replaced only with
  * `replace` in the query and access `MODIFY`. Signed-in browsers send the form token before the first file.
- * @returns Final names. @throws {ERR_NOT_PERMITTED | ERR_PAGE_OUTDATED} And as {@link storeFile}.
+ * @yields Final names. @throws {ERR_NOT_PERMITTED | ERR_PAGE_OUTDATED} And as {@link storeFile}.
  */
-export async function dropForm(call: Call, parts: SharingParts): Promise<readonly string[]> {
+export async function* dropForm(call: Call, parts: SharingParts): AsyncGenerator<string, void> {
   const opened = await openedShare(call, ({ access }) => access === "DROP" ? "DROP" : "WRITE", parts);
   const { headers, body } = call.request;
   const { share } = opened;
@@ -64,19 +64,14 @@ export async function dropForm(call: Call, parts: SharingParts): Promise<readonl
   if (!isDirectory(share)) throw invalidRequest("Files can only be uploaded into a directory");
   const below = `${withoutSlash(opened.path)}/`.slice(share.path.length);
   const naming = replaces ? { conditions: new HeaderList() } : "free";
-  const length = Number(headers.get("Content-Length") ?? NaN);
-  const range = { kind: "whole", length: undefined, most: length >= 0 ? length : undefined } as const;
   const place = placeOf(call, opened, parts);
-  const names: string[] = [];
-  for await (const file of formFiles(headers.get("Content-Type") ?? "", body)) {
-    if (call.signIn !== undefined) {
-      checkShownToken(file.fields.get(FORM_TOKEN), call.signIn.formToken);
-    }
+  for await (const file of formFiles(headers, body)) {
+    if (call.signIn) checkShownToken(file.fields.get(FORM_TOKEN), call.signIn.formToken);
     const name = droppedName(`${below}${file.name}`);
+    const range = { kind: "whole", length: undefined, most: file.left } as const;
     const result = await storeFile(call, place, { name, range, body: file.body, naming }, parts);
-    if ("name" in result) names.push(result.name);
+    if ("name" in result) yield result.name;
   }
-  return names;
 }
 
 /** Returns the key that a client chose for an upload. @throws {ERR_INVALID_REQUEST} */

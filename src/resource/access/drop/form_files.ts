@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { Body } from "../../../model/http_message.ts";
+import type { Body, HeaderList } from "../../../model/http_message.ts";
 import { invalidRequest } from "../../../model/http_error.ts";
 
 /** Includes empty fields. */
@@ -16,18 +16,19 @@ interface FormFile {
   readonly name: string; // as the browser names it, with directories if a directory was chosen
   readonly body: ReadableStream<Uint8Array>; // must be consumed before the next file
   readonly fields: ReadonlyMap<string, string>; // text of the preceding fields; the last of equal names
+  readonly left: number | undefined; // bytes that can still come, if the length of the form is known
 }
 
 /** Yields the files of a `multipart/form-data` body (RFC 7578) as they arrive. @throws {ERR_INVALID_REQUEST} */
-export async function* formFiles(contentType: string, body: Body): AsyncGenerator<FormFile, void> {
-  const reader = new PartReader(body, boundaryOf(contentType));
+export async function* formFiles(headers: HeaderList, body: Body): AsyncGenerator<FormFile, void> {
+  const reader = new PartReader(headers, body);
   try {
     await reader.textUpTo("the first part");
     const fields = new Map<string, string>();
     for (let parts = 0; await reader.hasNext(); parts++) {
       if (parts === MOST_PARTS) throw invalidRequest(`Expected at most ${MOST_PARTS} files`);
       const { field, file } = namesIn(await reader.head());
-      if (file !== undefined && file !== "") yield { name: file, body: reader.body(), fields };
+      if (file) yield { name: file, body: reader.body(), fields, left: reader.left };
       else {
         const text = await reader.textUpTo("the end of a field");
         if (fields.size < MOST_FIELDS && file === undefined && field !== undefined) fields.set(field, text);
@@ -58,13 +59,20 @@ function namesIn(head: string): { readonly field: string | undefined; readonly f
 class PartReader {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   readonly #delimiter: Buffer;
+  #ahead: number; // unread bytes, if known
   /** Unconsumed input; begins with a line end so that the first boundary needs no special case. */
   #rest: Buffer = Buffer.from("\r\n");
 
-  constructor(body: Body, boundary: string) {
-    if (body instanceof Uint8Array) this.#rest = Buffer.concat([this.#rest, body]);
-    else this.#reader = body?.getReader();
-    this.#delimiter = Buffer.from(`\r\n--${boundary}`);
+  constructor(headers: HeaderList, body: Body) {
+    this.#delimiter = Buffer.from(`\r\n--${boundaryOf(headers.get("Content-Type") ?? "")}`);
+    this.#ahead = Number(headers.get("Content-Length") ?? NaN);
+    this.#reader = (body instanceof Uint8Array ? new Blob([body]).stream() : body)?.getReader();
+  }
+
+  /** Unconsumed bytes without the last delimiter and its line end. */
+  get left(): number | undefined {
+    const left = this.#ahead + this.#rest.length - this.#delimiter.length - 4;
+    return left >= 0 ? left : undefined;
   }
 
   async hasNext(): Promise<boolean> {
@@ -135,6 +143,7 @@ class PartReader {
   async #more(): Promise<void> {
     const { value, done } = await this.#reader?.read() ?? { value: undefined, done: true };
     if (done || value === undefined) throw invalidRequest("The form ends in the middle");
+    this.#ahead -= value.length;
     this.#rest = this.#rest.length === 0 ? Buffer.from(value) : Buffer.concat([this.#rest, value]);
   }
 }

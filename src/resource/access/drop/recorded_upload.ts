@@ -110,9 +110,7 @@ export async function storeFile(
 ): Promise<UploadedFile | { readonly received: number }> {
   const { server, id: share } = place;
   const { key } = brought;
-  // Readers of the directory see the digest; to go on with an upload takes the key.
-  const secret = `${server}/${share}/${key ?? crypto.randomUUID()}`;
-  const id = { server, share, key: createHash("sha256").update(secret).digest("hex").slice(0, 32) };
+  const id = uploadId({ server, share, key: key ?? crypto.randomUUID() });
   const { unfinished } = parts.uploads;
   try {
     return await unfinished.alone(id, key === undefined, (held) => store(held, place, brought, parts));
@@ -121,6 +119,12 @@ export async function storeFile(
     if (kept !== undefined) return kept;
     throw error;
   }
+}
+
+/** Returns the recorded id: readers of the directory see its digest; to go on with an upload takes the key. */
+export function uploadId({ server, share, key }: UploadId): UploadId {
+  const digest = createHash("sha256").update(`${server}/${share}/${key}`).digest("hex");
+  return { server, share, key: digest.slice(0, 32) };
 }
 
 /** Deletes an upload that cannot be resumed; if that fails, it expires later. @returns The file, if it was already renamed. */
@@ -195,7 +199,9 @@ async function begin(
   const { directory } = await deepestDirectory(session, place, name);
   const end = `.${held.id.key}.part`;
   // Daemons set no mode of a name with blanks.
-  const part = `${directory}${endOfName(nameOf(name), LONGEST_NAME - end.length).replaceAll(" ", "_")}${end}`;
+  const shown = endOfName(nameOf(name), LONGEST_NAME - end.length).replaceAll(" ", "_");
+  const [plain, alike] = [`${directory}${shown}${end}`, `${directory}part-${held.id.key}-${shown}`];
+  const part = place.reaches(plain) ? plain : alike; // with the suffix that limits may want
   const { uid, gid } = place;
   const planned = { ...held.id, uid, gid, part, name, total, files: 1, bytes: reserved ?? 0, kept: false };
   held.upload = await unfinished.store.begin(planned, held.holder);
@@ -262,7 +268,7 @@ async function write(
   const first = range.kind === "piece" ? range.first : 0;
   const most = range.kind === "piece"
     ? range.length
-    : total ?? (place.quota?.bytes === undefined ? Infinity : bytes);
+    : total ?? (place.quota?.bytes === undefined ? Infinity : bytes + 2); // a form may end without line end
   let sent = 0;
   await session.upload(part, body, { first, length: range.length, most, progress: (bytes) => sent = bytes });
   return first + sent;

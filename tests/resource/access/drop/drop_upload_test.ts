@@ -190,6 +190,32 @@ Deno.test("a file comes in pieces, and what was interrupted goes on where it end
   assert.deepEqual([received, uses.length], [{ files: 1, bytes: 10 }, 1], "to ask again is no further use");
 });
 
+Deno.test("whoever has not heard that the last upload arrived is told so, and nobody brings another one", async () => {
+  await using at = await drop({ onetime: true });
+  assert.deepEqual(await at.put("f", { body: "0123", range: "0-3/4", key: KEY }), [201, { name: "f" }]);
+  for (const sent of [{ range: "*/4", length: 0 }, { range: "0-3/4", body: "0123" }]) {
+    assert.deepEqual(await at.put("f", { ...sent, key: KEY }), [201, { name: "f" }]);
+    const other = await at.put("f", { ...sent, key: KEY.replace("0", "x") });
+    assert.deepEqual([other[0], other[1].code], [404, "ERR_SHARE_NOT_FOUND"]);
+  }
+  assert.equal((await at.put("g", { body: "x" }))[0], 404);
+  assert.deepEqual(at.names(), ["f", "sub", "ten.txt"]);
+});
+
+Deno.test("files with a suffix that the owner's limits want have it before they are whole, too", async () => {
+  await using at = await drop();
+  for (const limits of [{ includes: "*.dat:*/" }, { excludes: "*.part" }]) {
+    at.site.limits = limits;
+    const name = `${Object.keys(limits)}.dat`;
+    const key = `${KEY}${Object.keys(limits)}`;
+    assert.deepEqual(await at.put(name, { body: "01", range: "0-1/4", key }), [202, { received: 2 }]);
+    assert.match(at.names().join(), new RegExp(`part-[0-9a-f]{32}-${name}`));
+    assert.deepEqual(await at.put(name, { body: "23", range: "2-3/4", key }), [201, { name }]);
+    assert.equal(await Deno.readTextFile(`${at.site.root}/d/${name}`), "0123");
+    assert.deepEqual(await at.put(name, { body: "x" }), [201, { name: name.replace(".", " (2).") }]);
+  }
+});
+
 Deno.test("an upload goes on with the length it began with, and its key is long enough not to be guessed", async () => {
   await using at = await drop();
   assert.deepEqual(await at.put("f", { body: "0123", range: "0-3/10", key: KEY }), [202, { received: 4 }]);
@@ -241,6 +267,16 @@ Deno.test("a share for uploads takes so many files and bytes and no more, howeve
   assert.equal((await at.put("small", { body: "12345" }))[0], 201);
   assert.equal((await at.put("none", { body: "" }))[0], 507, "three files");
   assert.deepEqual((await at.shared()).received, { files: 3, bytes: 25 });
+});
+
+Deno.test("a share that becomes one for uploads counts what arrives from then on", async () => {
+  await using at = await drop({ access: "WRITE" });
+  assert.equal((await at.put("a", { body: "0123456789", key: KEY }))[0], 201);
+  assert.equal(await at.site.share("d/", { access: "DROP", maxFiles: 1 }), at.id);
+  assert.equal((await at.put("b", { body: "123" }))[0], 201);
+  assert.deepEqual((await at.shared()).received, { files: 1, bytes: 3 });
+  assert.equal(await at.site.share("d/", { access: "DROP", maxFiles: 1 }), at.id);
+  assert.equal((await at.put("c", { body: "" }))[0], 507, "new terms of the same access take nothing away");
 });
 
 Deno.test("room for bytes is taken before they come: what does not say its length does not come", async () => {
@@ -336,6 +372,11 @@ Deno.test("a file cannot be shared for uploads, quotas are for them, and writing
   assert.equal(await make({ maxFiles: 0 }), 400);
   assert.equal(await make({ note: "a\nb" }), 400);
   assert.equal(await make({ note: "n".repeat(501) }), 400);
+  const moved = await at.site.ask("alice", "PUT", `share/HPC/${at.id}`, {
+    body: { path: `${at.site.root}/d/ten.txt` },
+  });
+  assert.equal(moved.status, 400);
+  await moved.text();
   at.site.parts = { ...at.site.parts, allowWriteAccess: false };
   assert.equal(await make({}), 403);
   assert.equal((await at.put("a", { body: "x" }))[0], 403);
@@ -381,6 +422,23 @@ Deno.test("files of a form are brought one after the other, under free names", a
   const id = await site.share("d/sub/", { access: "DROP" });
   assert.deepEqual(await site.bring("anonymous", id, formOf("a", "b", "a")), ["a", "b", "a (2)"]);
   assert.equal(await Deno.readTextFile(`${site.root}/d/sub/a (2)`), "x");
+});
+
+Deno.test("a file of a form takes the room that it needs, not that of the whole form", async () => {
+  for (const end of ["", "\r\n"]) {
+    await using at = await drop({ maxFiles: 5, maxBytes: 2000 });
+    const send = async (...lengths: readonly number[]) => {
+      const parts = lengths.map((length, i) =>
+        `--x\r\nContent-Disposition: form-data; name="f"; filename="${i}"\r\n\r\n${"x".repeat(length)}\r\n`
+      );
+      const body = `${parts.join("")}--x--${end}`;
+      return await at.site.bringText("anonymous", at.id, body, "multipart/form-data; boundary=x");
+    };
+    assert.deepEqual(await send(600, 900), ["0", "1"]);
+    await assert.rejects(send(501), { code: "ERR_QUOTA_USED" });
+    assert.deepEqual(await send(500), ["0 (2)"]);
+    assert.deepEqual((await at.shared()).received, { files: 3, bytes: 2000 });
+  }
 });
 
 Deno.test("files of a form do not come where the owner may not reach; those before are kept", async () => {

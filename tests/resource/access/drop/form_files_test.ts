@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { HeaderList } from "../../../../src/model/http_message.ts";
 import { formFiles } from "../../../../src/resource/access/drop/form_files.ts";
 
 const BOUNDARY = "----FormBoundary7";
@@ -54,7 +55,7 @@ async function read(
   type = TYPE,
 ): Promise<Part[]> {
   const found: Part[] = [];
-  for await (const file of formFiles(type, body)) {
+  for await (const file of formFiles(HeaderList.of({ "Content-Type": type }), body)) {
     found.push({ name: file.name, bytes: join(await Array.fromAsync(file.body)) });
   }
   return found;
@@ -116,7 +117,10 @@ Deno.test("formFiles() tells the text of the few fields before a file, and takes
   const told = async (parts: readonly string[]) => {
     const found: [string, Record<string, string>][] = [];
     for await (
-      const { name, body, fields } of formFiles(TYPE, text(`${parts.join("")}--${BOUNDARY}--\r\n`))
+      const { name, body, fields } of formFiles(
+        HeaderList.of({ "Content-Type": TYPE }),
+        text(`${parts.join("")}--${BOUNDARY}--\r\n`),
+      )
     ) {
       found.push([name, Object.fromEntries(fields)]);
       await Array.fromAsync(body);
@@ -200,7 +204,7 @@ Deno.test("formFiles() takes no more of a form that its reader leaves, and is ov
       return known.promise;
     },
   }, { highWaterMark: 0 });
-  const files = formFiles(TYPE, body);
+  const files = formFiles(HeaderList.of({ "Content-Type": TYPE }), body);
   assert.equal((await files.next()).value?.name, "a");
   let left = false;
   const leaving = files.return().then(() => left = true);
