@@ -2,7 +2,7 @@
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
-import { ALICE, runService } from "../system/running_service.ts";
+import { ALICE, runServiceHere } from "../system/running_service.ts";
 import { authenticatorProperties, userToken } from "../system/every_method.ts";
 
 const PIPES = Array.from({ length: 4 }, (_, i) => `mallory${i}`);
@@ -11,7 +11,7 @@ const KEYS = ".ssh/authorized_keys";
 Deno.test("key files that nobody can read to their end keep nobody from sessions, and no other user's keys away", async () => {
   const account = (name: string, uid: number, keys: string | null) =>
     [name, { uid, home: `/home/${name}`, groups: ["users"], keyFiles: { [KEYS]: keys } }] as const;
-  await using system = await runService({
+  await using system = await runServiceHere({
     servers: {
       HPC: [{
         maxSessions: 1000,

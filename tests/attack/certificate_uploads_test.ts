@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { certificateLine } from "../authentication/ssh_key/certificate/certificates.ts";
 import { authenticatorProperties, userToken } from "../system/every_method.ts";
-import { runService } from "../system/running_service.ts";
+import { runServiceHere } from "../system/running_service.ts";
 
-const system = await runService({
+const system = await runServiceHere({
   properties: {
     "container.security.rest.authentication.order": "SSHKEY",
     "persistence.directory": "{folder}",

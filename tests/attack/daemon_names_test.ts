@@ -1,7 +1,7 @@
 /** Two hosts have an account `dora` each, of two people. Both sign in by keys of their hosts, and get the same name. */
 import assert from "node:assert/strict";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
-import { ALICE, MAP, runService } from "../system/running_service.ts";
+import { ALICE, MAP, runServiceHere } from "../system/running_service.ts";
 import { authenticatorProperties, userToken } from "../system/every_method.ts";
 
 const EVERYBODY = "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN";
@@ -18,7 +18,7 @@ const account = (uid: number, key: string) => ({
 });
 const alice = { uid: 1000, home: data, groups: ["users", "hpc"] };
 const boss = account(1002, "user_ed25519");
-const system = await runService({
+const system = await runServiceHere({
   servers: {
     HPC: [{ users: { alice, boss, dora: account(1001, "user_rsa2048") }, maxSessions: 1000 }],
     TWO: [{ users: { alice, boss, dora: account(2001, "other_ed25519") }, maxSessions: 1000 }],

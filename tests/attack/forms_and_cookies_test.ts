@@ -1,7 +1,7 @@
 /** Cookies and forms as no browser of ours sends them: nobody is let in, nothing is done, and nothing breaks. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS, runService } from "../system/running_service.ts";
+import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS, runServiceHere } from "../system/running_service.ts";
 import { formToken, OWN_PAGE, Visitor } from "../system/visitor.ts";
 
 const BOSS = ["boss", "administers-9917"] as const;
@@ -10,7 +10,7 @@ const SESSION = "__Host-authserver-sign-in";
 const FORM = { ...OWN_PAGE, "Content-Type": "application/x-www-form-urlencoded" };
 const FIELDS = { name: "made by an attack", hours: "1", activity: "read", server: "", path: "" };
 
-const system = await runService({
+const system = await runServiceHere({
   passwords: PASSWORDS + passwordLine(BOSS, BOSS_DN),
   map: JSON.stringify({ ...MAP, [BOSS_DN]: { role: ["user", "admin"], xlogin: "alice" } }),
   properties: { "persistence.directory": "{folder}/data" },

@@ -6,7 +6,7 @@ import { ALICE } from "../system/running_service.ts";
 import { SharingSystem } from "../system/sharing/sharing_system.ts";
 import { formToken, Visitor } from "../system/visitor.ts";
 
-const sharing = await SharingSystem.open();
+const sharing = await SharingSystem.openHere();
 const { system, data } = sharing;
 Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
 

@@ -8,7 +8,7 @@ import { SharingSystem } from "../system/sharing/sharing_system.ts";
 
 for (const combiningPolicy of ["MERGE", "MERGE_LAST_OVERRIDES"]) {
   Deno.test(`a share of an account or group that its owner has lost is pointed at no other path (${combiningPolicy})`, async () => {
-    await using sharing = await SharingSystem.open({
+    await using sharing = await SharingSystem.openHere({
       properties: { "container.security.attributes.combiningPolicy": combiningPolicy },
     });
     const { system, data } = sharing;
@@ -41,7 +41,7 @@ Deno.test("a share of somebody whom a provider names ends with the account or gr
   await using provider = await startOidcProvider(
     authority.issue({ subject: "CN=idp", names: ["localhost"] }),
   );
-  await using sharing = await SharingSystem.open({
+  await using sharing = await SharingSystem.openHere({
     authority,
     daemon: {
       users: {

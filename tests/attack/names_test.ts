@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { startOidcProvider } from "../identity_provider/oidc_provider.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { authenticatorProperties } from "../system/every_method.ts";
-import { runService } from "../system/running_service.ts";
+import { runServiceHere } from "../system/running_service.ts";
 
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const oidc = await startOidcProvider(authority.issue({ subject: "CN=idp", names: ["localhost"] }));
 const NAME = "kim@boss.x";
-const system = await runService({
+const system = await runServiceHere({
   authority,
   map: JSON.stringify({
     [`UID=${NAME}`]: { role: "user", xlogin: "alice" },

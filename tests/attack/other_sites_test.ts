@@ -1,9 +1,9 @@
 /** Requests that a page of another site has a browser send, with the credentials that the browser has for this one. */
 import assert from "node:assert/strict";
-import { ALICE, runService } from "../system/running_service.ts";
+import { ALICE, runServiceHere } from "../system/running_service.ts";
 
 const SHARING = { "share.servers": "HPC", "persistence.directory": "{folder}/data" };
-const system = await runService({ properties: SHARING });
+const system = await runServiceHere({ properties: SHARING });
 Deno.test.afterAll(() => system[Symbol.asyncDispose]());
 
 /** What forms can send, and scripts without asking first (Fetch standard, 2.2.2), and what only looks like JSON. */
@@ -43,7 +43,7 @@ for (const method of ["PUT", "DELETE", "POST"]) {
 }
 
 Deno.test("where other sites are allowed, browsers are not told to send along what they have", async () => {
-  await using open = await runService({ properties: { "container.httpServer.enableCORS": "true" } });
+  await using open = await runServiceHere({ properties: { "container.httpServer.enableCORS": "true" } });
   for (const method of ["GET", "OPTIONS"]) {
     const headers = { Origin, "Access-Control-Request-Method": "GET" };
     const reply = await open.ask("/rest/auth", { method, headers });

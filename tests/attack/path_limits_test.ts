@@ -1,7 +1,7 @@
 /** Users whose paths are limited choose where their sessions begin; patterns that do not begin with a slash move along. */
 import assert from "node:assert/strict";
 import { SessionClient } from "../daemon_simulator/session_client.ts";
-import { passwordLine, runService } from "../system/running_service.ts";
+import { passwordLine, runServiceHere } from "../system/running_service.ts";
 
 /** Attributes that do not hold wherever a session begins. */
 const RELATIVE: Readonly<Record<string, string>>[] = [
@@ -21,7 +21,7 @@ const EMPTY = [":", " : ", ": "];
 /** A user for each of the limits; the account is the same. */
 const LIMITS = [...RELATIVE, ABSOLUTE, ...NAMES, ...EMPTY.map((list) => ({ "uftpd.HPC.includes": list }))];
 const dnOf = (i: number) => `CN=User ${i},O=Demo,C=EU`;
-const system = await runService({
+const system = await runServiceHere({
   servers: { HPC: [{ maxSessions: 1000 }] },
   properties: { "container.feature.Files.enable": "true", "persistence.directory": "{folder}" },
   passwords: LIMITS.map((_, i) => passwordLine([`user${i}`, "wonder-4711"], dnOf(i))).join(""),

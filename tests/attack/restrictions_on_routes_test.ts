@@ -9,7 +9,7 @@ import { ALICE } from "../system/running_service.ts";
 import { EVERYBODY, SharingSystem } from "../system/sharing/sharing_system.ts";
 import { OWN_PAGE, Visitor } from "../system/visitor.ts";
 
-const sharing = await SharingSystem.open({
+const sharing = await SharingSystem.openHere({
   properties: {
     "container.feature.Files.enable": "true",
     "container.httpServer.wantClientAuthn": "true",

@@ -9,7 +9,7 @@ import {
   MAP,
   passwordLine,
   PASSWORDS,
-  runService,
+  runServiceHere,
   settled,
   STRANGER,
 } from "./running_service.ts";
@@ -20,7 +20,7 @@ const BOSS_DN = "CN=Boss,O=Demo,C=EU";
 /** Whose name is typed as people do who are in a hurry. */
 const SECRET = "hunter2-in-the-wrong-field";
 
-const system = await runService({
+const system = await runServiceHere({
   passwords: PASSWORDS + passwordLine(BOSS, BOSS_DN),
   map: JSON.stringify({ ...MAP, [BOSS_DN]: { role: ["user", "admin"], xlogin: "bob" } }),
   servers: { HPC: [{}], "GROUP": [{}, {}] },
@@ -173,7 +173,7 @@ Deno.test("administrators keep nobody out who is nobody, and not themselves", as
 });
 
 Deno.test("administrators need a login that is good enough for every server", async () => {
-  await using strict = await runService({
+  await using strict = await runServiceHere({
     passwords: passwordLine(BOSS, BOSS_DN),
     map: JSON.stringify({ [BOSS_DN]: { role: "admin", xlogin: "alice" }, [ALICE_DN]: { role: "user" } }),
     servers: { HPC: [{}], SAFE: [{}] },

@@ -11,7 +11,7 @@ import {
   ALICE_DN,
   passwordLine,
   PASSWORDS,
-  runService,
+  runServiceHere,
   type SystemUnderTest,
 } from "./running_service.ts";
 
@@ -93,7 +93,7 @@ const examples: [string, string, unknown][] = [
 ];
 for (const [policy, form, expected] of examples) {
   Deno.test(`${policy} with an ${form} combines as the documented example`, async () => {
-    await using system = await runService({
+    await using system = await runServiceHere({
       authority,
       properties: {
         ...ALICE_KEY,
@@ -132,17 +132,17 @@ Deno.test("an XUUDB that is out of order is 503, unless it may be or another ans
   });
   xuudb.reply = { status: 500, body: "out of order" };
   try {
-    await using strict = await runService(setting({}));
+    await using strict = await runServiceHere(setting({}));
     const reply = await strict.ask("/rest/auth", byKey());
     assert.equal(reply.status, 503);
     assert.equal(reply.json().code, "ERR_ATTRIBUTE_SOURCE");
     assert.match(reply.headers["retry-after"] ?? "", /^\d+$/);
     assert.equal((await strict.ask("/rest/auth")).status, 200, "nobody needs no attributes");
-    await using lenient = await runService(
+    await using lenient = await runServiceHere(
       setting({ "container.security.attributes.XUUDB.optional": "true" }),
     );
     assert.equal((await clientOf(lenient, byKey())).xlogin.UID, "alice");
-    await using first = await runService(
+    await using first = await runServiceHere(
       setting({ "container.security.attributes.combiningPolicy": "FIRST_ACCESSIBLE" }),
     );
     const { role, xlogin } = await clientOf(first, byKey());
@@ -153,7 +153,7 @@ Deno.test("an XUUDB that is out of order is 503, unless it may be or another ans
 });
 
 Deno.test("dynamic attributes decide accounts and groups, and no roles", async () => {
-  await using system = await runService({
+  await using system = await runServiceHere({
     authority,
     properties: {
       "container.security.dynamicAttributes.order": "XUUDB",
@@ -166,7 +166,7 @@ Deno.test("dynamic attributes decide accounts and groups, and no roles", async (
 });
 
 Deno.test("a ban of any source is a ban", async () => {
-  await using system = await runService({
+  await using system = await runServiceHere({
     authority,
     passwords: PASSWORDS + passwordLine(BANNED, "CN=Banned,O=Demo,C=EU"),
     properties: {
@@ -188,7 +188,7 @@ Deno.test("a ban of any source is a ban", async () => {
 const RESERVED = { from: "2020-01-01 00:00", to: "2999-12-31 23:59" };
 
 Deno.test("preferences, groups, both spellings of server attributes and reservations reach the daemon", async () => {
-  await using system = await runService({
+  await using system = await runServiceHere({
     servers: { HPC: [{ maxSessions: 100 }], TWO: [{ maxSessions: 100 }], OLD: [{ maxSessions: 100 }] },
     properties: Object.fromEntries(
       ["HPC", "OLD"].flatMap((name) => [
@@ -279,7 +279,7 @@ Deno.test("preferences, groups, both spellings of server attributes and reservat
 });
 
 Deno.test("a limit that cannot be read, and root, refuse the session", async () => {
-  await using system = await runService({
+  await using system = await runServiceHere({
     servers: { HPC: [{}], TWO: [{}] },
     map: JSON.stringify({
       [ALICE_DN]: { role: "user", xlogin: "alice", "uftpd.HPC.rateLimit": "-5", "uftpd.TWO.xlogin": "root" },
@@ -295,7 +295,7 @@ Deno.test("a limit that cannot be read, and root, refuse the session", async () 
 Deno.test("accounts of a domain get sessions, and are refused where no session may run", async () => {
   const user = "DOM\\alice";
   const home = { uid: 1000, home: "/home/alice", groups: ["DOM\\hpc"] };
-  await using system = await runService({
+  await using system = await runServiceHere({
     servers: { HPC: [{ users: { [user]: home } }], TWO: [{}], ODD: [{}] },
     map: JSON.stringify({
       [ALICE_DN]: {

@@ -5,7 +5,7 @@ import { startOidcProvider } from "../identity_provider/oidc_provider.ts";
 import { createSigner } from "../identity_provider/token_issuer.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { authenticatorProperties } from "./every_method.ts";
-import { runService } from "./running_service.ts";
+import { runServiceHere } from "./running_service.ts";
 
 /** A self-signed certificate as the manual has it made. */
 async function selfSigned(name: string) {
@@ -38,7 +38,7 @@ const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const provider = await startOidcProvider(authority.issue({ subject: "CN=idp", names: ["localhost"] }));
 const signer = createSigner("ES256", "one");
 provider.keys.push(signer.jwk);
-const system = await runService({
+const system = await runServiceHere({
   authority,
   map: JSON.stringify({ [`CN=ann,O=${provider.issuer}`]: { role: "user", xlogin: "alice" } }),
   files: { "conf/clients.pem": listed.certificate },

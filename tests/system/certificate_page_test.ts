@@ -1,7 +1,7 @@
 /** SSH certificates that people show by page, and browsers for which there is no way to sign in. */
 import assert from "node:assert/strict";
 import { certificateLine } from "../authentication/ssh_key/certificate/certificates.ts";
-import { ALICE, runService } from "./running_service.ts";
+import { ALICE, runServiceHere } from "./running_service.ts";
 import { authenticatorProperties } from "./every_method.ts";
 import { formToken, Visitor } from "./visitor.ts";
 
@@ -12,7 +12,7 @@ const keys = authenticatorProperties("SSHKEY", {
 });
 
 Deno.test("a certificate is shown by page as by curl, from a page of ours alone", async () => {
-  await using system = await runService({
+  await using system = await runServiceHere({
     properties: {
       "container.security.rest.authentication.order": "PASSWORD SSHKEY",
       "persistence.directory": "{folder}/data",
@@ -38,7 +38,7 @@ Deno.test("a certificate is shown by page as by curl, from a page of ours alone"
 });
 
 Deno.test("where no method fits browsers, there is no sign-in page and none that needs it", async () => {
-  await using system = await runService({
+  await using system = await runServiceHere({
     properties: {
       "container.security.rest.authentication.order": "SSHKEY",
       "persistence.directory": "{folder}/data",
@@ -58,7 +58,7 @@ Deno.test("where no method fits browsers, there is no sign-in page and none that
 
 Deno.test("people sign in below a path prefix, behind whatever hands the requests on", async () => {
   const front = "https://front.example.org/auth";
-  await using system = await runService({ properties: { "container.externalurl": front } });
+  await using system = await runServiceHere({ properties: { "container.externalurl": front } });
   const one = new Visitor(system);
   const page = await one.get("/login");
   assert.match(page.text, /action="https:\/\/front\.example\.org\/auth\/login"/);

@@ -8,7 +8,7 @@ import { inTime } from "../fixtures/deadline.ts";
 import { createAuthority } from "../pki/authority.ts";
 import type { Reply } from "./ask.ts";
 import { authenticatorProperties } from "./every_method.ts";
-import { ALICE, ALICE_DN, runService, STRANGER } from "./running_service.ts";
+import { ALICE, ALICE_DN, runServiceHere, STRANGER } from "./running_service.ts";
 import { formToken, Visitor } from "./visitor.ts";
 
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
@@ -16,7 +16,7 @@ const provider = await startCodeProvider(authority.issue({ subject: "CN=idp", na
 const CERT_DN = "CN=Carl,O=Demo,C=EU";
 const carl = authority.issue({ subject: CERT_DN });
 const mapped = { role: "user", xlogin: "alice", group: ["hpc"] };
-const system = await runService({
+const system = await runServiceHere({
   authority,
   map: JSON.stringify({ [ALICE_DN]: mapped, [CERT_DN]: mapped, [`CN=ann,O=${provider.issuer}`]: mapped }),
   properties: {

@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
-import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS, runService } from "./running_service.ts";
+import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS, runServiceHere } from "./running_service.ts";
 
 const BOB = ["bob", "builder-99"] as const;
 const BOB_DN = "CN=Bob,O=Demo,C=EU";
 
-const system = await runService({ passwords: PASSWORDS + passwordLine(BOB, BOB_DN) });
+const system = await runServiceHere({ passwords: PASSWORDS + passwordLine(BOB, BOB_DN) });
 Deno.test.afterAll(() => system[Symbol.asyncDispose]());
 
 /** Makes a change and waits for the log to tell that it was noticed; how soon, `watch/watched_file_test.ts` looks at. */

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
 import { LONG } from "../long/results.ts";
-import { ALICE, runService, settled } from "./running_service.ts";
+import { ALICE, runServiceHere, settled } from "./running_service.ts";
 
 const MANY = { maxSessions: 10_000 };
-const system = await runService({
+const system = await runServiceHere({
   servers: {
     HPC: [MANY, MANY],
     DYING: [MANY, MANY],

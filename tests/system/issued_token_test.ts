@@ -7,7 +7,7 @@ import { PREFERENCES_HEADER } from "../../src/service/identify.ts";
 import type { Question } from "./ask.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { userToken } from "./every_method.ts";
-import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS, runService } from "./running_service.ts";
+import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS, runServiceHere } from "./running_service.ts";
 
 const GUEST = ["guest", "visitor-1123"] as const;
 const GUEST_DN = "CN=Guest,O=Demo,C=EU";
@@ -22,7 +22,7 @@ const ACCOUNTS = {
 
 const friend = createAuthority({ subject: "CN=Friend,O=Site-B,C=DE", ca: false });
 const user = { uid: 1001, home: "/home/dora", groups: ["users"] };
-const system = await runService({
+const system = await runServiceHere({
   servers: {
     HPC: [{
       users: {

@@ -7,7 +7,7 @@ import { createSigner } from "../identity_provider/token_issuer.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { LONG } from "../long/results.ts";
 import { authenticatorProperties } from "./every_method.ts";
-import { ALICE_DN, MAP, runService } from "./running_service.ts";
+import { ALICE_DN, MAP, runServiceHere } from "./running_service.ts";
 
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const tls = authority.issue({ subject: "CN=idp", names: ["localhost"] });
@@ -19,7 +19,7 @@ const client = await createDpopClient();
 const CLIENT_NAME = { subject: "CN=Client,O=Demo,C=EU", extendedKeyUsage: ["clientAuth"] } as const;
 const certificate = authority.issue(CLIENT_NAME);
 
-const system = await runService({
+const system = await runServiceHere({
   authority,
   map: JSON.stringify({ ...MAP, [`CN=boss,O=${one.issuer}`]: { role: ["admin", "user"], xlogin: "alice" } }),
   properties: {

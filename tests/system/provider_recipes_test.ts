@@ -8,7 +8,7 @@ import { CLIENT, type OidcProvider, startOidcProvider } from "../identity_provid
 import { createSigner } from "../identity_provider/token_issuer.ts";
 import { basicHeader, startUnityProvider } from "../identity_provider/unity_provider.ts";
 import { createAuthority } from "../pki/authority.ts";
-import { runService, type SystemUnderTest } from "./running_service.ts";
+import { runServiceHere, type SystemUnderTest } from "./running_service.ts";
 
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const tls = authority.issue({ subject: "CN=idp", names: ["localhost"] });
@@ -97,7 +97,7 @@ for (const trial of TRIALS) {
     provider.metadataPath = `${new URL(issuer).pathname.replace(/\/$/, "")}/.well-known/openid-configuration`;
     const { settings: [properties = {}] } = await recipeOf(trial.heading, { [trial.issuer]: issuer });
     const uidAssign = "container.security.rest.authentication.OAUTH.uidAssign";
-    await using system = await runService({
+    await using system = await runServiceHere({
       authority,
       properties: {
         ...properties,
@@ -152,7 +152,7 @@ Deno.test("the recipe for Unity leads from a password to a session", async () =>
     "https://unity.example.org:2443/saml-idp/saml2idp-soap/AuthenticationService": unity.address,
     "=conf/idp-signing.pem": "={folder}/conf/idp-signing.pem",
   });
-  await using system = await runService({
+  await using system = await runServiceHere({
     authority,
     properties: { ...properties, "container.externalurl": url },
     files: { "conf/idp-signing.pem": credential.certificate },
@@ -175,7 +175,7 @@ async function byAddress(which: number, provider: OidcProvider): Promise<SystemU
     "uftp-auth": CLIENT.clientId,
     "${AUTH_CLIENT_SECRET}": CLIENT.clientSecret,
   }, "authentication.md");
-  return await runService({ authority, properties: settings[which] ?? {} });
+  return await runServiceHere({ authority, properties: settings[which] ?? {} });
 }
 
 Deno.test("the recipe for a userinfo endpoint leads from a signed token to a session, and the log says why no opaque one does", async () => {

@@ -5,7 +5,7 @@ import { CODE_CLIENT, startCodeProvider } from "../identity_provider/code_provid
 import { createSigner, type SigningAlgorithm } from "../identity_provider/token_issuer.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { authenticatorProperties } from "./every_method.ts";
-import { runService } from "./running_service.ts";
+import { runServiceHere } from "./running_service.ts";
 import { Visitor } from "./visitor.ts";
 
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
@@ -23,7 +23,7 @@ const ways = await Promise.all(
     return { name, alg, own, provider: await startCodeProvider(tls, known) };
   }),
 );
-const system = await runService({
+const system = await runServiceHere({
   authority,
   properties: {
     "container.security.rest.authentication.order": [...Object.keys(METHODS), "PASSWORD"].join(" "),

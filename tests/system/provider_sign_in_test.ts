@@ -5,7 +5,7 @@ import { CODE_CLIENT, startCodeProvider } from "../identity_provider/code_provid
 import { createSigner } from "../identity_provider/token_issuer.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { authenticatorProperties } from "./every_method.ts";
-import { runService } from "./running_service.ts";
+import { runServiceHere } from "./running_service.ts";
 import { formToken, Visitor } from "./visitor.ts";
 
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
@@ -24,7 +24,7 @@ const properties = (issuer: string, title: string, more: Readonly<Record<string,
   uidAssign: "sub",
   ...more,
 });
-const system = await runService({
+const system = await runServiceHere({
   authority,
   properties: {
     "container.security.rest.authentication.order": "ONE TWO PASSWORD",
@@ -236,7 +236,7 @@ Deno.test("stronger-login rules hold for browsers, too", async () => {
 Deno.test("no browser is sent to a provider that takes no challenge by S256", async () => {
   const provider = await startCodeProvider(tls);
   provider.metadata = { code_challenge_methods_supported: ["plain"] };
-  const weak = await runService({
+  const weak = await runServiceHere({
     authority,
     properties: {
       "container.security.rest.authentication.order": "ONE",

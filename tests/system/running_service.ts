@@ -167,8 +167,9 @@ export async function runService(setting: Setting = {}): Promise<SystemUnderTest
 }
 
 /**
- * As {@link runService}, but in this process and with its permissions: for tests that lay hands on the workers' workers, and
- * only for those.
+ * As {@link runService}, but in this process: edge and core are workers with the permissions of the product, and only the
+ * supervisor has those and the engine settings of the tests. It takes half the processor time of a process, so it is for
+ * tests of what edge and core answer, and for those that lay hands on the workers' workers.
  */
 export async function runServiceHere(setting: Setting = {}): Promise<SystemUnderTest> {
   return await runWith(startHere, setting);
@@ -177,6 +178,11 @@ export async function runServiceHere(setting: Setting = {}): Promise<SystemUnder
 /** Starts a service from a configuration at hand. */
 export function runAt(site: Site): Promise<SystemUnderTest> {
   return systemAt(site, startProcess);
+}
+
+/** As {@link runAt}, in this process; see {@link runServiceHere}. */
+export function runHereAt(site: Site): Promise<SystemUnderTest> {
+  return systemAt(site, startHere);
 }
 
 /** Starts the service of a site. @param tell Takes whole log lines with their ends. */

@@ -1,9 +1,9 @@
 /** `POST /rest/auth/<server>[-<n>]` (rest-api.md 1.10), from the request to what the daemon reads. */
 import assert from "node:assert/strict";
 import { PREFERENCES_HEADER } from "../../src/service/identify.ts";
-import { ALICE, ALICE_DN, ROLE_ONLY, runService, settled, STRANGER } from "./running_service.ts";
+import { ALICE, ALICE_DN, ROLE_ONLY, runServiceHere, settled, STRANGER } from "./running_service.ts";
 
-const system = await runService({
+const system = await runServiceHere({
   servers: { HPC: [{ maxSessions: 10_000 }], GROUP: [{ maxSessions: 10_000 }, { maxSessions: 10_000 }] },
   map: JSON.stringify({
     [ALICE_DN]: {
@@ -241,7 +241,7 @@ Deno.test("of the addresses a client names those count that are addresses; names
 });
 
 Deno.test("with resolveClientNames the addresses of a client's names count, and those without any are dropped", async () => {
-  await using resolving = await runService({ properties: { "authservice.resolveClientNames": "true" } });
+  await using resolving = await runServiceHere({ properties: { "authservice.resolveClientNames": "true" } });
   await settled(resolving);
   const clientIp = async (client: string) => {
     const body = { serverPath: "", client };
@@ -258,7 +258,7 @@ Deno.test("with resolveClientNames the addresses of a client's names count, and 
 });
 
 Deno.test("several groups of a server go to the daemon in one line, the first as the primary one", async () => {
-  await using grouped = await runService({
+  await using grouped = await runServiceHere({
     map: JSON.stringify({
       [ALICE_DN]: { role: "user", xlogin: "alice", "uftpd.HPC.group": ["users:hpc", "users"] },
     }),
@@ -272,7 +272,7 @@ Deno.test("several groups of a server go to the daemon in one line, the first as
 });
 
 Deno.test("a daemon that cannot encrypt: the caller is told to do without", async () => {
-  await using plain = await runService({ servers: { HPC: [{ cryptography: false }] } });
+  await using plain = await runServiceHere({ servers: { HPC: [{ cryptography: false }] } });
   await settled(plain);
   const reply = await plain.ask("/rest/auth/HPC", {
     as: ALICE,

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { auditLines } from "../fixtures/audit_lines.ts";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
-import { ALICE, ALICE_DN, PASSWORDS, runService, STRANGER } from "./running_service.ts";
+import { ALICE, ALICE_DN, PASSWORDS, runServiceHere, STRANGER } from "./running_service.ts";
 import { formToken, OWN_PAGE, Visitor } from "./visitor.ts";
 
-const system = await runService({
+const system = await runServiceHere({
   properties: {
     "container.security.rest.authentication.order": "PASSWORD X509",
     "container.security.rest.authentication.X509.class": "X509Authenticator",

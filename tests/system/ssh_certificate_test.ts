@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { certificateLine } from "../authentication/ssh_key/certificate/certificates.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { authenticatorProperties, userToken } from "./every_method.ts";
-import { createSite, runAt, runService, type SystemUnderTest } from "./running_service.ts";
+import { createSite, runAt, runServiceHere, type SystemUnderTest } from "./running_service.ts";
 import { runAuthserver } from "./service_process.ts";
 
 const ANN_DN = "CN=ann,OU=ssh-certificates";
@@ -44,7 +44,7 @@ async function signIn(system: SystemUnderTest, user = "ann", key = "user_ed25519
 }
 
 Deno.test("a key counts as long as a certificate that was shown speaks for it", async () => {
-  await using system = await runService(settings());
+  await using system = await runServiceHere(settings());
   assert.equal((await signIn(system)).status, 401);
   const reply = await upload(system, "for_ever");
   assert.equal(reply.status, 200, reply.text);
@@ -72,7 +72,7 @@ Deno.test("a key counts as long as a certificate that was shown speaks for it", 
 });
 
 Deno.test("what is revoked counts no more at once, and an authority that is gone takes its certificates along", async () => {
-  await using system = await runService(settings());
+  await using system = await runServiceHere(settings());
   assert.equal((await upload(system, "for_ever")).status, 200);
   assert.equal((await signIn(system)).status, 200);
   let lines = system.log.length;
@@ -117,7 +117,7 @@ Deno.test("a certificate that was shown counts on another instance at once, and 
 Deno.test("a certificate that does not count is refused with the reason, and whoever goes on waits", async () => {
   const { properties, ...rest } = settings();
   const maxFailures = { "container.security.throttling.maxFailures": "1" };
-  await using system = await runService({ ...rest, properties: { ...properties, ...maxFailures } });
+  await using system = await runServiceHere({ ...rest, properties: { ...properties, ...maxFailures } });
   for (
     const [name, reason] of [
       ["by_other", /not accepted: its authority is not among those that are trusted/],
@@ -138,7 +138,7 @@ Deno.test("a certificate that does not count is refused with the reason, and who
 Deno.test("whoever tries to have certificates forgotten that are not there waits, too", async () => {
   const { properties, ...rest } = settings();
   const maxFailures = { "container.security.throttling.maxFailures": "1" };
-  await using system = await runService({ ...rest, properties: { ...properties, ...maxFailures } });
+  await using system = await runServiceHere({ ...rest, properties: { ...properties, ...maxFailures } });
   const statuses: number[] = [];
   for (let i = 0; i < 45; i++) {
     statuses.push((await system.ask(PATH, { method: "DELETE", body: certificateLine("by_other") })).status);
@@ -148,7 +148,7 @@ Deno.test("whoever tries to have certificates forgotten that are not there waits
 
 Deno.test("without certificate no key counts where only=certificates, from whatever source it is", async () => {
   const { files, map, properties } = settings({ only: "certificates", file: "{folder}/conf/keys.txt" });
-  await using system = await runService({
+  await using system = await runServiceHere({
     properties,
     map,
     files: { ...files, "conf/keys.txt": `ann:${publicLine("user_ed25519")}:${ANN_DN}\n` },
@@ -172,7 +172,7 @@ Deno.test("without certificate no key counts where only=certificates, from whate
 });
 
 Deno.test("without authorities there is nowhere to show certificates", async () => {
-  await using system = await runService();
+  await using system = await runServiceHere();
   assert.equal((await upload(system, "for_ever")).status, 405); // a server could have that name
 });
 
@@ -225,7 +225,7 @@ const uploadFor = (system: SystemUnderTest, user: string, method = "PUT") =>
   });
 
 Deno.test("an authority that users name in their own authorized_keys counts for them, and for nobody else", async () => {
-  await using system = await runService(withOwnAuthorities());
+  await using system = await runServiceHere(withOwnAuthorities());
   assert.equal((await upload(system, "for_ever")).status, 403, "the operator has not named it");
   assert.equal((await signIn(system)).status, 401);
   for (
@@ -269,7 +269,7 @@ Deno.test("an authority that users name in their own authorized_keys counts for 
 Deno.test("authorities of users do not count where only certificates of the operator's do", async () => {
   const { properties, ...rest } = withOwnAuthorities();
   const only = authenticatorProperties("SSHKEY", { only: "certificates" });
-  await using system = await runService({ ...rest, properties: { ...properties, ...only } });
+  await using system = await runServiceHere({ ...rest, properties: { ...properties, ...only } });
   const reply = await uploadFor(system, "ann");
   assert.equal(reply.status, 403);
   assert.match(reply.text, /only the operator's/);

@@ -1,8 +1,8 @@
 /** What callers learn about servers and service (rest-api.md 1.9, 1.11; design decisions "Anonymous" and "status"). */
 import assert from "node:assert/strict";
-import { ALICE, ALICE_DN, ROLE_ONLY, runService, settled, STRANGER } from "./running_service.ts";
+import { ALICE, ALICE_DN, ROLE_ONLY, runServiceHere, settled, STRANGER } from "./running_service.ts";
 
-const system = await runService({
+const system = await runServiceHere({
   servers: { HPC: [{ maxSessions: 16 }], GROUP: [{ maxSessions: 16 }, { maxSessions: 4 }] },
   map: JSON.stringify({
     [ALICE_DN]: {

@@ -4,7 +4,7 @@ import { Agent } from "node:https";
 import { formatScrypt, hashWithScrypt } from "../../src/authentication/password/stored_hash.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { userToken } from "./every_method.ts";
-import { ALICE, ALICE_DN, passwordLine, PASSWORDS, runService, STRANGER } from "./running_service.ts";
+import { ALICE, ALICE_DN, passwordLine, PASSWORDS, runServiceHere, STRANGER } from "./running_service.ts";
 
 const setting = {
   properties: {
@@ -18,7 +18,7 @@ const setting = {
 
 for (const user of ["alice", "nobody"]) {
   Deno.test(`guesses at the password of ${user} are answered with 429 after a few, and keys still count`, async () => {
-    await using system = await runService(setting);
+    await using system = await runServiceHere(setting);
     const guess = (password: string) => system.ask("/rest/auth", { as: [user, password] });
     const statuses = [];
     for (const password of ["a", "b", "c", "d"]) statuses.push((await guess(password)).status);
@@ -41,7 +41,7 @@ for (const user of ["alice", "nobody"]) {
 }
 
 Deno.test("a password that is typed in the place of the name is in no log, however often it is", async () => {
-  await using system = await runService(setting);
+  await using system = await runServiceHere(setting);
   const statuses = [];
   for (let i = 0; i < 5; i++) {
     statuses.push((await system.ask("/rest/auth", { as: ["CANARY in the wrong field", "x"] })).status);
@@ -53,7 +53,7 @@ Deno.test("a password that is typed in the place of the name is in no log, howev
 });
 
 Deno.test("a right password in between is no excuse for guesses at another's", async () => {
-  await using system = await runService(setting);
+  await using system = await runServiceHere(setting);
   for (let i = 0; i < 4; i++) {
     assert.equal((await system.ask("/rest/auth", { as: ["alice", `guess ${i}`] })).status, 401);
     assert.equal((await system.ask("/rest/auth", { as: STRANGER })).status, 200);
@@ -63,7 +63,7 @@ Deno.test("a right password in between is no excuse for guesses at another's", a
 
 Deno.test("a hundred first logins at the same moment are all let in", async () => {
   const slow = formatScrypt(await hashWithScrypt(ALICE[1], { ln: 12, r: 8, p: 1 }));
-  await using system = await runService({ ...setting, passwords: `alice:${slow}::${ALICE_DN}\n` });
+  await using system = await runServiceHere({ ...setting, passwords: `alice:${slow}::${ALICE_DN}\n` });
   const replies = await Promise.all(
     Array.from({ length: 100 }, () => system.ask("/rest/auth", { as: ALICE })),
   );
@@ -71,7 +71,9 @@ Deno.test("a hundred first logins at the same moment are all let in", async () =
 });
 
 Deno.test("throttling can be switched off", async () => {
-  await using system = await runService({ properties: { "container.security.throttling.enable": "false" } });
+  await using system = await runServiceHere({
+    properties: { "container.security.throttling.enable": "false" },
+  });
   for (let i = 0; i < 12; i++) {
     assert.equal((await system.ask("/rest/auth", { as: ["alice", `guess ${i}`] })).status, 401);
   }
@@ -80,7 +82,7 @@ Deno.test("throttling can be switched off", async () => {
 Deno.test("twenty who mistype all the time hold none of a thousand users back who share their address", async () => {
   const users = Array.from({ length: 1000 }, (_, i) => [`user${i}`, `secret-${i}`] as const);
   const lines = users.map((user, i) => passwordLine(user, `CN=User ${i},O=Demo,C=EU`)).join("");
-  await using system = await runService({ passwords: PASSWORDS + lines });
+  await using system = await runServiceHere({ passwords: PASSWORDS + lines });
   const agent = new Agent({ keepAlive: true, maxSockets: 8, ca: system.authority.certificate });
   const refused: string[] = [];
   const outcomes = new Map<number, number>();
@@ -102,7 +104,7 @@ Deno.test("twenty who mistype all the time hold none of a thousand users back wh
 
 Deno.test("guesses at dear passwords leave a known user of the same address a turn", async () => {
   const dear = formatScrypt(await hashWithScrypt(ALICE[1], { ln: 14, r: 8, p: 1 }));
-  await using system = await runService({ passwords: `alice:${dear}::${ALICE_DN}\n` });
+  await using system = await runServiceHere({ passwords: `alice:${dear}::${ALICE_DN}\n` });
   assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
   const guesses = Array.from(
     { length: 60 },

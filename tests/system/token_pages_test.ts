@@ -1,10 +1,10 @@
 /** The page on which people have their tokens. */
 import assert from "node:assert/strict";
-import { ALICE, runService, STRANGER } from "./running_service.ts";
+import { ALICE, runServiceHere, STRANGER } from "./running_service.ts";
 import { withoutTimes, wordsOf } from "../pages/words.ts";
 import { formToken, Visitor } from "./visitor.ts";
 
-const system = await runService({ properties: { "persistence.directory": "{folder}/data" } });
+const system = await runServiceHere({ properties: { "persistence.directory": "{folder}/data" } });
 Deno.test.afterAll(() => system[Symbol.asyncDispose]());
 
 async function signedIn(user: readonly [string, string]): Promise<Visitor> {

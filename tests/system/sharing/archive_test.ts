@@ -9,7 +9,7 @@ Deno.test({
   name: `a shared directory is unpacked as it was${UNZIP ? "" : " (unzip is missing)"}`,
   ignore: !UNZIP,
   fn: async () => {
-    await using sharing = await SharingSystem.open();
+    await using sharing = await SharingSystem.openHere();
     const files = new Map([
       ["ten.txt", "0123456789"],
       ["sub/x.dat", "x"],

@@ -6,7 +6,7 @@ import { recordedIo } from "../../command/recorded_io.ts";
 import { ALICE } from "../running_service.ts";
 import { answerTo, BOB, SharingSystem, textOf } from "./sharing_system.ts";
 
-const sharing = await SharingSystem.open();
+const sharing = await SharingSystem.openHere();
 Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
 
 async function ban(...args: readonly string[]): Promise<void> {

@@ -4,7 +4,7 @@ import { ALICE_DN, MAP } from "../running_service.ts";
 import { OWN_PAGE, Visitor } from "../visitor.ts";
 import { SharingSystem } from "./sharing_system.ts";
 
-const sharing = await SharingSystem.open({
+const sharing = await SharingSystem.openHere({
   map: { [ALICE_DN]: { ...MAP[ALICE_DN], "uftpd.HPC.excludes": "*.key" } },
 });
 const { system, data } = sharing;

@@ -7,7 +7,7 @@ import { SharingSystem } from "./sharing_system.ts";
 
 const CAROL = ["carol", "carol-4711"] as const;
 const CAROL_DN = "CN=carol,O=Demo,C=EU";
-const sharing = await SharingSystem.open({
+const sharing = await SharingSystem.openHere({
   groups: ["proj"],
   passwords: passwordLine(CAROL, CAROL_DN),
   map: {

@@ -25,7 +25,7 @@ Deno.test({
   }`,
   ignore: BROWSER === undefined,
   async fn() {
-    await using sharing = await SharingSystem.open();
+    await using sharing = await SharingSystem.openHere();
     const hostile = await listing(sharing, "hostile", NAMES, "<b>bold");
     const harmless = await listing(sharing, "harmless", NAMES.map((_, i) => `name${i}`), "bold");
     const shown = [...hostile.matchAll(/<a href="[^"]*"><bdi>([^<]*)<\/bdi>(\/?)<\/a>/g)].map((

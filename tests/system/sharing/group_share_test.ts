@@ -20,7 +20,7 @@ const map = {
   // On another server, and not on this one.
   [FAR_DN]: { role: "user", "uftpd.ELSEWHERE.xlogin": "far", "uftpd.ELSEWHERE.group": "proj", group: "proj" },
 };
-const sharing = await SharingSystem.open({
+const sharing = await SharingSystem.openHere({
   groups: ["proj"],
   passwords: passwordLine(CAROL, CAROL_DN) + passwordLine(GUEST, GUEST_DN) + passwordLine(FAR, FAR_DN),
   map,

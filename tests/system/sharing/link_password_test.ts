@@ -5,7 +5,7 @@ import { Visitor } from "../visitor.ts";
 import { answerTo, BOB, BOB_DN, SharingSystem, textOf } from "./sharing_system.ts";
 
 const PASSWORD = "open sesame äö";
-const sharing = await SharingSystem.open();
+const sharing = await SharingSystem.openHere();
 Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
 
 /** Basic credentials without a user name, as `curl -u :PASSWORD` sends them. */

@@ -19,7 +19,7 @@ async function changeFile(sharing: SharingSystem, file: string, text: string): P
 
 /** A shared directory of an owner who must not reach a part of it. */
 async function openShared() {
-  const sharing = await SharingSystem.open();
+  const sharing = await SharingSystem.openHere();
   await Deno.mkdir(`${sharing.data}/d/secret`);
   await Deno.writeTextFile(`${sharing.data}/d/secret/s.txt`, "SECRET");
   await changeFile(

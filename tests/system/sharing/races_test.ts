@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { ALICE } from "../running_service.ts";
 import { BOB, SharingSystem } from "./sharing_system.ts";
 
-const sharing = await SharingSystem.open();
+const sharing = await SharingSystem.openHere();
 Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
 
 const { system } = sharing;

@@ -5,7 +5,7 @@ import { formToken, OWN_PAGE, Visitor } from "../visitor.ts";
 import { ALICE } from "../running_service.ts";
 import { BOB, BOB_DN, SharingSystem } from "./sharing_system.ts";
 
-const sharing = await SharingSystem.open({
+const sharing = await SharingSystem.openHere({
   properties: { "share.maxLifetime": "2592000", "share.allowWriteAccess": "false" },
 });
 const { system, data } = sharing;
@@ -281,7 +281,7 @@ Deno.test("what a path in an address or a name in a directory says is text on th
 });
 
 Deno.test("who has no script brings files by a form: of our own page alone, beside what is there, within the quota", async () => {
-  await using drops = await SharingSystem.open();
+  await using drops = await SharingSystem.openHere();
   const { system, data } = drops;
   const id = await drops.share("d/", { access: "DROP", maxBytes: 2000 });
   const visitor = new Visitor(system);

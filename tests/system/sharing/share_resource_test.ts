@@ -3,7 +3,7 @@ import { ALICE } from "../running_service.ts";
 import { BOB, BOB_DN, EVERYBODY, SharingSystem } from "./sharing_system.ts";
 
 // Every line there is, so that none tells the id of a share.
-const sharing = await SharingSystem.open({ properties: { "container.logging.level": "debug" } });
+const sharing = await SharingSystem.openHere({ properties: { "container.logging.level": "debug" } });
 Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
 
 Deno.test("shares are made, listed, read, changed and removed as stock clients do it", async () => {
@@ -81,7 +81,7 @@ Deno.test("shares are made, listed, read, changed and removed as stock clients d
 });
 
 Deno.test("access NONE removes the share of that path and target, and needs no daemon", async () => {
-  await using sharing = await SharingSystem.open();
+  await using sharing = await SharingSystem.openHere();
   const { system, data } = sharing;
   const forAll = await sharing.share("d");
   const forBob = await sharing.share("d", { user: BOB_DN });
@@ -116,7 +116,7 @@ const OFF: [what: string, properties: Record<string, string>][] = [
 
 for (const [what, properties] of OFF) {
   Deno.test(`nothing is shared when ${what}`, async () => {
-    await using sharing = await SharingSystem.open({ properties });
+    await using sharing = await SharingSystem.openHere({ properties });
     const { system, data } = sharing;
     const { HPC } = (await system.ask("/rest/auth", { as: ALICE })).json();
     assert.deepEqual((HPC as Record<string, unknown>).dataSharing, { enabled: false });
@@ -132,7 +132,7 @@ for (const [what, properties] of OFF) {
 
 Deno.test("links begin with the address under which the gateway's clients know the service", async () => {
   const gateway = "https://gw.example.org:8080/DEMO";
-  await using sharing = await SharingSystem.open({
+  await using sharing = await SharingSystem.openHere({
     properties: {
       "container.security.gateway.enable": "true",
       "container.security.gateway.waitOnStartup": "false",

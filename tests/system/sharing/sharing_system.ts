@@ -15,6 +15,7 @@ import {
   passwordLine,
   PASSWORDS,
   runAt,
+  runHereAt,
   type Site,
   type SystemUnderTest,
 } from "../running_service.ts";
@@ -96,10 +97,19 @@ export async function createSharingSite(
 export class SharingSystem implements AsyncDisposable {
   private constructor(readonly system: SystemUnderTest, readonly data: string) {}
 
-  static async open(setting: SharingSetting = {}): Promise<SharingSystem> {
+  static open(setting: SharingSetting = {}): Promise<SharingSystem> {
+    return SharingSystem.#start(runAt, setting);
+  }
+
+  /** As {@link open}, in this process; see {@link runHereAt}. */
+  static openHere(setting: SharingSetting = {}): Promise<SharingSystem> {
+    return SharingSystem.#start(runHereAt, setting);
+  }
+
+  static async #start(run: typeof runAt, setting: SharingSetting): Promise<SharingSystem> {
     const site = await createSharingSite(setting);
     try {
-      return new SharingSystem(await runAt(site), site.data);
+      return new SharingSystem(await run(site), site.data);
     } catch (error) {
       await site[Symbol.asyncDispose]();
       throw error;

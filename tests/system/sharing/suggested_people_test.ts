@@ -7,7 +7,7 @@ import { BOB, BOB_DN, SharingSystem } from "./sharing_system.ts";
 const NEW = "/shares/HPC/new?path=%2F";
 
 async function shared(properties: Readonly<Record<string, string>>, user = "bob") {
-  const sharing = await SharingSystem.open({ properties });
+  const sharing = await SharingSystem.openHere({ properties });
   const [alice, bob] = [new Visitor(sharing.system), new Visitor(sharing.system)];
   await bob.signIn(BOB);
   await alice.signIn(ALICE);
