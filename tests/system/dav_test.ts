@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { bothWays, litmus, LITMUS_EXCEPTIONS } from "./dav_clients.ts";
 import { LONG } from "../long/results.ts";
-import { ALICE, runServiceHere, type SystemUnderTest } from "./running_service.ts";
+import { ALICE, runService, type SystemUnderTest } from "./running_service.ts";
 
 const installed = async (name: string) =>
   (await new Deno.Command("which", { args: [name], stdout: "null", stderr: "null" }).output()).success;
@@ -13,7 +13,7 @@ let system: SystemUnderTest | undefined;
 Deno.test.afterAll(() => system?.[Symbol.asyncDispose]());
 
 async function address(): Promise<string> {
-  system ??= await runServiceHere({
+  system ??= await runService({
     properties: { "container.feature.Files.enable": "true", "persistence.directory": "{folder}" },
   });
   return `https://localhost:${system.port}/dav/HPC/~/`;
@@ -42,6 +42,6 @@ Deno.test("WebDAV is not there unless the feature is enabled, and takes no cooki
   await address();
   const asked = await system?.ask("/dav/HPC/~/", { method: "GET", headers: { Cookie: "__Host-session=x" } });
   assert.equal(asked?.status, 401);
-  await using without = await runServiceHere();
+  await using without = await runService();
   assert.equal((await without.ask("/dav/HPC/~/", { method: "GET", as: ALICE })).status, 404);
 });
