@@ -8,6 +8,7 @@ import {
   ALICE_DN,
   createSite,
   runAt,
+  runHereAt,
   settled,
   type Site,
   STRANGER,
@@ -81,7 +82,7 @@ async function contents(folder: string): Promise<readonly string[]> {
 /** A site whose service has stopped, with a share, and a backup of it. */
 async function siteWithBackup(): Promise<Site & { readonly backup: string }> {
   const site = await createSite(SETTING);
-  const system = await runAt(site);
+  const system = await runHereAt(site);
   await share(system, "one");
   system.service.stop();
   await system.service.stopped;
@@ -304,7 +305,7 @@ Deno.test("restore makes missing folders, drops a log of SQLite that is left, an
   if (isRoot) assert.equal(uid, 12_345);
   const folder = await Deno.stat(`${site.folder}/conf`);
   assert.notEqual((folder.mode ?? 0) & 0o010, 0, "who may read a file may enter its folder");
-  await using system = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
+  await using system = await runHereAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
   assert.deepEqual(await shares(system), ["one"]);
 });
 
@@ -347,14 +348,14 @@ Deno.test({
         assert.ok(success, `${line}\n${new TextDecoder().decode(stderr)}`);
       };
       await done("database", "migrate", "--config", site.main);
-      const system = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
+      const system = await runHereAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
       await settled(system);
       await share(system, "one");
       await sh((await done("backup", `${site.folder}/backup`, "--config", site.main)).dump);
       await share(system, "two");
       await system[Symbol.asyncDispose]();
       await sh((await done("restore", "--replace", `${site.folder}/backup`)).load);
-      await using again = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
+      await using again = await runHereAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
       assert.deepEqual(await shares(again), ["one"]);
     } finally {
       await server[Symbol.asyncDispose]();
@@ -391,7 +392,7 @@ Deno.test({
     old.process.kill("SIGTERM");
     assert.equal(await old.process.ended, 0);
 
-    const upgraded = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
+    const upgraded = await runHereAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
     assert.deepEqual(await shares(upgraded), ["old"]);
     await share(upgraded, "new");
     await done("ban", "add", "--user", "alice", "--for", "1h", "--config", site.main);
