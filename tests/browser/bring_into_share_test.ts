@@ -43,7 +43,7 @@ Deno.test({
     "somebody brings files into a folder by its page, over a bad connection, and replaces what they were asked about",
   ignore,
   fn: async () => {
-    await using sharing = await SharingSystem.open();
+    await using sharing = await SharingSystem.openHere();
     await using way = cutting(sharing.system.port, [10 * MB]);
     const files = await Deno.makeTempDir();
     const digest = await largeFile(`${files}/large.bin`, 30 * MB);
@@ -106,7 +106,7 @@ Deno.test({
   name: "an upload that nothing moves of for 30 s is asked about and goes on, on a new connection",
   ignore,
   fn: async () => {
-    await using sharing = await SharingSystem.open();
+    await using sharing = await SharingSystem.openHere();
     await using way = cutting(sharing.system.port, [10 * MB], "stall");
     const file = await Deno.makeTempFile({ suffix: ".bin" });
     const digest = await largeFile(file, 30 * MB);
@@ -143,7 +143,7 @@ Deno.test({
     "without script files are brought into a folder by a form, beside those of the same names or in their place",
   ignore,
   fn: async () => {
-    await using sharing = await SharingSystem.open();
+    await using sharing = await SharingSystem.openHere();
     await using browser = await start();
     const files = await Deno.makeTempDir();
     await Deno.writeTextFile(`${files}/x.dat`, "another x");
@@ -171,7 +171,7 @@ Deno.test({
   name: "whoever is signed in brings files to what is shared with them, from home, with and without script",
   ignore,
   fn: async () => {
-    await using sharing = await SharingSystem.open();
+    await using sharing = await SharingSystem.openHere();
     await using way = cutting(sharing.system.port, [3 * MB]);
     await using browser = await start();
     const files = await Deno.makeTempDir();

@@ -80,7 +80,7 @@ Deno.test({
     "somebody signs in, asks for files, gets a large file and a folder through a bad connection, gives them on as .zip, and ends it",
   ignore,
   fn: async () => {
-    await using sharing = await SharingSystem.open();
+    await using sharing = await SharingSystem.openHere();
     await using way = cutting(sharing.system.port, [SIZE * 0.3, SIZE * 0.25]);
     const files = await Deno.makeTempDir();
     const digest = await largeFile(`${files}/large.bin`, SIZE);
@@ -221,7 +221,7 @@ Deno.test({
   name: "without script everything goes but what goes on after a lost connection",
   ignore,
   fn: async () => {
-    await using sharing = await SharingSystem.open();
+    await using sharing = await SharingSystem.openHere();
     await using browser = await start();
     const owner = await signedIn(browser, sharing.origin, { scripts: false });
     const incoming = await share(owner, "d", { access: "DROP", days: "7", password: "pass word" });

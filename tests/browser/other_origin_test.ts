@@ -1,6 +1,6 @@
 /** What pages of other origins have a real browser do, in which somebody is signed in. */
 import assert from "node:assert/strict";
-import { ALICE, runService } from "../system/running_service.ts";
+import { ALICE, runServiceHere } from "../system/running_service.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { Chromium, findChromium, type Page } from "./chromium.ts";
 
@@ -59,7 +59,7 @@ Deno.test({
   ignore: BROWSER === undefined,
   fn: async () => {
     const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
-    await using system = await runService({
+    await using system = await runServiceHere({
       authority,
       properties: { "share.servers": "HPC", "persistence.directory": "{folder}/data" },
       map: JSON.stringify({ "CN=Alice,O=Demo,C=EU": { role: "admin", xlogin: "alice", group: "hpc" } }),

@@ -96,7 +96,7 @@ Deno.test({
   name: "somebody finds their files, uploads a folder, makes, renames, previews, shares and deletes",
   ignore,
   fn: async () => {
-    await using sharing = await SharingSystem.open(OPTIONS);
+    await using sharing = await SharingSystem.openHere(OPTIONS);
     const files = await Deno.makeTempDir();
     await Deno.mkdir(`${files}/run 7/deep`, { recursive: true });
     await Deno.writeTextFile(`${files}/run 7/.DS_Store`, "x");
@@ -206,7 +206,7 @@ Deno.test({
     "an upload that fails says why and holds up no other; pausing, skipping, and choosing again after a reload",
   ignore,
   fn: async () => {
-    await using sharing = await SharingSystem.open(OPTIONS);
+    await using sharing = await SharingSystem.openHere(OPTIONS);
     const files = await Deno.makeTempDir();
     await largeFile(`${files}/large.bin`, 40_000_000);
     const names = ["bad too.txt", "bad.txt", "full.txt", "good.txt"];
@@ -258,7 +258,7 @@ Deno.test({
   name: "pages speak the reader's language, and show times in their zone; without script in UTC",
   ignore,
   fn: async () => {
-    await using sharing = await SharingSystem.open(OPTIONS);
+    await using sharing = await SharingSystem.openHere(OPTIONS);
     await using browser = await start();
     {
       const page = await signedIn(browser, sharing.origin, "Se connecter", ALICE, {
@@ -297,7 +297,7 @@ Deno.test({
     };
     await using browser = await start();
     {
-      await using sharing = await SharingSystem.open({ ...OPTIONS, map });
+      await using sharing = await SharingSystem.openHere({ ...OPTIONS, map });
       await Deno.mkdir(`${sharing.data}/d/secret`);
       await Deno.writeTextFile(`${sharing.data}/d/secret/key`, "x");
       const page = await signedIn(browser, sharing.origin);
@@ -320,7 +320,7 @@ Deno.test({
       await other.go(`${sharing.origin}/files/HPC${sharing.data}/d/`);
       assert.match(await text(other), /You may not do this/);
     }
-    await using closed = await SharingSystem.open();
+    await using closed = await SharingSystem.openHere();
     const page = await signedIn(browser, closed.origin);
     assert.ok(!(await page.evaluate(linkTexts) as string[]).includes("Files"));
     await page.go(`${closed.origin}/files`);

@@ -9,6 +9,7 @@ import {
   createSite,
   PASSWORDS,
   runService,
+  runServiceHere,
   type Setting,
   settled,
   STRANGER,
@@ -88,7 +89,7 @@ async function logsAgain(system: SystemUnderTest, disk: SmallDisk): Promise<void
 testDisk(
   "with the log on a full disk the service serves, and logs again when there is room",
   async (disk) => {
-    await using system = await runService(logOn(disk));
+    await using system = await runServiceHere(logOn(disk));
     await settled(system);
     await disk.fill();
     for (let i = 0; i < 20; i++) assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 200);
@@ -116,7 +117,7 @@ testDisk(
   async (disk) => {
     const { servers, properties } = logOn(disk);
     const required = { ...properties, "container.audit.required": "true" };
-    await using system = await runService({ servers, properties: required });
+    await using system = await runServiceHere({ servers, properties: required });
     await settled(system);
     await disk.fill();
     // Requests take effect until the first line does not fit, and that line waits in memory.
@@ -148,7 +149,7 @@ testDisk(
   "with the log on a read-only disk the service starts and serves, and logs when it can",
   async (disk) => {
     await disk.readOnly(true);
-    await using system = await runService(logOn(disk));
+    await using system = await runServiceHere(logOn(disk));
     await settled(system);
     assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 200);
     await system.logged(/log file not written/);
@@ -167,7 +168,7 @@ testDisk(
 testDisk(
   "with the shares on a full disk nothing acknowledged is lost, and nothing refused is there",
   async (disk) => {
-    await using system = await runService(sharesOn(disk));
+    await using system = await runServiceHere(sharesOn(disk));
     await settled(system);
     const user = "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN";
     const share = async (name: string) => {
@@ -216,7 +217,7 @@ testDisk(
 testDisk(
   "with the list of tokens on a full disk those there are count, and none is made or half taken back",
   async (disk) => {
-    await using system = await runService(sharesOn(disk));
+    await using system = await runServiceHere(sharesOn(disk));
     await settled(system);
     const get = () =>
       system.ask("/rest/auth/token", { as: ALICE, headers: { Accept: "text/plain, application/json" } });
@@ -325,7 +326,7 @@ for (
     async (disk) => {
       const file = `${disk.path}/users.txt`;
       await Deno.writeTextFile(file, PASSWORDS, { mode: 0o600 });
-      await using system = await runService(usersOn(disk));
+      await using system = await runServiceHere(usersOn(disk));
       await settled(system);
       await fail(disk);
       const added = await addUser(disk);
@@ -355,7 +356,7 @@ testDisk(
   async (disk) => {
     const file = `${disk.path}/users.txt`;
     await Deno.writeTextFile(file, PASSWORDS, { mode: 0o600 });
-    await using system = await runService(usersOn(disk));
+    await using system = await runServiceHere(usersOn(disk));
     await settled(system);
     const [alice = "", next = ""] = PASSWORDS.split(/(?<=\n)/);
     await disk.fill();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { CommandFault } from "../daemon_simulator/command_fault.ts";
 import { createAuthority } from "../pki/authority.ts";
-import { ALICE, runService, settled } from "./running_service.ts";
+import { ALICE, runServiceHere, settled } from "./running_service.ts";
 
 const foreign = createAuthority({ subject: "CN=Foreign CA" }).issue({ subject: "CN=UFTPD,O=Demo,C=EU" });
 
@@ -59,7 +59,7 @@ const facts: Readonly<Record<string, [CommandFault, number, string, RegExp]>> = 
   ],
 };
 
-const system = await runService({
+const system = await runServiceHere({
   servers: { HPC: [{}], ...Object.fromEntries(Object.keys(facts).map((name) => [name, [{}]])) },
 });
 await Promise.all(Object.keys(facts).map((name) => settled(system, name)));
@@ -104,7 +104,7 @@ for (const [name, [fault, status, code, cause]] of Object.entries(facts)) {
 }
 
 Deno.test("a logical server without a daemon is DOWN, not ready, and 503 says so", async () => {
-  await using alone = await runService();
+  await using alone = await runServiceHere();
   await settled(alone);
   const before = alone.log.length;
   await alone.daemon().stop();
@@ -128,7 +128,7 @@ Deno.test("a logical server without a daemon is DOWN, not ready, and 503 says so
 Deno.test("a daemon that never answered makes no server OK and no service ready", async () => {
   using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   assert(silent.addr.transport === "tcp");
-  await using alone = await runService({
+  await using alone = await runServiceHere({
     properties: {
       "authservice.server.HPC.commandHost": "127.0.0.1",
       "authservice.server.HPC.commandPort": String(silent.addr.port),
@@ -139,7 +139,7 @@ Deno.test("a daemon that never answered makes no server OK and no service ready"
 });
 
 Deno.test("a reload keeps what is known of the daemons", async () => {
-  await using alone = await runService();
+  await using alone = await runServiceHere();
   await settled(alone);
   alone.daemon().fault = { kind: "hang-before-handshake" }; // the next check takes its time to fail
   await alone.service.reload();

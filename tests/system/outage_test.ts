@@ -1,7 +1,7 @@
 /** What else decides who gets in: providers that are down, credentials that are missing, access control that is off. */
 import assert from "node:assert/strict";
 import { runWithEveryMethod, userToken } from "./every_method.ts";
-import { ALICE, runService, STRANGER } from "./running_service.ts";
+import { ALICE, runServiceHere, STRANGER } from "./running_service.ts";
 
 const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
 
@@ -44,7 +44,7 @@ Deno.test("a daemon that gives no keys refuses nobody who does not need them", a
 });
 
 Deno.test("failOnMissingAuthCredentials refuses callers without credentials, and no others", async () => {
-  await using system = await runService({
+  await using system = await runServiceHere({
     properties: { "container.security.rest.authentication.failOnMissingAuthCredentials": "true" },
   });
   for (const path of ["/rest/auth", "/rest/auth/HPC", "/rest/auth/certificate"]) {
@@ -60,7 +60,7 @@ Deno.test("failOnMissingAuthCredentials refuses callers without credentials, and
 });
 
 Deno.test("without access control everybody may do everything, as far as there is an account", async () => {
-  await using system = await runService({ properties: { "container.security.accesscontrol": "false" } });
+  await using system = await runServiceHere({ properties: { "container.security.accesscontrol": "false" } });
   const session = async (as: readonly [string, string] | undefined) =>
     (await system.ask("/rest/auth/HPC", { ...(as && { as }), body: { serverPath: "" } })).json();
   assert.equal((await session(ALICE)).success, true);

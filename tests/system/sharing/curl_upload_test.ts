@@ -13,7 +13,7 @@ Deno.test({
   name: "curl goes on with an upload whose connection was lost, as the manual says",
   ignore: !CURL,
   fn: async () => {
-    await using sharing = await SharingSystem.open();
+    await using sharing = await SharingSystem.openHere();
     await using way = cutting(sharing.system.port, [7_000_000, 9_000_000]);
     const folder = await Deno.makeTempDir();
     const digest = await largeFile(`${folder}/big.tar`, 20_000_000);
