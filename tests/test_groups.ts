@@ -76,7 +76,7 @@ const LONGEST = [
 /** What to give `deno test`, in place of the folder `tests/`. */
 export interface TestGroups extends AsyncDisposable {
   /**
-   * Files that begin first, modules that import the test files of one folder each, and all other test files: the runner's
+   * Files that begin first, modules that import several test files each, and all other test files: the runner's
    * `--ignore` ignores nothing after the name of a file.
    */
   readonly paths: readonly string[];
