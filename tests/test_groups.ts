@@ -54,6 +54,7 @@ const ALONE = [
 
 /** Files that last longest, by the clock: they begin first, so that none is left alone at the end. Those of groups follow. */
 const LONGEST = [
+  "system/worker_deaths_test.ts",
   "faults/upgrade_test.ts",
   "faults/database_test.ts",
   "faults/xuudb_test.ts",
@@ -66,6 +67,7 @@ const LONGEST = [
   "browser/pages_test.ts",
   "campaign/campaign_test.ts",
   "demo/several_instances_demo_test.ts",
+  "system/several_instances_test.ts",
   "system/operator_test.ts",
   "system/damaged_files_test.ts",
   "system/daemon_failure_test.ts",
