@@ -1,42 +1,60 @@
 /**
- * Folders below `tests/` whose test files run together, those of each folder in one isolate: to load the modules that they share
- * takes longer than most of their tests. Tests that take the machine for themselves, and those that count memory or leave
- * timers behind, are in other folders. Files with a test that nothing may be left open after run alone here too: what other
- * files have open, such as a service for all their tests, would count.
+ * Folders below `tests/` whose test files run together, those that follow each other in the same isolate: to load the modules
+ * that they share takes longer than most of their tests. Tests that take the machine for themselves are in other folders.
+ * Files with a test that nothing may be left open after run alone here too: what other files have open, such as a service
+ * for all their tests, would count.
  */
 const TOGETHER = [
   "attributes",
   "authentication",
+  "bench",
   "command",
   "config",
   "daemon",
   "daemon_simulator",
   "edge",
   "files",
+  "fixtures",
+  "identity_provider",
+  "instances",
   "logging",
+  "long",
+  "metrics",
   "model",
   "mutate",
   "notify",
+  "openapi",
   "outgoing",
   "pages",
+  "pki",
+  "real",
   "reservations",
   "resource",
+  "runtime",
   "service",
   "sharing",
   "store",
+  "throttling",
   "watch",
   "workers",
 ];
+/** Files in an isolate of theirs, so that there are a few more of them than run at a time. */
+const IN_GROUP = 45;
 
 /** Folders whose test files run in groups of {@link IN_PART}: together they would take too long. */
 const IN_PARTS = ["attack", "build", "docs", "system"];
 const IN_PART = 6;
 
 /** Files of those folders that measure the memory or the time of their process. */
-const ALONE = ["attack/timing_test.ts", "system/sharing/memory_test.ts"];
+const ALONE = [
+  "attack/timing_test.ts",
+  "system/sharing/memory_test.ts",
+  "throttling/memory_test.ts",
+];
 
 /** Files that last longest, by the clock: they begin first, so that none is left alone at the end. Those of groups follow. */
 const LONGEST = [
+  "system/worker_deaths_test.ts",
   "faults/upgrade_test.ts",
   "faults/database_test.ts",
   "faults/xuudb_test.ts",
@@ -49,6 +67,7 @@ const LONGEST = [
   "browser/pages_test.ts",
   "campaign/campaign_test.ts",
   "demo/several_instances_demo_test.ts",
+  "system/several_instances_test.ts",
   "system/operator_test.ts",
   "system/damaged_files_test.ts",
   "system/daemon_failure_test.ts",
@@ -59,7 +78,7 @@ const LONGEST = [
 /** What to give `deno test`, in place of the folder `tests/`. */
 export interface TestGroups extends AsyncDisposable {
   /**
-   * Files that begin first, modules that import the test files of one folder each, and all other test files: the runner's
+   * Files that begin first, modules that import several test files each, and all other test files: the runner's
    * `--ignore` ignores nothing after the name of a file.
    */
   readonly paths: readonly string[];
@@ -67,35 +86,47 @@ export interface TestGroups extends AsyncDisposable {
 
 /** Writes the modules into a temporary folder. @param tests Absolute path of the folder `tests/`, with its last slash. */
 export async function writeTestGroups(tests: string): Promise<TestGroups> {
-  const made = await Deno.makeTempDir({ prefix: "authserver-tests-" });
-  const modules: string[] = [];
   const files: string[] = [];
+  const together: string[] = [];
+  const inParts = new Map(IN_PARTS.map((folder): [string, string[]] => [folder, []]));
   const countsOpen = (file: string) => /sanitize\w+: true/.test(Deno.readTextFileSync(file));
-  const add = async (below: string): Promise<void> => {
-    const found: string[] = [];
+  const add = (below: string): void => {
     const [folder = ""] = below.split("/", 1);
-    const isInParts = IN_PARTS.includes(folder);
-    const runsAlone = (file: string) =>
-      !isInParts && !TOGETHER.includes(folder) || LONGEST.includes(file) || ALONE.includes(file);
+    const group = inParts.get(folder) ?? (TOGETHER.includes(folder) ? together : files);
     for (
-      const entry of Array.from(Deno.readDirSync(tests + below)).sort((a, b) => a.name < b.name ? -1 : 1)
+      const { name, isDirectory } of Array.from(Deno.readDirSync(tests + below))
+        .sort((a, b) => a.name < b.name ? -1 : 1)
     ) {
-      if (entry.isDirectory) await add(`${below}${entry.name}/`);
-      else if (entry.name.endsWith("_test.ts")) {
-        const file = `${tests}${below}${entry.name}`;
-        (runsAlone(below + entry.name) || countsOpen(file) ? files : found).push(file);
+      if (isDirectory) add(`${below}${name}/`);
+      else if (name.endsWith("_test.ts")) {
+        const file = below + name;
+        const runsAlone = LONGEST.includes(file) || ALONE.includes(file) || countsOpen(tests + file);
+        (runsAlone ? files : group).push(tests + file);
       }
     }
-    const parts = isInParts ? Math.ceil(found.length / IN_PART) : Math.min(found.length, 1);
-    for (let part = 0; part < parts; part++) {
-      const module = `${made}/${below.replaceAll("/", "_")}${part}_test.ts`;
-      const imports = found.filter((_, i) => i % parts === part)
-        .map((file) => `import ${JSON.stringify(`file://${file}`)};\n`);
-      await Deno.writeTextFile(module, imports.join(""));
-      modules.push(module);
-    }
   };
-  await add("");
+  add("");
+  const groups = new Map<string, readonly string[]>();
+  const size = Math.ceil(together.length / Math.ceil(together.length / IN_GROUP));
+  for (let from = 0; from < together.length; from += size) {
+    groups.set(`together_${from / size}`, together.slice(from, from + size));
+  }
+  for (const [folder, found] of inParts) {
+    const parts = Math.ceil(found.length / IN_PART);
+    for (let part = 0; part < parts; part++) {
+      groups.set(`${folder}_${part}`, found.filter((_, i) => i % parts === part));
+    }
+  }
+  const made = await Deno.makeTempDir({ prefix: "authserver-tests-" });
+  const modules: string[] = [];
+  for (const [name, group] of groups) {
+    const module = `${made}/${name}_test.ts`;
+    await Deno.writeTextFile(
+      module,
+      group.map((file) => `import ${JSON.stringify(`file://${file}`)};\n`).join(""),
+    );
+    modules.push(module);
+  }
   const first = LONGEST.map((file) => tests + file);
   const paths = [...first, ...modules, ...files.filter((file) => !first.includes(file))];
   return { paths, [Symbol.asyncDispose]: () => Deno.remove(made, { recursive: true }) };

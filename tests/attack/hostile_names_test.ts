@@ -48,7 +48,7 @@ async function pagesWith(name: string, place: string): Promise<Map<string, strin
   await Deno.writeTextFile(`${data}/${folder}/${file}`, name);
   const id = await sharing.share(`${folder}/`, { note: name });
   const drop = await sharing.share(`${place}/`, { access: "DROP", note: name });
-  const locked = await sharing.share(`${folder}/${file}`, { password: "a long password" });
+  const locked = await sharing.locked(`${folder}/${file}`, "a long password");
   const alice = new Visitor(system);
   assert.equal((await alice.signIn(ALICE)).status, 303);
   const token = formToken(await alice.get("/tokens"));

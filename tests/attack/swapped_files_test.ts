@@ -63,9 +63,12 @@ Deno.test("whatever takes the place of password and map file, who is in them get
   assert(await memory(system.service.pid) - before < 200, "nothing was read that has no end");
 });
 
+const shared = await runService();
+Deno.test.afterAll(() => shared[Symbol.asyncDispose]());
+
 for (const [what, make] of THINGS) {
   Deno.test(`a reload comes back, and changes nothing, with ${what} in the place of key or truststore`, async () => {
-    await using system = await runService();
+    const system = shared;
     for (const path of ["conf/auth-key.pem", "conf/ca.pem"]) {
       const text = await Deno.readTextFile(`${system.folder}/${path}`);
       await make(`${system.folder}/swap`, system.folder);

@@ -25,7 +25,7 @@ const UPLOAD_CLIENTS = 2;
 /** After the last fault, until all instances have read everything again, in milliseconds. */
 const SETTLED_MS = 20_000;
 /** Pause of a client after each step, in milliseconds; longer where other tests share the processors. */
-const PAUSE_MS = LONG ? 20 : 100;
+const PAUSE_MS = LONG ? 20 : 300;
 const SHARES = "/rest/share/HPC";
 /** Longest wait for an answer, and for an instance that should serve again, in milliseconds. */
 const PATIENCE_MS = 120_000;

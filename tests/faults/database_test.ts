@@ -219,6 +219,69 @@ test("an instance that was frozen goes on with what the others did", async (seve
   });
 });
 
+test("a ban that other instances cannot hear of is reported, with their names, and reaches them afterwards", async (several) => {
+  const { instances: [one, other], server } = several;
+  assert.ok(one && other);
+  const ban = async (address: string) => {
+    const io = recordedIo();
+    const status = await runCommand(["ban", "add", "--address", address, "--config", one.main], io);
+    return { status, err: io.err };
+  };
+  const listed = async () => {
+    const io = recordedIo();
+    await runCommand(["ban", "list", "--config", other.main], io);
+    return io.out;
+  };
+  await until(async () => (await states(one)).length === 2);
+  assert.deepEqual(await ban("192.0.2.7"), { status: 0, err: "" });
+  await server.stop();
+  const told = await ban("192.0.2.8");
+  assert.equal(told.status, 3);
+  assert.match(told.err, new RegExp(`do not know of the ban yet: \\S+:${other.port}\\n`));
+  assert.doesNotMatch(await listed(), /192\.0\.2\.8/);
+  await server.run();
+  await until(async () => (await listed()).includes("192.0.2.8"));
+  note({
+    section: SECTION,
+    fault: "the operator bans an address while the database is down",
+    caller: "the instance that was asked refuses the address",
+    log: "nothing; `ban add` names the instances that do not know yet, and ends with 3",
+    after: "the ban holds on all instances",
+  });
+});
+
+test("an instance with another configuration serves as the others do, and all say so until it is mended", async (several) => {
+  const { one } = several;
+  const other = await several.startInstance(2, { "share.maxPerUser": "7" });
+  const instances = [...several.instances, other];
+  const differ = async (instance: Instance) =>
+    (await instance.ask("/health/ready")).json()["configurationsDiffer"];
+  for (const instance of instances) await until(async () => await differ(instance) === true);
+  await one.process.prints(/instances have different configurations names=/);
+  const access = `/rest/access/HPC/${await several.share()}`;
+  for (const instance of instances) {
+    assert.equal(await statusOf(instance, "/health/ready"), 200);
+    assert.equal(await statusOf(instance, access), 200);
+    assert.equal(await statusOf(instance, "/rest/auth/HPC"), 200);
+  }
+  await Deno.writeTextFile(
+    other.main,
+    (await Deno.readTextFile(other.main)).replace("share.maxPerUser=7\n", ""),
+  );
+  other.process.kill("SIGHUP");
+  for (const instance of instances) await until(async () => await differ(instance) === false);
+  other.process.kill("SIGTERM");
+  assert.equal(await other.process.ended, 0);
+  note({
+    section: SECTION,
+    fault: "an instance has a different configuration",
+    caller:
+      "nothing; each instance uses its own configuration; `/health/ready` 200 with `configurationsDiffer`",
+    log: "`instances have different configurations`, with their names",
+    after: "ends with a reload of equal configurations",
+  });
+});
+
 test("an instance that was killed cuts off its callers alone, and the one in its place knows what the others did", async (several) => {
   const { instances: [one, other] } = several;
   assert.ok(one && other);
@@ -344,75 +407,5 @@ Deno.test({
     caller: "nothing",
     log: "nothing; an instance that is too old for the tables refuses to start and says so",
     after: "both versions serve the same shares",
-  });
-});
-
-Deno.test({
-  name: "an instance with another configuration serves as the others do, and all say so until it is mended",
-  ignore: POSTGRES === undefined,
-}, async () => {
-  await using several = await SeveralInstances.start({ instances: 1 });
-  const { one, instances } = several;
-  const other = await several.startInstance(1, { "share.maxPerUser": "7" });
-  instances.push(other);
-  const differ = async (instance: Instance) =>
-    (await instance.ask("/health/ready")).json()["configurationsDiffer"];
-  for (const instance of instances) await until(async () => await differ(instance) === true);
-  await one.process.prints(/instances have different configurations names=/);
-  const access = `/rest/access/HPC/${await several.share()}`;
-  for (const instance of instances) {
-    assert.equal(await statusOf(instance, "/health/ready"), 200);
-    assert.equal(await statusOf(instance, access), 200);
-    assert.equal(await statusOf(instance, "/rest/auth/HPC"), 200);
-  }
-  await Deno.writeTextFile(
-    other.main,
-    (await Deno.readTextFile(other.main)).replace("share.maxPerUser=7\n", ""),
-  );
-  other.process.kill("SIGHUP");
-  for (const instance of instances) await until(async () => await differ(instance) === false);
-  note({
-    section: SECTION,
-    fault: "an instance has a different configuration",
-    caller:
-      "nothing; each instance uses its own configuration; `/health/ready` 200 with `configurationsDiffer`",
-    log: "`instances have different configurations`, with their names",
-    after: "ends with a reload of equal configurations",
-  });
-});
-
-Deno.test({
-  name:
-    "a ban that other instances cannot hear of is reported, with their names, and reaches them afterwards",
-  ignore: POSTGRES === undefined,
-}, async () => {
-  await using several = await SeveralInstances.start({ instances: 2 });
-  const { instances: [one, other], server } = several;
-  assert.ok(one && other);
-  const ban = async (address: string) => {
-    const io = recordedIo();
-    const status = await runCommand(["ban", "add", "--address", address, "--config", one.main], io);
-    return { status, err: io.err };
-  };
-  const listed = async () => {
-    const io = recordedIo();
-    await runCommand(["ban", "list", "--config", other.main], io);
-    return io.out;
-  };
-  await until(async () => (await states(one)).length === 2);
-  assert.deepEqual(await ban("192.0.2.7"), { status: 0, err: "" });
-  await server.stop();
-  const told = await ban("192.0.2.8");
-  assert.equal(told.status, 3);
-  assert.match(told.err, new RegExp(`do not know of the ban yet: \\S+:${other.port}\\n`));
-  assert.doesNotMatch(await listed(), /192\.0\.2\.8/);
-  await server.run();
-  await until(async () => (await listed()).includes("192.0.2.8"));
-  note({
-    section: SECTION,
-    fault: "the operator bans an address while the database is down",
-    caller: "the instance that was asked refuses the address",
-    log: "nothing; `ban add` names the instances that do not know yet, and ends with 3",
-    after: "the ban holds on all instances",
   });
 });

@@ -13,8 +13,6 @@ import { sendJson } from "../identity_provider/oidc_provider.ts";
 
 const SECTION = "Identity providers (OAUTH, UNITY)";
 const TOKEN = { headers: { Authorization: "Bearer userinfo-token" } };
-/** A user whom only Unity knows. */
-const UNA = ["una", "sesame"] as const;
 
 /** Services start one after the other; that many at once would take the machine for themselves. */
 let started: Promise<unknown> = Promise.resolve();
@@ -24,13 +22,13 @@ function startNext() {
   return next;
 }
 
-/** What becomes of the users of a provider that fails, and of everybody else. */
-async function outcome({ answer }: ProviderFault) {
-  await using setting = await startNext();
-  const { system, oidc, unity } = setting;
+/** What becomes of the users of a provider that fails, and of everybody else. @param user Of Unity alone. */
+async function outcome({ system, oidc, unity }: Providers, { answer }: ProviderFault, user: string) {
+  const una = [user, "sesame"] as const;
+  unity.known.add(basicHeader(...una));
   for (const provider of [oidc, unity]) provider.fault = answer;
   const began = performance.now();
-  const asking = Promise.all([system.ask("/rest/auth", TOKEN), system.ask("/rest/auth", { as: UNA })]);
+  const asking = Promise.all([system.ask("/rest/auth", TOKEN), system.ask("/rest/auth", { as: una })]);
   const others = await Promise.all([
     system.ask("/rest/auth", { as: ALICE }),
     system.ask("/rest/auth", {
@@ -55,12 +53,41 @@ async function outcome({ answer }: ProviderFault) {
   return { replies, others, took, line, after };
 }
 
-const outcomes = new Map(PROVIDER_FAULTS.map((fault) => [fault.what, outcome(fault)]));
-for (const outcome of outcomes.values()) outcome.catch(() => {}); // each is awaited in its test
+type Outcome = Awaited<ReturnType<typeof outcome>>;
 
-for (const { what } of PROVIDER_FAULTS) {
+/** What becomes of all: with services that wait for their providers at once, by day with one whose cores know of one fault. */
+function outcomesOf(faults: readonly ProviderFault[]): readonly Promise<Outcome>[] {
+  if (LONG) {
+    return faults.map(async (fault) => {
+      await using setting = await startNext();
+      return await outcome(setting, fault, "una");
+    });
+  }
+  let before: Promise<unknown> = Promise.resolve();
+  return faults.map((fault, i) => {
+    const next = before.then(async () => {
+      const setting = await deceived;
+      const found = await outcome(setting, fault, `una-${i}`);
+      await setting.system.service.reload();
+      return found;
+    });
+    before = next.catch(() => {});
+    return next;
+  });
+}
+
+type Providers = Awaited<ReturnType<typeof runWithEveryMethod>>;
+
+const deceived = startNext();
+deceived.catch(() => {}); // awaited in each test
+Deno.test.afterAll(async () => await (await deceived)[Symbol.asyncDispose]());
+
+const outcomes = outcomesOf(PROVIDER_FAULTS);
+for (const outcome of outcomes) outcome.catch(() => {}); // each is awaited in its test
+
+for (const [i, { what }] of PROVIDER_FAULTS.entries()) {
   Deno.test(`an identity provider that ${what} means 503 for its tokens, and nothing for others`, async () => {
-    const found = await outcomes.get(what);
+    const found = await outcomes[i];
     assert(found);
     const { replies, others, took, line, after } = found;
     assert.deepEqual(others.map(({ status }) => status), [200, 200, 200]);
@@ -82,8 +109,6 @@ for (const { what } of PROVIDER_FAULTS) {
     });
   });
 }
-
-type Providers = Awaited<ReturnType<typeof runWithEveryMethod>>;
 
 interface Lie {
   readonly what: string;
@@ -135,10 +160,6 @@ const LIES: readonly Lie[] = [
     reason: /the identity has a control character/,
   },
 ];
-
-const deceived = startNext();
-deceived.catch(() => {}); // awaited in each test
-Deno.test.afterAll(async () => await (await deceived)[Symbol.asyncDispose]());
 
 for (const [i, { what, tell, asks, reason }] of LIES.entries()) {
   Deno.test(`an identity provider that ${what} lets nobody in`, async () => {

@@ -11,7 +11,7 @@ const SHARE_CONTENT = "0123456789";
 const USES = 6;
 
 /** Between two rounds of a client, in milliseconds: the machine has more to do. */
-const PAUSE_MS = LONG ? 50 : 200;
+const PAUSE_MS = LONG ? 50 : 500;
 
 /** An instance in service, and of which version it is. */
 export interface Serving {

@@ -5,7 +5,7 @@ import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import { until } from "../fixtures/deadline.ts";
 import { freePort } from "../fixtures/free_port.ts";
-import { ALICE, runService, runServiceHere, settled, type SystemUnderTest } from "./running_service.ts";
+import { ALICE, runService, settled, type SystemUnderTest } from "./running_service.ts";
 import { runFromSource } from "./service_process.ts";
 
 function status(system: Pick<SystemUnderTest, "main">, args: readonly string[], cwd = "/") {
@@ -52,7 +52,7 @@ Deno.test("status and metrics report an attribute source that is down", async ()
     [`${name}.xuudbPort`]: String(away),
     [`${name}.xuudbGCID`]: "X",
   });
-  await using system = await runServiceHere({
+  await using system = await runService({
     properties: {
       "container.security.attributes.order": "FILE MORE",
       "container.security.attributes.MORE.class": "AttributeSourcesChain",

@@ -43,8 +43,12 @@ async function signIn(system: SystemUnderTest, user = "ann", key = "user_ed25519
   return { status, text };
 }
 
+/** For tests that leave it as it was. */
+const shared = await runService(settings());
+Deno.test.afterAll(() => shared[Symbol.asyncDispose]());
+
 Deno.test("a key counts as long as a certificate that was shown speaks for it", async () => {
-  await using system = await runService(settings());
+  const system = shared;
   assert.equal((await signIn(system)).status, 401);
   const reply = await upload(system, "for_ever");
   assert.equal(reply.status, 200, reply.text);
@@ -72,7 +76,7 @@ Deno.test("a key counts as long as a certificate that was shown speaks for it", 
 });
 
 Deno.test("what is revoked counts no more at once, and an authority that is gone takes its certificates along", async () => {
-  await using system = await runService(settings());
+  const system = shared;
   assert.equal((await upload(system, "for_ever")).status, 200);
   assert.equal((await signIn(system)).status, 200);
   let lines = system.log.length;

@@ -74,7 +74,9 @@ Deno.test("a hundred first logins at the same moment are all let in", async () =
 });
 
 Deno.test("throttling can be switched off", async () => {
-  await using system = await runService({ properties: { "container.security.throttling.enable": "false" } });
+  await using system = await runService({
+    properties: { "container.security.throttling.enable": "false" },
+  });
   for (let i = 0; i < 12; i++) {
     assert.equal((await system.ask("/rest/auth", { as: ["alice", `guess ${i}`] })).status, 401);
   }

@@ -12,7 +12,7 @@ const authority = createAuthority({ subject: "CN=Test CA,O=Site-A" });
 const credential = authority.issue({ subject: "CN=relay", names: ["localhost"] });
 const LOGIN = { user: "uftp", password: "pass ü" };
 const NOW = Date.parse("2026-01-05T10:00:00Z");
-const signal = AbortSignal.timeout(60_000);
+const soon = () => AbortSignal.timeout(60_000);
 
 type Form = "smtps" | "StartTLS" | "plain";
 
@@ -76,7 +76,7 @@ for (const form of ["smtps", "StartTLS", "plain"] as const) {
   Deno.test(`Mail over ${form} is a digest in plain text, logged in, and encrypted if so configured`, async () => {
     await using server = await started(form);
     const files = [notification("m-1", "a.txt"), notification("m-2", "Grüße.txt")];
-    await mailTo(server, form).deliver(files, signal);
+    await mailTo(server, form).deliver(files, soon());
     const [{ from, to, user, encrypted, text } = assert.fail("no mail")] = server.mails;
     assert.deepEqual([from, to, user, encrypted], [
       "uftp@example.org",
@@ -116,7 +116,7 @@ Deno.test("Mail names fifty files, and counts the others", async () => {
   await using server = await started("plain");
   await mailTo(server, "plain").deliver(
     Array.from({ length: 60 }, (_, i) => notification("m", `f${i}`)),
-    signal,
+    soon(),
   );
   const text = Buffer.from(server.mails[0]?.text.split("\r\n\r\n", 2)[1] ?? "", "base64").toString();
   assert.equal(text.match(/^ {2}f\d+/gm)?.length, 50);
@@ -130,7 +130,7 @@ Deno.test("Mail takes nothing from names into header, commands or further lines"
     ...notification("m-1", evil),
     data: { server: evil, path: evil, name: evil, bytes: evil },
   };
-  await mailTo(server, "plain").deliver([hostile], signal);
+  await mailTo(server, "plain").deliver([hostile], soon());
   const [{ to, text } = assert.fail("no mail"), ...more] = server.mails;
   assert.deepEqual([to, more], [["ann@example.org"], []]);
   assert.doesNotMatch(text, /eve@/);
@@ -157,7 +157,7 @@ for (
 ) {
   Deno.test(`Mail is not sent to ${JSON.stringify(address)}`, async () => {
     await using server = await started("plain");
-    const refused = mailTo(server, "plain").deliver([{ ...notification("m-1"), mailTo: address }], signal);
+    const refused = mailTo(server, "plain").deliver([{ ...notification("m-1"), mailTo: address }], soon());
     await assert.rejects(refused, Undeliverable);
     assert.deepEqual(server.mails, []);
   });
@@ -167,7 +167,7 @@ for (const at of ["recipient", "message"] as const) {
   Deno.test(`Mail is refused for good by a code from 500 for the ${at}`, async () => {
     await using server = await started("plain");
     server.refusal = { at, code: 550 };
-    await assert.rejects(mailTo(server, "plain").deliver([notification("m-1")], signal), Undeliverable);
+    await assert.rejects(mailTo(server, "plain").deliver([notification("m-1")], soon()), Undeliverable);
   });
 }
 
@@ -175,19 +175,19 @@ Deno.test("Mail with a wrong password is no fault of the message", async () => {
   await using server = await started("StartTLS");
   const mail = mailTo(server, "StartTLS", { login: { ...LOGIN, password: "not-this" } });
   await assert.rejects(
-    mail.deliver([notification("m-1")], signal),
+    mail.deliver([notification("m-1")], soon()),
     (error) =>
       error instanceof RemoteUnavailable && error.reason.includes("AUTH PLAIN") &&
       !error.message.includes("not-this"),
   );
-  await assert.rejects(mail.probe(signal), RemoteUnavailable);
+  await assert.rejects(mail.probe(soon()), RemoteUnavailable);
 });
 
 for (const form of ["smtps", "StartTLS"] as const) {
   Deno.test(`Mail over ${form} sends neither password nor message to a relay that no authority vouches for`, async () => {
     await using server = await started(form);
     const mail = mailTo(server, form, { trusted: authority.impostor().certificate });
-    await assert.rejects(mail.deliver([notification("m-1")], signal), RemoteUnavailable);
+    await assert.rejects(mail.deliver([notification("m-1")], soon()), RemoteUnavailable);
     assert.deepEqual(server.mails, []);
   });
 }
@@ -221,7 +221,7 @@ for (
   Deno.test(`Mail of ${externalUrl} introduces itself as ${name}`, async () => {
     const relay = answering(["220 x", "500 no"]);
     await assert.rejects(
-      mailTo(relay.server, "plain", { externalUrl }).deliver([notification("m-1")], signal),
+      mailTo(relay.server, "plain", { externalUrl }).deliver([notification("m-1")], soon()),
       RemoteUnavailable,
     );
     assert.equal((await relay.heard())[0], `EHLO ${name}\r\n`);
@@ -239,7 +239,7 @@ Deno.test("Mail sends each command only after the answer to the one before", asy
     "250 taken",
     "221 bye",
   ]);
-  await mailTo(relay.server, "plain").deliver([notification("m-1")], signal);
+  await mailTo(relay.server, "plain").deliver([notification("m-1")], soon());
   const heard = await relay.heard();
   assert.deepEqual(heard.map((text) => text.split(/[ \r]/, 1)[0]), [
     "EHLO",
@@ -257,7 +257,7 @@ Deno.test("Mail goes to no relay that offers no TLS, and to none that speaks bef
   for (const answers of [["220 x", "250 x", "500 no"], ["220 x", "250 x", "220 go\r\n250 injected"]]) {
     const relay = answering(answers);
     await assert.rejects(
-      mailTo(relay.server, "StartTLS").deliver([notification("m-1")], signal),
+      mailTo(relay.server, "StartTLS").deliver([notification("m-1")], soon()),
       RemoteUnavailable,
     );
     assert.deepEqual((await relay.heard()).slice(0, 2), ["EHLO localhost\r\n", "STARTTLS\r\n"]);
@@ -266,6 +266,6 @@ Deno.test("Mail goes to no relay that offers no TLS, and to none that speaks bef
 
 Deno.test("Mail.probe() logs in and names the sender, and sends nothing", async () => {
   await using server = await started("smtps");
-  await mailTo(server, "smtps").probe(signal);
+  await mailTo(server, "smtps").probe(soon());
   assert.deepEqual(server.mails, []);
 });

@@ -32,14 +32,14 @@ async function post(
 }
 
 Deno.test("a link with a password gives nothing without it, in whatever way it is used", async () => {
-  const id = await sharing.share("d", { password: PASSWORD });
+  const id = await sharing.locked("d", PASSWORD);
   for (const path of ["", "/", "/ten.txt", "/?view=zip", "/ten.txt?view=preview", "/nothing"]) {
     const { status, headers, text } = await sharing.fetch(`${id}${path}`);
     assert.equal(status, 401, path);
     assert.match(headers["www-authenticate"] ?? "", /^Basic realm="link, without user name"/);
     assert.doesNotMatch(text, /0123456789|sub/);
   }
-  const drop = await sharing.share("d/sub", { password: PASSWORD, access: "DROP" });
+  const drop = await sharing.locked("d/sub", PASSWORD, { access: "DROP" });
   const put = await answerTo(sharing.begin(`${drop}/x`, { method: "PUT" }).end("x"));
   assert.equal(put.statusCode, 401);
   put.resume();
@@ -61,8 +61,8 @@ Deno.test("the password of a link is shown by Basic without a user name, as curl
 });
 
 Deno.test("a browser is asked by a form, once, and its cookie opens this link alone", async () => {
-  const id = await sharing.share("d", { password: PASSWORD });
-  const other = await sharing.share("d/sub", { password: "another" });
+  const id = await sharing.locked("d", PASSWORD);
+  const other = await sharing.locked("d/sub", "another");
   const headers = { Accept: "text/html" };
   const asked = await sharing.fetch(`${id}/`, { headers });
   assert.equal(asked.status, 403);
@@ -98,7 +98,7 @@ Deno.test("a browser is asked by a form, once, and its cookie opens this link al
 });
 
 Deno.test("another site's page cannot send the form of a link, and it leads nowhere but to its share", async () => {
-  const id = await sharing.share("d/ten.txt", { password: PASSWORD });
+  const id = await sharing.locked("d/ten.txt", PASSWORD);
   const body = `password=${encodeURIComponent(PASSWORD)}&to=https%3A%2F%2Fevil.example`;
   const foreign = await post(`/link/HPC/${id}`, { headers: { "Sec-Fetch-Site": "cross-site" }, body });
   assert.equal(foreign.status, 403);
@@ -108,8 +108,8 @@ Deno.test("another site's page cannot send the form of a link, and it leads nowh
 });
 
 Deno.test("the form tells nothing about a password to those for whom the share is not", async () => {
-  const elsewhere = await sharing.share("d/ten.txt", { password: PASSWORD, sources: ["192.0.2.0/24"] });
-  const forBob = await sharing.share("d/ten.txt", { password: PASSWORD, user: BOB_DN });
+  const elsewhere = await sharing.locked("d/ten.txt", PASSWORD, { sources: ["192.0.2.0/24"] });
+  const forBob = await sharing.locked("d/ten.txt", PASSWORD, { user: BOB_DN });
   const cases = [[elsewhere, 403, 403], [forBob, 303, 303]] as const;
   const bob = new Visitor(sharing.system);
   assert.equal((await bob.signIn(BOB)).status, 303);
@@ -130,7 +130,7 @@ Deno.test("the form tells nothing about a password to those for whom the share i
 });
 
 Deno.test("whoever guesses at the password of a link waits, with the right one as well; others are not kept out", async () => {
-  const id = await sharing.share("d/ten.txt", { password: PASSWORD });
+  const id = await sharing.locked("d/ten.txt", PASSWORD);
   const free = await sharing.share("d/sub/x.dat");
   let status: number | undefined;
   for (let i = 0; i < 40 && status !== 429; i++) {
