@@ -93,7 +93,8 @@ export const OUTPUT: Readonly<Record<string, JsonMembers>> = {
     "certificate.dn?": "Subject of the service's certificate",
     "certificate.expires?": "Expiry",
     "certificate.daysLeft?": "Whole days until expiry; negative after expiry",
-    "certificate.endsSoon?": "Whether less than 14 days, or less than a third of its lifetime, is left",
+    "certificate.endsSoon?":
+      "Whether less than 14 days is left, or less than a third of its lifetime if that is shorter",
     "shares?": "Number of shares; missing if data sharing is off",
     "database.state?": "State of the shared database: up, degraded or away; missing without one",
     "database.reason?": "Reason why the database is not up",
@@ -239,7 +240,7 @@ export const OUTPUT: Readonly<Record<string, JsonMembers>> = {
     "tokens[].made": "Time of creation, in the form 2026-01-05T09:15:00.000Z",
     "tokens[].ends": "Expiry",
     "tokens[].madeFrom?": "Client address of the request for the token",
-    "tokens[].madeBy?": "Administrator who requested the token",
+    "tokens[].madeBy?": "Administrator who requested the token, or the one it was derived from",
     "tokens[].lastUsed?": "Day of the last use, in UTC",
     "tokens[].lastUsedFrom?": "First client address on that day",
     "tokens[].renewable": "Whether the token is renewable",
@@ -252,6 +253,8 @@ export const OUTPUT: Readonly<Record<string, JsonMembers>> = {
   "token revoke": {
     "ended": "Number of listed tokens that were revoked",
     "names[]": "Distinguished names of the user",
+    "reversed?": "Known user whose name has the parts in the other order",
+    "unknown?": "true: all sources answered, and none knows the user",
   },
   "user show": {
     "[].server": "Logical server",

@@ -189,10 +189,8 @@ function accountsOnly(source: AttributeSource): AttributeSource {
     name: source.name,
     async attributesOf(identity, signal) {
       const { standard } = await source.attributesOf(identity, signal);
-      return {
-        standard: new Map([...standard].filter(([name]) => DECIDED.includes(name))),
-        extra: new Map(),
-      };
+      const decided = [...standard].filter(([name]) => DECIDED.includes(name));
+      return { standard: new Map(decided), extra: new Map() };
     },
     status: (address) => source.status?.(address),
     sources: source.sources,

@@ -74,11 +74,8 @@ export function selectAttributes(
   // Neither preferences nor defaults override a ban.
   const role = availableRoles.includes(BANNED_ROLE) ? BANNED_ROLE : chosen;
   const availableUids = allowed("xlogin");
-  const common = {
-    role,
-    availableRoles: availableRoles.length > 0 ? availableRoles : [ANONYMOUS_ROLE],
-    extra,
-  };
+  const roles = availableRoles.length > 0 ? availableRoles : [ANONYMOUS_ROLE];
+  const common = { role, availableRoles: roles, extra };
   const uid = choose("uid", preferences.uid, availableUids, preferred("xlogin"));
   if (uid === undefined) {
     return { ...common, availableUids: [], availableGroups: [], supplementaryGroups: [] };

@@ -26,7 +26,7 @@ export type AccountStatus =
 /** Looks up a user. @throws {ServiceError} On an outage. */
 export type AskAccountStatus = (user: NamedUser, signal: AbortSignal) => Promise<AccountStatus>;
 
-/** Source that may look up absent users: an authenticator. */
+/** Source that may look up absent users: an authenticator, or a key of another service. */
 export interface UserSource {
   readonly name: string; // as configured, such as `SSHKEY`
   /** Longest lifetime derived from a login, in seconds; absent: while {@link accountStatusOf} knows it. */
@@ -75,8 +75,9 @@ export async function whatIsLeft<T extends Identity>(
   signal: AbortSignal,
 ): Promise<T | undefined> {
   const accountStatus = await ask(namedLogin(identity), signal);
-  const { by, byVia } = identity.issuedToken ?? {};
-  if (by !== undefined && (await ask({ dn: by, via: byVia }, signal)).kind === "gone") return undefined;
+  const { by: dn, byVia: via, byLogin: login } = identity.issuedToken ?? {};
+  const maker = dn !== undefined && via !== undefined && await ask({ dn, via, login }, signal);
+  if (maker && maker.kind === "gone") return undefined;
   if (accountStatus.kind === "gone") return undefined;
   if (accountStatus.kind === "cannot tell" || accountStatus.servers === undefined) return identity;
   const { servers } = accountStatus;

@@ -95,9 +95,9 @@ export function passwordLogin(user: string, password: string): Authorization {
   if (/[\0\r\n]/.test(user + password)) return malformed("NUL, CR or LF in name or password");
   // A provider would take what follows for the start of the password (RFC 7617, 2).
   if (user.includes(":")) return malformed("colon in user name");
+  if (Buffer.byteLength(password) > MAX_PASSWORD) return malformed(`password over ${MAX_PASSWORD} octets`);
   if (user === "") return { ...malformed("empty user name"), linkPassword: new Secret(password) };
   if (user.length > MAX_USER) return malformed(`user name longer than ${MAX_USER} characters`);
-  if (Buffer.byteLength(password) > MAX_PASSWORD) return malformed(`password over ${MAX_PASSWORD} octets`);
   return { kind: "basic", user, password: new Secret(password) };
 }
 

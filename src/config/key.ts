@@ -148,6 +148,7 @@ export function integer(
   const { min = 0, max = 2_147_483_647, unit, zero, default: ours } = options;
   const type = `a whole number from ${min} to ${max}${unit === undefined ? "" : ` (${unit})`}`;
   const isZero = (found: string) => zero !== undefined && ours !== undefined && /^[+-]?0{1,15}$/.test(found);
+  const used = unit === undefined ? ours : `${ours} ${unit}`;
   return key(options, type, (found) => {
     if (isZero(found) && ours !== undefined) return ours;
     const value = /^[+-]?\d{1,15}$/.test(found) ? Number(found) : NaN;
@@ -155,11 +156,7 @@ export function integer(
   }, {
     json: { type: "integer", minimum: min, maximum: max, pattern: "[+-]?[0-9]{1,15}" },
     doubt: (found) =>
-      isZero(found)
-        ? `0 means ${zero} in the Java service; this service uses ${ours}${
-          unit === undefined ? "" : ` ${unit}`
-        }`
-        : undefined,
+      isZero(found) ? `0 means ${zero} in the Java service; this service uses ${used}` : undefined,
   });
 }
 

@@ -48,8 +48,9 @@ export function decidedRole({ uid, role, issuedToken, absent }: Identity): strin
 export interface IssuedTokenFacts {
   readonly issuer: string;
   readonly by?: string; // DN of the administrator who requested it, or what it was derived from
-  readonly byVia?: string; // their authenticator
-  readonly namedBy?: string; // authenticator that identified the user to this service, if the token says so
+  readonly byVia?: string; // their authenticator; absent in tokens of earlier versions, which depend on the ban alone
+  readonly byLogin?: string; // their name there
+  readonly namedBy?: string; // authenticator, or key of another service, that identified the user to this service, if the token says so
   readonly highestRole?: string; // maker's role at issue, an upper limit
   readonly renewable: boolean;
   readonly limitedTo?: string; // `aud`; a renewed token inherits it

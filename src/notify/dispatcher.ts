@@ -76,7 +76,7 @@ export class Dispatcher {
     const end = elapsed() + TURN_MS;
     for (let next: Notification | undefined = head; next !== undefined;) {
       const together = await outbox.together(next, this.destination);
-      const waitMs = elapsed() < end ? await this.#attempt(next, together) : 0;
+      const waitMs = next === head || elapsed() < end ? await this.#attempt(next, together) : 0;
       if (waitMs === 0) this.#lookSoon?.();
       if (waitMs !== undefined) return await outbox.postpone(next, waitMs);
       next = await outbox.done(together, this.destination);

@@ -176,14 +176,8 @@ export async function attributesOf(
 }
 
 function attributesOfRole(role: string): UserAttributes {
-  return {
-    role,
-    availableRoles: [role],
-    availableUids: [],
-    availableGroups: [],
-    supplementaryGroups: [],
-    extra: new Map(),
-  };
+  const none = { availableUids: [], availableGroups: [], supplementaryGroups: [], extra: new Map() };
+  return { role, availableRoles: [role], ...none };
 }
 
 /** Returns the unverified user of credentials: user name, token subject, or a digest of the token. */

@@ -207,7 +207,7 @@ export class LoginThrottle {
   }
 
   #succeeded(pair: string, clears: boolean): void {
-    const isCleared = clears && this.memory.tables.pairs.forget(pair);
+    const isCleared = clears && this.memory.forgetPair(pair);
     const at = this.memory.known.add(pair);
     if (!isCleared && at === undefined) return;
     const { others, learned } = this.parts;

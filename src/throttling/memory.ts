@@ -21,7 +21,7 @@ export interface ThrottlingNews extends Partial<Omit<ThrottlingState, "asOf">> {
   readonly asOf: number;
   readonly allBans?: readonly Ban[]; // replaces all bans; only those of `operator` stay
   readonly lifted?: readonly BanSubject[]; // subjects whose failures an operator cleared
-  readonly cleared?: readonly string[]; // `pairs` cleared by a right password
+  readonly cleared?: readonly string[]; // `pairs` and `tokens` cleared by a right credential
 }
 
 const CAPACITY = 50_000; // records per table; about 20 MB with the longest names
@@ -150,6 +150,12 @@ export class ThrottlingMemory {
     };
   }
 
+  /** Forgets the failures of a user at an address, those of passwords and of tokens. @returns Whether there were any. */
+  forgetPair(pair: string): boolean {
+    const { pairs, tokens } = this.tables;
+    return [pairs.forget(pair), tokens.forget(pair)].includes(true);
+  }
+
   /** Adopts a predecessor's state. Running waits continue even if the configuration shortens new ones. */
   adopt(
     { asOf, cleared = [], known = [], operator = [], allBans, lifted = [], ...news }: ThrottlingNews,
@@ -162,7 +168,7 @@ export class ThrottlingMemory {
       records.map(([key, record]) =>
         [key, { ...record, at: record.at + later, until: record.until + later }] as const
       );
-    for (const pair of cleared) this.tables.pairs.forget(pair);
+    for (const pair of cleared) this.forgetPair(pair);
     for (const counted of COUNTED) this.tables[counted].adopt(moved(news[counted] ?? []));
     this.known.adopt(known.map(([key, at]) => [key, at + later] as const));
     this.operator.adopt(bansMoved(operator));

@@ -83,7 +83,7 @@ const TRIALS: readonly Trial[] = [
   { args: ["share", "list"], says: /results\.txt/ },
   { args: ["share", "show", SHARE], says: /results\.txt/ },
   { args: ["share", "chown", SHARE, "--owner", "CN=Bob", "--uid", "bob"], says: /belongs to cn=bob/i },
-  { args: ["share", "remove", SHARE], says: /removed/ },
+  { args: ["share", "remove", SHARE], says: /deleted/ },
   { args: ["database", "migrate"], says: /chooses no PostgreSQL/, lacks: true },
   { args: ["database", "import"], says: /chooses no PostgreSQL/, lacks: true },
   { args: ["backup", "backup-{pass}"], says: /files of version .* copied to .*backup-text/ },

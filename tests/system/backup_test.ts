@@ -339,19 +339,21 @@ Deno.test("backup notes the names of owners, and restore gives files to these, w
     ownedHere([{ ...made, uid: 995, gid: 994, ...about }], { ...PLACES, ...places });
   const [here] = await owned({ owner: "authserver", group: "authserver" });
   assert.deepEqual([here?.uid, here?.gid], [998, 997]);
-  const [ofRoot] = await owned({ owner: undefined, group: undefined, uid: 0, gid: 0 });
+  const [ofRoot] = await owned({ owner: "", group: "", uid: 0, gid: 0 });
   assert.deepEqual([ofRoot?.uid, ofRoot?.gid], [0, 0]);
-  const [ofDirectory] = await owned({ owner: undefined, group: undefined, uid: 70_001, gid: 70_002 });
+  const [ofDirectory] = await owned({ owner: "", group: "", uid: 70_001, gid: 70_002 });
   assert.deepEqual([ofDirectory?.uid, ofDirectory?.gid], [70_001, 70_002], "numbers of a directory service");
   await assert.rejects(
     owned({ owner: "unicore", group: "root" }),
     /: nobody here is surely its owner unicore; add it/,
   );
   await assert.rejects(
-    owned({ owner: undefined, group: "root" }),
+    owned({ owner: "", group: "root" }),
     /: nobody here is surely its owner 995; add it, or name another "owner" in manifest\.json/,
   );
-  await assert.rejects(owned({ owner: "root", group: undefined }), /its group 994/);
+  await assert.rejects(owned({ owner: "root", group: "" }), /its group 994/);
+  const [ofFormerVersion] = await owned({ owner: undefined, group: undefined });
+  assert.deepEqual([ofFormerVersion?.uid, ofFormerVersion?.gid], [995, 994]);
 });
 
 Deno.test({

@@ -418,10 +418,15 @@ Deno.test("LoginThrottle delays nobody else at an address for a client that show
   assert.throws(() => throttle.admitKey(HERE), /\(keys from address\)/);
 });
 
-Deno.test("LoginThrottle says that there were too many failures of: tokens of user at address", () => {
+Deno.test("LoginThrottle says that there were too many failures of: tokens of user at address, until a right one", () => {
   const una = bearer(unsignedJwt({ sub: "una", iss: "https://idp.example" }));
-  const { fail, succeed, admit } = create();
+  const { fail, succeed, admit, wait } = create();
   succeed(una);
+  for (let i = 0; i < 2; i++) {
+    fail(una, 100);
+    assert.equal(wait(una), 0);
+    succeed(una); // clears what failed before
+  }
   fail(una, 101);
   assert.throws(() => admit(una), /\(tokens of user at address\)/);
 });

@@ -113,7 +113,7 @@ scene("watchFile() throws what the parser throws for the first content", async (
 });
 
 scene("watchFile() throws if the first content is not UTF-8", async ({ path, watch, write }) => {
-  await write(new Uint8Array([0xff, 0xfe]));
+  await write(new Uint8Array([0xc3, 0x28]));
   await assert.rejects(watch(), { constructor: InvalidFile, message: `${path}:1: expected UTF-8 text` });
 });
 

@@ -120,6 +120,7 @@ export class TokenIssuer {
       ...commonClaims(identity.dn, issuer, times, former?.preferences ?? preferences),
       by: former?.by,
       byVia: former?.byVia,
+      byLogin: former?.byLogin,
       via: namedUser(identity).via,
       login: identity.login,
       displayName: identity.displayName,
@@ -146,9 +147,9 @@ export class TokenIssuer {
    */
   async issueFor(
     subject: string,
-    { by, byVia, lifetime, renewable, preferences }:
+    { by, byVia, byLogin, lifetime, renewable, preferences }:
       & Pick<TokenRequest, "lifetime" | "renewable">
-      & Pick<IssuedTokenFacts, "by" | "byVia" | "preferences">,
+      & Pick<IssuedTokenFacts, "by" | "byVia" | "byLogin" | "preferences">,
   ): Promise<string> {
     const issuer = this.#issuer();
     if (!isPersonalName(subject, issuer.name)) throw httpError("ERR_TOKEN_SUBJECT");
@@ -156,7 +157,7 @@ export class TokenIssuer {
     const renewableUntil = this.#latestRenewal(now);
     const expires = now + this.#lifetime(lifetime, now, renewableUntil);
     const times = { now, expires, renewableUntil: renewable ? renewableUntil : undefined };
-    const claims = { ...commonClaims(subject, issuer, times, preferences), by, byVia };
+    const claims = { ...commonClaims(subject, issuer, times, preferences), by, byVia, byLogin };
     return await this.#make({ ...claims, ...this.#family(expires) }, issuer, undefined);
   }
 

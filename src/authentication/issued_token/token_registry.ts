@@ -249,7 +249,7 @@ export class TokenRegistry {
 
   /** Revokes everything issued until now by the clocks of all instances. */
   async #revokeSoFar(owner: string): Promise<void> {
-    const tokens = await this.#records.list(TOKEN, owner);
+    const tokens = await this.#records.list(TOKEN, owner.split("\n", 1)[0] ?? owner);
     const made = [...tokens, ...await this.#records.list(REVOKED, owner)].map(sinceOf);
     const { before: earlier = 0 } = await this.#read(owner);
     const before = Math.ceil(Math.max(this.parts.clock(), earlier, ...made));

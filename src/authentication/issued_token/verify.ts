@@ -105,6 +105,7 @@ class IssuedTokenAuthenticator implements Authenticator {
       issuer,
       by: isOwn ? optionalText(token, "by") : undefined,
       byVia: isOwn ? optionalText(token, "byVia") : undefined,
+      byLogin: isOwn ? optionalText(token, "byLogin") : undefined,
       namedBy: isOwn ? optionalText(token, "via") : signer,
       highestRole: isOwn ? optionalText(token, "highestRole") : undefined,
       renewable: isTrue(claims.get("renewable")),

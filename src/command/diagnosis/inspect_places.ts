@@ -38,7 +38,8 @@ export async function inspectPlaces(
   const places = new PlaceInspector(account);
   const hosts = new Set([site.host, metrics.listen?.host]);
   const isSamePort = metrics.listen?.port === site.port && site.port > 0 &&
-    (hosts.size === 1 || hosts.has("0.0.0.0") || hosts.has("::"));
+    (hosts.size === 1 || hosts.has("::") ||
+      (hosts.has("0.0.0.0") && ![...hosts].some((host) => host?.includes(":"))));
   const findings = await Promise.all([
     directory === undefined ? [] : places.persistence(directory, inUse),
     control.enabled && control.socket !== undefined
@@ -150,8 +151,8 @@ class PlaceInspector {
     const missing = there !== folder;
     if (account !== undefined && missing && OF_SYSTEMD.test(folder)) return [];
     const closed = account === undefined ? undefined : await closedFolder(account, there);
-    const such = `such as /var/${key.startsWith("persistence") ? "lib" : "log"}/authserver`;
-    const elsewhere = `set ${key} to a path in a folder of ${this.#who}, ${such}`;
+    const place = key.startsWith("persistence") ? "var/lib" : key.endsWith("socket") ? "run" : "var/log";
+    const elsewhere = `set ${key} to a path in a folder of ${this.#who}, such as /${place}/authserver`;
     if (closed !== undefined) return error(key, `${this.#who} may not enter ${closed}`, elsewhere);
     const obstacle = await this.#obstacleTo(there, about, WRITE | ENTER);
     if (obstacle === undefined) return [];
@@ -176,7 +177,7 @@ class PlaceInspector {
       return undefined;
     } catch (error) {
       const code = error instanceof Error && "code" in error && error.code;
-      if (code === "ENOSPC") {
+      if (code === "ENOSPC" || code === "EDQUOT") {
         return { expected: `the disk of ${path} is full`, fix: "make room", ofDisk: true };
       }
       if (code === "EROFS") {

@@ -48,7 +48,8 @@ export const backup = defineCommand({
       const bytes = await readRegularFile(path);
       copied.push(await copyOne(folder, path, (copy) => Deno.writeFile(copy, bytes, NEW)));
     }
-    for (const path of directory === undefined ? [] : await databasesIn(resolve(directory))) {
+    const mayLack = database !== undefined;
+    for (const path of directory === undefined ? [] : await databasesIn(resolve(directory), mayLack)) {
       copied.push(await copyOne(folder, path, (copy) => copyDatabase(path, copy)));
     }
     const manifest: Manifest = {
@@ -70,11 +71,11 @@ export const backup = defineCommand({
   return { value: { folder, files: copied.map(({ path }) => path), dump }, text };
 });
 
-async function databasesIn(directory: string): Promise<readonly string[]> {
+async function databasesIn(directory: string, mayLack: boolean): Promise<readonly string[]> {
   const paths = [...DATABASES.keys()].map((name) => `${directory}/${name}`);
   const there = await Promise.all(paths.map((path) => unlessAbsent(Deno.stat(path))));
   const present = paths.filter((_, i) => there[i]);
-  if (present.length > 0) return present;
+  if (present.length > 0 || mayLack || await unlessAbsent(Deno.stat(directory)) !== undefined) return present;
   throw new Error(`expected ${paths.join(" or ")}; run it in the working directory of the service`);
 }
 
@@ -83,8 +84,8 @@ async function copyOne(folder: string, path: string, make: (copy: string) => Pro
   await Deno.mkdir(dirname(copy), { recursive: true, mode: 0o700 });
   await make(copy);
   const { mode, uid, gid } = await Deno.stat(path);
-  const owner = nameOf(await localIds(PLACES.passwd), uid);
-  const group = nameOf(await localIds(PLACES.group), gid);
+  const owner = nameOf(await localIds(PLACES.passwd), uid) ?? "";
+  const group = nameOf(await localIds(PLACES.group), gid) ?? "";
   const numbers = { mode: (mode ?? 0o600) & 0o777, uid: uid ?? 0, gid: gid ?? 0 };
   return { path, ...numbers, owner, group, sha256: await digestOf(copy) };
 }
@@ -215,10 +216,10 @@ export async function ownedHere(files: readonly BackupFile[], { passwd, group } 
   const idOf = ({ path, ...file }: BackupFile, kind: "owner" | "group") => {
     const [name, id] = [file[kind], kind === "owner" ? file.uid : file.gid];
     const isTaken = id > 0 && nameOf(ids[kind], id) !== undefined;
-    const found = name !== undefined ? ids[kind].get(name) : isTaken ? undefined : id;
+    const found = name ? ids[kind].get(name) : name === "" && isTaken ? undefined : id;
     if (found !== undefined) return found;
     const expected = `add it, or name another "${kind}" in ${MANIFEST}`;
-    throw new CommandFailed(`${path}: nobody here is surely its ${kind} ${name ?? id}; ${expected}`);
+    throw new CommandFailed(`${path}: nobody here is surely its ${kind} ${name || id}; ${expected}`);
   };
   return files.map((file) => ({ ...file, uid: idOf(file, "owner"), gid: idOf(file, "group") }));
 }

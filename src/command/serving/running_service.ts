@@ -18,6 +18,8 @@ import { type CertificateFiles, loadCertificates } from "../../service/assembly/
 
 /** Exit status for configuration errors (`EX_CONFIG` of sysexits.h), after which systemd does not restart. */
 const CONFIGURATION_ERROR = 78;
+/** What {@link inspectStart} expects of a disk on which room may be made meanwhile: systemd then starts the service again. */
+const DISK_IS_FULL = /^the disk of .* is full$/;
 
 /**
  * Starts the service from its main configuration file.
@@ -37,7 +39,9 @@ export async function startService(
   const { snapshot, diagnostics, files, effective } = await inspectStart(file, surroundings);
   if (snapshot === undefined) {
     for (const diagnostic of diagnostics) await report(diagnostic);
-    throw new CommandFailed(`The configuration in ${file} cannot be used`, { status: CONFIGURATION_ERROR });
+    const mayPass = diagnostics.filter(isError).every(({ expected }) => DISK_IS_FULL.test(expected));
+    const status = mayPass ? 1 : CONFIGURATION_ERROR;
+    throw new CommandFailed(`The configuration in ${file} cannot be used`, { status });
   }
   const logFile = new LogFile(snapshot.config.logging.file, console, snapshot.config.logging);
   const options = { logFile, hostName: surroundings.hostName() };

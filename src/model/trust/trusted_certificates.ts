@@ -23,12 +23,8 @@ export function sortTrust(anchors: readonly string[]): SortedTrust {
       const certificate = new X509Certificate(pem);
       return { pem, certificate, facts: certificateFacts(certificate) };
     });
-    const keyDigests = new Set(all.map(({ facts }) => facts.keyDigest));
-    return {
-      issuers: all.filter(mayIssue),
-      entities: all.filter((trusted) => !mayIssue(trusted)),
-      keyDigests,
-    };
+    const [issuers, entities] = [all.filter(mayIssue), all.filter((trusted) => !mayIssue(trusted))];
+    return { issuers, entities, keyDigests: new Set(all.map(({ facts }) => facts.keyDigest)) };
   });
 }
 

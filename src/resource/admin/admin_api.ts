@@ -115,13 +115,14 @@ export class AdminApi {
     };
   }
 
-  /** Returns the status of identity providers and, as `attributes.<name>`, of attribute sources. */
+  /** Returns the status of identity providers and, as `attributes.<name>`, of attribute sources; of namesakes, one that is down. */
   #providers(): CoreStatus["providers"] {
     const { authenticators, attributes: { sources = [] } } = this.parts;
-    const statuses = new Map([
+    const all = [
       ...authenticators.map((each) => [each.name, each.status?.()] as const),
       ...sources.map((each) => [`attributes.${each.name}`, each.status?.()] as const),
-    ]);
+    ];
+    const statuses = new Map(all.toSorted(([, a], [, b]) => Number(b?.up ?? true) - Number(a?.up ?? true)));
     return [...statuses].flatMap(([authenticator, status]) => status ? { authenticator, ...status } : []);
   }
 
@@ -185,7 +186,7 @@ export class AdminApi {
   }
 
   async namesOf(user: string): Promise<readonly string[]> {
-    return [...new Set((await knownNames(user, this.parts)).names)];
+    return (await knownNames(user, this.parts)).names;
   }
 
   async #tokens(user: string) {
@@ -228,9 +229,8 @@ export async function knownNames(user: string, parts: {
   readonly authenticators: readonly Authenticator[];
   readonly attributes: AttributeSource;
 }): Promise<{ readonly names: readonly string[]; readonly reversed?: string; readonly unknown?: true }> {
-  const names = parts.authenticators.flatMap((authenticator) => authenticator.namesOf?.(user) ?? []).map(
-    canonicalDn,
-  );
+  const all = parts.authenticators.flatMap((authenticator) => authenticator.namesOf?.(user) ?? []);
+  const names = [...new Set(all.map(canonicalDn))];
   const form = ifName(() => canonicalDn(user));
   if (!form) return { names };
   const reversed = reversedForm(user);
@@ -245,5 +245,5 @@ export async function knownNames(user: string, parts: {
   const status = await statusOf(user);
   const suspect = reversed !== form && status !== "known" && await statusOf(reversed) === "known";
   const unknown = status === "gone" || undefined;
-  return { names: [...names, form], reversed: suspect ? reversed : undefined, unknown };
+  return { names: [...new Set([...names, form])], reversed: suspect ? reversed : undefined, unknown };
 }

@@ -212,8 +212,8 @@ async function issueApiToken(
     );
     call.audit({ renewable, lifetime });
     if (preferences !== undefined) parsePreferences([preferences]);
-    const { dn: by, via: byVia } = namedUser(caller.identity);
-    const wanted = { by, byVia, lifetime, renewable, preferences };
+    const { dn: by, via: byVia, login: byLogin } = namedUser(caller.identity);
+    const wanted = { by, byVia, byLogin, lifetime, renewable, preferences };
     return { success: true, message: "OK", results: { token: await tokens.issueFor(subject, wanted) } };
   } catch (error) {
     // Wrong parameters, and limits of the server's certificate.

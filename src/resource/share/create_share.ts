@@ -137,7 +137,5 @@ async function replaced(
 
 /** Returns {ERR_NOT_PERMITTED} for owners whose login lacks the account of their share. */
 export function accountLost({ uid }: Share): HttpError {
-  return notPermitted(
-    `This share uses account ${uid}. Log in with the account and group of the share to change it`,
-  );
+  return notPermitted(`This share uses account ${uid}. Log in with its account and group to change it`);
 }

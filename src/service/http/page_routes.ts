@@ -109,6 +109,7 @@ function ownTokenRoutes(parts: TokenPageParts): Route[] {
     async (call) => (await tokenPages()).showCertificateByForm(call, parts),
     { ...FORM, audit: "certificate" },
   ];
+  const ends = { ...FORM, withoutAttributes: true, audit: "revoke" } as const;
   return table(
     { service: "auth", permission: "POST", signedIn: true, failed: toSignInBelow("tokens") },
     ["GET", "/tokens", async (call) => (await tokenPages()).tokensPage(call, parts)],
@@ -117,11 +118,7 @@ function ownTokenRoutes(parts: TokenPageParts): Route[] {
       audit: "token",
     }],
     ...(parts.certificates === undefined ? [] : [certificate]),
-    ["POST", "/tokens/:id", async (call) => (await tokenPages()).revokeTokenByForm(call, parts), {
-      ...FORM,
-      withoutAttributes: true,
-      audit: "revoke",
-    }],
+    ["POST", "/tokens/:id", async (call) => (await tokenPages()).revokeTokenByForm(call, parts), ends],
   );
 }
 
@@ -177,6 +174,7 @@ function linkRoutes(sharing: SharingParts, hasSignIn: boolean): Route[] {
 /** Files of signed-in browsers; the rules are those of sessions. */
 function ownFileRoutes(parts: DavParts): Route[] {
   const shown: Route["answer"] = async (call) => (await filePages()).ownFilePage(call, parts);
+  const form: Route["answer"] = async (call) => (await fileActions()).uploadOwnByForm(call, parts);
   return table(
     { service: "auth", permission: "POST", signedIn: true, audit: "session", failed: toSignInBelow("files") },
     ["GET", "/files", async (call) => (await filePages()).filesPage(call, parts)],
@@ -184,14 +182,7 @@ function ownFileRoutes(parts: DavParts): Route[] {
     ["GET", "/files/:server/*rest", shown],
     ["PUT", "/files/:server/*rest", async (call) => (await fileActions()).uploadOwnByPage(call, parts)],
     ["POST", "/files/:server/*rest", async (call) => (await fileActions()).changeOwnFile(call, parts), FORM],
-    [
-      "POST",
-      "/files-upload/:server/*rest",
-      async (call) => (await fileActions()).uploadOwnByForm(call, parts),
-      {
-        consumes: FILES_TYPE,
-      },
-    ],
+    ["POST", "/files-upload/:server/*rest", form, { consumes: FILES_TYPE }],
   );
 }
 

@@ -13,7 +13,7 @@ const SQL = {
           RETURNING failures`,
   keep: `UPDATE failed_login SET ends = ends + :wait WHERE counted = :counted AND name = :name`,
   look: `SELECT failures FROM failed_login WHERE counted = :counted AND name = :name AND ends > :clock`,
-  clear: `DELETE FROM failed_login WHERE counted = 'pairs' AND name = :name`,
+  clear: `DELETE FROM failed_login WHERE counted IN ('pairs', 'tokens') AND name = :name`,
   note: `INSERT INTO known_login (name, seen, told) VALUES (:name, :clock - :ago, :clock)
          ON CONFLICT (name) DO UPDATE SET seen = excluded.seen, told = excluded.told`,
   time: `SELECT :clock AS now`,

@@ -36,7 +36,9 @@ for (const [key, path, severity] of PLACES) {
       fix,
       key === "persistence.directory"
         ? `install -d -o authserver -m 700 ${site.folder}/${path}`
-        : `set ${key} to a path in a folder of authserver, such as /var/log/authserver`,
+        : `set ${key} to a path in a folder of authserver, such as /${
+          key.endsWith("socket") ? "run" : "var/log"
+        }/authserver`,
     );
     if (Deno.uid() !== 0) return;
     await Deno.chown(site.folder, ACCOUNT.uid, ACCOUNT.uid);
