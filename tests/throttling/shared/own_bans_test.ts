@@ -30,13 +30,18 @@ class Core implements AsyncDisposable {
   full = false;
   readonly #database: SqliteDatabase;
   #tasks: (() => void)[] = [];
+  #changes: Promise<unknown>[] = []; // begun since the last turn
 
   constructor(file: string, time: Time, known: boolean) {
     const own = this.#database = new SqliteDatabase(file, RECORD_SCHEMA, () => time.host);
     const database: Database = {
       isOpen: true,
       read: (work) => own.read(work),
-      change: (work) => this.full ? Promise.reject(new DatabaseFailure("disk is full")) : own.change(work),
+      change: (work) => {
+        const change = this.full ? Promise.reject(new DatabaseFailure("disk is full")) : own.change(work);
+        this.#changes.push(change);
+        return change;
+      },
       version: () => own.version(),
       close: () => {},
     };
@@ -55,12 +60,15 @@ class Core implements AsyncDisposable {
     });
   }
 
-  /** Runs all timers once. */
+  /** Runs all timers once, and waits for the changes that they make, which take the disk's time. */
   async turn(): Promise<void> {
     const tasks = this.#tasks;
     this.#tasks = [];
     for (const task of tasks) task();
-    for (let i = 0; i < 40; i++) await Promise.resolve();
+    do {
+      await Promise.allSettled(this.#changes.splice(0));
+      for (let i = 0; i < 40; i++) await Promise.resolve();
+    } while (this.#changes.length > 0);
   }
 
   get banned(): readonly (string | undefined)[] {
