@@ -23,10 +23,7 @@ export const readSecurity = readerOf(SECURITY, (keys, reader) => {
   };
 });
 
-const JAVAS = [
-  "container.security.sessionsEnabled",
-  "container.client.digitalSigningEnabled",
-];
+const JAVAS = ["container.security.sessionsEnabled", "container.client.digitalSigningEnabled"];
 
 /** Reads the gateway (credentials.md 9). */
 export const readGateway = readerOf(GATEWAY, (keys, reader) => {

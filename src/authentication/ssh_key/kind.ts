@@ -40,10 +40,7 @@ export const sshKey = authenticatorKind({
       placeholder: "%principal%",
       added: true,
     })),
-    only: optional(oneOf(["certificates"], {
-      help: "Accept only keys with a certificate",
-      added: true,
-    })),
+    only: optional(oneOf(["certificates"], { help: "Accept only keys with a certificate", added: true })),
     legacyToken: flag({
       help: "Accept the token of Java clients up to 2.2.2; anyone who has seen such a token can replay it",
       default: false,

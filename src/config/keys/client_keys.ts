@@ -62,11 +62,7 @@ export const CLIENT = section({
       help: "HTTP proxy (CONNECT) for systems with https:// addresses; never for daemons",
     })),
     proxyPort: optional(port({ name: "http.proxyPort", help: "Port of the proxy" })),
-    proxyType: oneOf(["HTTP"], {
-      name: "http.proxyType",
-      help: "Protocol to the proxy",
-      default: "HTTP",
-    }),
+    proxyType: oneOf(["HTTP"], { name: "http.proxyType", help: "Protocol to the proxy", default: "HTTP" }),
     proxyUser: optional(text({ name: "http.proxy.user", help: "User name for the proxy (Basic)" })),
     proxyPassword: optional(secretText({ name: "http.proxy.password", help: "Password for the proxy" })),
     nonProxyHosts: list({

@@ -81,12 +81,7 @@ export const ISSUED_TOKENS = section({
   prefix: "container.security.rest.jwt.",
   title: "Issued tokens",
   keys: {
-    lifetimeSeconds: seconds({
-      name: "lifetime",
-      help: "Default token lifetime",
-      default: 300,
-      min: 1,
-    }),
+    lifetimeSeconds: seconds({ name: "lifetime", help: "Default token lifetime", default: 300, min: 1 }),
     maxLifetimeSeconds: seconds({
       name: "maxLifetime",
       help: "Maximum token lifetime",
@@ -157,11 +152,6 @@ export const THROTTLING = section({
       default: 5,
       min: 1,
     }),
-    maxDelaySeconds: seconds({
-      name: "maxDelay",
-      help: "Maximum delay",
-      default: 900,
-      min: 1,
-    }),
+    maxDelaySeconds: seconds({ name: "maxDelay", help: "Maximum delay", default: 900, min: 1 }),
   },
 });

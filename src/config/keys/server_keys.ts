@@ -85,11 +85,7 @@ export const LOGICAL_KEYS = {
     default: [],
     added: true,
   }),
-  maxAuthAge: optional(seconds({
-    help: "Maximum age of the login to use the server",
-    min: 1,
-    added: true,
-  })),
+  maxAuthAge: optional(seconds({ help: "Maximum age of the login to use the server", min: 1, added: true })),
   networks: addressRanges({
     help: "Client addresses and ranges that may use the server. If not set, all addresses",
     default: [],

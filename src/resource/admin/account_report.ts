@@ -30,12 +30,7 @@ export async function accountReport(
   try {
     const info = await group.userInfo(uid, signal);
     if (info.kind === "unknown") return { server, state: "unknown" };
-    return {
-      server,
-      state: "known",
-      home: info.home,
-      keys: info.keyLines.flatMap(keyReport),
-    };
+    return { server, state: "known", home: info.home, keys: info.keyLines.flatMap(keyReport) };
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
     return { server, state: "failed", reason: error.message };

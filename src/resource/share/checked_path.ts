@@ -15,10 +15,7 @@ type ShareAccount = Pick<ServerAttributes, "uid" | "groups" | "includes" | "excl
 
 /** Returns the caller's account on a server. @throws {ERR_NOT_PERMITTED} For `nobody`. And as attributes without account or group. */
 export function shareAccount(call: Call, server: string, group?: string): ServerAttributes {
-  const account = attributesOnServer(call.user, server, {
-    requestedGroup: group,
-    log: call.log,
-  });
+  const account = attributesOnServer(call.user, server, { requestedGroup: group, log: call.log });
   if (account.uid.toLowerCase() === "nobody") throw notPermitted("This account cannot share anything");
   return account;
 }

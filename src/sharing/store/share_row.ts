@@ -119,10 +119,7 @@ function toMaking(row: Row): Making {
     mappedGroup: number(row, "mapped_account") === 1, // in older rows for the account, too
     mappedRole: number(row, "mapped_role") === 1,
     atHome: number(row, "made_at_home") === 1,
-    limits: {
-      includes: textOrNone(row, "made_includes"),
-      excludes: textOrNone(row, "made_excludes"),
-    },
+    limits: { includes: textOrNone(row, "made_includes"), excludes: textOrNone(row, "made_excludes") },
   };
 }
 

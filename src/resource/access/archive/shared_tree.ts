@@ -12,11 +12,7 @@ interface ArchiveBounds {
 }
 
 /** Bounds of one archive: a link to its own parent makes a directory endless. */
-export const ARCHIVE_BOUNDS: ArchiveBounds = {
-  entries: 50_000,
-  depth: 64,
-  names: 8 * 1024 * 1024,
-};
+export const ARCHIVE_BOUNDS: ArchiveBounds = { entries: 50_000, depth: 64, names: 8 * 1024 * 1024 };
 
 const MISSING = "NOT COMPLETE.txt";
 
