@@ -193,8 +193,12 @@ export class HttpsEdge {
       response.destroy();
     } finally {
       if (!request.complete) void this.#discards.drainBody(request, gate);
-      this.#underWay--;
-      if (this.#underWay === 0) this.#draining?.();
+      const over = () => {
+        this.#underWay--;
+        if (this.#underWay === 0) this.#draining?.();
+      };
+      if (response.closed) over();
+      else response.once("close", over);
     }
   }
 

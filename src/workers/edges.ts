@@ -1,6 +1,6 @@
 import type { Snapshot } from "../service/assembly/load_snapshot.ts";
 import { ConnectionLimit, ServingEdge } from "./serving_edge.ts";
-import { RestartPolicy, type WorkerParts } from "./worker_lifecycle.ts";
+import { CannotStart, RestartPolicy, type WorkerParts } from "./worker_lifecycle.ts";
 import { PortWatch } from "./port_watch.ts";
 
 interface EdgesParts extends WorkerParts {
@@ -14,7 +14,7 @@ interface EdgesParts extends WorkerParts {
 /** Current edge and its predecessors until their requests end. Dead edges are replaced. */
 export class Edges {
   readonly #restartPolicy: RestartPolicy<ServingEdge>;
-  readonly #leaving = new Set<ServingEdge>();
+  readonly #leaving = new Map<ServingEdge, Promise<void>>();
   readonly #connections: ConnectionLimit;
   readonly #watches: { close(): void }[] = [];
   port = 0; // current or last one; 0 before the first
@@ -37,11 +37,23 @@ export class Edges {
     return this.#restartPolicy.current;
   }
 
+  /** Edge in use, unless it is told to refuse new connections. */
+  get #listening(): ServingEdge | undefined {
+    const { current } = this;
+    return current && this.#leaving.has(current) ? undefined : current;
+  }
+
+  /** Refuses new connections, and waits for the requests of all edges. */
+  async drain(): Promise<void> {
+    if (this.current) void this.#drain(this.current);
+    await Promise.all(this.#leaving.values());
+  }
+
   watch(): void {
     const silent = () => this.replace("it takes no connections any more");
     this.#watches.push(
-      new PortWatch({ current: () => this.current, silent }),
-      new PortWatch({ current: () => this.current?.metrics, silent }),
+      new PortWatch({ current: () => this.#listening, silent }),
+      new PortWatch({ current: () => this.#listening?.metrics, silent }),
     );
   }
 
@@ -72,6 +84,7 @@ export class Edges {
 
   /** Replaces an edge on the same address, which it releases first. @throws {CannotStart} The old setup is restarted. */
   async call(before: ServingEdge, snapshot: Snapshot): Promise<void> {
+    await this.#probe(before, snapshot);
     const drained = this.#drain(before);
     try {
       this.#put(
@@ -99,7 +112,7 @@ export class Edges {
 
   end(): void {
     this.#watches.forEach((watch) => watch.close());
-    for (const edge of [this.current, ...this.#leaving]) edge?.end();
+    for (const edge of [this.current, ...this.#leaving.keys()]) edge?.end();
   }
 
   #put(edge: ServingEdge): ServingEdge | undefined {
@@ -124,10 +137,25 @@ export class Edges {
     edge.tell({ kind: "metrics-page", page });
   }
 
-  async #drain(edge: ServingEdge): Promise<void> {
-    this.#leaving.add(edge);
-    await edge.drain();
-    this.#gone(edge);
+  /** @throws {CannotStart} If another process has a port that the edge in the way does not use. */
+  async #probe(before: ServingEdge, { config: { site, metrics } }: Snapshot): Promise<void> {
+    const own = [0, before.port, before.metrics?.port];
+    for (const { host, port } of [site, ...(metrics.listen ? [metrics.listen] : [])]) {
+      const [hostname] = own.includes(port) ? [] : await this.parts.resolve(host);
+      if (hostname === undefined) continue;
+      try {
+        Deno.listen({ hostname, port }).close();
+      } catch (error) {
+        if (!(error instanceof Deno.errors.AddrInUse)) continue; // the new edge tells
+        throw new CannotStart([`port ${port} on ${hostname} is taken by another process`]);
+      }
+    }
+  }
+
+  #drain(edge: ServingEdge): Promise<void> {
+    const drained = this.#leaving.get(edge) ?? edge.drain().then(() => this.#gone(edge));
+    this.#leaving.set(edge, drained);
+    return drained;
   }
 
   #died(edge: ServingEdge, reason: string): void {

@@ -158,7 +158,7 @@ export class Supervisor {
     if (this.#changes.over) return;
     this.#close();
     this.log.info("shutting down");
-    await this.#edges.current?.drain();
+    await this.#edges.drain();
     await this.#cores.finish();
     this.log.info("stopped");
     this.reports.audit({ event: "stop", decision: "granted" });

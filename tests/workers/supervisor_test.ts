@@ -1,6 +1,7 @@
 /** Changes of workers come one after the other, each begins with what the one before left; and the end of all. */
 import assert from "node:assert/strict";
-import { Agent } from "node:https";
+import { once } from "node:events";
+import { Agent, request } from "node:https";
 import { setImmediate } from "node:timers/promises";
 import { inTime, until } from "../fixtures/deadline.ts";
 import { ask, type Reply } from "../system/ask.ts";
@@ -8,7 +9,7 @@ import { LogFile } from "../../src/logging/log_file.ts";
 import { metricsPage } from "../../src/workers/service_status.ts";
 import { Supervisor } from "../../src/workers/supervisor.ts";
 import { loadSnapshot, type Snapshot } from "../../src/service/assembly/load_snapshot.ts";
-import { createSite, type Site } from "../system/running_service.ts";
+import { ALICE, createSite, type Site } from "../system/running_service.ts";
 import { startedWorker, workersSoFar } from "../system/worker_spy.ts";
 
 async function snapshotOf(site: Site, changed: (main: string) => string): Promise<Snapshot> {
@@ -183,6 +184,59 @@ Deno.test("Supervisor.stop() ends an edge that is about to take the place of ano
   await supervisor.stop();
   await refused;
   await edge.ended;
+});
+
+/** Begins a session request whose body comes later. @returns Sends it, and resolves to the status of the answer. */
+async function begunRequest(site: Site, port: number): Promise<() => Promise<number | undefined>> {
+  const body = JSON.stringify({ serverPath: "" });
+  const sent = request(`https://localhost:${port}/rest/auth/HPC`, {
+    method: "POST",
+    auth: ALICE.join(":"),
+    ca: site.authority.certificate,
+    agent: false,
+    headers: { "Content-Type": "application/json", "Content-Length": body.length, Expect: "100-continue" },
+  });
+  const answered = once(sent, "response").catch(() => []);
+  sent.flushHeaders();
+  await inTime(once(sent, "continue"), "100 Continue");
+  return async () => {
+    sent.end(body);
+    const [answer] = await inTime(answered, "the answer");
+    answer?.resume();
+    return answer?.statusCode;
+  };
+}
+
+Deno.test("Supervisor.stop() waits for the requests of an edge whose successor has begun, too", async () => {
+  await using site = await createSite();
+  const other = await snapshotOf(site, (main) => `${main}container.httpServer.maxConnections=900\n`);
+  const supervisor = await Supervisor.start(await snapshotOf(site, (main) => main), {
+    logFile: new LogFile(undefined, () => {}),
+  });
+  const finish = await begunRequest(site, supervisor.port);
+  await supervisor.reload(other);
+  const stopped = supervisor.stop();
+  await aWhile();
+  assert.equal(await finish(), 200);
+  await stopped;
+});
+
+Deno.test("Supervisor.reload() to a port that is taken fails before any connection is refused", async () => {
+  await using site = await createSite();
+  using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const metrics = `container.metrics.host=127.0.0.1\ncontainer.metrics.port=${taken.addr.port}\n`;
+  const other = await snapshotOf(site, (main) => main + metrics);
+  const supervisor = await Supervisor.start(await snapshotOf(site, (main) => main), {
+    logFile: new LogFile(undefined, () => {}),
+  });
+  try {
+    const finish = await begunRequest(site, supervisor.port);
+    await assert.rejects(supervisor.reload(other), /is taken by another process/);
+    const health = await ask(`https://localhost:${supervisor.port}/health/live`, site.authority.certificate);
+    assert.deepEqual([health.status, await finish()], [200, 200]);
+  } finally {
+    await supervisor.stop();
+  }
 });
 
 Deno.test("metricsPage() tells whether there is a core", async () => {
