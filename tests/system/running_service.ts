@@ -71,7 +71,7 @@ export interface SystemUnderTest extends Site {
   readonly port: number;
   /** Keeps connections to the service for the next request. */
   readonly agent: Agent;
-  readonly service: Omit<RunningService, "parts" | "rejected"> & {
+  readonly service: Pick<RunningService, "port" | "reload" | "stop" | "stopped"> & {
     readonly pid: number;
     /** Asks for a reload by a signal, and does not wait for it. */
     readonly hangUp: () => void;

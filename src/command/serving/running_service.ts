@@ -45,15 +45,25 @@ export async function startService(
   }
   const logFile = new LogFile(snapshot.config.logging.file, console, snapshot.config.logging);
   const options = { logFile, hostName: surroundings.hostName() };
-  const supervisor = await Supervisor.start(snapshot, options).catch(rethrowStartFailure);
   const started = Promise.withResolvers<RunningService>();
   const reload = async () => await (await started.promise).reload();
+  let watched: () => Watched = () => ({ config: snapshot.config, files });
+  const watch = watchConfiguration(() => watched(), { // now: what changes during the start is reloaded after it
+    reload,
+    renewCertificates: async () => await (await started.promise).renewCertificates(),
+    failed: async (error) => (await started.promise).rejected(error),
+  });
+  const fail = (error: unknown) => {
+    watch.close();
+    return rethrowStartFailure(error);
+  };
+  const supervisor = await Supervisor.start(snapshot, options).catch(fail);
   const operations = await Operations.start(
     { supervisor, reload, configuration: resolve(file) },
     operationsOf(snapshot.config, surroundings),
   ).catch(async (error) => {
     await supervisor.stop();
-    rethrowStartFailure(error);
+    return fail(error);
   });
   const { site: { name: site, host } } = snapshot.config;
   supervisor.log.info("service started", { version: VERSION, site, host, port: supervisor.port });
@@ -61,8 +71,9 @@ export async function startService(
   diagnostics.forEach((diagnostic) =>
     supervisor.log.warn("configuration", { diagnostic: formatDiagnostic(diagnostic) })
   );
-  const parts = { file, supervisor, operations, manager, surroundings };
+  const parts = { file, supervisor, operations, manager, surroundings, watch };
   const service = new RunningService(parts, { config: snapshot.config, files }, effective);
+  watched = () => service.watched;
   started.resolve(service);
   return service;
 }
@@ -86,9 +97,8 @@ function operationsOf(config: ServiceConfig, { environment }: Surroundings): Ope
 /** Running service that reloads changed files. */
 export class RunningService {
   readonly #stopped = Promise.withResolvers<void>();
-  readonly #watch: { close(): void };
   readonly #endWatchdog: () => void;
-  #watched: Watched;
+  watched: Watched;
   #effective: readonly EffectiveValue[];
   #stopping = false;
   /** Serialises reloads and renewals, so that none restores an outdated state. */
@@ -103,19 +113,15 @@ export class RunningService {
       readonly operations: Operations;
       readonly manager: ServiceManager;
       readonly surroundings: Surroundings;
+      readonly watch: { close(): void };
     },
     watched: Watched,
     effective: readonly EffectiveValue[],
   ) {
-    this.#watched = watched;
+    this.watched = watched;
     this.#effective = effective;
     this.#tellReady();
     this.#endWatchdog = beat(parts.manager, () => parts.supervisor.alive);
-    this.#watch = watchConfiguration(() => this.#watched, {
-      reload: this.reload,
-      renewCertificates: () => this.#inTurn(() => this.#renewCertificates()),
-      failed: this.rejected,
-    });
   }
 
   get port(): number {
@@ -128,10 +134,12 @@ export class RunningService {
 
   readonly reload = (): Promise<void> => this.#inTurn(() => this.#reload());
 
+  readonly renewCertificates = (): Promise<boolean> => this.#inTurn(() => this.#renewCertificates());
+
   readonly stop = (): void => {
     if (this.#stopping) return; // being asked again is no reason to cut what is under way
     this.#stopping = true;
-    this.#watch.close();
+    this.parts.watch.close();
     this.#awaited?.close();
     void this.#end();
   };
@@ -142,7 +150,7 @@ export class RunningService {
   };
 
   async #end(): Promise<void> {
-    const { drainSeconds } = this.#watched.config;
+    const { drainSeconds } = this.watched.config;
     const { manager, operations, supervisor } = this.parts;
     manager.stopping(drainSeconds);
     if (drainSeconds > 0) await supervisor.leave(drainSeconds);
@@ -185,7 +193,7 @@ export class RunningService {
       await supervisor.reload(snapshot);
       await operations.reload(operationsOf(snapshot.config, surroundings));
       supervisor.reports.reloaded();
-      this.#watched = { config: snapshot.config, files };
+      this.watched = { config: snapshot.config, files };
       const keys = changedKeys(this.#effective, effective);
       if (keys.length > 0) supervisor.log.info("settings changed", { keys: keys.join(" ") });
       this.#effective = effective;
@@ -200,7 +208,7 @@ export class RunningService {
 
   #tryAgainWith(dependsOn: readonly string[]): void {
     if (this.#stopping) return;
-    const { config } = this.#watched;
+    const { config } = this.watched;
     const others = dependsOn.filter((file) => !config.sources.all.includes(file));
     this.#awaited = watchPaths(() => others, this.reload, { failed: this.rejected });
   }
@@ -208,10 +216,10 @@ export class RunningService {
   /** Renews the certificates of the configuration in use. @returns Whether they are in use now. */
   async #renewCertificates(): Promise<boolean> {
     const { file, supervisor } = this.parts;
-    const { config, files } = this.#watched;
+    const { config, files } = this.watched;
     const { material, diagnostics, files: found } = await loadCertificates(config, file);
     this.#report(diagnostics);
-    this.#watched = { config, files: { ...files, ...found } };
+    this.watched = { config, files: { ...files, ...found } };
     const errors = diagnostics.filter(isError).map(formatDiagnostic);
     supervisor.reports.refusedCertificates = errors;
     const usable = errors.length === 0;

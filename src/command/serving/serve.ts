@@ -41,13 +41,14 @@ export const serve = defineCommand({
     (error) => say(`The service manager cannot be told how the service fares: ${error}\n`),
   );
   let service: RunningService | undefined;
-  let ending = false;
+  let [ending, reloading] = [false, false];
   const end = () => {
     ending = true;
     service?.stop();
   };
   // Signals no longer end the process; an early signal waits for the start.
-  const signals = { SIGTERM: end, SIGINT: end, SIGHUP: () => void service?.reload() } as const;
+  const reload = () => service === undefined ? reloading = true : void service.reload();
+  const signals = { SIGTERM: end, SIGINT: end, SIGHUP: reload } as const;
   const names = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
   for (const name of names) Deno.addSignalListener(name, signals[name]);
   try {
@@ -67,6 +68,7 @@ export const serve = defineCommand({
     say(
       `${name} ${VERSION}\n***** Server started. *****\nSend TERM signal to shutdown gracefully.\n`,
     );
+    if (reloading) void service.reload();
     if (ending) service.stop();
     await service.stopped;
     return 0;

@@ -3,6 +3,8 @@ import { connectServiceManager } from "../../../src/command/serving/service_mana
 import { startService } from "../../../src/command/serving/running_service.ts";
 import { writeDemoConfiguration } from "../../demo/demo_configuration.ts";
 import { createAuthority } from "../../pki/authority.ts";
+import { createSite } from "../../system/running_service.ts";
+import { inTime } from "../../fixtures/deadline.ts";
 import { Notified } from "../notified.ts";
 
 function connect(environment: Readonly<Record<string, string>>) {
@@ -81,6 +83,23 @@ Deno.test("connectServiceManager() reads how often it must say that it is alive"
     assert.equal(manager.watchdogMs, expected, JSON.stringify(environment));
     manager.close();
   }
+});
+
+Deno.test("startService() reloads what changes while it starts", async () => {
+  await using site = await createSite();
+  const main = await Deno.readTextFile(site.main);
+  const { promise: reloaded, resolve } = Promise.withResolvers<void>();
+  let isFirst = true;
+  const service = await startService(site.main, () => {}, {
+    console(text) {
+      if (isFirst) Deno.writeTextFileSync(site.main, `${main}authservice.server.HPC.description=new\n`);
+      isFirst = false;
+      if (/configuration reloaded/.test(text)) resolve();
+    },
+  });
+  await inTime(reloaded, "the reload");
+  service.stop();
+  await service.stopped;
 });
 
 Deno.test("startService() tells the manager of its start, life, reloads good and bad, and end", async () => {
