@@ -481,7 +481,7 @@ const PROCESS: readonly Breakage[] = [
     broken: "the core ends before requests under way have their answers",
     file: "src/workers/supervisor.ts",
     change: instead(
-      "await this.#edges.current?.drain(); await this.#cores.finish();",
+      "await this.#edges.drain(); await this.#cores.finish();",
       "await this.#cores.finish();",
     ),
     tests: ["tests/system/process_test.ts", "tests/faults/process_test.ts"],
