@@ -77,7 +77,7 @@ export async function loadTruststore(config: TruststoreConfig, now: number) {
 
 async function findFiles(
   config: TruststoreConfig,
-  report: (severity: Diagnostic["severity"], expected: string) => void,
+  report: (severity: Diagnostic["severity"], expected: string, fix?: string) => void,
 ): Promise<{ candidates: Candidate[]; folders: string[] }> {
   if (config.type === "keystore") return { candidates: [{ path: config.path, named: true }], folders: [] };
   const patterns = config.type === "openssl" ? [join(config.path, "????????.*")] : config.locations;
@@ -93,6 +93,14 @@ async function findFiles(
     const files = config.type === "openssl"
       ? found.files.filter((file) => /[0-9a-f]{8}\.\d+$/i.test(file))
       : found.files;
+    const rules = found.files.find((file) => /\.(?:signing_policy|namespaces)$/.test(file));
+    if (config.type === "openssl" && config.nameSpaces !== undefined && rules !== undefined) {
+      report(
+        config.nameSpaces,
+        `name spaces as in ${rules} are not evaluated: each authority of the folder could certify any name`,
+        "keep only authorities in the folder that you trust for any name, then write opensslNsMode=IGNORE",
+      );
+    }
     if (files.length === 0) report("warning", `there are no files like ${pattern}`);
     candidates.push(...files.map((path) => ({ path, named: false })));
   }

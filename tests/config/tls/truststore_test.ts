@@ -133,6 +133,25 @@ Deno.test("loadTruststore() reads a folder as OpenSSL keeps it", async () => {
   assert.deepEqual(files, [join(path, "1a2b3c4d.0"), join(path, "1a2b3c4d.1"), path]);
 });
 
+Deno.test("loadTruststore() reports files with name spaces, which it does not evaluate", async () => {
+  const path = await Deno.makeTempDir();
+  await Deno.copyFile(join(FIXTURES, "ca.pem"), join(path, "1a2b3c4d.0"));
+  for (const name of ["1a2b3c4d.signing_policy", "1a2b3c4d.namespaces"]) {
+    await Deno.writeTextFile(join(path, name), "");
+    const found = async (nameSpaces: { nameSpaces?: "error" | "warning" }) =>
+      (await load({ ...COMMON, type: "openssl", path, ...nameSpaces })).messages;
+    for (const nameSpaces of ["error", "warning"] as const) {
+      const text =
+        `${nameSpaces} f:1: k: name spaces as in ${path}/${name} are not evaluated: each authority of ` +
+        "the folder could certify any name";
+      assert.deepEqual(await found({ nameSpaces }), [text]);
+    }
+    assert.deepEqual(await found({}), []);
+    await Deno.remove(join(path, name));
+  }
+  await Deno.remove(path, { recursive: true });
+});
+
 const ORIGIN = { file: "conf/container.properties", line: 3, key: "container.security.truststore" };
 const [one, two] = ["CN=A", "CN=B"].map((subject) => createAuthority({ subject }).certificate);
 
