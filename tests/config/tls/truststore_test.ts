@@ -54,7 +54,10 @@ const GOOD: [what: string, config: TruststoreConfig, subjects: string[], files: 
   ["PKCS#12 with 3DES", keystore("trust-3des.p12"), [CA, RSA], ["trust-3des.p12"]],
   ["PKCS#12 without encryption", keystore("trust-plain.p12"), [CA, RSA], ["trust-plain.p12"]],
   ["PKCS#12 made by keytool", keystore("trust-keytool.p12"), [CA], ["trust-keytool.p12"]],
-  ["the certificates of PKCS#12 with a key", keystore("host.p12"), [HOST, CA], ["host.p12"]],
+  ["no chain of a key in PKCS#12", keystore("host.p12"), [HOST], ["host.p12"]],
+  ["PKCS#12 with a key and a trusted certificate", keystore("trust-and-key.p12"), [HOST, RSA], [
+    "trust-and-key.p12",
+  ]],
 ];
 
 for (const [what, config, subjects, files] of GOOD) {
