@@ -47,6 +47,8 @@ const MEMBERS = [
 
 type Member = typeof MEMBERS[number];
 
+const KNOWN: ReadonlySet<string> = new Set(MEMBERS.map((member) => member.toLowerCase()));
+
 interface Entry {
   readonly line?: number;
   readonly place?: string;
@@ -91,13 +93,18 @@ function toShares(entries: readonly Entry[], { file, server, servers, now }: Dum
   const shares: Share[] = [];
   let [ended, refused] = [0, 0];
   for (const { line, place, values, isRecord } of entries) {
-    const report = (member: Member | undefined, expected: string) => {
+    const report = (member: string | undefined, expected: string) => {
       const key = [place, member].filter((part) => part !== undefined).join(".") || undefined;
       diagnostics.push({ severity: "error", file, line, key, expected });
     };
     if (values === undefined) report(undefined, "expected a JSON object in the column data");
+    const isUnknown = ([name, value]: readonly [string, string]) => !KNOWN.has(name) && value.trim() !== "";
+    const unknown = isRecord ? [] : [...values ?? []].filter(isUnknown);
+    for (const [name] of unknown) report(name, "unknown, see authserver share import --help");
     const isForAll = isRecord && server === undefined && servers.length > 0;
-    const share = values && toShare(values, { server: isForAll ? servers[0] : server, servers, now, report });
+    const share = unknown.length > 0
+      ? undefined
+      : values && toShare(values, { server: isForAll ? servers[0] : server, servers, now, report });
     if (share === undefined) refused++;
     else if (isExpired(share, now)) ended++;
     else shares.push(...isForAll ? servers.map((each) => ({ ...share, server: each })) : [share]);

@@ -124,3 +124,30 @@ Deno.test("readShareDump() refuses a record that is no JSON, and reads the other
     [2, "expected a JSON object in the column data"],
   ]);
 });
+
+Deno.test("readShareDump() refuses shares with unknown members, which could be misspelt restrictions", () => {
+  const csv =
+    "path,ownerID,uid,targetID,sourceAddresses,\n/a,CN=Ann,ann,CN=Ben,10.0.0.1,\n/b,CN=Ann,ann,CN=Ben,,\n";
+  const json = JSON.stringify([{
+    path: "/a",
+    ownerID: "CN=Ann",
+    uid: "ann",
+    targetID: "CN=Ben",
+    expiry: 1,
+    x: null,
+  }]);
+  for (
+    const [text, read, ...place] of [[csv, 1, 2, "sourceaddresses"], [
+      json,
+      0,
+      undefined,
+      "[0].expiry",
+    ]] as const
+  ) {
+    const { shares, refused, diagnostics } = readShareDump(text, OPTIONS);
+    assert.deepEqual([shares.length, refused], [read, 1]);
+    assert.deepEqual(diagnostics.map(({ line, key, expected }) => [line, key, expected]), [
+      [...place, "unknown, see authserver share import --help"],
+    ]);
+  }
+});
