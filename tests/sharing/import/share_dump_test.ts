@@ -151,3 +151,21 @@ Deno.test("readShareDump() refuses shares with unknown members, which could be m
     ]);
   }
 });
+
+Deno.test("readShareDump() refuses the second share of a server with the same id, and says where the first is", () => {
+  const csv = "id,server,path,ownerID,uid,targetID\n" +
+    ["X1,HPC,/a", "X1,HPC,/b", "X1,GRP,/a"].map((line) => `${line},CN=Ann,ann,CN=Ben\n`).join("");
+  const read = readShareDump(csv, { ...OPTIONS, servers: ["HPC", "GRP"] });
+  assert.deepEqual([read.shares.map(({ server, path }) => server + path), read.refused], [
+    ["HPC/a", "GRP/a"],
+    1,
+  ]);
+  assert.deepEqual(read.diagnostics.map(({ line, key, expected }) => [line, key, expected]), [
+    [3, "id", "used in line 2 already"],
+  ]);
+  const record = `('X1','${
+    JSON.stringify({ ID: "X1", path: "/a", ownerID: "CN=A", uid: "ann", targetID: "CN=B" })
+  }')`;
+  const sql = readShareDump(`INSERT INTO SHARES_HPC VALUES ${record},${record};\n`, OPTIONS);
+  assert.deepEqual([sql.shares.length, sql.refused], [1, 1]);
+});
