@@ -119,12 +119,8 @@ function readTruststore(
   }
   const revocation = readRevocation(reader, prefix, keys);
   const common = { updateIntervalSeconds: keys.updateInterval, revocation };
-  const type = keys.type ??
-    (keys.directoryLocations.length > 0
-      ? "directory"
-      : keys.keystorePath !== undefined
-      ? "keystore"
-      : undefined);
+  const detected = keys.keystorePath === undefined ? undefined : "keystore";
+  const type = keys.type ?? (keys.directoryLocations.length > 0 ? "directory" : detected);
   switch (type) {
     case undefined:
       reader.error(first, `expected ${prefix}type too: directory, keystore or openssl`);

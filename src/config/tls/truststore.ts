@@ -137,11 +137,8 @@ async function loadRevocation(
         for (const der of listsIn(await readRegularFile(path, MAX_BYTES))) {
           const list = readRevocationList(der);
           if (list.to < now) {
-            warn(
-              `${path}: expected a newer revocation list, this one held until ${
-                new Date(list.to).toISOString().slice(0, 10)
-              }`,
-            );
+            const end = new Date(list.to).toISOString().slice(0, 10);
+            warn(`${path}: expected a newer revocation list, this one held until ${end}`);
           } else if (!issuers.some((issuer) => isOf(list, issuer))) {
             warn(
               `${path}: no trusted authority signed this revocation list, it counts if one in between did`,
