@@ -55,18 +55,11 @@ export async function loadTruststore(config: TruststoreConfig, now: number) {
     }
   }
   if (anchors.size === 0 && !diagnostics.some(isError)) {
-    report(
-      "error",
-      read === 0
-        ? "expected at least one trusted certificate"
-        : "expected a trusted certificate that is valid",
-    );
+    const missing = read === 0 ? "at least one trusted certificate" : "a trusted certificate that is valid";
+    report("error", `expected ${missing}`);
   }
   const all = [...anchors.values()];
-  const revoked = await loadRevocation(config, all, {
-    now,
-    report: (diagnostic) => diagnostics.push(diagnostic),
-  });
+  const revoked = await loadRevocation(config, all, { now, report: (found) => diagnostics.push(found) });
   return {
     anchors: all,
     revocation: revoked?.revocation,
@@ -114,18 +107,12 @@ const MAX_BYTES = 32 * 1024 * 1024;
 async function loadRevocation(
   config: TruststoreConfig,
   anchors: readonly string[],
-  { now, report }: {
-    readonly now: number;
-    readonly report: (diagnostic: Diagnostic) => void;
-  },
+  { now, report }: { readonly now: number; readonly report: (diagnostic: Diagnostic) => void },
 ) {
   if (config.revocation === undefined) return undefined;
   const { mode, locations, origin } = config.revocation;
   const warn = (expected: string, fix?: string) => report({ severity: "warning", ...origin, expected, fix });
-  const patterns = [
-    ...locations,
-    ...(config.type === "openssl" ? [join(config.path, "????????.r*")] : []),
-  ];
+  const patterns = [...locations, ...config.type === "openssl" ? [join(config.path, "????????.r*")] : []];
   const issuers = anchors.map((anchor) => new X509Certificate(anchor));
   const lists: string[] = [];
   const files: string[] = [];
@@ -204,9 +191,8 @@ export async function loadPublicRoots(
     }
     try {
       const roots = certificatesOfPem(text).map((certificate) => certificate.toString());
-      return roots.length === 0
-        ? fail(`expected certificates in ${file}`, [file])
-        : { roots, diagnostics: [], files: [file] };
+      if (roots.length === 0) return fail(`expected certificates in ${file}`, [file]);
+      return { roots, diagnostics: [], files: [file] };
     } catch (error) {
       if (!(error instanceof UnusableStore)) throw error;
       return fail(`${file}: ${error.message}`, [file]);
