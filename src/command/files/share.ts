@@ -148,7 +148,7 @@ function readLimit(typed: string | undefined): number | undefined {
 
 function readPlace(typed: string | undefined): Pick<Share, "server" | "id"> | undefined {
   if (typed === undefined) return undefined;
-  const [, server, id = ""] = /^(.+)\/(.+)$/.exec(typed) ?? [];
+  const [, server, id = ""] = /^(.+)\/([0-9A-Za-z-]+)$/.exec(typed) ?? [];
   if (server === undefined || !isShareId(id)) throw new WrongUsage("Expected SERVER/ID with --after");
   return { server, id };
 }

@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import { formatDiagnostic, isError, OperatorError } from "../../../model/diagnostic.ts";
 import { readText } from "../../../model/edit_file.ts";
-import { isThere, unlessAbsent } from "../../../model/regular_file.ts";
+import { isThere } from "../../../model/regular_file.ts";
 import type { Imported } from "../../../sharing/administration.ts";
 import type { DatabaseConfig, ServiceConfig } from "../../../config/service_config.ts";
 import { type Database, DatabaseFailure, rows } from "../../../store/database.ts";
@@ -59,7 +59,7 @@ export async function moveShares(
       old = `, as ${dump} is older than ${path}.mv.db`;
     }
     const command = table.kind === "H2" ? dumpOfH2(installation, table, path) : dumpOfMysql(table, database);
-    const state = table.kind === "MySQL" || changed !== undefined
+    const state = table.kind === "MySQL" || await isThere(`${path}.mv.db`)
       ? `not imported yet${old}; this`
       : `there is no ${path}.mv.db; if there are shares, correct the path in this, which`;
     return { from, left: [`${state} writes them out, and imports them:`, command, again] };
@@ -73,7 +73,8 @@ export async function moveShares(
 const CLOSING_MS = 60_000;
 
 async function changedAt(file: string): Promise<number | undefined> {
-  return (await unlessAbsent(Deno.stat(file)))?.mtime?.getTime();
+  const found = await Deno.stat(file).catch(() => undefined); // the database may be another account's
+  return found?.mtime?.getTime();
 }
 
 /** The Java service creates its only table for the first server. */
