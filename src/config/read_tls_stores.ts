@@ -119,12 +119,8 @@ function readTruststore(
   }
   const revocation = readRevocation(reader, prefix, keys);
   const common = { updateIntervalSeconds: keys.updateInterval, revocation };
-  const type = keys.type ??
-    (keys.directoryLocations.length > 0
-      ? "directory"
-      : keys.keystorePath !== undefined
-      ? "keystore"
-      : undefined);
+  const detected = keys.keystorePath === undefined ? undefined : "keystore";
+  const type = keys.type ?? (keys.directoryLocations.length > 0 ? "directory" : detected);
   switch (type) {
     case undefined:
       reader.error(first, `expected ${prefix}type too: directory, keystore or openssl`);
@@ -154,12 +150,16 @@ function readTruststore(
       }
       return { ...common, type, path, password, format, origin: reader.origin(`${prefix}keystorePath`) };
     }
-    case "openssl":
-      return {
-        ...common,
-        type,
-        path: keys.opensslPath,
-        origin: reader.origin(written(reader, prefix, ["opensslPath"])),
-      };
+    case "openssl": {
+      const { opensslPath: path, opensslNsMode } = keys;
+      const mode = opensslNsMode.toUpperCase();
+      if (mode.endsWith("_REQUIRE")) {
+        reader.error(`${prefix}opensslNsMode`, "name spaces are not evaluated, expected IGNORE", mode);
+      }
+      const ofClients = reader.firstBelow(CLIENT_TRUSTSTORE.prefix) ? CLIENT_TRUSTSTORE : TRUSTSTORE;
+      const severity = section === ofClients ? "error" : "warning";
+      const origin = reader.origin(written(reader, prefix, ["opensslPath"]));
+      return { ...common, type, path, ...mode !== "IGNORE" && { nameSpaces: severity }, origin };
+    }
   }
 }

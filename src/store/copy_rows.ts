@@ -24,17 +24,13 @@ const DETAILS_AT_A_TIME = 10_000;
 
 /**
  * Copies missing rows with their details, by key, so that a second run is quick. @throws {DatabaseFailure}
- * @param options.progress Receives the number of processed rows after each step.
- * @param options.first First statement of each change.
+ * @param first First statement of each change.
  */
 export async function copyRows(
   from: Database,
   to: Database,
   table: CopiedTable,
-  { progress = () => {}, first }: {
-    readonly progress?: (done: number) => void;
-    readonly first?: string | undefined;
-  } = {},
+  first?: string,
 ): Promise<Copied> {
   const { name, key: [outer, inner] } = table;
   const sql = `SELECT ${outer}, ${inner} FROM ${name} WHERE (${outer}, ${inner}) > (:outer, :inner)
@@ -45,16 +41,13 @@ export async function copyRows(
     const keys = await from.read(() => rows(sql, last));
     for (const [group, inners] of grouped(keys, table)) {
       const absent = await absentOf(to, table, group, inners);
-      progress(done += inners.length - absent.length);
+      done += inners.length;
       for (let begin = 0; begin < absent.length;) {
         const some = absent.slice(begin, begin + ROWS_AT_A_TIME);
         const { count, insert } = await readSome(from, { ...table, first }, group, some);
         begin += count;
         if (underWay.length === AT_ONCE) await underWay.shift();
-        const inserted = to.change(insert).then((isNew) => {
-          added += isNew;
-          progress(done += count);
-        });
+        const inserted = to.change(insert).then((isNew) => void (added += isNew));
         inserted.catch(() => {}); // awaited later
         underWay.push(inserted);
       }

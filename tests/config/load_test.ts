@@ -353,6 +353,11 @@ const ERRORS: [added: string, message: string][] = [
     "container.security.truststore.crlMode=REQUIRE with lists in container.security.truststore.crlLocations.1",
   ],
   [
+    "container.security.clientTruststore.opensslNsMode=GLOBUS_REQUIRE\n" +
+    "container.security.clientTruststore.type=openssl",
+    "container.security.clientTruststore.opensslNsMode = GLOBUS_REQUIRE: name spaces are not evaluated, expected IGNORE",
+  ],
+  [
     "container.security.trustedAssertionIssuers.type=keystore",
     "container.security.trustedAssertionIssuers.type: " +
     "expected container.security.trustedAssertionIssuers.keystorePath too",
@@ -582,4 +587,25 @@ Deno.test("loadConfiguration() never shows a secret", async () => {
   );
   assert.equal(errors.length + warnings.length, 6);
   assert.doesNotMatch([...errors, ...warnings].filter((text) => !text.includes("variable")).join(), /hidden/);
+});
+
+Deno.test("loadConfiguration() takes name spaces for an error where clients are judged, else for a warning", async () => {
+  const prefix = "container.security.clientTruststore.";
+  const nameSpacesOf = async (...lines: readonly string[]) => {
+    const text = MINIMAL.replace(/\.directoryLocations.*/, ".type=openssl") + lines.join("\n");
+    const { config } = await loadText(text, {});
+    return [config?.truststore, config?.clientTruststore].map((store) =>
+      store?.type === "openssl" ? store.nameSpaces : "none"
+    );
+  };
+  assert.deepEqual(await nameSpacesOf(), ["error", "none"]);
+  assert.deepEqual(await nameSpacesOf("container.security.truststore.opensslNsMode=ignore"), [
+    undefined,
+    "none",
+  ]);
+  assert.deepEqual(await nameSpacesOf(`${prefix}type=openssl`), ["warning", "error"]);
+  assert.deepEqual(await nameSpacesOf(`${prefix}type=openssl`, `${prefix}opensslNsMode=IGNORE`), [
+    "warning",
+    undefined,
+  ]);
 });

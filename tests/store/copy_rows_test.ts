@@ -92,7 +92,7 @@ const DETAILED = {
 
 const FOLDERS: CopiedTable = { name: "folder", key: ["host", "id"], details: "leaf" };
 
-Deno.test("copyRows() copies thousands of rows of several groups with all their details, and reports each step", async () => {
+Deno.test("copyRows() copies thousands of rows of several groups with all their details", async () => {
   const open = () => new SqliteDatabase(IN_MEMORY, DETAILED, () => 0);
   const [from, to] = [open(), open()];
   const numbers = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < :most)";
@@ -108,12 +108,7 @@ Deno.test("copyRows() copies thousands of rows of several groups with all their 
     );
   }
   await to.change(() => row("INSERT INTO folder VALUES ('a', 'f7')", {}));
-  const done: number[] = [];
-  assert.deepEqual(await copyRows(from, to, FOLDERS, { progress: (n) => done.push(n) }), {
-    added: 5999,
-    present: 1,
-  });
-  assert.deepEqual([done.at(-1), done], [6000, done.toSorted((a, b) => a - b)]);
+  assert.deepEqual(await copyRows(from, to, FOLDERS), { added: 5999, present: 1 });
   const leaves = async (database: SqliteDatabase) =>
     (await database.read(() =>
       rows("SELECT host, id, text FROM leaf WHERE (host, id) <> ('a', 'f7') ORDER BY host, id, key", {})
@@ -123,12 +118,7 @@ Deno.test("copyRows() copies thousands of rows of several groups with all their 
     rows("SELECT count(*) AS n FROM leaf WHERE (host, id) = ('a', 'f7')", {})
   );
   assert.equal(kept?.n, 0, "what was there already stays as it is");
-  const again: number[] = [];
-  assert.deepEqual(await copyRows(from, to, FOLDERS, { progress: (n) => again.push(n) }), {
-    added: 0,
-    present: 6000,
-  });
-  assert.ok(again.length <= 10, "a second run takes a step for some thousands");
+  assert.deepEqual(await copyRows(from, to, FOLDERS), { added: 0, present: 6000 });
   from.close();
   to.close();
 });
@@ -158,10 +148,8 @@ Deno.test("copyRows() reads the next rows while earlier ones are inserted, and f
   await assert.rejects(copyRows(from, to, RECORDS), { message: "the disk is full" });
   assert.equal(state.most, 2);
   failures.splice(0);
-  const done: number[] = [];
-  const { added, present } = await copyRows(from, to, RECORDS, { progress: (so) => done.push(so) });
-  assert.deepEqual([added + present, done.at(-1)], [3000, 3000]);
-  assert.deepEqual(done, done.toSorted((one, other) => one - other), "progress never goes back");
+  const { added, present } = await copyRows(from, to, RECORDS);
+  assert.equal(added + present, 3000);
   from.close();
   memory.close();
 });

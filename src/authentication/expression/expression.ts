@@ -1,5 +1,5 @@
 import { attempt } from "../../model/attempt.ts";
-import { callMethod, itemAt, MethodError, sameScalar } from "./methods.ts";
+import { callMethod, EXPECTED_SEPARATOR, itemAt, MethodError, sameScalar, separatorOf } from "./methods.ts";
 import { InvalidExpression, MAX_NESTING, MAX_STEPS, MAX_TEXT, type Token, tokenize } from "./tokenizer.ts";
 import { describeKind, List, scalarText, Text, toValue, type Value, type Variables } from "./value.ts";
 
@@ -177,10 +177,7 @@ class Run {
   }
 }
 
-const CONSTANTS: ReadonlyMap<string, boolean | null> = new Map([["null", null], ["true", true], [
-  "false",
-  false,
-]]);
+const CONSTANTS = new Map<string, boolean | null>(Object.entries({ null: null, true: true, false: false }));
 
 /** Types for `instanceof`. */
 const TYPES: ReadonlyMap<string, (value: Value) => boolean> = new Map<string, (value: Value) => boolean>([
@@ -382,6 +379,10 @@ class Compiler {
         steps.push({ at: place, apply: (value, run) => indexed(value, run.value(index)) });
       } else if (this.#take(".")) {
         const { text: name, at } = this.#name("the name of a method or member");
+        const first = this.#peek(1);
+        if (name === "split" && first.kind === "string" && separatorOf(first.text) === undefined) {
+          throw new InvalidExpression(this.source, first.at, EXPECTED_SEPARATOR);
+        }
         const args = this.#take("(") ? this.#list(")") : undefined;
         if (args === undefined) steps.push({ at, apply: (value) => memberOf(value, name) });
         else steps.push({ at, apply: (value, run) => run.call(at, value, name, args) });

@@ -3,7 +3,7 @@ import { confusable } from "../../model/confusables.ts";
 import { describeKind, Iteration, List, scalarText, Text, type Value } from "./value.ts";
 
 /**
- * Calls an allowed method (credentials.md 6.2). Offsets count UTF-16 units; `split`, `replace`: literal.
+ * Calls an allowed method (credentials.md 6.2). Offsets count UTF-16 units; `replace` is literal.
  * @param asName Whether texts of mixed origin are escaped before a method loses their origin.
  * @throws {MethodError}
  */
@@ -135,9 +135,19 @@ function substring(text: Text, from: number, to: number): Text {
   return text.derive(text.raw.slice(from, to));
 }
 
+/** Message for patterns without one meaning. */
+export const EXPECTED_SEPARATOR =
+  'split() expects a separator: a text, or one escaped sign such as "\\\\.", no other regular expression';
+
+/** Returns the text that a pattern of Java matches; `undefined` if that depends on the text, or if it is empty. */
+export function separatorOf(pattern: string): string | undefined {
+  return /^(?:\\([^A-Za-z0-9])|[^\\[({.*+?^$|]+)$/.exec(pattern)?.reduce((all, escaped) => escaped ?? all);
+}
+
 /** Omits trailing empty parts, as in Java. */
-function split(text: Text, separator: string): List {
-  if (separator === "") throw new MethodError("split() expects a separator");
+function split(text: Text, pattern: string): List {
+  const separator = separatorOf(pattern);
+  if (separator === undefined) throw new MethodError(EXPECTED_SEPARATOR);
   const parts = text.raw.split(separator, MAX_STEPS + 1);
   if (parts.length > MAX_STEPS) throw new MethodError(`split() makes more than ${MAX_STEPS} parts`);
   if (parts.length > 1) { while (parts.at(-1) === "") parts.pop(); }

@@ -1,7 +1,7 @@
 import type { DatabaseConfig } from "../../config/service_config.ts";
 import { unlessAbsent } from "../../model/regular_file.ts";
 import { type Copied, type CopiedTable, copyRows, insertRows } from "../../store/copy_rows.ts";
-import { type Database, row, rows } from "../../store/database.ts";
+import { type Database, rows } from "../../store/database.ts";
 import type { Schema } from "../../store/sqlite_database.ts";
 import {
   CommandFailed,
@@ -13,7 +13,6 @@ import {
 } from "../command.ts";
 import { usableConfiguration } from "../config_option.ts";
 import { openSharedDatabase, optionsOf } from "./share_database.ts";
-import { type Stopwatch, stopwatch } from "../../model/clock.ts";
 
 const migrate = defineCommand({
   name: "database migrate",
@@ -46,7 +45,7 @@ const importAll = defineCommand({
   name: "database import",
   summary: "Copy shares, tokens, certificates and bans from files into PostgreSQL",
   details: [
-    "Stop the service that uses the folder first; later changes are not copied. Existing rows stay unchanged, so you can repeat an interrupted import. The command does not change the files. It shows progress and remaining time if it takes longer than a second.",
+    "Stop the service that uses the folder first; later changes are not copied. Existing rows stay unchanged, so you can repeat an interrupted import. The command does not change the files.",
   ],
   operands: {},
   options: {
@@ -63,7 +62,8 @@ const importAll = defineCommand({
   }
   using to = await openSharedDatabase(config, database);
   await to.read(() => rows("SELECT 1", {})); // there may be nothing to copy, and nowhere to
-  const { shares, records, bans } = await copyAll(directory, to, io);
+  io.stderr(`Copying ${directory}, which may take minutes\n`);
+  const { shares, records, bans } = await copyAll(directory, to);
   return {
     value: { shares, records, bans },
     text: `Shares: ${told(shares)}\nTokens and others: ${told(records)}\nBans: ${told(bans)}\n`,
@@ -114,23 +114,19 @@ const WAITING =
   `SELECT message, destination, stream, content, made, due, attempts, held_until FROM notification
   ORDER BY number`;
 
-async function copyAll(directory: string, to: Database, io: CommandIo) {
+async function copyAll(directory: string, to: Database) {
   const { SHARE_DATABASE, SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
   const { RECORD_DATABASE, RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
   const shareTable = { name: "share", key: ["server", "id"], details: "share_use" } as const;
   const records = { name: "record", key: ["kind", "key"] } as const;
-  const copy = (what: string, table: CopiedTable) => async (from: Database) => {
-    const count = await from.read(() => row(`SELECT count(*) AS n FROM ${table.name}`, {}));
-    const progress = copyProgress(io, what, Number(count?.["n"]));
-    return await copyRows(from, to, table, { progress, first: FORGET_PLANS });
-  };
+  const copy = (from: Database, table: CopiedTable) => copyRows(from, to, table, FORGET_PLANS);
   const few = async (from: Database, table: string, key: string, selection = `SELECT * FROM ${table}`) => {
     const found = await from.read(() => rows(selection, {}));
     const { length: added } = await to.change(() => insertRows(table, found, key));
     return { added, present: found.length - added };
   };
   const shares = async (from: Database) => {
-    const result = await copy("Shares", shareTable)(from);
+    const result = await copy(from, shareTable);
     await few(from, "share_upload", "key"); // those of a day
     await few(from, "notification", "message", WAITING);
     await few(from, "notified_state", "subject");
@@ -141,7 +137,7 @@ async function copyAll(directory: string, to: Database, io: CommandIo) {
     few(from, "operator_ban", "who_user", "SELECT * FROM operator_ban WHERE ends > :clock");
   return {
     shares: await copied(directory, SHARE_DATABASE, SHARE_SCHEMA, shares),
-    records: await copied(directory, RECORD_DATABASE, RECORD_SCHEMA, copy("Tokens and others", records)),
+    records: await copied(directory, RECORD_DATABASE, RECORD_SCHEMA, (from) => copy(from, records)),
     bans: await copied(directory, RECORD_DATABASE, RECORD_SCHEMA, bans),
   };
 }
@@ -167,25 +163,4 @@ async function copied(
 
 function told({ added, present }: Copied): string {
   return `${added} copied, ${present} existed already`;
-}
-
-const TELL_MS = 1000;
-
-/** Returns a reporter of progress, speed and remaining time on standard error, at most once a second. */
-export function copyProgress(
-  io: Pick<CommandIo, "stderr">,
-  what: string,
-  total: number,
-  elapsed: Stopwatch = stopwatch,
-): (done: number) => void {
-  const began = elapsed();
-  let toldAt = began;
-  return (done) => {
-    const now = elapsed();
-    if (now - toldAt < TELL_MS) return;
-    toldAt = now;
-    const perSecond = done / (now - began) * 1000;
-    const left = perSecond === 0 ? "" : `, ${Math.ceil(Math.max(0, total - done) / perSecond)} s left`;
-    io.stderr(`${what}: ${done} of ${total}, ${Math.round(perSecond)} a second${left}\n`);
-  };
 }

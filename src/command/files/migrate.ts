@@ -28,15 +28,16 @@ export const migrate = defineCommand({
     "./migration/java_installation.ts"
   );
   const { oldCertificates } = await import("./migration/old_certificates.ts");
-  const { moveShares } = await import("./migration/java_shares.ts");
+  const { moveShares, quoted } = await import("./migration/java_shares.ts");
   const prefix = prefixOf(given);
   const operand = given.operand("folder");
-  const again = `authserver migrate ${resolve(operand)}`;
+  const again = `authserver migrate ${quoted(resolve(operand))}`;
   const installation = await findJavaInstallation(operand);
   const { files, left } = await readFiles(installation.conf);
   const beside = await readFilesBeside(installation);
   const folder = installationFolder(given);
   await enter(folder);
+  const into = folder === undefined ? "" : ` --directory ${quoted(Deno.cwd())}`;
   const isKept = await isThere(join(CONF, MAIN_FILE));
   const copiesOf = async (files: readonly ConfigurationFile[], from: string, to: string) =>
     isKept ? [] : await Promise.all(files.map((file) => copyOf(file, { from, to, old: installation })));
@@ -54,10 +55,7 @@ export const migrate = defineCommand({
       : [...left, ...beside.left, ...besides.flatMap(({ left }) => left ?? [])],
     changes: all.flatMap(({ path, changes }) => changes.map((change) => ({ file: path, ...change }))),
     oldCertificates: oldCertificates(all, installation.properties),
-    shares: await moveShares(
-      installation,
-      folder === undefined ? again : `${again} --directory ${Deno.cwd()}`,
-    ),
+    shares: await moveShares(installation, again + into),
     scripts,
   };
   if (!given.flag("json")) io.stdout(`${textOf(done)}\nauthserver check says:\n`);

@@ -1,7 +1,7 @@
 import { counted, printable } from "../../model/text.ts";
 import { dumpEntry } from "../../sharing/import/share_dump.ts";
 import { importedReport, withShareDatabase } from "./share_database.ts";
-import type { Share, Use } from "../../sharing/share.ts";
+import { isShareId, type Share, type Use } from "../../sharing/share.ts";
 import type { Page } from "../../sharing/store/share_store.ts";
 import {
   CommandFailed,
@@ -24,7 +24,7 @@ const list = defineCommand({
   name: "share list",
   summary: "List the shares of all owners",
   details: [
-    "What --json prints can be given to `authserver share import`, as a backup or for another host.",
+    "`authserver share import` reads what --json prints. That lacks creation times, received amounts, and limits of the owner: to keep them, use `authserver backup` or `authserver database import`.",
     "Shares are read in pages, by server and id, or of one owner by server and age; what changes meanwhile may be missing.",
   ],
   operands: {},
@@ -148,8 +148,8 @@ function readLimit(typed: string | undefined): number | undefined {
 
 function readPlace(typed: string | undefined): Pick<Share, "server" | "id"> | undefined {
   if (typed === undefined) return undefined;
-  const [, server, id] = /^(.+)\/([0-9A-Za-z]+)$/.exec(typed) ?? [];
-  if (server === undefined || id === undefined) throw new WrongUsage("Expected SERVER/ID with --after");
+  const [, server, id = ""] = /^(.+)\/([0-9A-Za-z-]+)$/.exec(typed) ?? [];
+  if (server === undefined || !isShareId(id)) throw new WrongUsage("Expected SERVER/ID with --after");
   return { server, id };
 }
 
@@ -164,8 +164,7 @@ function jsonList(): PrintedList {
   return {
     add: (shares) =>
       shares.map((share) => {
-        const entry = JSON.stringify(dumpEntry(share), undefined, 2).replace(/^/gm, "  ");
-        const text = `${between}${entry}`;
+        const text = between + JSON.stringify(dumpEntry(share), undefined, 2).replace(/^/gm, "  ");
         between = ",\n";
         return text;
       }).join(""),

@@ -45,6 +45,11 @@ const TRUST_KEYS = {
     help: "Folder with certificates named by hash, such as 1a2b3c4d.0",
     default: "/etc/grid-security/certificates",
   }),
+  opensslNsMode: text({
+    help:
+      "The service evaluates no name spaces: IGNORE accepts a folder with files of them (*.signing_policy, *.namespaces)",
+    default: "EUGRIDPMA_GLOBUS",
+  }),
   crlMode: oneOf(["IF_VALID", "REQUIRE", "IGNORE"], {
     help:
       "Check certificates of clients and daemons against revocation lists: if a valid list exists, always, or never",
@@ -66,7 +71,6 @@ const TRUST_KEYS = {
 const TRUST_IGNORED = {
   ...because("certificates are read from files only", "directoryConnectionTimeout directoryDiskCachePath"),
   opensslNewStoreFormat: "both forms of the folder are read",
-  opensslNsMode: "name space files are not evaluated",
   crlUpdateInterval: "see updateInterval",
   ...because("revocation lists are read from files only", "crlConnectionTimeout crlDiskCachePath"),
   "ocsp*": "the service does not support OCSP",

@@ -16,6 +16,8 @@ const ENCRYPTED_DATA = "1.2.840.113549.1.7.6";
 const KEY_BAG = "1.2.840.113549.1.12.10.1.1";
 const ENCRYPTED_KEY_BAG = "1.2.840.113549.1.12.10.1.2";
 const CERTIFICATE_BAG = "1.2.840.113549.1.12.10.1.3";
+/** Attributes of a key's own certificate, and of one that Java trusts; authorities of the key's chain have neither. */
+const ANCHORS: ReadonlySet<string> = new Set(["1.2.840.113549.1.9.21", "2.16.840.1.113894.746875.1.1"]);
 const PBES2 = "1.2.840.113549.1.5.13";
 const PBKDF2 = "1.2.840.113549.1.5.12";
 
@@ -62,6 +64,7 @@ export class WrongPassword extends UnusableStore {
 
 export interface Pkcs12Content {
   readonly certificates: readonly X509Certificate[];
+  readonly anchors: readonly X509Certificate[]; // those trusted by Java if the store has keys
   readonly keys: readonly Uint8Array[]; // PKCS#8 in DER
 }
 
@@ -88,10 +91,13 @@ function readStore(pfx: Uint8Array, password: string | undefined): Pkcs12Content
     const contents = decryptPart(part, password);
     return contents === undefined ? [] : readElement(contents).children();
   });
+  const certificates = bags.filter(isOf(CERTIFICATE_BAG));
+  const parsed = (bag: DerElement) => certificateOfDer(valueOf(bag).child(1).child(0).octets());
+  const isAnchor = (bag: DerElement) =>
+    bag.children()[2]?.children().some((attribute) => ANCHORS.has(attribute.child(0).objectId()));
   return {
-    certificates: bags.filter(isOf(CERTIFICATE_BAG)).map((bag) =>
-      certificateOfDer(valueOf(bag).child(1).child(0).octets())
-    ),
+    certificates: certificates.map(parsed),
+    anchors: certificates.filter(isAnchor).map(parsed),
     keys: bags.flatMap((bag) => {
       if (isOf(KEY_BAG)(bag)) return [valueOf(bag).whole];
       if (!isOf(ENCRYPTED_KEY_BAG)(bag)) return [];
@@ -101,11 +107,12 @@ function readStore(pfx: Uint8Array, password: string | undefined): Pkcs12Content
   };
 }
 
-/** Returns all certificates. @throws {UnusableStore} Also if there are none. */
+/** Returns trusted certificates, as Java: all, but of a store with keys not their chains. @throws {UnusableStore} If none. */
 export function certificatesOfPkcs12(pfx: Uint8Array, password: string): X509Certificate[] {
-  const { certificates } = readPkcs12(pfx, password);
-  if (certificates.length === 0) throw new UnusableStore("expected certificates in the key store");
-  return [...certificates];
+  const { certificates, anchors, keys } = readPkcs12(pfx, password);
+  const trusted = keys.length === 0 ? certificates : anchors;
+  if (trusted.length === 0) throw new UnusableStore("expected trusted certificates in the key store");
+  return [...trusted];
 }
 
 function isOf(kind: string): (bag: DerElement) => boolean {

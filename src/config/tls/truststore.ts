@@ -55,18 +55,11 @@ export async function loadTruststore(config: TruststoreConfig, now: number) {
     }
   }
   if (anchors.size === 0 && !diagnostics.some(isError)) {
-    report(
-      "error",
-      read === 0
-        ? "expected at least one trusted certificate"
-        : "expected a trusted certificate that is valid",
-    );
+    const missing = read === 0 ? "at least one trusted certificate" : "a trusted certificate that is valid";
+    report("error", `expected ${missing}`);
   }
   const all = [...anchors.values()];
-  const revoked = await loadRevocation(config, all, {
-    now,
-    report: (diagnostic) => diagnostics.push(diagnostic),
-  });
+  const revoked = await loadRevocation(config, all, { now, report: (found) => diagnostics.push(found) });
   return {
     anchors: all,
     revocation: revoked?.revocation,
@@ -77,7 +70,7 @@ export async function loadTruststore(config: TruststoreConfig, now: number) {
 
 async function findFiles(
   config: TruststoreConfig,
-  report: (severity: Diagnostic["severity"], expected: string) => void,
+  report: (severity: Diagnostic["severity"], expected: string, fix?: string) => void,
 ): Promise<{ candidates: Candidate[]; folders: string[] }> {
   if (config.type === "keystore") return { candidates: [{ path: config.path, named: true }], folders: [] };
   const patterns = config.type === "openssl" ? [join(config.path, "????????.*")] : config.locations;
@@ -93,6 +86,14 @@ async function findFiles(
     const files = config.type === "openssl"
       ? found.files.filter((file) => /[0-9a-f]{8}\.\d+$/i.test(file))
       : found.files;
+    const rules = found.files.find((file) => /\.(?:signing_policy|namespaces)$/.test(file));
+    if (config.type === "openssl" && config.nameSpaces !== undefined && rules !== undefined) {
+      report(
+        config.nameSpaces,
+        `name spaces as in ${rules} are not evaluated: each authority of the folder could certify any name`,
+        "keep only authorities in the folder that you trust for any name, then write opensslNsMode=IGNORE",
+      );
+    }
     if (files.length === 0) report("warning", `there are no files like ${pattern}`);
     candidates.push(...files.map((path) => ({ path, named: false })));
   }
@@ -106,18 +107,12 @@ const MAX_BYTES = 32 * 1024 * 1024;
 async function loadRevocation(
   config: TruststoreConfig,
   anchors: readonly string[],
-  { now, report }: {
-    readonly now: number;
-    readonly report: (diagnostic: Diagnostic) => void;
-  },
+  { now, report }: { readonly now: number; readonly report: (diagnostic: Diagnostic) => void },
 ) {
   if (config.revocation === undefined) return undefined;
   const { mode, locations, origin } = config.revocation;
   const warn = (expected: string, fix?: string) => report({ severity: "warning", ...origin, expected, fix });
-  const patterns = [
-    ...locations,
-    ...(config.type === "openssl" ? [join(config.path, "????????.r*")] : []),
-  ];
+  const patterns = [...locations, ...config.type === "openssl" ? [join(config.path, "????????.r*")] : []];
   const issuers = anchors.map((anchor) => new X509Certificate(anchor));
   const lists: string[] = [];
   const files: string[] = [];
@@ -129,11 +124,8 @@ async function loadRevocation(
         for (const der of listsIn(await readRegularFile(path, MAX_BYTES))) {
           const list = readRevocationList(der);
           if (list.to < now) {
-            warn(
-              `${path}: expected a newer revocation list, this one held until ${
-                new Date(list.to).toISOString().slice(0, 10)
-              }`,
-            );
+            const end = new Date(list.to).toISOString().slice(0, 10);
+            warn(`${path}: expected a newer revocation list, this one held until ${end}`);
           } else if (!issuers.some((issuer) => isOf(list, issuer))) {
             warn(
               `${path}: no trusted authority signed this revocation list, it counts if one in between did`,
@@ -199,9 +191,8 @@ export async function loadPublicRoots(
     }
     try {
       const roots = certificatesOfPem(text).map((certificate) => certificate.toString());
-      return roots.length === 0
-        ? fail(`expected certificates in ${file}`, [file])
-        : { roots, diagnostics: [], files: [file] };
+      if (roots.length === 0) return fail(`expected certificates in ${file}`, [file]);
+      return { roots, diagnostics: [], files: [file] };
     } catch (error) {
       if (!(error instanceof UnusableStore)) throw error;
       return fail(`${file}: ${error.message}`, [file]);

@@ -47,6 +47,8 @@ const MEMBERS = [
 
 type Member = typeof MEMBERS[number];
 
+const KNOWN: ReadonlySet<string> = new Set(MEMBERS.map((member) => member.toLowerCase()));
+
 interface Entry {
   readonly line?: number;
   readonly place?: string;
@@ -89,16 +91,26 @@ export function readShareRecords(
 function toShares(entries: readonly Entry[], { file, server, servers, now }: DumpOptions): ReadShares {
   const diagnostics: Diagnostic[] = [];
   const shares: Share[] = [];
+  const places = new Map<string, string | undefined>(); // by server and id
   let [ended, refused] = [0, 0];
   for (const { line, place, values, isRecord } of entries) {
-    const report = (member: Member | undefined, expected: string) => {
+    const before = diagnostics.length;
+    const report = (member: string | undefined, expected: string) => {
       const key = [place, member].filter((part) => part !== undefined).join(".") || undefined;
       diagnostics.push({ severity: "error", file, line, key, expected });
     };
     if (values === undefined) report(undefined, "expected a JSON object in the column data");
+    for (const [name, value] of isRecord ? [] : values ?? []) {
+      if (!KNOWN.has(name) && value.trim() !== "") {
+        report(name, "unknown, see authserver share import --help");
+      }
+    }
     const isForAll = isRecord && server === undefined && servers.length > 0;
     const share = values && toShare(values, { server: isForAll ? servers[0] : server, servers, now, report });
-    if (share === undefined) refused++;
+    const id = `${share?.server} ${share?.id}`;
+    if (share && places.has(id)) report("id", `used in ${places.get(id)} already`);
+    places.set(id, place ?? `line ${line}`);
+    if (share === undefined || diagnostics.length > before) refused++;
     else if (isExpired(share, now)) ended++;
     else shares.push(...isForAll ? servers.map((each) => ({ ...share, server: each })) : [share]);
   }

@@ -109,7 +109,8 @@ const TEXTS: [string, string | undefined][] = [
   ["level.equals(3) ? 'x' : 'y'", "x"],
   ["name.equalsIgnoreCase('ANN EXAMPLE') ? 'x' : 'y'", "x"],
   ["email.split('@')[0]", "ann"],
-  ["email.split('.').size()", "2"],
+  [String.raw`email.split("\\.").size()`, "2"],
+  [String.raw`"a*b]c".split("\\*")[1].split("]")[0]`, "b"],
   ["'a,b,,'.split(',').size()", "2"],
   ["''.split(',').size()", "1"],
   ["' x '.trim()", "x"],
@@ -322,7 +323,7 @@ const FAILING: [string, string][] = [
   ["email.substring('1')", "substring() expects a number, found a text"],
   ["name.substring(12)", "no part from 12 to 11"],
   ["name.substring(3, 2)", "no part from 3 to 2"],
-  ["name.split('')", "split() expects a separator"],
+  ["x = '.'; name.split(x)", "split() expects a separator"],
   ["name.replace('', 'x')", "replace() expects a text to look for"],
   ["i = none.iterator(); i.next()", "next() at the end of the list"],
   ["for (x : email) x", "expected a list, found a text"],
@@ -420,3 +421,29 @@ Deno.test("name() never lets text from outside add a part", async () => {
     assert.deepEqual(parts[0]?.map(({ value }) => value), [{ kind: "text", text: `${a}-${b}` }]);
   }));
 });
+
+for (
+  const pattern of [
+    "",
+    ".",
+    "[.@]",
+    "(",
+    "a|b",
+    "a+",
+    String.raw`\\d`,
+    String.raw`\\.x`,
+    String.raw`\\`,
+    "^",
+    "$",
+    "{",
+    "?",
+    "*",
+  ]
+) {
+  Deno.test(`compileExpression() refuses to split by ${pattern}, which is no plain text for Java`, () => {
+    assert.throws(() => compileExpression(`sub.split("${pattern}")[0]`), {
+      message: "line 1, column 11: split() expects a separator: a text, or one escaped sign such as " +
+        String.raw`"\\.", no other regular expression`,
+    });
+  });
+}

@@ -293,6 +293,29 @@ Deno.test("migrate says where it found no shares, and imports those that are wri
   assert.match((await at.run("migrate", "../java")).printed, /^ {2}4 shares imported/m);
 });
 
+Deno.test("migrate imports no dump that is older than the database, and quotes the commands that write a new one", async () => {
+  await using at = await sharingSite("persistence.directory=data\n", { "data/SHARES_TEST.mv.db": "H:2" });
+  await Deno.rename(`${at.folder}/java`, `${at.folder}/ja va`);
+  const run = () => at.run("migrate", "../ja va", "--directory", "ne w");
+  const fixture = new URL("../../fixtures/java_shares/h2_2.4.csv", import.meta.url);
+  await Deno.mkdir(`${at.folder}/new/ne w`);
+  const dump = `${at.folder}/new/ne w/SHARES_TEST.csv`;
+  await Deno.copyFile(fixture, dump);
+  const now = Date.now() / 1000;
+  await Deno.utime(dump, now, now - 120);
+  const { printed } = await run();
+  const [, first, command, last] = sharesOf(printed, at) ?? [];
+  assert.equal(
+    first,
+    "  not imported yet, as SHARES_TEST.csv is older than /ja va/data/SHARES_TEST.mv.db; this writes them out, and " +
+      "imports them:",
+  );
+  assert.match(command ?? "", /^ {2}java -cp "/);
+  assert.equal(last, '  authserver migrate "/ja va" --directory "/new/ne w"');
+  await Deno.utime(dump, now, now - 1);
+  assert.match((await run()).printed, /^ {2}4 shares imported/m, "H2 writes when it closes its database");
+});
+
 Deno.test("migrate says if it cannot know whether there are shares", async () => {
   await using at = await sharingSite("$include.1=etc/shares\n");
   const main = `${at.folder}/java/conf/container.properties`;

@@ -99,6 +99,12 @@ Deno.test("share list prints a part of the list, and where the next one begins",
   assert.deepEqual(ofOwner.toSorted(), all);
   const [first = ""] = all;
   assert.match((await place.run("list", "--after", first)).out, /^SERVER(?:.*\n){6}$/);
+  const ofJava = "A/00cb97d8-cf7e-49b1-a673-8fc059f96ade";
+  assert.equal(
+    (await place.run("list", "--after", ofJava)).status,
+    0,
+    "an id of the Java service before 2024",
+  );
   await place.store.remove("A", first.slice(2));
   assert.match(
     (await place.run("list", "--after", first)).out,

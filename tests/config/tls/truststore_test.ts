@@ -54,7 +54,10 @@ const GOOD: [what: string, config: TruststoreConfig, subjects: string[], files: 
   ["PKCS#12 with 3DES", keystore("trust-3des.p12"), [CA, RSA], ["trust-3des.p12"]],
   ["PKCS#12 without encryption", keystore("trust-plain.p12"), [CA, RSA], ["trust-plain.p12"]],
   ["PKCS#12 made by keytool", keystore("trust-keytool.p12"), [CA], ["trust-keytool.p12"]],
-  ["the certificates of PKCS#12 with a key", keystore("host.p12"), [HOST, CA], ["host.p12"]],
+  ["no chain of a key in PKCS#12", keystore("host.p12"), [HOST], ["host.p12"]],
+  ["PKCS#12 with a key and a trusted certificate", keystore("trust-and-key.p12"), [HOST, RSA], [
+    "trust-and-key.p12",
+  ]],
 ];
 
 for (const [what, config, subjects, files] of GOOD) {
@@ -131,6 +134,25 @@ Deno.test("loadTruststore() reads a folder as OpenSSL keeps it", async () => {
   assert.deepEqual(messages, []);
   assert.deepEqual(subjects, [CA, RSA]);
   assert.deepEqual(files, [join(path, "1a2b3c4d.0"), join(path, "1a2b3c4d.1"), path]);
+});
+
+Deno.test("loadTruststore() reports files with name spaces, which it does not evaluate", async () => {
+  const path = await Deno.makeTempDir();
+  await Deno.copyFile(join(FIXTURES, "ca.pem"), join(path, "1a2b3c4d.0"));
+  for (const name of ["1a2b3c4d.signing_policy", "1a2b3c4d.namespaces"]) {
+    await Deno.writeTextFile(join(path, name), "");
+    const found = async (nameSpaces: { nameSpaces?: "error" | "warning" }) =>
+      (await load({ ...COMMON, type: "openssl", path, ...nameSpaces })).messages;
+    for (const nameSpaces of ["error", "warning"] as const) {
+      const text =
+        `${nameSpaces} f:1: k: name spaces as in ${path}/${name} are not evaluated: each authority of ` +
+        "the folder could certify any name";
+      assert.deepEqual(await found({ nameSpaces }), [text]);
+    }
+    assert.deepEqual(await found({}), []);
+    await Deno.remove(join(path, name));
+  }
+  await Deno.remove(path, { recursive: true });
 });
 
 const ORIGIN = { file: "conf/container.properties", line: 3, key: "container.security.truststore" };

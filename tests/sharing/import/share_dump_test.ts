@@ -124,3 +124,48 @@ Deno.test("readShareDump() refuses a record that is no JSON, and reads the other
     [2, "expected a JSON object in the column data"],
   ]);
 });
+
+Deno.test("readShareDump() refuses shares with unknown members, which could be misspelt restrictions", () => {
+  const csv =
+    "path,ownerID,uid,targetID,sourceAddresses,\n/a,CN=Ann,ann,CN=Ben,10.0.0.1,\n/b,CN=Ann,ann,CN=Ben,,\n";
+  const json = JSON.stringify([{
+    path: "/a",
+    ownerID: "CN=Ann",
+    uid: "ann",
+    targetID: "CN=Ben",
+    expiry: 1,
+    x: null,
+  }]);
+  for (
+    const [text, read, ...place] of [[csv, 1, 2, "sourceaddresses"], [
+      json,
+      0,
+      undefined,
+      "[0].expiry",
+    ]] as const
+  ) {
+    const { shares, refused, diagnostics } = readShareDump(text, OPTIONS);
+    assert.deepEqual([shares.length, refused], [read, 1]);
+    assert.deepEqual(diagnostics.map(({ line, key, expected }) => [line, key, expected]), [
+      [...place, "unknown, see authserver share import --help"],
+    ]);
+  }
+});
+
+Deno.test("readShareDump() refuses the second share of a server with the same id, and says where the first is", () => {
+  const csv = "id,server,path,ownerID,uid,targetID\n" +
+    ["X1,HPC,/a", "X1,HPC,/b", "X1,GRP,/a"].map((line) => `${line},CN=Ann,ann,CN=Ben\n`).join("");
+  const read = readShareDump(csv, { ...OPTIONS, servers: ["HPC", "GRP"] });
+  assert.deepEqual([read.shares.map(({ server, path }) => server + path), read.refused], [
+    ["HPC/a", "GRP/a"],
+    1,
+  ]);
+  assert.deepEqual(read.diagnostics.map(({ line, key, expected }) => [line, key, expected]), [
+    [3, "id", "used in line 2 already"],
+  ]);
+  const record = `('X1','${
+    JSON.stringify({ ID: "X1", path: "/a", ownerID: "CN=A", uid: "ann", targetID: "CN=B" })
+  }')`;
+  const sql = readShareDump(`INSERT INTO SHARES_HPC VALUES ${record},${record};\n`, OPTIONS);
+  assert.deepEqual([sql.shares.length, sql.refused], [1, 1]);
+});

@@ -47,20 +47,34 @@ export async function moveShares(
     if (table.kind === "PostgreSQL") {
       return { from, imported: await importFromPostgres(table.name), left: [] };
     }
+    const path = resolve(installation.root, table.setting("directory") ?? ".", database);
+    const changed = await changedAt(`${path}.mv.db`);
+    let old = "";
     for (const dump of [`${table.name}.csv`, `${table.name}.sql`]) {
       const rows = await readText(dump);
-      if (rows !== undefined) return { from, imported: await importDump(rows, dump), left: [] };
+      if (rows === undefined) continue;
+      if ((changed ?? 0) <= (await changedAt(dump) ?? 0) + CLOSING_MS) {
+        return { from, imported: await importDump(rows, dump), left: [] };
+      }
+      old = `, as ${dump} is older than ${path}.mv.db`;
     }
-    const path = resolve(installation.root, table.setting("directory") ?? ".", database);
     const command = table.kind === "H2" ? dumpOfH2(installation, table, path) : dumpOfMysql(table, database);
     const state = table.kind === "MySQL" || await isThere(`${path}.mv.db`)
-      ? "not imported yet; this"
+      ? `not imported yet${old}; this`
       : `there is no ${path}.mv.db; if there are shares, correct the path in this, which`;
     return { from, left: [`${state} writes them out, and imports them:`, command, again] };
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     return { from, left: ["not imported:", ...error.message.split("\n"), "mend that, then", again] };
   }
+}
+
+/** H2 writes to its database also after a dump, when it closes it. */
+const CLOSING_MS = 60_000;
+
+async function changedAt(file: string): Promise<number | undefined> {
+  const found = await Deno.stat(file).catch(() => undefined); // the database may be another account's
+  return found?.mtime?.getTime();
 }
 
 /** The Java service creates its only table for the first server. */
@@ -106,7 +120,8 @@ function dumpOfMysql({ name, setting }: ShareTable, database: string): string {
     `--result-file=${quoted(join(Deno.cwd(), `${name}.sql`))} ${quoted(database)} ${name}`;
 }
 
-function quoted(word: string): string {
+/** Quotes a word for a shell if needed. */
+export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `"${word.replace(/["$`\\]/g, "\\$&")}"`;
 }
 
