@@ -69,6 +69,8 @@ interface Operation<T, R> {
   /** Returns the result, or an error to try the next instance with; throws to stop. @throws {ServiceError} */
   readonly judge: (reply: T, from: Instance) => { readonly result: R } | { readonly next: HttpError };
   readonly renew?: () => void; // called before a retry if the command may have been executed
+  /** Index of the next instance, per kind of request: of a query and a session in turn, all sessions would go to one. */
+  readonly turn: { next: number };
 }
 
 /** Daemons of a logical server, which it pings. */
@@ -78,7 +80,8 @@ export class DaemonPool implements DaemonGroup {
   readonly #instances: readonly Instance[];
   readonly #limits: DaemonLimits;
   readonly #elapsed: Stopwatch;
-  #turn = 0; // index of the next instance
+  readonly #sessionTurn = { next: 0 };
+  readonly #userInfoTurn = { next: 0 };
   /** Cached {@link status} with its inputs. */
   #known: { readonly status: GroupStatus; readonly facts: readonly (PingReply | undefined)[] } | undefined;
 
@@ -130,6 +133,7 @@ export class DaemonPool implements DaemonGroup {
     return this.#operate<SessionReply, SessionGrant>({
       signal,
       instance,
+      turn: this.#sessionTurn,
       command: () => ({
         request: encodeSession(order, secret),
         parse: parseSession,
@@ -137,16 +141,15 @@ export class DaemonPool implements DaemonGroup {
         replyLimit: this.#limits.reply,
       }),
       judge: (reply, from) => {
-        const { number, address } = from;
         if (reply.kind !== "expected") {
           const [code, text] = REFUSALS[reply.kind];
-          const error = httpError(code, `${this.name} ${text}: ${address}: ${reply.text}`);
+          const error = httpError(code, `${this.name} ${text}: ${from.address}: ${reply.text}`);
           if (reply.kind === "refused") throw error;
           return { next: error };
         }
         from.listensAt(reply.port);
-        const host = this.config.instances[number - 1]?.host ?? "";
-        return { result: { host, port: reply.port, secret, instance: number } };
+        const { number: instance, listen: { host } } = from;
+        return { result: { host, port: reply.port, secret, instance } };
       },
       // The failed instance may know the secret.
       renew: () => secret = createSecret(),
@@ -156,6 +159,7 @@ export class DaemonPool implements DaemonGroup {
   userInfo(user: string, signal: AbortSignal): Promise<UserInfo> {
     return this.#operate({
       signal,
+      turn: this.#userInfoTurn,
       command: () => ({
         request: encodeUserInfo(user),
         parse: parseUserInfo,
@@ -171,11 +175,11 @@ export class DaemonPool implements DaemonGroup {
     await Promise.all(this.#instances.map(({ daemon }) => daemon.leave()));
   }
 
-  async #operate<T, R>({ signal, instance, command, judge, renew }: Operation<T, R>): Promise<R> {
+  async #operate<T, R>({ signal, instance, command, judge, renew, turn }: Operation<T, R>): Promise<R> {
     let next = command();
     const deadline = this.#elapsed() + this.#limits.total;
     const errors: HttpError[] = [];
-    for (const candidate of instance === undefined ? this.#inTurn() : this.#single(instance)) {
+    for (const candidate of instance === undefined ? this.#inTurn(turn) : this.#single(instance)) {
       signal.throwIfAborted();
       if (this.#elapsed() >= deadline) break;
       const outcome = await unlessAborted(candidate.daemon.send({ ...next, deadline, signal }), signal);
@@ -198,13 +202,13 @@ export class DaemonPool implements DaemonGroup {
   }
 
   /** Yields instances to try: those up in turn, then unchecked ones; without any, those due for a trial. */
-  *#inTurn(): Iterable<Instance> {
-    const ring = [...this.#instances.slice(this.#turn), ...this.#instances.slice(0, this.#turn)];
+  *#inTurn(turn: { next: number }): Iterable<Instance> {
+    const ring = [...this.#instances.slice(turn.next), ...this.#instances.slice(0, turn.next)];
     let found = false;
     for (const good of ["up", "unchecked"] as const) {
       for (const instance of ring) {
         if (!instance.daemon[good]) continue;
-        if (!found) this.#turn = instance.number % this.#instances.length;
+        if (!found) turn.next = instance.number % this.#instances.length;
         found = true;
         yield instance;
       }

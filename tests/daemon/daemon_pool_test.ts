@@ -80,10 +80,14 @@ class Setting implements AsyncDisposable {
     return this.time.advance(seconds * 1000, () => this.rest());
   }
 
-  /** What the daemons were asked, without the pings. */
+  /** How many sessions the daemons were asked for. */
   sessions(): number[] {
+    return this.asked("uftp-transfer-request");
+  }
+
+  asked(type: string): number[] {
     return this.daemons.map(({ requests }) =>
-      requests.filter(({ values }) => values?.get("request-type") === "uftp-transfer-request").length
+      requests.filter(({ values }) => values?.get("request-type") === type).length
     );
   }
 
@@ -151,6 +155,16 @@ Deno.test("openSession() takes the instances in turn, and one by its number", as
   for (const instance of [0, 4, -1, 1.5]) {
     await assertFails(setting.open({}, instance), "ERR_INSTANCE_UNKNOWN");
   }
+});
+
+Deno.test("openSession() and userInfo() take the instances in turns of their own", async () => {
+  await using setting = await Setting.start(2, { options: { maxSessions: 1000 } });
+  for (let i = 0; i < 20; i++) {
+    await setting.group.userInfo("alice", new AbortController().signal);
+    await setting.open();
+  }
+  assert.deepEqual(setting.sessions(), [10, 10]);
+  assert.deepEqual(setting.asked("uftp-get-user-info-request"), [10, 10]);
 });
 
 Deno.test("openSession() and userInfo() send nothing that must not be sent", async () => {
