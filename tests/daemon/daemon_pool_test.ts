@@ -525,6 +525,14 @@ Deno.test("a full queue spills over to the next instance, and when all are full 
   assert((first?.connections ?? 0) > 80 && (second?.connections ?? 0) > 40);
 });
 
+Deno.test("a daemon is not down because a request had no time left for it", async () => {
+  await using setting = await Setting.start(1, { limits: { total: 100 } });
+  setting.daemons[0]?.commandFaults.queue.push({ kind: "hang-before-handshake" });
+  await assertFails(setting.open(), "ERR_DAEMON_UNAVAILABLE");
+  assert.deepEqual(setting.up(), [true]);
+  assert.deepEqual(setting.log, []);
+});
+
 Deno.test("while a daemon takes its time with one request, the time of the next does not begin", async () => {
   await using setting = await Setting.start(1, {
     limits: { connect: 400, handshake: 400 },
