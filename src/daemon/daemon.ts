@@ -257,6 +257,7 @@ export class Daemon {
     this.#checking = false;
     if (result.kind === "answered" && !isDeepStrictEqual(this.#facts, result.reply)) {
       this.#facts = result.reply;
+      this.#health = undefined;
       this.#tell();
     }
     this.#plan();

@@ -19,7 +19,7 @@ import { Daemons } from "./daemons.ts";
 import { parseSession, parseUserInfo, type PingReply, type SessionReply } from "./parse_reply.ts";
 import { hostsOf } from "../model/address.ts";
 
-/** Addresses of a physical daemon; without port, it is reported with each session. */
+/** Addresses of a physical daemon; without port, the daemon reports it. */
 type Addresses =
   & Pick<DaemonInstanceConfig, "host" | "commandHost" | "commandPort" | "ssl">
   & Partial<DaemonInstanceConfig>;
@@ -262,9 +262,9 @@ class Instance {
   #made: { readonly health: DaemonHealth; readonly status: InstanceStatus } | undefined;
 
   readonly #host: string;
-  #reportedPort: number | undefined; // port that the daemon last reported
+  #reportedPort: number | undefined; // port that the daemon last reported with a session
 
-  /** @param number From 1. @param listen Listen socket; without port, the daemon reports it with each session. */
+  /** @param number From 1. @param listen Listen socket; without port, the daemon reports it. */
   constructor(
     readonly number: number,
     readonly listen: { readonly host: string; readonly port?: number },
@@ -275,7 +275,7 @@ class Instance {
 
   /** `host:port` of the listen socket, or `host` while the port is unknown. */
   get address(): string {
-    const port = this.listen.port ?? this.#reportedPort;
+    const port = this.listen.port ?? this.#reportedPort ?? this.daemon.facts?.listenPort;
     if (port !== undefined) return `${this.#host}:${port}`;
     return this.#host.includes(":") ? `[${this.#host}]` : this.#host;
   }

@@ -474,6 +474,23 @@ Deno.test("what is known of daemons is handed on, and checked again", async () =
   await third.close();
 });
 
+Deno.test("the port that is not configured is known from the first ping, or else from a session", async () => {
+  for (const old of [false, true]) {
+    await using daemon = await startDaemon();
+    if (old) daemon.commandFaults.queue.push({ kind: "reply", reply: "Version: 2.0\n" });
+    const { name, description, instances } = plainGroup("TEST", daemon);
+    const portless = instances.map((instance) => ({ ...instance, port: undefined }));
+    const group = new DaemonPool({ name, description, instances: portless }, PLAIN);
+    const address = () => group.status().instances[0]?.address;
+    assert.equal(address(), "test.example.org");
+    await until(() => group.status().version !== undefined, { everyMs: 0 });
+    assert.equal(address(), old ? "test.example.org" : `test.example.org:${daemon.listenPort}`);
+    await group.openSession(ORDER, { signal: new AbortController().signal });
+    assert.equal(address(), `test.example.org:${daemon.listenPort}`);
+    await group.close();
+  }
+});
+
 Deno.test("servers that share a daemon share its queue and what is known of it", async () => {
   await using daemon = await startDaemon({ maxSessions: 100 });
   const log: string[] = [];
