@@ -109,6 +109,7 @@ export class Daemon {
     return this.#facts;
   }
 
+  /** Returns a new object whenever health or facts have changed. */
   health(): DaemonHealth {
     return this.#health ??= this.#describe();
   }

@@ -82,8 +82,7 @@ export class DaemonPool implements DaemonGroup {
   readonly #elapsed: Stopwatch;
   readonly #sessionTurn = { next: 0 };
   readonly #userInfoTurn = { next: 0 };
-  /** Cached {@link status} with its inputs. */
-  #known: { readonly status: GroupStatus; readonly facts: readonly (PingReply | undefined)[] } | undefined;
+  #known: GroupStatus | undefined; // cached `status`
 
   constructor(readonly config: DaemonGroupConfig, readonly parts: DaemonGroupParts) {
     this.name = config.name;
@@ -114,14 +113,10 @@ export class DaemonPool implements DaemonGroup {
 
   status(): GroupStatus {
     const known = this.#known;
-    const current = (instance: Instance, i: number) =>
-      instance.status() === known?.status.instances[i] && instance.daemon.facts === known?.facts[i];
-    if (known !== undefined && this.#instances.every(current)) return known.status;
+    const current = (instance: Instance, i: number) => instance.status() === known?.instances[i];
+    if (known !== undefined && this.#instances.every(current)) return known;
     const instances = this.#instances.map((instance) => instance.status());
-    const facts = this.#instances.map(({ daemon }) => daemon.facts);
-    const status = groupStatus(instances, facts.flatMap((told) => told ?? []));
-    this.#known = { status, facts };
-    return status;
+    return this.#known = groupStatus(instances, this.#instances.flatMap(({ daemon }) => daemon.facts ?? []));
   }
 
   openSession(
@@ -129,7 +124,6 @@ export class DaemonPool implements DaemonGroup {
     { instance, signal }: { readonly instance?: number; readonly signal: AbortSignal },
   ): Promise<SessionGrant> {
     let secret = createSecret();
-    const queueKey = `session ${order.user}`;
     return this.#operate<SessionReply, SessionGrant>({
       signal,
       instance,
@@ -137,7 +131,7 @@ export class DaemonPool implements DaemonGroup {
       command: () => ({
         request: encodeSession(order, secret),
         parse: parseSession,
-        queueKey,
+        queueKey: `session ${order.user}`,
         replyLimit: this.#limits.reply,
       }),
       judge: (reply, from) => {
@@ -237,9 +231,8 @@ export class DaemonPool implements DaemonGroup {
   }
 
   #troubles(): string {
-    const down = this.#instances.map((instance) => instance.status());
-    return down.map(({ address, reason }) => `${address}: ${reason ?? "up"}`).join("; ") ||
-      "none is configured";
+    const troubles = this.status().instances.map(({ address, reason }) => `${address}: ${reason ?? "up"}`);
+    return troubles.join("; ") || "none is configured";
   }
 }
 
@@ -260,7 +253,6 @@ function groupStatus(instances: readonly InstanceStatus[], facts: readonly PingR
 
 class Instance {
   #made: { readonly health: DaemonHealth; readonly status: InstanceStatus } | undefined;
-
   readonly #host: string;
   #reportedPort: number | undefined; // port that the daemon last reported with a session
 
