@@ -109,6 +109,7 @@ export class Daemon {
     return this.#facts;
   }
 
+  /** Returns a new object whenever health or facts have changed. */
   health(): DaemonHealth {
     return this.#health ??= this.#describe();
   }
@@ -178,8 +179,9 @@ export class Daemon {
     ahead: Ahead | undefined,
   ): Promise<Exchange<T>> {
     const { socket, limits: { connect, handshake }, clock, elapsed } = this.parts;
+    let left = Infinity;
     const limits = () => {
-      const left = deadline - elapsed();
+      left = deadline - elapsed();
       return {
         connect: Math.min(connect, left),
         handshake: Math.min(handshake, left),
@@ -187,7 +189,14 @@ export class Daemon {
       };
     };
     const result = await exchange(socket, request, { limits, signal, clock, ahead });
-    if (result.kind === "failed") return result;
+    if (result.kind === "failed") {
+      const { fault } = result;
+      const isCut = fault === "connect-timeout"
+        ? left < connect
+        : fault === "handshake-timeout" && left < handshake;
+      // A limit that the deadline cut short says nothing about the daemon.
+      return isCut ? failure("busy", "before", "the request had no time left") : result;
+    }
     const reply = parse(result.reply);
     return reply === undefined ? failure("invalid-reply", "after") : { kind: "answered", reply };
   }
@@ -225,10 +234,7 @@ export class Daemon {
   }
 
   #tell(): void {
-    this.parts.learned({
-      trouble: this.#trouble,
-      facts: this.#facts,
-    });
+    this.parts.learned({ trouble: this.#trouble, facts: this.#facts });
   }
 
   #fields() {
@@ -252,6 +258,7 @@ export class Daemon {
     this.#checking = false;
     if (result.kind === "answered" && !isDeepStrictEqual(this.#facts, result.reply)) {
       this.#facts = result.reply;
+      this.#health = undefined;
       this.#tell();
     }
     this.#plan();

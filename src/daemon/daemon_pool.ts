@@ -19,7 +19,7 @@ import { Daemons } from "./daemons.ts";
 import { parseSession, parseUserInfo, type PingReply, type SessionReply } from "./parse_reply.ts";
 import { hostsOf } from "../model/address.ts";
 
-/** Addresses of a physical daemon; without port, it is reported with each session. */
+/** Addresses of a physical daemon; without port, the daemon reports it. */
 type Addresses =
   & Pick<DaemonInstanceConfig, "host" | "commandHost" | "commandPort" | "ssl">
   & Partial<DaemonInstanceConfig>;
@@ -69,6 +69,8 @@ interface Operation<T, R> {
   /** Returns the result, or an error to try the next instance with; throws to stop. @throws {ServiceError} */
   readonly judge: (reply: T, from: Instance) => { readonly result: R } | { readonly next: HttpError };
   readonly renew?: () => void; // called before a retry if the command may have been executed
+  /** Index of the next instance, per kind of request: of a query and a session in turn, all sessions would go to one. */
+  readonly turn: { next: number };
 }
 
 /** Daemons of a logical server, which it pings. */
@@ -78,9 +80,9 @@ export class DaemonPool implements DaemonGroup {
   readonly #instances: readonly Instance[];
   readonly #limits: DaemonLimits;
   readonly #elapsed: Stopwatch;
-  #turn = 0; // index of the next instance
-  /** Cached {@link status} with its inputs. */
-  #known: { readonly status: GroupStatus; readonly facts: readonly (PingReply | undefined)[] } | undefined;
+  readonly #sessionTurn = { next: 0 };
+  readonly #userInfoTurn = { next: 0 };
+  #known: GroupStatus | undefined; // cached `status`
 
   constructor(readonly config: DaemonGroupConfig, readonly parts: DaemonGroupParts) {
     this.name = config.name;
@@ -111,14 +113,10 @@ export class DaemonPool implements DaemonGroup {
 
   status(): GroupStatus {
     const known = this.#known;
-    const current = (instance: Instance, i: number) =>
-      instance.status() === known?.status.instances[i] && instance.daemon.facts === known?.facts[i];
-    if (known !== undefined && this.#instances.every(current)) return known.status;
+    const current = (instance: Instance, i: number) => instance.status() === known?.instances[i];
+    if (known !== undefined && this.#instances.every(current)) return known;
     const instances = this.#instances.map((instance) => instance.status());
-    const facts = this.#instances.map(({ daemon }) => daemon.facts);
-    const status = groupStatus(instances, facts.flatMap((told) => told ?? []));
-    this.#known = { status, facts };
-    return status;
+    return this.#known = groupStatus(instances, this.#instances.flatMap(({ daemon }) => daemon.facts ?? []));
   }
 
   openSession(
@@ -126,27 +124,26 @@ export class DaemonPool implements DaemonGroup {
     { instance, signal }: { readonly instance?: number; readonly signal: AbortSignal },
   ): Promise<SessionGrant> {
     let secret = createSecret();
-    const queueKey = `session ${order.user}`;
     return this.#operate<SessionReply, SessionGrant>({
       signal,
       instance,
+      turn: this.#sessionTurn,
       command: () => ({
         request: encodeSession(order, secret),
         parse: parseSession,
-        queueKey,
+        queueKey: `session ${order.user}`,
         replyLimit: this.#limits.reply,
       }),
       judge: (reply, from) => {
-        const { number, address } = from;
         if (reply.kind !== "expected") {
           const [code, text] = REFUSALS[reply.kind];
-          const error = httpError(code, `${this.name} ${text}: ${address}: ${reply.text}`);
+          const error = httpError(code, `${this.name} ${text}: ${from.address}: ${reply.text}`);
           if (reply.kind === "refused") throw error;
           return { next: error };
         }
         from.listensAt(reply.port);
-        const host = this.config.instances[number - 1]?.host ?? "";
-        return { result: { host, port: reply.port, secret, instance: number } };
+        const { number: instance, listen: { host } } = from;
+        return { result: { host, port: reply.port, secret, instance } };
       },
       // The failed instance may know the secret.
       renew: () => secret = createSecret(),
@@ -156,6 +153,7 @@ export class DaemonPool implements DaemonGroup {
   userInfo(user: string, signal: AbortSignal): Promise<UserInfo> {
     return this.#operate({
       signal,
+      turn: this.#userInfoTurn,
       command: () => ({
         request: encodeUserInfo(user),
         parse: parseUserInfo,
@@ -171,11 +169,11 @@ export class DaemonPool implements DaemonGroup {
     await Promise.all(this.#instances.map(({ daemon }) => daemon.leave()));
   }
 
-  async #operate<T, R>({ signal, instance, command, judge, renew }: Operation<T, R>): Promise<R> {
+  async #operate<T, R>({ signal, instance, command, judge, renew, turn }: Operation<T, R>): Promise<R> {
     let next = command();
     const deadline = this.#elapsed() + this.#limits.total;
     const errors: HttpError[] = [];
-    for (const candidate of instance === undefined ? this.#inTurn() : this.#single(instance)) {
+    for (const candidate of instance === undefined ? this.#inTurn(turn) : this.#single(instance)) {
       signal.throwIfAborted();
       if (this.#elapsed() >= deadline) break;
       const outcome = await unlessAborted(candidate.daemon.send({ ...next, deadline, signal }), signal);
@@ -198,13 +196,13 @@ export class DaemonPool implements DaemonGroup {
   }
 
   /** Yields instances to try: those up in turn, then unchecked ones; without any, those due for a trial. */
-  *#inTurn(): Iterable<Instance> {
-    const ring = [...this.#instances.slice(this.#turn), ...this.#instances.slice(0, this.#turn)];
+  *#inTurn(turn: { next: number }): Iterable<Instance> {
+    const ring = [...this.#instances.slice(turn.next), ...this.#instances.slice(0, turn.next)];
     let found = false;
     for (const good of ["up", "unchecked"] as const) {
       for (const instance of ring) {
         if (!instance.daemon[good]) continue;
-        if (!found) this.#turn = instance.number % this.#instances.length;
+        if (!found) turn.next = instance.number % this.#instances.length;
         found = true;
         yield instance;
       }
@@ -233,9 +231,8 @@ export class DaemonPool implements DaemonGroup {
   }
 
   #troubles(): string {
-    const down = this.#instances.map((instance) => instance.status());
-    return down.map(({ address, reason }) => `${address}: ${reason ?? "up"}`).join("; ") ||
-      "none is configured";
+    const troubles = this.status().instances.map(({ address, reason }) => `${address}: ${reason ?? "up"}`);
+    return troubles.join("; ") || "none is configured";
   }
 }
 
@@ -256,11 +253,10 @@ function groupStatus(instances: readonly InstanceStatus[], facts: readonly PingR
 
 class Instance {
   #made: { readonly health: DaemonHealth; readonly status: InstanceStatus } | undefined;
-
   readonly #host: string;
-  #reportedPort: number | undefined; // port that the daemon last reported
+  #reportedPort: number | undefined; // port that the daemon last reported with a session
 
-  /** @param number From 1. @param listen Listen socket; without port, the daemon reports it with each session. */
+  /** @param number From 1. @param listen Listen socket; without port, the daemon reports it. */
   constructor(
     readonly number: number,
     readonly listen: { readonly host: string; readonly port?: number },
@@ -271,7 +267,7 @@ class Instance {
 
   /** `host:port` of the listen socket, or `host` while the port is unknown. */
   get address(): string {
-    const port = this.listen.port ?? this.#reportedPort;
+    const port = this.listen.port ?? this.#reportedPort ?? this.daemon.facts?.listenPort;
     if (port !== undefined) return `${this.#host}:${port}`;
     return this.#host.includes(":") ? `[${this.#host}]` : this.#host;
   }

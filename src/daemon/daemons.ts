@@ -26,24 +26,17 @@ export class Daemons {
   ): Daemon {
     const { host, port, tls } = socket;
     const address = commandAddress(host, port);
-    const key = JSON.stringify([
-      address,
-      tls !== undefined,
-      tls?.expectedDn ?? "",
-      tls?.allowUnverifiable === true,
-      trust ?? "",
-    ]);
-    const same = this.#daemons.get(key);
-    if (same !== undefined) return same;
+    const { expectedDn = "", allowUnverifiable = false } = tls ?? {};
+    const key = JSON.stringify([address, tls !== undefined, expectedDn, allowUnverifiable, trust ?? ""]);
     const { known, learned, clusterMembers } = this.options;
-    const daemon = new Daemon({
-      ...parts,
-      socket,
-      known: known?.get(address),
-      clusterMembers,
-      learned: (knowledge) => learned?.(address, knowledge),
-    });
-    this.#daemons.set(key, daemon);
-    return daemon;
+    const made = () =>
+      new Daemon({
+        ...parts,
+        socket,
+        known: known?.get(address),
+        clusterMembers,
+        learned: (knowledge) => learned?.(address, knowledge),
+      });
+    return this.#daemons.getOrInsertComputed(key, made);
   }
 }

@@ -11,6 +11,7 @@ const MAX_REFUSAL = 2010; // UTF-16 units
 export interface PingReply {
   readonly version: string;
   readonly sessionLimit?: number; // per account; absent: no limit
+  readonly listenPort?: number;
 }
 
 /** Daemon's reply to a session request (daemon-protocol.md 1.8). */
@@ -32,8 +33,11 @@ export function parsePing(reply: string): PingReply | undefined {
   }
   const version = values.get("Version");
   if (version === undefined || !/^[\w.+~ -]{1,64}$/.test(version)) return undefined;
-  const limit = values.get("MaxSessionsPerClient") ?? "";
-  return /^[1-9]\d{0,8}$/.test(limit) ? { version, sessionLimit: Number(limit) } : { version };
+  const number = (name: string, greatest = Infinity) => {
+    const text = values.get(name) ?? "";
+    return /^[1-9]\d{0,8}$/.test(text) && Number(text) <= greatest ? Number(text) : undefined;
+  };
+  return { version, sessionLimit: number("MaxSessionsPerClient"), listenPort: number("ListenPort", 65535) };
 }
 
 /** Parses a session reply; `undefined` if invalid. */

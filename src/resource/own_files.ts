@@ -70,11 +70,10 @@ async function fromHome(
   if (!patterns.some(movesWithStart)) return { includes, excludes };
   const start = await home();
   const absolute = (list: string | undefined) =>
-    list === undefined
-      ? undefined
-      : patternsOf(list).map((pattern) =>
-        movesWithStart(pattern) ? `${start}${pattern.replace(/^(?:\.\/+)+/, "")}` : pattern
-      ).join(":");
+    list &&
+    patternsOf(list).map((pattern) =>
+      movesWithStart(pattern) ? `${start}${pattern.replace(/^(?:\.\/+)+/, "")}` : pattern
+    ).join(":");
   return { includes: absolute(includes), excludes: absolute(excludes) };
 }
 

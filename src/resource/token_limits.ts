@@ -2,7 +2,7 @@ import { restrictionsOf } from "../model/identity.ts";
 import type { AccessPermission } from "../daemon/daemon_group.ts";
 import { absolutePath } from "../model/absolute_path.ts";
 import { rangeWithin } from "../model/address.ts";
-import { isRelativePattern, patternsOf } from "../model/wildcards.ts";
+import { isRelativePattern, movesWithStart, patternsOf } from "../model/wildcards.ts";
 import { type HttpError, httpError } from "../model/http_error.ts";
 import {
   type Activity,
@@ -48,7 +48,15 @@ export async function confinedSession(
   { limits, home }: { readonly limits: PathLimits; readonly home: () => Promise<string | undefined> },
 ): Promise<ConfinedSession> {
   const isFree = restrictionsOf(caller).paths === undefined;
-  return confinedFrom({ caller }, isFree ? file : await absoluteStart(file, home), limits);
+  const keepsFile = isFree && (file === "" || !namesOnlyPlaces(limits));
+  const start = keepsFile ? file : await absoluteStart(file, home) ?? (isFree ? file : undefined);
+  return confinedFrom({ caller }, start, limits);
+}
+
+/** Reports whether patterns name places, so that the start must be one, and none depends on the start. */
+function namesOnlyPlaces({ includes = "", excludes = "" }: PathLimits): boolean {
+  const patterns = patternsOf(`${includes}:${excludes}`);
+  return !patterns.every(isRelativePattern) && !patterns.some(movesWithStart);
 }
 
 /** As {@link confinedSession}, from a directory whose place is known. */

@@ -61,7 +61,12 @@ for (const limits of RELATIVE) {
 }
 
 Deno.test("limits that begin with a slash hold wherever a session begins", async () => {
-  for (const path of ["", "/", "../"]) assert.deepEqual(await begin(ABSOLUTE, path), [200, true], path);
+  for (const path of ["", "/", "/etc/..//data/"]) {
+    assert.deepEqual(await begin(ABSOLUTE, path), [200, true], path);
+  }
+  for (const path of ["./", "../", "/data/../etc/", "/work/x/../y//../../etc/"]) {
+    assert.deepEqual(await begin(ABSOLUTE, path), [403, false], path);
+  }
 });
 
 /** Reply codes of the daemon to one who wants to do something with files, in a session that begins in a folder. */

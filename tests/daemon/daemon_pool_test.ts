@@ -80,10 +80,14 @@ class Setting implements AsyncDisposable {
     return this.time.advance(seconds * 1000, () => this.rest());
   }
 
-  /** What the daemons were asked, without the pings. */
+  /** How many sessions the daemons were asked for. */
   sessions(): number[] {
+    return this.asked("uftp-transfer-request");
+  }
+
+  asked(type: string): number[] {
     return this.daemons.map(({ requests }) =>
-      requests.filter(({ values }) => values?.get("request-type") === "uftp-transfer-request").length
+      requests.filter(({ values }) => values?.get("request-type") === type).length
     );
   }
 
@@ -151,6 +155,16 @@ Deno.test("openSession() takes the instances in turn, and one by its number", as
   for (const instance of [0, 4, -1, 1.5]) {
     await assertFails(setting.open({}, instance), "ERR_INSTANCE_UNKNOWN");
   }
+});
+
+Deno.test("openSession() and userInfo() take the instances in turns of their own", async () => {
+  await using setting = await Setting.start(2, { options: { maxSessions: 1000 } });
+  for (let i = 0; i < 20; i++) {
+    await setting.group.userInfo("alice", new AbortController().signal);
+    await setting.open();
+  }
+  assert.deepEqual(setting.sessions(), [10, 10]);
+  assert.deepEqual(setting.asked("uftp-get-user-info-request"), [10, 10]);
 });
 
 Deno.test("openSession() and userInfo() send nothing that must not be sent", async () => {
@@ -460,6 +474,23 @@ Deno.test("what is known of daemons is handed on, and checked again", async () =
   await third.close();
 });
 
+Deno.test("the port that is not configured is known from the first ping, or else from a session", async () => {
+  for (const old of [false, true]) {
+    await using daemon = await startDaemon();
+    if (old) daemon.commandFaults.queue.push({ kind: "reply", reply: "Version: 2.0\n" });
+    const { name, description, instances } = plainGroup("TEST", daemon);
+    const portless = instances.map((instance) => ({ ...instance, port: undefined }));
+    const group = new DaemonPool({ name, description, instances: portless }, PLAIN);
+    const address = () => group.status().instances[0]?.address;
+    assert.equal(address(), "test.example.org");
+    await until(() => group.status().version !== undefined, { everyMs: 0 });
+    assert.equal(address(), old ? "test.example.org" : `test.example.org:${daemon.listenPort}`);
+    await group.openSession(ORDER, { signal: new AbortController().signal });
+    assert.equal(address(), `test.example.org:${daemon.listenPort}`);
+    await group.close();
+  }
+});
+
 Deno.test("servers that share a daemon share its queue and what is known of it", async () => {
   await using daemon = await startDaemon({ maxSessions: 100 });
   const log: string[] = [];
@@ -509,6 +540,14 @@ Deno.test("a full queue spills over to the next instance, and when all are full 
   for (const { reason } of failed) assert(isHttpError(reason, "ERR_DAEMON_UNAVAILABLE"), String(reason));
   assert(failed.length > 0 && failed.length < 80, `${failed.length} were sent away`);
   assert((first?.connections ?? 0) > 80 && (second?.connections ?? 0) > 40);
+});
+
+Deno.test("a daemon is not down because a request had no time left for it", async () => {
+  await using setting = await Setting.start(1, { limits: { total: 100 } });
+  setting.daemons[0]?.commandFaults.queue.push({ kind: "hang-before-handshake" });
+  await assertFails(setting.open(), "ERR_DAEMON_UNAVAILABLE");
+  assert.deepEqual(setting.up(), [true]);
+  assert.deepEqual(setting.log, []);
 });
 
 Deno.test("while a daemon takes its time with one request, the time of the next does not begin", async () => {

@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parsePing, parseSession, parseUserInfo } from "../../src/daemon/parse_reply.ts";
+import { assertAlike } from "../fixtures/assert_alike.ts";
 import { CHARACTER } from "../fixtures/character.ts";
 
-Deno.test("parsePing() reads version and limit, in any order", () => {
+Deno.test("parsePing() reads version, limit and port, in any order", () => {
   const facts: [string, ReturnType<typeof parsePing>][] = [
     ["Version: 3.5.3\nListenPort: 50400\nListenAddress: localhost\nMaxSessionsPerClient: 8\n\n", {
       version: "3.5.3",
       sessionLimit: 8,
+      listenPort: 50400,
     }],
     ["MaxSessionsPerClient: 16\nVersion: DEV\nAdvertiseAddress: a.example.org\n", {
       version: "DEV",
@@ -15,6 +17,9 @@ Deno.test("parsePing() reads version and limit, in any order", () => {
     }],
     ["Version: 2.6.0\r\nMaxSessionsPerClient: 0\r\n", { version: "2.6.0" }],
     ["Version: 1\nMaxSessionsPerClient: many\n", { version: "1" }],
+    ["Version: 1\nListenPort: 65535\n", { version: "1", listenPort: 65535 }],
+    ["Version: 1\nListenPort: 65536\n", { version: "1" }],
+    ["Version: 1\nListenPort: 0\n", { version: "1" }],
     ["Version: 1\nMaxSessionsPerClient: 9999999999\n", { version: "1" }],
     ["", undefined],
     ["\n", undefined],
@@ -25,7 +30,7 @@ Deno.test("parsePing() reads version and limit, in any order", () => {
     ["ListenPort: 50400\n", undefined],
     ["ERROR::Unsupported request type 'uftp-ping-request'\n", undefined],
   ];
-  for (const [reply, expected] of facts) assert.deepEqual(parsePing(reply), expected, reply);
+  for (const [reply, expected] of facts) assertAlike(parsePing(reply), expected, reply);
 });
 
 Deno.test("parseSession() reads port, limit and refusal, also the older daemon's", () => {

@@ -811,8 +811,9 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/resource/access/share_session.ts",
-    at: 'if (!isHttpError(error, "ERR_NO_ACCOUNT")) throw error;',
-    change: '!isHttpError(error, "ERR_NO_ACCOUNT") → false',
+    at:
+      'if (!isHttpError(error, "ERR_NO_ACCOUNT") && !isHttpError(error, "ERR_ACCOUNT_REFUSED")) throw error;',
+    change: '!isHttpError(error, "ERR_NO_ACCOUNT") && !isHttpError(error, "ERR_ACCOUNT_REFUS… → false',
     equivalent: false,
     why: "nothing else is thrown there; a defect must not pass for a missing account",
   },

@@ -59,6 +59,30 @@ Deno.test("a session of a token for an activity alone is the user's own, with le
   });
 });
 
+Deno.test("limits by absolute patterns are decided for the place where a session begins, which is what is sent", async () => {
+  const begin = async (file: string, limits: PathLimits, home?: string) => {
+    const { file: sent, includes, excludes } = await session({}, file, limits, home);
+    return [sent, includes, excludes];
+  };
+  const secret = { excludes: "/work/secret/*: *.key" };
+  const sent = (file: string) => [file, "*:.", "*.key"];
+  for (const home of ["/home/ann", "/home//ann/"]) {
+    assert.deepEqual(await begin("./", secret, home), sent("/home/ann/"));
+    assert.deepEqual(await begin("sub/../a/", secret, home), sent("/home/ann/a/"));
+  }
+  for (const file of ["/data//x/", "/data/./x/", "/work/secret/../../data/x/", "//data/x/"]) {
+    assert.deepEqual(await begin(file, secret), sent("/data/x/"));
+  }
+  assert.deepEqual(await begin("", secret, "/home/ann"), ["", undefined, "/work/secret/*:/*.key"]);
+  assert.deepEqual(await begin("./", secret), ["./", "*:.", secret.excludes], "no home is known");
+  for (const file of ["/work//secret/a/", "/data/../work/secret/a/", "../../work/secret/a/"]) {
+    await assert.rejects(begin(file, secret, "/home/ann"), { code: "ERR_OUTSIDE_LIMITS" });
+  }
+  const mixed = { excludes: ".ssh/*:/work/secret/*" };
+  assert.deepEqual(await begin("./", mixed, "/home/ann"), ["./", "*:.", mixed.excludes]);
+  assert.deepEqual(await begin("/data//x/", {}), ["/data//x/", undefined, undefined]);
+});
+
 Deno.test("the user's own limits hold in a session of a narrowed token", async () => {
   const given = async (limits: PathLimits) => {
     const { includes, excludes } = await session(RUN7, "/data/run7/", limits);

@@ -69,8 +69,6 @@ interface KeptSession extends IdleSession {
 /** Time in which an idle session is not asked whether its daemon has ended it. */
 const SURELY_ALIVE_MS = 500;
 
-const SINGLE_STREAM = { persistent: false, streams: 1, compress: false };
-
 /** Daemon's default limit, until it reports one. */
 const USUAL_LIMIT = 8;
 
@@ -189,16 +187,12 @@ export class SessionClient {
   /** Finds the port of a candidate, if unknown by a session that is never used. */
   async #listening(
     { instance, address }: Candidate,
-    { user, group, scope, permission, rateLimit }: OwnSession,
+    wanted: OwnSession,
     signal: AbortSignal,
   ): Promise<Listening> {
     const { host, port } = splitAddress(address);
     if (port !== undefined) return { instance, host, port };
-    const order = { ...SINGLE_STREAM, user, group, ...scope, permission, rateLimit };
-    const told = await this.daemons.openSession({ ...order, clientAddresses: ["127.0.0.1"] }, {
-      instance,
-      signal,
-    });
+    const told = await this.daemons.openSession(orderOf(wanted, ["127.0.0.1"]), { instance, signal });
     return { instance, host, port: told.port };
   }
 
@@ -226,22 +220,15 @@ export class SessionClient {
   async #logIn(
     first: ControlConnection,
     { instance, host, port }: Listening,
-    { user, group, scope, permission, rateLimit }: OwnSession,
+    wanted: OwnSession,
   ): Promise<ControlConnection> {
-    const { socket } = first;
+    const { socket, socket: { signal } } = first;
     let control = first;
     try {
       const { clientAddresses: configured = [] } = this.options;
       const local = socket.connection.localAddr.hostname;
-      const grant = await this.daemons.openSession({
-        ...SINGLE_STREAM,
-        user,
-        group,
-        clientAddresses: configured.length > 0 ? configured : [canonicalAddress(local) ?? local],
-        ...scope,
-        permission,
-        rateLimit,
-      }, { instance, signal: socket.signal });
+      const clients = configured.length > 0 ? configured : [canonicalAddress(local) ?? local];
+      const grant = await this.daemons.openSession(orderOf(wanted, clients), { instance, signal });
       if (grant.port !== port) {
         socket.close();
         control = await this.#greeting(await connectToPeer(socket, host, grant.port, this.#times));
@@ -269,6 +256,14 @@ export class SessionClient {
       throw error;
     }
   }
+}
+
+function orderOf(
+  { user, group, scope, permission, rateLimit }: OwnSession,
+  clientAddresses: readonly string[],
+): SessionOrder {
+  const single = { persistent: false, streams: 1, compress: false };
+  return { ...single, user, group, clientAddresses, ...scope, permission, rateLimit };
 }
 
 /** Makes a request's signal end the connections of a session. @returns Ends the link. */

@@ -83,7 +83,8 @@ class Account<Idle extends IdleSession> {
 
   acquire(instances: readonly number[], signal: AbortSignal, key: string | undefined): Promise<Slot<Idle>> {
     const { maxWaitMs = 20_000, maxWaiting = 64 } = this.options;
-    const slot = this.#waiting.length === 0 ? this.#take(instances, key) : undefined;
+    if (this.#waiting.length > 0) this.#serve();
+    const slot = this.#take(instances, key);
     if (slot !== undefined) return Promise.resolve(slot);
     if (this.#waiting.length >= maxWaiting) {
       return Promise.reject(httpError("ERR_TOO_MANY_SESSIONS", "queue is full"));
@@ -104,10 +105,8 @@ class Account<Idle extends IdleSession> {
         reject(reason);
       };
       const onAbort = () => giveUp(signal.reason);
-      const forgetLate = this.#schedule(
-        maxWaitMs,
-        () => giveUp(httpError("ERR_TOO_MANY_SESSIONS", "no session got free in time")),
-      );
+      const late = () => giveUp(httpError("ERR_TOO_MANY_SESSIONS", "no session got free in time"));
+      const forgetLate = this.#schedule(maxWaitMs, late);
       const stop = () => {
         forgetLate();
         signal.removeEventListener("abort", onAbort);
@@ -172,8 +171,7 @@ class Account<Idle extends IdleSession> {
   }
 
   #free(taken: Taken<Idle>, used: boolean): void {
-    const { holdMs = 5_500 } = this.options;
-    taken.freeAt = this.#elapsed() + (used ? holdMs : 0);
+    taken.freeAt = this.#elapsed() + (used ? this.options.holdMs ?? 5_500 : 0);
   }
 
   #end(taken: Taken<Idle>): void {
@@ -186,14 +184,13 @@ class Account<Idle extends IdleSession> {
     this.#serve();
   }
 
-  /** Serves waiters and reschedules for the next free slot. */
+  /** Serves waiters in order, except those whose instances are full, and reschedules for the next free slot. */
   #serve(): void {
     this.#forgetTurn();
-    for (let waiter = this.#waiting[0]; waiter !== undefined; waiter = this.#waiting[0]) {
+    for (let i = 0, waiter = this.#waiting[0]; waiter !== undefined; waiter = this.#waiting[i]) {
       const slot = this.#take(waiter.instances, waiter.key);
-      if (slot === undefined) break;
-      this.#waiting.shift();
-      waiter.grant(slot);
+      if (slot === undefined) i++;
+      else this.#waiting.splice(i, 1)[0]?.grant(slot);
     }
     const now = this.#elapsed();
     const moments = [...this.#taken.values()].flat().map(({ freeAt }) => freeAt);

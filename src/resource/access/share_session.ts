@@ -20,7 +20,7 @@ export function shareSession(
   try {
     caller = attributesOnServer(user, name, { log }).uid;
   } catch (error) {
-    if (!isHttpError(error, "ERR_NO_ACCOUNT")) throw error;
+    if (!isHttpError(error, "ERR_NO_ACCOUNT") && !isHttpError(error, "ERR_ACCOUNT_REFUSED")) throw error;
   }
   return { user: uid, group: gid, rateLimit: lowestLimit(own, reservations.limitFor(caller)) };
 }

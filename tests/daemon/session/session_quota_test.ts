@@ -68,6 +68,25 @@ Deno.test("SessionQuota serves who waits in turn", async () => {
   assert.deepEqual(order, ["a", "b", "c"]);
 });
 
+Deno.test("SessionQuota lets who waits for a full instance hold up nobody for another", async () => {
+  const { acquire } = sessionQuota({ limit: 1, maxWaiting: 2 });
+  const [one, two] = [await acquire([1]), await acquire([2])];
+  const order: string[] = [];
+  const waiting = [[2], [1, 2]].map(async (instances) => {
+    const slot = await acquire(instances);
+    order.push(`${instances} at ${slot.instance}`);
+    return slot;
+  });
+  one.release(false);
+  (await waiting[1])?.release(false);
+  const third = await acquire([2, 1]);
+  assert.equal(third.instance, 1);
+  third.release(false);
+  two.release(false);
+  (await waiting[0])?.release(false);
+  assert.deepEqual(order, ["1,2 at 1", "2 at 2"]);
+});
+
 Deno.test("SessionQuota serves all who wait, in turn, when the daemon allows more", async () => {
   const options = { limit: 1 };
   const { acquire } = sessionQuota(options);

@@ -5,6 +5,7 @@ import { SharingSite, type Who } from "../sharing_site.ts";
 interface Row {
   readonly who: Who;
   readonly own?: string;
+  readonly account?: string;
   /** For accounts by name, and for everybody else. */
   readonly reservation: (uid: string | undefined) => number;
   readonly expected: string;
@@ -17,14 +18,17 @@ const ROWS: readonly Row[] = [
   { who: "bob", own: "1M", reservation: () => 0, expected: "1048576" },
   { who: "bob", own: "1M", reservation: (uid) => uid === undefined ? 1000 : 0, expected: "1000" },
   { who: "carol", reservation: (uid) => uid === "carol" ? 0 : 1000, expected: "0" },
+  { who: "bob", account: "root", reservation: (uid) => uid === undefined ? 1000 : 0, expected: "1000" },
   { who: "carol", reservation: () => 2000, expected: "2000" },
   { who: "alice", own: "500", reservation: () => 0, expected: "500" },
   { who: "alice", own: "500", reservation: () => 2000, expected: "500" },
   { who: "alice", own: "5000", reservation: () => 2000, expected: "2000" },
 ];
 
-for (const { who, own, reservation, expected } of ROWS) {
-  const what = `${who}, limit ${own ?? "none"}, reservation ${reservation(who)} or ${reservation(undefined)}`;
+for (const { who, own, account, reservation, expected } of ROWS) {
+  const what = `${who} as ${account ?? who}, limit ${own ?? "none"}, reservation ${reservation(who)} or ${
+    reservation(undefined)
+  }`;
   Deno.test(`a session for a share has one rate limit and account, whoever opens it: ${what}`, async () => {
     await using site = await SharingSite.open();
     const server = site.parts.servers.get("HPC");
@@ -32,6 +36,7 @@ for (const { who, own, reservation, expected } of ROWS) {
     const reservations = { ...server.reservations, limitFor: reservation };
     site.parts = { ...site.parts, servers: new Map([["HPC", { ...server, reservations }]]) };
     if (own !== undefined) site.attributes = { rateLimit: own };
+    if (account !== undefined) site.attributes = { xlogin: account };
     site.attributed = who;
     const [id, drop] = [
       await site.share("d/", { access: "WRITE" }),
