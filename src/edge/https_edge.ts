@@ -193,12 +193,8 @@ export class HttpsEdge {
       response.destroy();
     } finally {
       if (!request.complete) void this.#discards.drainBody(request, gate);
-      const over = () => {
-        this.#underWay--;
-        if (this.#underWay === 0) this.#draining?.();
-      };
-      if (response.closed) over();
-      else response.once("close", over);
+      this.#underWay--;
+      if (this.#underWay === 0) this.#draining?.();
     }
   }
 
