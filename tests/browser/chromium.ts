@@ -70,7 +70,7 @@ export class Chromium implements AsyncDisposable {
         "--disable-background-networking",
         "--disable-component-update",
         // Pages that nobody looks at need no processes.
-        "--disable-features=SpareRendererForSitePerProcess",
+        "--disable-features=SpareRendererForSitePerProcess,WebUIOmniboxPopup,WebUIOmniboxAimPopup",
         "--renderer-process-limit=1",
         ...more,
         "--remote-debugging-port=0",
