@@ -248,6 +248,6 @@ class Campaign {
   }
 
   #ask(instance: Instance, path: string, question: Question = {}) {
-    return instance.ask(path, question).catch(() => undefined);
+    return instance.ask(path, { ...question, agent: false }).catch(() => undefined);
   }
 }

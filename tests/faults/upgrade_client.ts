@@ -118,7 +118,7 @@ export class UpgradeClient implements AsyncDisposable {
     const serving = all[this.#turn++ % all.length];
     if (serving === undefined) throw new TypeError("nobody serves");
     try {
-      const reply = await serving.instance.ask(path, question);
+      const reply = await serving.instance.ask(path, { ...question, agent: false }); // it may be about to leave
       this.served.set(serving.version, (this.served.get(serving.version) ?? 0) + 1);
       return reply;
     } catch (error) {

@@ -72,7 +72,7 @@ class Upgrade implements AsyncDisposable {
   /** Takes an instance out of service, as a load balancer does that looks at its health. */
   async replace(old: Serving, client: UpgradeClient): Promise<void> {
     old.instance.process.kill("SIGTERM");
-    await until(async () => (await old.instance.ask("/health/ready")).status === 503);
+    await until(async () => (await old.instance.ask("/health/ready", { agent: false })).status === 503);
     client.inService.delete(old);
   }
 

@@ -1,6 +1,7 @@
 /** Several instances of one service with a real PostgreSQL, each a process of its own with the flags of the product. */
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
+import { Agent } from "node:https";
 import { type PostgresSettings, TestPostgres } from "../fixtures/postgres.ts";
 import { LONG_AGO } from "../sharing/site.ts";
 import { ask, type Question, type Reply } from "./ask.ts";
@@ -14,6 +15,7 @@ export interface Instance {
   readonly port: number;
   /** Main configuration file. */
   readonly main: string;
+  /** Sends a request, on a kept connection unless `agent` is `false`, as it must be while the instance may end or drain. */
   ask(path: string, question?: Question): Promise<Reply>;
 }
 
@@ -64,11 +66,14 @@ export async function startInstance(
   const process = start(["serve", "--config", main], { cwd: folder });
   const [, port = ""] = await process.prints(/service started .*port=(\d+)/);
   await process.prints(/\*\*\*\*\* Server started\. \*\*\*\*\*/);
+  const agent = new Agent({ keepAlive: true });
+  void process.ended.then(() => agent.destroy());
   return {
     process,
     main,
     port: Number(port),
-    ask: (path, question) => ask(`https://localhost:${port}${path}`, authority.certificate, question),
+    ask: (path, question) =>
+      ask(`https://localhost:${port}${path}`, authority.certificate, { agent, ...question }),
   };
 }
 
