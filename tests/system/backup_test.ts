@@ -79,15 +79,27 @@ async function contents(folder: string): Promise<readonly string[]> {
   return found.toSorted();
 }
 
-/** A site whose service has stopped, with a share, and a backup of it. */
-async function siteWithBackup(): Promise<Site & { readonly backup: string }> {
+type SiteWithBackup = Site & { readonly backup: string };
+
+/**
+ * A site whose service has stopped, with a share, and a backup of it.
+ * @param data Databases of such a service; default: it runs for a moment and makes them.
+ */
+async function siteWithBackup(data?: string): Promise<SiteWithBackup> {
   const site = await createSite(SETTING);
-  const system = await runAt(site);
-  await share(system, "one");
-  system.service.stop();
-  await system.service.stopped;
+  if (data === undefined) {
+    const system = await runAt(site);
+    await share(system, "one");
+    system.service.stop();
+    await system.service.stopped;
+  } else await copy(data, `${site.folder}/data`);
   await done("backup", `${site.folder}/backup`, "--config", site.main);
   return { ...site, backup: `${site.folder}/backup` };
+}
+
+async function copy(from: string, to: string): Promise<void> {
+  const { success, stderr } = await new Deno.Command("cp", { args: ["-a", from, to] }).output();
+  assert.ok(success, new TextDecoder().decode(stderr));
 }
 
 Deno.test("backup copies a service that writes, and restore brings back its shares, tokens, bans and files", async () => {
@@ -245,13 +257,14 @@ async function copyIn(backup: string, name: string): Promise<string> {
 /** For tests that change nothing of it. */
 const unchanged = await siteWithBackup();
 Deno.test.afterAll(() => unchanged[Symbol.asyncDispose]());
+/** Another one, for a test that changes it. */
+const another = () => siteWithBackup(`${unchanged.folder}/data`);
 
 for (const [what, spoil, told] of REFUSED) {
   Deno.test(`restore refuses a backup ${what}, and changes nothing`, async () => {
     const site = unchanged;
     const backup = `${site.folder}/${crypto.randomUUID()}`;
-    const copied = await new Deno.Command("cp", { args: ["-a", site.backup, backup] }).output();
-    assert.ok(copied.success, new TextDecoder().decode(copied.stderr));
+    await copy(site.backup, backup);
     await spoil(backup);
     const before = await contents(`${site.folder}/conf`);
     const data = await contents(`${site.folder}/data`);
@@ -264,7 +277,7 @@ for (const [what, spoil, told] of REFUSED) {
 }
 
 Deno.test("restore that fails half way leaves everything as it was", async () => {
-  await using site = await siteWithBackup();
+  await using site = await another();
   // The databases come last, and cannot be written below a file.
   await Deno.rename(`${site.folder}/data`, `${site.folder}/gone`);
   await Deno.writeTextFile(`${site.folder}/data`, "in the way");
@@ -276,7 +289,7 @@ Deno.test("restore that fails half way leaves everything as it was", async () =>
 });
 
 Deno.test("restore refuses a database in use, also by a service that has no control socket", async () => {
-  await using site = await siteWithBackup();
+  await using site = await another();
   await Deno.writeTextFile(site.main, "\ncontainer.control.socket=-\n", { append: true });
   await using system = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
   const before = await contents(`${site.folder}/conf`);
@@ -288,7 +301,7 @@ Deno.test("restore refuses a database in use, also by a service that has no cont
 });
 
 Deno.test("restore makes missing folders, drops a log of SQLite that is left, and gives files their modes and owners", async () => {
-  await using site = await siteWithBackup();
+  await using site = await another();
   const isRoot = Deno.uid() === 0;
   const users = `${site.folder}/conf/users.txt`;
   if (isRoot) await Deno.chown(users, 12_345, 12_345);
@@ -323,7 +336,7 @@ Deno.test("backup fails where it finds no database, as in another working direct
 });
 
 Deno.test("backup notes the names of owners, and restore gives files to these, whatever their numbers are on this host", async () => {
-  await using site = await siteWithBackup();
+  await using site = await another();
   const { files: [made] } = await readManifest(site.backup);
   assert.ok(made);
   const names = await new Deno.Command("stat", { args: ["-c", "%U %G", made.path] }).output();
@@ -360,7 +373,7 @@ Deno.test({
   name: "restore of files of an account that this host lacks changes nothing",
   ignore: Deno.uid() !== 0,
   async fn() {
-    await using site = await siteWithBackup();
+    await using site = await another();
     await manifest(site.backup, (found) => ({
       ...found,
       files: found.files.map((file) => ({ ...file, owner: "no-such-account" })),
