@@ -1,8 +1,8 @@
 import type { ScratchFolder } from "./scratch_folder.ts";
 import { skippedLines } from "./skipped.ts";
 
-/** Test files at a time: most of them wait for sockets, so a few more than there are cores. */
-const JOBS = 4;
+/** Test files at a time: most of them wait for sockets, so some more than there are cores. */
+const JOBS = 6;
 /** After so many tests a line of progress. */
 const STEP = 500;
 /** Longest time of a whole run, in milliseconds. */
