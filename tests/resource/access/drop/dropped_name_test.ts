@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { CHARACTER } from "../../../fixtures/character.ts";
 import { HttpError } from "../../../../src/model/http_error.ts";
 import { droppedName, firstFree, nthName } from "../../../../src/resource/access/drop/dropped_name.ts";
 
@@ -31,7 +32,7 @@ const NAMES = fc.array(
       "ä".repeat(100),
       "x".repeat(201),
     ),
-    fc.string({ unit: "binary", maxLength: 300 }),
+    fc.string({ unit: CHARACTER, maxLength: 300 }),
   ),
   { minLength: 1, maxLength: 20 },
 ).map((parts) => parts.join("/"));
