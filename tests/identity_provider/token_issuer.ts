@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import type { JWK } from "jose";
+import { rsa2048 } from "../pki/signing_key.ts";
 
 /** Algorithms that test issuers sign by. */
 export type SigningAlgorithm = "RS256" | "PS256" | "ES256" | "ES384" | "EdDSA";
@@ -46,7 +47,7 @@ function keyPair(alg: SigningAlgorithm, bits: number): { publicKey: KeyObject; p
   if (alg === "EdDSA") return generateKeyPairSync("ed25519");
   if (alg === "ES256") return generateKeyPairSync("ec", { namedCurve: "P-256" });
   if (alg === "ES384") return generateKeyPairSync("ec", { namedCurve: "P-384" });
-  return generateKeyPairSync("rsa", { modulusLength: bits });
+  return bits === 2048 ? rsa2048() : generateKeyPairSync("rsa", { modulusLength: bits });
 }
 
 function publicJwk(key: KeyObject): JWK {

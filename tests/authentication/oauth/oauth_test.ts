@@ -17,6 +17,7 @@ import {
 import { OAUTH_CONFIG } from "./oauth_config.ts";
 import { testAuthenticator } from "../conformance.ts";
 import { alsoClosing, assignments, httpsClient, PROVIDER_TLS } from "../remote_subject.ts";
+import { rsa2048 } from "../../pki/signing_key.ts";
 import { basic, bearer, NO_CREDENTIALS, sshLegacy, unsignedJwt } from "../sample_credentials.ts";
 import { assertAlike } from "../../fixtures/assert_alike.ts";
 
@@ -181,7 +182,7 @@ Deno.test("OAuth introspects with client id and secret in the header, encoded as
   ));
 
 const KEYS = {
-  RS256: generateKeyPairSync("rsa", { modulusLength: 2048 }),
+  RS256: rsa2048(),
   ES256: generateKeyPairSync("ec", { namedCurve: "P-256" }),
   ES384: generateKeyPairSync("ec", { namedCurve: "P-384" }),
   EdDSA: generateKeyPairSync("ed25519"),

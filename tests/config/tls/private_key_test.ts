@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { privateKeyOfDer } from "../../../src/config/tls/private_key.ts";
 import { UnusableStore } from "../../../src/config/tls/certificates.ts";
+import { rsa2048 } from "../../pki/signing_key.ts";
 
 const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
+const rsa = rsa2048().privateKey;
 const der = (type: "pkcs8" | "sec1") => privateKey.export({ format: "der", type });
 const encrypted = privateKey.export({
   format: "der",
