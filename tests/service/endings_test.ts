@@ -99,15 +99,19 @@ async function start() {
 
 const at = await start();
 Deno.test.afterAll(async () => {
+  agent.destroy();
   await at.edge.drain(100);
   await at.service.close();
   await at.site[Symbol.asyncDispose]();
   await at.provider[Symbol.asyncDispose]();
 });
 
-const system = { port: at.edge.port, authority };
+/** Of requests that show no certificate: one that does has a connection of its own, since edges ask for it but once. */
+const agent = new Agent({ keepAlive: true });
+const system = { port: at.edge.port, authority, agent };
 const origin = `https://localhost:${at.edge.port}`;
-const send = (path: string, question: Question = {}) => ask(origin + path, authority.certificate, question);
+const send = (path: string, question: Question = {}) =>
+  ask(origin + path, authority.certificate, { agent, ...question });
 
 /** Somebody's way to log in. */
 interface Login {
@@ -145,7 +149,7 @@ let certificate: Credential;
 
 async function byCertificate(): Promise<Login> {
   certificate = clients.issue({ subject: CERT_DN, notAfter: new Date(at.clock() + 2 * HOUR) });
-  const shown = { certificate };
+  const shown = { certificate, agent: false as const };
   const browser = new Visitor(system);
   const page = await browser.get("/login", shown);
   const fields = { token: formToken(page), way: "certificate" };
