@@ -78,8 +78,8 @@ const LONGEST = [
 /** What to give `deno test`, in place of the folder `tests/`. */
 export interface TestGroups extends AsyncDisposable {
   /**
-   * Files that begin first, modules that import several test files each, and all other test files: the runner's
-   * `--ignore` ignores nothing after the name of a file.
+   * Modules that import one test file or several each, in the order in which they begin. All are in one folder: of files in
+   * several, the runner takes those with the longest name of a folder first, whatever their order.
    */
   readonly paths: readonly string[];
 }
@@ -117,23 +117,28 @@ export async function writeTestGroups(tests: string): Promise<TestGroups> {
       groups.set(`${folder}_${part}`, found.filter((_, i) => i % parts === part));
     }
   }
+  const alone = (file: string): [name: string, group: readonly string[]] => [
+    file.slice(tests.length, -"_test.ts".length).replaceAll("/", "_"),
+    [file],
+  ];
+  const first = LONGEST.map((file) => tests + file);
+  const longest = first.map(alone);
+  const shared = [...groups];
+  // In turn with those that compute: the longest wait most of the time.
+  const begun = Array.from(
+    { length: Math.max(longest.length, shared.length) },
+    (_, i) => [longest[i], shared[i]],
+  )
+    .flat().filter((group) => group !== undefined);
   const made = await Deno.makeTempDir({ prefix: "authserver-tests-" });
-  const modules: string[] = [];
-  for (const [name, group] of groups) {
+  const paths: string[] = [];
+  for (const [name, group] of [...begun, ...files.filter((file) => !first.includes(file)).map(alone)]) {
     const module = `${made}/${name}_test.ts`;
     await Deno.writeTextFile(
       module,
       group.map((file) => `import ${JSON.stringify(`file://${file}`)};\n`).join(""),
     );
-    modules.push(module);
+    paths.push(module);
   }
-  const first = LONGEST.map((file) => tests + file);
-  // In turn with those that compute: the longest wait most of the time.
-  const begun = Array.from(
-    { length: Math.max(first.length, modules.length) },
-    (_, i) => [first[i], modules[i]],
-  )
-    .flat().filter((path) => path !== undefined);
-  const paths = [...begun, ...files.filter((file) => !first.includes(file))];
   return { paths, [Symbol.asyncDispose]: () => Deno.remove(made, { recursive: true }) };
 }
