@@ -1,3 +1,5 @@
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
 import { SLAPD } from "./fixtures/slapd_programs.ts";
 import { POSTGRES } from "./fixtures/postgres_programs.ts";
 
@@ -71,9 +73,12 @@ export async function skippedLines(
   const missing = (all ?? await requirements()).filter((requirement) => requirement.missing);
   const reasons = new Map<string, string[]>();
   for (const line of skipped) {
-    const why = await reasonOf(line, missing);
-    const test = line.replace(/ \.\.\. ignored.*$/, "").replace(/^\.\//, "");
-    reasons.set(why, [...reasons.get(why) ?? [], test]);
+    const [reported = "", name = ""] = line.replace(/ \.\.\. ignored.*$/, "").replace(/^\.\//, "").split(
+      " => ",
+    );
+    const { file, source } = await placeOf(reported, name);
+    const why = reasonOf(name, source, missing);
+    reasons.set(why, [...reasons.get(why) ?? [], `${file} => ${name}`]);
   }
   return [...reasons].flatMap(([why, tests]) => [
     `skipped: ${tests.length}, ${why}`,
@@ -82,21 +87,26 @@ export async function skippedLines(
 }
 
 /** The name of a test says more than the rest of its file. */
-async function reasonOf(line: string, missing: readonly Requirement[]): Promise<string> {
-  const [file = "", name = ""] = line.split(" => ");
+function reasonOf(name: string, source: string, missing: readonly Requirement[]): string {
   const named = missing.filter(({ sign }) => sign.test(name));
   if (named[0] !== undefined) return named[0].why;
-  const source = await sourceOf(file, name.replace(/ \.\.\. ignored.*$/, ""));
   const ignoring = source.split("\n").filter((text) => /ignore|const [A-Z_]+ =|import/.test(text)).join("\n");
   const found = missing.filter(({ sign }) => sign.test(ignoring)).map(({ why }) => why);
   return found.length === 0 ? "see the test's file for what it needs" : found.join("; ");
 }
 
-/** Text of the file of a test; for a module that imports test files, of the one that names the test, or else of all. */
-async function sourceOf(file: string, name: string): Promise<string> {
+/** The file of a test, and its text; for a module that imports test files, the one that names the test, or else all. */
+async function placeOf(
+  file: string,
+  name: string,
+): Promise<{ readonly file: string; readonly source: string }> {
   const source = await Deno.readTextFile(file).catch(() => "");
   const imported = [...source.matchAll(/^import "(file:[^"]+_test\.ts)";$/gm)].map(([, url = ""]) => url);
-  if (imported.length === 0) return source;
-  const all = await Promise.all(imported.map((url) => Deno.readTextFile(new URL(url))));
-  return all.find((text) => text.includes(name)) ?? all.join("\n");
+  if (imported.length === 0) return { file, source };
+  const all = await Promise.all(imported.map(async (url) => ({
+    file: relative(Deno.cwd(), fileURLToPath(url)),
+    source: await Deno.readTextFile(new URL(url)),
+  })));
+  const only = all.length === 1 ? all[0] : all.find(({ source }) => source.includes(name));
+  return only ?? { file, source: all.map(({ source }) => source).join("\n") };
 }

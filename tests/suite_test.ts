@@ -112,6 +112,7 @@ Deno.test("skippedLines() looks for what a test needs in its own file, if a modu
     ];
     const lines = await skippedLines([`${folder}/all_test.ts => shell ... ignored (0ms)`], all);
     assert.equal(lines[0], "skipped: 1, no zsh");
+    assert.match(lines[1] ?? "", /\/b_test\.ts => shell$/, "not the module");
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
