@@ -134,9 +134,8 @@ class Browser {
 
   /** Sends a file below the address, and waits for the answer. @throws If it is not stored and its digest told. */
   async upload(path: string, content: string): Promise<void> {
-    const { hostname, port, host, pathname } = this.url;
-    const connection = this.#idle.pop() ??
-      await Deno.connectTls({ hostname, port: Number(port), caCerts: [this.trusted] });
+    const { host, pathname } = this.url;
+    const connection = this.#idle.pop() ?? await this.#connect();
     const head = [
       `PUT ${pathname}${path} HTTP/1.1`,
       `Host: ${host}`,
@@ -146,13 +145,24 @@ class Browser {
       "If-None-Match: *",
       "Want-Repr-Digest: sha-256=10",
     ];
-    const request = new TextEncoder().encode(`${head.join("\r\n")}\r\n\r\n${content}`);
-    for (let sent = 0; sent < request.length;) sent += await connection.write(request.subarray(sent));
+    // As browsers, which read a file only when its head is on the way.
+    for (const part of [`${head.join("\r\n")}\r\n\r\n`, content]) {
+      const bytes = new TextEncoder().encode(part);
+      for (let sent = 0; sent < bytes.length;) sent += await connection.write(bytes.subarray(sent));
+    }
     const answer = await this.#read(connection);
     if (!/^HTTP\/1.1 201 [^]*\r\nrepr-digest: sha-256=:[^]*\r\ncontent-length: 0\r\n/i.test(answer)) {
       throw new Error(`upload: ${answer}`);
     }
     this.#idle.push(connection);
+  }
+
+  /** Sends small pieces at once, as browsers do. */
+  async #connect(): Promise<Deno.TlsConn> {
+    const { hostname, port } = this.url;
+    const connection = await Deno.connect({ hostname, port: Number(port) });
+    connection.setNoDelay();
+    return await Deno.startTls(connection, { hostname, caCerts: [this.trusted] });
   }
 
   close(): void {
