@@ -55,10 +55,7 @@ export interface LifetimeLimit {
 /** Allowed header members; others could change keys or meaning. */
 const HEADER_MEMBERS = new Set(["alg", "typ", "kid"]);
 
-/**
- * Parses a compact JWT (RFC 7515, 7519; RFC 8725): canonical base64url, no repeated members, no header but
- * `alg`, `typ` and `kid`. @throws {InvalidToken}
- */
+/** Parses a compact JWT (RFC 7515, 7519; RFC 8725): canonical base64url, no repeated members, no header but `alg`, `typ` and `kid`. @throws {InvalidToken} */
 export function parseSignedToken(text: string): SignedToken {
   if (text.length > MAX_TOKEN_LENGTH) throw new InvalidToken("the token is too long");
   const digest = hash("sha256", text, "base64");
@@ -84,10 +81,7 @@ function readContent(text: string): Content {
   return { algorithm, claims, expires };
 }
 
-/**
- * Checks the common claims. @throws {InvalidToken}
- * @param audience Required in `aud` if present: the server's exact name.
- */
+/** Checks the common claims. @throws {InvalidToken} @param audience Required in `aud` if present: the server's exact name. */
 export function checkClaims(
   { claims, expires }: SignedToken,
   { now, audience, maxLifetime }: {

@@ -121,9 +121,7 @@ export function readLogging(reader: KeyReader): { readonly logging: LoggingConfi
   const keys = reader.read(LOGGING);
   if (keys === undefined) return undefined;
   const { file, ...rest } = keys;
-  return {
-    logging: { ...rest, file: file === "-" ? undefined : resolve(reader.workingDirectory, file) },
-  };
+  return { logging: { ...rest, file: file === "-" ? undefined : resolve(reader.workingDirectory, file) } };
 }
 
 /** Reads audit settings. Default: a file beside the log file. */

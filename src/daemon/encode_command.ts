@@ -64,12 +64,7 @@ const SESSION_ROWS: readonly Row<{ readonly order: SessionOrder; readonly secret
     allows: (text) => isCount(text) && text !== "0",
     expected: "a whole number from 1",
   },
-  {
-    key: "compress",
-    text: ({ order }) => String(order.compress),
-    allows: isFlag,
-    expected: "true or false",
-  },
+  { key: "compress", text: ({ order }) => String(order.compress), allows: isFlag, expected: "true or false" },
   {
     key: "group",
     text: ({ order }) => order.group,

@@ -298,7 +298,7 @@ export async function takesMode(
 }
 
 /** Tells a missing directory from other failures of what makes something in it. @throws {ERR_NO_DIRECTORY} */
-async function withParent(session: DaemonSession, path: string, work: () => Promise<void>): Promise<void> {
+async function withParent(session: DaemonSession, path: string, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
   } catch (error) {

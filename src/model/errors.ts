@@ -191,10 +191,7 @@ export const ERRORS = {
     text: "Tokens cannot be issued at the moment",
     headers: retryAfter("60"),
   },
-  ERR_TOKEN_LIFETIME: {
-    status: 400,
-    text: "The token lifetime must not exceed {longest} seconds",
-  },
+  ERR_TOKEN_LIFETIME: { status: 400, text: "The token lifetime must not exceed {longest} seconds" },
   ERR_TOKEN_NEEDS_IDENTITY: { status: 401, text: "Authentication is required to get a token" },
   ERR_TOKEN_NOT_RENEWABLE: { status: 403, text: "The token cannot be renewed" },
   ERR_TOKEN_RESTRICTIONS: { status: 403, text: "Your token is restricted: {restrictions}" },

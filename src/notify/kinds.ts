@@ -10,11 +10,7 @@ export const DESTINATIONS: KindList<DestinationKind> = {
       prefix: "notify.webhook.",
       load: async () => (await import("./webhook/kind.ts")).webhook,
     },
-    {
-      classes: { mail: {} },
-      prefix: "share.mail.",
-      load: async () => (await import("./mail/kind.ts")).mail,
-    },
+    { classes: { mail: {} }, prefix: "share.mail.", load: async () => (await import("./mail/kind.ts")).mail },
   ],
   refused: {},
 };

@@ -23,10 +23,7 @@ const MAX_BODY_BYTES = 1024 * 1024;
 /** Received bytes, encoded: bounds chunk extensions, which would otherwise keep the core busy unseen. */
 const MAX_RECEIVED_BYTES = 2 * MAX_BODY_BYTES;
 
-/**
- * HTTPS client on `node:https` over Deno's TLS: no redirects; gzip is decoded but not requested. `http://` only as
- * configured (`requireHttps()`).
- */
+/** HTTPS client on `node:https` over Deno's TLS: no redirects; gzip is decoded but not requested. `http://` only as configured (`requireHttps()`). */
 export class HttpsClient implements OutgoingHttp {
   #agent: HttpsAgent;
   #plainAgent: HttpAgent | undefined; // for systems without TLS, see `requireHttps()`
@@ -102,10 +99,7 @@ export class HttpsClient implements OutgoingHttp {
     this.#plainAgent?.destroy();
   }
 
-  /**
-   * Sends a request; `node:https` replaces a kept connection that turns out closed.
-   * @param using Called with the connection, which may not be open yet.
-   */
+  /** Sends a request; `node:https` replaces a kept connection that turns out closed. @param using Called with the connection, which may not be open yet. */
   #exchange(
     url: URL,
     request: OutgoingRequest,

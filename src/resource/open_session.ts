@@ -26,10 +26,7 @@ export async function openSession(call: Call, names: NameService | undefined): P
   const clientAddresses = await addresses(request.client, call, names);
   checkTokenAddresses(call, clientAddresses);
   checkLogin(call, facts, { addresses: [call.clientAddress, ...clientAddresses] });
-  const account = attributesOnServer(call.user, name, {
-    requestedGroup: request.group,
-    log: call.log,
-  });
+  const account = attributesOnServer(call.user, name, { requestedGroup: request.group, log: call.log });
   const { uid, gid, groups } = account;
   const capabilities = capabilitiesOf(call.caller);
   const session = capabilities !== undefined

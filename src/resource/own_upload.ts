@@ -8,10 +8,7 @@ import { parseUploadRange } from "./access/drop/upload_range.ts";
 import type { Call } from "./call.ts";
 import type { DavParts } from "./dav/dav_call.ts";
 
-/**
- * Writes a file of the caller's, whole or in pieces, as an upload to a share (`dropUpload()`).
- * @throws {ERR_INVALID_REQUEST} And as `storeFile()`.
- */
+/** Writes a file of the caller's, whole or in pieces, as an upload to a share (`dropUpload()`). @throws {ERR_INVALID_REQUEST} And as `storeFile()`. */
 export async function uploadOwn(
   call: Call,
   { files, path, server }: { readonly files: Files; readonly path: string; readonly server: string },
@@ -25,16 +22,23 @@ export async function uploadOwn(
     throw invalidRequest("Content-Range: expected with a file");
   }
   const { user: uid, group: gid } = files.confine(path);
+  const { store } = parts.uploads.unfinished;
   const place: UploadPlace = {
-    ...{ server, id: ofAccount(uid), uid, gid, path: "/" },
+    ...{ server, id: ofAccount(uid), uid, gid, path: "/", signal: call.signal },
     reaches: (path) => files.reaches(path),
     open: (signal) => files.open(path, signal),
-    use: () =>
-      Promise.resolve({
+    audit: () => {},
+    use: async (_, { also, manner }) => {
+      if (also) await store.change(also, manner);
+      return {
         signal: call.signal,
         giveBack: async () => {},
-        finish: ({ bytes }) => Promise.resolve(parts.transferred?.("upload", bytes)),
-      }),
+        finish: async ({ bytes }, also) => {
+          parts.transferred?.("upload", bytes);
+          if (also) await parts.uses.attempt(() => store.change(also, { asyncCommit: true }));
+        },
+      };
+    },
   };
   // The path is part of the key: locks and limits were checked for no other one.
   const brought = {

@@ -32,10 +32,7 @@ export interface MountOptions {
 }
 
 export interface MountedService {
-  /**
-   * Answers a request; never rejects. @param request With the host's path. @param peer Remote end: daemons expect the client
-   * from this address.
-   */
+  /** Answers a request; never rejects. @param request With the host's path. @param peer Remote end: daemons expect the client from this address. */
   readonly handle: (request: Request, peer: Peer) => Promise<Response>;
   /** Configuration warnings, one line each. */
   readonly warnings: readonly string[];

@@ -22,10 +22,7 @@ const AT_ONCE = 2;
 /** Details per query, more than any row has. */
 const DETAILS_AT_A_TIME = 10_000;
 
-/**
- * Copies missing rows with their details, by key, so that a second run is quick. @throws {DatabaseFailure}
- * @param first First statement of each change.
- */
+/** Copies missing rows with their details, by key, so that a second run is quick. @throws {DatabaseFailure} @param first First statement of each change. */
 export async function copyRows(
   from: Database,
   to: Database,

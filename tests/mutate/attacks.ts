@@ -1356,7 +1356,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Exceeding an upload quota by parallel or partial uploads"],
     broken: "an upload is begun twice by two instances",
     file: "src/sharing/store/upload_store.ts",
-    change: instead("if (inserted === undefined) return undefined;", ""),
+    change: instead('first("insertUpload", begun)) === undefined', 'first("insertUpload", begun)) === null'),
     tests: ["tests/sharing/store/share_store_test.ts"],
   },
   {

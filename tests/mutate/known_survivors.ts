@@ -47,13 +47,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "the session refuses the name when the file is to get it; the guard spares the transfer",
   },
   {
-    file: "src/resource/access/drop/recorded_upload.ts",
-    at: 'if (!call.request.headers.has("Want-Repr-Digest")) return undefined;',
-    change: '!call.request.headers.has("Want-Repr-Digest") → false',
-    equivalent: true,
-    why: "without the header no digest is made; the guard spares the session",
-  },
-  {
     file: "src/edge/https_edge.ts",
     at: "if (known !== undefined && known.tls === this.#tls && now <= known.until) return known.peer;",
     change: "known !== undefined && known.tls === this.#tls && now <= known.until → false",

@@ -72,10 +72,7 @@ export const MAX_MAP_LENGTH = 64 * 1024 * 1024;
 
 const MAX_DIAGNOSTICS = 100; // reported diagnostics per severity
 
-/**
- * Reads a map file in slices; `take` gets the entries in order. Returns warnings.
- * @throws {InvalidFile} With all errors.
- */
+/** Reads a map file in slices; `take` gets the entries in order. Returns warnings. @throws {InvalidFile} With all errors. */
 export async function readMapFile(
   text: string,
   { file, format, take }: {

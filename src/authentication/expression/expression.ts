@@ -62,10 +62,7 @@ interface Statement {
 
 type Block = readonly Statement[];
 
-/**
- * Evaluation of a program, which accesses only the variables (credentials.md 6.3).
- * Its methods throw {@link InvalidExpression}.
- */
+/** Evaluation of a program, which accesses only the variables (credentials.md 6.3). Its methods throw {@link InvalidExpression}. */
 class Run {
   readonly known = new Map<string, Value>();
   returned = false; // by the statement `return`
@@ -487,10 +484,7 @@ function sumOf(at: number, terms: readonly [Term, ...Term[]]): Term {
 }
 
 function accessTo(at: number, base: Term, steps: readonly Access[]): Term {
-  return {
-    at,
-    compute: (run) => steps.reduce((value, step) => run.access(value, step), run.value(base)),
-  };
+  return { at, compute: (run) => steps.reduce((value, step) => run.access(value, step), run.value(base)) };
 }
 
 function memberOf(value: Value, name: string): Value {

@@ -99,10 +99,7 @@ export interface Confirmation {
 /** Bindings not supported here (RFC 7800, 3; RFC 8747, 3). */
 const OTHER_BINDINGS: ReadonlySet<string> = new Set(["jwk", "jwe", "kid", "jku", "x5c", "x5u", "osc"]);
 
-/**
- * Parses `cnf`. Unbinding members, such as `kc-jkt-type`, are ignored beside a supported one (RFC 7800, 3.1).
- * @throws {InvalidToken}
- */
+/** Parses `cnf`. Unbinding members, such as `kc-jkt-type`, are ignored beside a supported one (RFC 7800, 3.1). @throws {InvalidToken} */
 export function readConfirmation(cnf: unknown): Confirmation {
   if (cnf === undefined) return {};
   // A map in userinfo, an object in tokens.

@@ -12,9 +12,7 @@ export const oauth = authenticatorKind({
   looksAtCertificates: ({ certificateBound }) => certificateBound,
   tellsAcr: true,
   takesTokens: ({ issuer, opaqueTokens }) => issuer === undefined ? "all" : opaqueTokens ? "opaque" : "own",
-  inspect: async ({ assignments }, around) => ({
-    diagnostics: await around.inspectExpressions(assignments),
-  }),
+  inspect: async ({ assignments }, around) => ({ diagnostics: await around.inspectExpressions(assignments) }),
   async create(config, { outgoing, ...parts }) {
     const { OAuth } = await import("./oauth.ts");
     const method = new OAuth(config, { ...parts, http: outgoing.http(config.showCertificate) });

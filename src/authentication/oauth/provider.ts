@@ -82,10 +82,7 @@ const [FEWEST_BITS, MOST_BITS] = [2048, 4096]; // RSA bits (RFC 7518, 3.3; the p
 /** Characters (64 bits): longer exponents are unused, and cost milliseconds per signature. */
 const MOST_OF_EXPONENT = 11;
 
-/**
- * Parses a key set without unusable keys: encryption, weak, or private ones, with which anybody could sign
- * (RFC 8725, 3.5). @throws {InvalidReply}
- */
+/** Parses a key set without unusable keys: encryption, weak, or private ones, with which anybody could sign (RFC 8725, 3.5). @throws {InvalidReply} */
 export function readKeys(body: string) {
   const document = parse(body, "key set");
   const listed: unknown = isJsonObject(document) ? document.keys : undefined;

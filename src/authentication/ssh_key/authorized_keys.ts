@@ -193,10 +193,7 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
   ["principals", "the key signs certificates, it is no user's"],
 ]);
 
-/**
- * Parses options like OpenSSH (sshd(8), credentials.md 3.9).
- * @throws {UnusableKey} If they forbid use here, are unknown or malformed.
- */
+/** Parses options like OpenSSH (sshd(8), credentials.md 3.9). @throws {UnusableKey} If they forbid use here, are unknown or malformed. */
 function parseKeyOptions(text: string): AuthorizedKey["conditions"] {
   let from: SourceAddresses | undefined;
   let expires: number | undefined;
@@ -303,10 +300,7 @@ function readSources(text: string): SourceAddresses {
   return sources;
 }
 
-/**
- * Parses `from=` (sshd(8), PATTERNS in ssh_config(5)). Returns `undefined` for an empty entry or wrong range,
- * which OpenSSH refuses too.
- */
+/** Parses `from=` (sshd(8), PATTERNS in ssh_config(5)). Returns `undefined` for an empty entry or wrong range, which OpenSSH refuses too. */
 export function parseSourceAddresses(value: string): SourceAddresses | undefined {
   const list: SourceAddress[] = [];
   for (const entry of value.split(",")) {

@@ -138,10 +138,7 @@ export function isSshKeyType(word: string): word is SshKeyType {
 
 const MAX_BASE64 = 4096; // characters; a 16384-bit RSA key has 2,800
 
-/**
- * Decodes a key line's canonical base64. Stricter than `ssh2`, which accepts trailing bytes, wrong curves and
- * points off the curve. @throws {UnusableKey}
- */
+/** Decodes a key line's canonical base64. Stricter than `ssh2`, which accepts trailing bytes, wrong curves and points off the curve. @throws {UnusableKey} */
 export function decodePublicKey(type: SshKeyType, base64: string): SshPublicKey {
   const key = decodeKeyBlob(decodeBase64(base64, MAX_BASE64));
   if (key.type !== type) throw new UnusableKey("key is not of the type named before it");

@@ -229,10 +229,7 @@ class Assertion {
     for (const bearer of bearers) checkBearer(bearer, expected, tolerance);
   }
 
-  /**
-   * Asserts that it concerns the same user and issuer, and is fresh; it names neither us nor the request.
-   * @throws {InvalidResponse}
-   */
+  /** Asserts that it concerns the same user and issuer, and is fresh; it names neither us nor the request. @throws {InvalidResponse} */
   checkAttributes(authentication: Assertion, expected: Expectation): void {
     const [own, other] = [this.nameId, authentication.nameId];
     if (own.text !== other.text || own.format !== other.format) {

@@ -102,10 +102,7 @@ export class XmlElement {
   }
 }
 
-/**
- * Parses XML strictly: no document type, comments, CDATA, processing instructions or repeated ids, on which
- * parsers disagree. @throws {InvalidResponse}
- */
+/** Parses XML strictly: no document type, comments, CDATA, processing instructions or repeated ids, on which parsers disagree. @throws {InvalidResponse} */
 export async function parseXml(text: string): Promise<XmlElement> {
   checkMarkup(text);
   const { DOMParser } = await import("@xmldom/xmldom");

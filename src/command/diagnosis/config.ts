@@ -14,9 +14,7 @@ const show = defineCommand({
     "Exit status 1: the configuration has errors, see authserver check. The command still shows the readable values.",
   ],
   operands: {},
-  options: {
-    all: { help: "Also show unset keys without a default" },
-  },
+  options: { all: { help: "Also show unset keys without a default" } },
 }, async (given, io) => {
   const { effective, diagnostics } = await loadConfiguration(await configFile(given), {
     kinds: KINDS,

@@ -23,10 +23,7 @@ const migrate = defineCommand({
   ],
   operands: {},
   options: {
-    user: {
-      value: "NAME",
-      help: "Database user that owns the tables. If not given, the configured user",
-    },
+    user: { value: "NAME", help: "Database user that owns the tables. If not given, the configured user" },
     stdin: { help: "Read the password from standard input instead of a prompt" },
   },
 }, async (given, io) => {

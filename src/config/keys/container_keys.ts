@@ -76,9 +76,7 @@ export const FEATURES = section({
     }),
     adminService: flag({ name: "Admin.admin.enable", help: "Serve /rest/admin", default: true }),
   },
-  ignored: {
-    "Registry.*": "this feature does not exist",
-  },
+  ignored: { "Registry.*": "this feature does not exist" },
 });
 
 /** Log output. */

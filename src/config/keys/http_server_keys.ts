@@ -60,11 +60,7 @@ export const HTTP_SERVER = section({
       default: "http://localhost",
     }),
     cors: flag({ name: "enableCORS", help: "Allow cross-origin requests (CORS)", default: false }),
-    corsOrigins: list({
-      name: "CORS_allowedOrigins",
-      help: "Allowed origins, or * for any",
-      default: ["*"],
-    }),
+    corsOrigins: list({ name: "CORS_allowedOrigins", help: "Allowed origins, or * for any", default: ["*"] }),
     corsHeaders: list({
       name: "CORS_allowedHeaders",
       help: "Allowed request headers, in addition to Authorization",

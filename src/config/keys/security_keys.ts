@@ -59,11 +59,7 @@ export const GATEWAY = section({
       help: "The service is behind a gateway; it accepts X-UNICORE-… headers only from trustedPeers",
       default: false,
     }),
-    trustedPeers: addressRanges({
-      help: "Client addresses of the gateway",
-      default: [],
-      added: true,
-    }),
+    trustedPeers: addressRanges({ help: "Client addresses of the gateway", default: [], added: true }),
     certificate: optional(path({
       help:
         "Certificate of the gateway, PEM or DER (file name ends in .der), to verify user names that the gateway signs",

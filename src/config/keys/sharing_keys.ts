@@ -169,7 +169,5 @@ export const POSTGRES = section({
       added: true,
     })),
   },
-  ignored: {
-    ...because(ONE, "host.* port.* database.* user.* password.* max_connections.*"),
-  },
+  ignored: { ...because(ONE, "host.* port.* database.* user.* password.* max_connections.*") },
 });

@@ -230,11 +230,7 @@ type Purpose = "key" | "iv" | "mac";
 
 const IDS: Readonly<Record<Purpose, number>> = { key: 1, iv: 2, mac: 3 };
 
-/**
- * Derives key material (RFC 7292, B.2).
- * @param password `undefined`: no bytes; empty: the terminating zero only (B.1).
- * @param length In bytes.
- */
+/** Derives key material (RFC 7292, B.2). @param password `undefined`: no bytes; empty: the terminating zero only (B.1). @param length In bytes. */
 export function derivePkcs12(
   { digest, password, salt, iterations, purpose, length }: {
     readonly digest: string;

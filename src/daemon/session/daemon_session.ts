@@ -30,11 +30,15 @@ const LONGEST_HASH_MS = 24 * 3600 * 1000;
 /** Bytes of an upload up to which a data connection of its own takes longer than the transfer. */
 const SMALL = 1024 ** 2;
 
+/** Bytes of an upload that the system takes at once, before the daemon reads. */
+const AT_ONCE = 16 * 1024;
+
 /** Session for one HTTP request (daemon-protocol.md 5). A failed transfer ends it: ranges would persist in the daemon. */
 export class DaemonSession {
   #control: ControlConnection;
   #closed = false;
   #unfinished = 0; // transfers that run or failed
+  #renames: string | undefined; // path whose rename has begun
 
   /** @param control Logged-in connection. */
   constructor(control: ControlConnection, readonly parts: SessionParts) {
@@ -164,64 +168,102 @@ export class DaemonSession {
 
   /**
    * Writes a file, or its part from `first`, and checks the length afterwards: the daemon accepts truncated uploads.
-   * @param body Read once the daemon is ready.
+   * @param body Read once the daemon is ready; a small one at hand is sent with the commands.
    * @param options.first Default: 0; otherwise `length` is required.
    * @param options.most Limit in bytes; default: `length`. A longer upload ends before it.
+   * @param options.checksum Algorithm of the digest of the whole file, if that is cheap.
+   * @param options.renames Whether the file is renamed next.
    * @param options.progress Called with the bytes sent: 0 at the start, then after each chunk.
+   * @returns Digest in lower-case hexadecimal, unless it has to be asked for.
    * @throws {ERR_UPLOAD_INCOMPLETE | ERR_DAEMON_SESSION | ERR_ACCESS_REFUSED | ERR_INVALID_PATH} The file may be
    * incomplete.
    */
   async upload(
     path: string,
     body: Body,
-    { first = 0, length, most = length, progress }: {
+    { first = 0, length, most = length, checksum, renames = false, progress }: {
       readonly first?: number;
       readonly length?: number;
       readonly most?: number;
+      readonly checksum?: ChecksumAlgorithm | undefined;
+      readonly renames?: boolean;
       readonly progress: (bytes: number) => void;
     },
-  ): Promise<void> {
+  ): Promise<string | undefined> {
     const command = `STOR ${this.#argument(path)}`;
     const data = await this.#openData(first === 0 && length !== undefined && length <= SMALL);
     const isKept = this.#control.data === data;
     using _ = isKept ? undefined : data;
+    // Of a shorter file, the digest does not tell the size.
+    const isHashed = checksum !== undefined && isKept && Number(length) > 1 &&
+      await this.#choose(checksum).then(() => true, () => false);
+    const checks = [`${isHashed ? "HASH" : "MLST"} ${argument(path)}`];
+    if (renames) checks.push(`RNFR ${argument(path)}`);
     this.#unfinished++;
+    this.#renames = undefined;
     if (first > 0) {
       if (length === undefined) throw new TypeError("the length of a part must be known");
       await this.#control.expect(350, `RANG ${first} ${first + length}`);
     }
-    if (isKept) await this.#control.expect(200, `ALLO ${length}`, command);
+    const { times } = this.parts;
+    let ahead: Promise<number> | undefined;
+    if (isKept) {
+      const whole = body instanceof Uint8Array && body.length === length ? body : undefined;
+      const atHand = length === most && Number(length) <= AT_ONCE ? whole : undefined;
+      const allowed = this.#control.expect(200, `ALLO ${length}`, command, ...atHand ? checks : []);
+      ahead = atHand && data.write(atHand, times.dataIdleMs).then(() => atHand.length);
+      ahead?.catch(() => {});
+      await allowed;
+    }
     const reply = await (isKept ? this.#control.readReply() : this.#control.command(command));
     if (reply.code !== 150) {
+      if (ahead !== undefined) {
+        data.close(); // the daemon has not read it
+        await this.#checked(renames).catch(() => {});
+      }
       const diagnostic = tooLongName(path);
       if (diagnostic !== undefined) throw invalidPath(diagnostic);
       throw refusal("STOR", reply);
     }
     progress(0);
-    const { times } = this.parts;
-    const sent = await sendBody(body, data, times, { most, progress }).catch(this.#whyEnded);
+    const sent = await (ahead ?? sendBody(body, data, times, { most, progress })).catch(this.#whyEnded);
     if (!isKept) await data.finishWriting(times.dataIdleMs).catch(this.#whyEnded);
     if (length !== undefined && sent !== length) {
       throw httpError("ERR_UPLOAD_INCOMPLETE", `${sent} of ${length} announced bytes came`);
     }
-    await this.#control.sendAhead([`MLST ${argument(path)}`]);
+    if (ahead === undefined) await this.#control.sendAhead(checks);
+    else progress(sent);
+    return await this.#stored(path, first + sent, isHashed, renames);
+  }
+
+  /** Reads the replies to `STOR` and what follows it. @returns Digest, if the daemon tells it with the size. */
+  async #stored(path: string, end: number, isHashed: boolean, renames: boolean): Promise<string | undefined> {
     const stored = await this.#control.readReply();
-    const found = this.#control.readReply();
+    const checked = this.#checked(renames);
     if (stored.code !== 226) {
-      await found.catch(() => {}); // a later command would take it for its own
+      await checked.catch(() => {}); // a later command would take them for its own
       throw refusal("STOR", stored);
     }
-    const { size } = this.#entryOf(path, await found);
-    if (size !== first + sent) {
-      throw httpError("ERR_UPLOAD_INCOMPLETE", `${sent} bytes sent from ${first} on, the file has ${size}`);
-    }
+    const [found, renaming] = await checked;
+    const hashed = isHashed ? digestIn(found) : undefined;
+    const size = hashed?.size ?? (isHashed ? await this.entry(path) : this.#entryOf(path, found)).size;
+    if (size !== end) throw httpError("ERR_UPLOAD_INCOMPLETE", `sent up to ${end}, the file has ${size}`);
     this.#unfinished--;
+    if (renaming?.code === 350) this.#renames = path;
+    return hashed?.digest;
+  }
+
+  /** Reads the replies to what follows `STOR`. */
+  async #checked(renames: boolean): Promise<readonly [found: Reply, renaming?: Reply]> {
+    const found = await this.#control.readReply();
+    return renames ? [found, await this.#control.readReply()] : [found];
   }
 
   /** Throws the daemon's reason for an aborted upload, such as a full disk. */
   #whyEnded = async (error: unknown): Promise<never> => {
     if (!(error instanceof SessionEnded)) throw error;
     const reply = await this.#control.readReply().catch(() => undefined);
+    this.#control.close(); // replies to what was sent ahead are left
     throw reply === undefined || reply.code === 226 ? error : refusal("STOR", reply);
   };
 
@@ -231,8 +273,9 @@ export class DaemonSession {
 
   /** Renames a file or directory, replacing an existing file. */
   async rename(from: string, to: string): Promise<void> {
-    const target = this.#argument(to);
-    await this.#control.expect(350, `RNFR ${this.#argument(from)}`);
+    const [source, target] = [this.#argument(from), this.#argument(to)];
+    if (this.#renames !== from) await this.#control.expect(350, `RNFR ${source}`);
+    this.#renames = undefined;
     await this.#control.expect(200, `RNTO ${target}`);
   }
 
@@ -251,13 +294,18 @@ export class DaemonSession {
   /** Computes the digest of a regular file of `size` bytes at the daemon, in lower-case hexadecimal. */
   async checksum(path: string, algorithm: ChecksumAlgorithm, size: number): Promise<string> {
     const command = `HASH ${this.#argument(path)}`;
-    if (this.#control.hashes !== algorithm) await this.#control.expect(200, `OPTS HASH ${algorithm}`);
-    this.#control.hashes = algorithm;
+    await this.#choose(algorithm);
     const ms = Math.min(this.parts.times.replyMs + size / SLOWEST_HASH, LONGEST_HASH_MS);
     const reply = await this.#control.command(command, ms);
-    const digest = /^\S+ \d+-\d+ ([0-9a-f]+) /.exec(reply.text)?.[1];
-    if (reply.code !== 213 || digest === undefined) throw refusal("HASH", reply);
-    return digest;
+    const hashed = digestIn(reply);
+    if (hashed === undefined) throw refusal("HASH", reply);
+    return hashed.digest;
+  }
+
+  /** Chooses the algorithm of `HASH`. @throws {ERR_DAEMON_SESSION} */
+  async #choose(algorithm: ChecksumAlgorithm): Promise<void> {
+    if (this.#control.hashes !== algorithm) await this.#control.expect(200, `OPTS HASH ${algorithm}`);
+    this.#control.hashes = algorithm;
   }
 
   /** Sets the permission bits of a file. @returns False if the daemon cannot. */
@@ -321,6 +369,12 @@ export class DaemonSession {
 
 function asDirectory(path: string): string {
   return path.endsWith("/") ? path : `${path}/`;
+}
+
+/** Returns what a reply to `HASH` tells of a whole file; the size of one byte also stands for none. */
+function digestIn({ code, text }: Reply): { readonly size: number; readonly digest: string } | undefined {
+  const [, last, digest] = /^\S+ 0-(\d{1,16}) ([0-9a-f]+) /.exec(text) ?? [];
+  return code === 213 && digest !== undefined ? { size: Number(last) + 1, digest } : undefined;
 }
 
 function outOfReach(): Error {

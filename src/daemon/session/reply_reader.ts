@@ -23,6 +23,7 @@ interface ReplySource {
 /** Reads replies and closes the source at an invalid one. */
 export class ReplyReader {
   #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+  readonly #more = new Uint8Array(4096); // what is read, until it is copied
   readonly #decoder = new TextDecoder("utf-8", { fatal: true });
 
   constructor(readonly source: ReplySource, readonly elapsed: Stopwatch = () => performance.now()) {}
@@ -63,12 +64,11 @@ export class ReplyReader {
       }
       searched = this.#buffer.length;
       if (searched > MAX_LINE) throw this.#broken("a line that is too long");
-      const more = new Uint8Array(4096);
-      const count = await this.source.read(more, Math.max(0, until - this.elapsed()));
+      const count = await this.source.read(this.#more, Math.max(0, until - this.elapsed()));
       if (count === null) throw new SessionEnded("Daemon ended the session instead of a reply");
       const joined = new Uint8Array(searched + count);
       joined.set(this.#buffer);
-      joined.set(more.subarray(0, count), searched);
+      joined.set(this.#more.subarray(0, count), searched);
       this.#buffer = joined;
     }
   }

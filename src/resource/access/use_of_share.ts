@@ -1,5 +1,6 @@
 import type { Continuation, Share, UseKind } from "../../sharing/share.ts";
 import type { TransferResult } from "../../daemon/session/download_stream.ts";
+import type { Manner, Work } from "../../store/database.ts";
 import type { HeaderList } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
@@ -11,20 +12,21 @@ export interface UseOfShare {
   /** Aborted when the request ends, the operator bans the caller, or the share no longer permits the use. */
   readonly signal: AbortSignal;
   giveBack(): Promise<void>;
-  /** Ends the use; gives it back if it failed before anything was sent. */
-  finish(result: TransferResult & { readonly arrived?: boolean }): Promise<void>;
+  /** Ends the use; gives it back if it failed before anything was sent. @param also Recorded with it. */
+  finish(result: TransferResult & { readonly arrived?: boolean }, also?: () => Work<void>): Promise<void>;
 }
 
 /** Begins the use of a share; sets the cookie by which a browser continues it. */
 export type Begin = (headers: HeaderList, ranged: boolean) => Promise<UseOfShare>;
 
-interface UseFacts {
+export interface UseFacts {
   readonly kind: Exclude<UseKind, "HTTP-look">;
   readonly path: string;
   readonly continues?: Continuation; // for downloads of limited shares
   /** Aborted when the operator bans the caller or the share no longer permits the use. */
   readonly ended?: AbortController;
-  readonly asyncCommit?: boolean; // for what shows no effect before a later change is on disk
+  readonly also?: (() => Work<void>) | undefined; // recorded with it
+  readonly manner?: Manner; // default: waits for the disk, unless it shows no effect before a later change is there
   readonly free?: boolean; // whether the owner looks at their share as its target would: that takes no use
 }
 
@@ -32,7 +34,7 @@ interface UseFacts {
 export async function useShare(
   call: Call,
   share: Share,
-  { kind, path, continues, asyncCommit, free = false, ended = new AbortController() }: UseFacts,
+  { kind, path, continues, also, manner, free = false, ended = new AbortController() }: UseFacts,
   { store, transferred, uses, watch, running }: SharingParts,
 ): Promise<UseOfShare> {
   const facts = factsOf(call, share, kind, path);
@@ -40,7 +42,7 @@ export async function useShare(
   const who = shownName(call, share.server);
   const claim = free
     ? await store.recordLook(share.server, share.id, { who, address, kind: "HTTP-look", path })
-    : await store.claim(share.server, share.id, { who, address, kind, path, continues }, { asyncCommit });
+    : await store.claim(share.server, share.id, { who, address, kind, path, continues }, { ...manner, also });
   if (!free && !claim) throw httpError("ERR_SHARE_NOT_FOUND", "used up while the request was under way");
   call.audit(facts);
   call.log.info(claim?.continued ? "share use continued" : "share used", facts);
@@ -67,11 +69,11 @@ export async function useShare(
   return {
     signal: AbortSignal.any([call.signal, ended.signal]),
     giveBack,
-    finish: async (result) => {
+    finish: async (result, also) => {
       unwatch();
       if (result.bytes === 0 && !result.complete) return await giveBack();
       transferred?.(kind === "HTTP-upload" ? "upload" : "download", result.bytes);
-      if (claim) await uses.attempt(() => store.finish(claim, result));
+      if (claim) await uses.attempt(() => store.finish(claim, result, also));
       call.log.info("share use ended", { ...facts, ...result });
     },
   };
@@ -85,6 +87,7 @@ export async function lookAt(call: Call, share: Share, path: string, { store }: 
   await store.recordLook(share.server, share.id, { who: shownName(call, share.server), address, kind, path });
 }
 
-function factsOf<K extends UseKind>(call: Call, { server, uid, gid }: Share, via: K, path: string) {
+/** Returns what logs tell of a use. */
+export function factsOf<K extends UseKind>(call: Call, { server, uid, gid }: Share, via: K, path: string) {
   return { via, server, who: nameOnServer(call, server), address: call.clientAddress, uid, gid, path };
 }

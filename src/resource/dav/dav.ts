@@ -27,7 +27,7 @@ import {
 } from "./dav_properties.ts";
 import { davRoot, davTarget, destinationOf } from "./dav_target.ts";
 import { childOf, isDav, readDavBody } from "./dav_xml.ts";
-import { announcedDigest, verifyDigest, wantedDigest } from "./digests.ts";
+import { announcedDigest, reprDigest, verifyDigest, wantedAlgorithm } from "./digests.ts";
 import { parseIf } from "./if_header.ts";
 
 /** Conditions on the version of a file (RFC 9110, 13.1). */
@@ -183,7 +183,8 @@ async function get(dav: DavCall): Promise<HttpResponse> {
     const entry = await session.datedEntry(path);
     if (entry.kind !== "file") throw notOfDirectories();
     if (wantsDirectory) throw nothingThere("a file, named as a directory");
-    const digest = await wantedDigest(session, path, entry.size, call.request.headers);
+    const wanted = wantedAlgorithm(call.request.headers);
+    const digest = wanted && reprDigest(wanted, await session.checksum(path, wanted, entry.size));
     const file = { size: entry.size, validators: davValidators(entry, parts.clock()) };
     const response = await fileResponse(call, path, file, { session, begin });
     if (digest !== undefined) response.headers.set("Repr-Digest", digest);

@@ -69,17 +69,16 @@ export async function verifyDigest(
   }
 }
 
-/** Returns the value of `Repr-Digest` that `Want-Repr-Digest` asks for; undefined if it asks for none. */
-export async function wantedDigest(
-  session: Pick<DaemonSession, "checksum">,
-  path: string,
-  size: number,
-  headers: HeaderList,
-): Promise<string | undefined> {
+/** Returns the algorithm that `Want-Repr-Digest` asks for; undefined if it asks for none. */
+export function wantedAlgorithm(headers: HeaderList): ChecksumAlgorithm | undefined {
   const wanted = membersOf(headers.get("Want-Repr-Digest") ?? "");
   const weight = (name: string) => /^\d{1,2}$/.test(wanted.get(name) ?? "") ? Number(wanted.get(name)) : 0;
   const [best] = [...REPR].filter(([name]) => weight(name) > 0).sort(([a], [b]) => weight(b) - weight(a));
-  if (best === undefined) return undefined;
-  const [name, algorithm] = best;
-  return `${name}=:${Buffer.from(await session.checksum(path, algorithm, size), "hex").toString("base64")}:`;
+  return best?.[1];
+}
+
+/** Returns the value of `Repr-Digest`. */
+export function reprDigest(algorithm: ChecksumAlgorithm, hex: string): string {
+  const [name] = [...REPR].find(([, known]) => known === algorithm) ?? [];
+  return `${name}=:${Buffer.from(hex, "hex").toString("base64")}:`;
 }

@@ -20,10 +20,7 @@ import { absolutePath } from "../../model/absolute_path.ts";
 import { csvRows, UnreadableDump } from "./csv_rows.ts";
 import { isSqlDump, sqlRecords } from "./sql_dump.ts";
 
-/**
- * Case-insensitive members of an entry, named as in records of the Java service (rest-api.md 2.1); `usesLeft`, and those
- * from `sources` on, are ours.
- */
+/** Case-insensitive members of an entry, named as in records of the Java service (rest-api.md 2.1); `usesLeft`, and those from `sources` on, are ours. */
 const MEMBERS = [
   "server",
   "id",

@@ -5,6 +5,9 @@ import { EVERYBODY, GROUP_PREFIX } from "../share.ts";
 /** Per share; older records are deleted. */
 const KEEP_USES = 1000;
 
+/** Uses of a share from one deletion of older records to the next. */
+export const TRIMMED_AT = 50;
+
 /** Seconds that an owner can still read a used-up share: 30 days. */
 const KEEP_USED_UP = 30 * 24 * 3600;
 
@@ -170,7 +173,7 @@ export const SQL = {
   insertUpload:
     `INSERT INTO share_upload (server, share, key, uid, gid, part, name, total, files, bytes, target, kept, holder, held_until, wanted, touched)
      VALUES (:server, :id, :key, :uid, :gid, :part, :name, :total, :files, :bytes, :target, 0, :holder, :clock + ${UPLOAD_LEASE_MS}, 0, coalesce(:touched, :now))
-     ON CONFLICT DO NOTHING RETURNING *`,
+     ON CONFLICT DO NOTHING RETURNING key`,
   holdUpload: `UPDATE share_upload SET holder = :holder, held_until = :clock + ${UPLOAD_LEASE_MS}, wanted = 0
      WHERE ${THIS_UPLOAD} AND (holder IS NULL OR holder = :holder OR held_until < :clock) RETURNING *`,
   holdDueUpload:

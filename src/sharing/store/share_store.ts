@@ -13,7 +13,7 @@ import {
   type UseStart,
 } from "../share.ts";
 import { makingColumns, number, shareColumns, termColumns, text, toShare, toUse } from "./share_row.ts";
-import { first, PURGED_AT_A_TIME, refused, SQL } from "./share_sql.ts";
+import { first, PURGED_AT_A_TIME, refused, SQL, TRIMMED_AT } from "./share_sql.ts";
 import { UploadStore } from "./upload_store.ts";
 import type { Sink } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
@@ -183,12 +183,12 @@ export class ShareStore {
     });
   }
 
-  /** Records a use, or continues the same person's of the last hour; undefined if the share is unknown or over. */
+  /** Records a use, or continues the same person's of the last hour; undefined if the share is unknown or over. @param manner.also Belongs to a new use. */
   claim(
     server: string,
     id: string,
     use: UseStart,
-    { asyncCommit }: Pick<Manner, "asyncCommit"> = {},
+    { also, ...manner }: Manner & { readonly also?: (() => Work<void>) | undefined } = {},
   ): Promise<Claim | undefined> {
     const { who, address, path, kind, continues } = use;
     const { recorder } = this;
@@ -200,14 +200,18 @@ export class ShareStore {
         const found = earlier && (yield* first("get", { server, id }));
         if (earlier !== undefined && found !== undefined) return claimed(found, earlier);
       }
-      const taken = (yield* all("take", { server, id })).find((row) => row.server === server);
+      const everywhere = yield* all("take", { server, id });
+      const taken = everywhere.find((row) => row.server === server);
       if (taken === undefined) return undefined;
-      const share = toShare(taken);
+      const claim = claimed(taken, yield* recordUse(server, id, use), []);
+      const { share, share: { accessCount } } = claim;
+      const trimmed = accessCount % TRIMMED_AT === 0 ? everywhere : [];
+      for (const row of trimmed) yield* all("trimUses", { server: text(row, "server"), id });
+      if (also !== undefined) yield* also();
       // A piece of an upload is given back: the file that arrives is the event.
       const events = kind === "HTTP-upload" ? [] : [shareUsed(share, use), ...usedUp(share)];
-      const told = yield* recorder.record(...events);
-      return claimed(taken, yield* recordUse(server, id, use), told);
-    }, { alone: continues && `uses of ${id}`, asyncCommit });
+      return { ...claim, told: yield* recorder.record(...events) };
+    }, { alone: continues && `uses of ${id}`, ...manner });
   }
 
   /** Records that a person looked at a page of the share, which takes no use. */
@@ -241,13 +245,15 @@ export class ShareStore {
     });
   }
 
-  /** @param result.arrived Whether a file was uploaded in place. */
+  /** @param result.arrived Whether a file was uploaded in place. @param also Belongs to the end of the use. */
   finish(
     { share, use }: Claim,
     { bytes, complete, arrived }: { bytes: number; complete: boolean; arrived?: boolean },
+    also?: () => Work<void>,
   ): Promise<void> {
     const { recorder } = this;
     return this.#change(function* () {
+      if (also !== undefined) yield* also();
       if (arrived && recorder.isActive) yield* first("lock", { server: share.server, id: share.id });
       const used = yield* first("finish", { key: use, bytes, complete: complete ? 1 : 0 });
       if (used === undefined || !arrived) return;
@@ -389,7 +395,7 @@ function* recordUse(server: string, id: string, use: UseStart): Work<Row> {
     kind: looked ? "HTTP-download" : kind,
     looked: looked ? 1 : null,
   });
-  yield* all("trimUses", { server, id });
+  if (looked) yield* all("trimUses", { server, id });
   return record ?? {};
 }
 

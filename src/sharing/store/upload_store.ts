@@ -44,7 +44,7 @@ export class UploadStore {
     if (await this.database.read(() => first("uploadOf", keyOf(id))).catch(refused) === undefined) {
       return undefined;
     }
-    return await this.#change(function* () {
+    return await this.change(function* () {
       const held = yield* first("holdUpload", { ...keyOf(id), holder });
       if (held !== undefined) return toUpload(held);
       return (yield* first("wantUpload", keyOf(id))) === undefined ? undefined : "busy";
@@ -59,38 +59,45 @@ export class UploadStore {
 
   /** Acquires a due upload; undefined if that changed. */
   holdDue(id: UploadId, holder: string): Promise<Upload | undefined> {
-    return this.#change(function* () {
+    return this.change(function* () {
       const held = yield* first("holdDueUpload", { ...keyOf(id), holder });
       return held && toUpload(held);
     });
   }
 
-  /** Reserves quota and records the upload; undefined if another was first. @throws {ERR_TOO_MANY_UPLOADS | ERR_QUOTA_USED} */
-  begin(upload: Upload, holder: string): Promise<Upload | undefined> {
+  /** Reserves quota and records the upload. @throws {ERR_UPLOAD_INCOMPLETE | ERR_TOO_MANY_UPLOADS | ERR_QUOTA_USED} */
+  begin(upload: Upload, holder: string): Promise<void> {
+    return this.change(() => this.beginning(upload, holder), this.mannerOf(upload));
+  }
+
+  /** As {@link begin}, within a change of {@link mannerOf}. */
+  *beginning(upload: Upload, holder: string): Work<void> {
     const { server, share: id, uid, gid = null, part, name, total = null, files, bytes, target = null } =
       upload;
-    return this.#change(function* () {
-      const touched = files > 0 || name === part ? null : 0; // what is set aside is due as soon as nobody holds it
-      const begun = { ...keyOf(upload), uid, gid, part, name, total, files, bytes, target, holder, touched };
-      const inserted = yield* first("insertUpload", begun);
-      if (inserted === undefined) return undefined;
-      const count = yield* first("unfinishedUploads", { server, id, most: MOST_UNFINISHED });
-      if (count !== undefined) throw httpError("ERR_TOO_MANY_UPLOADS");
-      yield* reserve({ server, id, files, bytes });
-      return toUpload(inserted);
-    }, { alone: `uploads to ${server}`, asyncCommit: total !== null && total <= SMALL });
+    const touched = files > 0 || name === part ? null : 0; // what is set aside is due as soon as nobody holds it
+    const begun = { ...keyOf(upload), uid, gid, part, name, total, files, bytes, target, holder, touched };
+    if ((yield* first("insertUpload", begun)) === undefined) {
+      throw httpError("ERR_UPLOAD_INCOMPLETE", "another request has just begun it");
+    }
+    const count = yield* first("unfinishedUploads", { server, id, most: MOST_UNFINISHED });
+    if (count !== undefined) throw httpError("ERR_TOO_MANY_UPLOADS");
+    yield* reserve({ server, id, files, bytes });
+  }
+
+  mannerOf({ server, total = Infinity }: Upload): Manner {
+    return { alone: `uploads to ${server}`, asyncCommit: total <= SMALL };
   }
 
   /** Renews the lease. @returns False if the request must stop. */
   renew(id: UploadId, holder: string): Promise<boolean> {
-    return this.#change(function* () {
+    return this.change(function* () {
       const renewed = yield* first("renewUpload", { ...keyOf(id), holder });
       return renewed !== undefined && number(renewed, "wanted") === 0;
     });
   }
 
   leave(id: UploadId, holder: string): Promise<void> {
-    return this.#change(function* () {
+    return this.change(function* () {
       yield* first("leaveUpload", { ...keyOf(id), holder });
     });
   }
@@ -98,7 +105,7 @@ export class UploadStore {
   /** Changes the reserved quota. @throws {ERR_QUOTA_USED | ERR_UPLOAD_INCOMPLETE} Without a change. */
   resize(id: UploadId, holder: string, to: { files: number; bytes: number }): Promise<void> {
     const share = { server: id.server, id: id.share };
-    return this.#change(function* () {
+    return this.change(function* () {
       const before = yield* first("uploadOf", keyOf(id));
       const resized = yield* first("resizeUpload", { ...keyOf(id), holder, ...to });
       if (before === undefined || resized === undefined) {
@@ -115,28 +122,30 @@ export class UploadStore {
 
   /** Records the final path before the rename; undefined clears it. @returns False if another upload has that path. */
   name(id: UploadId, holder: string, target: string | undefined): Promise<boolean> {
-    return this.#change(function* () {
+    return this.change(function* () {
       return (yield* first("nameUpload", { ...keyOf(id), holder, target: target ?? null })) !== undefined;
     }, { alone: `uploads to ${id.server}` });
   }
 
   finish(id: UploadId, remember: boolean): Promise<void> {
+    return this.change(() => this.finishing(id, remember), { asyncCommit: true });
+  }
+
+  /** Records that an upload has its final name. If that is lost, the name of the file tells the next reader. */
+  *finishing(id: UploadId, remember: boolean): Work<void> {
     const { recorder } = this;
-    return this.#change(function* () {
-      const found = yield* first(remember ? "keepUpload" : "forgetUpload", keyOf(id));
-      if (found === undefined || (!remember && number(found, "kept") === 1) || !recorder.isActive) return;
-      const row = yield* first("lock", { server: id.server, id: id.share });
-      if (row === undefined) return;
-      const [share, { target, name, total, bytes }] = [toShare(row), toUpload(found)];
-      const file = target ?? `${share.path}${name}`;
-      yield* recorder.record(fileArrived(share, file, total ?? bytes), ...usedUp(share));
-      // If it is lost, the name of the file tells the next reader.
-    }, { asyncCommit: true });
+    const found = yield* first(remember ? "keepUpload" : "forgetUpload", keyOf(id));
+    if (found === undefined || (!remember && number(found, "kept") === 1) || !recorder.isActive) return;
+    const row = yield* first("lock", { server: id.server, id: id.share });
+    if (row === undefined) return;
+    const [share, { target, name, total, bytes }] = [toShare(row), toUpload(found)];
+    const file = target ?? `${share.path}${name}`;
+    yield* recorder.record(fileArrived(share, file, total ?? bytes), ...usedUp(share));
   }
 
   /** Deletes an upload and returns its quota, once. */
   forget(id: UploadId): Promise<void> {
-    return this.#change(function* () {
+    return this.change(function* () {
       const gone = yield* first("forgetUpload", keyOf(id));
       if (gone === undefined || number(gone, "kept") === 1) return;
       const [files, bytes] = [number(gone, "files"), number(gone, "bytes")];
@@ -149,7 +158,7 @@ export class UploadStore {
     return this.database.read(() => rows(SQL.dueUploads, {})).then((found) => found.map(toUpload), refused);
   }
 
-  #change<T>(work: () => Work<T>, manner?: Manner): Promise<T> {
+  change<T>(work: () => Work<T>, manner?: Manner): Promise<T> {
     return this.database.change(work, manner).catch(refused);
   }
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import type { TransferResult } from "../../../src/daemon/session/download_stream.ts";
 import type { DaemonSession } from "../../../src/daemon/session/daemon_session.ts";
 import type { Entry } from "../../../src/daemon/session/entry.ts";
@@ -363,6 +364,71 @@ for (const keeps of [true, false]) {
     assert.equal(opened, keeps ? 6 : 9);
   });
 }
+
+/** Brings a small file at hand, which is renamed next. @returns Its digest, if the daemon told it. */
+async function bring(session: DaemonSession, path: string, text: string): Promise<string | undefined> {
+  const bytes = new TextEncoder().encode(text);
+  const seen: number[] = [];
+  const digest = await session.upload(path, bytes, {
+    length: bytes.length,
+    checksum: "SHA-256",
+    renames: true,
+    progress: (sent) => seen.push(sent),
+  });
+  assert.deepEqual(seen, [0, bytes.length]);
+  return digest;
+}
+
+Deno.test("DaemonSession sends small files at hand with the commands, and learns size and digest at once", async () => {
+  await using site = await Site.open();
+  const { root } = site;
+  using session = await site.session("d/", { permission: "WRITE" });
+  for (const text of ["hello", "", "x", "y".repeat(16 * 1024), "z".repeat(16 * 1024 + 1)]) {
+    const digest = await bring(session, `${root}/d/part`, text);
+    const expected = createHash("sha256").update(text).digest("hex");
+    assert.equal(digest, text.length > 1 ? expected : undefined, "of shorter ones it does not tell the size");
+    await session.rename(`${root}/d/part`, `${root}/d/named`);
+    assert.equal(await Deno.readTextFile(`${root}/d/named`), text);
+  }
+  const commands =
+    site.daemon.sessions.at(-1)?.commands.flatMap((command) => command.match(/^[A-Z]+/) ?? []) ?? [];
+  const from = commands.indexOf("ALLO");
+  assert.deepEqual(commands.slice(from, from + 5), ["ALLO", "STOR", "HASH", "RNFR", "RNTO"]);
+  // What is renamed is what the caller says, whatever has begun.
+  await bring(session, `${root}/d/part`, "other");
+  await session.rename(`${root}/d/named`, `${root}/d/last`);
+  assert.equal(await Deno.readTextFile(`${root}/d/part`), "other");
+});
+
+Deno.test("DaemonSession does without the digest of a small file, but not without its size", async () => {
+  await using site = await Site.open();
+  const path = `${site.root}/d/part`;
+  for (const [to, reply] of [["OPTS", "500 no"], ["HASH", "500 no"], ["HASH", "213 SHA-256 0-4"]] as const) {
+    site.daemon.sessionFaults.always = { kind: "reply", to, reply };
+    using session = await site.session("d/", { permission: "WRITE" });
+    assert.equal(await bring(session, path, "hello"), undefined, reply);
+    await session.rename(path, `${site.root}/d/named`);
+  }
+  site.daemon.sessionFaults.always = { kind: "reply", to: "HASH", reply: "213 SHA-256 0-3 ab /part" };
+  using session = await site.session("d/", { permission: "WRITE" });
+  await assert.rejects(bring(session, path, "hello"), { code: "ERR_UPLOAD_INCOMPLETE" });
+});
+
+Deno.test("DaemonSession keeps replies and commands together when a small file at hand is refused", async () => {
+  await using site = await Site.open();
+  const { root } = site;
+  using session = await site.session("d/", { permission: "WRITE" });
+  await assert.rejects(bring(session, `${root}/d/none/part`, "hello"), { code: "ERR_DAEMON_SESSION" });
+  assert.equal((await session.entry(`${root}/d/ten.txt`)).size, 10);
+  await bring(session, `${root}/d/part`, "after");
+  assert.equal(await Deno.readTextFile(`${root}/d/part`), "after");
+  session.close();
+  await site.allClosed();
+  site.daemon.sessionFaults.always = { kind: "reply", to: "RNFR", reply: "534 Access denied" };
+  using refused = await site.session("d/", { permission: "WRITE" });
+  await bring(refused, `${root}/d/part`, "hello");
+  await assert.rejects(refused.rename(`${root}/d/part`, `${root}/d/named`), { code: "ERR_ACCESS_REFUSED" });
+});
 
 for (
   const reply of [

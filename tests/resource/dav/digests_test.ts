@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { HeaderList } from "../../../src/model/http_message.ts";
-import { announcedDigest, verifyDigest, wantedDigest } from "../../../src/resource/dav/digests.ts";
+import {
+  announcedDigest,
+  reprDigest,
+  verifyDigest,
+  wantedAlgorithm,
+} from "../../../src/resource/dav/digests.ts";
 
 const announced = (headers: Readonly<Record<string, string>>) => announcedDigest(HeaderList.of(headers));
 
@@ -26,7 +31,7 @@ Deno.test("announcedDigest() takes the best digest that it knows, and refuses ma
   }
 });
 
-Deno.test("verifyDigest() and wantedDigest() compare and tell what the daemon computes, if asked to", async () => {
+Deno.test("verifyDigest() compares with what the daemon computes, if there is something to compare", async () => {
   const session = {
     checksum: (_path: string, algorithm: string) => Promise.resolve(algorithm === "MD5" ? "00" : "01"),
   };
@@ -36,8 +41,12 @@ Deno.test("verifyDigest() and wantedDigest() compare and tell what the daemon co
   await assert.rejects(verifyDigest(session, "/a", 1, { algorithm: "MD5", hex: "01" }), {
     code: "ERR_DIGEST_MISMATCH",
   });
-  const wanted = (value: string, by = session) =>
-    wantedDigest(by, "/a", 1, HeaderList.of({ "Want-Repr-Digest": value }));
-  assert.equal(await wanted("sha-256=1, md5=5, unixsum=9"), "md5=:AA==:");
-  for (const value of ["", "md5=0", "unixsum=1"]) assert.equal(await wanted(value, never), undefined, value);
+});
+
+Deno.test("wantedAlgorithm() and reprDigest() give the digest that is wanted most", () => {
+  const wanted = (value: string) => wantedAlgorithm(HeaderList.of({ "Want-Repr-Digest": value }));
+  assert.equal(wanted("sha-256=1, md5=5, unixsum=9"), "MD5");
+  for (const value of ["", "md5=0", "unixsum=1"]) assert.equal(wanted(value), undefined, value);
+  assert.equal(reprDigest("MD5", "00"), "md5=:AA==:");
+  assert.equal(reprDigest("SHA-256", "01"), "sha-256=:AQ==:");
 });

@@ -207,7 +207,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
       const begun = await Promise.allSettled(
         Array.from({ length: 12 }, (_, i) => uploads.begin(uploadOf(id, `k${i}`, { bytes: 10 }), "me")),
       );
-      const keys = begun.flatMap((each) => each.status === "fulfilled" ? each.value?.key ?? [] : []);
+      const keys = begun.flatMap((each, i) => each.status === "fulfilled" ? `k${i}` : []);
       assert.equal(keys.length, 5);
       for (const each of begun) {
         if (each.status === "rejected") {
@@ -229,7 +229,9 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
       assert.deepEqual(await received(), { files: 5, bytes: 34 });
       await uploads.forget(held);
       assert.deepEqual(await received(), { files: 3, bytes: 30 });
-      assert.equal(await uploads.begin(uploadOf(id, keys[2] ?? "", {}), "other"), undefined, "it has begun");
+      await assert.rejects(uploads.begin(uploadOf(id, keys[2] ?? "", {}), "other"), {
+        code: "ERR_UPLOAD_INCOMPLETE",
+      });
       assert.deepEqual(await received(), { files: 3, bytes: 30 }, "nothing is taken twice");
       await assert.rejects(uploads.begin(uploadOf("none", "k", {}), "me"), { code: "ERR_QUOTA_USED" });
     },
@@ -529,6 +531,26 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal((await store.claim("A", id, USE))?.share.usesLeft, 1);
     assert.equal((await store.claim("A", id, USE))?.share.usesLeft, 0);
     assert.equal(await store.claim("A", id, USE), undefined);
+  });
+
+  fact("records with a use what belongs to it, or neither", async (store) => {
+    const { id } = await store.put("HPC", { ...DRAFT, access: "DROP", quota: { files: 1, bytes: 10 } });
+    const claimFor = (key: string) => {
+      const upload = uploadOf(id, key, { bytes: 10 });
+      const also = () => store.uploads.beginning(upload, "me");
+      return store.claim("HPC", id, USE, { also, ...store.uploads.mannerOf(upload) });
+    };
+    const claim = await claimFor("one");
+    assert.ok(claim);
+    await assert.rejects(claimFor("two"), { code: "ERR_QUOTA_USED" });
+    await assert.rejects(claimFor("one"), { code: "ERR_UPLOAD_INCOMPLETE" });
+    const one = { server: "HPC", share: id, key: "one" };
+    assert.equal(await store.uploads.isKept(one), false);
+    await store.finish(claim, { bytes: 10, complete: true }, () => store.uploads.finishing(one, true));
+    assert.equal(await store.uploads.isKept(one), true);
+    assert.deepEqual((await store.usesOf("HPC", id, 10)).map(({ bytes }) => bytes), [10]);
+    const share = await store.get("HPC", id);
+    assert.deepEqual([share?.accessCount, share?.received], [1, { files: 1, bytes: 10 }]);
   });
 
   fact("gives a claim back exactly once", async (store) => {

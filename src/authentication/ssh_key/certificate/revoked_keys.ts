@@ -98,10 +98,7 @@ const MAX_BITMAP_BITS = 0x400_0000; // bits of a bitmap of serials, as in OpenSS
 const SECTION = { certificates: 1, keys: 2, sha1: 3, signature: 4, sha256: 5, extension: 255 } as const;
 const PART = { serials: 0x20, range: 0x21, bitmap: 0x22, keyIds: 0x23, extension: 0x39 } as const;
 
-/**
- * Parses a revocation list (OpenSSH, PROTOCOL.krl, or keys by line).
- * @throws {UnusableKey} If any part is unknown: ignoring it could admit a revoked key.
- */
+/** Parses a revocation list (OpenSSH, PROTOCOL.krl, or keys by line). @throws {UnusableKey} If any part is unknown: ignoring it could admit a revoked key. */
 export async function readRevokedKeys(bytes: Uint8Array): Promise<RevokedKeys> {
   if (bytes.length > MAX_REVOKED_BYTES) throw new UnusableKey("list of revoked keys is too long");
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

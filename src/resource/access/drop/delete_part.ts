@@ -68,7 +68,8 @@ export async function withTemporary<T>(
   return await unfinished.alone(id, true, async (held) => {
     const left = { ...id, uid, gid, part, name: part, files: 0, bytes: 0, kept: false };
     const upload = { ...left, ...replacement && { name: replacement.from, target: replacement.to } };
-    held.upload = await unfinished.store.begin(upload, held.holder);
+    await unfinished.store.begin(upload, held.holder);
+    held.upload = upload;
     let isRenamed = false;
     try {
       return await work(() => isRenamed = true);

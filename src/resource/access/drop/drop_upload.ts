@@ -9,7 +9,7 @@ import { notPermitted } from "../../share/shared_server.ts";
 import type { SharingParts } from "../../share/sharing_parts.ts";
 import { openShareSession } from "../share_session.ts";
 import { type OpenedShare, openedShare } from "../opened_share.ts";
-import { useShare } from "../use_of_share.ts";
+import { factsOf, useShare } from "../use_of_share.ts";
 import { droppedName } from "./dropped_name.ts";
 import { formFiles } from "./form_files.ts";
 import { answerUpload, storeFile, type UploadPlace } from "./recorded_upload.ts";
@@ -42,11 +42,11 @@ export async function dropUpload(
 function placeOf(call: Call, opened: OpenedShare, parts: SharingParts): UploadPlace {
   const { share, limits } = opened;
   return {
-    ...share,
+    ...{ ...share, signal: call.signal },
     reaches: (path) => withinAll(limits, path),
     open: (signal) => openShareSession(call, opened, { path: share.path, permission: "WRITE" }, signal),
-    // On disk with the name of the file, before it gets it.
-    use: (path) => useShare(call, share, { kind: "HTTP-upload", path, asyncCommit: true }, parts),
+    audit: (path) => call.audit(factsOf(call, share, "HTTP-upload", path)),
+    use: (path, begins) => useShare(call, share, { kind: "HTTP-upload", path, ...begins }, parts),
   };
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { ChecksumAlgorithm } from "../../../daemon/session/control_connection.ts";
 import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import { nothingThere } from "../../../daemon/session/session_errors.ts";
 import { endOfName, find, makeDirectories, sizeOf, takesMode } from "../../../files/files.ts";
@@ -8,10 +9,10 @@ import type { Body, HeaderList, HttpResponse } from "../../../model/http_message
 import type { Share } from "../../../sharing/share.ts";
 import type { Upload, UploadId } from "../../../sharing/store/upload_store.ts";
 import type { Call } from "../../call.ts";
-import { wantedDigest } from "../../dav/digests.ts";
+import { reprDigest, wantedAlgorithm } from "../../dav/digests.ts";
 import type { SharingParts } from "../../share/sharing_parts.ts";
 import { emptyResponse } from "../../text_response.ts";
-import type { UseOfShare } from "../use_of_share.ts";
+import type { UseFacts, UseOfShare } from "../use_of_share.ts";
 import { fileToWrite } from "../validators.ts";
 import { deletePart, hasItsName } from "./delete_part.ts";
 import { firstFree, nthName } from "./dropped_name.ts";
@@ -22,7 +23,9 @@ import type { UploadRange } from "./upload_range.ts";
 export interface UploadPlace extends Pick<Share, "server" | "id" | "uid" | "gid" | "path" | "quota"> {
   readonly reaches: (path: string) => boolean;
   readonly open: (signal: AbortSignal) => Promise<DaemonSession>;
-  readonly use: (path: string) => Promise<UseOfShare>;
+  readonly signal: AbortSignal; // of the request
+  readonly audit: (path: string) => void; // tells what is tried
+  readonly use: (path: string, begins: Pick<UseFacts, "also" | "manner" | "ended">) => Promise<UseOfShare>;
 }
 
 /** File, or piece of one, in a request. */
@@ -31,6 +34,7 @@ interface Brought {
   readonly key?: string | undefined; // known to the client, which can resume
   readonly range: UploadRange;
   readonly body: Body;
+  readonly checksum?: ChecksumAlgorithm | undefined; // of the digest that the client wants
   /** The first free name, or exactly its own if the request's conditions permit replacement. */
   readonly naming: "free" | { readonly conditions: HeaderList };
 }
@@ -38,6 +42,7 @@ interface Brought {
 interface UploadedFile {
   readonly name: string;
   readonly size?: number | undefined; // bytes, if known
+  readonly hex?: string | undefined; // digest by the wanted algorithm, if the daemon told it with the upload
   readonly replaced?: boolean;
 }
 
@@ -54,32 +59,32 @@ export async function answerUpload(
   brought: Brought,
   parts: UploadParts,
 ): Promise<HttpResponse> {
-  const result = await storeFile(call, place, brought, parts);
+  const algorithm = wantedAlgorithm(call.request.headers);
+  const result = await storeFile(call, place, { ...brought, checksum: algorithm }, parts);
   if (!("name" in result)) {
     return emptyResponse({ status: 202, headers: { "Upload-Offset": String(result.received) } });
   }
-  const digest = await digestOf(call, place, `${place.path}${result.name}`, result.size);
+  const hex = algorithm && (result.hex ?? await checksumOf(call, place, result, algorithm));
   return emptyResponse({
     status: result.replaced ? 200 : 201,
     headers: {
       "Upload-Name": encodeURIComponent(result.name.toWellFormed()),
-      ...digest === undefined ? {} : { "Repr-Digest": digest },
+      ...algorithm && hex && { "Repr-Digest": reprDigest(algorithm, hex) },
     },
   });
 }
 
-/** Returns the digest of what arrived, if the request wants one. The upload succeeds without it, too. */
-async function digestOf(
+/** Returns the digest of what arrived. The upload succeeds without it, too. */
+async function checksumOf(
   call: Call,
   place: UploadPlace,
-  path: string,
-  known: number | undefined,
+  { name, size }: UploadedFile,
+  algorithm: ChecksumAlgorithm,
 ): Promise<string | undefined> {
-  if (!call.request.headers.has("Want-Repr-Digest")) return undefined;
+  const path = `${place.path}${name}`;
   try {
     using session = await place.open(call.signal);
-    const size = known ?? (await session.entry(path)).size;
-    return await wantedDigest(session, path, size, call.request.headers);
+    return await session.checksum(path, algorithm, size ?? (await session.entry(path)).size);
   } catch (error) {
     call.log.warn("digest of an upload not computed", { path, error });
   }
@@ -151,47 +156,56 @@ async function store(
   parts: UploadParts,
 ): Promise<UploadedFile | { readonly received: number }> {
   const { range, naming } = brought;
+  const { unfinished } = parts.uploads;
   const known = held.upload;
   if (known?.kept) return { name: keptName(known, place), size: known.total };
   if (range.kind === "question" && known === undefined && naming === "free") return { received: 0 };
   const path = `${place.path}${known?.name ?? brought.name}`;
   if (!place.reaches(path)) throw nothingThere("outside of what the account may reach");
-  const use = await place.use(path);
+  place.audit(path);
+  const ended = new AbortController();
+  const signal = AbortSignal.any([place.signal, held.signal, ended.signal]);
+  let use: UseOfShare | undefined;
   let result: UploadedFile | { readonly received: number } = { received: 0 };
   let received = 0;
   try {
-    const signal = AbortSignal.any([use.signal, held.signal]);
     using session = await place.open(signal);
     // Fails before the transfer instead of at the rename.
     const isNamed = known === undefined && naming !== "free";
     const replaced = isNamed && await fileToWrite(session, path, naming.conditions, parts.clock());
     if (known === undefined && range.kind === "question") return { received };
-    const upload = known ?? await begin(session, held, place, brought, parts);
+    const upload = known ?? await planned(session, held, place, brought);
+    // On disk with the name of the file, before it gets it.
+    const manner = known === undefined ? unfinished.store.mannerOf(upload) : { asyncCommit: true };
+    const also = known === undefined ? () => unfinished.store.beginning(upload, held.holder) : undefined;
+    use = await place.use(path, { also, manner, ended });
+    held.upload = upload;
     if (replaced) await takesMode(session, upload.part, replaced); // before it has content
     if (known !== undefined && await hasItsName(session, known)) {
-      await noteFinished(held, brought, parts);
+      await noteFinished(held, brought, { use, bytes: 0 }, parts);
       return result = { name: keptName(known, place) };
     }
-    received = await write(session, upload, { place, ...brought }, known !== undefined);
+    let hex: string | undefined;
+    ({ received, hex } = await write(session, upload, { place, ...brought }, known !== undefined));
     const isWhole = upload.total === undefined ? range.kind === "whole" : received === upload.total;
     if (!isWhole) return { received };
-    result = { ...await giveName(session, held, { place, brought, signal }, parts), size: received };
+    const named = await giveName(session, held, { place, brought, use, signal, bytes: received }, parts);
+    result = { ...named, size: received, hex };
     return result;
   } finally {
-    await ("name" in result ? use.finish({ bytes: received, complete: true }) : use.giveBack());
+    if (!("name" in result)) await use?.giveBack();
   }
 }
 
 /** Bytes of a name. */
 const LONGEST_NAME = 255;
 
-/** Reserves quota and records the upload in an existing directory: only a complete file creates directories. */
-async function begin(
+/** Returns a new upload, which begins in an existing directory: only a complete file creates directories. */
+async function planned(
   session: DaemonSession,
   held: HeldUpload,
   place: UploadPlace,
   { name, range }: Brought,
-  { uploads: { unfinished } }: UploadParts,
 ): Promise<Upload> {
   const total = range.kind === "whole" ? range.length : range.total;
   const reserved = total ?? (range.kind === "whole" ? range.most : undefined);
@@ -203,12 +217,7 @@ async function begin(
   const [plain, alike] = [`${directory}${shown}${end}`, `${directory}part-${held.id.key}-${shown}`];
   const part = place.reaches(plain) ? plain : alike; // with the suffix that limits may want
   const { uid, gid } = place;
-  const planned = { ...held.id, uid, gid, part, name, total, files: 1, bytes: reserved ?? 0, kept: false };
-  held.upload = await unfinished.store.begin(planned, held.holder);
-  if (held.upload === undefined) {
-    throw httpError("ERR_UPLOAD_INCOMPLETE", "another request has just begun it");
-  }
-  return held.upload;
+  return { ...held.id, uid, gid, part, name, total, files: 1, bytes: reserved ?? 0, kept: false };
 }
 
 /** Returns the deepest existing directory of a name and the number of missing ones below it. @throws {ERR_INVALID_REQUEST} */
@@ -247,16 +256,18 @@ async function settle(
   }
 }
 
-/** @returns Offset after the write. */
+/** @returns Offset after the write, and the wanted digest if the daemon told it. */
 async function write(
   session: DaemonSession,
   { part, total, bytes }: Upload,
-  { place, range, body }: Pick<Brought, "range" | "body"> & { readonly place: UploadPlace },
+  { place, range, body, checksum }: Pick<Brought, "range" | "body" | "checksum"> & {
+    readonly place: UploadPlace;
+  },
   known: boolean,
-): Promise<number> {
+): Promise<{ readonly received: number; readonly hex?: string | undefined }> {
   const size = known ? await sizeOf(session, part) ?? 0 : 0;
   const there = total !== undefined && size > total ? 0 : size;
-  if (range.kind === "question") return there;
+  if (range.kind === "question") return { received: there };
   if (range.kind === "piece" && (range.first !== there || range.total !== total)) {
     throw httpError("ERR_UPLOAD_OFFSET", { offset: String(there) });
   }
@@ -270,8 +281,12 @@ async function write(
     ? range.length
     : total ?? (place.quota?.bytes === undefined ? Infinity : bytes + 2); // a form may end without line end
   let sent = 0;
-  await session.upload(part, body, { first, length: range.length, most, progress: (bytes) => sent = bytes });
-  return first + sent;
+  const hex = await session.upload(part, body, {
+    ...{ first, length: range.length, most, checksum },
+    renames: range.kind === "whole" || first + range.length === total,
+    progress: (bytes) => sent = bytes,
+  });
+  return { received: first + sent, hex };
 }
 
 /** Attempts to find a free name under contention. */
@@ -281,10 +296,12 @@ const MOST_TRIES = 50;
 async function giveName(
   session: DaemonSession,
   held: HeldUpload,
-  { place, brought, signal }: {
+  { place, brought, signal, ...done }: {
     readonly place: UploadPlace;
     readonly brought: Brought;
     readonly signal: AbortSignal;
+    readonly use: UseOfShare;
+    readonly bytes: number;
   },
   parts: UploadParts,
 ): Promise<UploadedFile> {
@@ -312,7 +329,7 @@ async function giveName(
       signal.throwIfAborted();
       isRenaming = true;
       await session.rename(upload.part, pathOf(n));
-      await noteFinished(held, brought, parts);
+      await noteFinished(held, brought, done, parts);
       return { name: nthName(upload.name, n), replaced: existing };
     } catch (error) {
       if (!isRenaming || isHttpError(error, "ERR_ACCESS_REFUSED")) {
@@ -330,10 +347,11 @@ async function giveName(
 async function noteFinished(
   held: HeldUpload,
   { key }: Brought,
-  { uploads: { unfinished }, uses }: UploadParts,
+  { use, bytes }: { readonly use: UseOfShare; readonly bytes: number },
+  { uploads: { unfinished } }: UploadParts,
 ): Promise<void> {
   held.over = true;
-  await uses.attempt(() => unfinished.store.finish(held.id, key !== undefined));
+  await use.finish({ bytes, complete: true }, () => unfinished.store.finishing(held.id, key !== undefined));
 }
 
 /** The name that a file got, below the place. */

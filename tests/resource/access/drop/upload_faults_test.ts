@@ -4,7 +4,7 @@ import { deleteDue } from "../../../../src/resource/access/drop/delete_part.ts";
 import { UnfinishedUploads } from "../../../../src/resource/access/drop/unfinished_uploads.ts";
 import { PathLocks } from "../../../../src/resource/share/path_locks.ts";
 import { SILENT } from "../../../../src/logging/logger.ts";
-import type { UploadStore } from "../../../../src/sharing/store/upload_store.ts";
+import { ShareStore } from "../../../../src/sharing/store/share_store.ts";
 import { SharingSite } from "../../sharing_site.ts";
 
 const KEY = "0123456789abcdefghij";
@@ -12,12 +12,13 @@ const KEY = "0123456789abcdefghij";
 async function setting(fields: Record<string, unknown> = {}, path = "d/") {
   const site = await SharingSite.open();
   const id = await site.share(path, { access: "DROP", lifetime: 100 * 24 * 3600, ...fields });
-  const store = site.parts.uploads.unfinished.store;
+  const { store } = site.parts;
   /** Has the next requests be those of another instance. */
-  const useInstance = (uploads: UploadStore = store) => {
+  const useInstance = (used: ShareStore = store) => {
     site.parts = {
       ...site.parts,
-      uploads: { locks: new PathLocks(), unfinished: new UnfinishedUploads(uploads) },
+      store: used,
+      uploads: { locks: new PathLocks(), unfinished: new UnfinishedUploads(used.uploads) },
     };
   };
   const put = async (
@@ -136,18 +137,19 @@ Deno.test("of files of one name that come by two shares, at two instances, each 
   }
 });
 
-/** The store as a process sees it that dies before or after a step: nothing it does from then on happens. */
+/** The store as a process sees it that dies before or after a transaction: nothing it does from then on happens. */
 function dying(
-  store: UploadStore,
+  { database, recorder }: ShareStore,
   step: number,
   moment: "before" | "after",
-): { store: UploadStore; isDead(): boolean } {
+): { store: ShareStore; isDead(): boolean } {
   let steps = 0;
   const isDead = () => steps > step || (steps === step && moment === "before");
-  const proxy = new Proxy(store, {
+  const proxy = new Proxy(database, {
     get(target, name) {
       const method: unknown = Reflect.get(target, name);
       if (typeof method !== "function") return method;
+      if (name !== "change" && name !== "read") return method.bind(target);
       return async (...values: unknown[]) => {
         steps++;
         if (isDead()) throw new Error("the process is dead");
@@ -160,7 +162,7 @@ function dying(
       };
     },
   });
-  return { store: proxy, isDead: () => isDead() };
+  return { store: new ShareStore(proxy, recorder), isDead: () => isDead() };
 }
 
 for (const moment of ["before", "after"] as const) {
