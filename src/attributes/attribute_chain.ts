@@ -63,7 +63,7 @@ export class AttributeChain implements AttributeSource {
         combined = combine(policy, combined, this.#withoutSynonyms(answer));
         // A mail address permits nothing.
         const isApplicable = answer.standard.size > 0 ||
-          [...answer.extra.keys()].some((name) => name !== "mail");
+          answer.extra.keys().some((name) => name !== "mail");
         if (policy === "FIRST_ACCESSIBLE" || (policy === "FIRST_APPLICABLE" && isApplicable)) break;
       } catch (error) {
         if (error instanceof HttpError) onAnswer?.(source, identity, error);
@@ -84,7 +84,9 @@ export class AttributeChain implements AttributeSource {
   }
 
   /** Spells `daemon.<server>.…` as `uftpd.<server>.…`, which holds if a source has both (credentials.md 7.8). */
-  #withoutSynonyms({ standard, extra }: AttributeSet): AttributeSet {
+  #withoutSynonyms(attributes: AttributeSet): AttributeSet {
+    const { standard, extra } = attributes;
+    if (!extra.keys().some((name) => name.startsWith("daemon."))) return attributes;
     const spelled = [...extra].flatMap(([name, values]) => {
       const used = name.replace(/^daemon\./, "uftpd.");
       if (used === name || !extra.has(used)) return [[used, values] as const];
@@ -128,11 +130,13 @@ function mergeMaps<K, V>(
   b: ReadonlyMap<K, V>,
   both: (earlier: V, later: V) => V = (_, later) => later,
 ): ReadonlyMap<K, V> {
-  const joined = [...b].map(([key, value]): [K, V] => {
+  if (a.size === 0) return b;
+  const merged = new Map(a);
+  for (const [key, value] of b) {
     const earlier = a.get(key);
-    return [key, earlier === undefined ? value : both(earlier, value)];
-  });
-  return new Map([...a, ...joined]);
+    merged.set(key, earlier === undefined ? value : both(earlier, value));
+  }
+  return merged;
 }
 
 /** Merges allowed values; the later source's default wins if it has one. */

@@ -90,7 +90,7 @@ export function selectAttributes(
     uid,
     availableUids,
     group,
-    ...(group === first && furtherGroups.length > 0 && { furtherGroups }),
+    furtherGroups: group === first && furtherGroups.length > 0 ? furtherGroups : undefined,
     availableGroups,
     supplementaryGroups: wanted ?? preferred("supplementaryGroups"),
   };

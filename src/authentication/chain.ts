@@ -23,6 +23,8 @@ type CredentialResult =
   | { readonly kind: "skipped"; readonly reason: string }
   | { readonly kind: "undecided"; readonly error: HttpError }; // outage
 
+const NO_METHOD: CredentialResult = { kind: "skipped", reason: "no method for credentials of this kind" };
+
 /**
  * Judges each credential separately; returns the result for `Authorization` alone, which login throttling counts, and the
  * caller, or the 401 or 503 response. An `Authorization` that nobody accepts decides despite a certificate, also if no
@@ -39,7 +41,9 @@ export async function authenticate(
   const own = shown.kind === "accepted" ? authenticators.indexOf(shown.by) : -1;
   const last = isAbsent ? Infinity : Math.max(0, own);
   const earlier = authenticators.slice(0, last).filter((authenticator) => authenticator.looksAtCertificates);
-  const certificate = await judge(earlier, { ...credentials, authorization: { kind: "none" } }, listening);
+  const certificate = earlier.length === 0
+    ? NO_METHOD
+    : await judge(earlier, { ...credentials, authorization: { kind: "none" } }, listening);
   const deciding = isAbsent || certificate.kind === "accepted" ? certificate : shown;
   const authorization = meaningOf(shown, chain, credentials);
   return { authorization, caller: callerOf(chain, deciding, credentials.authorization) };
@@ -84,8 +88,10 @@ async function judgeAuthorization(
   const { authorization } = credentials;
   if (authorization.kind === "malformed") return { kind: "refused", reason: authorization.reason };
   if (authorization.kind === "none") return { kind: "skipped", reason: "no credentials" };
-  const issued = await judge(issuedTokens === undefined ? [] : [issuedTokens], credentials, listening);
-  if (issued.kind !== "skipped") return issued;
+  if (issuedTokens !== undefined && authorization.kind === "bearer") {
+    const issued = await judge([issuedTokens], credentials, listening);
+    if (issued.kind !== "skipped") return issued;
+  }
   const others = authenticators.filter(({ looksAtCertificates }) => looksAtCertificates !== true);
   return await judge(concerned(others, credentials), credentials, listening);
 }

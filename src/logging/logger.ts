@@ -117,7 +117,7 @@ const MAX_VALUE = 2000;
 function quote(whole: string): string {
   const text = whole.length > MAX_VALUE ? `${whole.slice(0, MAX_VALUE)}…` : whole;
   // Quotes numeric texts, to distinguish them from numbers.
-  if (/^[\w.:/@+,*()-]+$/.test(text) && !/^-?\d+(?:\.\d+)?$/.test(text)) return text;
+  if (/^(?!-?\d+(?:\.\d+)?$)[\w.:/@+,*()-]+$/.test(text)) return text;
   if (/^[ !#-[\]-~]*$/.test(text)) return `"${text}"`; // nothing to escape
   // JSON escapes controls, quotes and backslashes.
   return printable(JSON.stringify(text));

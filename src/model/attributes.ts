@@ -43,9 +43,10 @@ export function attributeSet(
   values: Partial<Record<StandardAttribute, readonly (string | undefined)[]>>,
   extra: AttributeSet["extra"] = new Map(),
 ): AttributeSet {
-  const standard = STANDARD_ATTRIBUTES.flatMap((name) => {
-    const given = (values[name] ?? []).filter((value) => value !== undefined);
-    return given.length === 0 ? [] : [[name, attributeValues(name, given)] as const];
-  });
-  return { standard: new Map(standard), extra };
+  const standard = new Map<StandardAttribute, AttributeValues>();
+  for (const name of STANDARD_ATTRIBUTES) {
+    const given = values[name]?.filter((value) => value !== undefined) ?? [];
+    if (given.length > 0) standard.set(name, attributeValues(name, given));
+  }
+  return { standard, extra };
 }

@@ -110,10 +110,13 @@ export function parseDuration(text: string): number | undefined {
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
-    const settle = () => signal.removeEventListener("abort", abort);
     if (signal.aborted) abort();
     else signal.addEventListener("abort", abort, { once: true });
+    const settled = <R>(settle: (result: R) => void) => (result: R) => {
+      signal.removeEventListener("abort", abort);
+      settle(result);
+    };
     // Always handled: an unhandled rejection ends the process.
-    promise.then(resolve, reject).finally(settle);
+    promise.then(settled(resolve), settled(reject));
   });
 }

@@ -4,9 +4,7 @@ import type { Call } from "./call.ts";
 import { existingServer, lowestLimit, type ServerFacts, statusText } from "./server_facts.ts";
 import type { ServiceSection } from "./service_section.ts";
 import { jsonResponse, textResponse } from "./text_response.ts";
-import { attributesOnServer } from "../attributes/server_attributes.ts";
-import type { UserAttributes } from "../attributes/user_attributes.ts";
-import type { Logger } from "../logging/logger.ts";
+import { attributesOnServer, type ServerAttributes } from "../attributes/server_attributes.ts";
 import { attempt } from "../model/attempt.ts";
 import { HttpError } from "../model/http_error.ts";
 import { includesServer } from "../model/token_restrictions.ts";
@@ -37,7 +35,7 @@ function client({ caller, user }: Call) {
     availableUIDs: availableUids,
     group,
     availableGroups,
-    ...(supplementaryGroups.length > 0 && { selectedSupplementaryGroups: supplementaryGroups }),
+    selectedSupplementaryGroups: supplementaryGroups.length > 0 ? supplementaryGroups : undefined,
   };
   return {
     dn: caller.identity.dn,
@@ -68,10 +66,8 @@ export interface ServerEntry {
 }
 
 /** Returns the entry of one server for its caller; anonymous callers see less (design decision "Anonymous"). */
-export function serverEntry(
-  server: ServerFacts,
-  { base, caller, clientAddress, user, log }: Call,
-): ServerEntry {
+export function serverEntry(server: ServerFacts, call: Call): ServerEntry {
+  const { base, caller, clientAddress } = call;
   const status = server.daemons.status();
   const common = {
     href: `${base}/rest/auth/${server.name}`,
@@ -84,36 +80,27 @@ export function serverEntry(
   if (caller.kind === "anonymous") return { ...common, reservations: [] };
   const needed = server.logins?.missing(caller, [clientAddress]);
   const isTheirs = needed === undefined && includesServer(restrictionsOf(caller), server.name);
+  const account = isTheirs ? accountOn(server, call) : undefined;
+  const limit = account && lowestLimit(account.rateLimit, server.reservations.limitFor(account.uid));
   return {
     ...common,
     refusal: needed === undefined ? undefined : { code: "ERR_STRONGER_LOGIN_NEEDED", reason: needed },
     uftpdServerVersion: status.version ?? "n/a",
     sessionLimit: status.sessionLimit,
-    ...(isTheirs ? userFacts(server, user, log) : { reservations: [] }),
+    uid: account?.uid,
+    gid: account?.gid,
+    availableGroups: account?.availableGroups,
+    rateLimit: limit === 0 ? undefined : limit,
+    allowed: account?.includes,
+    forbidden: account?.excludes,
+    reservations: account === undefined ? [] : server.reservations.descriptionsFor(account.uid),
   };
 }
 
-type UserFacts = Pick<
-  ServerEntry,
-  "uid" | "gid" | "availableGroups" | "rateLimit" | "allowed" | "forbidden" | "reservations"
->;
-
-/** Empty if the user's attributes are unusable. */
-function userFacts(server: ServerFacts, user: UserAttributes, log: Logger): UserFacts {
-  const account = attempt(() => attributesOnServer(user, server.name, { log }), HttpError, (error) => {
-    if (error.status >= 500) log.warn("attributes of a user not usable", { server: server.name, error });
+/** Returns `undefined` if the user's attributes are unusable. */
+function accountOn({ name }: ServerFacts, { user, log }: Call): ServerAttributes | undefined {
+  return attempt(() => attributesOnServer(user, name, { log }), HttpError, (error) => {
+    if (error.status >= 500) log.warn("attributes of a user not usable", { server: name, error });
     return undefined;
   });
-  if (account === undefined) return { reservations: [] };
-  const { uid, gid, availableGroups, includes, excludes } = account;
-  const rateLimit = lowestLimit(account.rateLimit, server.reservations.limitFor(uid));
-  return {
-    uid,
-    gid,
-    availableGroups,
-    ...(rateLimit > 0 && { rateLimit }),
-    allowed: includes,
-    forbidden: excludes,
-    reservations: server.reservations.descriptionsFor(uid),
-  };
 }

@@ -12,8 +12,9 @@ export function textResponse(
   type: string,
   { status = 200, headers = {} }: ResponseFacts = {},
 ): HttpResponse {
-  const content = { "Content-Type": type, "Content-Length": String(Buffer.byteLength(text)) };
-  return { status, headers: HeaderList.of({ ...headers, ...content }), body: text };
+  const list = HeaderList.of(headers);
+  list.fields.push("Content-Type", type, "Content-Length", String(Buffer.byteLength(text)));
+  return { status, headers: list, body: text };
 }
 
 /** Returns a JSON response in the form that stock clients read. */

@@ -99,7 +99,7 @@ class Requests {
     let failure: HttpError | undefined;
     try {
       checkHeaderLengths(request.headers);
-      handling.accepted = new Acceptance(request.headers.get("Accept"));
+      handling.accepted = Acceptance.of(request.headers.get("Accept"));
       response = await this.#route(request, handling);
     } catch (error) {
       failure = asServiceError(error);
@@ -110,8 +110,8 @@ class Requests {
     const ms = Math.round((performance.now() - began) * 10) / 10;
     record(handling, { method, status, failure, ms });
     const { route, client: from, dn, via, facts } = handling;
-    const trace = { route, client: from, dn, via, facts };
-    this.#observer.answered({ ...trace, request: requestId, method, status, ms, failure: failure?.code });
+    const trace = { route, client: from, dn, via, facts, request: requestId, method, status, ms };
+    this.#observer.answered({ ...trace, failure: failure?.code });
     return response;
   }
 
@@ -135,7 +135,7 @@ class Requests {
   async #route(request: HttpRequest, handling: Handling): Promise<HttpResponse> {
     const { config, externalUrl, servers } = this.#parts;
     const { log, signal, accepted } = handling;
-    const { method, headers, client: { address: _, ...shown } } = request;
+    const { method, headers, client: { certificate, unusableCertificate, untrustedCertificate } } = request;
     const path = withoutSite(request.path, config.site.name);
     const { clientAddress, base, consignor, unusableBase } = originOf(request, config.gateway, externalUrl);
     if (unusableBase !== undefined && !this.#baseReported) {
@@ -158,14 +158,13 @@ class Requests {
     if (server !== undefined) handling.facts = { server: server.name };
     negotiate(headers, route, accepted);
 
-    const facts = { clientAddress, ...shown, consignor };
+    const facts = { clientAddress, certificate, unusableCertificate, untrustedCertificate, consignor };
     const given = { method, headers, facts, base, url: base + path, trace: handling, log, signal };
-    const identified = await identify(given, route, this.#parts);
-    handling.asked = { ...asked, ...identified };
+    const { caller, userName, user, linkPassword, signIn } = await identify(given, route, this.#parts);
+    const known = handling.asked = { ...asked, caller, userName, user, linkPassword, signIn };
     checkQuery(asked.query, route.query);
     const call: Call = {
-      ...asked,
-      ...identified,
+      ...known,
       recognise: (authorization, by) => {
         const shown = authorization.kind === "none" ? facts : { clientAddress };
         const { chain } = this.#parts;
@@ -218,7 +217,7 @@ function wayUp(path: string): string {
   return "../".repeat(path.split("/").length - 2) || "./";
 }
 
-const ANY_TYPE = new Acceptance(null);
+const ANY_TYPE = Acceptance.of(null);
 
 /** @throws {ERR_UNSUPPORTED_CODING | ERR_UNSUPPORTED_MEDIA_TYPE | ERR_NOT_ACCEPTABLE} */
 function negotiate(headers: HeaderList, route: Route, accepted: Acceptance): void {

@@ -188,7 +188,8 @@ export class FailureTable<S> {
 
   #policyOf(key: string): WaitPolicy {
     const { policy, extraFree } = this.options;
-    return { ...policy, free: policy.free + (extraFree?.(key) ?? 0) };
+    const more = extraFree?.(key) ?? 0;
+    return more === 0 ? policy : { ...policy, free: policy.free + more };
   }
 
   #next(

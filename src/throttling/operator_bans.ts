@@ -31,7 +31,6 @@ export class OperatorBans {
 
   /** @throws {ERR_TOO_MANY_FAILURES} If user, address or user at the address is banned. */
   admit(attempted: Attempted): void {
-    if (this.#bans.length === 0) return;
     for (const ban of this.list()) {
       if (concerns(ban, attempted)) throw tooManyFailures(ban.until - this.elapsed(), "operator");
     }
@@ -82,6 +81,7 @@ export class OperatorBans {
   }
 
   list(): readonly Ban[] {
+    if (this.#bans.length === 0) return this.#bans;
     const now = this.elapsed();
     if (this.#bans.some(({ until }) => until <= now)) {
       this.#bans = this.#bans.filter(({ until }) => until > now);

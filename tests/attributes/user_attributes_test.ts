@@ -39,6 +39,7 @@ Deno.test("selectAttributes() takes the defaults", () => {
     uid: "a1001",
     availableUids: ["a1001", "a1002"],
     group: "proj1",
+    furtherGroups: undefined,
     availableGroups: ["proj1", "proj2", "fast", "lab"],
     supplementaryGroups: ["fast", "lab", "proj1"],
     extra: ANN.extra,

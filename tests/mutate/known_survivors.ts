@@ -726,7 +726,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/throttling/operator_bans.ts",
-    at: "if (this.#bans.length === 0) return;",
+    at: "if (this.#bans.length === 0) return this.#bans;",
     change: "this.#bans.length === 0 → false",
     equivalent: true,
     why: "an empty list bans nobody; the guard spares the look",

@@ -1,3 +1,5 @@
+import { BoundedMap } from "../../model/bounded_map.ts";
+
 interface MediaRange {
   readonly type: string;
   readonly subtype: string;
@@ -11,6 +13,11 @@ export class Acceptance {
   /** @param header Absent: accepts everything. */
   constructor(header: string | null) {
     this.#ranges = (header ?? "").toLowerCase().split(",").flatMap(mediaRanges);
+  }
+
+  /** As the constructor; parses a header once, since programs always send the same. */
+  static of(header: string | null): Acceptance {
+    return KNOWN.getOrInsertComputed(header ?? "", (text) => new Acceptance(text));
   }
 
   /** Reports whether the caller accepts a type; an absent or unreadable header accepts all. */
@@ -38,6 +45,8 @@ export class Acceptance {
     return best.quality;
   }
 }
+
+const KNOWN = new BoundedMap<string, Acceptance>(64); // by header, whose length is limited
 
 /** Empty for unreadable headers. */
 function mediaRanges(text: string): MediaRange[] {

@@ -225,10 +225,10 @@ pwdAccountLockedTime: 000001010000Z
 test("leaves a server alone to which no connection comes about", async () => {
   using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const dead = `ldaps://localhost:${silent.addr.port}`;
-  const subject = create({ addresses: [dead, address], timeoutMs: 300 });
+  const subject = create({ addresses: [dead, address], timeoutMs: 2000 });
   assert.equal(await result(subject, ...ALICE), "CN=alice,O=Demo");
   assert.equal(subject.status(dead).up, false);
-  assert.match(subject.status(dead).reason ?? "", /no answer within 300 ms/);
+  assert.match(subject.status(dead).reason ?? "", /no answer within 2000 ms/);
   subject.close();
 });
 
@@ -278,8 +278,8 @@ test("is out of order if the service itself may not log in", async () => {
 test("gives up a server that does not answer, and takes the next one", async () => {
   assert(slapd !== undefined);
   await using other = await TestSlapd.start(credential, [person(...ALICE)]);
-  const alone = create({ timeoutMs: 300 });
-  const both = create({ addresses: [address, other.ldaps], timeoutMs: 300 });
+  const alone = create({ timeoutMs: 2000 });
+  const both = create({ addresses: [address, other.ldaps], timeoutMs: 2000 });
   slapd.signal("SIGSTOP");
   try {
     await assert.rejects(result(alone, ...ALICE), RemoteUnavailable);
