@@ -221,10 +221,7 @@ export interface CommandSpec {
 const HELP_OPTION: OptionSpec = { help: "Show this text", short: "h" };
 
 const COMMON_OPTIONS = {
-  config: {
-    value: "FILE",
-    help: `Main configuration file. If not given: ${placesOf(MAIN_FILE)}`,
-  },
+  config: { value: "FILE", help: `Main configuration file. If not given: ${placesOf(MAIN_FILE)}` },
   json: { help: "Print one JSON value, as described in the manual" },
   help: HELP_OPTION,
 } as const satisfies Readonly<Record<string, OptionSpec>>;

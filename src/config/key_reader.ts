@@ -78,12 +78,7 @@ export class KeyReader {
     return [...this.#effective.values()];
   }
 
-  #readOne<T>(
-    key: Key<T>,
-    full: string,
-    prefix: string,
-    section: Section,
-  ): { value: T } | undefined {
+  #readOne<T>(key: Key<T>, full: string, prefix: string, section: Section): { value: T } | undefined {
     const { title } = section;
     const names = key.secret ? [full, fileKey(full)] : [full];
     for (const name of names) this.#known.add(name);

@@ -23,10 +23,7 @@ export function hasInvisibleCharacter(text: string): boolean {
 
 /** Escapes invisible and bidirectional characters as `\u{…}`. */
 export function withInvisibleShown(text: string): string {
-  return text.replace(
-    INVISIBLE,
-    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
-  );
+  return text.replace(INVISIBLE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
 /** Normalises an absolute path (rest-api.md 2.9); links are not resolved (D29). @throws {ERR_INVALID_PATH} */

@@ -12,11 +12,7 @@ const NAME = /^(?:[A-Za-z0-9_][A-Za-z0-9_-]{0,62}\.){0,126}[A-Za-z][A-Za-z0-9_-]
 const MAX_LENGTH = 253;
 
 /** Queries records of a type; rejects if there are none. */
-type AskNameService = (
-  name: string,
-  type: "A" | "AAAA",
-  signal: AbortSignal,
-) => Promise<readonly string[]>;
+type AskNameService = (name: string, type: "A" | "AAAA", signal: AbortSignal) => Promise<readonly string[]>;
 
 const askSystem: AskNameService = (name, type, signal) => Deno.resolveDns(name, type, { signal });
 

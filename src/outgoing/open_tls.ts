@@ -118,11 +118,7 @@ function plainWay(
 /** Servers whose last handshake did not end. Deno 2.9.6 keeps a closed connection until its handshake ends: we look first. */
 const MUTE = new Set<string>();
 
-async function openVerified(
-  target: TlsTarget,
-  rules: TlsRules,
-  checkName: boolean,
-): Promise<TlsConnection> {
+async function openVerified(target: TlsTarget, rules: TlsRules, checkName: boolean): Promise<TlsConnection> {
   const { trust: { clientCertificate }, signal } = rules;
   const options = {
     hostname: target.host,

@@ -57,10 +57,7 @@ export async function adminPage(
 }
 
 /** Answers `POST /admin/bans`: bans or unbans. */
-export async function changeBans(
-  call: Call,
-  { servers, admin }: AdminPageParts,
-): Promise<HttpResponse> {
+export async function changeBans(call: Call, { servers, admin }: AdminPageParts): Promise<HttpResponse> {
   checkAdministrator(call, servers);
   await changeBansByForm(call, await readOwnForm(call), admin);
   return redirect(`${call.root}admin#bans`);

@@ -125,11 +125,7 @@ function account({ caller, user, signIn }: Call, { clock, methods }: ServiceFact
   ]);
 }
 
-async function serverSection(
-  call: Call,
-  server: ServerFacts,
-  parts: StatusParts,
-): Promise<Markup> {
+async function serverSection(call: Call, server: ServerFacts, parts: StatusParts): Promise<Markup> {
   const { sharing, hasDeviceLogin, facts: { clock } } = parts;
   const entry = serverEntry(server, call);
   const { usable: up, total, available, version } = server.daemons.status();

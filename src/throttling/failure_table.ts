@@ -216,11 +216,7 @@ export class FailureTable<S> {
     return record;
   }
 
-  #continue(
-    key: string,
-    before: FailureRecord<S> | undefined,
-    record: FailureRecord<S>,
-  ): FailureRecord<S> {
+  #continue(key: string, before: FailureRecord<S> | undefined, record: FailureRecord<S>): FailureRecord<S> {
     this.#series.set(record, (before && this.#series.get(before)) ?? {});
     this.#put(key, record);
     return record;

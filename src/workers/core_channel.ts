@@ -97,10 +97,7 @@ export class CoreChannel {
     this.#finish(message.id);
   }
 
-  #answered(
-    entry: UnderWay,
-    [, id, status, fields, body, streamed]: ResponseMessage,
-  ): void {
+  #answered(entry: UnderWay, [, id, status, fields, body, streamed]: ResponseMessage): void {
     const headers = new HeaderList(fields);
     if (streamed) {
       entry.incoming = new ByteStreamReceiver(id, this.#end.send, this.#ahead);

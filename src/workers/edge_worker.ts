@@ -89,10 +89,7 @@ async function start(message: Start, log: Logger): Promise<HttpsEdge | undefined
       metricsEdge,
     ]);
     if (message.metrics !== undefined && metricsPage === undefined) return undefined; // it said why
-    measurements = new Measurements(
-      () => running.counted(),
-      (report) => tell({ kind: "measured", report }),
-    );
+    measurements = new Measurements(() => running.counted(), (report) => tell({ kind: "measured", report }));
     tell({ kind: "ready", port: running.port, metricsPort: metricsPage?.port });
     return running;
   } catch (error) {

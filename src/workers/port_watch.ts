@@ -49,10 +49,7 @@ export class PortWatch<T extends Listening> {
 }
 
 /** Connects and disconnects; listeners log nothing. Returns `true` also if no connection can be made from here. */
-export async function takesConnections(
-  { address, port }: Listening,
-  withinMs = ANSWER_MS,
-): Promise<boolean> {
+export async function takesConnections({ address, port }: Listening, withinMs = ANSWER_MS): Promise<boolean> {
   const hostname = address === "0.0.0.0" ? "127.0.0.1" : address === "::" ? "::1" : address;
   const { promise: late, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), withinMs);

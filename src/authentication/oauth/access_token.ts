@@ -37,10 +37,7 @@ interface TokenRules {
 }
 
 /** Verifies a JWT access token (RFC 9068, 4; RFC 8725) but for its audience. @throws {InvalidToken} */
-export async function verifyAccessToken(
-  token: ForeignToken,
-  rules: TokenRules,
-): Promise<void> {
+export async function verifyAccessToken(token: ForeignToken, rules: TokenRules): Promise<void> {
   const { header, claims } = token;
   await verifyToken(token, rules, () => {
     checkForms(claims);

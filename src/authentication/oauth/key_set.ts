@@ -67,10 +67,7 @@ export class KeySet {
   }
 
   /** Returns the keys of this name, or all for the algorithm. @throws {InvalidToken | RemoteUnavailable} */
-  async matching(
-    header: KeyHeader,
-    signal: AbortSignal,
-  ): Promise<readonly KeyObject[]> {
+  async matching(header: KeyHeader, signal: AbortSignal): Promise<readonly KeyObject[]> {
     let found = await this.#matchingNow(header);
     if (found.length > 0) return found;
     const key = JSON.stringify([header.alg, header.kid]);
@@ -173,10 +170,7 @@ export class KeySet {
   }
 }
 
-async function find(
-  set: LocalJWKSet,
-  { alg, kid }: KeyHeader,
-): Promise<readonly KeyObject[]> {
+async function find(set: LocalJWKSet, { alg, kid }: KeyHeader): Promise<readonly KeyObject[]> {
   try {
     return [KeyObject.from(await set({ alg, ...(kid !== undefined && { kid }) }))];
   } catch (error) {

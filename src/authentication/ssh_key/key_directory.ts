@@ -189,11 +189,7 @@ export class KeyDirectory {
   }
 
   /** Asks all servers, of which some may fail, and tests their keys. After a match it waits only briefly for the other daemons. */
-  async confirm(
-    user: string,
-    test: KeyTest,
-    seeker: SemaphoreWaiter,
-  ) {
+  async confirm(user: string, test: KeyTest, seeker: SemaphoreWaiter) {
     const known = this.hasKeys(user);
     const fresh = this.#servers.map((server) => server.fresh(user, known));
     if (fresh.every((keys) => keys !== undefined)) {

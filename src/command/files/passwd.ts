@@ -98,10 +98,7 @@ const verify = defineCommand({
   }
   const password = given.flag("stdin") ? await passwordFromInput(io) : await ask(io, `Password of ${user}: `);
   if (!await matchesStored(line.hash, password)) throw new CommandFailed("The password is wrong");
-  return {
-    value: { user, dn: line.dn },
-    text: `The password is correct; ${user} is ${line.dn}\n`,
-  };
+  return { value: { user, dn: line.dn }, text: `The password is correct; ${user} is ${line.dn}\n` };
 });
 
 const remove = defineCommand({

@@ -42,10 +42,7 @@ export async function ownSharesPage(call: Call, parts: SharingParts): Promise<Ht
       shares.length === 0 ? markup`<p>${SAYS.none}</p>` : shareList(call, shares, parts),
     ]);
   }));
-  return page(call, SAYS.title, [
-    sections,
-    servers.length === 0 && markup`<p>${SAYS.noServer}</p>`,
-  ]);
+  return page(call, SAYS.title, [sections, servers.length === 0 && markup`<p>${SAYS.noServer}</p>`]);
 }
 
 function shareList(call: Call, shares: readonly Share[], { clock }: SharingParts): Markup {
@@ -167,11 +164,7 @@ function changeSection(call: Call, share: Share, { maxLifetimeSeconds, mails }: 
       SAYS.usedTimes.with({ count: share.accessCount })
     }</p>
 `,
-    ownForm(
-      call,
-      here,
-      markup`<p><button class="danger" name="do" value="end">${SAYS.endNow}</button></p>`,
-    ),
+    ownForm(call, here, markup`<p><button class="danger" name="do" value="end">${SAYS.endNow}</button></p>`),
     markup`</details>`,
   ]);
 }

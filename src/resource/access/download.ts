@@ -33,11 +33,7 @@ import {
  * 2.7, 2.8). A use begins with the content of a file or an archive; pages, listings, previews, `HEAD`, 304, 412 and 416
  * take none.
  */
-export async function download(
-  call: Call,
-  parts: SharingParts,
-  views: ShareViews,
-): Promise<HttpResponse> {
+export async function download(call: Call, parts: SharingParts, views: ShareViews): Promise<HttpResponse> {
   const wanted = ({ access }: Share) => access === "DROP" && wantsPage(call) ? "DROP" : "READ";
   const asked = await openedShare(call, wanted, parts);
   // Archives exist only of directories: a session for the path with a slash reads the whole tree.

@@ -51,10 +51,7 @@ interface AuthenticationParts {
 export type OpenAuthentication = Awaited<ReturnType<typeof openAuthentication>>;
 
 /** Opens authentication. @throws If a configured file is invalid. */
-export async function openAuthentication(
-  opening: Opening,
-  parts: AuthenticationParts,
-) {
+export async function openAuthentication(opening: Opening, parts: AuthenticationParts) {
   const { config, log, readOnly, sinks, keep } = opening;
   const { externalUrl, sharedClock: clock, observer, database } = parts;
   const records = keep(

@@ -204,11 +204,7 @@ export class CertifiedUsers implements CertificateStore {
   }
 
   /** Removes the certificates that expire first, if many share the principals. */
-  async #makeRoom(
-    certificate: UserCertificate,
-    [owner = ""]: readonly string[],
-    kind: Kind,
-  ): Promise<void> {
+  async #makeRoom(certificate: UserCertificate, [owner = ""]: readonly string[], kind: Kind): Promise<void> {
     const set = setOf(certificate);
     const others = (await this.parts.records.list(kind, owner))
       .filter((record) => contentOf(record).set === set && record.key !== keyOf(certificate, owner))

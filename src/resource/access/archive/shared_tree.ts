@@ -36,10 +36,7 @@ export class SharedTree {
   readonly #missing = new Map<string, number>();
 
   /** @param session Can read the whole tree; the caller closes it. */
-  constructor(
-    readonly session: Pick<DaemonSession, "list" | "series">,
-    bounds: Partial<ArchiveBounds> = {},
-  ) {
+  constructor(readonly session: Pick<DaemonSession, "list" | "series">, bounds: Partial<ArchiveBounds> = {}) {
     this.#bounds = { ...ARCHIVE_BOUNDS, ...bounds };
     this.#entriesLeft = this.#bounds.entries;
     this.#nameBytesLeft = this.#bounds.names;
