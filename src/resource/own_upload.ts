@@ -8,7 +8,10 @@ import { parseUploadRange } from "./access/drop/upload_range.ts";
 import type { Call } from "./call.ts";
 import type { DavParts } from "./dav/dav_call.ts";
 
-/** Writes a file of the caller's, whole or in pieces, as an upload to a share (`dropUpload()`). @throws {ERR_INVALID_REQUEST} And as `storeFile()`. */
+/**
+ * Writes a file of the caller's, whole or in pieces, as an upload to a share (`dropUpload()`).
+ * @throws {ERR_INVALID_REQUEST} And as `storeFile()`.
+ */
 export async function uploadOwn(
   call: Call,
   { files, path, server }: { readonly files: Files; readonly path: string; readonly server: string },

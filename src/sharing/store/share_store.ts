@@ -183,7 +183,10 @@ export class ShareStore {
     });
   }
 
-  /** Records a use, or continues the same person's of the last hour; undefined if the share is unknown or over. @param manner.also Belongs to a new use. */
+  /**
+   * Records a use, or continues the same person's of the last hour; undefined if the share is unknown or over.
+   * @param manner.also Work in the transaction of a new use.
+   */
   claim(
     server: string,
     id: string,
@@ -245,7 +248,7 @@ export class ShareStore {
     });
   }
 
-  /** @param result.arrived Whether a file was uploaded in place. @param also Belongs to the end of the use. */
+  /** @param result.arrived Whether a file was uploaded in place. @param also Work in the transaction that ends the use. */
   finish(
     { share, use }: Claim,
     { bytes, complete, arrived }: { bytes: number; complete: boolean; arrived?: boolean },
