@@ -280,7 +280,12 @@ for (const [what, begin, drop, setting] of drips) {
       socket.write(begin);
       const drip = setInterval(() => socket.write(drop), 20);
       try {
-        assert.match(await readAll(socket), /^HTTP\/1.1 4\d\d |^$/);
+        // On a busy machine the reset that answers later drops may overtake the answer.
+        const answer = await readAll(socket).catch((error: Error & { code?: string }) => {
+          if (error.code !== "ECONNRESET" && error.code !== "EPIPE") throw error;
+          return "";
+        });
+        assert.match(answer, /^HTTP\/1.1 4\d\d |^$/);
       } finally {
         clearInterval(drip);
       }
