@@ -1,5 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
+import { until } from "../fixtures/deadline.ts";
+import { errorCode } from "./python_text.ts";
 
 /** A TCP server that keeps its port over a stop and a new start, and knows its open connections. */
 export class Listener {
@@ -25,6 +27,12 @@ export class Listener {
 
   async start(): Promise<void> {
     if (this.#server !== undefined) return;
+    // After a stop, a connection of another program may have the port for a while.
+    await until(() => this.#listen(), { what: `port ${this.#port} is free`, everyMs: 50 });
+  }
+
+  /** Reports whether the port was free. */
+  async #listen(): Promise<boolean> {
     const server = createServer({ allowHalfOpen: this.halfOpen }, (socket) => {
       this.#sockets.add(socket);
       socket.on("error", () => {});
@@ -32,11 +40,17 @@ export class Listener {
       this.accept(socket);
     });
     server.listen(this.#port, this.host);
-    await once(server, "listening");
+    try {
+      await once(server, "listening");
+    } catch (error) {
+      if (errorCode(error) === "EADDRINUSE") return false;
+      throw error;
+    }
     const address = server.address();
     if (address === null || typeof address === "string") throw new TypeError("Expected a TCP address");
     this.#port = address.port;
     this.#server = server;
+    return true;
   }
 
   /** Stops listening and destroys every connection. */
