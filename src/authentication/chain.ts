@@ -23,7 +23,7 @@ type CredentialResult =
   | { readonly kind: "skipped"; readonly reason: string }
   | { readonly kind: "undecided"; readonly error: HttpError }; // outage
 
-const NO_METHOD: CredentialResult = { kind: "skipped", reason: "no method for credentials of this kind" };
+const NO_METHOD = { kind: "skipped", reason: "no method for credentials of this kind" } as const;
 
 /**
  * Judges each credential separately; returns the result for `Authorization` alone, which login throttling counts, and the
@@ -153,7 +153,7 @@ async function judge(
     const facts = { seconds: said > 0 ? said : 5, reason: `Out of order: ${failed.join(", ")}` };
     return { kind: "undecided", error: httpError("ERR_AUTHENTICATION_UNAVAILABLE", facts, failure) };
   }
-  return { kind: "skipped", reason: ["no method for credentials of this kind", ...skipped].join("; ") };
+  return { kind: "skipped", reason: [NO_METHOD.reason, ...skipped].join("; ") };
 }
 
 /** Returns `WWW-Authenticate` with all schemes, or `Bearer`. @param diagnostic About the presented token. */
