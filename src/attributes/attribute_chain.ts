@@ -4,6 +4,7 @@ import {
   type AttributeValues,
   NO_ATTRIBUTES,
   type StandardAttribute,
+  union,
 } from "../model/attributes.ts";
 import { decidedRole, type Identity } from "../model/identity.ts";
 import type { AttributeSource } from "./attribute_source.ts";
@@ -145,10 +146,6 @@ function joinValues(earlier: AttributeValues, later: AttributeValues): Attribute
     allowed: union(earlier.allowed, later.allowed),
     preferred: later.preferred.length > 0 ? later.preferred : earlier.preferred,
   };
-}
-
-function union(a: readonly string[], b: readonly string[]): readonly string[] {
-  return [...new Set([...a, ...b])];
 }
 
 /** Attributes of dynamic sources: accounts, never roles. */

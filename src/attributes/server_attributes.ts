@@ -3,6 +3,7 @@ import { groupNames, isAccountName, isPrivilegedAccount } from "../model/account
 import { patternsOf } from "../model/wildcards.ts";
 import { parseRate } from "../model/rate.ts";
 import { httpError } from "../model/http_error.ts";
+import { union } from "../model/attributes.ts";
 import type { UserAttributes } from "./user_attributes.ts";
 
 /** Account and session limits of a user on one server. */
@@ -35,7 +36,7 @@ export function attributesOnServer(
   const listed = configured("group");
   const groups = listed === undefined ? [] : groupNames(listed);
   for (const group of groups) checkName(group, "group");
-  const availableGroups = [...new Set([...local.availableGroups, ...groups])];
+  const availableGroups = union(local.availableGroups, groups);
   const requested = requestedGroup === undefined ? [] : groupNames(requestedGroup);
   if (!requested.every((group) => availableGroups.includes(group))) {
     throw httpError("ERR_GROUP_NOT_AVAILABLE", `The requested group is not available on ${server}`);
@@ -44,7 +45,7 @@ export function attributesOnServer(
   const uid = configured("xlogin") ?? local.uid;
   if (uid === undefined) throw httpError("ERR_NO_ACCOUNT", `No account on ${server}`);
   const others = requestedGroup === undefined || requestedGroup === local.group
-    ? [local.group ?? [], local.furtherGroups ?? []].flat()
+    ? local.group === undefined ? [] : [local.group, ...local.furtherGroups ?? []]
     : requested;
   const named = groups.length > 0 ? groups : others;
   if (isPrivilegedAccount(uid)) {
@@ -111,6 +112,7 @@ function serverAttribute(
   suffix: ServerSuffix,
   log: Logger,
 ): string | undefined {
+  if (extra.size === 0) return undefined;
   const name = `uftpd.${server}.${suffix}`;
   const values = extra.get(name);
   if (values === undefined) return undefined;

@@ -1,4 +1,4 @@
-import { type AttributeSet, NO_ATTRIBUTES, type StandardAttribute } from "../model/attributes.ts";
+import { type AttributeSet, NO_ATTRIBUTES, type StandardAttribute, union } from "../model/attributes.ts";
 import type { Identity } from "../model/identity.ts";
 import { httpError, isHttpError } from "../model/http_error.ts";
 import { lowerRole } from "./access_rules.ts";
@@ -80,17 +80,19 @@ export function selectAttributes(
   if (uid === undefined) {
     return { ...common, availableUids: [], availableGroups: [], supplementaryGroups: [] };
   }
-  const availableGroups = [...new Set([...allowed("group"), ...allowed("supplementaryGroups")])];
+  const availableGroups = union(allowed("group"), allowed("supplementaryGroups"));
   const wanted = availableGroups.length === 0 ? undefined : preferences.supplementaryGroups;
   wanted?.forEach((group) => choose("supplementaryGroups", group, availableGroups, []));
-  const [first, ...furtherGroups] = preferred("group");
-  const group = choose("group", preferences.group, availableGroups, preferred("group"));
+  const preferredGroups = preferred("group");
+  const group = choose("group", preferences.group, availableGroups, preferredGroups);
   return {
     ...common,
     uid,
     availableUids,
     group,
-    furtherGroups: group === first && furtherGroups.length > 0 ? furtherGroups : undefined,
+    furtherGroups: group === preferredGroups[0] && preferredGroups.length > 1
+      ? preferredGroups.slice(1)
+      : undefined,
     availableGroups,
     supplementaryGroups: wanted ?? preferred("supplementaryGroups"),
   };

@@ -59,10 +59,14 @@ function meaningOf(
   { authorization }: Credentials,
 ): CredentialResult["kind"] | "ambiguous" {
   if (shown.kind !== "accepted" || authorization.kind !== "basic") return shown.kind;
-  const others = authenticators.filter((other) => other !== shown.by && other.challenges.includes("Basic"));
-  const listed = others.map((other) => other.lists?.(authorization.user));
-  if (listed.includes(true)) return "undecided";
-  return listed.includes(undefined) ? "ambiguous" : "accepted";
+  let meaning: "accepted" | "ambiguous" = "accepted";
+  for (const other of authenticators) {
+    if (other === shown.by || !other.challenges.includes("Basic")) continue;
+    const isListed = other.lists?.(authorization.user);
+    if (isListed) return "undecided";
+    if (isListed === undefined) meaning = "ambiguous";
+  }
+  return meaning;
 }
 
 function callerOf(

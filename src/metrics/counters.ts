@@ -38,10 +38,10 @@ function escape(value: string): string {
 /** Increments of series. */
 export type Increments = readonly Sample[];
 
-/** Returns a key of the series; many times cheaper than the text for readers. */
+/** Returns a key of the series; many times cheaper than the text for readers. A family always has the same labels. */
 function keyOf({ family, labels, part }: Sample): string {
   let key = typeof part === "object" ? `${family} ${part.le}` : `${family} ${part}`;
-  for (const name in labels) key += `\0${name}\0${labels[name]}`;
+  for (const name in labels) key += `\0${labels[name]}`;
   return key;
 }
 

@@ -38,15 +38,20 @@ export function attributeValues(name: StandardAttribute, values: readonly string
   return { allowed, preferred: first === undefined ? [] : isGroup ? groupNames(first) : [first] };
 }
 
+/** Joins lists without repetitions, of which the first has none. */
+export function union(unique: readonly string[], more: readonly string[]): readonly string[] {
+  return more.length === 0 ? unique : [...new Set([...unique, ...more])];
+}
+
 /** Makes a set of the standard attributes that have values, and of others. */
 export function attributeSet(
   values: Partial<Record<StandardAttribute, readonly (string | undefined)[]>>,
-  extra: AttributeSet["extra"] = new Map(),
+  extra = NO_ATTRIBUTES.extra,
 ): AttributeSet {
   const standard = new Map<StandardAttribute, AttributeValues>();
   for (const name of STANDARD_ATTRIBUTES) {
     const given = values[name]?.filter((value) => value !== undefined) ?? [];
     if (given.length > 0) standard.set(name, attributeValues(name, given));
   }
-  return { standard, extra };
+  return standard.size === 0 && extra.size === 0 ? NO_ATTRIBUTES : { standard, extra };
 }

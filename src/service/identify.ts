@@ -23,7 +23,6 @@ import { ANONYMOUS_DN, type Caller, type Identity } from "../model/identity.ts";
 import type { IdentifiedUser } from "../resource/call.ts";
 import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
-import { unlessAborted } from "../model/clock.ts";
 import { NEVER } from "../outgoing/probed_kind.ts";
 import { type LoginThrottle, throttleLogin } from "../throttling/login_throttle.ts";
 import type { Route } from "./http/router.ts";
@@ -114,13 +113,13 @@ export async function recognise(
   // Verification continues after a disconnect: otherwise an attacker could abort slow, wrong guesses for
   // free.
   const judging = authorization.kind === "basic" ? NEVER : signal;
-  const judged = throttleLogin(
+  const { caller } = await throttleLogin(
     parts.throttle.admit(credentials, signal),
     (knownAs) =>
       authenticate(parts.chain, { ...credentials, knownAs }, { log, signal: judging, judged: parts.judged }),
     (result) => result.authorization,
   );
-  const { caller } = await unlessAborted(judged, signal);
+  signal.throwIfAborted();
   if (caller instanceof HttpError) throw caller;
   if (caller.kind === "authenticated") parts.throttle.admitCaller(caller.identity, clientAddress);
   note(caller, trace);

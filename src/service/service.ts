@@ -222,7 +222,8 @@ const ANY_TYPE = Acceptance.of(null);
 /** @throws {ERR_UNSUPPORTED_CODING | ERR_UNSUPPORTED_MEDIA_TYPE | ERR_NOT_ACCEPTABLE} */
 function negotiate(headers: HeaderList, route: Route, accepted: Acceptance): void {
   // An encoded body would be stored as another file than the client means.
-  if (!/^[ \t]*(?:identity[ \t]*)?$/i.test(headers.get("Content-Encoding") ?? "")) {
+  const coding = headers.get("Content-Encoding");
+  if (coding !== null && !/^[ \t]*(?:identity[ \t]*)?$/i.test(coding)) {
     throw httpError("ERR_UNSUPPORTED_CODING");
   }
   if (

@@ -35,16 +35,14 @@ export function passwordLimiter(
   const user = userKey(typed);
   const pair = `${group}${address}\0${user}`;
   const known = memory.known.has(pair);
-  const place = (counted: Counted, scope: string, key: string, subject: BanSubject, queueKey = "") => ({
-    ...{ counted, scope, table: memory.tables[counted], key, subject, queueKey },
-    typed: subject.user && typed,
-  });
+  const place = (counted: Counted, scope: string, key: string, subject: BanSubject, queueKey = ""): Place => {
+    const table = memory.tables[counted];
+    return { counted, scope, table, key, subject, queueKey, typed: subject.user && typed };
+  };
   const own = place("pairs", "user at address", pair, { user, address });
-  const others = [
-    { ...place("addresses", "address", address, { address }, user), once: true },
-    place("users", "user", user, { user }, address),
-  ];
-  return { places: known ? [own] : [own, ...others], pair, known };
+  if (known) return { places: [own], pair, known };
+  const ofAddress = { ...place("addresses", "address", address, { address }, user), once: true };
+  return { places: [own, ofAddress, place("users", "user", user, { user }, address)], pair, known };
 }
 
 /** Returns the limiter for a token or key. @param shown.asked Whether a provider has to verify it. */

@@ -101,7 +101,8 @@ export class LoginThrottle {
   }
 
   #enterPassword(typed: string, address: string, signal: AbortSignal | undefined, group?: string) {
-    this.memory.operator.admit({ users: [userKey(typed)], address });
+    const { operator } = this.memory;
+    if (operator.list().length > 0) operator.admit({ users: [userKey(typed)], address });
     return this.#enter(passwordLimiter(this.memory, typed, address, group), signal);
   }
 

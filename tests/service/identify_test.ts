@@ -179,8 +179,8 @@ Deno.test("recognise() counts a wrong password whose caller did not wait for the
   const gone = new Error("gone");
   const shown = show(basic("ann", "x"), caller.signal);
   caller.abort(gone);
-  await assert.rejects(shown, gone);
   answer.resolve(REFUSE);
+  await assert.rejects(shown, gone);
   await counted.promise;
   assert.equal(throttle.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
 });
