@@ -57,8 +57,8 @@ const MOST_AHEAD = 64;
 /** Largest chunk. */
 export const CHUNK_BYTES = 64 * 1024;
 
-/** Most messages per batch, so that the receiver starts early. */
-const BATCH_MESSAGES = 8;
+/** Most messages per batch, so that the receiver starts early. With 64 clients 8 take a tenth more work, 64 leave one thread idle. */
+const BATCH_MESSAGES = 16;
 
 /** One end of a channel. Batches the messages of one event loop turn; transfers chunks instead of copying them. */
 export class ChannelEnd {
