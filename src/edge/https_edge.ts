@@ -47,7 +47,6 @@ export class HttpsEdge {
   readonly #connectionLimiter: ConnectionLimiter;
   readonly #connections: ConnectionWatch;
   readonly #gates = new WeakMap<Socket, RequestGate>();
-  readonly #responses = new WeakMap<Socket, ServerResponse>(); // current responses
   readonly #peers = new WeakMap<Socket, Judged>();
   readonly #refusals = new Counters();
   readonly #discards = new Discards();
@@ -171,7 +170,7 @@ export class HttpsEdge {
       return;
     }
     this.#connections.begin(socket);
-    this.#responses.set(socket, response);
+    gate.response = response;
     this.#underWay++;
     const gone = new AbortController();
     const responseWriter = new ResponseWriter(
@@ -180,7 +179,7 @@ export class HttpsEdge {
     );
     response.once("close", () => {
       this.#connections.end(socket);
-      this.#responses.delete(socket);
+      gate.response = undefined;
       if (!responseWriter.complete) gone.abort();
       gate.answered();
     });
@@ -276,7 +275,7 @@ export class HttpsEdge {
     const begun = gate?.begun ?? false;
     gate?.close();
     const late = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
-    const answering = this.#responses.get(socket)?.headersSent ?? false;
+    const answering = gate?.response?.headersSent ?? false;
     if (!socket.writable || error.code === "ECONNRESET" || answering || (late && !begun)) {
       socket.destroy();
       return;

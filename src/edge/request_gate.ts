@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { HttpError, httpError } from "../model/http_error.ts";
 import { type BackPressure, backPressureOf } from "./back_pressure.ts";
@@ -12,6 +12,7 @@ const BLANK_LINE = "\r\n\r\n"; // end of a head, and of a chunked body
  * after the previous response (RFC 9112, 9.3.2), and a body on demand. Buffers one early read, then stops reading.
  */
 export class RequestGate {
+  response: ServerResponse | undefined; // of the current request, until its end
   readonly #backPressure: BackPressure;
   readonly #parse: (bytes: Buffer) => void;
   readonly #line = new RequestLine();
