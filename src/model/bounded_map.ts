@@ -1,15 +1,19 @@
-/** LRU map. */
+/**
+ * Map of at most `size` entries, at least two, among them the half of them that was used last. A `Map` in which each use moves
+ * an entry to the end is rebuilt every few uses, and its dead tables keep others alive until a full collection of garbage.
+ */
 export class BoundedMap<K, V> {
-  readonly #entries = new Map<K, V>(); // the oldest first
-  #newest: K | undefined;
+  #recent = new Map<K, V>();
+  #older = new Map<K, V>(); // what was recent when that was full
 
   constructor(readonly size: number) {}
 
   get(key: K): V | undefined {
-    const value = this.#entries.get(key);
-    // Moving an entry to the end costs five times as much as reading it.
-    if (value !== undefined && key !== this.#newest) this.set(key, value);
-    return value;
+    const recent = this.#recent.get(key);
+    if (recent !== undefined) return recent;
+    const older = this.#older.get(key);
+    if (older !== undefined) this.set(key, older);
+    return older;
   }
 
   /** Returns the value of a key; makes it if it is absent. */
@@ -22,18 +26,20 @@ export class BoundedMap<K, V> {
   }
 
   set(key: K, value: V): void {
-    this.#entries.delete(key);
-    this.#entries.set(key, value);
-    this.#newest = key;
-    if (this.#entries.size <= this.size) return;
-    for (const oldest of this.#entries.keys()) return this.delete(oldest);
+    if (this.#recent.size >= Math.max(1, this.size >> 1) && !this.#recent.has(key)) {
+      this.#older = this.#recent;
+      this.#recent = new Map();
+    }
+    this.#recent.set(key, value);
   }
 
   delete(key: K): void {
-    this.#entries.delete(key);
+    this.#recent.delete(key);
+    this.#older.delete(key);
   }
 
   clear(): void {
-    this.#entries.clear();
+    this.#recent = new Map();
+    this.#older = new Map();
   }
 }
