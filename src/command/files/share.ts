@@ -103,7 +103,7 @@ const importShares = defineCommand({
   summary: "Import shares from a dump; without --partial all of them, or nothing if the dump has an error",
   details: [
     "The dump is CSV with a header line, or a JSON array of objects. Columns or members, in any order: path, ownerID, uid, targetID (required); server, id, isDirectory, gid, access, oneTime, usesLeft, expires (seconds since 1970), accessCount, sources, note, password (its hash), maxFiles, maxBytes. A targetID is a distinguished name, or group: and a Unix group.",
-    "Existing shares with the same id stay unchanged; expired shares are skipped. A dump of a table of the Java service, also as SQL, applies to all servers with sharing, unless --server is given.",
+    "Existing shares stay unchanged: those with the same id or, for an entry without id, of the same owner, path and targetID. Shares that were deleted since an earlier import are imported again, for the service does not remember them: delete them from the dump, too. Expired shares are skipped. A dump of a table of the Java service, also as SQL, applies to all servers with sharing, unless --server is given.",
   ],
   operands: { file: "The dump, UTF-8" },
   options: {

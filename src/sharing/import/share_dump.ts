@@ -7,6 +7,7 @@ import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { HttpError } from "../../model/http_error.ts";
 import {
   EXPECTED_TARGET,
+  type ImportedShare,
   isDirectory,
   isExpired,
   isShareId,
@@ -61,7 +62,7 @@ interface DumpOptions {
 }
 
 export interface ReadShares {
-  readonly shares: readonly Share[]; // shares of one entry differ only in their server
+  readonly shares: readonly ImportedShare[]; // shares of one entry differ only in their server
   readonly ended: number; // expired entries
   readonly refused: number; // invalid entries
   readonly diagnostics: readonly Diagnostic[];
@@ -87,8 +88,8 @@ export function readShareRecords(
 
 function toShares(entries: readonly Entry[], { file, server, servers, now }: DumpOptions): ReadShares {
   const diagnostics: Diagnostic[] = [];
-  const shares: Share[] = [];
-  const places = new Map<string, string | undefined>(); // by server and id
+  const shares: ImportedShare[] = [];
+  const places = new Map<string, string>(); // by server and id, or without expired ones by server, owner, path and target
   let [ended, refused] = [0, 0];
   for (const { line, place, values, isRecord } of entries) {
     const before = diagnostics.length;
@@ -105,11 +106,18 @@ function toShares(entries: readonly Entry[], { file, server, servers, now }: Dum
     const isForAll = isRecord && server === undefined && servers.length > 0;
     const share = values && toShare(values, { server: isForAll ? servers[0] : server, servers, now, report });
     const id = `${share?.server} ${share?.id}`;
+    const same = [share?.server, share?.owner, share?.path, share?.target].join("\n");
     if (share && places.has(id)) report("id", `used in ${places.get(id)} already`);
+    if (share?.isIdNew && places.has(same)) {
+      report("path", `shared with the same recipient in ${places.get(same)} already`);
+    }
     places.set(id, place ?? `line ${line}`);
     if (share === undefined || diagnostics.length > before) refused++;
     else if (isExpired(share, now)) ended++;
-    else shares.push(...isForAll ? servers.map((each) => ({ ...share, server: each })) : [share]);
+    else {
+      places.set(same, place ?? `line ${line}`);
+      shares.push(...isForAll ? servers.map((each) => ({ ...share, server: each })) : [share]);
+    }
   }
   return { shares, ended, refused, diagnostics };
 }
@@ -244,7 +252,7 @@ function toShare(
     readonly now: number;
     readonly report: (key: Member, expected: string) => void;
   },
-): Share | undefined {
+): ImportedShare | undefined {
   const entry = new MemberReader(values, report);
   const home = entry.given("server") ?? server ??
     entry.bad("server", "missing, and none was named for the import");
@@ -278,6 +286,7 @@ function toShare(
   return {
     server: home,
     id,
+    isIdNew: entry.given("id") === undefined,
     path: directory && !path.endsWith("/") ? `${path}/` : path,
     owner,
     target,

@@ -4,6 +4,7 @@ import { type Database, type Manner, type Row, rows, type Values, type Work } fr
 import { coveringPaths } from "../rules/applicable_share.ts";
 import {
   type Continuation,
+  type ImportedShare,
   type Making,
   newShareId,
   type Share,
@@ -327,14 +328,19 @@ export class ShareStore {
     return this.#change(() => share("amend", { server, id, ...to }), { alone: sharesOf(server) });
   }
 
-  /** Imports shares with their ids. @returns Shares whose ids existed. */
-  addAll(given: readonly Share[]): Promise<readonly Share[]> {
+  /** Imports shares. One whose id is new exists if its owner has one of the same path and target. @returns The id of each. */
+  addAll(
+    given: readonly ImportedShare[],
+  ): Promise<readonly { readonly id: string; readonly added: boolean }[]> {
     return this.#change(function* () {
-      const added: Share[] = [];
+      const ids: { id: string; added: boolean }[] = [];
       for (const each of given) {
-        if ((yield* first("insert", shareColumns(each))) !== undefined) added.push(each);
+        const { server, id, owner, path, target, isIdNew } = each;
+        const present = isIdNew && (yield* first("withPath", { server, owner, path, target }));
+        if (present) ids.push({ id: text(present, "id"), added: false });
+        else ids.push({ id, added: (yield* first("insert", shareColumns(each))) !== undefined });
       }
-      return added;
+      return ids;
     });
   }
 

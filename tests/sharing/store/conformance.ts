@@ -776,12 +776,31 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
 
   fact("takes in shares with older ids, once", async (store, time) => {
     const share: Share = { ...DRAFT, server: "A", id: "2aXf9Kq01bZ", accessCount: 7, created: time.now };
-    assert.deepEqual(await store.addAll([share]), [share]);
+    const added = async (...shares: readonly Share[]) =>
+      (await store.addAll(shares)).map((each) => each.added);
+    assert.deepEqual(await added(share), [true]);
     const other = { ...share, path: "/other" };
     const more = { ...other, id: "9268d578-3983-47f3-bdce-d271c8dc02eb" };
-    assert.deepEqual(await store.addAll([other, more]), [more]);
+    assert.deepEqual(await added(other, more), [false, true]);
     assert.equal((await store.get("A", "2aXf9Kq01bZ"))?.path, DRAFT.path);
   });
+
+  fact(
+    "takes in a share with a new id unless its owner has one of this path and target",
+    async (store, time) => {
+      const share = { ...DRAFT, server: "A", id: "first", accessCount: 0, created: time.now, isIdNew: true };
+      const others = [{ server: "B" }, { owner: "cn=bob" }, { target: "cn=dora" }, {
+        path: `${DRAFT.path}x`,
+      }];
+      const given = [share, { ...share, id: "second" }];
+      for (const [i, other] of others.entries()) given.push({ ...share, ...other, id: `other${i}` });
+      assert.deepEqual(await store.addAll(given), [
+        { id: "first", added: true },
+        { id: "first", added: false },
+        ...others.map((_, i) => ({ id: `other${i}`, added: true })),
+      ]);
+    },
+  );
 
   for (
     const [what, make] of Object.entries<(store: ShareStore) => Promise<unknown>>({
