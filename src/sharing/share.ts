@@ -60,11 +60,6 @@ export interface Share extends ShareDraft {
   readonly created: number; // milliseconds since the epoch
 }
 
-/** Share of an import. */
-export interface ImportedShare extends Share {
-  readonly isIdNew?: boolean; // its entry has no id
-}
-
 /** Reports whether a share is for a directory tree. */
 export function isDirectory(share: Pick<ShareTerms, "path">): boolean {
   return share.path.endsWith("/");

@@ -4,7 +4,6 @@ import { type Database, type Manner, type Row, rows, type Values, type Work } fr
 import { coveringPaths } from "../rules/applicable_share.ts";
 import {
   type Continuation,
-  type ImportedShare,
   type Making,
   newShareId,
   type Share,
@@ -328,17 +327,17 @@ export class ShareStore {
     return this.#change(() => share("amend", { server, id, ...to }), { alone: sharesOf(server) });
   }
 
-  /** Imports shares. One whose id is new exists if its owner has one of the same path and target. @returns The id of each. */
-  addAll(
-    given: readonly ImportedShare[],
-  ): Promise<readonly { readonly id: string; readonly added: boolean }[]> {
+  /** Imports shares; one without id exists if its owner has one of the same path and target. @returns The id of each. */
+  addAll(given: readonly Share[]): Promise<readonly { readonly id: string; readonly added: boolean }[]> {
     return this.#change(function* () {
       const ids: { id: string; added: boolean }[] = [];
-      for (const each of given) {
-        const { server, id, owner, path, target, isIdNew } = each;
-        const present = isIdNew && (yield* first("withPath", { server, owner, path, target }));
-        if (present) ids.push({ id: text(present, "id"), added: false });
-        else ids.push({ id, added: (yield* first("insert", shareColumns(each))) !== undefined });
+      for (const share of given) {
+        const { server, owner, path, target } = share;
+        const present = share.id === ""
+          ? yield* first("withPath", { server, owner, path, target })
+          : undefined;
+        const id = present === undefined ? share.id || newShareId() : text(present, "id");
+        ids.push({ id, added: (yield* first("insert", shareColumns({ ...share, id }))) !== undefined });
       }
       return ids;
     });

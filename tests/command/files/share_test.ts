@@ -232,7 +232,7 @@ Deno.test("share import refuses a second entry without id for the same owner, pa
   const dump = place.file("dump.csv", csv);
   const refused = await place.run("import", dump);
   assert.equal(refused.status, 1);
-  assert.match(refused.err, /^.*dump\.csv:3: path: shared with the same recipient in line 2 already\n$/);
+  assert.match(refused.err, /^.*dump\.csv:3: path, ownerID and targetID: used in line 2 already\n$/);
   assert.deepEqual(await allShares(place.store), []);
   assert.match(
     (await place.run("import", "--partial", dump)).out,

@@ -786,19 +786,16 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
   });
 
   fact(
-    "takes in a share with a new id unless its owner has one of this path and target",
+    "takes in a share without id unless its owner has one of this path and target",
     async (store, time) => {
-      const share = { ...DRAFT, server: "A", id: "first", accessCount: 0, created: time.now, isIdNew: true };
+      const share: Share = { ...DRAFT, server: "A", id: "", accessCount: 0, created: time.now };
       const others = [{ server: "B" }, { owner: "cn=bob" }, { target: "cn=dora" }, {
         path: `${DRAFT.path}x`,
       }];
-      const given = [share, { ...share, id: "second" }];
-      for (const [i, other] of others.entries()) given.push({ ...share, ...other, id: `other${i}` });
-      assert.deepEqual(await store.addAll(given), [
-        { id: "first", added: true },
-        { id: "first", added: false },
-        ...others.map((_, i) => ({ id: `other${i}`, added: true })),
-      ]);
+      const found = await store.addAll([share, share, ...others.map((other) => ({ ...share, ...other }))]);
+      assert.deepEqual(found.map(({ added }) => added), [true, false, true, true, true, true]);
+      assert(found.every(({ id }) => /^\w{22}$/.test(id)));
+      assert.deepEqual([found[1]?.id, new Set(found.map(({ id }) => id)).size], [found[0]?.id, 5]);
     },
   );
 
