@@ -21,6 +21,21 @@ const SHARE: JsonMembers = {
   "password?": "Hash of the password of the link",
   "maxFiles?": "Maximum number of uploaded files, with DROP",
   "maxBytes?": "Maximum size of all uploads in bytes, with DROP",
+  "createdAt": "Creation in milliseconds since 1970",
+  "targetName?": "Recipient as the owner wrote the name",
+  "mail?": "Address of the owner for mail about files that arrive",
+  "received.files?": "Number of uploaded files, also of current uploads",
+  "received.bytes?": "Their size in bytes",
+  "made.owner.dn?": "Owner as named by the login that made the share; made is missing for imported shares",
+  "made.owner.via?": "Its method",
+  "made.owner.login?": "Its user name",
+  "made.owner.uid?": "Its account",
+  "made.owner.name?": "Its display name",
+  "made.mappedGroup?": "Whether the attribute sources gave the group, and must continue to",
+  "made.mappedRole?": "Whether they gave a role that may share, and must continue to",
+  "made.atHome?": "Whether the path was in the home directory of the account",
+  "made.limits.includes?": "Paths that the owner was limited to",
+  "made.limits.excludes?": "Paths that the owner could not reach",
 };
 
 /**

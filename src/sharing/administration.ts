@@ -120,12 +120,12 @@ export class ShareAdministration {
   }
 
   async take({ shares, ...left }: ReadShares): Promise<Imported> {
-    const added = new Set<string>();
+    const [added, present] = [new Set<string>(), new Set<string>()];
     for (let from = 0; from < shares.length; from += ADDED_AT_A_TIME) {
-      for (const { id } of await this.store.addAll(shares.slice(from, from + ADDED_AT_A_TIME))) added.add(id);
+      const ids = await this.store.addAll(shares.slice(from, from + ADDED_AT_A_TIME));
+      for (const each of ids) (each.added ? added : present).add(each.id);
     }
-    const present = new Set(shares.map(({ id }) => id)).difference(added);
-    return { added: added.size, present: [...present], ...left };
+    return { added: added.size, present: [...present.difference(added)], ...left };
   }
 
   async #find(id: string, server?: string): Promise<Share> {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { InvalidFile } from "../../src/model/diagnostic.ts";
+import { formatDiagnostic, InvalidFile } from "../../src/model/diagnostic.ts";
 import { AdministrationError, ShareAdministration } from "../../src/sharing/administration.ts";
 import { dumpEntry } from "../../src/sharing/import/share_dump.ts";
 import type { Share } from "../../src/sharing/share.ts";
@@ -166,20 +166,72 @@ Deno.test("ShareAdministration takes a share by its id alone where there is one,
     }
   }));
 
-Deno.test("dumpEntry() is what an import reads back", () =>
+Deno.test("dumpEntry() has all of a share but its uses, and an import reads it back", () =>
   withStore(async (administration) => {
     const { store } = administration;
+    const made = {
+      owner: { dn: "CN=Ann , O=X", via: "PASSWORD", login: "ann", uid: "ann", name: "Ann Ü." },
+      mappedGroup: true,
+      mappedRole: true,
+      atHome: true,
+      limits: { includes: "/d:/e ", excludes: "*.key" },
+    };
     await store.put("A", { ...DRAFT, path: "/d/", usesLeft: 3, sources: ["192.0.2.0/24", "2001:db8::1"] });
-    await store.put("B", { ...DRAFT, path: "/f", gid: "hpc", oneTime: true, expires: NOW / 1000 + 60 });
+    await store.put("B", { ...DRAFT, path: "/f", gid: "hpc", oneTime: true, expires: NOW / 1000 + 60, made });
+    await store.put("B", {
+      ...DRAFT,
+      path: "/l",
+      made: { owner: { dn: DRAFT.owner }, mappedGroup: false, mappedRole: false, atHome: false, limits: {} },
+      note: "results",
+      password: `$scrypt$ln=14,r=8,p=1$${"a".repeat(22)}$${"a".repeat(43)}`,
+      target: "cn=bob",
+      targetName: "CN=Bob",
+    });
+    const drop = { ...DRAFT, access: "DROP", path: "/in/", mail: "ann@example.org" } as const;
+    const { id: share } = await store.put("B", { ...drop, quota: { files: 3 } });
+    const part = { server: "B", share, key: "k", uid: "ann", part: "/p", name: "k", kept: false };
+    await store.uploads.begin({ ...part, files: 1, bytes: 10 }, "a request");
     const { id } = await store.put("B", { ...DRAFT, path: "/used", oneTime: true });
     await store.claim("B", id, USE);
     const before = await listed(administration);
     const dump = JSON.stringify(before.map(dumpEntry));
     for (const share of before) await administration.remove(share.id);
-    await administration.import(dump, { file: "dump", servers: SERVERS });
-    const after = await listed(administration);
-    const timeless = (shares: typeof after) => shares.map((share) => ({ ...share, created: 0 }));
-    assert.deepEqual(timeless(after), timeless(before));
+    const later = new ShareAdministration(store, () => NOW + 5000);
+    await later.import(dump, { file: "dump", servers: SERVERS });
+    assert.deepEqual(await listed(administration), before);
+    const parts = before.map(({ made, received }) => made?.owner.dn ?? received?.bytes ?? 0);
+    assert.deepEqual(parts.toSorted(), [0, 0, 10, "CN=Ann , O=X", DRAFT.owner]);
+  }));
+
+Deno.test("ShareAdministration refuses what only our own dumps have if something else wrote it", () =>
+  withStore(async (administration) => {
+    const entry = { server: "B", path: "/x", ownerID: "CN=a", targetID: "CN=b", uid: "a" };
+    for (
+      const [more, ...places] of [
+        [{ made: { owner: { dn: "" }, mappedRole: true } }, "made.owner.dn: missing"],
+        [{ made: { owner: { dn: "CN=a" }, mappedRole: "perhaps" } }, "made.mappedRole: "],
+        [{ made: { owner: { dn: "CN=a" }, role: "user" } }, "made.role: unknown"],
+        [{ made: { owner: { dn: "CN=a", name: "a\nb" } } }, "made.owner.name: "],
+        [{ note: "a\u0000" }, "note: "],
+        [{ mail: "a@example.org\nBcc: b@example.org" }, "mail: "],
+        [{ targetName: "CN=c" }, "targetName: "],
+        [{ createdAt: "soon" }, "createdAt: "],
+        [{ received: { files: -1 } }, "received.files: "],
+        [{ path: { made: "/x" } }, "path.made: unknown", "path: missing"],
+      ] as const
+    ) {
+      const dump = JSON.stringify([{ ...entry, ...more }]);
+      const { added, diagnostics } = await administration.import(dump, {
+        file: "dump",
+        servers: SERVERS,
+        partial: true,
+      });
+      const found = diagnostics.map(formatDiagnostic);
+      assert.deepEqual([added, found.length], [0, places.length], found.join("\n"));
+      for (const place of places) {
+        assert(found.some((text) => text.startsWith(`dump: [0].${place}`)), found.join("\n"));
+      }
+    }
   }));
 
 const BAD: [string, string, RegExp[]][] = [

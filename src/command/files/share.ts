@@ -24,7 +24,7 @@ const list = defineCommand({
   name: "share list",
   summary: "List the shares of all owners",
   details: [
-    "`authserver share import` reads what --json prints. That lacks creation times, received amounts, and limits of the owner: to keep them, use `authserver backup` or `authserver database import`.",
+    "`authserver share import` reads what --json prints. That lacks the uses and unfinished uploads: to keep them, use `authserver backup` or `authserver database import`.",
     "Shares are read in pages, by server and id, or of one owner by server and age; what changes meanwhile may be missing.",
   ],
   operands: {},
@@ -102,8 +102,8 @@ const importShares = defineCommand({
   name: "share import",
   summary: "Import shares from a dump; without --partial all of them, or nothing if the dump has an error",
   details: [
-    "The dump is CSV with a header line, or a JSON array of objects. Columns or members, in any order: path, ownerID, uid, targetID (required); server, id, isDirectory, gid, access, oneTime, usesLeft, expires (seconds since 1970), accessCount, sources, note, password (its hash), maxFiles, maxBytes. A targetID is a distinguished name, or group: and a Unix group.",
-    "Existing shares with the same id stay unchanged; expired shares are skipped. A dump of a table of the Java service, also as SQL, applies to all servers with sharing, unless --server is given.",
+    "The dump is CSV with a header line, or a JSON array of objects. Columns or members, in any order: path, ownerID, uid, targetID (required); server, id, isDirectory, gid, access, oneTime, usesLeft, expires (seconds since 1970), accessCount, sources, note, password (its hash), maxFiles, maxBytes; createdAt, targetName, mail, received.files, received.bytes and made.… as `authserver share list --json` prints them, in JSON also as objects. A targetID is a distinguished name, or group: and a Unix group.",
+    "Existing shares stay unchanged: those with the same id or, for an entry without id, of the same owner, path and targetID. Shares that were deleted since an earlier import are imported again, for the service does not remember them: delete them from the dump, too. Expired shares are skipped. A dump of a table of the Java service, also as SQL, applies to all servers with sharing, unless --server is given.",
   ],
   operands: { file: "The dump, UTF-8" },
   options: {

@@ -4,47 +4,30 @@ import { groupNames, isUserAccount } from "../../model/account_name.ts";
 import { LAST_SECOND } from "../../model/clock.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
+import { isMailAddress } from "../../model/mail_address.ts";
 import { HttpError } from "../../model/http_error.ts";
 import {
   EXPECTED_TARGET,
   isDirectory,
   isExpired,
   isShareId,
-  newShareId,
+  type Making,
   parseAccessLevel,
   parseTarget,
   type Quota,
   type Share,
 } from "../share.ts";
-import { absolutePath } from "../../model/absolute_path.ts";
+import { absolutePath, hasForbiddenCharacter } from "../../model/absolute_path.ts";
 import { csvRows, UnreadableDump } from "./csv_rows.ts";
 import { isSqlDump, sqlRecords } from "./sql_dump.ts";
 
 /** Case-insensitive members of an entry, named as in records of the Java service (rest-api.md 2.1); `usesLeft`, and those from `sources` on, are ours. */
-const MEMBERS = [
-  "server",
-  "id",
-  "path",
-  "isDirectory",
-  "ownerID",
-  "uid",
-  "gid",
-  "targetID",
-  "access",
-  "oneTime",
-  "usesLeft",
-  "expires",
-  "accessCount",
-  "sources",
-  "note",
-  "password",
-  "maxFiles",
-  "maxBytes",
-] as const;
+const MEMBERS =
+  "server id path isDirectory ownerID uid gid targetID access oneTime usesLeft expires accessCount sources note password maxFiles maxBytes createdAt targetName mail received.files received.bytes made.owner.dn made.owner.via made.owner.login made.owner.uid made.owner.name made.mappedGroup made.mappedRole made.atHome made.limits.includes made.limits.excludes";
 
-type Member = typeof MEMBERS[number];
-
-const KNOWN: ReadonlySet<string> = new Set(MEMBERS.map((member) => member.toLowerCase()));
+type Words<T> = T extends `${infer First} ${infer More}` ? First | Words<More> : T;
+type Member = Words<typeof MEMBERS>;
+const KNOWN: ReadonlySet<string> = new Set(MEMBERS.toLowerCase().split(" "));
 
 interface Entry {
   readonly line?: number;
@@ -55,13 +38,13 @@ interface Entry {
 
 interface DumpOptions {
   readonly file: string;
-  readonly server?: string; // default server; without it, records of the Java service apply to all `servers`
+  readonly server?: string | undefined; // default server; without it, records of the Java service apply to all `servers`
   readonly servers: readonly string[];
   readonly now: number;
 }
 
 export interface ReadShares {
-  readonly shares: readonly Share[]; // shares of one entry differ only in their server
+  readonly shares: readonly Share[]; // without id if their entry has none; those of one entry differ only in their server
   readonly ended: number; // expired entries
   readonly refused: number; // invalid entries
   readonly diagnostics: readonly Diagnostic[];
@@ -88,7 +71,7 @@ export function readShareRecords(
 function toShares(entries: readonly Entry[], { file, server, servers, now }: DumpOptions): ReadShares {
   const diagnostics: Diagnostic[] = [];
   const shares: Share[] = [];
-  const places = new Map<string, string | undefined>(); // by server and id
+  const places = new Map<string, string>(); // by server and id, or all that identifies a share without id
   let [ended, refused] = [0, 0];
   for (const { line, place, values, isRecord } of entries) {
     const before = diagnostics.length;
@@ -100,16 +83,23 @@ function toShares(entries: readonly Entry[], { file, server, servers, now }: Dum
     for (const [name, value] of isRecord ? [] : values ?? []) {
       if (!KNOWN.has(name) && value.trim() !== "") {
         report(name, "unknown, see authserver share import --help");
+      } else if (/^(?:note|targetname|made\.)/.test(name) && hasForbiddenCharacter(value)) {
+        report(name, "expected no control characters");
       }
     }
     const isForAll = isRecord && server === undefined && servers.length > 0;
     const share = values && toShare(values, { server: isForAll ? servers[0] : server, servers, now, report });
-    const id = `${share?.server} ${share?.id}`;
-    if (share && places.has(id)) report("id", `used in ${places.get(id)} already`);
-    places.set(id, place ?? `line ${line}`);
+    const key = JSON.stringify(share && [share.server, share.id || [share.owner, share.path, share.target]]);
+    const first = places.get(key);
+    if (first !== undefined) {
+      report(share?.id ? "id" : "path, ownerID and targetID", `used in ${first} already`);
+    }
     if (share === undefined || diagnostics.length > before) refused++;
     else if (isExpired(share, now)) ended++;
-    else shares.push(...isForAll ? servers.map((each) => ({ ...share, server: each })) : [share]);
+    else {
+      places.set(key, place ?? `line ${line}`);
+      shares.push(...isForAll ? servers.map((each) => ({ ...share, server: each })) : [share]);
+    }
   }
   return { shares, ended, refused, diagnostics };
 }
@@ -164,9 +154,15 @@ function recordOf(text: string): Pick<Entry, "values" | "isRecord"> {
   }
 }
 
-function membersOf(item: object): [string, string][] {
-  return Object.entries(item).filter(([, value]) => value !== null)
-    .map(([key, value]) => [key.toLowerCase(), String(value)]);
+/** Returns the members in lower case, those of an object in it as `received.files`. */
+function membersOf(item: object, within = ""): [string, string][] {
+  return Object.entries(item).flatMap(([key, value]) => {
+    const name = within + key.toLowerCase();
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      return membersOf(value, `${name}.`);
+    }
+    return value === null ? [] : [[name, String(value)]];
+  });
 }
 
 class MemberReader {
@@ -225,6 +221,22 @@ class MemberReader {
     return text === "false" || text === "0" ? false : this.bad(key, "expected true or false");
   }
 
+  /** Reads the owner's rights at creation. They restrict the share: a part of them is an error. */
+  made(): Making | undefined {
+    const text = (key: Member) => this.values.get(key.toLowerCase()) || undefined; // with blanks at its ends
+    if (![...this.values].some(([key, value]) => key.startsWith("made.") && value !== "")) return undefined;
+    const dn = text("made.owner.dn");
+    if (dn === undefined) return this.bad("made.owner.dn", "missing");
+    const [via, login] = [text("made.owner.via"), text("made.owner.login")];
+    return {
+      owner: { dn, via, login, uid: text("made.owner.uid"), name: text("made.owner.name") },
+      mappedGroup: this.flag("made.mappedGroup") ?? false,
+      mappedRole: this.flag("made.mappedRole") ?? false,
+      atHome: this.flag("made.atHome") ?? false,
+      limits: { includes: text("made.limits.includes"), excludes: text("made.limits.excludes") },
+    };
+  }
+
   name(key: "uid" | "gid"): string | undefined {
     const text = this.given(key);
     if (text === undefined) return undefined;
@@ -238,12 +250,7 @@ class MemberReader {
 /** Undefined after a reported error. */
 function toShare(
   values: ReadonlyMap<string, string>,
-  { server, servers, now, report }: {
-    readonly server: string | undefined;
-    readonly servers: readonly string[];
-    readonly now: number;
-    readonly report: (key: Member, expected: string) => void;
-  },
+  { server, servers, now, report }: Omit<DumpOptions, "file"> & Pick<MemberReader, "report">,
 ): Share | undefined {
   const entry = new MemberReader(values, report);
   const home = entry.given("server") ?? server ??
@@ -251,29 +258,32 @@ function toShare(
   if (home !== undefined && !servers.includes(home)) {
     entry.bad("server", `expected a server with sharing: ${servers.join(", ")}`);
   }
-  const id = entry.given("id") ?? newShareId();
-  if (!isShareId(id)) entry.bad("id", "expected up to 22 letters and digits, or a UUID");
+  const id = entry.given("id") ?? "";
+  if (id !== "" && !isShareId(id)) entry.bad("id", "expected up to 22 letters and digits, or a UUID");
   const directory = entry.flag("isDirectory");
   // Blanks at the ends belong to the path.
   const path = entry.parsed("path", values.get("path") || undefined, absolutePath);
   const owner = entry.parsed("ownerID", entry.given("ownerID"), canonicalDn);
   const target = entry.parsed("targetID", entry.given("targetID"), parseTarget, EXPECTED_TARGET);
-  const uid = entry.name("uid") ??
-    (entry.given("uid") === undefined ? entry.bad("uid", "missing") : undefined);
+  const uid = entry.given("uid") === undefined ? entry.bad("uid", "missing") : entry.name("uid");
   const gid = entry.name("gid");
   const access = parseAccessLevel(entry.given("access") ?? "READ");
   if (access === undefined || access === "NONE") entry.bad("access", "expected READ, WRITE, MODIFY or DROP");
-  const oneTime = entry.flag("oneTime");
-  const usesLeft = entry.bound("usesLeft");
+  const [oneTime, usesLeft] = [entry.flag("oneTime") ?? false, entry.bound("usesLeft")];
   const sources = entry.given("sources")?.split(/[\s,]+/) ?? [];
   if (!sources.every(isAddressRange)) entry.bad("sources", "expected addresses or ranges");
-  const [password, quota] = [entry.hash(), entry.quota()];
-  const expires = entry.count("expires");
-  const accessCount = entry.count("accessCount");
+  const [password, quota, made] = [entry.hash(), entry.quota(), entry.made()];
+  const [mail, targetName] = [entry.given("mail"), entry.given("targetName")];
+  if (mail !== undefined && !isMailAddress(mail)) entry.bad("mail", "expected a mail address");
+  if (targetName !== undefined && attempt(() => parseTarget(targetName), HttpError, () => {}) !== target) {
+    entry.bad("targetName", "expected the targetID, perhaps in another spelling");
+  }
+  const received = { files: entry.count("received.files") ?? 0, bytes: entry.count("received.bytes") ?? 0 };
+  const created = entry.bound("createdAt") ?? now;
+  const [expires, accessCount] = [entry.count("expires") ?? 0, entry.count("accessCount") ?? 0];
   if (
     !entry.good || home === undefined || path === undefined || owner === undefined || target === undefined ||
-    uid === undefined || access === undefined || access === "NONE" || oneTime === undefined ||
-    expires === undefined || accessCount === undefined
+    uid === undefined || access === undefined || access === "NONE"
   ) return undefined;
   return {
     server: home,
@@ -292,31 +302,24 @@ function toShare(
     note: entry.given("note"),
     password,
     quota,
-    created: now,
+    mail,
+    targetName,
+    received,
+    made,
+    created: Math.min(created, now),
   };
 }
 
 /** Returns a share as a dump entry for {@link readShareDump}. */
-export function dumpEntry(share: Share) {
-  const { server, id, path, owner, uid, gid, target, access, oneTime, usesLeft, expires } = share;
+export function dumpEntry({ owner, target, sources, quota, created, ...same }: Share) {
   return {
-    server,
-    id,
-    path,
-    isDirectory: isDirectory(share),
+    ...same,
+    isDirectory: isDirectory(same),
     ownerID: owner,
-    uid,
-    gid,
     targetID: target,
-    access,
-    oneTime,
-    usesLeft,
-    expires,
-    accessCount: share.accessCount,
-    ...(share.sources.length > 0 && { sources: share.sources }),
-    note: share.note,
-    password: share.password,
-    maxFiles: share.quota?.files,
-    maxBytes: share.quota?.bytes,
+    ...(sources.length > 0 && { sources }),
+    maxFiles: quota?.files,
+    maxBytes: quota?.bytes,
+    createdAt: created,
   };
 }

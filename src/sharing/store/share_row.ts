@@ -49,7 +49,7 @@ export function makingColumns(made: Making | undefined): Values {
 
 /** Returns all columns of a share. */
 export function shareColumns(share: Share): Values {
-  const { server, id, owner, target, uid, gid, accessCount, created, made } = share;
+  const { server, id, owner, target, uid, gid, accessCount, created, received, made } = share;
   return {
     server,
     id,
@@ -59,6 +59,8 @@ export function shareColumns(share: Share): Values {
     gid: gid ?? null,
     accessCount,
     created,
+    receivedFiles: received?.files ?? 0,
+    receivedBytes: received?.bytes ?? 0,
     ...termColumns(share),
     ...makingColumns(made),
   };

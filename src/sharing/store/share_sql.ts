@@ -63,10 +63,10 @@ export const SQL = {
   insert:
     `INSERT INTO share (server, id, path, owner, target, uid, gid, access, one_time, uses_left, expires, sources,
        access_count, created, owner_dn, owner_via, owner_login, owner_uid, mapped_account, mapped_role,
-       made_at_home, made_includes, made_excludes, note, password, upload_only, quota_files, quota_bytes, mail, target_name, owner_name)
+       made_at_home, made_includes, made_excludes, note, password, upload_only, quota_files, quota_bytes, mail, target_name, owner_name, received_files, received_bytes)
      VALUES (:server, :id, :path, :owner, :target, :uid, :gid, :access, :oneTime, :usesLeft, :expires, :sources,
        :accessCount, coalesce(:created, :clock), :ownerDn, :ownerVia, :ownerLogin, :ownerUid, :mappedGroup, :mappedRole,
-       :madeAtHome, :madeIncludes, :madeExcludes, :note, :password, :uploadOnly, :quotaFiles, :quotaBytes, :mail, :targetName, :ownerName)
+       :madeAtHome, :madeIncludes, :madeExcludes, :note, :password, :uploadOnly, :quotaFiles, :quotaBytes, :mail, :targetName, :ownerName, :receivedFiles, :receivedBytes)
      ON CONFLICT DO NOTHING RETURNING *`,
   same: `SELECT id, created FROM share INDEXED BY share_by_path
      WHERE server = :server AND owner = :owner AND path = :path AND target = :target

@@ -327,14 +327,19 @@ export class ShareStore {
     return this.#change(() => share("amend", { server, id, ...to }), { alone: sharesOf(server) });
   }
 
-  /** Imports shares with their ids. @returns Shares whose ids existed. */
-  addAll(given: readonly Share[]): Promise<readonly Share[]> {
+  /** Imports shares; one without id exists if its owner has one of the same path and target. @returns The id of each. */
+  addAll(given: readonly Share[]): Promise<readonly { readonly id: string; readonly added: boolean }[]> {
     return this.#change(function* () {
-      const added: Share[] = [];
-      for (const each of given) {
-        if ((yield* first("insert", shareColumns(each))) !== undefined) added.push(each);
+      const ids: { id: string; added: boolean }[] = [];
+      for (const share of given) {
+        const { server, owner, path, target } = share;
+        const present = share.id === ""
+          ? yield* first("withPath", { server, owner, path, target })
+          : undefined;
+        const id = present === undefined ? share.id || newShareId() : text(present, "id");
+        ids.push({ id, added: (yield* first("insert", shareColumns({ ...share, id }))) !== undefined });
       }
-      return added;
+      return ids;
     });
   }
 

@@ -193,6 +193,53 @@ Deno.test("share import makes the database, and names the server of entries with
   assert.equal((await allShares(place.store, "B")).length, 2);
 });
 
+Deno.test("share import adds entries without ids once, however often it is repeated, and names those that are there", async () => {
+  await using place = new Place();
+  const rows = (...lines: readonly string[]) =>
+    place.file("dump.csv", `id,path,ownerID,uid,targetID,oneTime\n${lines.map((l) => `${l}\n`).join("")}`);
+  const [one, two] = [",/d,CN=a,a,CN=b,true", "X1,/e,CN=a,a,CN=b,"];
+  const run = (...lines: readonly string[]) =>
+    place.run("import", "--server", "B", "--partial", rows(...lines));
+  const first = await run(one, two, ",/f,nobody,a,CN=b,");
+  assert.match(first.out, /^2 shares imported, 1 not imported:\n {2}.*dump\.csv:4: ownerID: /);
+  const all = await allShares(place.store, "B");
+  const { id = "" } = all.find(({ path }) => path === "/d") ?? {};
+  const again = await run(one, two, ",/f,CN=a,a,CN=b,");
+  assert.equal(again.out, "1 share imported, 2 there already\n");
+  const warnings = [id, "X1"].map((each) => `warning: share ${each} exists already and stays unchanged\n`);
+  assert.equal(again.err, warnings.join(""));
+  await place.store.claim("B", id, USE);
+  assert.equal(
+    (await run(one)).out,
+    "0 shares imported, 1 there already\n",
+    "a share used up is not given anew",
+  );
+  const others = [",/d/,CN=a,a,CN=b,", ",/d,CN=c,a,CN=b,", ",/d,CN=a,a,CN=d,"];
+  assert.equal((await run(...others)).out, "3 shares imported\n");
+});
+
+Deno.test("share import refuses a second entry without id for the same owner, path and recipient", async () => {
+  await using place = new Place();
+  const csv = "server,path,ownerID,uid,targetID,access,expires\n" +
+    [
+      "A,/d,CN=a,a,CN=b,READ,",
+      "A,/d,cn=a,a,CN=B,WRITE,",
+      "B,/d,CN=a,a,CN=b,,",
+      "A,/e,CN=a,a,CN=b,,1",
+      "A,/e,CN=a,a,CN=b,,",
+    ]
+      .map((line) => `${line}\n`).join("");
+  const dump = place.file("dump.csv", csv);
+  const refused = await place.run("import", dump);
+  assert.equal(refused.status, 1);
+  assert.match(refused.err, /^.*dump\.csv:3: path, ownerID and targetID: used in line 2 already\n$/);
+  assert.deepEqual(await allShares(place.store), []);
+  assert.match(
+    (await place.run("import", "--partial", dump)).out,
+    /^3 shares imported, 1 expired, 1 not imported:\n/,
+  );
+});
+
 Deno.test("share works while the service writes", async () => {
   await using place = new Place();
   const { id } = await place.store.put("A", DRAFT);

@@ -776,12 +776,28 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
 
   fact("takes in shares with older ids, once", async (store, time) => {
     const share: Share = { ...DRAFT, server: "A", id: "2aXf9Kq01bZ", accessCount: 7, created: time.now };
-    assert.deepEqual(await store.addAll([share]), [share]);
+    const added = async (...shares: readonly Share[]) =>
+      (await store.addAll(shares)).map((each) => each.added);
+    assert.deepEqual(await added(share), [true]);
     const other = { ...share, path: "/other" };
     const more = { ...other, id: "9268d578-3983-47f3-bdce-d271c8dc02eb" };
-    assert.deepEqual(await store.addAll([other, more]), [more]);
+    assert.deepEqual(await added(other, more), [false, true]);
     assert.equal((await store.get("A", "2aXf9Kq01bZ"))?.path, DRAFT.path);
   });
+
+  fact(
+    "takes in a share without id unless its owner has one of this path and target",
+    async (store, time) => {
+      const share: Share = { ...DRAFT, server: "A", id: "", accessCount: 0, created: time.now };
+      const others = [{ server: "B" }, { owner: "cn=bob" }, { target: "cn=dora" }, {
+        path: `${DRAFT.path}x`,
+      }];
+      const found = await store.addAll([share, share, ...others.map((other) => ({ ...share, ...other }))]);
+      assert.deepEqual(found.map(({ added }) => added), [true, false, true, true, true, true]);
+      assert(found.every(({ id }) => /^\w{22}$/.test(id)));
+      assert.deepEqual([found[1]?.id, new Set(found.map(({ id }) => id)).size], [found[0]?.id, 5]);
+    },
+  );
 
   for (
     const [what, make] of Object.entries<(store: ShareStore) => Promise<unknown>>({
