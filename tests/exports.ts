@@ -1,13 +1,30 @@
 import { dirname, join } from "node:path";
 import ts from "typescript";
 
-function parse(text: string): ts.SourceFile {
-  return ts.createSourceFile("source.ts", text, ts.ScriptTarget.Latest, true);
+const parsed = new Map<string, ts.SourceFile>();
+
+/** Syntax tree of a source text, whose nodes know their parents; made once of each text. */
+export function syntaxTree(text: string): ts.SourceFile {
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
+  const tree = ts.createSourceFile("source.ts", text, ts.ScriptTarget.Latest, true);
+  parsed.set(text, tree);
+  return tree;
+}
+
+/** A line on which an import at the top of a file ends, also in a text that the file holds. */
+const END_OF_IMPORT = /^(?:import "|(?:import .*|\}) from ").*$/gm;
+
+/** A source text up to its last import. */
+function importsIn(text: string): string {
+  let end = 0;
+  for (const { index, 0: line } of text.matchAll(END_OF_IMPORT)) end = index + line.length;
+  return text.slice(0, end);
 }
 
 /** Names that a source text declares with `export`. */
 export function exportedNames(text: string): string[] {
-  return parse(text).statements.flatMap((statement) => {
+  return syntaxTree(text).statements.flatMap((statement) => {
     const modifiers = ts.canHaveModifiers(statement) ? ts.getModifiers(statement) ?? [] : [];
     if (!modifiers.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)) return [];
     if (ts.isVariableStatement(statement)) {
@@ -43,6 +60,7 @@ export function importedNames(path: string, text: string): string[] {
     }
     if (deep || ts.isSourceFile(node)) ts.forEachChild(node, visit);
   };
-  visit(parse(text));
+  const read = deep ? text : importsIn(text);
+  visit(ts.createSourceFile(path, read, ts.ScriptTarget.Latest, true));
   return found;
 }

@@ -1,4 +1,5 @@
 import ts from "typescript";
+import { syntaxTree } from "./exports.ts";
 
 /** A function, and how many lines it has from its first to its last. */
 export interface FunctionLength {
@@ -8,7 +9,7 @@ export interface FunctionLength {
 
 /** The functions of a source text that have more lines than may be; what stands inside counts along, comments before do not. */
 export function longFunctions(text: string, most: number): FunctionLength[] {
-  const source = ts.createSourceFile("source.ts", text, ts.ScriptTarget.Latest, true);
+  const source = syntaxTree(text);
   const found: FunctionLength[] = [];
   const lineOf = (position: number) => source.getLineAndCharacterOfPosition(position).line;
   const visit = (node: ts.Node): void => {

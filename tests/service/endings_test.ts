@@ -26,8 +26,8 @@ import { formToken, Visitor } from "../system/visitor.ts";
 
 const CERT_DN = "CN=Alice by certificate,O=Demo,C=EU";
 const HOUR = 3_600_000;
-/** More than all buffers on the way take. */
-const BIG = 64 * 1024 ** 2;
+/** More than all buffers on the way take, which is less than 8 MiB. */
+const BIG = 24 * 1024 ** 2;
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const clients = createAuthority({ subject: "CN=Client CA,O=Demo,C=EU" });
 const friend = createAuthority({ subject: "CN=Friend,O=Site-B,C=DE", ca: false });

@@ -6,7 +6,7 @@ import type { Share } from "../../../src/sharing/share.ts";
 import { SharingSite } from "../sharing_site.ts";
 
 /** More than all buffers on the way take. */
-const BIG = 64 * 1024 ** 2;
+const BIG = 24 * 1024 ** 2;
 
 async function setting() {
   const site = await SharingSite.open();

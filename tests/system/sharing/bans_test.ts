@@ -18,7 +18,7 @@ async function ban(...args: readonly string[]): Promise<void> {
 const sizeOf = (path: string) => Deno.stat(path).then(({ size }) => size, () => 0);
 
 /** More than all buffers on the way take. */
-const BIG = 64 * 1024 ** 2;
+const BIG = 24 * 1024 ** 2;
 
 /** Begins to read a file that is too big to be under way as a whole. @returns Reads on; whether all of it came. */
 async function beginDownload(id: string, as: readonly [string, string]): Promise<() => Promise<boolean>> {
