@@ -46,7 +46,7 @@ export class HttpsEdge {
   readonly #strangers: Occasional;
   readonly #connectionLimiter: ConnectionLimiter;
   readonly #connections: ConnectionWatch;
-  readonly #gates = new WeakMap<Socket, RequestGate>();
+  readonly #gates = new Map<Socket, RequestGate>(); // of all open connections
   readonly #peers = new WeakMap<Socket, Judged>();
   readonly #refusals = new Counters();
   readonly #discards = new Discards();
@@ -144,6 +144,8 @@ export class HttpsEdge {
     const late = new Promise<void>((resolve) => timer = setTimeout(resolve, withinMs));
     this.#server.closeIdleConnections();
     await Promise.race([idle, late]);
+    for (const socket of this.#gates.keys()) socket.destroySoon(); // sends what its client has not read yet
+    await Promise.race([closed, late]);
     clearTimeout(timer);
     this.#server.closeAllConnections();
     await closed;
@@ -152,6 +154,7 @@ export class HttpsEdge {
   }
 
   #guard(socket: Socket): void {
+    if (!this.#server.listening) socket.destroy(); // its handshake took until now
     if (socket.destroyed) return;
     this.#connectionLimiter.clientOf(socket); // cached, also for after the connection
     const gate = new RequestGate(
@@ -160,12 +163,13 @@ export class HttpsEdge {
       this.options.limits.headersMs,
     );
     this.#gates.set(socket, gate);
+    socket.once("close", () => this.#gates.delete(socket));
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
     const gate = this.#gates.get(socket);
-    if (gate === undefined || socket.destroyed || this.#lacksCertificate(socket) || !gate.begin(request)) {
+    if (gate === undefined || !socket.writable || this.#lacksCertificate(socket) || !gate.begin(request)) {
       socket.destroy();
       return;
     }

@@ -4,7 +4,7 @@ import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { partsWith } from "./edge_parts.ts";
 import { inTime, until } from "../fixtures/deadline.ts";
-import { HeaderList } from "../../src/model/http_message.ts";
+import { HeaderList, type HttpResponse } from "../../src/model/http_message.ts";
 
 const authority = createAuthority({ subject: "CN=Test CA" });
 const tls = {
@@ -61,3 +61,121 @@ Deno.test("HttpsEdge.drain() waits for the last of several requests under way", 
   assert.equal(await second, "done /second");
   await draining;
 });
+
+/** More than the kernel buffers for a client that reads nothing. */
+const LENGTH = 16 * 1024 ** 2;
+
+const ANSWERS: Readonly<Record<string, () => HttpResponse["body"]>> = {
+  "a whole answer": () => new Uint8Array(LENGTH),
+  "an answer sent at once": () => "x".repeat(LENGTH),
+  "a streamed answer": () => ReadableStream.from([new Uint8Array(LENGTH)]),
+};
+
+const REQUESTS: Readonly<Record<string, string>> = {
+  "HTTP/1.1": "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+  "Connection: close": "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+  "HTTP/1.0": "GET / HTTP/1.0\r\n\r\n",
+};
+
+/** A connection to an edge whose answer the client has only begun to read. */
+interface Slow extends AsyncDisposable {
+  readonly edge: HttpsEdge;
+  /** Bytes of the answer's body, read as clients do: as many as announced, else to the end of the connection. */
+  rest(): Promise<number>;
+}
+
+async function startSlow(
+  { encrypted, request, body, length }: {
+    readonly encrypted: boolean;
+    readonly request: string;
+    readonly body: () => HttpResponse["body"];
+    readonly length: number | undefined;
+  },
+): Promise<Slow> {
+  const edge = await HttpsEdge.start(
+    {
+      address: "127.0.0.1",
+      port: 0,
+      tls: encrypted ? { ...tls, clientCertificate: "none" } : undefined,
+      maxConnections: 0,
+      limits: LIMITS,
+    },
+    partsWith(() => {
+      const fields = length === undefined ? [] : ["Content-Length", String(length)];
+      return Promise.resolve({ status: 200, headers: new HeaderList(fields), body: body() });
+    }),
+  );
+  const to = { hostname: "localhost", port: edge.port };
+  const connection = encrypted
+    ? await Deno.connectTls({ ...to, caCerts: [authority.certificate] })
+    : await Deno.connect({ ...to, hostname: "127.0.0.1" });
+  await connection.write(new TextEncoder().encode(request));
+  const buffer = new Uint8Array(64 * 1024);
+  const read = async () => new Uint8Array(buffer.subarray(0, await connection.read(buffer) ?? 0));
+  let begun = await read(); // with all of the head, and then the edge has the whole answer
+  const text = new TextDecoder("latin1").decode(begun);
+  begun = begun.subarray(text.indexOf("\r\n\r\n") + 4);
+  return {
+    edge,
+    async rest() {
+      let count = begun.length;
+      while (count < (length ?? Infinity)) {
+        const part = await read();
+        if (part.length === 0) break;
+        count += part.length;
+      }
+      return count;
+    },
+    [Symbol.asyncDispose]() {
+      connection.close();
+      return edge.drain(0);
+    },
+  };
+}
+
+for (const encrypted of [true, false]) {
+  const over = encrypted ? "TLS" : "plain HTTP";
+  for (const [what, body] of Object.entries(ANSWERS)) {
+    for (const [version, request] of Object.entries(REQUESTS)) {
+      Deno.test(`HttpsEdge.drain() delivers the end of ${what} over ${over}, ${version}, that a slow client has not read`, async () => {
+        await using slow = await startSlow({ encrypted, request, body, length: LENGTH });
+        const drained = slow.edge.drain(NEVER_MS);
+        assert.equal(await inTime(slow.rest(), "the rest"), LENGTH);
+        await inTime(drained, "the end");
+      });
+    }
+  }
+
+  Deno.test(`HttpsEdge.drain() ends an answer of unknown length over ${over} as its end, not as a cut`, async () => {
+    const request = REQUESTS["HTTP/1.0"] ?? "";
+    const body = ANSWERS["a streamed answer"] ?? (() => null);
+    await using slow = await startSlow({ encrypted, request, body, length: undefined });
+    const drained = slow.edge.drain(NEVER_MS);
+    assert.equal(await inTime(slow.rest(), "the rest"), LENGTH);
+    await inTime(drained, "the end");
+  });
+
+  Deno.test(`HttpsEdge.drain() waits for a client that never reads over ${over} until its bound`, async () => {
+    const request = REQUESTS["HTTP/1.1"] ?? "";
+    for (const [what, body] of Object.entries(ANSWERS)) {
+      await using slow = await startSlow({ encrypted, request, body, length: LENGTH });
+      const began = performance.now();
+      await inTime(slow.edge.drain(200), `the end of ${what}`);
+      assert(performance.now() - began >= 199, what);
+    }
+  });
+
+  Deno.test(`HttpsEdge.drain() waits for no idle connection over ${over}, before or after a request`, async () => {
+    await using slow = await startSlow({
+      encrypted,
+      request: REQUESTS["HTTP/1.1"] ?? "",
+      body: () => "",
+      length: 0,
+    });
+    const to = { hostname: "localhost", port: slow.edge.port };
+    using _silent = encrypted
+      ? await Deno.connectTls({ ...to, caCerts: [authority.certificate] })
+      : await Deno.connect({ ...to, hostname: "127.0.0.1" });
+    await inTime(slow.edge.drain(NEVER_MS), "the end");
+  });
+}
