@@ -266,14 +266,13 @@ function toShare(
   const owner = entry.parsed("ownerID", entry.given("ownerID"), canonicalDn);
   const target = entry.parsed("targetID", entry.given("targetID"), parseTarget, EXPECTED_TARGET);
   const uid = entry.given("uid") === undefined ? entry.bad("uid", "missing") : entry.name("uid");
-  const gid = entry.name("gid");
   const access = parseAccessLevel(entry.given("access") ?? "READ");
   if (access === undefined || access === "NONE") entry.bad("access", "expected READ, WRITE, MODIFY or DROP");
   const [oneTime, usesLeft] = [entry.flag("oneTime") ?? false, entry.bound("usesLeft")];
   const sources = entry.given("sources")?.split(/[\s,]+/) ?? [];
   if (!sources.every(isAddressRange)) entry.bad("sources", "expected addresses or ranges");
   const [password, quota, made] = [entry.hash(), entry.quota(), entry.made()];
-  const [mail, targetName] = [entry.given("mail"), entry.given("targetName")];
+  const [mail, targetName, gid] = [entry.given("mail"), entry.given("targetName"), entry.name("gid")];
   if (mail !== undefined && !isMailAddress(mail)) entry.bad("mail", "expected a mail address");
   if (targetName !== undefined && attempt(() => parseTarget(targetName), HttpError, () => {}) !== target) {
     entry.bad("targetName", "expected the targetID, perhaps in another spelling");
