@@ -340,6 +340,36 @@ function mainFile(
   return Object.entries(values).map(([key, value]) => `${key}=${value}\n`).join("");
 }
 
+/** Lines of a main file with others in the place of those with the same key, and behind them. */
+export function withProperties(text: string, properties: Readonly<Record<string, string>>): string {
+  const lines = text.trimEnd().split("\n").filter((line) =>
+    !Object.hasOwn(properties, line.split("=")[0] ?? "")
+  );
+  return [...lines, ...Object.entries(properties).map(([key, value]) => `${key}=${value}`), ""].join("\n");
+}
+
+/**
+ * Starts a service for tests that differ in their lines alone and leave nothing behind: a reload takes a fourth of the
+ * processor time of a start.
+ */
+export async function runReloadedService(setting: Setting) {
+  const system = await runService(setting);
+  const main = await Deno.readTextFile(system.main);
+  return {
+    ...system,
+    /** Puts lines into the place of those that an earlier call gave, and waits until they are in use. */
+    async reloadWith(properties: Readonly<Record<string, string>>): Promise<SystemUnderTest> {
+      const before = system.log.length;
+      const text = withProperties(main, properties).replaceAll("{folder}", system.folder);
+      await system.replace("conf/container.properties", text);
+      system.service.hangUp();
+      const told = await system.logged(/configuration reloaded|stays in use/, before);
+      if (!told.includes("configuration reloaded")) throw new Error(system.log.slice(before).join("\n"));
+      return system;
+    },
+  };
+}
+
 /** Waits until each daemon of a server has answered its first ping. */
 export async function settled(system: SystemUnderTest, server = "HPC"): Promise<void> {
   await until(async () => {
