@@ -75,11 +75,13 @@ Deno.test({
     await server.sql(database, "DELETE FROM authserver.instance");
     // Both would announce themselves at the same intervals: the other one twice.
     const seen = new Set<string>();
+    const connection = await server.connect(database);
     await until(async () => {
-      const rows = await server.sql(database, "SELECT id, seen FROM authserver.instance");
+      const rows = await connection.run("SELECT id, seen FROM authserver.instance");
       for (const { id, seen: last } of rows) seen.add(`${id} ${last}`);
       return [...seen].filter((row) => row.startsWith("other")).length >= 2;
     });
+    connection.destroy();
     assert.deepEqual([...seen].filter((row) => row.startsWith("retired")), []);
     assert.equal(await statusOf(retired), 200);
     await Promise.all([retired.close(), other.close()]);

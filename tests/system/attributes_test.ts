@@ -11,6 +11,7 @@ import {
   ALICE_DN,
   passwordLine,
   PASSWORDS,
+  runReloadedService,
   runService,
   type SystemUnderTest,
 } from "./running_service.ts";
@@ -91,19 +92,22 @@ const examples: [string, string, unknown][] = [
     gid: "hpc",
   }],
 ];
+/** Of the tests that differ in the attribute sources alone. */
+const example = await runReloadedService({
+  authority,
+  properties: ALICE_KEY,
+  files,
+  map: JSON.stringify(EXAMPLE),
+});
+Deno.test.afterAll(async () => await example[Symbol.asyncDispose]());
+
 for (const [policy, form, expected] of examples) {
   Deno.test(`${policy} with an ${form} combines as the documented example`, async () => {
-    await using system = await runService({
-      authority,
-      properties: {
-        ...ALICE_KEY,
-        "container.security.attributes.order": "DB | FILE",
-        "container.security.attributes.combiningPolicy": policy,
-        "container.security.attributes.DB.class": `eu.unicore.services.aip.xuudb.${form}`,
-        ...at("DB"),
-      },
-      files,
-      map: JSON.stringify(EXAMPLE),
+    const system = await example.reloadWith({
+      "container.security.attributes.order": "DB | FILE",
+      "container.security.attributes.combiningPolicy": policy,
+      "container.security.attributes.DB.class": `eu.unicore.services.aip.xuudb.${form}`,
+      ...at("DB"),
     });
     const reply = JSON.parse((await system.ask("/rest/auth", byKey())).text);
     const { role, xlogin } = reply.client;
@@ -119,32 +123,19 @@ for (const [policy, form, expected] of examples) {
 }
 
 Deno.test("an XUUDB that is out of order is 503, unless it may be or another answers in its place", async () => {
-  const setting = (more: Record<string, string>) => ({
-    authority,
-    properties: {
-      ...ALICE_KEY,
-      "container.security.attributes.order": "XUUDB FILE",
-      ...at("XUUDB"),
-      ...more,
-    },
-    files,
-    map: JSON.stringify(EXAMPLE),
-  });
+  const withSource = (more: Record<string, string>) =>
+    example.reloadWith({ "container.security.attributes.order": "XUUDB FILE", ...at("XUUDB"), ...more });
   xuudb.reply = { status: 500, body: "out of order" };
   try {
-    await using strict = await runService(setting({}));
+    const strict = await withSource({});
     const reply = await strict.ask("/rest/auth", byKey());
     assert.equal(reply.status, 503);
     assert.equal(reply.json().code, "ERR_ATTRIBUTE_SOURCE");
     assert.match(reply.headers["retry-after"] ?? "", /^\d+$/);
     assert.equal((await strict.ask("/rest/auth")).status, 200, "nobody needs no attributes");
-    await using lenient = await runService(
-      setting({ "container.security.attributes.XUUDB.optional": "true" }),
-    );
+    const lenient = await withSource({ "container.security.attributes.XUUDB.optional": "true" });
     assert.equal((await clientOf(lenient, byKey())).xlogin.UID, "alice");
-    await using first = await runService(
-      setting({ "container.security.attributes.combiningPolicy": "FIRST_ACCESSIBLE" }),
-    );
+    const first = await withSource({ "container.security.attributes.combiningPolicy": "FIRST_ACCESSIBLE" });
     const { role, xlogin } = await clientOf(first, byKey());
     assert.deepEqual([role.availableRoles, xlogin], [["user", "admin"], {}], "the last row of the example");
   } finally {

@@ -8,11 +8,18 @@ import { CLIENT, type OidcProvider, startOidcProvider } from "../identity_provid
 import { createSigner } from "../identity_provider/token_issuer.ts";
 import { basicHeader, startUnityProvider } from "../identity_provider/unity_provider.ts";
 import { createAuthority } from "../pki/authority.ts";
-import { runService, type SystemUnderTest } from "./running_service.ts";
+import { runReloadedService, type SystemUnderTest } from "./running_service.ts";
 
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const tls = authority.issue({ subject: "CN=idp", names: ["localhost"] });
 const signer = createSigner("RS256", "rsa1");
+/** Signs for Unity. */
+const sealer = authority.issue({ subject: "CN=unity", keyType: "rsa-2048" });
+const service = await runReloadedService({
+  authority,
+  files: { "conf/idp-signing.pem": sealer.certificate },
+});
+Deno.test.afterAll(async () => await service[Symbol.asyncDispose]());
 const seconds = () => Math.floor(Date.now() / 1000);
 
 interface Trial {
@@ -97,14 +104,11 @@ for (const trial of TRIALS) {
     provider.metadataPath = `${new URL(issuer).pathname.replace(/\/$/, "")}/.well-known/openid-configuration`;
     const { settings: [properties = {}] } = await recipeOf(trial.heading, { [trial.issuer]: issuer });
     const uidAssign = "container.security.rest.authentication.OAUTH.uidAssign";
-    await using system = await runService({
-      authority,
-      properties: {
-        ...properties,
-        // Of the public authorities none knows the issuer of this test.
-        "container.client.publicRoots": "false",
-        ...(trial.account !== undefined && { [uidAssign]: trial.account }),
-      },
+    const system = await service.reloadWith({
+      ...properties,
+      // Of the public authorities none knows the issuer of this test.
+      "container.client.publicRoots": "false",
+      ...(trial.account !== undefined && { [uidAssign]: trial.account }),
     });
     await checkTrial(trial, { system, provider, issuer });
   });
@@ -143,20 +147,15 @@ async function checkTrial(
 }
 
 Deno.test("the recipe for Unity leads from a password to a session", async () => {
-  const credential = authority.issue({ subject: "CN=unity", keyType: "rsa-2048" });
   const url = "https://auth.example.org:9000";
-  await using unity = await startUnityProvider({ tls, signer: credential, url, now: Date.now });
+  await using unity = await startUnityProvider({ tls, signer: sealer, url, now: Date.now });
   unity.known.add(basicHeader("ann", "sesame"));
   unity.lie = { attributes: { uid: ["ann"] } };
   const { settings: [, properties = {}] } = await recipeOf("Unity", {
     "https://unity.example.org:2443/saml-idp/saml2idp-soap/AuthenticationService": unity.address,
     "=conf/idp-signing.pem": "={folder}/conf/idp-signing.pem",
   });
-  await using system = await runService({
-    authority,
-    properties: { ...properties, "container.externalurl": url },
-    files: { "conf/idp-signing.pem": credential.certificate },
-  });
+  const system = await service.reloadWith({ ...properties, "container.externalurl": url });
   const headers = { Authorization: basicHeader("ann", "sesame") };
   const session = await system.ask("/rest/auth/HPC", { headers, body: { serverPath: "" } });
   assert.equal(session.status, 200, `${session.text}\n${system.log.join("\n")}`);
@@ -175,12 +174,12 @@ async function byAddress(which: number, provider: OidcProvider): Promise<SystemU
     "uftp-auth": CLIENT.clientId,
     "${AUTH_CLIENT_SECRET}": CLIENT.clientSecret,
   }, "authentication.md");
-  return await runService({ authority, properties: settings[which] ?? {} });
+  return await service.reloadWith(settings[which] ?? {});
 }
 
 Deno.test("the recipe for a userinfo endpoint leads from a signed token to a session, and the log says why no opaque one does", async () => {
   await using provider = await startOidcProvider(tls);
-  await using system = await byAddress(0, provider);
+  const system = await byAddress(0, provider);
   const made = (aud: string) => {
     const token = signer.sign({ iss: provider.issuer, sub: "9b7c", aud, exp: seconds() + 300 });
     provider.tokens.set(token, MEMBERS);
@@ -200,7 +199,7 @@ Deno.test("the recipe for a userinfo endpoint leads from a signed token to a ses
 
 Deno.test("the recipe for an introspection endpoint leads from an opaque token to a session", async () => {
   await using provider = await startOidcProvider(tls);
-  await using system = await byAddress(1, provider);
+  const system = await byAddress(1, provider);
   provider.tokens.set("opaque-1", { ...MEMBERS, aud: "uftp" });
   provider.tokens.set("opaque-2", { ...MEMBERS, aud: "another" });
   const status = async (token: string) => {

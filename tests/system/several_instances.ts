@@ -5,7 +5,7 @@ import { Agent } from "node:https";
 import { type PostgresSettings, TestPostgres } from "../fixtures/postgres.ts";
 import { LONG_AGO } from "../sharing/site.ts";
 import { ask, type Question, type Reply } from "./ask.ts";
-import { ALICE, type Setting, type Site } from "./running_service.ts";
+import { ALICE, type Setting, type Site, withProperties } from "./running_service.ts";
 import { runAuthserver, type ServiceProcess } from "./service_process.ts";
 import { createSharingSite, EVERYBODY } from "./sharing/sharing_system.ts";
 
@@ -58,11 +58,9 @@ export async function startInstance(
     "container.control.socket": `${folder}/instance${number}.sock`,
     ...more,
   };
-  const lines = (await Deno.readTextFile(common)).split("\n")
-    .filter((line) => !Object.keys(own).includes(line.split("=")[0] ?? ""));
-  const text = [...lines, ...Object.entries(own).map(([key, value]) => `${key}=${value}`)].join("\n");
+  const text = withProperties(await Deno.readTextFile(common), own);
   const main = `${folder}/conf/instance${number}.properties`;
-  await Deno.writeTextFile(main, `${text}\n`, { mode: 0o600 });
+  await Deno.writeTextFile(main, text, { mode: 0o600 });
   const process = start(["serve", "--config", main], { cwd: folder });
   const [, port = ""] = await process.prints(/service started .*port=(\d+)/);
   await process.prints(/\*\*\*\*\* Server started\. \*\*\*\*\*/);

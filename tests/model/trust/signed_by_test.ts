@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Buffer } from "node:buffer";
-import { createHash, generateKeyPairSync, sign, verify, X509Certificate } from "node:crypto";
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  verify,
+  X509Certificate,
+} from "node:crypto";
 import { findPath } from "../../../src/model/trust/certificate_path.ts";
 import {
   isRsaSignature,
@@ -57,9 +66,16 @@ Deno.test("isSignedBy() takes no signature for another's, or for changed content
 const CONTENT = Buffer.from("what is signed");
 const HASHES: readonly RsaHash[] = ["sha256", "sha384", "sha512"];
 
-/** A pair with its numbers. */
+/** A key of 3072 bits: to make one takes a second. */
+const RSA_3072 = new URL("../../fixtures/ssh_keys/user_rsa3072", import.meta.url);
+
+/** A new pair with its numbers. */
 function pair(bits: number, publicExponent = 65_537) {
-  const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: bits, publicExponent });
+  return numbersOf(generateKeyPairSync("rsa", { modulusLength: bits, publicExponent }).privateKey, bits);
+}
+
+/** A pair with its numbers. */
+function numbersOf(privateKey: KeyObject, bits: number) {
   const { n = "", d = "", e = "" } = privateKey.export({ format: "jwk" });
   const [modulus, secret, exponent] = [n, d, e].map((text) => Buffer.from(text, "base64url"));
   const key = rsaPublicKey(modulus ?? Buffer.of(), exponent ?? Buffer.of());
@@ -67,7 +83,7 @@ function pair(bits: number, publicExponent = 65_537) {
   /** Seals what a signer would never sign. */
   const seal = (block: Buffer) =>
     bytesOf(power(numberOf(block), numberOf(secret ?? Buffer.of()), key.modulus), bits / 8);
-  return { privateKey, publicKey, key, seal, modulus: modulus ?? Buffer.of() };
+  return { privateKey, publicKey: createPublicKey(privateKey), key, seal, modulus: modulus ?? Buffer.of() };
 }
 
 const numberOf = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).toString("hex")}`);
@@ -95,11 +111,13 @@ const taken = (signature: Uint8Array, content = CONTENT) =>
   isRsaSignature("sha256", content, { signature, key: RSA.key });
 
 Deno.test("isRsaSignature() takes what the platform signs, by keys of each length and exponent", () => {
-  for (const [bits, exponent] of [[2048, 3], [3072, 65_537]] as const) {
-    const { privateKey, key } = pair(bits, exponent);
+  const given = numbersOf(createPrivateKey(Deno.readTextFileSync(RSA_3072)), 3072);
+  for (
+    const [what, { privateKey, key }] of Object.entries({ "2048 3": pair(2048, 3), "3072 65537": given })
+  ) {
     for (const hash of HASHES) {
       const signature = sign(hash, CONTENT, privateKey);
-      assert.equal(isRsaSignature(hash, CONTENT, { signature, key }), true, `${bits} ${exponent} ${hash}`);
+      assert.equal(isRsaSignature(hash, CONTENT, { signature, key }), true, `${what} ${hash}`);
       for (const other of HASHES) {
         assert.equal(isRsaSignature(other, CONTENT, { signature, key }), other === hash);
       }
