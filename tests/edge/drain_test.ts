@@ -3,6 +3,7 @@ import { LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { partsWith } from "./edge_parts.ts";
+import { SlowClient } from "./slow_client.ts";
 import { inTime, until } from "../fixtures/deadline.ts";
 import { HeaderList, type HttpResponse } from "../../src/model/http_message.ts";
 
@@ -109,25 +110,12 @@ async function startSlow(
   const connection = encrypted
     ? await Deno.connectTls({ ...to, caCerts: [authority.certificate] })
     : await Deno.connect({ ...to, hostname: "127.0.0.1" });
-  await connection.write(new TextEncoder().encode(request));
-  const buffer = new Uint8Array(64 * 1024);
-  const read = async () => new Uint8Array(buffer.subarray(0, await connection.read(buffer) ?? 0));
-  let begun = await read(); // with all of the head, and then the edge has the whole answer
-  const text = new TextDecoder("latin1").decode(begun);
-  begun = begun.subarray(text.indexOf("\r\n\r\n") + 4);
+  const client = await SlowClient.send(connection, request); // the edge has the whole answer when its head came
   return {
     edge,
-    async rest() {
-      let count = begun.length;
-      while (count < (length ?? Infinity)) {
-        const part = await read();
-        if (part.length === 0) break;
-        count += part.length;
-      }
-      return count;
-    },
+    rest: () => client.rest(length),
     [Symbol.asyncDispose]() {
-      connection.close();
+      client[Symbol.dispose]();
       return edge.drain(0);
     },
   };
