@@ -309,7 +309,7 @@ function mainFile(
   const values: Record<string, string> = {
     "container.host": "localhost",
     "container.port": "0",
-    "container.httpServer.maxConnections": "300", // a start opens a file for each
+    "container.httpServer.maxConnections": "1000", // a start opens a file for each
     "container.sitename": "DEMO",
     "container.security.gateway.enable": "false",
     "container.security.credential.path": `${folder}/conf/auth-cert.pem`,
