@@ -203,12 +203,33 @@ Deno.test("dumpEntry() has all of a share but its uses, and an import reads it b
     assert.deepEqual(parts.toSorted(), [0, 0, 10, "CN=Ann , O=X", DRAFT.owner]);
   }));
 
+Deno.test("ShareAdministration refuses objects and lists within others, however deep", () =>
+  withStore(async (administration) => {
+    for (
+      const [begin, end, place] of [['{"a":', "}", /^dump: \[0\]\.sources(?:\.a)+: unknown/], [
+        "[",
+        "]",
+        /(?:\.0)+: unknown/,
+      ]] as const
+    ) {
+      const deep = `${begin.repeat(20_000)}1${end.repeat(20_000)}`;
+      const dump =
+        `[{"server":"B","path":"/x","ownerID":"CN=a","targetID":"CN=b","uid":"a","sources":${deep}}]`;
+      const options = { file: "dump", servers: SERVERS, partial: true };
+      const { added, diagnostics } = await administration.import(dump, options);
+      assert.equal(added, 0);
+      assert.match(diagnostics.map(formatDiagnostic).join("\n"), place);
+    }
+  }));
+
 Deno.test("ShareAdministration refuses what only our own dumps have if something else wrote it", () =>
   withStore(async (administration) => {
     const entry = { server: "B", path: "/x", ownerID: "CN=a", targetID: "CN=b", uid: "a" };
     for (
       const [more, ...places] of [
         [{ made: { owner: { dn: "" }, mappedRole: true } }, "made.owner.dn: missing"],
+        [{ made: { owner: { dn: "ann" } } }, "made.owner.dn: Invalid distinguished name"],
+        [{ made: { owner: { dn: "CN=a", uid: { a: 1 } } } }, "made.owner.uid.a: unknown"],
         [{ made: { owner: { dn: "CN=a" }, mappedRole: "perhaps" } }, "made.mappedRole: "],
         [{ made: { owner: { dn: "CN=a" }, role: "user" } }, "made.role: unknown"],
         [{ made: { owner: { dn: "CN=a", name: "a\nb" } } }, "made.owner.name: "],

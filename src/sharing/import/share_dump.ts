@@ -154,12 +154,15 @@ function recordOf(text: string): Pick<Entry, "values" | "isRecord"> {
   }
 }
 
+const LONGEST_MEMBER = 40; // characters; what is longer is unknown, however deep it is
+
 /** Returns the members in lower case, those of an object in it as `received.files`. */
 function membersOf(item: object, within = ""): [string, string][] {
   return Object.entries(item).flatMap(([key, value]) => {
     const name = within + key.toLowerCase();
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-      return membersOf(value, `${name}.`);
+    const isList = Array.isArray(value) && value.every((each) => typeof each !== "object");
+    if (typeof value === "object" && value !== null && !isList) {
+      return within.length > LONGEST_MEMBER ? [[name, "an object"]] : membersOf(value, `${name}.`);
     }
     return value === null ? [] : [[name, String(value)]];
   });
@@ -226,7 +229,7 @@ class MemberReader {
     const text = (key: Member) => this.values.get(key.toLowerCase()) || undefined; // with blanks at its ends
     if (![...this.values].some(([key, value]) => key.startsWith("made.") && value !== "")) return undefined;
     const dn = text("made.owner.dn");
-    if (dn === undefined) return this.bad("made.owner.dn", "missing");
+    if (this.parsed("made.owner.dn", dn, canonicalDn) === undefined || dn === undefined) return undefined;
     const [via, login] = [text("made.owner.via"), text("made.owner.login")];
     return {
       owner: { dn, via, login, uid: text("made.owner.uid"), name: text("made.owner.name") },
