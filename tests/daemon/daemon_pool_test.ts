@@ -139,7 +139,7 @@ Deno.test("openSession() has a daemon expect the session, with one connection", 
   const grant = await setting.open({ group: "users", permission: "READ" });
   assert.deepEqual([grant.host, grant.port, grant.instance], ["hpc1.example.org", daemon?.listenPort, 1]);
   assert.equal(daemon?.connections, 2);
-  const values = daemon?.requests.at(-1)?.values;
+  const values = daemon?.sessionRequests.at(-1);
   assert.equal(values?.get("secret"), grant.secret.reveal());
   assert.deepEqual([values?.get("user"), values?.get("group")], ["alice", "users"]);
   assert.notEqual((await setting.open()).secret.reveal(), grant.secret.reveal());
@@ -297,7 +297,7 @@ Deno.test("openSession() in a group: another instance takes over, with a fresh s
     const [sent] = (first?.requests ?? []).flatMap(({ values }) => values?.get("secret") ?? []);
     const sure = expected === "ERR_SESSION_LIMIT_REACHED";
     if (sent !== undefined) assert.equal(sent === grant.secret.reveal(), sure, fault.kind);
-    assert.equal(second?.requests.at(-1)?.values?.get("secret"), grant.secret.reveal());
+    assert.equal(second?.sessionRequests.at(-1)?.get("secret"), grant.secret.reveal());
   }
 });
 

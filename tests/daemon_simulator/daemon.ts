@@ -120,6 +120,13 @@ export class DaemonSimulator implements AsyncDisposable {
     return this.#command.requests;
   }
 
+  /** Values of the requests that announced a session, in the order of their arrival; pings may have come after the last. */
+  get sessionRequests(): readonly ReadonlyMap<string, string>[] {
+    return this.requests.flatMap(({ values }) =>
+      values?.get("request-type") === "uftp-transfer-request" ? [values] : []
+    );
+  }
+
   /** Command connections that ended after the handshake without `END`: each would have killed a real daemon. */
   get wedged(): number {
     return this.#command.wedged;

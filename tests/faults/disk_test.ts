@@ -125,12 +125,9 @@ testDisk(
     for (let i = 0; reply.status === 200 && i < 500; i++) reply = await system.ask("/rest/auth/HPC", POST);
     assert.deepEqual([reply.status, reply.json()["code"]], [503, "ERR_AUDIT_UNAVAILABLE"]);
     const daemon = system.daemon();
-    const before = daemon.requests.length;
+    const before = daemon.sessionRequests.length;
     for (let i = 0; i < 20; i++) assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 503);
-    const opened = daemon.requests.slice(before).filter(({ values }) =>
-      values?.get("request-type") === "uftp-transfer-request"
-    );
-    assert.deepEqual(opened, [], "no session is opened");
+    assert.deepEqual(daemon.sessionRequests.slice(before), [], "no session is opened");
     assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
     await disk.empty();
     await until(async () => (await system.ask("/rest/auth/HPC", POST)).status === 200);

@@ -115,7 +115,7 @@ async function signedTokens(system: SystemUnderTest, ask: Ask, token: Token): Pr
     body: { serverPath: "" },
   });
   assert.equal(session.status, 200, session.text);
-  const { values } = system.daemon().requests.at(-1) ?? {};
+  const values = system.daemon().sessionRequests.at(-1);
   assert.deepEqual([values?.get("user"), values?.get("group")], ["portal", "proja"]);
   assert.equal((await ask(await token("stranger", "urn:uftp"))).status, 401, "another client's");
   assert.equal((await ask(await token("portal", "urn:other"))).status, 401, "for another audience");

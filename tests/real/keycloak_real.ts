@@ -133,7 +133,7 @@ async function logsIn(system: SystemUnderTest, tokens: Tokens, issuer: string): 
   });
   const session = await system.ask("/rest/auth/HPC", { headers, body: { serverPath: "" } });
   assert.equal(session.status, 200, session.text);
-  const { values } = system.daemon().requests.at(-1) ?? {};
+  const values = system.daemon().sessionRequests.at(-1);
   assert.deepEqual([values?.get("user"), values?.get("group")], ["ann", "proja"]);
   assert.equal(await statusOf(system, id_token), 401, "an ID token");
   assert.equal(await statusOf(system, refresh_token), 401, "a refresh token");

@@ -49,7 +49,7 @@ function files(site: Site, who?: Who): Promise<Files> {
 
 /** What the last session request said. */
 function requested(site: Site, ...names: string[]): (string | undefined)[] {
-  const values = site.daemon.requests.findLast(({ values }) => values?.has("file"))?.values;
+  const values = site.daemon.sessionRequests.at(-1);
   return names.map((name) => values?.get(name));
 }
 

@@ -165,7 +165,7 @@ Deno.test("shares of others are used within the bounds of the token that is show
   const open = async (serverPath: string, send = "true") => {
     const response = await site.ask("bob", "POST", "access/HPC", { body: { serverPath, send } });
     await response.body?.cancel();
-    return [response.status, site.site.daemon.requests.at(-1)?.values?.get("access-permissions")];
+    return [response.status, site.site.daemon.sessionRequests.at(-1)?.get("access-permissions")];
   };
   assert.deepEqual(await open(`${site.root}/d/`), [200, "WRITE"]);
   site.restrictions = { paths: [`${site.root}/d/sub/`], activity: "read" };

@@ -105,7 +105,7 @@ test("a site with users in LDAP opens sessions with account, group and limit of 
     const session = await ask("alice", "wonder-4711", "/rest/auth/HPC");
     assert.equal(session.status, 200);
     assert.equal((await session.json()).success, true);
-    const { values } = site.site.daemon("HPC").requests.findLast(({ values }) => values?.has("user")) ?? {};
+    const values = site.site.daemon("HPC").sessionRequests.at(-1);
     assert.deepEqual(["user", "group", "rateLimit"].map((name) => values?.get(name)), [
       "alice",
       "hpc",

@@ -48,7 +48,7 @@ const headers = (scope: string) => ({
 const open = (scope: string, serverPath: string) =>
   system.ask("/rest/auth/HPC", { headers: headers(scope), body: { serverPath } });
 const ordered = () => {
-  const { values } = system.daemon().requests.at(-1) ?? {};
+  const values = system.daemon().sessionRequests.at(-1);
   return ["file", "access-permissions", "includes", "excludes"].map((key) => values?.get(key));
 };
 
@@ -92,11 +92,11 @@ for (
   ] as const
 ) {
   Deno.test(`no session is opened for ${what}`, async () => {
-    const before = system.daemon().requests.length;
+    const before = system.daemon().sessionRequests.length;
     const reply = await open(scope, path);
     assert.equal(reply.status, 403, reply.text);
     assert.equal(reply.json().code, "ERR_OUTSIDE_CAPABILITIES");
-    assert.equal(system.daemon().requests.length, before);
+    assert.equal(system.daemon().sessionRequests.length, before);
   });
 }
 

@@ -114,8 +114,8 @@ Deno.test("from anybody else the headers count for nothing", async () => {
     401,
   );
   await untrusted.ask("/rest/auth/HPC", { as: ALICE, headers, body: { serverPath: "" } });
-  const session = untrusted.daemon().requests.findLast(({ values }) => values?.has("client-ip"));
-  assert.doesNotMatch(session?.values?.get("client-ip") ?? "", /192\.0\.2\.7/);
+  const session = untrusted.daemon().sessionRequests.at(-1);
+  assert.doesNotMatch(session?.get("client-ip") ?? "", /192\.0\.2\.7/);
 });
 
 Deno.test("the gateway's client is where its key must be used from, and where the daemon expects it", async () => {
@@ -130,10 +130,8 @@ Deno.test("the gateway's client is where its key must be used from, and where th
   assert.equal((await trusted.ask("/rest/auth", { headers: { Authorization } })).status, 401);
   const reply = await trusted.ask("/rest/auth/HPC", { as: ALICE, headers, body: { serverPath: "" } });
   assert.equal(reply.status, 200);
-  const session = trusted.daemon().requests.findLast(({ values }) =>
-    values?.get("request-type") === "uftp-transfer-request"
-  );
-  assert.equal(session?.values?.get("client-ip"), "192.0.2.7,::ffff:192.0.2.7");
+  const session = trusted.daemon().sessionRequests.at(-1);
+  assert.equal(session?.get("client-ip"), "192.0.2.7,::ffff:192.0.2.7");
 });
 
 Deno.test("behind a gateway without TLS users get sessions, links by https, and no forms from elsewhere", async () => {
@@ -147,8 +145,8 @@ Deno.test("behind a gateway without TLS users get sessions, links by https, and 
   assert.match(JSON.parse(known.text).HPC.href, /^https:\/\/localhost:/);
   const session = await trusted.ask("/rest/auth/HPC", { as: ALICE, headers, body: { serverPath: "" } });
   assert.equal(session.status, 200);
-  const ordered = trusted.daemon().requests.findLast(({ values }) => values?.has("client-ip"));
-  assert.equal(ordered?.values?.get("client-ip"), "2001:db8::7");
+  const ordered = trusted.daemon().sessionRequests.at(-1);
+  assert.equal(ordered?.get("client-ip"), "2001:db8::7");
   for (const origin of ["http://gw.example:8080", "https://gw.example:8080"]) {
     const form = { ...headers, "Content-Type": "application/x-www-form-urlencoded", Origin: origin };
     const login = `https://localhost:${trusted.port}/login`;

@@ -274,7 +274,7 @@ Deno.test("links begin with the configured address; behind a gateway with the on
 });
 
 Deno.test("a daemon expects the client that a configured gateway names, and from nobody else another", async () => {
-  const clientOf = ({ daemon }: typeof system) => daemon().requests.at(-1)?.values?.get("client-ip");
+  const clientOf = ({ daemon }: typeof system) => daemon().sessionRequests.at(-1)?.get("client-ip");
   await strict.ask("/rest/auth/HPC", { ...SESSION, headers: FORWARDED });
   assert.equal(clientOf(strict), "203.0.113.9,::ffff:203.0.113.9");
   await system.ask("/rest/auth/HPC", { ...SESSION, headers: FORWARDED });

@@ -114,7 +114,7 @@ Deno.test("a session for the user of a token is opened with account and mapped g
     body: { serverPath: "" },
   });
   assert.equal(reply.status, 200, reply.text);
-  const { values } = system.daemon().requests.at(-1) ?? {};
+  const values = system.daemon().sessionRequests.at(-1);
   assert.equal(values?.get("user"), "ann");
   assert.equal(values?.get("group"), "proja");
 });

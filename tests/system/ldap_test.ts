@@ -16,7 +16,7 @@ Deno.test(
     const { system, slapd } = site;
     const session = await system.ask("/rest/auth/HPC", { as: LDAP_USER, body: { serverPath: "" } });
     assert.equal(session.status, 200, session.text);
-    const { values } = system.daemon().requests.findLast(({ values }) => values?.has("user")) ?? {};
+    const values = system.daemon().sessionRequests.at(-1);
     assert.deepEqual([values?.get("user"), values?.get("group")], ["alice", "hpc"]);
 
     const browser = new Visitor(system);

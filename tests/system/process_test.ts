@@ -27,8 +27,7 @@ Deno.test("SIGTERM lets a request under way finish, and ends with status 0; SIGH
   const url = `https://localhost:${port}/rest/auth/HPC`;
   const daemon = site.daemon();
   daemon.delay = 500;
-  const sessions = () =>
-    daemon.requests.filter(({ values }) => values?.get("request-type") === "uftp-transfer-request").length;
+  const sessions = () => daemon.sessionRequests.length;
   const underWay = ask(url, site.authority.certificate, post);
   await until(() => sessions() !== 0, { everyMs: 5 });
   service.kill("SIGTERM");

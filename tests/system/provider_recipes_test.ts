@@ -116,7 +116,7 @@ for (const trial of TRIALS) {
 
 /** What the daemon was asked for last. */
 function ordered(system: SystemUnderTest, key: string): string | undefined {
-  return system.daemon().requests.findLast(({ values }) => values?.has("user"))?.values?.get(key);
+  return system.daemon().sessionRequests.at(-1)?.get(key);
 }
 
 async function checkTrial(

@@ -65,7 +65,7 @@ Deno.test("a key counts as long as a certificate that was shown speaks for it", 
   await system.logged(/"audit certificate"|audit certificate.*for_ever/);
 
   assert.equal((await signIn(system)).status, 200);
-  assert.equal(system.daemon().requests.at(-1)?.values?.get("user"), "alice");
+  assert.equal(system.daemon().sessionRequests.at(-1)?.get("user"), "alice");
   assert.equal((await signIn(system, "bob")).status, 401, "another principal");
   assert.equal((await signIn(system, "ann", "other_ed25519")).status, 401, "another key");
 
@@ -251,7 +251,7 @@ Deno.test("an authority that users name in their own authorized_keys counts for 
     assert.deepEqual([reply.status, reply.json()["principals"]], [200, [user]], reply.text);
   }
   assert.equal((await signIn(system)).status, 200);
-  assert.equal(system.daemon().requests.at(-1)?.values?.get("user"), "ann");
+  assert.equal(system.daemon().sessionRequests.at(-1)?.get("user"), "ann");
   assert.equal(
     (await signIn(system, "dora")).status,
     200,

@@ -58,9 +58,9 @@ Deno.test("a core that leaves is let go when the edge dies that had requests wit
   await using system = await runServiceHere();
   await settled(system);
   system.daemon().fault = { kind: "hang-after-request" };
-  const arrived = system.daemon().requests.length + 1;
+  const arrived = system.daemon().sessionRequests.length + 1;
   const underWay = system.ask("/rest/auth/HPC", POST).catch((error) => error);
-  await until(() => system.daemon().requests.length >= arrived, { everyMs: 5 });
+  await until(() => system.daemon().sessionRequests.length >= arrived, { everyMs: 5 });
   await system.service.reload();
   const leaving = await startedWorker("core 1", from);
   const told = logFromNow(system);

@@ -29,9 +29,9 @@ Deno.test.afterAll(() => mortal[Symbol.asyncDispose]());
 
 Deno.test("when the core dies requests get 503 with Retry-After, and a new core serves", async () => {
   mortal.daemon().delay = 200;
-  const arrived = mortal.daemon().requests.length + 1;
+  const arrived = mortal.daemon().sessionRequests.length + 1;
   const underWay = mortal.ask("/rest/auth/HPC", POST);
-  await until(() => mortal.daemon().requests.length >= arrived, { everyMs: 5 });
+  await until(() => mortal.daemon().sessionRequests.length >= arrived, { everyMs: 5 });
   kill("core 1");
   const lost = await underWay;
   assert.equal(lost.status, 503);

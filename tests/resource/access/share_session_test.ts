@@ -55,7 +55,7 @@ for (const { who, own, account, reservation, expected } of ROWS) {
       const response = await ask();
       assert.ok(response.ok, `${way}: ${response.status}`);
       await response.text();
-      const values = site.site.daemon.requests.findLast(({ values }) => values?.has("file"))?.values;
+      const values = site.site.daemon.sessionRequests.at(-1);
       assert.deepEqual(
         [values?.get("user"), values?.get("group"), values?.get("rateLimit") ?? "0"],
         ["alice", "users", expected],

@@ -4,7 +4,7 @@ import { SharingSite } from "../sharing_site.ts";
 
 /** The values of the last session that the daemon was told to expect. */
 function announced(site: SharingSite): ReadonlyMap<string, string> {
-  return site.site.daemon.requests.at(-1)?.values ?? new Map();
+  return site.site.daemon.sessionRequests.at(-1) ?? new Map();
 }
 
 Deno.test("sharedUftpSession() confines the session to the shared directory (D8)", async () => {

@@ -69,7 +69,7 @@ Deno.test("of an owner's shares of a path the caller's own decides, then a group
   const permission = async (who: Who) => {
     const body = { serverPath: `${site.root}/d/`, send: true };
     assert.equal((await site.ask(who, "POST", "access/HPC", { body })).status, 200);
-    return site.site.daemon.requests.at(-1)?.values?.get("access-permissions");
+    return site.site.daemon.sessionRequests.at(-1)?.get("access-permissions");
   };
   await site.share("d/");
   await site.share("d/", { user: "group:hpc", access: "WRITE" });
@@ -86,7 +86,7 @@ Deno.test("members bring and replace files as far as the share for their group g
   const put = async (who: Who) =>
     (await site.ask(who, "PUT", `access/HPC/${id}/${who}.txt`, { body: "new" })).status;
   assert.deepEqual([await put("carol"), await put("bob"), await put("anonymous")], [201, 403, 401]);
-  assert.equal(site.site.daemon.requests.at(-1)?.values?.get("user"), "alice");
+  assert.equal(site.site.daemon.sessionRequests.at(-1)?.get("user"), "alice");
   const [{ uses }] = [(await (await site.ask("alice", "GET", `share/HPC/${id}`)).json()).share];
   assert.deepEqual([uses[0].user, uses.length], ["cn=carol,o=example", 1]);
 });

@@ -42,7 +42,7 @@ Deno.test("a share is for those whom the sources put into its group on its serve
     body: { serverPath: `${data}/d/`, send: true },
   });
   assert.equal(session.status, 200, session.text);
-  assert.equal(system.daemon().requests.at(-1)?.values?.get("user"), "alice");
+  assert.equal(system.daemon().sessionRequests.at(-1)?.get("user"), "alice");
 
   const others = { ...MAP, ...map, [BOB_DN]: { role: "user", xlogin: "bob", group: "proj" }, [CAROL_DN]: {} };
   await system.replace("conf/mapfile.json", JSON.stringify(others));
