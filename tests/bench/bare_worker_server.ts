@@ -1,10 +1,12 @@
 /**
  * The yardstick of starts: a `node:https` server in a worker that answers everything with 200. Arguments: file of
- * certificate, of key, port.
+ * certificate, of key, port. Prints the port on which it listens.
  */
+import type { AddressInfo } from "node:net";
 import { createServer } from "node:https";
 
-if (import.meta.main) {
+// `import.meta.main` is true in the worker, too.
+if (!("WorkerGlobalScope" in globalThis)) {
   const worker = new Worker(import.meta.url, { type: "module" });
   const [certificate = "", key = "", port = ""] = Deno.args;
   worker.postMessage({
@@ -14,7 +16,10 @@ if (import.meta.main) {
   });
 } else {
   globalThis.addEventListener("message", ({ data: { certificate, key, port } }: MessageEvent) => {
-    createServer({ cert: certificate, key }, (_request, response) => response.end("{}"))
-      .listen(port, "127.0.0.1");
+    const server = createServer({ cert: certificate, key }, (_request, response) => response.end("{}"));
+    server.listen(port, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      console.log(`listening on ${port}`);
+    });
   });
 }

@@ -1,5 +1,6 @@
 import { Agent } from "node:https";
 import { until } from "../../fixtures/deadline.ts";
+import { freePort } from "../../fixtures/free_port.ts";
 import { ask } from "../../system/ask.ts";
 import { ALICE, createSite, type Site } from "../../system/running_service.ts";
 import { type Figure, type Measurement, median } from "../figure.ts";
@@ -157,7 +158,8 @@ class Subject {
       if (ended) throw new Error(`${program} ended before it answered`);
       return await this.#get().catch(() => undefined) === 200;
     };
-    await until(answers, { what: `${program} answers` });
+    // Pauses that grow would round the time of a start up.
+    await until(answers, { what: `${program} answers`, longestPauseMs: 5 });
     return service;
   }
 }
@@ -173,11 +175,6 @@ function bareProgram({ folder }: Site, port: number): Program {
 async function stop(service: Deno.ChildProcess): Promise<void> {
   service.kill("SIGTERM");
   await service.status;
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 /** Resident memory of a process, MiB. */
