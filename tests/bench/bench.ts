@@ -3,7 +3,7 @@
  * table, with the machine, ratios to bare programs, and MISSED where a promise is not met. The figures go into
  * `docs/performance.md`, or with `--json` into that file instead. `--compare` names what became worse by more than a tenth
  * since the run whose JSON is given. Long measurements run only if they are named, or with `AUTHSERVER_LONG_TESTS`. Needs
- * `wrk`, `curl` and `openssl`. Ends with 1 if a promise is not met, or a figure became worse.
+ * `wrk`, `curl` and `openssl`. Ends with 1 if a promise is not met, a figure became worse, or a measurement failed.
  */
 import { parseArgs } from "node:util";
 import { isMet, table } from "./figure.ts";
@@ -42,29 +42,41 @@ async function bench(): Promise<number> {
   const processor = /^model name\s*: (.*)$/m.exec(await Deno.readTextFile("/proc/cpuinfo"))?.[1] ?? "unknown";
   const cores = navigator.hardwareConcurrency;
   const taken: Record<string, Taken> = {};
+  const failed: string[] = [];
   for (const { name, summary, note, run } of wanted.filter(({ lacks = [] }) => lacks.length === 0)) {
     console.error(`${name}: ${summary} …`);
-    taken[name] = {
-      summary,
-      ...(note !== undefined && { note }),
-      on: new Date().toISOString().slice(0, 10),
-      deno: Deno.version.deno,
-      processor: processor.trim(),
-      cores,
-      figures: await run(),
-    };
+    try {
+      taken[name] = {
+        summary,
+        ...(note !== undefined && { note }),
+        on: new Date().toISOString().slice(0, 10),
+        deno: Deno.version.deno,
+        processor: processor.trim(),
+        cores,
+        figures: await run(),
+      };
+    } catch (error) {
+      console.error(`${name}: FAILED:`, error);
+      failed.push(name);
+      continue;
+    }
+    // After each, so that a run that is interrupted keeps what it measured.
+    if (json === undefined) await writePage({ [name]: taken[name] }, ALL);
   }
   console.log(
     `${cores} cores of ${processor.trim()}, Deno ${Deno.version.deno}, load ${Deno.loadavg()[0]?.toFixed(1)}`,
   );
   console.log(table(Object.entries(taken).map(([name, { figures }]) => [name, figures])));
-  if (json === undefined) await writePage(taken, ALL);
-  else await Deno.writeTextFile(json, JSON.stringify(taken, undefined, 2));
+  if (json !== undefined) await Deno.writeTextFile(json, JSON.stringify(taken, undefined, 2));
   const worse = slower(before, taken);
   if (compare !== undefined) {
     console.log(
       worse.length === 0 ? `Nothing is slower by more than 10 % than in ${compare}` : worse.join("\n"),
     );
   }
-  return worse.length === 0 && Object.values(taken).every(({ figures }) => figures.every(isMet)) ? 0 : 1;
+  if (failed.length > 0) console.log(`FAILED: ${failed.join(", ")}`);
+  return failed.length === 0 && worse.length === 0 &&
+      Object.values(taken).every(({ figures }) => figures.every(isMet))
+    ? 0
+    : 1;
 }

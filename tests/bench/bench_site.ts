@@ -1,6 +1,7 @@
 import type { DaemonOptions } from "../daemon_simulator/daemon.ts";
 import { publicKeyWords } from "../authentication/ssh_key/user_keys.ts";
 import { until } from "../fixtures/deadline.ts";
+import { freePort } from "../fixtures/free_port.ts";
 import { ask } from "../system/ask.ts";
 import {
   ALICE,
@@ -30,12 +31,14 @@ const MAIN = new URL("../../main.ts", import.meta.url);
 
 /** Starts a service that knows alice by password and SSH key, and waits for its first good answer. */
 export async function startBenchSite(setting: Setting = {}): Promise<BenchSite> {
+  const port = freePort();
   const site = await createSite({
     servers: { HPC: [ENDLESS] },
     passwords: PASSWORDS,
     map: JSON.stringify(MAP),
     ...setting,
     properties: {
+      "container.port": String(port),
       "container.security.rest.authentication.order": "PASSWORD SSHKEY",
       "container.security.rest.authentication.SSHKEY.file": "{folder}/conf/ssh-keys.txt",
       "container.security.rest.authentication.SSHKEY.useAuthorizedKeys": "false",
@@ -45,7 +48,7 @@ export async function startBenchSite(setting: Setting = {}): Promise<BenchSite> 
   try {
     const [type, blob] = publicKeyWords("user_ed25519");
     await site.replace("conf/ssh-keys.txt", `alice:${type} ${blob}:${ALICE_DN}\n`);
-    return await serve(site);
+    return await serve(site, port);
   } catch (error) {
     await site[Symbol.asyncDispose]();
     throw error;
@@ -60,20 +63,20 @@ export const SHARING: Setting = {
   properties: { "share.servers": "HPC", "persistence.directory": "{folder}/data" },
 };
 
-async function serve(site: Site): Promise<BenchSite> {
-  const { process, said } = await ChildProcess.start(
+async function serve(site: Site, port: number): Promise<BenchSite> {
+  const { process } = await ChildProcess.start(
     MAIN,
     ["serve", "--config", site.main],
-    /service started .*port=(\d+)/,
+    /^\*{5} Server started\. \*{5}$/m, // printed at every log level
     await engineFlags(),
   );
-  const url = `https://127.0.0.1:${said}`;
+  const url = `https://127.0.0.1:${port}`;
   await firstAnswer(url, site);
   return {
     site,
     process,
     url,
-    port: Number(said),
+    port,
     async [Symbol.asyncDispose]() {
       await process[Symbol.asyncDispose]();
       await site[Symbol.asyncDispose]();
