@@ -20,8 +20,7 @@ const ATTRIBUTE_TYPES: ReadonlyMap<string, readonly [string, (text: string) => B
 
 /**
  * Encodes a name from its text, most specific part first (`CN=AUTH,O=UNICORE,C=EU`); DER has that part last.
- * Follows RFC 4514: `+` joins the values of one part, `\` escapes a character or a UTF-8 octet in
- * hexadecimal.
+ * Follows RFC 4514: `+` joins values of one part, `\` escapes a character or a UTF-8 octet in hexadecimal.
  * @throws {SyntaxError} For a part without `=` or with an attribute type that is not in the table.
  */
 export function distinguishedName(text: string): Buffer {
