@@ -4,7 +4,7 @@ import { INSTANCES, modelled } from "./instances_model.ts";
 const DEMANDS = { edge: 1, core: 0.5, database: 0.2, balancer: 0.05, daemon: 0 };
 const AROUND = { databaseCores: 2, daemons: 1 };
 
-Deno.test("modelled() says for each number of instances what they give, and what is full first", () => {
+Deno.test("modelled() returns for each number of instances the rate and the first bottleneck", () => {
   const figures = modelled("logins", DEMANDS, AROUND);
   assert.deepEqual(figures.map(({ what }) => what), [
     "logins, 1 instance, full first: edges",
@@ -19,7 +19,7 @@ Deno.test("modelled() says for each number of instances what they give, and what
   }
 });
 
-Deno.test("modelled() finds that a daemon gives no more sessions to more instances, and more daemons do", () => {
+Deno.test("modelled() finds more sessions with more daemons, but not with more instances", () => {
   const sessions = { ...DEMANDS, daemon: 3 };
   const one = modelled("sessions", sessions, AROUND);
   assert.ok(one.every(({ what, value }) => what.endsWith(": daemon") && value > 300 && value < 333.4));

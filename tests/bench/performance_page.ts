@@ -1,10 +1,9 @@
 import { type Figure, format, mark, type Measurement, promise } from "./figure.ts";
 
-/** Figures of one measurement, and where and when they were taken. */
+/** Figures of one measurement, with machine and day. */
 export interface Taken {
-  /** What was measured. */
   readonly summary: string;
-  /** What a reader of the figures should know. */
+  /** Remark for readers of the figures. */
   readonly note?: string;
   /** Day, `2026-11-21`. */
   readonly on: string;
@@ -14,14 +13,14 @@ export interface Taken {
   readonly figures: readonly Figure[];
 }
 
-/** What was measured last, by the name of the measurement. */
+/** Latest results, by name of the measurement. */
 export type Record = Readonly<{ [name: string]: Taken }>;
 
-/** Figures behind the page, one entry a measurement. */
+/** Figures behind the page, one entry per measurement. */
 export const RECORD = new URL("../../docs/performance.json", import.meta.url);
 export const PAGE = new URL("../../docs/performance.md", import.meta.url);
 
-/** Takes these figures over into the page and leaves those of all other measurements as they are. */
+/** Writes these figures into the page and keeps those of all other measurements. */
 export async function writePage(taken: Record, measurements: readonly Measurement[]): Promise<void> {
   const known: Record = JSON.parse(await Deno.readTextFile(RECORD));
   const record = { ...known, ...taken };
@@ -30,10 +29,10 @@ export async function writePage(taken: Record, measurements: readonly Measuremen
   await Deno.writeTextFile(PAGE, page(Object.fromEntries(ordered)));
 }
 
-/** Measurements whose figures help to plan a site; `performance.json` has those of all. */
+/** Measurements whose figures help to plan a site; `performance.json` has all figures. */
 const FOR_PLANNING = ["password", "sessions", "footprint", "users", "shares", "instances"];
 
-/** The page as `docs/performance.md` shows it. */
+/** Returns the text of `docs/performance.md`. */
 export function page(record: Record): string {
   const all = Object.entries(record);
   const machines = [...new Set(all.map(([, taken]) => machineOf(taken)))];
@@ -88,7 +87,7 @@ ${all.map(([name, { summary, on }]) => row(name, `${summary} (${on})`)).join("\n
 ${all.filter(([name]) => FOR_PLANNING.includes(name)).map(([name, taken]) => section(name, taken)).join("")}`;
 }
 
-/** The machine and runtime that figures are of. */
+/** Names the machine and runtime of figures. */
 function machineOf({ cores, processor, deno }: Taken): string {
   return `${cores} cores of ${processor}, Deno ${deno}`;
 }
@@ -117,7 +116,7 @@ function row(...cells: readonly string[]): string {
   return `|${cells.map((cell) => plain(cell)).join("|")}|`;
 }
 
-/** Text that means nothing to Markdown. */
+/** Escapes text for a cell of a Markdown table. */
 function plain(text: string): string {
   return text.replace(/[|<]/g, "\\$&");
 }

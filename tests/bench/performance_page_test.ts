@@ -33,7 +33,7 @@ Deno.test("docs/performance.md has at most 2,000 words", async () => {
   assert(words.length <= 2000, `${words.length} words`);
 });
 
-Deno.test("figures are as precise as they deserve", () => {
+Deno.test("format() shows fewer decimals of larger figures", () => {
   const values: [number, string][] = [[0.654, "0.65 µs"], [12.34, "12.3 µs"], [1234.5, "1,235 µs"], [
     0,
     "0 µs",

@@ -7,13 +7,13 @@ import type { Measurement } from "../figure.ts";
 import { type Load, runWrk } from "../wrk.ts";
 
 /**
- * Connections at once. Client, edge and core are three busy threads; where they share two cores, each waits for its turn
- * at times, and the fewer requests are under way, the more often the others have nothing to do meanwhile.
+ * Concurrent connections. Client, edge and core are three busy threads. On two cores, each sometimes waits
+ * for a core; the fewer requests are in flight, the more often the other threads are idle meanwhile.
  */
 const CONNECTIONS = 64;
-/** The same ratio is shown for so many, without a promise. */
+/** Connections for a second ratio, which has no promise. */
 const FEWER_CONNECTIONS = 32;
-/** Enough that none comes twice in one round. */
+/** Number of tokens, so that no token is used twice in a round. */
 const FRESH_TOKENS = 20_000;
 
 export const password: Measurement = {
@@ -36,7 +36,7 @@ export const freshTokens: Measurement = {
   run: () => againstBare(() => ({ authorizations: freshAuthorizations() })),
 };
 
-/** Credentials of alice, another token in each. */
+/** Returns `Authorization` values of alice, each with another token. */
 export function freshAuthorizations(): readonly string[] {
   return Array.from({ length: FRESH_TOKENS }, (_, i) => `Bearer ${sshToken(String(i))}`);
 }
@@ -49,7 +49,9 @@ export const connectionsWithLogin: Measurement = {
   run: () => againstBare(() => ({ headers: { Authorization: BASIC, Connection: "close" } })),
 };
 
-/** @param load Made anew for each round: tokens live five minutes, and a busy machine may take longer for all of them. */
+/**
+ * @param load Makes the load of a round: tokens expire after five minutes, which may be too short for all.
+ */
 async function againstBare(load: () => Pick<Load, "headers" | "authorizations">, atMost?: CostPromise) {
   await using bench: BenchSite = await startBenchSite();
   const bare = await startBareServer(bench);

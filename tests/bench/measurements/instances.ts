@@ -15,15 +15,15 @@ import { type Load, runWrk } from "../wrk.ts";
 import { bareRound } from "./sessions.ts";
 
 const CONNECTIONS = 32;
-/** Rounds with each store; they alternate. */
+/** Rounds with each store; the stores alternate. */
 const ROUNDS = 7;
 const SECONDS = 3;
-/** Requests until what is used often is compiled. */
+/** Requests until hot code is compiled. */
 const WARM_UP = { logins: 30_000, others: 1500 } as const;
-/** Claims at once. */
+/** Concurrent claims. */
 const CLAIMS = 8;
 const PEERS = "container.httpServer.proxyProtocol.trustedPeers";
-/** What the model takes the database's machine for. */
+/** Cores of the database's machine in the model. */
 const DATABASE_CORES = 4;
 
 const LACKS = [
@@ -58,7 +58,7 @@ async function measureInstances(): Promise<readonly Figure[]> {
   return [...logins, ...claims, ...await modelFigures(shared, pid)];
 }
 
-/** A login with both stores, in turn. @param of.pid Of the database server. */
+/** Measures logins with both stores, in turn. @param of.pid Process of the database server. */
 async function loginFigures(
   { alone, shared, pid }: { readonly alone: BenchSite; readonly shared: BenchSite; readonly pid: number },
 ): Promise<readonly Figure[]> {
@@ -76,7 +76,7 @@ async function loginFigures(
   for (let i = 0; i < ROUNDS; i++) {
     const sqlite = () => round(alone, () => 0);
     const postgres = () => round(shared, () => cpuOfTree(pid));
-    // Who comes second may find a warmer machine, or a busier one.
+    // The second store may find a warmer machine, or a busier one.
     if (i % 2 === 0) rounds.push({ sqlite: await sqlite(), postgres: await postgres() });
     else {
       const second = await postgres();
@@ -96,7 +96,7 @@ async function loginFigures(
   ];
 }
 
-/** A claim without the rest of its request. */
+/** Measures claims without the rest of their requests. */
 async function claimFigures(server: TestPostgres, database: string, pid: number): Promise<readonly Figure[]> {
   const script = new URL("../bare_claims.ts", import.meta.url).pathname;
   const args = [String(server.port), database, server.login(database).user, String(CLAIMS), String(SECONDS)];
@@ -129,7 +129,7 @@ async function claimFigures(server: TestPostgres, database: string, pid: number)
   ];
 }
 
-/** What requests take of all they go through, and what more instances give by that. */
+/** Measures the service times of requests, and models the rates of several instances with them. */
 async function modelFigures(bench: BenchSite, pid: number): Promise<readonly Figure[]> {
   const { site, port } = bench;
   const ca = site.authority.certificate;
@@ -169,8 +169,9 @@ async function modelFigures(bench: BenchSite, pid: number): Promise<readonly Fig
 }
 
 /**
- * How long a daemon is busy with a session, in milliseconds: it serves one after the other, so the time of who asks counts,
- * too. By processor time, since others want this machine as well; the simulator is in this process.
+ * Returns the time that a session keeps a daemon busy, in milliseconds. It serves one request at a time, so
+ * the time of its client is part of it. Measures processor time, since other programs use this machine, too;
+ * the simulator is in this process.
  */
 async function daemonTime(site: BenchSite["site"]): Promise<number> {
   const before = process.cpuUsage();
@@ -219,7 +220,7 @@ async function demandsOf(
   };
 }
 
-/** Makes a share of ten bytes for everybody. @returns Where it is used. */
+/** Shares a file of ten bytes with everybody. @returns Its URL. */
 async function sharedFile({ site }: BenchSite, origin: string): Promise<string> {
   const path = `${site.folder}/shared.txt`;
   await Deno.writeTextFile(path, "0123456789");
@@ -229,7 +230,7 @@ async function sharedFile({ site }: BenchSite, origin: string): Promise<string> 
   return `${origin}/access/HPC/${String(made.headers.location).split("/").at(-1)}`;
 }
 
-/** @returns Number of requests. @throws If one failed. */
+/** Puts load on a server. @returns Number of requests. @throws If a request failed. */
 async function succeeded(load: Load): Promise<number> {
   const { requests, failures, said } = await runWrk(load);
   if (failures > 0) throw new Error(`${failures} of ${requests} requests to ${load.url} failed: ${said}`);

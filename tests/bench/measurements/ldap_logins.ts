@@ -5,14 +5,14 @@ import { ALICE, passwordLine } from "../../system/running_service.ts";
 import { type BenchSite, startBenchSite } from "../bench_site.ts";
 import { type Measurement, median } from "../figure.ts";
 
-/** Rounds of each sort of login; they alternate, so that a disturbance meets both. */
+/** Rounds of each kind of login; the kinds alternate, so that a disturbance affects both. */
 const ROUNDS = 5;
-/** Requests of a round; each of LDAP is of another user, so that no answer is remembered. */
+/** Requests of a round; each is of another user, so that no result is cached. */
 const REQUESTS = 1_000;
-/** Requests at once. */
+/** Concurrent requests. */
 const AT_ONCE = 16;
 
-/** What a login at an LDAP server costs this service, of what one by the password file costs. */
+/** Cost of a login by LDAP for this service, relative to a login by the password file. */
 export const ldapLogins: Measurement = {
   name: "ldap-logins",
   summary:
@@ -71,7 +71,7 @@ export const ldapLogins: Measurement = {
   },
 };
 
-/** Processor time of a request of this service in microseconds. */
+/** Returns the processor time of this service for a request, in microseconds. */
 async function costOf(
   { process, url }: BenchSite,
   client: Deno.HttpClient,

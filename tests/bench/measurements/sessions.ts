@@ -6,15 +6,15 @@ import { runWrk } from "../wrk.ts";
 const AT_ONCE = 8;
 const SECONDS = 2;
 const ROUNDS = 5;
-/** Sessions until what is used often is compiled; of the yardstick, which does less, in each round. */
+/** Sessions until hot code is compiled. The yardstick, which does less, warms up in each round. */
 const WARM_UP = 2000;
 const WARM_UP_BARE = 300;
 
-/** What was done in a round, by one side. */
+/** Result of one side in a round. */
 interface Round {
   /** Sessions a second. */
   readonly rate: number;
-  /** Microseconds of processor time for each. */
+  /** Microseconds of processor time per session. */
   readonly cost: number;
 }
 
@@ -59,7 +59,7 @@ export const sessions: Measurement = {
   },
 };
 
-/** Sessions that a daemon gives a bare loop, eight at once; `replies` has those before what counts as well. */
+/** Opens sessions with a daemon in a bare loop, eight at once; `replies` includes the warm-up. */
 export async function bareRound(
   commandPort: number,
   folder: string,

@@ -12,7 +12,7 @@ import {
 /** Bytes of the file: 2 GiB, sparse. */
 const SIZE = 2 * 1024 ** 3;
 
-/** Downloads on each side, in turn, so that a disturbance meets both. */
+/** Downloads of each side, in turn, so that a disturbance affects both. */
 const ROUNDS = 3;
 
 export const shareDownload: Measurement = {
@@ -36,7 +36,7 @@ async function against(service: SharingBench): Promise<readonly Figure[]> {
   await using bare = yardstick.process;
   const ours = service.process;
   const link = await service.share(path);
-  await download(ours, link, SIZE); // both are compiled by then
+  await download(ours, link, SIZE); // compiles hot code of both sides
   await download(bare, yardstick.url, SIZE);
   const rounds: { readonly ours: Transfer; readonly bare: Transfer }[] = [];
   for (let i = 0; i < ROUNDS; i++) {

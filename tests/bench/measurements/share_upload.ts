@@ -4,7 +4,7 @@ import { makeFile, startBare, startSharingBench, type Transfer, upload } from ".
 /** Bytes of the file: 1 GiB. */
 const SIZE = 1024 ** 3;
 
-/** Uploads on each side, in turn, so that a disturbance meets both. */
+/** Uploads of each side, in turn, so that a disturbance affects both. */
 const ROUNDS = 3;
 
 export const shareUpload: Measurement = {
@@ -26,7 +26,7 @@ export const shareUpload: Measurement = {
         ours: await upload(ours, source, link),
         bare: await upload(bare, source, yardstick.url),
       };
-      if (i > 0) rounds.push(round); // both are compiled by then, and the files are there
+      if (i > 0) rounds.push(round); // the first round compiles hot code and creates the files
     }
     for (const name of ["ours", "bare"]) {
       const { size } = await Deno.stat(`${data}/d/${name}`);

@@ -5,7 +5,7 @@ import { runWrk } from "../wrk.ts";
 
 const SLOW = 500;
 const ROUNDS = 3;
-/** Looked at while there are slow clients alone: longer than any of them is borne. */
+/** Time with slow clients alone, in milliseconds: longer than the service keeps any of them. */
 const WATCH_MS = 30_000;
 
 export const slowClients: Measurement = {
@@ -53,7 +53,7 @@ export const slowClients: Measurement = {
   },
 };
 
-/** Processor time that a process takes while it has nothing to do but for the slow clients. */
+/** Returns the processor time of a process with slow clients alone, in percent of a core. */
 async function spentOn(process: ChildProcess): Promise<number> {
   const before = process.cpu().total ?? 0;
   await new Promise((resolve) => setTimeout(resolve, WATCH_MS));

@@ -1,14 +1,14 @@
 import type { Measurement } from "../figure.ts";
 import { download, makeFile, PATIENT, startSharingBench, upload } from "../transfers.ts";
 
-/** Archives and uploads at once, so many of each. */
+/** Number of concurrent archives, and of concurrent uploads. */
 const EACH = 20;
 /** Files of an archive, and bytes of each of them. */
 const FILES = 128;
 const SIZE = 1024 ** 2;
-/** Rounds of one after the other: enough that all code has run; more would hide in the garbage of theirs what is looked for. */
+/** Rounds of single transfers, enough to run all code: the garbage of more would hide the added memory. */
 const WARM_UP = 3;
-/** How often memory is looked at, in milliseconds. */
+/** Pause between two readings of the memory, in milliseconds. */
 const LOOK_MS = 50;
 
 export const transferMemory: Measurement = {

@@ -9,7 +9,7 @@ export const unpacking: Measurement = {
   async run() {
     const folder = await Deno.makeTempDir({ prefix: "authserver-bench-" });
     try {
-      // With a program that does nothing, so that the difference is the script's.
+      // The program does nothing, so that the difference is the cost of the script.
       const file = `${folder}/nothing`;
       const nothing = packSelfExtracting({
         version: "0",
