@@ -179,7 +179,7 @@ Deno.test("hindrance() tells a time with Z from one without where the host has a
   assert.equal(new TextDecoder().decode(stdout).trim(), `${utc + 4 * 3600} ${utc}`);
 });
 
-/** Results of sshd (OpenSSH 9.2), except for names of services: sshd takes them, we do not know their ports. */
+/** Results of sshd (OpenSSH 9.2), except for names of services: sshd takes them, we do not know the ports. */
 const values: [taken: boolean, option: string][] = [
   ...['any"', 'ANY"', '0"', ' 1"', '2147483645"'].map((end): [boolean, string] => [true, `tunnel="${end}`]),
   ...['blah"', '2147483646"', '-1"', '"'].map((end): [boolean, string] => [false, `tunnel="${end}`]),

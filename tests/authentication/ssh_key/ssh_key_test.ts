@@ -21,13 +21,13 @@ const NOW = 1_800_000_100_000;
 const SERVER = "CN=auth.site-a.example,O=Site-A,C=DE";
 const SIGNAL = new AbortController().signal;
 
-/** The documented tokens (credentials.md 3.7) with `alg` `EdDSA` and `Ed25519`. */
+/** Documented tokens (credentials.md 3.7) with `alg` `EdDSA` and `Ed25519`. */
 const SHEET_TOKENS = [
   "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhbm4iLCJpc3MiOiJhbm4iLCJpYXQiOjE4MDAwMDAwMDAsImV4cCI6MTgwMDAwMDMwMH0.im2vsrndG95IXhSH6fGzqDbtyQS1Ib1CYHJ6DTHAZJWYDFa1VZrOws_pG77MZCVuo0U_Gb59_NLIt6odFWFlBg",
   "eyJhbGciOiJFZDI1NTE5In0.eyJzdWIiOiJhbm4iLCJpc3MiOiJhbm4iLCJpYXQiOjE4MDAwMDAwMDAsImV4cCI6MTgwMDAwMDMwMH0.jtHVqHTKP-BrYQRMPiP9cJGYruqsFWWbprn24RvWls3HVYm0rYM6ZHRk7vNDIZonV5dkHkTZsVHHHjBx0rpKAg",
 ] as const;
 
-/** The documented legacy token (credentials.md 3.8). */
+/** Documented legacy token (credentials.md 3.8). */
 const SHEET_LEGACY = sshLegacy(
   "ann",
   "XiYaw8LEsI6VuobhwccV+uD7/TNkZbhaufUM9qQU4Xy9EuEY1nZB6TorjJA13J9M+AGLRxjFikilA4sKXCApCg==",
