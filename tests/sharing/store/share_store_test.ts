@@ -143,7 +143,7 @@ Deno.test("queries for some shares of a server do not read all of them", () =>
       // Walks the servers: the first one, and then each next one.
       const walks = / share USING COVERING INDEX (?!.*\?)|\(server>\?\)$/;
       for (const step of reads.filter((step) => step.startsWith("SCAN") || !walks.test(step))) {
-        if (/ INDEX (?:share_by_end|share_used_up) \(/.test(step)) continue; // shares of all servers that can be purged
+        if (/ INDEX (?:share_by_end|share_used_up) \(/.test(step)) continue; // all servers' shares to purge
         assert.match(step, / \(server=\? AND \w+(?:=\?|>\? AND \w+<\?)/, `${name}: ${step}`);
       }
     }
