@@ -24,7 +24,7 @@ const LONG_LIMITS = {
 };
 const SHORT_LIMITS = { handshake: 1500, reply: 1500 }; // enough for a daemon that recovers
 
-/** A group of daemons in virtual time. Ends with the check that none of them was wedged. */
+/** Group of daemons in virtual time. At its end, it checks that none of them was wedged. */
 class Setting implements AsyncDisposable {
   readonly log: string[] = [];
   readonly group: DaemonGroup;
@@ -345,7 +345,7 @@ Deno.test("a daemon that is back is used again within 10 s, and no request pays 
     const handedOn = () => setting.known.get(`${ill?.host}:${ill?.commandPort}`)?.trouble !== undefined;
     assert(handedOn(), "that it is down");
     const before = ill?.connections ?? 0;
-    const trials = before - asked; // one each 4 to 5 s
+    const trials = before - asked; // one every 4 to 5 s
     if (outage === "not-in-acl") assert(trials >= 5 && trials <= 8, `asked ${trials} times within 30 s`);
     assert.equal((await setting.open()).instance, 2);
     assert.equal(ill?.connections, before, "no request goes there");

@@ -1,4 +1,4 @@
-/** Prints how many of a worker's messages to its parent its death lost, while those to a port arrived. */
+/** Prints how many messages to its parent a worker's death lost, while those to a port arrived. */
 import { inTime } from "../fixtures/deadline.ts";
 
 /** Worker that posts messages to its parent and to a port, signals that, and dies. */

@@ -34,7 +34,7 @@ export class Site implements AsyncDisposable {
     readonly daemon: DaemonSimulator,
     readonly group: DaemonGroup,
     readonly sessions: SessionClient,
-    /** The folder, without trailing slash. The canary is outside of it. */
+    /** The folder, without trailing slash. The canary lies beside it. */
     readonly root: string,
     readonly canary: string,
     private readonly folder: string,

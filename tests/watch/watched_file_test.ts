@@ -471,8 +471,7 @@ scene("WatchedFile no longer reads a file once it has settled", async ({ watch }
     },
   });
   for (let look = 0; look < 10; look++) await file.check();
-  // Five reads: the first content, the first look (not at rest), half a second later, and two seconds of
-  // rest.
+  // Five reads: the first content, the first look (not at rest), half a second later, and for two seconds.
   assert.equal(reads, 5);
 });
 

@@ -6,7 +6,7 @@ import { answering, entry, message, policy, result, text } from "./ldap_wire.ts"
 
 const SEARCH = { base: "dc=x", scope: "sub", filter: "(uid=a)", attributes: ["uid"], most: 2 } as const;
 const DONE = message(1, result(0, { tag: 0x65 }));
-const LONGER = "x".repeat(300); // more than one length octet covers
+const LONGER = "x".repeat(300); // longer than one length octet can express
 const LONG = "x".repeat(1_100_000);
 
 Deno.test("LdapConnection.bind() gives code, text and error of the password policy", async () => {

@@ -267,7 +267,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal(await uploads.hold(key, "d"), "busy", "only the holder lets go");
   });
 
-  fact("permits one unfinished upload for a path, through any share", async (store) => {
+  fact("gives a path to one unfinished upload, whatever shares lead there", async (store) => {
     const { id: outer } = await store.put("HPC", { ...DRAFT, access: "DROP" });
     const { id: inner } = await store.put("HPC", { ...DRAFT, path: "/data/d/in/", access: "DROP" });
     const { uploads } = store;
@@ -763,7 +763,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     });
   }
 
-  fact("lets only the owner of the first share set new terms", async (store, time) => {
+  fact("gives new terms to the share that was first", async (store, time) => {
     await store.put("A", DRAFT);
     time.now++;
     const imported = { ...DRAFT, server: "A", id: "abc", owner: "cn=bob", accessCount: 0, created: time.now };
