@@ -45,25 +45,28 @@ function test(
   });
 }
 
-test("calls back once after a change, when nothing changes any more, and not before", async (file, timers, write) => {
-  const calls: string[] = [];
-  const watch = watchPaths(
-    () => [file],
-    () => void calls.push(Deno.readTextFileSync(file)),
-    { schedule: timers.schedule },
-  );
-  for (const text of ["one", "other"]) {
-    calls.length = 0;
-    for (let part = 1; part <= 3; part++) {
-      await write(text.repeat(part));
-      await timers.turn();
-      assert.deepEqual(calls, [], "it still changes");
+test(
+  "calls back once after a change, when nothing changes any more, and not before",
+  async (file, timers, write) => {
+    const calls: string[] = [];
+    const watch = watchPaths(
+      () => [file],
+      () => void calls.push(Deno.readTextFileSync(file)),
+      { schedule: timers.schedule },
+    );
+    for (const text of ["one", "other"]) {
+      calls.length = 0;
+      for (let part = 1; part <= 3; part++) {
+        await write(text.repeat(part));
+        await timers.turn();
+        assert.deepEqual(calls, [], "it still changes");
+      }
+      for (let i = 0; i < 3; i++) await timers.turn();
+      assert.deepEqual(calls, [text.repeat(3)]);
     }
-    for (let i = 0; i < 3; i++) await timers.turn();
-    assert.deepEqual(calls, [text.repeat(3)]);
-  }
-  watch.close();
-});
+    watch.close();
+  },
+);
 
 test("notices new and removed paths", async (file, timers) => {
   let calls = 0;

@@ -186,15 +186,19 @@ test(
   { timeoutMs: 300 },
 );
 
-test("opens no more connections than permitted, and lets other work wait", async (database, { name, server }) => {
-  await Promise.all(Array.from({ length: 30 }, () => database.change(() => rows(INSERT, { text: "x" }))));
-  const [found] = await server.sql(
-    name,
-    "SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = 'authserver' AND datname = current_database() AND pid <> pg_backend_pid()",
-  );
-  assert.ok(Number(found?.["n"]) <= 3, String(found?.["n"]));
-  assert.equal(await count(database), 30);
-}, { connections: 3 });
+test(
+  "opens no more connections than permitted, and lets other work wait",
+  async (database, { name, server }) => {
+    await Promise.all(Array.from({ length: 30 }, () => database.change(() => rows(INSERT, { text: "x" }))));
+    const [found] = await server.sql(
+      name,
+      "SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = 'authserver' AND datname = current_database() AND pid <> pg_backend_pid()",
+    );
+    assert.ok(Number(found?.["n"]) <= 3, String(found?.["n"]));
+    assert.equal(await count(database), 30);
+  },
+  { connections: 3 },
+);
 
 test("hears what others change, by table", async (database, { options }) => {
   const other = new PostgresDatabase(options);

@@ -129,13 +129,16 @@ test("ends bans by steady time, whatever the clock of the host is set to", async
   assert.deepEqual(core.banned, []);
 });
 
-test("does not report the bans that a later core reads: earlier cores know the ends better", async (open, time) => {
-  await using first = await open();
-  await first.bans.ban({ user: "ann" }, time.host + HOUR);
-  await using next = await open(true);
-  assert.deepEqual(next.banned, ["ann"], "also if the core before died before it told of the ban");
-  assert.deepEqual(next.told, []);
-});
+test(
+  "does not report the bans that a later core reads: earlier cores know the ends better",
+  async (open, time) => {
+    await using first = await open();
+    await first.bans.ban({ user: "ann" }, time.host + HOUR);
+    await using next = await open(true);
+    assert.deepEqual(next.banned, ["ann"], "also if the core before died before it told of the ban");
+    assert.deepEqual(next.told, []);
+  },
+);
 
 test(
   "bans at once on a full disk, stores the ban when there is room, and lifts nothing meanwhile",
