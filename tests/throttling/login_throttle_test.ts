@@ -259,7 +259,7 @@ Deno.test("LoginThrottle keeps nobody out who passed with a token verified here,
 const HOURS = LONG ? 8 : 2;
 
 for (const seed of LONG ? [1, 2, 3] : [1]) {
-  Deno.test(`Regulator lets 99.9 % of right passwords of 1,000 users behind one address pass at once while 20 mistype all the time (${seed})`, () => {
+  Deno.test(`LoginThrottle lets 99.9 % of right passwords of 1,000 users behind one address pass at once while 20 mistype all the time (${seed})`, () => {
     const { throttle, clock } = create({ windowSeconds: 600, baseDelaySeconds: 5 });
     let state = seed;
     const random = () => (state = Math.imul(state, 48271) >>> 0) / 2 ** 32; // a seeded generator
@@ -390,7 +390,7 @@ const SCOPES: readonly (readonly [scope: string, failing: readonly Credentials[]
   ["tokens from address", Array.from({ length: 101 }, (_, i) => bearer(`x${i}`)), bearer("y")],
 ];
 for (const [scope, failing, refused] of SCOPES) {
-  Deno.test(`Regulator says that there were too many failures of: ${scope}`, () => {
+  Deno.test(`LoginThrottle says that there were too many failures of: ${scope}`, () => {
     const lines: string[] = [];
     const { admit } = create({}, createLogger((line) => lines.push(line)));
     for (let i = 0; lines.length === 0; i++) admit(failing[i % failing.length] ?? refused).failed();
@@ -435,7 +435,7 @@ Deno.test("LoginThrottle says that there were too many failures of: tokens of us
 });
 
 for (const [what, credentials] of [["no", NO_CREDENTIALS], ["malformed", MALFORMED]] as const) {
-  Deno.test(`Regulator does not count ${what} credentials`, () => {
+  Deno.test(`LoginThrottle does not count ${what} credentials`, () => {
     const { throttle, wait, fail } = create();
     fail(credentials, 1000);
     assert.equal(wait(credentials), 0);
@@ -568,7 +568,7 @@ const BANS: [string, { user?: string; address?: string }, [Credentials, boolean]
 ];
 
 for (const [what, subject, attempts] of BANS) {
-  Deno.test(`Regulator bans ${what} for the operator, until the given time or until the ban is lifted`, () => {
+  Deno.test(`LoginThrottle bans ${what} for the operator, until the given time or until the ban is lifted`, () => {
     const { throttle, wait, clock } = create();
     throttle.memory.ban(subject, clock.now + 5000);
     for (const [credentials, banned] of attempts) assert.equal(wait(credentials), banned ? 5000 : 0);
@@ -752,7 +752,7 @@ const OUTCOMES: [string, () => Promise<string>, boolean][] = [
 ];
 
 for (const [what, check, counts] of OUTCOMES) {
-  Deno.test(`regulate() counts ${what}`, async () => {
+  Deno.test(`throttleLogin() counts ${what}`, async () => {
     const { throttle, wait } = create({ maxFailures: 1 });
     const ann = basic("ann", "x");
     for (let i = 0; i < 2; i++) await throttleLogin(throttle.admit(ann), check).catch(() => {});
@@ -760,7 +760,7 @@ for (const [what, check, counts] of OUTCOMES) {
   });
 }
 
-Deno.test("regulate() tells the check of a password that the user is known here, after a success", async () => {
+Deno.test("throttleLogin() tells the check of a password that the user is known here, after a success", async () => {
   const { throttle } = create();
   const told: (string | undefined)[] = [];
   const check = (knownAs: string | undefined) => Promise.resolve(told.push(knownAs));
@@ -769,7 +769,7 @@ Deno.test("regulate() tells the check of a password that the user is known here,
   assert.match(told[1] ?? "", /ann$/);
 });
 
-Deno.test("regulate() passes on results and errors", async () => {
+Deno.test("throttleLogin() passes on results and errors", async () => {
   const { throttle } = create({ maxFailures: 1 });
   const ann = basic("ann", "x");
   assert.equal(await throttleLogin(throttle.admit(ann), () => Promise.resolve("ann")), "ann");
@@ -780,7 +780,7 @@ Deno.test("regulate() passes on results and errors", async () => {
 });
 
 for (const [end, counts] of [["refused", true], ["undecided", false], ["skipped", false]] as const) {
-  Deno.test(`regulate() counts ${counts ? "a" : "no"} failure for a result that is ${end}`, async () => {
+  Deno.test(`throttleLogin() counts ${counts ? "a" : "no"} failure for a result that is ${end}`, async () => {
     const { throttle, wait } = create({ maxFailures: 1 });
     const ann = basic("ann", "x");
     for (let i = 0; i < 2; i++) {

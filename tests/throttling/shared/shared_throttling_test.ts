@@ -135,7 +135,7 @@ function test(
     later: (ms: number) => Promise<void>,
   ) => Promise<void>,
 ): void {
-  Deno.test(`SharedRegulation ${name}`, async () => {
+  Deno.test(`SharedThrottling ${name}`, async () => {
     const folder = await Deno.makeTempDir();
     const clock = { now: 1_700_000_000_000.25 };
     const listeners = new Set<() => void>();
