@@ -63,9 +63,9 @@ export async function compare(
     ...(promised !== undefined && { target: { atMost: promised } }),
   });
   return [
-    { what: "processor time, of the bare one's", ...cost("total", atMost?.all) },
-    { what: "processor time of the edge, of the bare one's", ...cost("worker-1", atMost?.edge) },
-    { what: "rate, of the bare one's", value: of((r) => r.ours.rate / r.bare.rate), unit: "×" },
+    { what: "processor time, relative to the bare program", ...cost("total", atMost?.all) },
+    { what: "processor time of the edge, relative to the bare server", ...cost("worker-1", atMost?.edge) },
+    { what: "rate, relative to the bare program", value: of((r) => r.ours.rate / r.bare.rate), unit: "×" },
     { what: "rate", value: of((r) => r.ours.rate), unit },
     { what: "rate, bare", value: of((r) => r.bare.rate), unit },
     { what: "processor time, edge", value: of((r) => r.ours.cpu["worker-1"] ?? 0), unit: "µs" },

@@ -45,12 +45,12 @@ export function page(record: Record): string {
   return `# Performance
 
 \`deno task bench\` writes this page and \`performance.json\`, which has all figures. It needs \`wrk\`, \`curl\` and
-\`openssl\`, and a quiet machine. \`--only NAME\` measures one thing; \`--compare FILE\` names what became worse by more
-than a tenth since the run whose JSON is in that file.
+\`openssl\`, and a quiet machine; a whole run takes 40 minutes. \`--only NAME\` runs one measurement. \`--compare FILE\`
+lists the figures that are more than a tenth worse than those in FILE, the JSON of an earlier run.
 
-Each rate and each processor time is compared with a bare program that does the same with the least effort, in alternating
-rounds of one run; the median counts. Clients and simulated daemons share the cores with the service. The ratio to the bare
-program depends on the machine, so compare it on machines of one kind.
+Rates and processor times are relative to a bare program that does the same work with the least effort. Both run in
+alternating rounds, and the page shows the median. Clients and simulated daemons share the cores with the service. The ratio
+depends on the machine, so compare ratios only between machines of one kind.
 
 ## Machines
 
@@ -63,21 +63,21 @@ An earlier version was measured beside the Java service on two quiet cores of an
 |Figure|Xeon|
 |---|---|
 |processor time of a login by password|64 to 80 µs; Java service 411 µs, at best 325 µs|
-|the same, of a bare \`node:https\` server, which needs 28 µs|2.28 ×|
-|start|0.35 to 0.45 s|
-|memory from source, idle and after 20,000 requests|139 MB and 203 MB|
-|memory of the executable|127 MB, of it 74 MB not file-backed|
-|sessions, with 8 clients at once|325 a second|
+|processor time of a login by password, relative to a bare \`node:https\` server (28 µs)|2.28 ×|
+|start to first answer|0.35 to 0.45 s|
+|memory from source, idle and after 20,000 requests|139 MB, 203 MB|
+|memory of the executable, and its anonymous part|127 MB, 74 MB|
+|sessions, with 8 concurrent clients|325/s|
 
 ## Promises
 
-A promise that was not kept is marked MISSED.
+MISSED marks a promise that the measurement did not keep.
 
 |Measurement|Figure|Promised|Measured|Machine||
 |---|---|---|---|---|---|
 ${promises.join("\n")}
 
-## What is measured
+## Measurements
 
 |Measurement||
 |---|---|

@@ -3,7 +3,7 @@ import { password, token } from "./measurements/get.ts";
 import { RECORD, type Taken } from "./performance_page.ts";
 import { slower } from "./slower.ts";
 
-const COMPARED = "processor time, of the bare one's";
+const COMPARED = "processor time, relative to the bare program";
 
 Deno.test("a login needs no more processor time, relative to a bare server in the same run, than docs/performance.json says", async () => {
   const before = JSON.parse(await Deno.readTextFile(RECORD));

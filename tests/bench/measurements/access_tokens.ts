@@ -52,8 +52,7 @@ async function partsOf(alg: SigningAlgorithm, jwk: JWK, authorizations: readonly
 /** Cost of a verified token, compared with a cached token. */
 export const accessTokens: Measurement = {
   name: "access-tokens",
-  summary:
-    "GET /rest/auth with another access token of an issuer each time, against one that was seen before",
+  summary: "GET /rest/auth with a new access token of an issuer each time, compared with a known token",
   note:
     "The limit is the library: what another token costs the whole program beyond one that was seen before, against jose.jwtVerify of the same tokens with the same key in the same run. The rest of that cost is the claims (issuer, times, requirements, name and attributes) and the cache. jose verifies by Web Cryptography; RS256 and EdDSA are verified here by faster means.",
   async run() {
@@ -116,21 +115,21 @@ export const accessTokens: Measurement = {
       const of = (pick: (round: typeof rounds[number]) => number) => median(rounds.map(pick));
       figures.push(
         {
-          what: `${alg}: processor time beyond one seen before, of jose.jwtVerify`,
+          what: `${alg}: verification of a new token, relative to jose.jwtVerify`,
           value: of(({ known, fresh, library }) => (fresh.all - known.all) / library),
           unit: "×",
           target: PROMISED,
         },
         { what: `${alg}: processor time of jose.jwtVerify`, value: of(({ library }) => library), unit: "µs" },
-        { what: `${alg}: of the signature here`, value: parts.signature, unit: "µs" },
-        { what: `${alg}: of header and JSON here`, value: parts.parsing, unit: "µs" },
+        { what: `${alg}: signature in the service`, value: parts.signature, unit: "µs" },
+        { what: `${alg}: header and JSON in the service`, value: parts.parsing, unit: "µs" },
         {
-          what: `${alg}: beyond one seen before, core`,
+          what: `${alg}: additional time of the core for a new token`,
           value: of(({ known, fresh }) => fresh.core - known.core),
           unit: "µs",
         },
         { what: `${alg}: processor time`, value: of(({ fresh }) => fresh.all), unit: "µs" },
-        { what: `${alg}: processor time, seen before`, value: of(({ known }) => known.all), unit: "µs" },
+        { what: `${alg}: processor time of a known token`, value: of(({ known }) => known.all), unit: "µs" },
       );
     }
     return figures;

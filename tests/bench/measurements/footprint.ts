@@ -16,7 +16,7 @@ const REST_MS = 3000;
 
 export const footprint: Measurement = {
   name: "footprint",
-  summary: "Start-up and memory, from source and of the executable, which is made for it",
+  summary: "Start-up and memory, from source and of the executable, which the measurement builds",
   async run() {
     const port = freePort();
     await using site = await createSite({ properties: { "container.port": String(port) } });
@@ -31,7 +31,7 @@ export const footprint: Measurement = {
     for (let i = 0; i < STARTS; i++) for (const subject of [bare, ...subjects]) await subject.start();
     const bareMs = median(bare.starts);
     const figures: Figure[] = [{
-      what: "from start to the first answer, bare with a worker",
+      what: "start to first answer, bare Deno with a worker",
       value: bareMs,
       unit: "ms",
     }];
@@ -86,13 +86,13 @@ class Subject {
       const [before = NaN, last = NaN] = loaded.slice(-2);
       return [
         {
-          what: `from start to the first answer, ${name}`,
+          what: `start to first answer, ${name}`,
           value: median(this.starts),
           unit: "ms",
           target: { atMost: 250 },
         },
         {
-          what: `the same, of the bare one's, ${name}`,
+          what: `start to first answer, relative to bare Deno, ${name}`,
           value: median(this.starts) / bareMs,
           unit: "×",
           target: { atMost: 9 },
@@ -110,13 +110,13 @@ class Subject {
           ...isExecutable && mark === MARKS.at(-1) && { target: { atMost: 150 } },
         })),
         {
-          what: `growth by the last ${(done / 2).toLocaleString("en")} requests, ${name}`,
+          what: `growth of memory during the last ${(done / 2).toLocaleString("en")} requests, ${name}`,
           value: (last / before - 1) * 100,
           unit: "%",
           target: { atMost: 5 },
         },
         {
-          what: `file descriptors more than when idle, ${name}`,
+          what: `file descriptors left open after the requests, ${name}`,
           value: descriptorsOf(service.pid) - descriptors,
           unit: "",
           target: { atMost: 2 },

@@ -18,21 +18,22 @@ const FRESH_TOKENS = 20_000;
 
 export const password: Measurement = {
   name: "password",
-  summary: "GET /rest/auth with a password (MD5), against a bare node:https server with the same bytes",
+  summary:
+    "GET /rest/auth with a password (MD5), compared with a bare node:https server that sends the same bytes",
   note: "Client, edge and core are three busy threads on two cores, so the rate depends on the client too.",
   run: () => againstBare(() => ({ headers: { Authorization: BASIC } }), { all: 1.7, edge: 1.1 }),
 };
 
 export const token: Measurement = {
   name: "token",
-  summary: "GET /rest/auth with an SSH-key token that is used again",
+  summary: "GET /rest/auth with the same SSH key token each time",
   run: () =>
     againstBare(() => ({ headers: { Authorization: `Bearer ${sshToken()}` } }), { all: 2.2, edge: 1.2 }),
 };
 
 export const freshTokens: Measurement = {
   name: "fresh-tokens",
-  summary: "GET /rest/auth with another Ed25519 token each time",
+  summary: "GET /rest/auth with a new Ed25519 token each time",
   run: () => againstBare(() => ({ authorizations: freshAuthorizations() })),
 };
 
@@ -65,7 +66,9 @@ async function againstBare(load: () => Pick<Load, "headers" | "authorizations">,
     return compare(side(bench.process, bench.url), side(process, bare.url), options);
   };
   const figures = await comparedWith(CONNECTIONS, atMost);
-  const fewer = (await comparedWith(FEWER_CONNECTIONS)).filter(({ what }) => what.startsWith("rate, of"));
+  const fewer = (await comparedWith(FEWER_CONNECTIONS)).filter(({ what }) =>
+    what.startsWith("rate, relative")
+  );
   return [
     ...figures,
     ...fewer.map((figure) => ({ ...figure, what: `${figure.what}, with ${FEWER_CONNECTIONS} connections` })),

@@ -116,7 +116,8 @@ const HEAD: fc.Arbitrary<Head> = fc.record({
 
 export const hostileHeads: Measurement = {
   name: "hostile-heads",
-  summary: `Time of the core for a request without valid credentials, the worst of ${HEADS} generated heads`,
+  summary:
+    `Processor time of the core for a request without valid credentials, the slowest of ${HEADS} generated heads`,
   note:
     "The heads are up to 16 KiB long, of all targets, methods and headers that the service knows, filled with what parsers stumble over. Each comes from another address.",
   async run() {

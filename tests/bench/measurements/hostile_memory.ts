@@ -27,7 +27,7 @@ const KINDS: readonly (readonly [what: string, kind: string, shared?: string])[]
 
 export const hostileMemory: Measurement = {
   name: "hostile-memory",
-  summary: `Resident memory that ${CLIENTS} connections add which send what they can and read nothing`,
+  summary: `Resident memory that ${CLIENTS} connections add that send as much as they can and read nothing`,
   note:
     "Above the most that the same service had while it was busy with good clients. Bodies are sent with a wrong password; answers are a listing of 5,000 entries and a large file, both shared with everybody.",
   async run() {

@@ -34,7 +34,7 @@ const LACKS = [
 export const instances: Measurement = {
   name: "instances",
   summary:
-    "Several instances with PostgreSQL: what a login and a claim on a share cost, and in a model what more of them give",
+    "Several instances with PostgreSQL: cost of a login and of a claim on a share, and a model of more instances",
   note:
     `The last rows are computed, not measured: exact mean value analysis of a closed network with 32 clients for each instance, each of which sends a request on a new connection as soon as it has its answer. It is fed with the processor times above them. It assumes that each instance, the database (${DATABASE_CORES} cores) and HAProxy (one thread) have machines of their own, like this one; that an instance's two busy threads, edge and core, have a core each and its other threads find one; that the balancer spreads evenly; that times of service are spread exponentially; that nobody waits for locks, disks or the network. "full first" names what is at its limit when there are clients enough: more instances help only as long as those are the edges or cores. Each session and each use of a share takes a command to a daemon, which serves one command after the other: if the daemon is the bottleneck, more daemons help and more instances do not.`,
   lacks: LACKS,
@@ -86,12 +86,16 @@ async function loginFigures(
   const of = (pick: (round: typeof rounds[number]) => number) => median(rounds.map(pick));
   return [
     {
-      what: "processor time of a login with PostgreSQL, of that with SQLite",
+      what: "processor time of a login with PostgreSQL, relative to SQLite",
       value: of(({ sqlite, postgres }) => postgres / sqlite),
       unit: "×",
       target: { atMost: 1.05 },
     },
-    { what: "login with PostgreSQL, its server included", value: of(({ postgres }) => postgres), unit: "µs" },
+    {
+      what: "login with PostgreSQL, including its server",
+      value: of(({ postgres }) => postgres),
+      unit: "µs",
+    },
     { what: "login with SQLite", value: of(({ sqlite }) => sqlite), unit: "µs" },
   ];
 }
@@ -124,8 +128,8 @@ async function claimFigures(server: TestPostgres, database: string, pid: number)
       unit: "ms",
       target: { atMost: 3 },
     },
-    { what: "of it PostgreSQL", value: ofServer, unit: "ms" },
-    { what: "a claim lasts, if there is no other", value: aloneMs / aloneClaims, unit: "ms" },
+    { what: "share of PostgreSQL in a claim", value: ofServer, unit: "ms" },
+    { what: "duration of a claim without concurrent claims", value: aloneMs / aloneClaims, unit: "ms" },
   ];
 }
 
@@ -143,7 +147,7 @@ async function modelFigures(bench: BenchSite, pid: number): Promise<readonly Fig
   };
   const daemon = await daemonTime(site);
   const figures: Figure[] = [{
-    what: "a daemon's time for a session: processor time of it and of who asks",
+    what: "processor time of a daemon and of the service for a session",
     value: daemon,
     unit: "ms",
   }];

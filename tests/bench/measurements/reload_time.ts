@@ -13,7 +13,8 @@ const LONGEST_MS = 60_000;
 
 export const reloadTime: Measurement = {
   name: "reload-time",
-  summary: "From the change of the configuration to its use, eight times, idle and with 32 busy connections",
+  summary:
+    "Time from a change of the configuration until it is in use, eight times, idle and with 32 busy connections",
   note: "The pause of the watch, up to 2 s, is part of it.",
   async run() {
     await using bench = await startBenchSite();

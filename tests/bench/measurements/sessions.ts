@@ -20,7 +20,7 @@ interface Round {
 
 export const sessions: Measurement = {
   name: "sessions",
-  summary: "POST /rest/auth/<server>, against a bare loop of command connections to the same daemon",
+  summary: "POST /rest/auth/<server>, compared with a bare loop of command connections to the same daemon",
   async run() {
     await using bench = await startBenchSite();
     const { url, site } = bench;
@@ -44,14 +44,14 @@ export const sessions: Measurement = {
     const of = (pick: (round: typeof rounds[number]) => number) => median(rounds.map(pick));
     const figures: Figure[] = [
       {
-        what: "processor time, of the bare one's",
+        what: "processor time, relative to the bare program",
         value: of((r) => r.ours.cost / r.bare.cost),
         unit: "×",
         target: { atMost: 2.5 },
       },
       { what: "processor time", value: of((r) => r.ours.cost), unit: "µs" },
       { what: "processor time, bare", value: of((r) => r.bare.cost), unit: "µs" },
-      { what: "rate, of the bare one's", value: of((r) => r.ours.rate / r.bare.rate), unit: "×" },
+      { what: "rate, relative to the bare program", value: of((r) => r.ours.rate / r.bare.rate), unit: "×" },
       { what: "rate", value: of((r) => r.ours.rate), unit: "sessions/s" },
       { what: "rate, bare", value: of((r) => r.bare.rate), unit: "sessions/s" },
     ];

@@ -18,7 +18,7 @@ const ROUNDS = 3;
 export const shareDownload: Measurement = {
   name: "share-download",
   summary:
-    "2 GiB of a share over HTTPS, against a bare server that pipes the same from the same daemon; at a UFTPD too where UFTPD_CHECKOUT names one; needs curl",
+    "2 GiB of a share over HTTPS, compared with a bare server that pipes the same bytes from the same daemon; also with a real UFTPD if UFTPD_CHECKOUT is set; needs curl",
   async run() {
     const figures: Figure[] = [];
     for (const { at, make } of SITES) {
@@ -53,14 +53,14 @@ async function against(service: SharingBench): Promise<readonly Figure[]> {
   return [
     {
       ...figure(
-        "processor time, of the bare one's",
+        "processor time, relative to the bare program",
         "×",
         (r) => (r.ours.cpu.total ?? NaN) / (r.bare.cpu.total ?? NaN),
       ),
       target: { atMost: 2 },
     },
     {
-      ...figure("throughput, of the bare one's", "×", (r) => r.ours.rate / r.bare.rate),
+      ...figure("throughput, relative to the bare program", "×", (r) => r.ours.rate / r.bare.rate),
       target: { atLeast: 0.6 },
     },
     figure("throughput", "MiB/s", (r) => r.ours.rate),

@@ -10,7 +10,7 @@ const ROUNDS = 3;
 export const shareUpload: Measurement = {
   name: "share-upload",
   summary:
-    "1 GiB brought to a share over HTTPS, against a bare server that pipes the same to the same daemon; needs curl",
+    "1 GiB uploaded to a share over HTTPS, compared with a bare server that pipes the same bytes to the same daemon; needs curl",
   async run() {
     await using service = await startSharingBench();
     const { data, folder } = service.site;
@@ -39,7 +39,7 @@ export const shareUpload: Measurement = {
     });
     return [
       {
-        ...figure("throughput, of the bare one's", "×", (r) => r.ours.rate / r.bare.rate),
+        ...figure("throughput, relative to the bare program", "×", (r) => r.ours.rate / r.bare.rate),
         target: { atLeast: 0.6 },
       },
       figure("throughput", "MiB/s", (r) => r.ours.rate),

@@ -17,7 +17,7 @@ const BYTES = 1024;
 export const smallFiles: Measurement = {
   name: "small-files",
   summary:
-    "1,000 small uploads as the page sends them, and an archive of 5,000 small files, against one bare session to the same daemon; at a UFTPD too where UFTPD_CHECKOUT names one; needs curl",
+    "1,000 small uploads as the page sends them, and an archive of 5,000 small files, compared with one bare session to the same daemon; also with a real UFTPD if UFTPD_CHECKOUT is set; needs curl",
   note:
     "The uploads have headers and bodies as the page sends them, over four kept connections, from a client that does little else: browsers run on machines of their own.",
   async run() {
@@ -71,21 +71,21 @@ async function against(service: SharingBench): Promise<readonly Figure[]> {
   const of = (pick: (round: typeof rounds[number]) => number) => median(rounds.map(pick));
   return [
     {
-      what: "uploads, of STORs on one session",
+      what: "uploads, relative to STOR on one session",
       value: of(({ uploaded, stored }) => uploaded / stored),
       unit: "×",
       target: { atLeast: 0.3 },
     },
     {
-      what: "archive, of RETRs on one session",
+      what: "archive, relative to RETR on one session",
       value: archived / read,
       unit: "×",
       target: { atLeast: 0.5 },
     },
     { what: "uploads", value: of(({ uploaded }) => uploaded), unit: "files/s" },
-    { what: "STORs on one session", value: of(({ stored }) => stored), unit: "files/s" },
+    { what: "STOR on one session", value: of(({ stored }) => stored), unit: "files/s" },
     { what: "archive", value: archived, unit: "files/s" },
-    { what: "RETRs on one session", value: read, unit: "files/s" },
+    { what: "RETR on one session", value: read, unit: "files/s" },
   ];
 }
 

@@ -87,7 +87,7 @@ export const soak: Measurement = {
     stalls.close();
     return [
       { what: "requests", value: requests, unit: "" },
-      { what: "failed, guesses aside", value: failures, unit: "", target: { atMost: 0 } },
+      { what: "failed requests besides wrong passwords", value: failures, unit: "", target: { atMost: 0 } },
       // All other processes of the measurement share the cores.
       { what: "longest stall of the core", value: stalls.longestMs("core"), unit: "ms" },
       { what: "longest stall of the edge", value: stalls.longestMs("edge"), unit: "ms" },
@@ -110,7 +110,7 @@ export const soak: Measurement = {
         target: { atMost: 5 },
       },
       {
-        what: "file descriptors more than after half the time",
+        what: "file descriptors opened in the second half",
         value: second.open - first.open,
         unit: "",
         target: { atMost: 2 },

@@ -5,7 +5,8 @@ const STARTS = 40;
 
 export const unpacking: Measurement = {
   name: "unpacking",
-  summary: "What the script at the head of a self-extracting executable adds to each start but the first",
+  summary:
+    "Time that the script at the head of a self-extracting executable adds to each start after the first",
   async run() {
     const folder = await Deno.makeTempDir({ prefix: "authserver-bench-" });
     try {

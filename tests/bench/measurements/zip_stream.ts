@@ -11,7 +11,7 @@ const ROUNDS = 3;
 export const zipStream: Measurement = {
   name: "zip-stream",
   summary:
-    "1 GiB of a shared directory in 1,000 files as one .zip stream, against the same in one file; needs curl",
+    "1 GiB of a shared directory in 1,000 files as one .zip stream, compared with one file of that size; needs curl",
   async run() {
     await using service = await startSharingBench();
     const { process, site: { data } } = service;
@@ -35,7 +35,7 @@ export const zipStream: Measurement = {
     });
     return [
       {
-        ...figure("throughput, of that of one file", "×", (r) => r.many.rate / r.one.rate),
+        ...figure("throughput, relative to one file", "×", (r) => r.many.rate / r.one.rate),
         target: { atLeast: 0.6 },
       },
       figure("throughput", "MiB/s", (r) => r.many.rate),
