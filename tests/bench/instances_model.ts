@@ -40,7 +40,7 @@ export function modelled(
       { name: daemons === 1 ? "daemon" : "daemons", demandMs: demands.daemon, copies: daemons },
     ];
     const { first } = saturation(stations);
-    const named = `${what}, ${instances} ${instances === 1 ? "instance" : "instances"}, full first: ${first}`;
+    const named = `${what}, ${instances} ${instances === 1 ? "instance" : "instances"}, limited by ${first}`;
     return { what: named, value: throughput(stations, CLIENTS * instances), unit: "/s" };
   });
 }

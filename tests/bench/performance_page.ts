@@ -49,8 +49,8 @@ export function page(record: Record): string {
 lists the figures that are more than a tenth worse than those in FILE, the JSON of an earlier run.
 
 Rates and processor times are relative to a bare program that does the same work with the least effort. Both run in
-alternating rounds, and the page shows the median. Clients and simulated daemons share the cores with the service. The ratio
-depends on the machine, so compare ratios only between machines of one kind.
+alternating rounds, and the page shows the median. Clients and simulated daemons share the cores with the service. Compare
+ratios only between machines of one kind.
 
 ## Machines
 
@@ -84,7 +84,11 @@ ${promises.join("\n")}
 ${all.map(([name, { summary, on }]) => row(name, `${summary} (${on})`)).join("\n")}
 
 ## Figures to plan with
-${all.filter(([name]) => FOR_PLANNING.includes(name)).map(([name, taken]) => section(name, taken)).join("")}`;
+${
+    all.filter(([name]) => FOR_PLANNING.includes(name)).map(([name, taken]) =>
+      section(name, taken, letter(taken))
+    ).join("")
+  }`;
 }
 
 /** Names the machine and runtime of figures. */
@@ -92,11 +96,11 @@ function machineOf({ cores, processor, deno }: Taken): string {
   return `${cores} cores of ${processor}, Deno ${deno}`;
 }
 
-function section(name: string, { note, on, figures, ...taken }: Taken): string {
+function section(name: string, { note, on, figures }: Taken, machine: string): string {
   return `
 ### ${name}
 
-On ${on}, ${machineOf({ on, figures, ...taken })}.
+On ${on}, machine ${machine}.
 
 |Figure|Value|
 |---|---|

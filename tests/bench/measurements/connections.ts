@@ -11,7 +11,7 @@ const WARM_UP = 10_000;
 
 export const connections: Measurement = {
   name: "connections",
-  summary: "New TLS connections with full handshakes, compared with the bare server; needs openssl",
+  summary: "New TLS connections with full handshakes, compared with the bare server",
   async run() {
     await using bench = await startBenchSite();
     const bare = await startBareServer(bench);

@@ -18,7 +18,7 @@ const ROUNDS = 3;
 export const shareDownload: Measurement = {
   name: "share-download",
   summary:
-    "2 GiB of a share over HTTPS, compared with a bare server that pipes the same bytes from the same daemon; also with a real UFTPD if UFTPD_CHECKOUT is set; needs curl",
+    "2 GiB of a share over HTTPS, compared with a bare server that pipes the same bytes from the same daemon; also with a real UFTPD if UFTPD_CHECKOUT is set",
   async run() {
     const figures: Figure[] = [];
     for (const { at, make } of SITES) {

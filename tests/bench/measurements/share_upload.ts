@@ -10,7 +10,7 @@ const ROUNDS = 3;
 export const shareUpload: Measurement = {
   name: "share-upload",
   summary:
-    "1 GiB uploaded to a share over HTTPS, compared with a bare server that pipes the same bytes to the same daemon; needs curl",
+    "1 GiB uploaded to a share over HTTPS, compared with a bare server that pipes the same bytes to the same daemon",
   async run() {
     await using service = await startSharingBench();
     const { data, folder } = service.site;

@@ -17,7 +17,7 @@ const BYTES = 1024;
 export const smallFiles: Measurement = {
   name: "small-files",
   summary:
-    "1,000 small uploads as the page sends them, and an archive of 5,000 small files, compared with one bare session to the same daemon; also with a real UFTPD if UFTPD_CHECKOUT is set; needs curl",
+    "1,000 small uploads as the page sends them, and an archive of 5,000 small files, compared with one bare session to the same daemon; also with a real UFTPD if UFTPD_CHECKOUT is set",
   note:
     "The uploads have headers and bodies as the page sends them, over four kept connections, from a client that does little else: browsers run on machines of their own.",
   async run() {

@@ -13,7 +13,7 @@ const LOOK_MS = 50;
 
 export const transferMemory: Measurement = {
   name: "transfer-memory",
-  summary: `Resident memory that ${EACH} .zip streams and ${EACH} uploads at once add; needs curl`,
+  summary: `Resident memory that ${EACH} .zip streams and ${EACH} uploads at once add`,
   note:
     "Each of 128 MiB, an archive in 128 files. Above the most that the same service had while one archive, one file and one upload of the same size went through, one after the other.",
   async run() {

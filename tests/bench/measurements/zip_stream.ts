@@ -11,7 +11,7 @@ const ROUNDS = 3;
 export const zipStream: Measurement = {
   name: "zip-stream",
   summary:
-    "1 GiB of a shared directory in 1,000 files as one .zip stream, compared with one file of that size; needs curl",
+    "1 GiB of a shared directory in 1,000 files as one .zip stream, compared with one file of that size",
   async run() {
     await using service = await startSharingBench();
     const { process, site: { data } } = service;
