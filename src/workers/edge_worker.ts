@@ -1,4 +1,5 @@
 /** Worker of the edge: speaks TLS and HTTP and may do nothing else. Its core is a message port and may be replaced. */
+import type { EdgeOptions } from "../edge/edge_options.ts";
 import { HttpsEdge } from "../edge/https_edge.ts";
 import type { Level, Logger } from "../logging/logger.ts";
 import { addressGroup } from "../model/address.ts";
@@ -27,7 +28,7 @@ hear((message: ToEdgeWorker) => {
     case "start":
       logLevel = message.logLevel;
       worker = workerLog((text) => tell({ kind: "log", text }), () => logLevel);
-      metricsEdge = startMetrics(message, worker.log);
+      metricsEdge = message.metrics && listen(message.metrics, metrics.answer, worker.log);
       edge = start(message, worker.log);
       surviveRejections(worker.log, () => measurements?.rejected());
       break;
@@ -69,33 +70,25 @@ hear((message: ToEdgeWorker) => {
   }
 });
 
-type Start = ToEdgeWorker & { kind: "start" };
-
-async function startMetrics({ metrics: options }: Start, log: Logger): Promise<HttpsEdge | undefined> {
-  if (options === undefined) return undefined;
+/** Reports why an edge does not listen, and then returns none. */
+async function listen(options: EdgeOptions, answer: Answer, log: Logger): Promise<HttpsEdge | undefined> {
   try {
-    return await HttpsEdge.start(options, { answer: metrics.answer, log, groupOf: addressGroup });
+    return await HttpsEdge.start(options, { answer, log, groupOf: addressGroup });
   } catch (error) {
     tell({ kind: "failed", diagnostics: [listenDiagnostic(error, options.address, options.port)] });
     return undefined;
   }
 }
 
-async function start(message: Start, log: Logger): Promise<HttpsEdge | undefined> {
-  const { options } = message;
-  try {
-    const [running, metricsPage] = await Promise.all([
-      HttpsEdge.start(options, { answer, log, groupOf: addressGroup }),
-      metricsEdge,
-    ]);
-    if (message.metrics !== undefined && metricsPage === undefined) return undefined; // it said why
-    measurements = new Measurements(() => running.counted(), (report) => tell({ kind: "measured", report }));
-    tell({ kind: "ready", port: running.port, metricsPort: metricsPage?.port });
-    return running;
-  } catch (error) {
-    tell({ kind: "failed", diagnostics: [listenDiagnostic(error, options.address, options.port)] });
-    return undefined;
-  }
+async function start(
+  { options, metrics }: ToEdgeWorker & { kind: "start" },
+  log: Logger,
+): Promise<HttpsEdge | undefined> {
+  const [running, metricsPage] = await Promise.all([listen(options, answer, log), metricsEdge]);
+  if (running === undefined || (metrics !== undefined && metricsPage === undefined)) return undefined;
+  measurements = new Measurements(() => running.counted(), (report) => tell({ kind: "measured", report }));
+  tell({ kind: "ready", port: running.port, metricsPort: metricsPage?.port });
+  return running;
 }
 
 /** Lets the previous core finish, then closes its channel. */
