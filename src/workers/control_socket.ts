@@ -2,6 +2,7 @@ import { hangUp, unlessAbsent, writeAll } from "../model/regular_file.ts";
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Logger } from "../logging/logger.ts";
+import { messageOf } from "../model/text.ts";
 import { CannotStart } from "./worker_lifecycle.ts";
 import {
   type AdminRequest,
@@ -63,8 +64,7 @@ export class ControlSocket {
       return new ControlSocket(path, await open(path), parts);
     } catch (error) {
       if (error instanceof CannotStart) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new CannotStart([`control socket ${path}: ${reason}`], true);
+      throw new CannotStart([`control socket ${path}: ${messageOf(error)}`], true);
     }
   }
 

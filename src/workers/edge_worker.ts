@@ -5,6 +5,7 @@ import type { Level, Logger } from "../logging/logger.ts";
 import { addressGroup } from "../model/address.ts";
 import type { Answer } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
+import { messageOf } from "../model/text.ts";
 import { CoreChannel } from "./core_channel.ts";
 import { hear, Measurements, surviveRejections, tell, type WorkerLog, workerLog } from "./worker_scope.ts";
 import { MetricsAnswer } from "../metrics/exposition.ts";
@@ -108,5 +109,5 @@ function listenDiagnostic(error: unknown, address: string, port: number): string
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "EADDRINUSE") return `port ${port} on ${address} is taken by another process`;
   if (code === "EACCES") return `port ${port} on ${address} needs a privilege (ports below 1024 do)`;
-  return `cannot listen on ${address}, port ${port}: ${error instanceof Error ? error.message : error}`;
+  return `cannot listen on ${address}, port ${port}: ${messageOf(error)}`;
 }

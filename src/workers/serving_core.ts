@@ -1,3 +1,4 @@
+import { messageOf } from "../model/text.ts";
 import { type AdminAnswer, type AdminRequest, AdminRequestFailed } from "../resource/admin/admin_request.ts";
 import type { Snapshot } from "../service/assembly/load_snapshot.ts";
 import type { InstanceName, StateUpdate } from "../service/assembly/service_options.ts";
@@ -133,8 +134,7 @@ async function makeFolder(directory: string): Promise<void> {
   try {
     await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CannotStart([`persistence.directory ${directory}: ${reason}`], true);
+    throw new CannotStart([`persistence.directory ${directory}: ${messageOf(error)}`], true);
   }
 }
 

@@ -4,6 +4,7 @@ import { trustedIssuerOf } from "../../authentication/issued_token/issuer.ts";
 import { certificateOfDer, certificatesOfPem, isPem, UnusableStore } from "../../config/tls/certificates.ts";
 import { InvalidFile } from "../../model/diagnostic.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
+import { messageOf } from "../../model/text.ts";
 
 /** Reads the PEM certificate of a trusted issuer. @throws {InvalidFile} If it is missing, or its key signs no tokens. */
 export async function readTrustedIssuer(file: string): Promise<string> {
@@ -30,7 +31,7 @@ async function readCertificate(file: string, key: string): Promise<X509Certifica
     return first;
   } catch (error) {
     if (error instanceof UnusableStore) throw unusable(file, key, error.message);
-    throw unusable(file, key, `cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw unusable(file, key, `cannot be read: ${messageOf(error)}`);
   }
 }
 
