@@ -92,9 +92,8 @@ export class ControlSocket {
         if (this.#closed) return;
         // For example too many open files, which is temporary.
         this.parts.log.error("control socket could not take a caller, trying again", { error });
-        const timer = setTimeout(() => this.#retry?.(), RETRY_MS);
+        using _timer = setTimeout(() => this.#retry?.(), RETRY_MS);
         await new Promise<void>((resolve) => this.#retry = resolve);
-        clearTimeout(timer);
       }
     }
   }

@@ -1,3 +1,4 @@
+import { within } from "../model/clock.ts";
 import { messageOf } from "../model/text.ts";
 import { type AdminAnswer, type AdminRequest, AdminRequestFailed } from "../resource/admin/admin_request.ts";
 import type { Snapshot } from "../service/assembly/load_snapshot.ts";
@@ -116,9 +117,7 @@ export class ServingCore {
   async #close(last: boolean): Promise<void> {
     this.#worker.tell({ kind: "close", last });
     await this.#worker.says("closed", CLOSE_MS);
-    const late = setTimeout(this.#drained.resolve, PORT_MS);
-    await this.#drained.promise;
-    clearTimeout(late);
+    await within(this.#drained.promise, PORT_MS);
     this.end();
   }
 
