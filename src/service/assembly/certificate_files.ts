@@ -1,7 +1,7 @@
 import { attempt } from "../../model/attempt.ts";
 import type { X509Certificate } from "node:crypto";
 import { trustedIssuerOf } from "../../authentication/issued_token/issuer.ts";
-import { certificateOfDer, certificatesOfPem, isPem, UnusableStore } from "../../config/tls/certificates.ts";
+import { certificatesIn, UnusableStore } from "../../config/tls/certificates.ts";
 import { InvalidFile } from "../../model/diagnostic.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
 import { messageOf } from "../../model/text.ts";
@@ -24,11 +24,7 @@ export async function readGatewayCertificate(file: string): Promise<string> {
 /** Reads the first certificate, PEM or DER. */
 async function readCertificate(file: string, key: string): Promise<X509Certificate> {
   try {
-    const bytes = await readRegularFile(file);
-    if (!isPem(bytes)) return certificateOfDer(bytes);
-    const [first] = certificatesOfPem(new TextDecoder().decode(bytes));
-    if (first === undefined) throw new UnusableStore("expected a certificate, there is none in the file");
-    return first;
+    return certificatesIn(await readRegularFile(file))[0];
   } catch (error) {
     if (error instanceof UnusableStore) throw unusable(file, key, error.message);
     throw unusable(file, key, `cannot be read: ${messageOf(error)}`);
