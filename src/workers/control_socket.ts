@@ -73,9 +73,7 @@ export class ControlSocket {
     this.#closed = true;
     this.listener.close();
     this.#retry?.();
-    for (const connection of this.#open) {
-      if (!this.#asked.has(connection)) hangUp(connection);
-    }
+    for (const connection of this.#open) if (!this.#asked.has(connection)) hangUp(connection);
     await this.#accepting;
     await unlessAbsent(Deno.remove(this.path)).catch((error) =>
       this.parts.log.warn("control socket not removed", { path: this.path, error })

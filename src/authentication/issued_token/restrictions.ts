@@ -84,9 +84,7 @@ function checkedDirectory(text: string): string {
   const path = attempt(() => absolutePath(text), HttpError, () => {
     throw invalid(expected);
   });
-  if (!path.endsWith("/") || /[*?[:]/.test(path) || /\s\//u.test(path)) {
-    throw invalid(expected);
-  }
+  if (!path.endsWith("/") || /[*?[:]/.test(path) || /\s\//u.test(path)) throw invalid(expected);
   return path;
 }
 

@@ -71,9 +71,7 @@ class IssuedTokenAuthenticator implements Authenticator {
     { authorization, clientAddress }: Credentials,
     signal: AbortSignal,
   ): Promise<AuthenticationResult> {
-    if (authorization.kind !== "bearer" || authorization.route !== "issued") {
-      return { kind: "skipped" };
-    }
+    if (authorization.kind !== "bearer" || authorization.route !== "issued") return { kind: "skipped" };
     try {
       const identity = await this.#identify(authorization.token.reveal(), clientAddress);
       const left = await whatIsLeft(identity, this.options.accountStatus, signal);

@@ -142,9 +142,7 @@ async function copied(
   copy: (from: Database) => Promise<Copied>,
 ): Promise<Copied> {
   const file = `${directory}/${name}`;
-  if (await unlessAbsent(Deno.stat(file)) === undefined) {
-    return { added: 0, present: 0 };
-  }
+  if (await unlessAbsent(Deno.stat(file)) === undefined) return { added: 0, present: 0 };
   const { SqliteDatabase } = await import("../../store/sqlite_database.ts");
   const from = new SqliteDatabase(file, schema, Date.now);
   try {
