@@ -147,6 +147,7 @@ export function text(row: Row, column: string): string {
   return value;
 }
 
+/** Returns a text column that may be null. @throws {TypeError} */
 export function textOrNone(row: Row, column: string): string | undefined {
   return row[column] === null ? undefined : text(row, column);
 }
@@ -158,6 +159,7 @@ export function number(row: Row, column: string): number {
   return value;
 }
 
+/** Returns a number column that may be null. @throws {TypeError} */
 export function numberOrNone(row: Row, column: string): number | undefined {
   return row[column] === null ? undefined : number(row, column);
 }
