@@ -28,7 +28,7 @@ export interface AuthenticatorParts {
     readonly anchors: () => readonly string[]; // current trust anchors, PEM, for signatures without `validate`
   };
   /** Present if gateway support is on: clients authenticate to the gateway, which forwards their name. */
-  readonly gateway: { readonly certificate: () => string | undefined } | undefined;
+  readonly gateway: { readonly certificate: string | undefined } | undefined;
 }
 
 /** Kind of authenticator; its module is loaded on demand. */

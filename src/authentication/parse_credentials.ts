@@ -191,9 +191,7 @@ export function tokenForProvider(
   { authorization }: Credentials,
   { bound }: { readonly bound: boolean },
 ): string | AuthenticationResult {
-  if (authorization.kind !== "bearer" || authorization.route !== "provider") {
-    return { kind: "skipped" };
-  }
+  if (authorization.kind !== "bearer" || authorization.route !== "provider") return { kind: "skipped" };
   if (authorization.scheme !== undefined && !bound) {
     return { kind: "skipped", reason: "proofs of possession are not verified" };
   }

@@ -53,8 +53,7 @@ function judge(
         ? { kind: "refused", reason: UNSIGNED }
         : { kind: "skipped" };
     }
-    const pem = gateway.certificate();
-    const own = pem === undefined ? undefined : new X509Certificate(pem);
+    const own = gateway.certificate === undefined ? undefined : new X509Certificate(gateway.certificate);
     const key = own && isValidAt(validityOf(own), clock()) ? usableKeyOf(own) : undefined;
     if (key?.asymmetricKeyType !== "rsa") return { kind: "refused", reason: UNUSABLE };
     // `SHA1withRSA` over the SHA-1 of the name: a double hash, fixed by deployed gateways.

@@ -267,6 +267,22 @@ export function readArguments(spec: CommandSpec, args: readonly string[]): "help
   };
 }
 
+/** Option of commands that {@link readSecret}. */
+export const STDIN = { help: "Read the password from the first line of standard input instead of a prompt" };
+
+/** Reads a password from a prompt, or with `--stdin` from the input. @throws {WrongUsage} If there is no terminal. */
+export async function readSecret(
+  given: Pick<Given<"stdin", never>, "flag">,
+  io: CommandIo,
+  question: string,
+): Promise<string> {
+  const secret = given.flag("stdin")
+    ? (await io.readInput()).split("\n", 1)[0]?.replace(/\r$/, "")
+    : await io.askSecret(question);
+  if (secret === undefined) throw new WrongUsage("No terminal to prompt for the password, expected --stdin");
+  return secret;
+}
+
 function parse({ options }: CommandSpec, args: readonly string[]) {
   const known = Object.entries(options).map(([name, { value, short }]) =>
     [

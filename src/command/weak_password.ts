@@ -7,9 +7,7 @@ const LEAST = 12;
 /** Returns why a password is easy to guess, if it is. */
 export function weakness(password: string): string | undefined {
   const { length } = [...password];
-  if (length < LEAST) {
-    return `it has ${counted(length, "character", "characters")}, expected ${LEAST}`;
-  }
+  if (length < LEAST) return `it has ${counted(length, "character", "characters")}, expected ${LEAST}`;
   return isCommonPassword(password) ? "it is one of the first that everybody tries" : undefined;
 }
 

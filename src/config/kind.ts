@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../model/diagnostic.ts";
-import type { Infer, Table } from "./key.ts";
+import type { Infer, Section, Table } from "./key.ts";
 import type { KeyReader } from "./key_reader.ts";
 import type { AssignmentsConfig } from "./read_assignments.ts";
 import type { KindConfig } from "./service_config.ts";
@@ -65,11 +65,8 @@ export interface ClassUse {
 }
 
 /** Kind of authenticator or attribute source. Other code iterates over kinds and names none. */
-export interface Kind<T extends Table = Table, S extends object = object> {
-  readonly title: string; // in the manual
-  readonly keys: T;
-  readonly added?: true; // whether the Java service knows none of the keys
-  readonly ignored?: Readonly<Record<string, string>>;
+export interface Kind<T extends Table = Table, S extends object = object>
+  extends Pick<Section<T>, "title" | "keys" | "added" | "ignored"> {
   read(values: Infer<T>, place: Place): S | undefined | Promise<S | undefined>;
   looksAtCertificates?(config: S & KindConfig): boolean;
   files?(config: S & KindConfig): readonly string[];

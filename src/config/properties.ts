@@ -1,6 +1,6 @@
 import { attempt } from "../model/attempt.ts";
 import { type Diagnostic, InvalidFile, readableAt } from "../model/diagnostic.ts";
-import { trimEndCharacters } from "../model/text.ts";
+import { messageOf, trimEndCharacters } from "../model/text.ts";
 import { resolve } from "node:path";
 import { readRegularFile, UTF16_MARK, utf8Text } from "../model/regular_file.ts";
 
@@ -233,5 +233,5 @@ export function reason(error: unknown): string {
     return "no permission to read it";
   }
   if (error instanceof Deno.errors.IsADirectory) return "it is a folder";
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

@@ -4,6 +4,7 @@ import { connect as connectTls, createSecureContext, type SecureContext, TLSSock
 import type { Clock } from "../model/clock.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { shortChain, wholeChain } from "../model/trust/shown_chain.ts";
+import { messageOf } from "../model/text.ts";
 import { type Exchange, type Failure, failure, type Fault } from "./exchange.ts";
 import { checkPeer } from "./peer_check.ts";
 
@@ -60,9 +61,7 @@ export function exchange(
 ): Promise<Exchange> {
   return new Promise<Exchange>((resolve) => {
     new CommandConnection(socket, socket.tls?.material(), request, options, resolve);
-  }).catch((error) =>
-    failure("unreachable", "before", error instanceof Error ? error.message : String(error))
-  );
+  }).catch((error) => failure("unreachable", "before", messageOf(error)));
 }
 
 class CommandConnection {

@@ -6,6 +6,7 @@ import { type Dated, findPath, nameOf, revokedOn } from "../model/trust/certific
 import { provesKey } from "../model/trust/proof_of_key.ts";
 import type { Revocation } from "../model/trust/revocation.ts";
 import { isValidAt } from "../model/trust/certificate_facts.ts";
+import { messageOf } from "../model/text.ts";
 
 interface PeerCheck {
   readonly anchors: readonly string[]; // anchors for daemons, PEM
@@ -46,7 +47,7 @@ export function checkPeer(
     accepted.set(shown, way);
     return undefined;
   } catch (error) {
-    return `the daemon's certificate cannot be checked: ${error instanceof Error ? error.message : error}`;
+    return `the daemon's certificate cannot be checked: ${messageOf(error)}`;
   }
 }
 

@@ -1,3 +1,4 @@
+import { within } from "../model/clock.ts";
 import { FairQueue, type FairQueueLimits, type Waiter } from "../model/fair_queue.ts";
 import { type Exchange, type Failure, failure } from "./exchange.ts";
 
@@ -95,10 +96,7 @@ async function noLongerThan(
   longestMs: number,
 ): Promise<void> {
   await Promise.race([work, ahead]);
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, longestMs);
-  await Promise.race([work, late]);
-  clearTimeout(timer);
+  await within(work, longestMs);
 }
 
 /** Connections a daemon accepts: one served plus its backlog (daemon-protocol.md 1.5). More are dropped. */

@@ -140,13 +140,12 @@ export class HttpsEdge {
       this.#draining = resolve;
       if (this.#underWay === 0) resolve();
     });
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<void>((resolve) => timer = setTimeout(resolve, withinMs));
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    using _timer = setTimeout(resolve, withinMs);
     this.#server.closeIdleConnections();
     await Promise.race([idle, late]);
     for (const socket of this.#gates.keys()) socket.destroySoon(); // sends what its client has not read yet
     await Promise.race([closed, late]);
-    clearTimeout(timer);
     this.#server.closeAllConnections();
     await closed;
     this.#connections.close();

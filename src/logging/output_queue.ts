@@ -28,14 +28,13 @@ export class OutputQueue {
 
   async #write(bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length;) {
-      const timer = setTimeout(() => this.#failure ??= TOO_SLOW, this.waitMs);
+      using _timer = setTimeout(() => this.#failure ??= TOO_SLOW, this.waitMs);
       try {
         at += await this.output.write(bytes.subarray(at));
       } catch (error) {
         this.#failure = error;
         await new Promise((resolve) => setTimeout(resolve, this.waitMs));
       }
-      clearTimeout(timer);
     }
     this.#bytes -= bytes.length;
     if (this.#bytes === 0) this.#failure = undefined;

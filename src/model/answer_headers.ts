@@ -52,9 +52,7 @@ export function addCommonHeaders(
   request: AskedBy,
   { hsts, frames, cors }: AnswerPolicy,
 ): void {
-  for (const [name, value] of COMMON) {
-    if (!headers.has(name)) headers.fields.push(name, value);
-  }
+  for (const [name, value] of COMMON) if (!headers.has(name)) headers.fields.push(name, value);
   if (frames.policy !== "deny") allowFrames(headers, frames);
   if (hsts !== undefined) {
     const more = hsts.includeSubDomains ? "; includeSubDomains" : "";

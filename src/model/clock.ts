@@ -120,3 +120,10 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Prom
     promise.then(settled(resolve), settled(reject));
   });
 }
+
+/** Waits for a promise for some milliseconds at most. */
+export async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  const { promise: overdue, resolve } = Promise.withResolvers<undefined>();
+  using _timer = setTimeout(() => resolve(undefined), ms);
+  return await Promise.race([promise, overdue]);
+}

@@ -59,19 +59,11 @@ export class FairQueue<W extends Waiter = Waiter> {
     return false;
   }
 
-  /** Removes and returns all waiters in order, without calling them. */
+  /** Removes and returns all waiters, without calling them. */
   clear(): W[] {
-    const all: W[] = [];
-    for (;;) {
-      const found = all.length;
-      for (const queueKey of [...this.#queues.values()]) {
-        const [next] = queueKey.keys();
-        if (next === undefined) continue;
-        this.#remove(next);
-        all.push(next);
-      }
-      if (all.length === found) return all;
-    }
+    const all = [...this.#queues.values()].flatMap((queueKey) => [...queueKey.keys()]);
+    for (const waiter of all) this.#remove(waiter);
+    return all;
   }
 
   #leave(waiter: W, why: Leaving): void {

@@ -3,6 +3,7 @@ import { Buffer, isUtf8 } from "node:buffer";
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { type Diagnostic, InvalidFile, readableAt } from "./diagnostic.ts";
+import { messageOf } from "./text.ts";
 
 const MAX_BYTES = 64 * 1024 ** 2;
 
@@ -122,8 +123,8 @@ export async function inspectFile(
     return await diagnosticsOf(utf8Text(await readRegularFile(file, maxBytes), file), file);
   } catch (error) {
     if (error instanceof InvalidFile) return error.diagnostics;
-    const reason = error instanceof Error ? error.message : String(error);
-    return [{ severity: "error", file, expected: `cannot be read: ${reason}`, fix: readableAt(file) }];
+    const expected = `cannot be read: ${messageOf(error)}`;
+    return [{ severity: "error", file, expected, fix: readableAt(file) }];
   }
 }
 

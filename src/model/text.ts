@@ -35,3 +35,8 @@ export function counted(count: number, one: string, several: string): string {
 export function compare<Value extends string | number | boolean>(a: Value, b: Value): number {
   return Number(a > b) - Number(a < b);
 }
+
+/** Returns the message of an error, or the text of whatever else was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -133,9 +133,7 @@ export class RemoteSystem {
   }
 
   #succeeded(): void {
-    if (this.#down !== undefined) {
-      this.options.log.info("remote system is up again", { remote: this.remote });
-    }
+    if (this.#down !== undefined) this.options.log.info("remote system is up again", { remote: this.remote });
     this.#down = undefined;
     this.#breaker.succeeded();
     this.#failures.clear();

@@ -2,12 +2,12 @@ import { attributesOnServer } from "../attributes/server_attributes.ts";
 import type { SessionGrant } from "../daemon/daemon_group.ts";
 import { canonicalAddress } from "../model/address.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { httpError, invalidRequest } from "../model/http_error.ts";
+import { invalidRequest } from "../model/http_error.ts";
 import type { NameService } from "../outgoing/name_service.ts";
 import type { Call } from "./call.ts";
 import { capabilitiesOf, scopeWithin } from "./path_limits.ts";
 import { checkLogin } from "./login_policy.ts";
-import { existingServer, lowestLimit, statusText } from "./server_facts.ts";
+import { checkWorthTrying, existingServer, lowestLimit } from "./server_facts.ts";
 import { readJson } from "./request_body.ts";
 import { parseSessionRequest } from "./session_request.ts";
 import { jsonResponse } from "./text_response.ts";
@@ -38,10 +38,7 @@ export async function openSession(call: Call, names: NameService | undefined): P
         return info.kind === "known" ? info.home : undefined;
       },
     });
-  const status = facts.daemons.status();
-  if (instance === undefined && !status.worthTrying) {
-    throw httpError("ERR_SERVER_DOWN", { status: statusText(status, false) });
-  }
+  checkWorthTrying({ facts, instance });
 
   call.audit({ uid, gid });
   const grant = await facts.daemons.openSession({

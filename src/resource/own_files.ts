@@ -10,7 +10,7 @@ import { capabilitiesOf, scopeWithin } from "./path_limits.ts";
 import { checkLogin } from "./login_policy.ts";
 import { withTemporary } from "./access/drop/delete_part.ts";
 import type { SharingParts } from "./share/sharing_parts.ts";
-import { existingServer, lowestLimit, statusText } from "./server_facts.ts";
+import { checkWorthTrying, existingServer, lowestLimit } from "./server_facts.ts";
 import { checkTokenAddresses, checkTokenServer, confinedFrom } from "./token_limits.ts";
 
 /**
@@ -30,10 +30,7 @@ export async function ownFiles(
   checkTokenAddresses(call, [call.clientAddress]);
   checkLogin(call, facts);
   const account = attributesOnServer(call.user, name, { log: call.log });
-  const status = facts.daemons.status();
-  if (instance === undefined && !status.worthTrying) {
-    throw httpError("ERR_SERVER_DOWN", { status: statusText(status, false) });
-  }
+  checkWorthTrying({ facts, instance });
   const { uid, gid, groups: group } = account;
   call.audit({ uid, gid });
   const home = async () => {

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../authentication/json_object.ts";
 import { attempt } from "../model/attempt.ts";
 import type { HttpRequest } from "../model/http_message.ts";
 import { httpError, invalidRequest } from "../model/http_error.ts";
@@ -63,10 +64,8 @@ async function collect(
 
 /** Returns a reader for members of a JSON object; `null` counts as absent. @throws {ERR_INVALID_REQUEST} */
 export function membersOf(body: unknown): (name: string) => unknown {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw invalidRequest("The request body must be a JSON object");
-  }
-  return (name) => Object.hasOwn(body, name) ? Reflect.get(body, name) ?? undefined : undefined;
+  if (!isJsonObject(body)) throw invalidRequest("The request body must be a JSON object");
+  return (name) => Object.hasOwn(body, name) ? body[name] ?? undefined : undefined;
 }
 
 /** Returns a text; accepts numbers and flags. @throws {ERR_INVALID_REQUEST} */

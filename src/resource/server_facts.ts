@@ -59,6 +59,13 @@ export function existingServer(server: RequestedServer | undefined): ExistingSer
   return { ...server, facts };
 }
 
+/** Asserts that sessions can be tried; an instance that the caller chose is always tried. @throws {ERR_SERVER_DOWN} */
+export function checkWorthTrying({ facts, instance }: Pick<ExistingServer, "facts" | "instance">): void {
+  const status = facts.daemons.status();
+  if (instance !== undefined || status.worthTrying) return;
+  throw httpError("ERR_SERVER_DOWN", { status: statusText(status, false) });
+}
+
 /** Splits `HPC1-2`. A dash at position 0 or 1, or without a decimal 32-bit number behind it, belongs to the name (rest-api.md 1.2). */
 export function parseServerAddress(segment: string): Pick<RequestedServer, "name" | "instance"> {
   const dash = segment.lastIndexOf("-");

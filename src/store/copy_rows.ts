@@ -59,9 +59,7 @@ export async function copyRows(
 
 function grouped(keys: readonly Row[], { key: [outer, inner] }: CopiedTable): Map<string, string[]> {
   const groups = new Map<string, string[]>();
-  for (const row of keys) {
-    groups.getOrInsert(String(row[outer]), []).push(String(row[inner]));
-  }
+  for (const row of keys) groups.getOrInsert(String(row[outer]), []).push(String(row[inner]));
   return groups;
 }
 

@@ -68,17 +68,12 @@ export class RememberedRecords extends Following implements RecordStore {
 
   async put(kind: string, record: KeptRecord, most: number): Promise<void> {
     await this.#store.put(kind, record, most);
-    if (!this.#parts.kinds.includes(kind)) return;
-    this.#meanwhile.push({ kind, record });
     this.#remember(kind, record);
   }
 
   async raise(kind: string, record: KeptRecord): Promise<KeptRecord> {
     const kept = await this.#store.raise(kind, record);
-    if (this.#parts.kinds.includes(kind)) {
-      this.#meanwhile.push({ kind, record: kept });
-      this.#remember(kind, kept);
-    }
+    this.#remember(kind, kept);
     return kept;
   }
 
@@ -149,6 +144,8 @@ export class RememberedRecords extends Following implements RecordStore {
   }
 
   #remember(kind: string, record: KeptRecord): void {
+    if (!this.#parts.kinds.includes(kind)) return;
+    this.#meanwhile.push({ kind, record });
     this.#records?.get(kind)?.set(record);
     this.#loads++;
   }

@@ -171,19 +171,12 @@ export class FailureTable<S> {
 
   waiting(most = Infinity): FailureRecord<S>[] {
     const now = this.#elapsed();
-    const found: FailureRecord<S>[] = [];
-    for (const record of this.#waiting.values()) {
-      if (found.length >= most) break;
-      if (record.until > now) found.push(record);
-    }
-    return found;
+    return this.#waiting.values().filter(({ until }) => until > now).take(most).toArray();
   }
 
   get waitingCount(): number {
     const now = this.#elapsed();
-    let count = 0;
-    for (const { until } of this.#waiting.values()) if (until > now) count++;
-    return count;
+    return this.#waiting.values().reduce((count, { until }) => count + Number(until > now), 0);
   }
 
   #policyOf(key: string): WaitPolicy {

@@ -196,10 +196,6 @@ export class KnownClients {
 
   constructor(readonly lifetimeMs: number, readonly capacity: number, readonly elapsed: Stopwatch) {}
 
-  get size(): number {
-    return this.#seen.size;
-  }
-
   has(key: string): boolean {
     const at = this.#seen.get(key);
     return at !== undefined && at + this.lifetimeMs > this.elapsed();

@@ -1,6 +1,7 @@
 import type { Logger } from "../logging/logger.ts";
 import { inStep } from "../model/clock.ts";
 import { readRegularFile, unlessAbsent, utf8Text } from "../model/regular_file.ts";
+import { messageOf } from "../model/text.ts";
 
 /** File system access for watching; follows links. */
 export interface FileSource {
@@ -237,7 +238,7 @@ class PolledFile<T> implements WatchedFile<T> {
   #httpError(digest: string, error: unknown): void {
     if (this.#closed || digest === this.#digest) return;
     this.#digest = digest;
-    DIAGNOSTICS.set(this, error instanceof Error ? error.message : String(error));
+    DIAGNOSTICS.set(this, messageOf(error));
     const stays = this.#version.digest === ABSENT ? "it counts as absent" : "the last good content stays";
     this.options.log.error(`file not usable, ${stays}`, { file: this.path, error });
   }

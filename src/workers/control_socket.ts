@@ -2,6 +2,7 @@ import { hangUp, unlessAbsent, writeAll } from "../model/regular_file.ts";
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Logger } from "../logging/logger.ts";
+import { messageOf } from "../model/text.ts";
 import { CannotStart } from "./worker_lifecycle.ts";
 import {
   type AdminRequest,
@@ -63,8 +64,7 @@ export class ControlSocket {
       return new ControlSocket(path, await open(path), parts);
     } catch (error) {
       if (error instanceof CannotStart) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new CannotStart([`control socket ${path}: ${reason}`], true);
+      throw new CannotStart([`control socket ${path}: ${messageOf(error)}`], true);
     }
   }
 
@@ -73,9 +73,7 @@ export class ControlSocket {
     this.#closed = true;
     this.listener.close();
     this.#retry?.();
-    for (const connection of this.#open) {
-      if (!this.#asked.has(connection)) hangUp(connection);
-    }
+    for (const connection of this.#open) if (!this.#asked.has(connection)) hangUp(connection);
     await this.#accepting;
     await unlessAbsent(Deno.remove(this.path)).catch((error) =>
       this.parts.log.warn("control socket not removed", { path: this.path, error })
@@ -92,9 +90,8 @@ export class ControlSocket {
         if (this.#closed) return;
         // For example too many open files, which is temporary.
         this.parts.log.error("control socket could not take a caller, trying again", { error });
-        const timer = setTimeout(() => this.#retry?.(), RETRY_MS);
+        using _timer = setTimeout(() => this.#retry?.(), RETRY_MS);
         await new Promise<void>((resolve) => this.#retry = resolve);
-        clearTimeout(timer);
       }
     }
   }

@@ -4,6 +4,7 @@
  */
 import type { Logger } from "../logging/logger.ts";
 import { InvalidFile } from "../model/diagnostic.ts";
+import { messageOf } from "../model/text.ts";
 import { createService, type Service } from "../service/service.ts";
 import { UnknownDatabase } from "../store/sqlite_database.ts";
 import { EdgeChannel } from "./edge_channel.ts";
@@ -90,11 +91,7 @@ async function start({ options, port }: ToCoreWorker & { kind: "start" }): Promi
   } catch (error) {
     flush();
     const permanent = error instanceof InvalidFile || error instanceof UnknownDatabase;
-    tell({
-      kind: "failed",
-      diagnostics: [error instanceof Error ? error.message : String(error)],
-      permanent,
-    });
+    tell({ kind: "failed", diagnostics: [messageOf(error)], permanent });
     return undefined;
   }
 }
@@ -106,6 +103,6 @@ async function answerAdmin(
   try {
     post({ id, answer: await service.admin.call(request) });
   } catch (error) {
-    post({ id, failed: error instanceof Error ? error.message : String(error) });
+    post({ id, failed: messageOf(error) });
   }
 }

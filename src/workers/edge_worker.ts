@@ -1,9 +1,11 @@
 /** Worker of the edge: speaks TLS and HTTP and may do nothing else. Its core is a message port and may be replaced. */
+import type { EdgeOptions } from "../edge/edge_options.ts";
 import { HttpsEdge } from "../edge/https_edge.ts";
 import type { Level, Logger } from "../logging/logger.ts";
 import { addressGroup } from "../model/address.ts";
 import type { Answer } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
+import { messageOf } from "../model/text.ts";
 import { CoreChannel } from "./core_channel.ts";
 import { hear, Measurements, surviveRejections, tell, type WorkerLog, workerLog } from "./worker_scope.ts";
 import { MetricsAnswer } from "../metrics/exposition.ts";
@@ -27,7 +29,7 @@ hear((message: ToEdgeWorker) => {
     case "start":
       logLevel = message.logLevel;
       worker = workerLog((text) => tell({ kind: "log", text }), () => logLevel);
-      metricsEdge = startMetrics(message, worker.log);
+      metricsEdge = message.metrics && listen(message.metrics, metrics.answer, worker.log);
       edge = start(message, worker.log);
       surviveRejections(worker.log, () => measurements?.rejected());
       break;
@@ -69,33 +71,25 @@ hear((message: ToEdgeWorker) => {
   }
 });
 
-type Start = ToEdgeWorker & { kind: "start" };
-
-async function startMetrics({ metrics: options }: Start, log: Logger): Promise<HttpsEdge | undefined> {
-  if (options === undefined) return undefined;
+/** Reports why an edge does not listen, and then returns none. */
+async function listen(options: EdgeOptions, answer: Answer, log: Logger): Promise<HttpsEdge | undefined> {
   try {
-    return await HttpsEdge.start(options, { answer: metrics.answer, log, groupOf: addressGroup });
+    return await HttpsEdge.start(options, { answer, log, groupOf: addressGroup });
   } catch (error) {
     tell({ kind: "failed", diagnostics: [listenDiagnostic(error, options.address, options.port)] });
     return undefined;
   }
 }
 
-async function start(message: Start, log: Logger): Promise<HttpsEdge | undefined> {
-  const { options } = message;
-  try {
-    const [running, metricsPage] = await Promise.all([
-      HttpsEdge.start(options, { answer, log, groupOf: addressGroup }),
-      metricsEdge,
-    ]);
-    if (message.metrics !== undefined && metricsPage === undefined) return undefined; // it said why
-    measurements = new Measurements(() => running.counted(), (report) => tell({ kind: "measured", report }));
-    tell({ kind: "ready", port: running.port, metricsPort: metricsPage?.port });
-    return running;
-  } catch (error) {
-    tell({ kind: "failed", diagnostics: [listenDiagnostic(error, options.address, options.port)] });
-    return undefined;
-  }
+async function start(
+  { options, metrics }: ToEdgeWorker & { kind: "start" },
+  log: Logger,
+): Promise<HttpsEdge | undefined> {
+  const [running, metricsPage] = await Promise.all([listen(options, answer, log), metricsEdge]);
+  if (running === undefined || (metrics !== undefined && metricsPage === undefined)) return undefined;
+  measurements = new Measurements(() => running.counted(), (report) => tell({ kind: "measured", report }));
+  tell({ kind: "ready", port: running.port, metricsPort: metricsPage?.port });
+  return running;
 }
 
 /** Lets the previous core finish, then closes its channel. */
@@ -115,5 +109,5 @@ function listenDiagnostic(error: unknown, address: string, port: number): string
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "EADDRINUSE") return `port ${port} on ${address} is taken by another process`;
   if (code === "EACCES") return `port ${port} on ${address} needs a privilege (ports below 1024 do)`;
-  return `cannot listen on ${address}, port ${port}: ${error instanceof Error ? error.message : error}`;
+  return `cannot listen on ${address}, port ${port}: ${messageOf(error)}`;
 }

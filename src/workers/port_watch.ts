@@ -52,7 +52,7 @@ export class PortWatch<T extends Listening> {
 export async function takesConnections({ address, port }: Listening, withinMs = ANSWER_MS): Promise<boolean> {
   const hostname = address === "0.0.0.0" ? "127.0.0.1" : address === "::" ? "::1" : address;
   const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), withinMs);
+  using _timer = setTimeout(() => resolve(false), withinMs);
   try {
     const connected = Deno.connect({ hostname, port });
     connected.then((connection) => late.then(() => hangUp(connection)), () => {});
@@ -60,7 +60,6 @@ export async function takesConnections({ address, port }: Listening, withinMs = 
   } catch (error) {
     return !(error instanceof Deno.errors.ConnectionRefused);
   } finally {
-    clearTimeout(timer);
     resolve(false); // the connection is of no use any more
   }
 }

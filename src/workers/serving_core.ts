@@ -1,3 +1,5 @@
+import { within } from "../model/clock.ts";
+import { messageOf } from "../model/text.ts";
 import { type AdminAnswer, type AdminRequest, AdminRequestFailed } from "../resource/admin/admin_request.ts";
 import type { Snapshot } from "../service/assembly/load_snapshot.ts";
 import type { InstanceName, StateUpdate } from "../service/assembly/service_options.ts";
@@ -115,9 +117,7 @@ export class ServingCore {
   async #close(last: boolean): Promise<void> {
     this.#worker.tell({ kind: "close", last });
     await this.#worker.says("closed", CLOSE_MS);
-    const late = setTimeout(this.#drained.resolve, PORT_MS);
-    await this.#drained.promise;
-    clearTimeout(late);
+    await within(this.#drained.promise, PORT_MS);
     this.end();
   }
 
@@ -133,8 +133,7 @@ async function makeFolder(directory: string): Promise<void> {
   try {
     await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CannotStart([`persistence.directory ${directory}: ${reason}`], true);
+    throw new CannotStart([`persistence.directory ${directory}: ${messageOf(error)}`], true);
   }
 }
 

@@ -27,7 +27,7 @@ const DIRECT: X509Options = {
   clientTrust: () => undefined,
   derivedLifetime: undefined,
 };
-const BEHIND: X509Options = { ...DIRECT, gateway: { certificate: () => GATEWAY.certificate } };
+const BEHIND: X509Options = { ...DIRECT, gateway: { certificate: GATEWAY.certificate } };
 
 function withCertificate(subject: string): Credentials {
   return { ...NO_CREDENTIALS, certificate: { subject, pem: AUTHORITY.issue({ subject }).certificate } };
@@ -97,7 +97,7 @@ Deno.test("x509() says that a gateway's certificate vouches for nobody: out of d
     },
   ];
   for (const { certificate, key } of gateways) {
-    const gateway = { certificate: () => certificate };
+    const gateway = { certificate };
     const result = await ask({ ...BEHIND, gateway }, withConsignor(consignorOf(ANN, key)));
     assert.match(
       result.kind === "refused" ? result.reason : "",
@@ -135,7 +135,7 @@ Deno.test("x509() reads names with quotes and backslashes as the gateway writes 
 
 Deno.test("x509() refuses consignors while the gateway's certificate is unknown or out of date", async () => {
   const header = withConsignor(consignorOf(ANN));
-  assert.equal((await ask({ ...DIRECT, gateway: { certificate: () => undefined } }, header)).kind, "refused");
+  assert.equal((await ask({ ...DIRECT, gateway: { certificate: undefined } }, header)).kind, "refused");
   const { notBefore, notAfter } = { notBefore: Date.UTC(2019, 0, 1), notAfter: Date.UTC(2050, 0, 1) };
   for (const now of [notBefore, notAfter]) {
     assert.equal((await ask({ ...BEHIND, clock: () => now }, header)).kind, "refused");
@@ -144,7 +144,7 @@ Deno.test("x509() refuses consignors while the gateway's certificate is unknown 
 
 Deno.test("x509() refuses a gateway whose key is not RSA", async () => {
   const gateway = AUTHORITY.issue({ subject: "CN=gateway" });
-  const options = { ...DIRECT, gateway: { certificate: () => gateway.certificate } };
+  const options = { ...DIRECT, gateway: { certificate: gateway.certificate } };
   assert.equal((await ask(options, withConsignor(consignorOf(ANN, gateway.key)))).kind, "refused");
 });
 

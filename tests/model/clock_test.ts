@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { parseDuration, type Schedule, stepwise, unlessAborted } from "../../src/model/clock.ts";
+import { parseDuration, type Schedule, stepwise, unlessAborted, within } from "../../src/model/clock.ts";
 import { VirtualTime } from "../fixtures/virtual_time.ts";
 
 const TEXTS: readonly [text: string, seconds: number | undefined][] = [
@@ -168,4 +168,10 @@ Deno.test("stepwise() runs no task that another one cancelled, and all others th
   } finally {
     globalThis.removeEventListener("error", hear);
   }
+});
+
+Deno.test("within() returns a result that comes in time, throws an error, waits for nothing else and leaves no timer", async () => {
+  assert.equal(await within(Promise.resolve("done"), 3_600_000), "done");
+  await assert.rejects(within(Promise.reject(new RangeError("none")), 3_600_000), RangeError);
+  assert.equal(await within(new Promise(() => {}), 0), undefined);
 });

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import {
   compare,
   counted,
+  messageOf,
   printable,
   printableLines,
   trimCharacters,
@@ -66,4 +67,12 @@ Deno.test("compare() puts values in order", () => {
   assert.deepEqual([3, -1, 10, 3].sort(compare), [-1, 3, 3, 10]);
   assert.deepEqual([true, false, true].sort(compare), [false, true, true]);
   assert.equal(compare("a", "a"), 0);
+});
+
+Deno.test("messageOf() returns the message of an error, or what else was thrown as text", () => {
+  assert.deepEqual([new RangeError("too far"), "a text", undefined].map(messageOf), [
+    "too far",
+    "a text",
+    "undefined",
+  ]);
 });

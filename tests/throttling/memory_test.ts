@@ -13,7 +13,7 @@ const CONFIG = {
 Deno.test("ThrottlingMemory remembers at most 50,000 known clients", () => {
   const memory = new ThrottlingMemory({ config: CONFIG, steady: () => 1000 });
   for (let i = 0; i < 50_002; i++) memory.known.add(`${i}\0user`);
-  assert.equal(memory.known.size, 50_000);
+  assert.equal(memory.known.entries(60_000).length, 50_000);
 });
 
 Deno.test("KnownClients notes a key again at most once in a thousandth of its lifetime", () => {

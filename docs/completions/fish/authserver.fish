@@ -180,7 +180,7 @@ complete -c authserver -n '__fish_use_subcommand' -a 'database' -d 'Create or mi
 complete -c authserver -n '__fish_seen_subcommand_from database' -l help -d 'Show this text'
 complete -c authserver -n '__fish_seen_subcommand_from database; and not __fish_seen_subcommand_from migrate import' -a 'migrate' -d 'Create or migrate the PostgreSQL tables for this version; services of the previous version keep running'
 complete -c authserver -n '__fish_seen_subcommand_from database; and __fish_seen_subcommand_from migrate' -l user -x -d 'Database user that owns the tables. If not given, the configured user'
-complete -c authserver -n '__fish_seen_subcommand_from database; and __fish_seen_subcommand_from migrate' -l stdin -d 'Read the password from standard input instead of a prompt'
+complete -c authserver -n '__fish_seen_subcommand_from database; and __fish_seen_subcommand_from migrate' -l stdin -d 'Read the password from the first line of standard input instead of a prompt'
 complete -c authserver -n '__fish_seen_subcommand_from database; and __fish_seen_subcommand_from migrate' -l config -r -F -d 'Main configuration file. If not given: conf/container.properties, or else /etc/authserver/container.properties'
 complete -c authserver -n '__fish_seen_subcommand_from database; and __fish_seen_subcommand_from migrate' -l json -d 'Print one JSON value, as described in the manual'
 complete -c authserver -n '__fish_seen_subcommand_from database; and __fish_seen_subcommand_from migrate' -l help -d 'Show this text'

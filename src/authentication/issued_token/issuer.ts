@@ -83,9 +83,7 @@ export class OwnIssuer {
 
   get current(): Issuer {
     const { certificate } = this.tls();
-    if (this.#last?.certificate !== certificate) {
-      this.#last = { certificate, issuer: issuerOf(certificate) };
-    }
+    if (this.#last?.certificate !== certificate) this.#last = { certificate, issuer: issuerOf(certificate) };
     return this.#last.issuer;
   }
 }

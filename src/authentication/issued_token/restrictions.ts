@@ -2,7 +2,7 @@ import { attempt } from "../../model/attempt.ts";
 import { absolutePath } from "../../model/absolute_path.ts";
 import { isAddressRange } from "../../model/address.ts";
 import { HttpError, httpError } from "../../model/http_error.ts";
-import { isJsonObject } from "../json_object.ts";
+import { isJsonObject, isTextList } from "../json_object.ts";
 import {
   ACTIVITIES,
   type Activity,
@@ -73,12 +73,8 @@ function checkedRestrictions(
 
 function textList(name: string, value: unknown): readonly string[] | undefined {
   if (value === undefined) return undefined;
-  const items: readonly unknown[] = Array.isArray(value) ? value : [undefined];
-  const texts = items.filter((item) => typeof item === "string");
-  if (items.length === 0 || items.length > MAX_ITEMS || texts.length < items.length) {
-    throw invalid(`${name}: expected 1 to ${MAX_ITEMS} of them`);
-  }
-  return texts;
+  if (isTextList(value) && value.length > 0 && value.length <= MAX_ITEMS) return value;
+  throw invalid(`${name}: expected 1 to ${MAX_ITEMS} of them`);
 }
 
 /** Directories only: a session cannot be confined to a file. */
@@ -88,9 +84,7 @@ function checkedDirectory(text: string): string {
   const path = attempt(() => absolutePath(text), HttpError, () => {
     throw invalid(expected);
   });
-  if (!path.endsWith("/") || /[*?[:]/.test(path) || /\s\//u.test(path)) {
-    throw invalid(expected);
-  }
+  if (!path.endsWith("/") || /[*?[:]/.test(path) || /\s\//u.test(path)) throw invalid(expected);
   return path;
 }
 

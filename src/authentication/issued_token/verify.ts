@@ -14,6 +14,7 @@ import type { TlsMaterial } from "../../model/tls_material.ts";
 import type { TokenRestrictions } from "../../model/token_restrictions.ts";
 import type { TokenFamily } from "../../model/token_family.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
+import { isTextList } from "../json_object.ts";
 import { isTrue } from "../parse_credentials.ts";
 import { checkIdentity, isPersonalName, NoIdentity } from "../check_identity.ts";
 import { isSignedBy, TokenVerifier } from "../jws_signature.ts";
@@ -70,9 +71,7 @@ class IssuedTokenAuthenticator implements Authenticator {
     { authorization, clientAddress }: Credentials,
     signal: AbortSignal,
   ): Promise<AuthenticationResult> {
-    if (authorization.kind !== "bearer" || authorization.route !== "issued") {
-      return { kind: "skipped" };
-    }
+    if (authorization.kind !== "bearer" || authorization.route !== "issued") return { kind: "skipped" };
     try {
       const identity = await this.#identify(authorization.token.reveal(), clientAddress);
       const left = await whatIsLeft(identity, this.options.accountStatus, signal);
@@ -228,11 +227,8 @@ function optionalNumber({ claims }: SignedToken, name: string): number | undefin
 /** @throws {InvalidToken} If present but no list of texts. */
 function listClaim({ claims }: SignedToken, name: string): readonly string[] | undefined {
   const value = claims.get(name);
-  if (value === undefined) return undefined;
-  const items: readonly unknown[] = Array.isArray(value) ? value : [undefined];
-  const texts = items.filter((item) => typeof item === "string");
-  if (texts.length < items.length) throw new InvalidToken(`claim ${name} is not a list of texts`);
-  return texts;
+  if (value === undefined || isTextList(value)) return value;
+  throw new InvalidToken(`claim ${name} is not a list of texts`);
 }
 
 /** Checks a name from another service. @throws {InvalidToken} */

@@ -3,7 +3,7 @@ import type { KeySet } from "./key_set.ts";
 import { errors } from "jose";
 import { CLOCK_TOLERANCE, type ForeignToken, InvalidToken, SIGNATURE_ALGORITHMS } from "../signed_token.ts";
 import type { EndedLogins } from "../authenticator.ts";
-import { isJsonObject } from "../json_object.ts";
+import { isJsonObject, isTextList } from "../json_object.ts";
 import { isSignedBy } from "../jws_signature.ts";
 import { type Said, textsOf } from "../claims.ts";
 import type { Variables } from "../expression/value.ts";
@@ -130,8 +130,7 @@ function checkForms(claims: ReadonlyMap<string, unknown>): void {
   }
   for (const name of ["aud", "scope", "scp"]) {
     const value = claims.get(name);
-    const fits = value === undefined || typeof value === "string" ||
-      (Array.isArray(value) && value.every((item) => typeof item === "string"));
+    const fits = value === undefined || typeof value === "string" || isTextList(value);
     if (!fits) throw new InvalidToken(`claim ${name} is neither a text nor a list of texts`);
   }
 }

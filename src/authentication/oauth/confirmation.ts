@@ -147,13 +147,9 @@ export class PossessionCheck {
       url: proof.url,
       now: this.clock(),
     });
-    if (!sameSecret(thumbprint, jkt)) {
-      throw unproved("it is bound to another key than the proof shows");
-    }
+    if (!sameSecret(thumbprint, jkt)) throw unproved("it is bound to another key than the proof shows");
     const mark = hash("sha256", `${jkt} ${id}`, "base64");
-    if (!await this.proofs.note({ owner: user, mark, endsAt })) {
-      throw unproved("the proof was shown before");
-    }
+    if (!await this.proofs.note({ owner: user, mark, endsAt })) throw unproved("the proof was shown before");
   }
 }
 
@@ -171,7 +167,5 @@ function checkCertificate(
     throw unproved(`it is bound to a certificate, and ${shown}`);
   }
   const shown = hash("sha256", new X509Certificate(certificate.pem).raw, "base64url");
-  if (!sameSecret(shown, thumbprint)) {
-    throw unproved("it is bound to another certificate than the client's");
-  }
+  if (!sameSecret(shown, thumbprint)) throw unproved("it is bound to another certificate than the client's");
 }

@@ -38,6 +38,7 @@ import { KeySet } from "./key_set.ts";
 import type { OAuthConfig } from "./oauth_config.ts";
 import { Provider } from "./provider.ts";
 import { escapeNameValue } from "../../model/distinguished_name.ts";
+import { messageOf } from "../../model/text.ts";
 
 const BAD_MS = 5_000; // cache time of refused tokens
 
@@ -162,7 +163,7 @@ export class OAuth implements Authenticator {
       const key = token === undefined ? "opaque" : `${alg}, key ${kid ?? "without name"}`;
       const asker = askerOf({ clientAddress: "" }, "explanation", signal);
       const known = await this.#verify(text, asker).catch((error) => {
-        check("token", "verified", `${key}: ${error instanceof Error ? error.message : error}`, false);
+        check("token", "verified", `${key}: ${messageOf(error)}`, false);
         throw error;
       });
       check("token", "verified", key, true);

@@ -86,9 +86,7 @@ const MOST_OF_EXPONENT = 11;
 export function readKeys(body: string) {
   const document = parse(body, "key set");
   const listed: unknown = isJsonObject(document) ? document.keys : undefined;
-  if (!Array.isArray(listed)) {
-    throw new InvalidReply("the key set is no JSON object with a list of keys");
-  }
+  if (!Array.isArray(listed)) throw new InvalidReply("the key set is no JSON object with a list of keys");
   if (listed.length > MOST_KEYS) throw new InvalidReply(`more than ${MOST_KEYS} keys`);
   const leftOut = new Set<string>();
   const keys = listed.filter((key): key is JWK => {

@@ -1,5 +1,5 @@
 import type { Logger } from "../../logging/logger.ts";
-import { type Stopwatch, stopwatch, unlessAborted } from "../../model/clock.ts";
+import { type Stopwatch, stopwatch, unlessAborted, within } from "../../model/clock.ts";
 import { authorityInLine, type AuthorizedKey, parseKeyLine } from "./authorized_keys.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
 import { SingleFlight } from "../../model/single_flight.ts";
@@ -93,7 +93,7 @@ class ServerKeys {
   }
 
   async #lookUp(user: string, seeker: SemaphoreWaiter): Promise<readonly AuthorizedKey[]> {
-    const slow = setTimeout(() => this.#slow.add(user), this.#times.graceMs);
+    using _slow = setTimeout(() => this.#slow.add(user), this.#times.graceMs);
     const late = AbortSignal.timeout(this.#times.deadlineMs);
     const signal = AbortSignal.any([late, this.parts.closed, seeker.signal]);
     let asked = false;
@@ -111,7 +111,6 @@ class ServerKeys {
       if (asked) this.#noteFailure(user, cause);
       return this.#unknown(cause);
     } finally {
-      clearTimeout(slow);
       this.#slow.delete(user);
     }
   }
@@ -160,13 +159,6 @@ class ServerKeys {
   #unknown(cause?: unknown): never {
     throw new KeysUnknown(`no keys from server ${this.source.server}`, { cause });
   }
-}
-
-/** Waits for a promise for some milliseconds at most. */
-async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-  const { promise: overdue, resolve } = Promise.withResolvers<undefined>();
-  using _timer = setTimeout(() => resolve(undefined), ms);
-  return await Promise.race([promise, overdue]);
 }
 
 type KeyTest = (keys: readonly AuthorizedKey[]) => Promise<boolean>;

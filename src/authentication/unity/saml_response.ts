@@ -269,9 +269,7 @@ class Assertion {
       const { identifiers, serverDn } = expected;
       const isOurs = (audience: string) =>
         identifiers.includes(audience) || (serverDn !== undefined && sameName(audience, serverDn));
-      if (!audiences.some(isOurs)) {
-        throw new InvalidResponse("the assertion is for another audience");
-      }
+      if (!audiences.some(isOurs)) throw new InvalidResponse("the assertion is for another audience");
     }
   }
 }

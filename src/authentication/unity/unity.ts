@@ -138,9 +138,7 @@ export class Unity implements Authenticator {
     const { status, body } = response;
     const refusal = refusalIn("saml", response);
     if (refusal !== undefined) return this.#refused(refusal);
-    if (status < 200 || status >= 300) {
-      throw this.#remote.unusable(`unexpected status ${status}`);
-    }
+    if (status < 200 || status >= 300) throw this.#remote.unusable(`unexpected status ${status}`);
     // A proxy's page or a truncated message says nothing about the user.
     if (!/<\/(?:[\w.-]+:)?Envelope\s*>$/.test(body.trimEnd().slice(-200))) {
       throw this.#remote.unusable("the reply is no whole SOAP message");

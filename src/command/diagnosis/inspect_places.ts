@@ -128,9 +128,7 @@ class PlaceInspector {
   async #database(key: string, file: string, schema: Schema): Promise<Finding[]> {
     const about = await Deno.stat(file).catch(() => undefined);
     if (about === undefined) return []; // the service makes it
-    if (!about.isFile) {
-      return error(key, `${file} is not a file`, `mv ${file} ${file}.old`);
-    }
+    if (!about.isFile) return error(key, `${file} is not a file`, `mv ${file} ${file}.old`);
     const obstacle = await this.#obstacleTo(file, about, READ | WRITE);
     if (obstacle !== undefined) return error(key, obstacle.expected, obstacle.fix);
     const { databaseDamage } = await import("../../store/sqlite_database.ts");

@@ -5,6 +5,7 @@ import { createLogger } from "../../logging/logger.ts";
 import { canonicalAddress } from "../../model/address.ts";
 import { readRegularFile, utf8Text } from "../../model/regular_file.ts";
 import { ifName, parseName } from "../../model/distinguished_name.ts";
+import { messageOf } from "../../model/text.ts";
 import { CommandFailed, type CommandIo, defineCommand, type Given, WrongUsage } from "../command.ts";
 import type { ExplainedCaller, Explanation } from "../../service/explanation/explain.ts";
 import { configFile, unusableConfiguration } from "../config_option.ts";
@@ -121,8 +122,7 @@ async function readText(file: string, what: string): Promise<string> {
   try {
     return utf8Text(await readRegularFile(file), file);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new CommandFailed(`The ${what} in ${file} cannot be read: ${reason}`, { cause });
+    throw new CommandFailed(`The ${what} in ${file} cannot be read: ${messageOf(cause)}`, { cause });
   }
 }
 

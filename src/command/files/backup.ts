@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import type { DatabaseConfig } from "../../config/service_config.ts";
-import { counted } from "../../model/text.ts";
+import { counted, messageOf } from "../../model/text.ts";
 import { isThere, readRegularFile, unlessAbsent } from "../../model/regular_file.ts";
 import { VERSION } from "../../service/version.ts";
 import { closeForGood, copyDatabase, databaseDamage } from "../../store/sqlite_database.ts";
@@ -63,7 +63,7 @@ export const backup = defineCommand({
     await Deno.writeTextFile(`${folder}/${MANIFEST}`, JSON.stringify(manifest, undefined, 2), NEW);
   } catch (cause) {
     await Deno.remove(folder, { recursive: true });
-    throw new CommandFailed(`Nothing copied: ${cause instanceof Error ? cause.message : cause}`, { cause });
+    throw new CommandFailed(`Nothing copied: ${messageOf(cause)}`, { cause });
   }
   const text = `${counted(copied.length, "file", "files")} of version ${VERSION} copied to ${folder}\n${
     dump === undefined ? "" : `Add the database: ${dump}\n`
@@ -200,8 +200,7 @@ export const restore = defineCommand({
     await checkPlaces(manifest, given.flag("replace"));
     files = await putBack(folder, Deno.uid() === 0 ? await ownedHere(manifest.files) : manifest.files);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new CommandFailed(`${reason}\nNothing is restored`, { cause });
+    throw new CommandFailed(`${messageOf(cause)}\nNothing is restored`, { cause });
   }
   const owners = Deno.uid() === 0 ? "" : "You are not root, so all files belong to your account.\n";
   const text = files.map(({ path, kept }) => `restored ${path}${kept ? `, before: ${kept}` : ""}\n`).join("");

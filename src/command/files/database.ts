@@ -9,6 +9,8 @@ import {
   defineCommand,
   defineCommands,
   type Given,
+  readSecret,
+  STDIN,
   WrongUsage,
 } from "../command.ts";
 import { usableConfiguration } from "../config_option.ts";
@@ -24,7 +26,7 @@ const migrate = defineCommand({
   operands: {},
   options: {
     user: { value: "NAME", help: "Database user that owns the tables. If not given, the configured user" },
-    stdin: { help: "Read the password from standard input instead of a prompt" },
+    stdin: STDIN,
   },
 }, async (given, io) => {
   const { config, database } = await chosen(given);
@@ -94,13 +96,7 @@ async function loginOf(
     if (given.flag("stdin")) throw new WrongUsage("Expected --user NAME with --stdin");
     return configured;
   }
-  const typed = given.flag("stdin")
-    ? (await io.readInput()).replace(/\r?\n$/, "")
-    : await io.askSecret(`Password of ${user}: `);
-  if (typed === undefined) {
-    throw new WrongUsage("No terminal to prompt for the password, expected --stdin");
-  }
-  return { ...configured, user, password: typed };
+  return { ...configured, user, password: await readSecret(given, io, `Password of ${user}: `) };
 }
 
 /** Plans for checking foreign keys, made while a table is nearly empty, go through all of it once it has grown. */
@@ -146,9 +142,7 @@ async function copied(
   copy: (from: Database) => Promise<Copied>,
 ): Promise<Copied> {
   const file = `${directory}/${name}`;
-  if (await unlessAbsent(Deno.stat(file)) === undefined) {
-    return { added: 0, present: 0 };
-  }
+  if (await unlessAbsent(Deno.stat(file)) === undefined) return { added: 0, present: 0 };
   const { SqliteDatabase } = await import("../../store/sqlite_database.ts");
   const from = new SqliteDatabase(file, schema, Date.now);
   try {

@@ -14,6 +14,8 @@ import {
   defineCommands,
   type Given,
   placesOf,
+  readSecret,
+  STDIN,
   WrongUsage,
 } from "../command.ts";
 import { passwordFile } from "../../authentication/password/kind.ts";
@@ -31,7 +33,6 @@ const FILE = {
   help: `Password file. If not given, the configured one, or else ${placesOf(NAME)}`,
   value: "FILE",
 };
-const STDIN = { help: "Read the password from the first line of standard input instead of a prompt" };
 const MD5 = { help: "Write the old format (MD5), for services that support no other" };
 const FORCE = { help: "Accept a short or common password" };
 const DN = { help: "Distinguished name of the user, such as 'CN=Ann Example, O=Site'", value: "DN" };
@@ -96,7 +97,7 @@ const verify = defineCommand({
       `${user} cannot log in: ${"expected" in line ? line.expected : "the hash is empty"}`,
     );
   }
-  const password = given.flag("stdin") ? await passwordFromInput(io) : await ask(io, `Password of ${user}: `);
+  const password = await readSecret(given, io, `Password of ${user}: `);
   if (!await matchesStored(line.hash, password)) throw new CommandFailed("The password is wrong");
   return { value: { user, dn: line.dn }, text: `The password is correct; ${user} is ${line.dn}\n` };
 });
@@ -221,8 +222,7 @@ async function newHash(io: CommandIo, given: Given<"stdin" | "md5" | "force", "u
 }
 
 async function newPassword(io: CommandIo, given: Given<"stdin" | "force", "user">): Promise<string> {
-  const fromInput = given.flag("stdin");
-  const password = fromInput ? await passwordFromInput(io) : await ask(io, "New password: ");
+  const password = await readSecret(given, io, "New password: ");
   if (password === "") throw new CommandFailed("Expected a password that is not empty");
   if (/[\0\r\n]/.test(password)) throw new CommandFailed("Expected a password without NUL and line ends");
   if (new TextEncoder().encode(password).length > MAX_PASSWORD) {
@@ -232,23 +232,10 @@ async function newPassword(io: CommandIo, given: Given<"stdin" | "force", "user"
   if (weak !== undefined) {
     throw new CommandFailed(`The password is easily guessed: ${weak}; use --force to accept it`);
   }
-  if (!fromInput && await ask(io, "The same again: ") !== password) {
+  if (!given.flag("stdin") && await readSecret(given, io, "The same again: ") !== password) {
     throw new CommandFailed("The passwords differ; nothing was changed");
   }
   return password;
-}
-
-async function passwordFromInput(io: CommandIo): Promise<string> {
-  const [line = ""] = (await io.readInput()).split("\n");
-  return line.replace(/\r$/, "");
-}
-
-async function ask(io: CommandIo, question: string): Promise<string> {
-  const answer = await io.askSecret(question);
-  if (answer === undefined) {
-    throw new WrongUsage("No terminal to prompt for the password, expected --stdin");
-  }
-  return answer;
 }
 
 async function edit(

@@ -2,6 +2,7 @@ import { attempt } from "../../model/attempt.ts";
 import { dirname, resolve } from "node:path";
 import { hangUp } from "../../model/regular_file.ts";
 import { type Diagnostic, formatDiagnostic } from "../../model/diagnostic.ts";
+import { messageOf } from "../../model/text.ts";
 import { type AdminRequest, formatAdminRequest, MAX_REPLY } from "../../resource/admin/admin_request.ts";
 import {
   controlSockets,
@@ -89,9 +90,7 @@ async function connectFirst(paths: readonly string[]): Promise<Deno.UnixConn> {
       }
       const absent = error instanceof Deno.errors.NotFound ||
         error instanceof Deno.errors.ConnectionRefused || error instanceof Deno.errors.NotADirectory;
-      if (!absent) {
-        throw new CommandFailed(`${path}: ${error instanceof Error ? error.message : String(error)}`);
-      }
+      if (!absent) throw new CommandFailed(`${path}: ${messageOf(error)}`);
     }
   }
   throw new NotRunning(paths);

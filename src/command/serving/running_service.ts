@@ -4,6 +4,7 @@ import type { ServiceConfig, TruststoreConfig } from "../../config/service_confi
 import { type Console, LogFile, toConsole } from "../../logging/log_file.ts";
 import { exportedLines, exportsLines, forJournal, isJournal } from "../../logging/line_forms.ts";
 import { type Diagnostic, formatDiagnostic, isError } from "../../model/diagnostic.ts";
+import { messageOf } from "../../model/text.ts";
 import { CannotStart } from "../../workers/worker_lifecycle.ts";
 import { ownControlSocket } from "../../workers/control_socket.ts";
 import { Operations, type OperationsConfig } from "../../workers/operations.ts";
@@ -200,7 +201,7 @@ export class RunningService {
     } catch (error) {
       this.#tryAgainWith(dependsOn);
       supervisor.log.error("reload failed, the configuration before stays", { file, error });
-      supervisor.reports.reloaded([error instanceof Error ? error.message : String(error)]);
+      supervisor.reports.reloaded([messageOf(error)]);
     } finally {
       this.#tellReady();
     }

@@ -22,20 +22,15 @@ export const CHAIN = {
 };
 
 /** Attribute sources (specification 5; credentials.md 7.3). */
-export const ATTRIBUTES = section({
-  prefix: "container.security.attributes.",
-  title: "Attribute sources",
-  keys: CHAIN,
-  ignored: { disableRuntimeUpdates: "see container.runtimeConfigurationUpdate" },
-});
+export const ATTRIBUTES = chain("container.security.attributes.", "Attribute sources");
 
 /** Sources that run last and whose account and groups win. */
-export const DYNAMIC_ATTRIBUTES = section({
-  prefix: "container.security.dynamicAttributes.",
-  title: "Dynamic attribute sources",
-  keys: CHAIN,
-  ignored: { disableRuntimeUpdates: "see container.runtimeConfigurationUpdate" },
-});
+export const DYNAMIC_ATTRIBUTES = chain("container.security.dynamicAttributes.", "Dynamic attribute sources");
+
+function chain(prefix: string, title: string) {
+  const ignored = { disableRuntimeUpdates: "see container.runtimeConfigurationUpdate" };
+  return section({ prefix, title, keys: CHAIN, ignored });
+}
 
 /** Flag of every source that may fail. */
 export const OPTIONAL = flag({

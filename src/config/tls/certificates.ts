@@ -19,11 +19,11 @@ export function certificateOfDer(der: Uint8Array): X509Certificate {
 }
 
 /** Parses PEM certificates, or one in DER. @throws {UnusableStore} Without a certificate. */
-export function certificatesIn(bytes: Uint8Array): X509Certificate[] {
+export function certificatesIn(bytes: Uint8Array): [X509Certificate, ...X509Certificate[]] {
   if (!isPem(bytes)) return [certificateOfDer(bytes)];
-  const certificates = certificatesOfPem(new TextDecoder().decode(bytes));
-  if (certificates.length === 0) throw new UnusableStore("expected a certificate in PEM or DER form");
-  return certificates;
+  const [first, ...others] = certificatesOfPem(new TextDecoder().decode(bytes));
+  if (first === undefined) throw new UnusableStore("expected a certificate in PEM or DER form");
+  return [first, ...others];
 }
 
 function parse(der: () => Uint8Array): X509Certificate {

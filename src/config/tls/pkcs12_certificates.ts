@@ -142,9 +142,7 @@ function checkMac(mac: DerElement, content: Uint8Array, password: string | undef
     length: expected.length,
   });
   const found = createHmac(digest, key).update(content).digest();
-  if (found.length !== expected.length || !timingSafeEqual(found, expected)) {
-    throw new WrongPassword();
-  }
+  if (found.length !== expected.length || !timingSafeEqual(found, expected)) throw new WrongPassword();
 }
 
 /** Decrypts one part; `undefined` for irrelevant kinds. */

@@ -17,6 +17,7 @@ import { filesLike, isPattern } from "./glob.ts";
 import { isJavaKeyStore, refuseJavaKeyStore } from "./key_store.ts";
 import { certificatesOfPkcs12 } from "./pkcs12_certificates.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
+import { messageOf } from "../../model/text.ts";
 import { Buffer } from "node:buffer";
 
 /** File to read; `named` explicitly, or found by a pattern. */
@@ -187,7 +188,7 @@ export async function loadPublicRoots(
       text = await Deno.readTextFile(file);
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) continue;
-      return fail(`cannot read ${file}: ${error instanceof Error ? error.message : error}`);
+      return fail(`cannot read ${file}: ${messageOf(error)}`);
     }
     try {
       const roots = certificatesOfPem(text).map((certificate) => certificate.toString());

@@ -1,5 +1,5 @@
 import { canonicalAddress } from "../../model/address.ts";
-import type { AccessPermission, InstanceStatus, SessionGrant, SessionOrder } from "../daemon_group.ts";
+import type { AccessPermission, DaemonGroup, InstanceStatus, SessionOrder } from "../daemon_group.ts";
 import type { Secret } from "../../model/secret.ts";
 import { HttpError, httpError } from "../../model/http_error.ts";
 import { FairSemaphore } from "../../model/fair_semaphore.ts";
@@ -36,12 +36,8 @@ export interface OwnSession {
 }
 
 /** Used part of a logical server. */
-export interface SessionDaemons {
+export interface SessionDaemons extends Pick<DaemonGroup, "openSession"> {
   status(): { readonly instances: readonly Candidate[]; readonly sessionLimit?: number };
-  openSession(
-    order: SessionOrder,
-    options: { readonly instance?: number; readonly signal: AbortSignal },
-  ): Promise<Pick<SessionGrant, "host" | "port" | "secret">>;
 }
 
 interface SessionClientOptions {

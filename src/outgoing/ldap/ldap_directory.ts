@@ -9,7 +9,7 @@ import type { Origin } from "../../config/service_config.ts";
 import { userKey } from "../../model/credentials.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { canonicalDn, sameName } from "../../model/distinguished_name.ts";
-import { trimEndCharacters } from "../../model/text.ts";
+import { messageOf, trimEndCharacters } from "../../model/text.ts";
 import type { ProbeAnswer } from "../probed_kind.ts";
 
 /** Dependencies of LDAP clients. */
@@ -188,7 +188,7 @@ export function inspectFilter(filter: string, origin: Origin): readonly Diagnost
     if (filled.split("(").length !== filled.split(")").length) throw new Error("unbalanced parentheses");
     return [];
   } catch (error) {
-    const expected = `expected a search filter (RFC 4515): ${error instanceof Error ? error.message : error}`;
+    const expected = `expected a search filter (RFC 4515): ${messageOf(error)}`;
     return [{ severity: "error", ...origin, found: filter, expected }];
   }
 }

@@ -7,7 +7,7 @@ import { grantedScope } from "../../files/session_scope.ts";
 import type { Call } from "../call.ts";
 import { grantResponse } from "../open_session.ts";
 import { membersOf, readJson, text } from "../request_body.ts";
-import { statusText } from "../server_facts.ts";
+import { checkWorthTrying } from "../server_facts.ts";
 import { parseSessionRequest } from "../session_request.ts";
 import { targetsOnServer } from "../share/names.ts";
 import { parseName } from "../share/share_fields.ts";
@@ -40,10 +40,7 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
   const path = isMeantBy(asked, share) ? share.path : asked;
   checkTokenUse(call, path, wanted);
   const scope = grantedScope(path, await checkOwner(share, path, call.signal, parts));
-  const status = server.facts.daemons.status();
-  if (server.instance === undefined && !status.worthTrying) {
-    throw httpError("ERR_SERVER_DOWN", { status: statusText(status, false) });
-  }
+  checkWorthTrying(server);
 
   const use = await useShare(call, share, { kind: "UFTP", path }, parts);
   try {

@@ -1,4 +1,5 @@
 import { attempt } from "../../model/attempt.ts";
+import { isJsonObject } from "../../authentication/json_object.ts";
 import type { InstanceStatus } from "../../daemon/daemon_group.ts";
 import type { RegisteredInstance } from "../../instances/instance_register.ts";
 import type { AuditFacts } from "../../logging/audit_record.ts";
@@ -124,10 +125,8 @@ function parseObject(line: string): Readonly<Record<string, unknown>> {
   const value: unknown = attempt(() => JSON.parse(line), SyntaxError, () => {
     throw new InvalidAdminRequest("Expected a line of JSON");
   });
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new InvalidAdminRequest("Expected a JSON object");
-  }
-  return { ...value };
+  if (!isJsonObject(value)) throw new InvalidAdminRequest("Expected a JSON object");
+  return value;
 }
 
 /** Reads the subject of a ban. @throws {InvalidAdminRequest} If it names no user and no address. */

@@ -127,9 +127,7 @@ export async function requireUnlocked(
   paths: readonly { readonly path: string; readonly below?: boolean }[],
 ): Promise<boolean> {
   const { lists, user, parts: { locks } } = dav;
-  if (!await ifHolds(lists, (resource) => stateOf(dav, resource))) {
-    throw httpError("ERR_PRECONDITION_FAILED");
-  }
+  if (!await ifHolds(lists, (resource) => stateOf(dav, resource))) throw httpError("ERR_PRECONDITION_FAILED");
   const shown = shownTokens(lists);
   const isOpen = ({ token, owner }: DavLock) => shown.has(token) && owner === user.owner;
   let isOurs = false;

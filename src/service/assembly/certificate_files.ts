@@ -1,9 +1,10 @@
 import { attempt } from "../../model/attempt.ts";
 import type { X509Certificate } from "node:crypto";
 import { trustedIssuerOf } from "../../authentication/issued_token/issuer.ts";
-import { certificateOfDer, certificatesOfPem, isPem, UnusableStore } from "../../config/tls/certificates.ts";
+import { certificatesIn, UnusableStore } from "../../config/tls/certificates.ts";
 import { InvalidFile } from "../../model/diagnostic.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
+import { messageOf } from "../../model/text.ts";
 
 /** Reads the PEM certificate of a trusted issuer. @throws {InvalidFile} If it is missing, or its key signs no tokens. */
 export async function readTrustedIssuer(file: string): Promise<string> {
@@ -23,14 +24,10 @@ export async function readGatewayCertificate(file: string): Promise<string> {
 /** Reads the first certificate, PEM or DER. */
 async function readCertificate(file: string, key: string): Promise<X509Certificate> {
   try {
-    const bytes = await readRegularFile(file);
-    if (!isPem(bytes)) return certificateOfDer(bytes);
-    const [first] = certificatesOfPem(new TextDecoder().decode(bytes));
-    if (first === undefined) throw new UnusableStore("expected a certificate, there is none in the file");
-    return first;
+    return certificatesIn(await readRegularFile(file))[0];
   } catch (error) {
     if (error instanceof UnusableStore) throw unusable(file, key, error.message);
-    throw unusable(file, key, `cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw unusable(file, key, `cannot be read: ${messageOf(error)}`);
   }
 }
 

@@ -227,7 +227,5 @@ async function rememberRevoked(
 
 async function readGateway({ enabled, certificate }: GatewayConfig): Promise<AuthenticatorParts["gateway"]> {
   if (!enabled) return undefined;
-  if (certificate === undefined) return { certificate: () => undefined };
-  const pem = await readGatewayCertificate(certificate);
-  return { certificate: () => pem };
+  return { certificate: certificate === undefined ? undefined : await readGatewayCertificate(certificate) };
 }

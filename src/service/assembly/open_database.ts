@@ -3,6 +3,7 @@ import { certificatesOfPem } from "../../config/tls/certificates.ts";
 import type { DatabaseConfig } from "../../config/service_config.ts";
 import type { Clock } from "../../model/clock.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
+import { messageOf } from "../../model/text.ts";
 import { type Database, DatabaseFailure, row } from "../../store/database.ts";
 import type { PostgresDatabase, PostgresOptions } from "../../store/postgres/postgres_database.ts";
 import type { PostgresTrust } from "../../store/postgres/reach_tls.ts";
@@ -68,9 +69,7 @@ async function read(file: string): Promise<string> {
   try {
     return new TextDecoder().decode(await readRegularFile(file));
   } catch (error) {
-    throw new DatabaseFailure(`cannot read ${file}: ${error instanceof Error ? error.message : error}`, {
-      cause: error,
-    });
+    throw new DatabaseFailure(`cannot read ${file}: ${messageOf(error)}`, { cause: error });
   }
 }
 

@@ -150,9 +150,7 @@ export function originOf(
 /** The gateway writes IPv6 addresses in brackets, as Jetty does. */
 function oneAddress(text: string): string {
   const address = peerAddress(text.trim().replace(/^\[([^:\]]*:[^\]]*)\]$/, "$1"));
-  if (address === "") {
-    throw httpError("ERR_BAD_FORWARDING", "X-UNICORE-Consignor-IP is not one address");
-  }
+  if (address === "") throw httpError("ERR_BAD_FORWARDING", "X-UNICORE-Consignor-IP is not one address");
   return address;
 }
 

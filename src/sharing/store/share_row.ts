@@ -84,7 +84,7 @@ export function toShare(row: Row): Share {
     gid: textOrNone(row, "gid"),
     access: number(row, "upload_only") === 1 ? "DROP" : access,
     oneTime: number(row, "one_time") === 1,
-    usesLeft: row.uses_left === null ? undefined : number(row, "uses_left"),
+    usesLeft: numberOrNone(row, "uses_left"),
     expires: number(row, "expires"),
     sources,
     accessCount: number(row, "access_count"),
@@ -102,11 +102,8 @@ export function toShare(row: Row): Share {
 }
 
 function toQuota(row: Row): Quota | undefined {
-  if (row.quota_files === null && row.quota_bytes === null) return undefined;
-  return {
-    files: row.quota_files === null ? undefined : number(row, "quota_files"),
-    bytes: row.quota_bytes === null ? undefined : number(row, "quota_bytes"),
-  };
+  const [files, bytes] = [numberOrNone(row, "quota_files"), numberOrNone(row, "quota_bytes")];
+  return files === undefined && bytes === undefined ? undefined : { files, bytes };
 }
 
 function toMaking(row: Row): Making {
@@ -133,7 +130,7 @@ export function toUse(row: Row): Use {
     address: text(row, "address"),
     kind: row.looked === 1 ? "HTTP-look" : useKind(text(row, "kind")),
     path: text(row, "path"),
-    bytes: row.bytes === null ? undefined : number(row, "bytes"),
+    bytes: numberOrNone(row, "bytes"),
     complete: row.complete === null ? undefined : number(row, "complete") === 1,
   };
 }
@@ -150,7 +147,8 @@ export function text(row: Row, column: string): string {
   return value;
 }
 
-function textOrNone(row: Row, column: string): string | undefined {
+/** Returns a text column that may be null. @throws {TypeError} */
+export function textOrNone(row: Row, column: string): string | undefined {
   return row[column] === null ? undefined : text(row, column);
 }
 
@@ -159,4 +157,9 @@ export function number(row: Row, column: string): number {
   const value = row[column];
   if (typeof value !== "number") throw new TypeError(`share database: ${column} is not a number`);
   return value;
+}
+
+/** Returns a number column that may be null. @throws {TypeError} */
+export function numberOrNone(row: Row, column: string): number | undefined {
+  return row[column] === null ? undefined : number(row, column);
 }

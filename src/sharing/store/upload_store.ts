@@ -3,7 +3,7 @@ import { type Database, type Manner, type Row, rows, type Values, type Work } fr
 import { Recorder } from "../../notify/recorder.ts";
 import { fileArrived, usedUp } from "./share_events.ts";
 import { first, refused, SQL } from "./share_sql.ts";
-import { number, text, toShare } from "./share_row.ts";
+import { number, numberOrNone, text, textOrNone, toShare } from "./share_row.ts";
 
 const MOST_UNFINISHED = 500;
 
@@ -174,19 +174,18 @@ function keyOf({ server, share, key }: UploadId): Values {
 }
 
 function toUpload(found: Row): Upload {
-  const optional = (name: string) => found[name] === null ? undefined : text(found, name);
   return {
     server: text(found, "server"),
     share: text(found, "share"),
     key: text(found, "key"),
     uid: text(found, "uid"),
-    gid: optional("gid"),
+    gid: textOrNone(found, "gid"),
     part: text(found, "part"),
     name: text(found, "name"),
-    total: found["total"] === null ? undefined : number(found, "total"),
+    total: numberOrNone(found, "total"),
     files: number(found, "files"),
     bytes: number(found, "bytes"),
-    target: optional("target"),
+    target: textOrNone(found, "target"),
     kept: number(found, "kept") === 1,
   };
 }

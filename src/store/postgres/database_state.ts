@@ -1,6 +1,7 @@
 import { DatabaseAway } from "../database.ts";
 import { CircuitBreaker } from "../../model/circuit_breaker.ts";
 import type { Stopwatch } from "../../model/clock.ts";
+import { messageOf } from "../../model/text.ts";
 
 /** Pauses between connection attempts once they have failed for longer than a piece of work may take. */
 const PAUSES = { firstPauseMs: 1_000, longestPauseMs: 15_000 };
@@ -74,7 +75,7 @@ export class DatabaseState {
       this.#opening.succeeded();
       return opened;
     } catch (error) {
-      this.#refused = error instanceof Error ? error.message : String(error);
+      this.#refused = messageOf(error);
       this.#opening.failed();
       throw error;
     } finally {

@@ -1,11 +1,12 @@
 import { DatabaseAway, DatabaseFailure } from "../database.ts";
+import { messageOf } from "../../model/text.ts";
 
 /** Error of driver, server or system. */
 export class PostgresError extends Error {
   readonly code: string; // SQLSTATE, or code of driver or system; may be empty
 
   constructor(error: unknown) {
-    super(error instanceof Error ? error.message : String(error), { cause: error });
+    super(messageOf(error), { cause: error });
     this.code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
   }
 }

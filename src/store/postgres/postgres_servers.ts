@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import { unlessAborted } from "../../model/clock.ts";
+import { messageOf } from "../../model/text.ts";
 import { DatabaseAway, DatabaseFailure } from "../database.ts";
 import type { DatabaseState } from "./database_state.ts";
 import {
@@ -56,7 +57,7 @@ export class PostgresServers {
         each instanceof DatabaseFailure && !(each instanceof DatabaseAway)
       );
       if (refusal !== undefined) throw refusal;
-      const reasons = new Set(errors.map((each) => each instanceof Error ? each.message : String(each)));
+      const reasons = new Set(errors.map(messageOf));
       throw new DatabaseAway([...reasons].join("; "), { cause: error });
     }
   }

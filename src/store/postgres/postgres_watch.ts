@@ -1,4 +1,5 @@
 import { inStep, realTime, type Schedule } from "../../model/clock.ts";
+import { messageOf } from "../../model/text.ts";
 import type { DatabaseState } from "./database_state.ts";
 import { CHANGES_CHANNEL, type Heard, type PostgresConnection } from "./postgres_connection.ts";
 import { TAKES_NO_CHANGES } from "./postgres_servers.ts";
@@ -99,7 +100,7 @@ export class PostgresWatch {
         this.#parts.unusable?.();
         this.#ends("the server takes no changes any more");
       } catch (error) {
-        this.#ends(error instanceof Error ? error.message : String(error));
+        this.#ends(messageOf(error));
       }
       await this.#pause(Math.max(PAUSE_MS, this.#parts.state.waitMs));
     }

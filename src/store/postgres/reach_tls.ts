@@ -6,6 +6,7 @@ import { type Clock, unlessAborted } from "../../model/clock.ts";
 import { findPath } from "../../model/trust/certificate_path.ts";
 import { provesKey } from "../../model/trust/proof_of_key.ts";
 import { wholeChain } from "../../model/trust/shown_chain.ts";
+import { messageOf } from "../../model/text.ts";
 import { DatabaseFailure } from "../database.ts";
 import type { PostgresServer, Reach } from "./postgres_servers.ts";
 import { reachPlain } from "./reach_plain.ts";
@@ -45,9 +46,7 @@ export function reachByTls(trust: () => Promise<PostgresTrust>, clock: Clock): R
       plain.destroy();
       throw signal.aborted || error instanceof DatabaseFailure
         ? error
-        : new DatabaseFailure(`TLS with ${server.host}: ${error instanceof Error ? error.message : error}`, {
-          cause: error,
-        });
+        : new DatabaseFailure(`TLS with ${server.host}: ${messageOf(error)}`, { cause: error });
     } finally {
       signal.removeEventListener("abort", abort);
     }
