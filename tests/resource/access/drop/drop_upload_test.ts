@@ -279,6 +279,27 @@ Deno.test("a share that becomes one for uploads counts what arrives from then on
   assert.equal((await at.put("c", { body: "" }))[0], 507, "new terms of the same access take nothing away");
 });
 
+Deno.test("uploads under way when a share becomes one for uploads count, and free only what they took", async () => {
+  await using at = await drop({ access: "WRITE", lifetime: 100 * 24 * 3600 });
+  const [other, third] = [`${KEY}a`, `${KEY}b`];
+  assert.equal((await at.put("whole", { body: "0123456789", key: other }))[0], 201);
+  assert.equal((await at.put("a", { body: "01", range: "0-1/10", key: KEY }))[0], 202);
+  assert.equal((await at.put("b", { body: "01", range: "0-1/10", key: third }))[0], 202);
+  assert.equal(
+    await at.site.share("d/", { access: "DROP", maxFiles: 3, maxBytes: 25, lifetime: 100 * 24 * 3600 }),
+    at.id,
+  );
+  assert.deepEqual((await at.shared()).received, { files: 2, bytes: 20 });
+  assert.equal((await at.put("c", { body: "0123456789" }))[0], 507);
+  assert.equal((await at.put("a", { body: "23456789", range: "2-9/10", key: KEY }))[0], 201);
+  assert.equal((await at.put("c", { body: "01234" }))[0], 201);
+  assert.deepEqual((await at.shared()).received, { files: 3, bytes: 25 });
+  at.site.time.ahead = 25 * 3_600_000;
+  await deleteDue(at.site.parts, SILENT);
+  const { files, bytes } = (await at.site.parts.store.get("HPC", at.id))?.received ?? {};
+  assert.deepEqual([files, bytes], [2, 15]);
+});
+
 Deno.test("room for bytes is taken before they come: what does not say its length does not come", async () => {
   await using at = await drop({ maxBytes: 25 });
   const body = new Blob(["0123456789"]).stream();
@@ -286,6 +307,24 @@ Deno.test("room for bytes is taken before they come: what does not say its lengt
   assert.deepEqual([status, code], [411, "ERR_LENGTH_REQUIRED"]);
   const lying = await at.put("b", { body: "0123456789", range: "0-9/99", key: KEY });
   assert.equal(lying[0], 507);
+});
+
+Deno.test("a length beyond all measure is refused, by whatever way a file comes", async () => {
+  for (const access of ["DROP", "WRITE"]) {
+    await using at = await drop({ access });
+    const refused = [400, { code: "ERR_INVALID_REQUEST" }];
+    for (const length of [2 ** 50 + 1, 2 ** 53, 1e18]) {
+      assert.deepEqual(await at.put("a", { body: "x", length }), refused, access);
+      assert.deepEqual(await at.put("a", { body: "x", length, key: KEY }), refused, access);
+      const form = '--x\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\nx\r\n--x--';
+      await assert.rejects(
+        at.site.bringText("anonymous", at.id, form, "multipart/form-data; boundary=x", length),
+        { code: "ERR_INVALID_REQUEST" },
+      );
+    }
+    assert.deepEqual(at.names(), ["sub", "ten.txt"]);
+    assert.deepEqual((await at.shared()).received ?? { files: 0, bytes: 0 }, { files: 0, bytes: 0 });
+  }
 });
 
 Deno.test("where bytes have no bound, a file that does not say its length comes and is counted", async () => {
@@ -314,6 +353,18 @@ Deno.test("an upload that fails and cannot go on leaves nothing behind, and give
   await assert.rejects(at.put("a", { body, length: 10 }), /connection lost/);
   assert.deepEqual(at.names(), ["sub", "ten.txt"]);
   assert.equal((await at.put("a", { body: "x" }))[0], 201);
+});
+
+Deno.test("directories that were made for an upload stay counted when it fails", async () => {
+  await using at = await drop({ maxFiles: 3 });
+  const { sessionFaults } = at.site.site.daemon;
+  sessionFaults.always = { kind: "reply", to: "RNTO", reply: "500 Error processing command 'RNTO': no" };
+  for (const name of ["new/sub/f", "new/sub/f", "g"]) {
+    assert.equal((await at.put(name, { body: "x" }))[0], 502);
+  }
+  assert.deepEqual(at.names(), ["new", "sub", "ten.txt"]);
+  assert.deepEqual((await at.shared()).received, { files: 2, bytes: 0 });
+  assert.equal((await at.put("other/f", { body: "x" }))[0], 507);
 });
 
 Deno.test("an interrupted upload is kept for a day and then deleted, and its room is free again", async () => {
