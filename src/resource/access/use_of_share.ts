@@ -12,7 +12,7 @@ export interface UseOfShare {
   /** Aborted when the request ends, the operator bans the caller, or the share no longer permits the use. */
   readonly signal: AbortSignal;
   giveBack(): Promise<void>;
-  /** Ends the use; gives it back if it failed before anything was sent. @param also Recorded with it. */
+  /** Ends the use; gives back a download that failed before anything was sent. @param also Recorded with it. */
   finish(result: TransferResult & { readonly arrived?: boolean }, also?: () => Work<void>): Promise<void>;
 }
 
@@ -71,7 +71,7 @@ export async function useShare(
     giveBack,
     finish: async (result, also) => {
       unwatch();
-      if (result.bytes === 0 && !result.complete) return await giveBack();
+      if (kind !== "HTTP-upload" && result.bytes === 0 && !result.complete) return await giveBack();
       transferred?.(kind === "HTTP-upload" ? "upload" : "download", result.bytes);
       if (claim) await uses.attempt(() => store.finish(claim, result, also));
       call.log.info("share use ended", { ...facts, ...result });
