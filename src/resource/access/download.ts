@@ -80,9 +80,9 @@ async function openedDownload(
   let use: UseOfShare | undefined;
   try {
     const entry = await session.datedEntry(path);
-    if (entry.kind === "special" || (entry.kind === "file" && path.endsWith("/"))) {
-      throw nothingThere("not a file or directory as asked for");
-    }
+    const { kind } = entry;
+    const isThere = kind === "directory" ? isDirectory(share) : kind === "file" && !path.endsWith("/");
+    if (!isThere) throw nothingThere("not a file or directory as asked for");
     const begin: Begin = async (headers, ranged) => {
       const version = `${entry.kind} ${entry.size} ${entry.modifiedAt}`;
       const continues = continuation(call, share, headers, { version, ranged });
@@ -95,7 +95,7 @@ async function openedDownload(
       );
     };
     const view = call.query.get("view");
-    if (entry.kind === "directory") {
+    if (kind === "directory") {
       if (view === "zip") return await directoryArchive(call, opened, { session, begin });
       const zone = zoneOf(entry);
       const upload = isWritable(entry) && share.usesLeft !== 0 && grants(granted(share, parts), "WRITE");
