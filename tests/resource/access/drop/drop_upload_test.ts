@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { deleteDue } from "../../../../src/resource/access/drop/delete_part.ts";
 import { SILENT } from "../../../../src/logging/logger.ts";
+import { Secret } from "../../../../src/model/secret.ts";
 import { SharingSite } from "../../sharing_site.ts";
 
 const KEY = "0123456789abcdefghij";
@@ -499,6 +500,60 @@ Deno.test("files of a form do not come where the owner may not reach; those befo
   await assert.rejects(site.bring("anonymous", id, formOf("a", "b.key", "c")), { code: "ERR_NOT_FOUND" });
   const there = (name: string) => Deno.stat(`${site.root}/d/sub/${name}`).then(() => true, () => false);
   assert.deepEqual(await Promise.all(["a", "b.key", "c"].map(there)), [true, false, false]);
+});
+
+type Change = (site: SharingSite, id: string) => Promise<unknown> | void;
+
+const terms = (fields: Record<string, unknown>): Change => (site, id) =>
+  site.ask("alice", "PUT", `share/HPC/${id}`, { body: fields }).then(({ status }) =>
+    assert.equal(status, 200)
+  );
+
+/** What happens to a share for replacing after the first file of a form, and the answer to the second. */
+const CHANGES: readonly (readonly [what: string, change: Change, code: string])[] = [
+  ["is removed", (site, id) => site.parts.store.remove("HPC", id), "ERR_SHARE_NOT_FOUND"],
+  ["expires", (site) => void (site.time.ahead = 2 * 3_600_000), "ERR_SHARE_NOT_FOUND"],
+  ["gets another password", terms({ password: "another" }), "ERR_LINK_PASSWORD"],
+  ["is for other addresses", terms({ sources: ["192.0.2.0/24"] }), "ERR_NOT_PERMITTED"],
+  ["permits no replacing", (site) => site.share("d/", { access: "WRITE" }), "ERR_NOT_PERMITTED"],
+  ["is for reading", (site) => site.share("d/"), "ERR_NOT_PERMITTED"],
+  [
+    "is of a single file",
+    (site, id) => terms({ path: `${site.root}/d/ten.txt` })(site, id),
+    "ERR_INVALID_REQUEST",
+  ],
+  ["is out of its owner's reach", (site) => void (site.limits = { excludes: "*" }), "ERR_NOT_FOUND"],
+  [
+    "is somebody else's",
+    (site, id) =>
+      site.parts.store.amend("HPC", id, { owner: "x", target: "cn=bob", uid: "u", path: `${site.root}/d/` }),
+    "ERR_UNAUTHENTICATED",
+  ],
+];
+for (const [what, change, code] of CHANGES) {
+  Deno.test(`no further file of a form comes to a share that ${what}`, async () => {
+    await using site = await SharingSite.open();
+    const id = await site.share("d/", { access: "MODIFY", lifetime: 3600 });
+    const brought = site.bringing("anonymous", id, formOf("a", "ten.txt"), "replace");
+    assert.equal((await brought.next()).value, "a");
+    await change(site, id);
+    await assert.rejects(brought.next(), { code });
+    assert.equal(await Deno.readTextFile(`${site.root}/d/ten.txt`), "0123456789");
+  });
+}
+
+Deno.test("the files of a form come to where the share leads, for one check of its password", async () => {
+  await using site = await SharingSite.open();
+  let checks = 0;
+  site.parts = { ...site.parts, guess: (_who, look) => (checks++, look()) };
+  const id = await site.share("d/", { access: "DROP", password: "secret" });
+  site.linkPassword = new Secret("secret");
+  const brought = site.bringing("anonymous", id, formOf("a", "b", "c"));
+  assert.equal((await brought.next()).value, "a");
+  await terms({ path: `${site.root}/d/sub/` })(site, id);
+  assert.deepEqual(await Array.fromAsync(brought), ["b", "c"]);
+  assert.equal(await Deno.readTextFile(`${site.root}/d/sub/b`), "x");
+  assert.equal(checks, 1);
 });
 
 Deno.test("no piece of a file is taken that the owner may not reach", async () => {
