@@ -22,7 +22,9 @@ Deno.test("modelled() returns for each number of instances the rate and the firs
 Deno.test("modelled() finds more sessions with more daemons, but not with more instances", () => {
   const sessions = { ...DEMANDS, daemon: 3 };
   const one = modelled("sessions", sessions, AROUND);
-  assert.ok(one.every(({ what, value }) => what.endsWith("limited by daemon") && value > 300 && value < 333.4));
+  assert.ok(
+    one.every(({ what, value }) => what.endsWith("limited by daemon") && value > 300 && value < 333.4),
+  );
   const [first, ...more] = modelled("sessions", sessions, { ...AROUND, daemons: 16 });
   assert.match(first?.what ?? "", /limited by edges$/);
   assert.ok((more.at(-1)?.value ?? 0) > 10 * 1000 / 3);

@@ -912,7 +912,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "more bytes are taken than there is room for",
     file: "src/sharing/store/share_sql.ts",
     change: instead(
-      "AND (quota_bytes IS NULL OR received_bytes + :bytes <= quota_bytes) RETURNING id",
+      "AND received_bytes + :bytes <= coalesce(quota_bytes, ${2 ** 52}) RETURNING id",
       "RETURNING id",
     ),
     tests: ["tests/resource/access/drop/drop_upload_test.ts"],

@@ -5,6 +5,7 @@ import { Sink } from "../../src/logging/sink.ts";
 import { HeaderList, type HttpRequest } from "../../src/model/http_message.ts";
 import type { Caller } from "../../src/model/identity.ts";
 import { HttpError, httpError } from "../../src/model/http_error.ts";
+import type { Secret } from "../../src/model/secret.ts";
 import type { TokenRestrictions } from "../../src/model/token_restrictions.ts";
 import type { Call } from "../../src/resource/call.ts";
 import { dropForm } from "../../src/resource/access/drop/drop_upload.ts";
@@ -54,6 +55,8 @@ export class SharingSite implements AsyncDisposable {
   /** Facts in the audit line of the last request besides user, action and time. */
   audited: Record<string, unknown> = {};
   readonly time = { ahead: 0 };
+  /** Password of a link that callers show. */
+  linkPassword: Secret | undefined;
   log: Logger = SILENT;
   parts: SharingParts;
   readonly #description: ApiDescription;
@@ -182,26 +185,36 @@ export class SharingSite implements AsyncDisposable {
 
   /** Sends files by the form of a share's page. @returns Their names in the share. @throws {ServiceError} */
   async bring(who: Who, id: string, form: FormData, query = ""): Promise<readonly string[]> {
+    return await Array.fromAsync(this.bringing(who, id, form, query));
+  }
+
+  /** As {@link bring}, one file after the other. */
+  bringing(who: Who, id: string, form: FormData, query = ""): AsyncGenerator<string, void> {
     const { headers, body } = new Request(`${BASE}/drop/HPC/${id}`, { method: "POST", body: form });
-    return await this.#bring(who, id, { headers: HeaderList.of(Object.fromEntries(headers)), body, query });
+    return this.#bring(who, id, { headers: HeaderList.of(Object.fromEntries(headers)), body, query });
   }
 
-  /** Sends a form of known length. */
-  bringText(who: Who, id: string, body: string, type: string): Promise<readonly string[]> {
-    const headers = HeaderList.of({ "Content-Type": type, "Content-Length": String(body.length) });
-    return this.#bring(who, id, { headers, body: new Response(body).body, query: "" });
+  /** Sends a form of known length. @param length Announced. */
+  bringText(
+    who: Who,
+    id: string,
+    body: string,
+    type: string,
+    length = body.length,
+  ): Promise<readonly string[]> {
+    const headers = HeaderList.of({ "Content-Type": type, "Content-Length": String(length) });
+    return Array.fromAsync(this.#bring(who, id, { headers, body: new Response(body).body, query: "" }));
   }
 
-  async #bring(
+  #bring(
     who: Who,
     id: string,
     sent: Pick<HttpRequest, "headers" | "body" | "query">,
-  ): Promise<readonly string[]> {
+  ): AsyncGenerator<string, void> {
     const path = `/drop/HPC/${id}`;
     const request: HttpRequest = { ...sent, method: "POST", path, client: { address: "127.0.0.1" } };
     const params = new Map([["server", "HPC"], ["id", id]]);
-    const brought = dropForm(this.#call(who, { request, params, signal: undefined }), this.parts);
-    return await Array.fromAsync(brought);
+    return dropForm(this.#call(who, { request, params, signal: undefined }), this.parts);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -248,6 +261,7 @@ export class SharingSite implements AsyncDisposable {
       ...(server !== undefined && { server: requestedServer(server, this.parts.servers) }),
       caller,
       user: this.#user(who),
+      ...(this.linkPassword && { linkPassword: this.linkPassword }),
       clientAddress: request.client.address,
       base: BASE,
       root: "../../",

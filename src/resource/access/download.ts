@@ -3,7 +3,6 @@ import { HeaderList, type HttpResponse } from "../../model/http_message.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import { type Entry, isWritable } from "../../daemon/session/entry.ts";
 import { type Continuation, grants, isDirectory, type Share } from "../../sharing/share.ts";
-import { httpError } from "../../model/http_error.ts";
 import { nothingThere } from "../../daemon/session/session_errors.ts";
 import type { Call } from "../call.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
@@ -15,7 +14,7 @@ import { inlineType } from "./file_view.ts";
 import { directoryListing, localTime } from "./directory_listing.ts";
 import { filePage } from "./file_page.ts";
 import type { ShareViews } from "./listing.ts";
-import { checkUsesLeft, granted, type OpenedShare, openedShare } from "./opened_share.ts";
+import { granted, type OpenedShare, openedShare } from "./opened_share.ts";
 import { openShareSession } from "./share_session.ts";
 import { shareVisitor } from "./share_visitor.ts";
 import { looksAtOwn } from "../share/names.ts";
@@ -36,33 +35,20 @@ import {
 export async function download(call: Call, parts: SharingParts, views: ShareViews): Promise<HttpResponse> {
   const wanted = ({ access }: Share) => access === "DROP" && wantsPage(call) ? "DROP" : "READ";
   const asked = await openedShare(call, wanted, parts);
-  // Archives exist only of directories: a session for the path with a slash reads the whole tree.
-  const addsSlash = call.query.get("view") === "zip" && !asked.path.endsWith("/");
-  const opened = addsSlash ? { ...asked, path: `${asked.path}/` } : asked;
-  if (opened.share.access === "DROP") {
+  const { server, id, usesLeft } = asked.share;
+  const takesTurns = usesLeft !== undefined && !looksAtOwn(call, asked.share);
+  // Downloads of a limited share begin in turn: of many for the last use one costs a session.
+  const endTurn = takesTurns && await parts.uploads.locks.takeHere(server, `share ${id}`, call.signal);
+  try {
+    const now = endTurn ? await openedShare(call, wanted, parts, asked) : asked;
+    // Archives exist only of directories: a session for the path with a slash reads the whole tree.
+    const addsSlash = call.query.get("view") === "zip" && !now.path.endsWith("/");
+    const opened = addsSlash ? { ...now, path: `${now.path}/` } : now;
+    if (opened.share.access !== "DROP") return await openedDownload(call, opened, parts, views);
     if (opened.path !== opened.share.path) throw nothingThere("nothing of a share for uploads is shown");
     return views.upload(uploadView(call, opened.share, parts.clock()));
-  }
-  const start = await startOf(call, opened.share, parts);
-  try {
-    return await openedDownload(call, opened, parts, views);
   } finally {
-    start();
-  }
-}
-
-/** Lets downloads of a limited share begin in turn: of many for the last use one costs a session. @returns Lets the next one begin. */
-async function startOf(call: Call, share: Share, parts: SharingParts): Promise<() => void> {
-  if (share.usesLeft === undefined || looksAtOwn(call, share)) return () => {};
-  const start = await parts.uploads.locks.takeHere(share.server, `share ${share.id}`, call.signal);
-  try {
-    const now = await parts.store.get(share.server, share.id);
-    if (now === undefined) throw httpError("ERR_SHARE_NOT_FOUND", "ended while the request waited");
-    await checkUsesLeft(call, now, parts);
-    return start;
-  } catch (error) {
-    start();
-    throw error;
+    if (endTurn) endTurn();
   }
 }
 
@@ -80,9 +66,9 @@ async function openedDownload(
   let use: UseOfShare | undefined;
   try {
     const entry = await session.datedEntry(path);
-    if (entry.kind === "special" || (entry.kind === "file" && path.endsWith("/"))) {
-      throw nothingThere("not a file or directory as asked for");
-    }
+    const { kind } = entry;
+    const isThere = kind === "directory" ? isDirectory(share) : kind === "file" && !path.endsWith("/");
+    if (!isThere) throw nothingThere("not a file or directory as asked for");
     const begin: Begin = async (headers, ranged) => {
       const version = `${entry.kind} ${entry.size} ${entry.modifiedAt}`;
       const continues = continuation(call, share, headers, { version, ranged });
@@ -95,7 +81,7 @@ async function openedDownload(
       );
     };
     const view = call.query.get("view");
-    if (entry.kind === "directory") {
+    if (kind === "directory") {
       if (view === "zip") return await directoryArchive(call, opened, { session, begin });
       const zone = zoneOf(entry);
       const upload = isWritable(entry) && share.usesLeft !== 0 && grants(granted(share, parts), "WRITE");

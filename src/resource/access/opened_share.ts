@@ -32,12 +32,14 @@ export interface OpenedShare {
 
 /**
  * Returns the share of `/rest/access/<server>/<id>[/<path>]` if the caller may use it.
+ * @param before Earlier result of the same request: its password need not be checked again.
  * @throws {ERR_UNKNOWN_SERVER | ERR_SHARE_NOT_FOUND | ERR_NOT_FOUND | ERR_NOT_PERMITTED} Or 401 for anonymous callers.
  */
 export async function openedShare(
   call: Call,
   wantedOf: (share: Share) => AccessLevel,
   parts: SharingParts,
+  before?: OpenedShare,
 ): Promise<OpenedShare> {
   const server = sharedServer(call, parts);
   const id = call.params.get("id") ?? "";
@@ -47,7 +49,7 @@ export async function openedShare(
   if (!looksAtOwn(call, share)) {
     await checkUsesLeft(call, share, parts);
     checkUser(call, share, wanted, parts);
-    await checkLinkPassword(call, share, parts);
+    if (share.password !== before?.share.password) await checkLinkPassword(call, share, parts);
   }
   const path = containedPath(share, call.params.get("rest")?.split("/") ?? [], call.request.method === "PUT");
   checkTokenUse(call, path, wanted);
@@ -55,7 +57,7 @@ export async function openedShare(
 }
 
 /** Checks that uses are left, or that the caller's last one continues, as with a lost answer. @throws {ERR_SHARE_NOT_FOUND} */
-export async function checkUsesLeft(call: Call, share: Share, { store }: SharingParts): Promise<void> {
+async function checkUsesLeft(call: Call, share: Share, { store }: SharingParts): Promise<void> {
   if (share.usesLeft !== 0) return;
   const { server, id } = share;
   const { method, headers } = call.request;

@@ -74,8 +74,9 @@ function whyExpired(share: Share, clock: Clock): string | undefined {
   return isExpired(share, clock()) ? "the share has expired" : undefined;
 }
 
-function whyEnded(
-  { share: before, address }: Running,
+/** Returns why a share does not permit any more what it permitted. */
+export function whyEnded(
+  { share: before, address }: Pick<Running, "share" | "address">,
   now: Share | undefined,
   clock: Clock,
 ): string | undefined {

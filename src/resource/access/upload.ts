@@ -1,4 +1,4 @@
-import type { HeaderList, HttpResponse } from "../../model/http_message.ts";
+import type { HttpResponse } from "../../model/http_message.ts";
 import { isDirectory } from "../../sharing/share.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import { invalidRequest } from "../../model/http_error.ts";
@@ -6,6 +6,7 @@ import type { Call } from "../call.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { emptyResponse } from "../text_response.ts";
 import { dropUpload } from "./drop/drop_upload.ts";
+import { contentLength } from "./drop/upload_range.ts";
 import { openShareSession } from "./share_session.ts";
 import { openedShare } from "./opened_share.ts";
 import { useShare } from "./use_of_share.ts";
@@ -27,10 +28,11 @@ export async function upload(call: Call, parts: SharingParts): Promise<HttpRespo
   if (path.endsWith("/")) {
     throw invalidRequest("Name the file to be written, behind the address of the share");
   }
+  const length = contentLength(headers);
   const use = await useShare(call, share, { kind: "HTTP-upload", path }, parts);
   let session: DaemonSession | undefined;
   let endTurn: (() => void) | undefined;
-  let begun = false;
+  let [asked, begun] = [false, false];
   let bytes = 0;
   try {
     const stop = new AbortController();
@@ -38,8 +40,9 @@ export async function upload(call: Call, parts: SharingParts): Promise<HttpRespo
     session = await openShareSession(call, opened, { path, permission: "WRITE" }, signal);
     endTurn = await parts.uploads.locks.take(server.name, path, signal, (reason) => stop.abort(reason));
     const existing = await fileToWrite(session, path, headers, parts.clock());
+    asked = true;
     await session.upload(path, call.request.body, {
-      length: contentLength(headers),
+      length,
       progress: (total) => {
         endTurn?.();
         begun = true;
@@ -49,16 +52,11 @@ export async function upload(call: Call, parts: SharingParts): Promise<HttpRespo
     await use.finish({ bytes, complete: true, arrived: true });
     return emptyResponse({ status: existing === undefined ? 201 : 200 });
   } catch (error) {
-    await (begun ? use.finish({ bytes, complete: false }) : use.giveBack());
+    // The daemon may empty the file although the client leaves before the reply.
+    await (begun || (asked && use.signal.aborted) ? use.finish({ bytes, complete: false }) : use.giveBack());
     throw error;
   } finally {
     endTurn?.();
     session?.close();
   }
-}
-
-/** Returns the announced length of a body, in bytes. */
-export function contentLength(headers: HeaderList): number | undefined {
-  const text = headers.get("Content-Length") ?? "";
-  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }

@@ -4,6 +4,7 @@ import type { Manner, Work } from "../../store/database.ts";
 import type { HeaderList } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
+import { whyEnded } from "./running_uses.ts";
 import { nameOnServer, shownName } from "../share/names.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 
@@ -12,7 +13,7 @@ export interface UseOfShare {
   /** Aborted when the request ends, the operator bans the caller, or the share no longer permits the use. */
   readonly signal: AbortSignal;
   giveBack(): Promise<void>;
-  /** Ends the use; gives it back if it failed before anything was sent. @param also Recorded with it. */
+  /** Ends the use; gives back a download that failed before anything was sent. @param also Recorded with it. */
   finish(result: TransferResult & { readonly arrived?: boolean }, also?: () => Work<void>): Promise<void>;
 }
 
@@ -30,12 +31,12 @@ export interface UseFacts {
   readonly free?: boolean; // whether the owner looks at their share as its target would: that takes no use
 }
 
-/** Reserves one use of a share atomically, or continues the caller's, and logs it. @throws {ERR_SHARE_NOT_FOUND} If none is left. */
+/** Reserves one use atomically, or continues the caller's, and logs it. @throws {ERR_SHARE_NOT_FOUND} If none is left, or the share changed. */
 export async function useShare(
   call: Call,
   share: Share,
   { kind, path, continues, also, manner, free = false, ended = new AbortController() }: UseFacts,
-  { store, transferred, uses, watch, running }: SharingParts,
+  { store, transferred, uses, watch, running, clock }: SharingParts,
 ): Promise<UseOfShare> {
   const facts = factsOf(call, share, kind, path);
   const { address } = facts;
@@ -43,7 +44,9 @@ export async function useShare(
   const claim = free
     ? await store.recordLook(share.server, share.id, { who, address, kind: "HTTP-look", path })
     : await store.claim(share.server, share.id, { who, address, kind, path, continues }, { ...manner, also });
-  if (!free && !claim) throw httpError("ERR_SHARE_NOT_FOUND", "used up while the request was under way");
+  const why = claim && whyEnded({ share, address }, claim.share, clock);
+  if (claim && why) await store.giveBack(claim);
+  if (!free && (!claim || why)) throw httpError("ERR_SHARE_NOT_FOUND", why ?? "used up since the request");
   call.audit(facts);
   call.log.info(claim?.continued ? "share use continued" : "share used", facts);
   const watches = kind === "UFTP" ? [] : [
@@ -71,7 +74,7 @@ export async function useShare(
     giveBack,
     finish: async (result, also) => {
       unwatch();
-      if (result.bytes === 0 && !result.complete) return await giveBack();
+      if (kind !== "HTTP-upload" && result.bytes === 0 && !result.complete) return await giveBack();
       transferred?.(kind === "HTTP-upload" ? "upload" : "download", result.bytes);
       if (claim) await uses.attempt(() => store.finish(claim, result, also));
       call.log.info("share use ended", { ...facts, ...result });

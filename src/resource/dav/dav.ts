@@ -6,7 +6,7 @@ import { attempt, rescue } from "../../model/attempt.ts";
 import { HttpError, httpError, invalidRequest } from "../../model/http_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { fileResponse, zoneOf } from "../access/download.ts";
-import { contentLength } from "../access/upload.ts";
+import { contentLength } from "../access/drop/upload_range.ts";
 import { allowsWriting } from "../access/validators.ts";
 import type { Call } from "../call.ts";
 import { longTextResponse } from "../long_text.ts";

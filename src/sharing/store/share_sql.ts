@@ -45,6 +45,11 @@ const IS_DUE = `touched <= :now - ${UPLOAD_KEPT} AND (holder IS NULL OR held_unt
 
 const THIS_UPLOAD = `server = :server AND share = :id AND key = :key`;
 
+/** Quota in use by new terms: a share that becomes one for uploads begins with those that are unfinished. */
+const inUse = (quota: "files" | "bytes") =>
+  `CASE WHEN upload_only >= :uploadOnly THEN received_${quota} ELSE (SELECT coalesce(sum(${quota}), 0)
+     FROM share_upload INDEXED BY share_upload_unfinished WHERE share = :id AND kept = 0) END`;
+
 /** Earlier shares of other owners with overlapping targets; members of groups are unknown here. */
 const IN_THE_WAY = `owner <> :owner AND created < :before
      AND (target = :target OR ${isForMany("target")} OR ${isForMany(":target")})
@@ -74,8 +79,7 @@ export const SQL = {
   terms:
     `UPDATE share SET path = :path, access = :access, one_time = :oneTime, uses_left = :usesLeft, expires = :expires,
        sources = :sources, renewals = renewals + 1, note = :note, password = :password, upload_only = :uploadOnly,
-       received_files = CASE WHEN upload_only < :uploadOnly THEN 0 ELSE received_files END,
-       received_bytes = CASE WHEN upload_only < :uploadOnly THEN 0 ELSE received_bytes END,
+       received_files = ${inUse("files")}, received_bytes = ${inUse("bytes")},
        quota_files = :quotaFiles, quota_bytes = :quotaBytes, mail = :mail, target_name = :targetName, ${MADE},
        mapped_account = CASE WHEN uid = :uid AND gid IS NOT DISTINCT FROM :gid THEN :mappedGroup ELSE coalesce(mapped_account, 0) END
      WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) AND uses_left IS DISTINCT FROM 0 RETURNING *`,
@@ -138,11 +142,12 @@ export const SQL = {
      WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) RETURNING *`,
   take: `UPDATE share SET uses_left = uses_left - 1, access_count = access_count + 1, last_used = :now
      WHERE ${EVERYWHERE} AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) RETURNING *`,
+  // Bounds the sum without a quota, too: SQLite reads no number above 2^53.
   reserve:
     `UPDATE share SET received_files = received_files + :files, received_bytes = received_bytes + :bytes
      WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now)
      AND (quota_files IS NULL OR received_files + :files <= quota_files)
-     AND (quota_bytes IS NULL OR received_bytes + :bytes <= quota_bytes) RETURNING id`,
+     AND received_bytes + :bytes <= coalesce(quota_bytes, ${2 ** 52}) RETURNING id`,
   release:
     `UPDATE share SET received_files = received_files - :files, received_bytes = received_bytes - :bytes
      WHERE ${EVERYWHERE} AND received_files >= :files AND received_bytes >= :bytes RETURNING id`,

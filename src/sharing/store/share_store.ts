@@ -81,6 +81,7 @@ export class ShareStore {
       const existing = yield* first("same", { server, owner, path, target });
       yield* checkOthers(server, draft, existing && number(existing, "created"));
       if (existing !== undefined) {
+        yield* first("lock", { server, id: text(existing, "id") }); // the next statement counts its uploads
         const renewed = yield* share("terms", {
           server,
           id: text(existing, "id"),

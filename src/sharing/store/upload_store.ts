@@ -143,12 +143,12 @@ export class UploadStore {
     yield* recorder.record(fileArrived(share, file, total ?? bytes), ...usedUp(share));
   }
 
-  /** Deletes an upload and returns its quota, once. */
+  /** Deletes an upload and returns its quota, once. Directories that were made for it stay counted. */
   forget(id: UploadId): Promise<void> {
     return this.change(function* () {
       const gone = yield* first("forgetUpload", keyOf(id));
       if (gone === undefined || number(gone, "kept") === 1) return;
-      const [files, bytes] = [number(gone, "files"), number(gone, "bytes")];
+      const [files, bytes] = [Math.min(number(gone, "files"), 1), number(gone, "bytes")];
       yield* first("release", { server: id.server, id: id.share, files, bytes });
     });
   }

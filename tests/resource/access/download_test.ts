@@ -208,6 +208,52 @@ Deno.test("downloads of a share with any number of uses do not wait for each oth
   release();
 });
 
+Deno.test("a download that waits for others of its share begins by the terms of then", async () => {
+  const changes: readonly (readonly [Record<string, unknown>, number])[] = [
+    [{ password: "secret" }, 401],
+    [{ sources: ["192.0.2.0/24"] }, 403],
+    [{ note: "other" }, 200],
+  ];
+  for (const [change, status] of changes) {
+    await using site = await SharingSite.open();
+    const id = await site.share("d/ten.txt", { maxUses: 3 });
+    const { locks } = site.parts.uploads;
+    const { promise: waits, resolve } = Promise.withResolvers<void>();
+    const endTurn = await locks.takeHere("HPC", `share ${id}`, new AbortController().signal);
+    const takeHere = locks.takeHere.bind(locks);
+    locks.takeHere = (...what) => {
+      resolve();
+      return takeHere(...what);
+    };
+    const download = site.ask("anonymous", "GET", `access/HPC/${id}`);
+    await inTime(waits, "a download to wait");
+    assert.equal((await site.ask("alice", "PUT", `share/HPC/${id}`, { body: change })).status, 200);
+    endTurn();
+    const response = await download;
+    await response.text();
+    assert.equal(response.status, status, JSON.stringify(change));
+  }
+});
+
+Deno.test("download() shows nothing of a directory that takes the place of a shared file", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/ten.txt", { access: "MODIFY" });
+  await Deno.remove(`${site.root}/d/ten.txt`);
+  await Deno.mkdir(`${site.root}/d/ten.txt`);
+  await Deno.writeTextFile(`${site.root}/d/ten.txt/secret`, "x");
+  for (const query of ["", "?view=zip", "?view=preview", "?download"]) {
+    for (const Accept of ["application/json", "text/html"]) {
+      for (const method of ["GET", "HEAD"]) {
+        const response = await site.ask("anonymous", method, `access/HPC/${id}${query}`, {
+          headers: { Accept },
+        });
+        assert.doesNotMatch(await response.text(), /secret/);
+        assert.equal(response.status, 404, `${method} ${query} ${Accept}`);
+      }
+    }
+  }
+});
+
 Deno.test("download() shows nothing of a share for uploads but its page", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/", { access: "DROP" });

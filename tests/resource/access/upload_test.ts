@@ -1,3 +1,4 @@
+import { until } from "../../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { SharingSite } from "../sharing_site.ts";
 
@@ -52,6 +53,40 @@ Deno.test("upload() gives a one-time share back if nothing could be written", as
   assert.equal((await site.ask("anonymous", "PUT", `access/HPC/${id}/f`, { body: "x" })).status, 502);
   assert.equal((await site.ask("anonymous", "PUT", `access/HPC/${id}/f`, { body: "x" })).status, 201);
   assert.equal((await site.ask("anonymous", "PUT", `access/HPC/${id}/f`, { body: "x" })).status, 404);
+});
+
+Deno.test("upload() takes a use once it empties a file, though no byte of the new one comes", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/", { access: "WRITE", onetime: true });
+  const body = new ReadableStream<Uint8Array>({
+    pull() {
+      throw new TypeError("client gone");
+    },
+  }, { highWaterMark: 0 });
+  await assert.rejects(site.ask("anonymous", "PUT", `access/HPC/${id}/ten.txt`, { body }), /client gone/);
+  await site.site.allClosed();
+  assert.equal((await Deno.stat(`${site.root}/d/ten.txt`)).size, 0);
+  const { share } = await (await site.ask("alice", "GET", `share/HPC/${id}`)).json();
+  const [{ path, bytes, complete }, ...others] = share.uses;
+  assert.deepEqual([path, bytes, complete, others.length], [`${site.root}/d/ten.txt`, 0, false, 0]);
+  assert.equal((await site.ask("anonymous", "PUT", `access/HPC/${id}/sub/x.dat`, { body: "x" })).status, 404);
+});
+
+Deno.test("upload() takes a use if its client leaves while the daemon may be emptying the file", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/", { access: "WRITE", onetime: true });
+  site.site.daemon.sessionFaults.queue.push({ kind: "hang", on: "STOR" });
+  const leaving = new AbortController();
+  const path = `access/HPC/${id}/ten.txt`;
+  const put = site.ask("anonymous", "PUT", path, { body: "x", signal: leaving.signal });
+  const isStoring = () =>
+    site.site.daemon.sessions.some(({ commands }) => /^STOR /.test(commands.at(-1) ?? ""));
+  await until(isStoring, { everyMs: 1 });
+  leaving.abort(new Error("client gone"));
+  await assert.rejects(put, /client gone/);
+  const { share } = await (await site.ask("alice", "GET", `share/HPC/${id}`)).json();
+  assert.deepEqual([share.uses[0]?.bytes, share.uses[0]?.complete], [0, false]);
+  assert.equal((await site.ask("anonymous", "PUT", path, { body: "x" })).status, 404);
 });
 
 const REFUSALS: [string, string, string, Record<string, string>, number, string][] = [

@@ -32,7 +32,7 @@ export const MADE: Making = {
 
 const AT_HOME: Making = { ...MADE, atHome: true };
 
-function uploadOf(share: string, key: string, { bytes = 0 }: { readonly bytes?: number }): Upload {
+export function uploadOf(share: string, key: string, { bytes = 0 }: { readonly bytes?: number }): Upload {
   return {
     server: "HPC",
     share,
@@ -228,12 +228,61 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
       await uploads.resize(held, "me", { files: 2, bytes: 4 });
       assert.deepEqual(await received(), { files: 5, bytes: 34 });
       await uploads.forget(held);
-      assert.deepEqual(await received(), { files: 3, bytes: 30 });
+      assert.deepEqual(await received(), { files: 4, bytes: 30 }, "the directory stays");
       await assert.rejects(uploads.begin(uploadOf(id, keys[2] ?? "", {}), "other"), {
         code: "ERR_UPLOAD_INCOMPLETE",
       });
-      assert.deepEqual(await received(), { files: 3, bytes: 30 }, "nothing is taken twice");
+      assert.deepEqual(await received(), { files: 4, bytes: 30 }, "nothing is taken twice");
       await assert.rejects(uploads.begin(uploadOf("none", "k", {}), "me"), { code: "ERR_QUOTA_USED" });
+    },
+  );
+
+  fact("takes no more bytes than can be counted, without a quota too", async (store) => {
+    const { id } = await store.put("HPC", { ...DRAFT, access: "DROP" });
+    const { uploads } = store;
+    const begun = await Promise.allSettled(
+      Array.from({ length: 9 }, (_, i) => uploads.begin(uploadOf(id, `k${i}`, { bytes: 2 ** 50 }), "me")),
+    );
+    const received = async () => (await store.get("HPC", id))?.received;
+    assert.deepEqual(await received(), { files: 4, bytes: 2 ** 52 });
+    assert.equal((await store.ownedBy("HPC", DRAFT.owner)).length, 1);
+    const refused = begun.flatMap((each) => each.status === "rejected" ? [each.reason.code] : []);
+    assert.deepEqual(refused, Array(5).fill("ERR_QUOTA_USED"));
+    const key = `k${begun.findIndex(({ status }) => status === "fulfilled")}`;
+    await uploads.forget({ server: "HPC", share: id, key });
+    await uploads.begin(uploadOf(id, "more", { bytes: 3 }), "me");
+    assert.deepEqual(await received(), { files: 4, bytes: 3 * 2 ** 50 + 3 });
+  });
+
+  fact(
+    "begins to count for uploads alone with those under way, on all servers of the share",
+    async (store, time) => {
+      const there = {
+        ...DRAFT,
+        access: "WRITE",
+        server: "A",
+        id: "copied",
+        accessCount: 0,
+        created: time.now,
+      } as const;
+      await store.addAll([there, { ...there, server: "B" }]);
+      const { uploads } = store;
+      const begin = (server: string, key: string, bytes: number) =>
+        uploads.begin({ ...uploadOf("copied", key, { bytes }), server }, "me");
+      await begin("A", "done", 100);
+      await uploads.finish({ server: "A", share: "copied", key: "done" }, true);
+      await begin("A", "a", 3);
+      await begin("B", "b", 4);
+      const others = await store.put("A", { ...DRAFT, path: "/data/e/", access: "WRITE" });
+      await uploads.begin({ ...uploadOf(others.id, "x", { bytes: 50 }), server: "A" }, "me");
+      await store.put("A", { ...DRAFT, access: "DROP", quota: { bytes: 10 } });
+      for (const server of ["A", "B"]) {
+        assert.deepEqual((await store.get(server, "copied"))?.received, { files: 2, bytes: 7 }, server);
+      }
+      await store.put("A", { ...DRAFT, access: "DROP", quota: { bytes: 9 } });
+      await assert.rejects(begin("B", "c", 3), { code: "ERR_QUOTA_USED" });
+      await uploads.forget({ server: "B", share: "copied", key: "b" });
+      assert.deepEqual((await store.get("A", "copied"))?.received, { files: 1, bytes: 3 });
     },
   );
 

@@ -7,7 +7,7 @@ import { ShareStore } from "../../../src/sharing/store/share_store.ts";
 import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
 import { until } from "../../fixtures/deadline.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
-import { DRAFT, testShareStore, USE } from "./conformance.ts";
+import { DRAFT, testShareStore, uploadOf, USE } from "./conformance.ts";
 
 if (POSTGRES !== undefined) {
   const server = await TestPostgres.start();
@@ -51,6 +51,23 @@ if (POSTGRES !== undefined) {
     using.destroy();
     assert.notEqual((await renewed).id, share.id);
     assert.equal(await store.claim("HPC", share.id, USE), undefined);
+    store.close();
+  });
+
+  Deno.test("a share in PostgreSQL that becomes one for uploads counts an upload that begins just then", async () => {
+    await server.empty(name);
+    const store = new ShareStore(new PostgresDatabase(server.options(name)));
+    const { id } = await store.put("HPC", { ...DRAFT, access: "WRITE" });
+    await store.uploads.begin(uploadOf(id, "k", { bytes: 3 }), "me");
+    const using = await server.connect(name);
+    await using.run(
+      "BEGIN; UPDATE share_upload SET files = 2, bytes = 5; UPDATE share SET received_files = 2, received_bytes = 5",
+    );
+    const renewed = store.put("HPC", { ...DRAFT, access: "DROP" });
+    await until(isWaiting, { everyMs: 5 });
+    await using.run("COMMIT");
+    using.destroy();
+    assert.deepEqual((await renewed).received, { files: 2, bytes: 5 });
     store.close();
   });
 

@@ -1,7 +1,7 @@
 import { HeaderList, type HttpResponse } from "../../../model/http_message.ts";
 import { invalidRequest } from "../../../model/http_error.ts";
 import { withinAll } from "../../../files/path_limits.ts";
-import { isDirectory } from "../../../sharing/share.ts";
+import { isDirectory, type Share } from "../../../sharing/share.ts";
 import type { Call } from "../../call.ts";
 import { checkShownToken, FORM_TOKEN } from "../../form.ts";
 import { withoutSlash } from "../../../model/absolute_path.ts";
@@ -51,27 +51,35 @@ function placeOf(call: Call, opened: OpenedShare, parts: SharingParts): UploadPl
 }
 
 /**
- * Stores the files of a form one after the other; an error ends it and keeps the earlier files. Files are replaced only with
- * `replace` in the query and access `MODIFY`. Signed-in browsers send the form token before the first file.
+ * Stores the files of a form one after the other; an error ends it and keeps the earlier files. Each file comes by the terms
+ * that the share has then. Signed-in browsers send the form token before the first file.
  * @yields Final names. @throws {ERR_NOT_PERMITTED | ERR_PAGE_OUTDATED} And as {@link storeFile}.
  */
 export async function* dropForm(call: Call, parts: SharingParts): AsyncGenerator<string, void> {
-  const opened = await openedShare(call, ({ access }) => access === "DROP" ? "DROP" : "WRITE", parts);
   const { headers, body } = call.request;
+  let opened = await openedForForm(call, parts);
+  const naming = call.query.has("replace") ? { conditions: new HeaderList() } : "free";
+  for await (const file of formFiles(headers, body)) {
+    if (call.signIn) checkShownToken(file.fields.get(FORM_TOKEN), call.signIn.formToken);
+    opened = await openedForForm(call, parts, opened);
+    const below = `${withoutSlash(opened.path)}/`.slice(opened.share.path.length);
+    const name = droppedName(`${below}${file.name}`);
+    const range = { kind: "whole", length: undefined, most: file.left } as const;
+    const place = placeOf(call, opened, parts);
+    const result = await storeFile(call, place, { name, range, body: file.body, naming }, parts);
+    if ("name" in result) yield result.name;
+  }
+}
+
+/** Returns the share that a form brings files to; those of access `MODIFY` alone replace with `replace` in the query. */
+async function openedForForm(call: Call, parts: SharingParts, before?: OpenedShare): Promise<OpenedShare> {
+  const wanted = ({ access }: Share) => access === "DROP" ? "DROP" : "WRITE";
+  const opened = await openedShare(call, wanted, parts, before);
   const { share } = opened;
   const replaces = call.query.has("replace");
   if (replaces && share.access !== "MODIFY") throw notPermitted("This share does not permit replacing files");
   if (!isDirectory(share)) throw invalidRequest("Files can only be uploaded into a directory");
-  const below = `${withoutSlash(opened.path)}/`.slice(share.path.length);
-  const naming = replaces ? { conditions: new HeaderList() } : "free";
-  const place = placeOf(call, opened, parts);
-  for await (const file of formFiles(headers, body)) {
-    if (call.signIn) checkShownToken(file.fields.get(FORM_TOKEN), call.signIn.formToken);
-    const name = droppedName(`${below}${file.name}`);
-    const range = { kind: "whole", length: undefined, most: file.left } as const;
-    const result = await storeFile(call, place, { name, range, body: file.body, naming }, parts);
-    if ("name" in result) yield result.name;
-  }
+  return opened;
 }
 
 /** Returns the key that a client chose for an upload. @throws {ERR_INVALID_REQUEST} */

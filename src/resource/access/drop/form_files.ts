@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Body, HeaderList } from "../../../model/http_message.ts";
 import { invalidRequest } from "../../../model/http_error.ts";
+import { contentLength } from "./upload_range.ts";
 
 /** Includes empty fields. */
 const MOST_PARTS = 1000;
@@ -65,7 +66,7 @@ class PartReader {
 
   constructor(headers: HeaderList, body: Body) {
     this.#delimiter = Buffer.from(`\r\n--${boundaryOf(headers.get("Content-Type") ?? "")}`);
-    this.#ahead = Number(headers.get("Content-Length") ?? NaN);
+    this.#ahead = contentLength(headers) ?? NaN;
     this.#reader = (body instanceof Uint8Array ? new Blob([body]).stream() : body)?.getReader();
   }
 

@@ -15,7 +15,7 @@ const MOST = 2 ** 50;
 /** Parses `Content-Range` of a `PUT` (RFC 9110, 14.4 and 14.5), with a known total, and `Content-Length`. @throws {ERR_INVALID_REQUEST} */
 export function parseUploadRange(headers: HeaderList): UploadRange {
   const header = headers.get("Content-Range");
-  const length = wholeNumber(headers.get("Content-Length") ?? "");
+  const length = contentLength(headers);
   if (header === null) return { kind: "whole", length };
   const [, from, to, size = ""] = /^bytes (?:(\d{1,16})-(\d{1,16})|\*)\/(\d{1,16})$/.exec(header) ?? [];
   const total = wholeNumber(size);
@@ -30,6 +30,13 @@ export function parseUploadRange(headers: HeaderList): UploadRange {
   return { kind: "piece", first, length: last - first + 1, total };
 }
 
+/** Returns the announced length of a body, in bytes. @throws {ERR_INVALID_REQUEST} */
+export function contentLength(headers: HeaderList): number | undefined {
+  const length = wholeNumber(headers.get("Content-Length") ?? "");
+  if (Number(length) > MOST) throw invalidRequest(`Content-Length: expected at most ${MOST}`);
+  return length;
+}
+
 function wholeNumber(text: string): number | undefined {
-  return /^\d{1,16}$/.test(text) ? Number(text) : undefined;
+  return /^\d+$/.test(text) ? Number(text) : undefined;
 }

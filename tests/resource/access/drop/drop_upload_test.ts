@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { deleteDue } from "../../../../src/resource/access/drop/delete_part.ts";
 import { SILENT } from "../../../../src/logging/logger.ts";
+import { Secret } from "../../../../src/model/secret.ts";
 import { SharingSite } from "../../sharing_site.ts";
 
 const KEY = "0123456789abcdefghij";
@@ -279,6 +280,27 @@ Deno.test("a share that becomes one for uploads counts what arrives from then on
   assert.equal((await at.put("c", { body: "" }))[0], 507, "new terms of the same access take nothing away");
 });
 
+Deno.test("uploads under way when a share becomes one for uploads count, and free only what they took", async () => {
+  await using at = await drop({ access: "WRITE", lifetime: 100 * 24 * 3600 });
+  const [other, third] = [`${KEY}a`, `${KEY}b`];
+  assert.equal((await at.put("whole", { body: "0123456789", key: other }))[0], 201);
+  assert.equal((await at.put("a", { body: "01", range: "0-1/10", key: KEY }))[0], 202);
+  assert.equal((await at.put("b", { body: "01", range: "0-1/10", key: third }))[0], 202);
+  assert.equal(
+    await at.site.share("d/", { access: "DROP", maxFiles: 3, maxBytes: 25, lifetime: 100 * 24 * 3600 }),
+    at.id,
+  );
+  assert.deepEqual((await at.shared()).received, { files: 2, bytes: 20 });
+  assert.equal((await at.put("c", { body: "0123456789" }))[0], 507);
+  assert.equal((await at.put("a", { body: "23456789", range: "2-9/10", key: KEY }))[0], 201);
+  assert.equal((await at.put("c", { body: "01234" }))[0], 201);
+  assert.deepEqual((await at.shared()).received, { files: 3, bytes: 25 });
+  at.site.time.ahead = 25 * 3_600_000;
+  await deleteDue(at.site.parts, SILENT);
+  const { files, bytes } = (await at.site.parts.store.get("HPC", at.id))?.received ?? {};
+  assert.deepEqual([files, bytes], [2, 15]);
+});
+
 Deno.test("room for bytes is taken before they come: what does not say its length does not come", async () => {
   await using at = await drop({ maxBytes: 25 });
   const body = new Blob(["0123456789"]).stream();
@@ -286,6 +308,24 @@ Deno.test("room for bytes is taken before they come: what does not say its lengt
   assert.deepEqual([status, code], [411, "ERR_LENGTH_REQUIRED"]);
   const lying = await at.put("b", { body: "0123456789", range: "0-9/99", key: KEY });
   assert.equal(lying[0], 507);
+});
+
+Deno.test("a length beyond all measure is refused, by whatever way a file comes", async () => {
+  for (const access of ["DROP", "WRITE"]) {
+    await using at = await drop({ access });
+    const refused = [400, { code: "ERR_INVALID_REQUEST" }];
+    for (const length of [2 ** 50 + 1, 2 ** 53, 1e18]) {
+      assert.deepEqual(await at.put("a", { body: "x", length }), refused, access);
+      assert.deepEqual(await at.put("a", { body: "x", length, key: KEY }), refused, access);
+      const form = '--x\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\nx\r\n--x--';
+      await assert.rejects(
+        at.site.bringText("anonymous", at.id, form, "multipart/form-data; boundary=x", length),
+        { code: "ERR_INVALID_REQUEST" },
+      );
+    }
+    assert.deepEqual(at.names(), ["sub", "ten.txt"]);
+    assert.deepEqual((await at.shared()).received ?? { files: 0, bytes: 0 }, { files: 0, bytes: 0 });
+  }
 });
 
 Deno.test("where bytes have no bound, a file that does not say its length comes and is counted", async () => {
@@ -314,6 +354,18 @@ Deno.test("an upload that fails and cannot go on leaves nothing behind, and give
   await assert.rejects(at.put("a", { body, length: 10 }), /connection lost/);
   assert.deepEqual(at.names(), ["sub", "ten.txt"]);
   assert.equal((await at.put("a", { body: "x" }))[0], 201);
+});
+
+Deno.test("directories that were made for an upload stay counted when it fails", async () => {
+  await using at = await drop({ maxFiles: 3 });
+  const { sessionFaults } = at.site.site.daemon;
+  sessionFaults.always = { kind: "reply", to: "RNTO", reply: "500 Error processing command 'RNTO': no" };
+  for (const name of ["new/sub/f", "new/sub/f", "g"]) {
+    assert.equal((await at.put(name, { body: "x" }))[0], 502);
+  }
+  assert.deepEqual(at.names(), ["new", "sub", "ten.txt"]);
+  assert.deepEqual((await at.shared()).received, { files: 2, bytes: 0 });
+  assert.equal((await at.put("other/f", { body: "x" }))[0], 507);
 });
 
 Deno.test("an interrupted upload is kept for a day and then deleted, and its room is free again", async () => {
@@ -448,6 +500,60 @@ Deno.test("files of a form do not come where the owner may not reach; those befo
   await assert.rejects(site.bring("anonymous", id, formOf("a", "b.key", "c")), { code: "ERR_NOT_FOUND" });
   const there = (name: string) => Deno.stat(`${site.root}/d/sub/${name}`).then(() => true, () => false);
   assert.deepEqual(await Promise.all(["a", "b.key", "c"].map(there)), [true, false, false]);
+});
+
+type Change = (site: SharingSite, id: string) => Promise<unknown> | void;
+
+const terms = (fields: Record<string, unknown>): Change => (site, id) =>
+  site.ask("alice", "PUT", `share/HPC/${id}`, { body: fields }).then(({ status }) =>
+    assert.equal(status, 200)
+  );
+
+/** What happens to a share for replacing after the first file of a form, and the answer to the second. */
+const CHANGES: readonly (readonly [what: string, change: Change, code: string])[] = [
+  ["is removed", (site, id) => site.parts.store.remove("HPC", id), "ERR_SHARE_NOT_FOUND"],
+  ["expires", (site) => void (site.time.ahead = 2 * 3_600_000), "ERR_SHARE_NOT_FOUND"],
+  ["gets another password", terms({ password: "another" }), "ERR_LINK_PASSWORD"],
+  ["is for other addresses", terms({ sources: ["192.0.2.0/24"] }), "ERR_NOT_PERMITTED"],
+  ["permits no replacing", (site) => site.share("d/", { access: "WRITE" }), "ERR_NOT_PERMITTED"],
+  ["is for reading", (site) => site.share("d/"), "ERR_NOT_PERMITTED"],
+  [
+    "is of a single file",
+    (site, id) => terms({ path: `${site.root}/d/ten.txt` })(site, id),
+    "ERR_INVALID_REQUEST",
+  ],
+  ["is out of its owner's reach", (site) => void (site.limits = { excludes: "*" }), "ERR_NOT_FOUND"],
+  [
+    "is somebody else's",
+    (site, id) =>
+      site.parts.store.amend("HPC", id, { owner: "x", target: "cn=bob", uid: "u", path: `${site.root}/d/` }),
+    "ERR_UNAUTHENTICATED",
+  ],
+];
+for (const [what, change, code] of CHANGES) {
+  Deno.test(`no further file of a form comes to a share that ${what}`, async () => {
+    await using site = await SharingSite.open();
+    const id = await site.share("d/", { access: "MODIFY", lifetime: 3600 });
+    const brought = site.bringing("anonymous", id, formOf("a", "ten.txt"), "replace");
+    assert.equal((await brought.next()).value, "a");
+    await change(site, id);
+    await assert.rejects(brought.next(), { code });
+    assert.equal(await Deno.readTextFile(`${site.root}/d/ten.txt`), "0123456789");
+  });
+}
+
+Deno.test("the files of a form come to where the share leads, for one check of its password", async () => {
+  await using site = await SharingSite.open();
+  let checks = 0;
+  site.parts = { ...site.parts, guess: (_who, look) => (checks++, look()) };
+  const id = await site.share("d/", { access: "DROP", password: "secret" });
+  site.linkPassword = new Secret("secret");
+  const brought = site.bringing("anonymous", id, formOf("a", "b", "c"));
+  assert.equal((await brought.next()).value, "a");
+  await terms({ path: `${site.root}/d/sub/` })(site, id);
+  assert.deepEqual(await Array.fromAsync(brought), ["b", "c"]);
+  assert.equal(await Deno.readTextFile(`${site.root}/d/sub/b`), "x");
+  assert.equal(checks, 1);
 });
 
 Deno.test("no piece of a file is taken that the owner may not reach", async () => {

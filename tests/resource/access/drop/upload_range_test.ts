@@ -34,3 +34,12 @@ for (const [range, length] of BAD) {
     assert.throws(() => read(range, length), { code: "ERR_INVALID_REQUEST" });
   });
 }
+
+Deno.test("parseUploadRange() refuses a body that is too long to be counted", () => {
+  assert.deepEqual(read(undefined, String(2 ** 50)), { kind: "whole", length: 2 ** 50 });
+  for (const length of [String(2 ** 50 + 1), "9999999999999999", "9".repeat(32)]) {
+    for (const range of [undefined, "bytes 2-5/10", "bytes */10"]) {
+      assert.throws(() => read(range, length), { code: "ERR_INVALID_REQUEST" }, `${range} ${length}`);
+    }
+  }
+});
