@@ -51,6 +51,8 @@ export class SharingSite implements AsyncDisposable {
   groups: Partial<Record<Who, readonly string[]>> = {};
   /** Those of the token that each caller shows; absent: they show something else. */
   restrictions: TokenRestrictions | undefined;
+  /** How each caller signed in with a browser; absent: as a program. */
+  signIn: Call["signIn"];
   /** What the audit line of the last request says besides who, what and when. */
   audited: Record<string, unknown> = {};
   readonly time = { ahead: 0 };
@@ -248,6 +250,7 @@ export class SharingSite implements AsyncDisposable {
       ...(server !== undefined && { server: requestedServer(server, this.parts.servers) }),
       caller,
       user: this.#user(who),
+      ...(this.signIn && { signIn: this.signIn }),
       clientAddress: request.client.address,
       base: BASE,
       root: "../../",
