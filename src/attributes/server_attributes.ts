@@ -96,13 +96,13 @@ export function localAttributes(user: UserAttributes, server: string): UserAttri
   return restricted === undefined || restricted.servers.includes(server) ? user : restricted.elsewhere;
 }
 
-/** Returns a user's accounts on all servers. */
-export function accountsOf({ uid, extra, restricted }: UserAttributes): readonly string[] {
+/** Returns the accounts of a user, and of the administrator who issued their token, on all servers. */
+export function accountsOf({ uid, extra, restricted, issuer }: UserAttributes): readonly string[] {
   const own = [...extra].flatMap(([name, values]) =>
     name.startsWith("uftpd.") && name.endsWith(".xlogin") ? values : []
   );
-  const elsewhere = restricted === undefined ? [] : accountsOf(restricted.elsewhere);
-  return [...(uid === undefined ? [] : [uid]), ...own, ...elsewhere];
+  const others = [restricted?.elsewhere, issuer].filter((user) => user !== undefined).flatMap(accountsOf);
+  return [...(uid === undefined ? [] : [uid]), ...own, ...others];
 }
 
 /** Returns the last value, or all joined by `:` for groups and patterns. @throws {ERR_USER_ATTRIBUTE} */

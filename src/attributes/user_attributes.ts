@@ -1,5 +1,5 @@
 import { type AttributeSet, NO_ATTRIBUTES, type StandardAttribute, union } from "../model/attributes.ts";
-import type { Identity } from "../model/identity.ts";
+import type { Identity, IssuedTokenFacts } from "../model/identity.ts";
 import { httpError, isHttpError } from "../model/http_error.ts";
 import { lowerRole } from "./access_rules.ts";
 import type { AttributeSource } from "./attribute_source.ts";
@@ -22,6 +22,7 @@ export interface UserAttributes {
     readonly servers: readonly string[];
     readonly elsewhere: UserAttributes;
   };
+  readonly issuer?: UserAttributes; // of the administrator who issued the token
 }
 
 /** Role without credentials. */
@@ -32,16 +33,17 @@ const BANNED_ROLE = "banned";
  * Combines the sources' attributes with the caller's preferences. An account proven on some servers counts on
  * others only if a source assigns it (credentials.md 10.7), so sources are asked again without it.
  * @param preferences From the request; those of an issued token replace them.
- * @throws {ERR_PREFERENCE_NOT_ALLOWED} Also what sources throw.
+ * @throws {ERR_PREFERENCE_NOT_ALLOWED | ERR_FORBIDDEN} Also what sources throw.
  */
 export async function userAttributes(
   source: AttributeSource,
   identity: Identity,
   { preferences, signal }: { readonly preferences: Preferences; readonly signal: AbortSignal },
 ): Promise<UserAttributes> {
-  const frozen = identity.issuedToken?.preferences;
-  const effective = frozen === undefined ? preferences : parsePreferences([frozen]);
-  const user = limited(selectAttributes(await source.attributesOf(identity, signal), effective), identity);
+  const { issuedToken: token } = identity;
+  const effective = token?.preferences === undefined ? preferences : parsePreferences([token.preferences]);
+  const own = limited(selectAttributes(await source.attributesOf(identity, signal), effective), identity);
+  const user = token?.by === undefined ? own : { ...own, issuer: await issuerOf(source, token, signal) };
   if (identity.uidServers === undefined || identity.uid === undefined) return user;
   const { uid: _uid, groups: _groups, ...unproven } = identity;
   const elsewhere = limited(
@@ -49,6 +51,19 @@ export async function userAttributes(
     identity,
   );
   return { ...user, restricted: { servers: identity.uidServers, elsewhere } };
+}
+
+/** Returns the attributes of who issued a token. @throws {ERR_FORBIDDEN} If banned or removed. Also what sources throw. */
+async function issuerOf(source: AttributeSource, token: IssuedTokenFacts, signal: AbortSignal) {
+  const { by: dn = "", byUid: uid, byRole } = token;
+  const issuer = { dn, uid, role: byRole === ANONYMOUS_ROLE ? undefined : byRole, method: "ETD", via: "ETD" };
+  const found = await source.attributesOf(issuer, signal);
+  const isKnown = byRole === undefined || found.standard.size > 0 || found.extra.size > 0;
+  // A chain continues without optional sources; an outage must not look like a removed entry.
+  if (!isKnown) await Promise.all(source.sources?.map((each) => each.attributesOf(issuer, signal)) ?? []);
+  const user = selectAttributes(found, {});
+  if (isKnown && user.role !== BANNED_ROLE) return user;
+  throw httpError("ERR_FORBIDDEN", "the administrator who issued the token is banned or removed");
 }
 
 function limited(user: UserAttributes, { issuedToken }: Identity): UserAttributes {

@@ -75,8 +75,9 @@ export async function whatIsLeft<T extends Identity>(
   signal: AbortSignal,
 ): Promise<T | undefined> {
   const accountStatus = await ask(namedLogin(identity), signal);
-  const { by: dn, byVia: via, byLogin: login } = identity.issuedToken ?? {};
-  const maker = dn !== undefined && via !== undefined && await ask({ dn, via, login }, signal);
+  const { by: dn, byVia: via, byLogin: login, byUid: uid, family } = identity.issuedToken ?? {};
+  const issuer = { login, uid, proved: family && family.since / 1000, authTime: "now" } as const;
+  const maker = dn !== undefined && via !== undefined && await ask({ dn, via, ...issuer }, signal);
   if (maker && maker.kind === "gone") return undefined;
   if (accountStatus.kind === "gone") return undefined;
   if (accountStatus.kind === "cannot tell" || accountStatus.servers === undefined) return identity;

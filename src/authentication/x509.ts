@@ -1,11 +1,9 @@
 import { Buffer } from "node:buffer";
 import { createHash, verify, X509Certificate } from "node:crypto";
 import { attempt } from "../model/attempt.ts";
-import type { ClientCertificate, Credentials } from "../model/credentials.ts";
+import type { Credentials } from "../model/credentials.ts";
 import { isValidAt, MOST_RSA_BITS, usableKeyOf, validityOf } from "../model/trust/certificate_facts.ts";
-import { BoundedMap } from "../model/bounded_map.ts";
-import { isRevoked, referenceOf } from "../model/trust/revocation.ts";
-import { sortTrust } from "../model/trust/trusted_certificates.ts";
+import { isStillValid } from "../model/trust/certificate_path.ts";
 import type { AuthenticationResult, Authenticator } from "./authenticator.ts";
 import type { AuthenticatorParts } from "./authenticator_kind.ts";
 import { checkIdentity, isPersonalName, NoIdentity } from "./check_identity.ts";
@@ -26,8 +24,11 @@ export function x509(options: X509Options): Authenticator {
     challenges: [],
     looksAtCertificates: true,
     derivedLifetime: options.derivedLifetime,
-    accountStatusOf: ({ credential = "" }) =>
-      Promise.resolve({ kind: counts(credential, options) ? "cannot tell" : "gone" }),
+    accountStatusOf({ credential }) {
+      const trust = { ...options.clientTrust(), at: options.clock() };
+      const counts = credential === undefined || isStillValid(credential, trust); // a gateway has none
+      return Promise.resolve({ kind: counts ? "cannot tell" : "gone" });
+    },
     authenticate: (credentials) => Promise.resolve(judge(options, credentials)),
     close() {},
   };
@@ -45,7 +46,7 @@ function judge(
       return reason === undefined ? { kind: "skipped" } : { kind: "refused", reason };
     }
     dn = certificate.subject;
-    credential = credentialOf(certificate);
+    credential = certificate.path;
   } else {
     const claim = credentials.consignor === undefined ? undefined : parseConsignor(credentials.consignor);
     if (claim === undefined) {
@@ -69,29 +70,6 @@ function judge(
     NoIdentity,
     ({ message }) => ({ kind: "refused", reason: `subject: ${message}` }),
   );
-}
-
-const CREDENTIALS = new BoundedMap<string, string>(1000); // cache of stored credentials
-
-function credentialOf({ pem, anchorKey }: ClientCertificate): string {
-  const own = CREDENTIALS.getOrInsertComputed(pem, () => {
-    const certificate = new X509Certificate(pem);
-    const { issuer, serial } = referenceOf(certificate);
-    return `${issuer}.${serial}.${Math.floor(validityOf(certificate).to / 1000)}`;
-  });
-  return anchorKey === undefined ? own : `${own}.${anchorKey}`;
-}
-
-/** Reports whether a certificate is in date, trusted and not revoked; a gateway's cannot be checked. */
-function counts(credential: string, { clock, clientTrust }: X509Options): boolean {
-  const { issuer, serial, ends, anchorKey } =
-    /^(?<issuer>[\w-]+)\.(?<serial>[0-9a-f]*)\.(?<ends>\d+)(?:\.(?<anchorKey>[\w-]+))?$/.exec(credential)
-      ?.groups ?? {};
-  if (issuer === undefined || serial === undefined) return credential === "";
-  if (clock() > Number(ends) * 1000 + 999) return false;
-  const { anchors, revocation } = clientTrust() ?? {};
-  if (revocation !== undefined && isRevoked({ issuer, serial }, revocation, clock())) return false;
-  return anchorKey === undefined || anchors === undefined || sortTrust(anchors).keyDigests.has(anchorKey);
 }
 
 const UNUSABLE = "the gateway's certificate vouches for nobody, " +

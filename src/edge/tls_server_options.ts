@@ -5,7 +5,7 @@ import { certificateSubject } from "../model/certificate_subject.ts";
 import { printable } from "../model/text.ts";
 import type { Peer } from "../model/http_message.ts";
 import { certificateFacts, isValidAt, validityOf } from "../model/trust/certificate_facts.ts";
-import { findPath } from "../model/trust/certificate_path.ts";
+import { findPath, pathReference } from "../model/trust/certificate_path.ts";
 import { provesKey } from "../model/trust/proof_of_key.ts";
 import { shortChain, wholeChain } from "../model/trust/shown_chain.ts";
 import type { EdgeTls } from "./edge_options.ts";
@@ -43,8 +43,8 @@ export function clientCertificate(
     const way = findPath(chain, { anchors, purpose: "clientAuth", revocation, at });
     if (typeof way === "string") return unusable(way);
     const until = Math.min(...way.map(({ to }) => to));
-    const { keyDigest: anchorKey } = certificateFacts(way.at(-1)?.certificate ?? shown);
-    return { until, certificate: { subject: certificateSubject(shown), pem: shown.toString(), anchorKey } };
+    const certificate = { subject: certificateSubject(shown), pem: shown.toString() };
+    return { until, certificate: { ...certificate, path: pathReference(way) } };
   } catch {
     return unusable("it is not well-formed");
   }

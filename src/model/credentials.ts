@@ -40,7 +40,7 @@ export type Authorization =
 export interface ClientCertificate {
   readonly subject: string; // RFC 4514 text, most specific part first
   readonly pem: string;
-  readonly anchorKey?: string; // digest of the key of the trust anchor that vouches for it; absent: unknown
+  readonly path: string; // see `pathReference`
 }
 
 /** All credentials of a request, made by `parseCredentials`. */

@@ -50,6 +50,8 @@ export interface IssuedTokenFacts {
   readonly by?: string; // DN of the administrator who requested it, or what it was derived from
   readonly byVia?: string; // their authenticator; absent in tokens of earlier versions, which depend on the ban alone
   readonly byLogin?: string; // their name there
+  readonly byUid?: string; // account that their login proved
+  readonly byRole?: string; // role by their login, or `anonymous`; absent in tokens of earlier versions
   readonly namedBy?: string; // authenticator, or key of another service, that identified the user to this service, if the token says so
   readonly highestRole?: string; // maker's role at issue, an upper limit
   readonly renewable: boolean;

@@ -277,9 +277,9 @@ export function attemptedBy(
   clientAddress: string,
   accounts: readonly string[],
 ): Attempted {
-  const users = [login, uid, ...accounts].flatMap((user) => user === undefined ? [] : [userKey(user)]);
-  const names = [dn, issuedToken?.by ?? dn].map(canonicalDn);
-  return { users, names, address: addressGroup(clientAddress) };
+  const { by = dn, byLogin, byUid } = issuedToken ?? {};
+  const users = [login, uid, byLogin, byUid, ...accounts].filter((user) => user !== undefined).map(userKey);
+  return { users, names: [dn, by].map(canonicalDn), address: addressGroup(clientAddress) };
 }
 
 /** Codes for wrong credentials, as opposed to outages. */

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { AttributeChain, withAutomaticSource } from "../../src/attributes/attribute_chain.ts";
 import type { AttributeSource } from "../../src/attributes/attribute_source.ts";
 import { type Preferences, selectAttributes, userAttributes } from "../../src/attributes/user_attributes.ts";
-import { attributesOnServer, hasGroups } from "../../src/attributes/server_attributes.ts";
+import { accountsOf, attributesOnServer, hasGroups } from "../../src/attributes/server_attributes.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
-import type { AttributeSet } from "../../src/model/attributes.ts";
+import { type AttributeSet, NO_ATTRIBUTES } from "../../src/model/attributes.ts";
 import type { Identity } from "../../src/model/identity.ts";
-import { isHttpError } from "../../src/model/http_error.ts";
+import { HttpError, httpError, isHttpError } from "../../src/model/http_error.ts";
 import { attributeSet, identity } from "./conformance.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 
@@ -114,6 +114,72 @@ Deno.test("userAttributes() prefers the preferences frozen in a token to those o
     signal,
   });
   assert.deepEqual([user.uid, user.role], ["a1002", "user"]);
+});
+
+const OUT_OF_ORDER = httpError("ERR_ATTRIBUTE_SOURCE", "out of order");
+
+/** Returns the code of the refusal, or the accounts that bans concern, of a token that `CN=Boss` issued for `CN=Ann`. */
+async function tokenOfBoss(
+  boss: AttributeSet | HttpError,
+  { byUid, byRole, optional = false }: { byUid?: string; byRole?: string; optional?: boolean } = {},
+) {
+  const file: AttributeSource = {
+    name: "FILE",
+    attributesOf: ({ dn }) => {
+      if (dn === "CN=Ann") return Promise.resolve(ANN);
+      return boss instanceof HttpError ? Promise.reject(boss) : Promise.resolve(boss);
+    },
+    close: () => {},
+  };
+  const policy = "MERGE_LAST_OVERRIDES";
+  const links = withAutomaticSource([{ source: file, optional }], policy);
+  const chain = new AttributeChain({ name: "chain", links, policy, log });
+  const issuedToken = { issuer: "CN=x", renewable: false, by: "CN=Boss", byUid, byRole };
+  try {
+    const user = await userAttributes(chain, identity("CN=Ann", { issuedToken }), {
+      preferences: {},
+      signal,
+    });
+    assert.deepEqual([user.role, user.uid], ["user", "a1001"]);
+    return accountsOf(user);
+  } catch (error) {
+    assert.ok(error instanceof HttpError, String(error));
+    return error.code;
+  }
+}
+
+Deno.test("userAttributes() refuses tokens whose administrator the sources ban", async () => {
+  const ban = attributeSet({ role: ["banned"], xlogin: ["b1"] });
+  for (const byRole of [undefined, "anonymous", "user", "admin"]) {
+    assert.equal(await tokenOfBoss(ban, { byRole }), "ERR_FORBIDDEN");
+    assert.equal(await tokenOfBoss(ban, { byRole, byUid: "boss" }), "ERR_FORBIDDEN");
+  }
+});
+
+Deno.test("userAttributes() refuses tokens whose administrator nobody knows any more, unless they are of an earlier version", async () => {
+  assert.equal(await tokenOfBoss(NO_ATTRIBUTES, { byRole: "anonymous" }), "ERR_FORBIDDEN");
+  assert.deepEqual(await tokenOfBoss(NO_ATTRIBUTES), ["a1001"], "of an earlier version");
+  assert.deepEqual(
+    await tokenOfBoss(NO_ATTRIBUTES, { byRole: "admin" }),
+    ["a1001"],
+    "the login gave the role",
+  );
+  assert.deepEqual(await tokenOfBoss(NO_ATTRIBUTES, { byRole: "user", byUid: "boss" }), ["a1001", "boss"]);
+  const demoted = attributeSet({ role: ["user"] });
+  assert.deepEqual(await tokenOfBoss(demoted, { byRole: "anonymous" }), ["a1001"]);
+});
+
+Deno.test("userAttributes() tells the accounts of the administrator, too, whom a ban may concern", async () => {
+  const accounts = attributeSet({ role: ["admin"], xlogin: ["b1"] }, { "uftpd.HPC.xlogin": ["b2"] });
+  assert.deepEqual(await tokenOfBoss(accounts, { byRole: "anonymous" }), ["a1001", "b1", "b2"]);
+});
+
+Deno.test("userAttributes() takes no outage of a source for the end of the administrator", async () => {
+  assert.equal(await tokenOfBoss(OUT_OF_ORDER, { byRole: "anonymous" }), "ERR_ATTRIBUTE_SOURCE");
+  assert.equal(await tokenOfBoss(OUT_OF_ORDER, { byRole: "admin" }), "ERR_ATTRIBUTE_SOURCE");
+  const optional = true;
+  assert.equal(await tokenOfBoss(OUT_OF_ORDER, { byRole: "anonymous", optional }), "ERR_ATTRIBUTE_SOURCE");
+  assert.deepEqual(await tokenOfBoss(OUT_OF_ORDER, { byRole: "admin", optional }), ["a1001"]);
 });
 
 // An account proven by the key of daemon ALPHA only (design decision "Account names across daemons").

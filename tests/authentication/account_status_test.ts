@@ -102,6 +102,26 @@ Deno.test("accountStatusOf() and derivedUntil() know a login no longer than its 
   for (const [who, expected] of until) assert.equal(derivedUntil(authenticators, who, NOW), expected);
 });
 
+Deno.test("whatIsLeft() leaves nothing of a token after the derivedLifetime of the administrator who issued it", async () => {
+  const NOW = 1_800_000_000;
+  const authenticators = [{ name: "OIDC", derivedLifetime: 600 }, { name: "PASSWORD" }];
+  const ask: AskAccountStatus = (user, signal) =>
+    accountStatusOf(authenticators, user, signal, () => NOW * 1000);
+  const left = (byVia: string | undefined, age: number) => {
+    const family = { id: "2", expires: NOW + 9, since: (NOW - age) * 1000, root: "1", line: [] };
+    const facts = { issuer: "CN=auth", namedBy: "PASSWORD", renewable: true, by: "CN=Boss", family };
+    return whatIsLeft(
+      { dn: "CN=Ann", method: "ETD", via: "ETD", issuedToken: { ...facts, byVia } },
+      ask,
+      signal,
+    );
+  };
+  assert.ok(await left("OIDC", 599));
+  assert.equal(await left("OIDC", 600), undefined);
+  assert.ok(await left("PASSWORD", 86_400));
+  assert.ok(await left(undefined, 86_400), "of an earlier version");
+});
+
 Deno.test("accountStatusOf() and derivedUntil() know a login no longer than its method's maxAuthAge", async () => {
   const NOW = 1_800_000_000;
   const authenticators = [{ name: "OIDC", derivedLifetime: 28_800, maxAuthAge: 600 }];

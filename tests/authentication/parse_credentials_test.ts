@@ -131,7 +131,7 @@ Deno.test("parseCredentials() passes on what the edge knows", () => {
   const facts = {
     clientAddress: "2001:db8::1",
     consignor: "DN=x",
-    certificate: { subject: "CN=a", pem: "P" },
+    certificate: { subject: "CN=a", pem: "P", path: "" },
   };
   assert.deepEqual(parseCredentials(new HeaderList(), facts), { ...facts, authorization: { kind: "none" } });
 });

@@ -791,6 +791,20 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/authentication/ssh_key/certificate/certificate_registry_test.ts"],
   },
   {
+    rows: ["Tokens that an administrator issued for others before being banned or removed"],
+    broken: "tokens of an administrator whom the sources ban or know no more go on",
+    file: "src/attributes/user_attributes.ts",
+    change: instead("if (isKnown && user.role !== BANNED_ROLE) return user;", "return user;"),
+    tests: ["tests/attributes/user_attributes_test.ts", "tests/system/admin_test.ts"],
+  },
+  {
+    rows: ["Tokens that an administrator issued for others before being banned or removed"],
+    broken: "bans of an administrator's login or account leave the tokens for others",
+    file: "src/throttling/login_throttle.ts",
+    change: instead("[login, uid, byLogin, byUid, ...accounts]", "[login, uid, ...accounts]"),
+    tests: ["tests/throttling/login_throttle_test.ts"],
+  },
+  {
     rows: ["An administrator's token that issues a longer one"],
     broken: "an administrator's token makes others",
     file: "src/resource/admin/administration.ts",

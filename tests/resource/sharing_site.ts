@@ -52,6 +52,8 @@ export class SharingSite implements AsyncDisposable {
   groups: Partial<Record<Who, readonly string[]>> = {};
   /** Restrictions of the token that each caller shows; absent: callers show other credentials. */
   restrictions: TokenRestrictions | undefined;
+  /** How each caller signed in with a browser; absent: as a program. */
+  signIn: Call["signIn"];
   /** Facts in the audit line of the last request besides user, action and time. */
   audited: Record<string, unknown> = {};
   readonly time = { ahead: 0 };
@@ -262,6 +264,7 @@ export class SharingSite implements AsyncDisposable {
       caller,
       user: this.#user(who),
       ...(this.linkPassword && { linkPassword: this.linkPassword }),
+      ...(this.signIn && { signIn: this.signIn }),
       clientAddress: request.client.address,
       base: BASE,
       root: "../../",

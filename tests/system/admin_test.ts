@@ -12,14 +12,12 @@ const BOSS_DN = "CN=Boss,O=Demo,C=EU";
 const DEPUTY = ["deputy", "represents-2281"] as const;
 const DEPUTY_DN = "CN=Deputy,O=Demo,C=EU";
 const USERS = PASSWORDS + passwordLine(ROOT, BOSS_DN);
+const MAP_WITH_BOSS = { ...MAP, [BOSS_DN]: { role: ["user", "admin"], xlogin: "alice" } };
+const DEPUTY_ENTRY = { role: "admin", xlogin: "deputy7" };
 
 const system = await runService({
   passwords: USERS + passwordLine(DEPUTY, DEPUTY_DN),
-  map: JSON.stringify({
-    ...MAP,
-    [BOSS_DN]: { role: ["user", "admin"], xlogin: "alice" },
-    [DEPUTY_DN]: { role: "admin", xlogin: "alice" },
-  }),
+  map: JSON.stringify({ ...MAP_WITH_BOSS, [DEPUTY_DN]: DEPUTY_ENTRY }),
   servers: {
     HPC: [{
       users: {
@@ -220,12 +218,22 @@ Deno.test("a token of IssueAPIToken and its renewals end with the ban and the ac
   const { tokens } = (await system.ask("/rest/auth/tokens", again)).json();
   assert.ok(Array.isArray(tokens));
   assert.equal(tokens.filter(({ madeBy }) => madeBy === DEPUTY_DN).length, 3);
-  const ban = (verb: string) =>
-    runCommand(["ban", verb, "--user", DEPUTY[0], "--config", system.main], recordedIo());
-  assert.equal(await ban("add"), 0);
-  assert.deepEqual(await statuses(), [429, 429, 429, 200]);
-  assert.equal(await ban("remove"), 0);
-  assert.deepEqual(await statuses(), [200, 200, 200, 200]);
+  for (const user of [DEPUTY[0], DEPUTY_ENTRY.xlogin]) {
+    const ban = (verb: string) =>
+      runCommand(["ban", verb, "--user", user, "--config", system.main], recordedIo());
+    assert.equal(await ban("add"), 0);
+    assert.deepEqual(await statuses(), [429, 429, 429, 200], user);
+    assert.equal(await ban("remove"), 0);
+    assert.deepEqual(await statuses(), [200, 200, 200, 200]);
+  }
+  const entries = [{ [DEPUTY_DN]: { role: "banned" } }, {}, { [DEPUTY_DN]: DEPUTY_ENTRY }];
+  for (const [i, entry] of entries.entries()) {
+    const lines = system.log.length;
+    await system.replace("conf/mapfile.json", JSON.stringify({ ...MAP_WITH_BOSS, ...entry }));
+    await system.logged(/file read again.*conf\/mapfile\.json/, lines);
+    const status = i < 2 ? 403 : 200;
+    assert.deepEqual(await statuses(), [status, status, status, 200], JSON.stringify(entry));
+  }
   await system.replace("conf/users.txt", USERS);
   await system.logged(/file read again.*conf\/users\.txt/);
   assert.deepEqual(await statuses(), [401, 401, 401, 200]);

@@ -634,6 +634,20 @@ Deno.test("LoginThrottle refuses a banned account, and ends its work, wherever t
   throttle.admitCaller(identity, HERE, ["pat"]);
 });
 
+Deno.test("LoginThrottle keeps out the tokens that a banned administrator issued to others, by any of their names", () => {
+  const { throttle, clock } = create();
+  throttle.memory.ban({ user: "boss" }, clock.now + 5000);
+  const facts = { issuer: "CN=auth", renewable: false, by: "CN=B. Oss" };
+  const admit = (more: Partial<typeof facts & { byLogin: string; byUid: string }>) =>
+    throttle.admitCaller(
+      { dn: "CN=Ann", method: "ETD", via: "ETD", issuedToken: { ...facts, ...more } },
+      HERE,
+    );
+  admit({ byLogin: "chief", byUid: "b0001" });
+  assert.throws(() => admit({ byLogin: "Boss" }), { code: "ERR_TOO_MANY_FAILURES" });
+  assert.throws(() => admit({ byUid: "boss" }), { code: "ERR_TOO_MANY_FAILURES" });
+});
+
 Deno.test("LoginThrottle refuses a ban without user and address", () => {
   const { throttle } = create();
   assert.throws(() => throttle.memory.ban({}, 1), TypeError);

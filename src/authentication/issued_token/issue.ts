@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import type { Clock } from "../../model/clock.ts";
-import { type Caller, decidedRole, type Identity, type IssuedTokenFacts } from "../../model/identity.ts";
+import { type Caller, decidedRole, type Identity } from "../../model/identity.ts";
 import { printable } from "../../model/text.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
@@ -97,17 +97,12 @@ export class TokenIssuer {
     const { identity } = caller;
     const issuer = this.#issuer();
     if (!isPersonalName(identity.dn, issuer.name)) throw httpError("ERR_TOKEN_NEEDS_IDENTITY");
-    const now = Math.floor(this.options.clock() / 1000);
-    const derived = Math.floor(this.options.derivedUntil(identity)) - now;
-    if (derived < 1) throw httpError("ERR_LOGIN_NOT_DERIVABLE");
-    const renewableUntil = Math.min(this.#renewableUntil(identity, now), now + derived);
-    // Shortened silently, since callers cannot know that limit.
-    const asked = request.lifetime === undefined ? undefined : Math.min(request.lifetime, derived);
-    const expires = now + this.#lifetime(asked, now, renewableUntil);
+    const { latest, ...times } = this.#timesOf(identity, request);
     const { issuedToken: former, browser } = identity;
+    const { by, byVia, byLogin, byUid, byRole } = former ?? {};
     // A browser sign-in is the root of its tokens' family: revoking it revokes them, also renewed ones later.
     const signedIn = browser &&
-      { id: browser.id, expires: renewableUntil, since: this.options.clock(), root: browser.id, line: [] };
+      { id: browser.id, expires: latest, since: this.options.clock(), root: browser.id, line: [] };
     const restrictions = restricted(former?.restrictions ?? {}, request.restrictions ?? {});
     if (typeof restrictions === "string") {
       const text = `a new token cannot have fewer restrictions (${restrictions})`;
@@ -115,12 +110,9 @@ export class TokenIssuer {
     }
     const limited = request.limited || isRestricted(restrictions);
     const limitedTo = former?.limitedTo ?? (limited ? issuer.name : undefined);
-    const times = { now, expires, renewableUntil: request.renewable ? renewableUntil : undefined };
     const claims = {
       ...commonClaims(identity.dn, issuer, times, former?.preferences ?? preferences),
-      by: former?.by,
-      byVia: former?.byVia,
-      byLogin: former?.byLogin,
+      ...{ by, byVia, byLogin, byUid, byRole },
       via: namedUser(identity).via,
       login: identity.login,
       displayName: identity.displayName,
@@ -129,36 +121,46 @@ export class TokenIssuer {
       acr: identity.acr,
       cred: identity.credential,
       proved: identity.proved,
-      auth_time: identity.authTime === "now" ? now : identity.authTime,
+      auth_time: identity.authTime === "now" ? times.now : identity.authTime,
       role: decidedRole(identity),
       groups: identity.groups,
       highestRole: role,
       aud: limitedTo,
       restrictions: restrictionsClaim(restrictions),
       name: request.name,
-      ...this.#family(expires, former?.family ?? signedIn),
+      ...this.#family(times.expires, former?.family ?? signedIn),
     };
     return await this.#make(claims, issuer, clientAddress);
   }
 
   /**
    * Issues a token for an absent user by an administrator, with the rights from attribute sources.
-   * @throws {ServiceError} `ERR_TOKEN_SUBJECT`, `ERR_TOKEN_LIFETIME`, `ERR_TOKENS_UNAVAILABLE`
+   * @throws {ServiceError} `ERR_TOKEN_SUBJECT`, `ERR_TOKEN_LIFETIME`, `ERR_LOGIN_NOT_DERIVABLE`, `ERR_TOKENS_UNAVAILABLE`
    */
   async issueFor(
     subject: string,
-    { by, byVia, byLogin, lifetime, renewable, preferences }:
-      & Pick<TokenRequest, "lifetime" | "renewable">
-      & Pick<IssuedTokenFacts, "by" | "byVia" | "byLogin" | "preferences">,
+    maker: Identity,
+    { preferences, ...request }: Pick<TokenRequest, "lifetime" | "renewable"> & { preferences?: string },
   ): Promise<string> {
     const issuer = this.#issuer();
     if (!isPersonalName(subject, issuer.name)) throw httpError("ERR_TOKEN_SUBJECT");
+    const times = this.#timesOf(maker, request);
+    const { dn: by, via: byVia, login: byLogin, uid: byUid } = namedUser(maker);
+    const made = { by, byVia, byLogin, byUid, byRole: decidedRole(maker) ?? "anonymous" };
+    const claims = { ...commonClaims(subject, issuer, times, preferences), ...made };
+    return await this.#make({ ...claims, ...this.#family(times.expires) }, issuer, undefined);
+  }
+
+  /** Returns the times of a token from a login, and the latest end of its renewals, in seconds since the epoch. */
+  #timesOf(login: Identity, { lifetime, renewable }: Pick<TokenRequest, "lifetime" | "renewable">) {
     const now = Math.floor(this.options.clock() / 1000);
-    const renewableUntil = this.#latestRenewal(now);
-    const expires = now + this.#lifetime(lifetime, now, renewableUntil);
-    const times = { now, expires, renewableUntil: renewable ? renewableUntil : undefined };
-    const claims = { ...commonClaims(subject, issuer, times, preferences), by, byVia, byLogin };
-    return await this.#make({ ...claims, ...this.#family(expires) }, issuer, undefined);
+    const derived = Math.floor(this.options.derivedUntil(login)) - now;
+    if (derived < 1) throw httpError("ERR_LOGIN_NOT_DERIVABLE");
+    const latest = Math.min(this.#renewableUntil(login, now), now + derived);
+    // Shortened silently, since callers cannot know that limit.
+    const asked = lifetime === undefined ? undefined : Math.min(lifetime, derived);
+    const expires = now + this.#lifetime(asked, now, latest);
+    return { now, expires, latest, renewableUntil: renewable ? latest : undefined };
   }
 
   #family(expires: number, former?: TokenFamily): Record<string, unknown> {

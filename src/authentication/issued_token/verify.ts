@@ -105,6 +105,8 @@ class IssuedTokenAuthenticator implements Authenticator {
       by: isOwn ? optionalText(token, "by") : undefined,
       byVia: isOwn ? optionalText(token, "byVia") : undefined,
       byLogin: isOwn ? optionalText(token, "byLogin") : undefined,
+      byUid: isOwn ? optionalText(token, "byUid") : undefined,
+      byRole: isOwn ? optionalText(token, "byRole") : undefined,
       namedBy: isOwn ? optionalText(token, "via") : signer,
       highestRole: isOwn ? optionalText(token, "highestRole") : undefined,
       renewable: isTrue(claims.get("renewable")),

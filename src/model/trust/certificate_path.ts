@@ -9,7 +9,7 @@ import {
   type Validity,
   validityOf,
 } from "./certificate_facts.ts";
-import { findRevoked, type Revocation } from "./revocation.ts";
+import { findRevoked, isRevoked, referenceOf, type Revocation } from "./revocation.ts";
 import { isSignedBy } from "./signed_by.ts";
 import { sortTrust, type Trusted } from "./trusted_certificates.ts";
 
@@ -163,6 +163,31 @@ export function revokedOn(
   const revoked = revocation &&
     findRevoked(way.map(({ certificate }) => certificate), revocation, at);
   return revoked && `the certificate of ${nameOf(revoked.certificate)} ${revoked.why}`;
+}
+
+/** Returns what {@link isStillValid} needs: issuer, serial number and end of each certificate, of the anchor above the key. */
+export function pathReference(way: readonly Dated[]): string {
+  return way.map(({ certificate, to }, i) => {
+    const isAnchor = i === way.length - 1; // cannot be revoked
+    const { issuer, serial } = isAnchor ? { issuer: "", serial: "" } : referenceOf(certificate);
+    const ends = isAnchor && i > 0 ? "" : Math.floor(to / 1000); // a renewed anchor may keep the key
+    return `${issuer}.${serial}.${ends}${isAnchor ? `.${certificateFacts(certificate).keyDigest}` : ""}`;
+  }).join("+");
+}
+
+const PART = /^(?<issuer>[\w-]*)\.(?<serial>[0-9a-f]*)\.(?<ends>\d*)(?:\.(?<key>[\w-]+))?$/;
+
+/** Reports whether each certificate of a {@link pathReference} is in date, not revoked, and the anchor trusted. */
+export function isStillValid(
+  reference: string,
+  { anchors, revocation, at }: Partial<PathDemands> & Pick<PathDemands, "at">,
+): boolean {
+  return reference.split("+").every((part) => {
+    const { issuer = "", serial = "", ends, key } = PART.exec(part)?.groups ?? {};
+    if (ends === undefined || (ends !== "" && at > Number(ends) * 1000 + 999)) return false;
+    if (issuer !== "" && revocation && isRevoked({ issuer, serial }, revocation, at)) return false;
+    return key === undefined || anchors === undefined || at <= (sortTrust(anchors).keyEnds.get(key) ?? 0);
+  });
 }
 
 /** Formats `<C=EU, O=Demo, CN=Root>`, or the alternative names without a subject. */

@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { type CertificateFacts, certificateFacts, permits } from "./certificate_facts.ts";
+import { type CertificateFacts, certificateFacts, permits, validityOf } from "./certificate_facts.ts";
 import { isSignedBy } from "./signed_by.ts";
 
 export interface Trusted {
@@ -11,7 +11,7 @@ export interface Trusted {
 interface SortedTrust {
   readonly issuers: readonly Trusted[]; // certificates that may issue
   readonly entities: readonly Trusted[]; // certificates trusted for themselves only
-  readonly keyDigests: ReadonlySet<string>;
+  readonly keyEnds: ReadonlyMap<string, number>; // latest end of certificates with a key, by its digest
 }
 
 const SORTED = new WeakMap<readonly string[], SortedTrust>();
@@ -24,7 +24,8 @@ export function sortTrust(anchors: readonly string[]): SortedTrust {
       return { pem, certificate, facts: certificateFacts(certificate) };
     });
     const [issuers, entities] = [all.filter(mayIssue), all.filter((trusted) => !mayIssue(trusted))];
-    return { issuers, entities, keyDigests: new Set(all.map(({ facts }) => facts.keyDigest)) };
+    const ends = all.map(({ certificate, facts }) => [facts.keyDigest, validityOf(certificate).to] as const);
+    return { issuers, entities, keyEnds: new Map(ends.toSorted(([, one], [, other]) => one - other)) };
   });
 }
 

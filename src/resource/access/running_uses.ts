@@ -8,7 +8,7 @@ const LOOK_MS = 2_000;
 
 interface Running {
   readonly share: Share; // as permitted at the start
-  readonly address: string;
+  readonly address: string | undefined; // absent: an owner, whom no address limits
   readonly end: (why: string) => void;
 }
 
@@ -86,7 +86,7 @@ export function whyEnded(
   const changed = members.find((member) => now[member] !== before[member]);
   if (changed !== undefined) return `the share has another ${changed}`;
   const { sources } = now;
-  if (sources.length > 0 && !sources.some((range) => addressInRange(address, range))) {
+  if (sources.length > 0 && !sources.some((own) => address === undefined || addressInRange(address, own))) {
     return "the share is not for this address any more";
   }
   return whyExpired(now, clock);

@@ -56,7 +56,7 @@ export async function useShare(
     }),
     running.add({
       share,
-      address,
+      address: free ? undefined : address,
       end: (why) => {
         call.log.warn("share use ended with its share", { ...facts, why });
         ended.abort(httpError("ERR_SHARE_NOT_FOUND", why));

@@ -9,7 +9,6 @@ import { parseServerAddress, type ServerFacts, statusText } from "../server_fact
 import type { ServiceFacts } from "../service_section.ts";
 import { jsonResponse } from "../text_response.ts";
 import { parsePreferences } from "../../attributes/user_attributes.ts";
-import { namedUser } from "../../authentication/account_status.ts";
 import { readTokenRequest, type TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import { InvalidName } from "../../model/distinguished_name.ts";
 import { AdministrationError, type ShareAdministration } from "../../sharing/administration.ts";
@@ -212,9 +211,8 @@ async function issueApiToken(
     );
     call.audit({ renewable, lifetime });
     if (preferences !== undefined) parsePreferences([preferences]);
-    const { dn: by, via: byVia, login: byLogin } = namedUser(caller.identity);
-    const wanted = { by, byVia, byLogin, lifetime, renewable, preferences };
-    return { success: true, message: "OK", results: { token: await tokens.issueFor(subject, wanted) } };
+    const token = await tokens.issueFor(subject, caller.identity, { lifetime, renewable, preferences });
+    return { success: true, message: "OK", results: { token } };
   } catch (error) {
     // Wrong parameters, and limits of the server's certificate.
     if (error instanceof HttpError) return refused(error.publicMessage);

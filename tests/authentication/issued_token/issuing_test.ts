@@ -59,7 +59,10 @@ function service(tls: TlsMaterial = TLS, limits = LIMITS) {
         clientAddress: "192.0.2.1",
       }),
     issueFor: (lifetime?: number, subject = ANN.dn) =>
-      issuer.issueFor(subject, { by: "CN=Boss", byVia: "PASSWORD", lifetime, renewable: false }),
+      issuer.issueFor(subject, { dn: "CN=Boss", method: "PASSWORD_FILE", via: "PASSWORD" }, {
+        lifetime,
+        renewable: false,
+      }),
     issueTo: (caller: Caller) =>
       issuer.issue(caller, PLAIN, { role: "anonymous", clientAddress: "192.0.2.1" }),
     async accept(token: string): Promise<Identity> {

@@ -68,7 +68,7 @@ const [PEM, OTHER_PEM] = ["CN=ann", "CN=eve"].map((subject) => AUTHORITY.issue({
 const [client, other] = [await createDpopClient(), await createDpopClient()];
 
 function shows(pem: string | undefined): Pick<Credentials, "certificate"> {
-  return pem === undefined ? {} : { certificate: { subject: "CN=ann", pem } };
+  return pem === undefined ? {} : { certificate: { subject: "CN=ann", pem, path: "" } };
 }
 
 /** Returns credentials of a token with a new proof of a client, and the certificate of the connection. */

@@ -106,6 +106,20 @@ Deno.test("transfers go on while their share is as it was, or has another note o
   assert.equal(await rest(), true);
 });
 
+Deno.test("owners go on looking at their share although it is for other addresses, and it ends for them as for others", async () => {
+  for (const [end, whole] of [[undefined, true], [ENDINGS[0]?.[1], false]] as const) {
+    await using at = await setting();
+    const { site, running } = at;
+    const id = await site.share("d/", { sources: ["192.0.2.0/24"] });
+    const identity = { dn: "CN=alice, O=Example", method: "PASSWORD_FILE", via: "PASSWORD" };
+    site.signIn = { identity, userName: "alice", ends: 0, idleMinutes: 1, formToken: "t" };
+    const rest = await begun(await site.ask("alice", "GET", `access/HPC/${id}/big`));
+    await end?.(site, id);
+    await running.look();
+    assert.equal(await inTime(rest(), "the end of the look"), whole);
+  }
+});
+
 Deno.test("while the database is away, a transfer ends when its share is known to expire", async () => {
   let now = 0;
   const ended: string[] = [];

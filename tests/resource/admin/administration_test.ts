@@ -7,6 +7,7 @@ import { AdministrationError } from "../../../src/sharing/administration.ts";
 import type { Identity } from "../../../src/model/identity.ts";
 import type { Call } from "../../../src/resource/call.ts";
 import { carryOut, checkAdministrator } from "../../../src/resource/admin/administration.ts";
+import { createAuthority } from "../../pki/authority.ts";
 import { call, FACTS, server, serversOf, USER } from "../sample_call.ts";
 
 const SERVERS = serversOf(server("HPC", { up: true }), server("TWO", { up: true }));
@@ -42,6 +43,17 @@ Deno.test("checkAdministrator() requires the login that every server requires", 
   assert.throws(() => checkAdministrator(boss(), servers), { code: "ERR_STRONGER_LOGIN_NEEDED" });
 });
 
+/** Returns the issuer of tokens where logins of `OIDC` may be derived from until then, in seconds since the epoch. */
+function issuerUntil(until: number, now: number): TokenIssuer {
+  const own = createAuthority({ subject: "CN=CA" }).issue({ subject: "CN=auth" });
+  return new TokenIssuer({
+    tls: () => ({ ...own, anchors: [] }),
+    limits: { defaultLifetime: 300, maxLifetime: 86_400, renewalPeriod: 30 * 86_400 },
+    clock: () => now * 1000,
+    derivedUntil: ({ via }) => via === "OIDC" ? until : Infinity,
+  });
+}
+
 const TOKENS = new TokenIssuer({
   tls: () => {
     throw httpError("ERR_TOKENS_UNAVAILABLE", "no certificate");
@@ -51,16 +63,23 @@ const TOKENS = new TokenIssuer({
   derivedUntil: () => Infinity,
 });
 
+interface Acting {
+  readonly identity?: Partial<Identity>;
+  readonly tokens?: TokenIssuer | undefined;
+  readonly modify?: Parameters<typeof carryOut>[1]["shareAdministration"];
+}
+
 /** Returns the result of an action with these parameters, by an administrator with this identity. */
-async function act(
+async function act(name: string, parameters: Readonly<Record<string, string>>, acting: Acting = {}) {
+  const { success, message } = await outcome(name, parameters, acting);
+  return `${success} ${message}`;
+}
+
+async function outcome(
   name: string,
   parameters: Readonly<Record<string, string>>,
-  { identity, tokens, modify }: {
-    readonly identity?: Partial<Identity>;
-    readonly tokens?: TokenIssuer | undefined;
-    readonly modify?: Parameters<typeof carryOut>[1]["shareAdministration"];
-  } = {},
-): Promise<string> {
+  { identity, tokens, modify }: Acting,
+) {
   const asked = boss({}, identity);
   const headers = HeaderList.of({ "Content-Type": "application/json" });
   const body = new TextEncoder().encode(JSON.stringify(parameters));
@@ -71,8 +90,7 @@ async function act(
   };
   const admin = { accounts: () => Promise.resolve([]) };
   const parts = { admin, servers: SERVERS, tokens, shareAdministration: modify, facts: FACTS };
-  const { success, message } = JSON.parse(String((await carryOut(call, parts)).body));
-  return `${success} ${message}`;
+  return JSON.parse(String((await carryOut(call, parts)).body));
 }
 
 Deno.test("carryOut() takes the parameters of an action that there is, and no others", async () => {
@@ -108,4 +126,31 @@ Deno.test("carryOut() makes tokens for administrators who show none and whose lo
   const issuedToken = { issuer: "CN=auth", renewable: false };
   assert.equal(await issue({ issuedToken }), "false Not for callers who show a token themselves");
   assert.match(await issue({ bound: true }), /^false .*proof of possession/);
+});
+
+Deno.test("carryOut() makes tokens that last no longer, renewed or not, than what may be derived from the administrator's login", async () => {
+  const now = 1_800_000_000;
+  const tokens = issuerUntil(now + 1000.5, now);
+  const issue = async (via: string, parameters: Record<string, string>, from = tokens) => {
+    const asked = { subject: "CN=Ann", ...parameters };
+    const { success, message, results } = await outcome("IssueAPIToken", asked, {
+      identity: { via },
+      tokens: from,
+    });
+    assert.equal(success, true, message);
+    const { exp, renewableUntil } = JSON.parse(atob(String(results.token).split(".")[1] ?? ""));
+    return [exp - now, renewableUntil && renewableUntil - now];
+  };
+  const month = 30 * 86_400;
+  assert.deepEqual(await issue("OIDC", {}), [300, undefined]);
+  assert.deepEqual(await issue("OIDC", { lifetime: "86400" }), [1000, undefined]);
+  assert.deepEqual(await issue("OIDC", { lifetime: "60", renewable: "true" }), [60, 1000]);
+  assert.deepEqual(await issue("PASSWORD", { renewable: "true" }), [300, month]);
+  assert.deepEqual(await issue("PASSWORD", { lifetime: "86400" }), [86_400, undefined]);
+  for (const until of [now, now + 0.9]) {
+    const asked = { subject: "CN=Ann", renewable: "true" };
+    const none = { identity: { via: "OIDC" }, tokens: issuerUntil(until, now) };
+    assert.match(await act("IssueAPIToken", asked, none), /^false .*\blogin\b/);
+    assert.deepEqual(await issue("PASSWORD", asked, none.tokens), [300, month]);
+  }
 });
