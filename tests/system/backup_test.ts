@@ -398,7 +398,8 @@ Deno.test("backup prints what copies a PostgreSQL database, and restore what bri
     },
   });
   const { dump } = await done("backup", `${site.folder}/backup`, "--config", site.main);
-  const at = '--dbname "host=db1.example.org,db2.example.org port=5432,5432 user=authserver dbname=auth"';
+  const at =
+    '--dbname "host=db1.example.org,db2.example.org port=5432,5432 user=authserver dbname=auth target_session_attrs=read-write"';
   const file = `'${site.folder}/backup/postgres.dump'`;
   assert.equal(dump, `pg_dump --format=custom --schema=authserver --file=${file} ${at}`);
   const { load } = await done("restore", "--replace", `${site.folder}/backup`);
@@ -406,32 +407,35 @@ Deno.test("backup prints what copies a PostgreSQL database, and restore what bri
 });
 
 Deno.test({
-  name: "the lines for PostgreSQL copy a database in use and bring it back",
+  name:
+    "the lines for PostgreSQL copy a database in use, as the user of the service, and bring it back as the owner",
   ignore: POSTGRES === undefined,
   async fn() {
     const server = await TestPostgres.start();
     try {
-      await server.sql("postgres", "CREATE DATABASE kept");
+      await server.sql("postgres", "CREATE ROLE owner LOGIN");
+      await server.sql("postgres", "CREATE ROLE worker LOGIN");
+      await server.sql("postgres", "CREATE DATABASE kept OWNER owner");
       const { servers, map, properties } = SETTING;
       const { "persistence.directory": _, ...others } = properties;
-      await using site = await createSite({
-        servers,
-        map,
-        properties: { ...others, ...databaseProperties(server, "kept") },
-      });
+      const database = { ...databaseProperties(server, "kept"), "persistence.user": "worker" };
+      await using site = await createSite({ servers, map, properties: { ...others, ...database } });
       const sh = async (line: string) => {
         const env = { PATH: `${POSTGRES}:${Deno.env.get("PATH")}` };
         const { success, stderr } = await new Deno.Command("sh", { args: ["-c", line], env }).output();
         assert.ok(success, `${line}\n${new TextDecoder().decode(stderr)}`);
       };
-      await done("database", "migrate", "--config", site.main);
+      const io = recordedIo({ input: "no password is asked for" });
+      const migrate = ["database", "migrate", "--user", "owner", "--stdin", "--config", site.main];
+      assert.equal(await runCommand(migrate, io), 0, io.err);
       const system = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
       await settled(system);
       await share(system, "one");
       await sh((await done("backup", `${site.folder}/backup`, "--config", site.main)).dump);
       await share(system, "two");
       await system[Symbol.asyncDispose]();
-      await sh((await done("restore", "--replace", `${site.folder}/backup`)).load);
+      const { load } = await done("restore", "--replace", `${site.folder}/backup`);
+      await sh(load.replace("user=worker", "user=owner"));
       await using again = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
       assert.deepEqual(await shares(again), ["one"]);
     } finally {

@@ -94,7 +94,8 @@ function postgresCommands(folder: string, { servers, database, user }: DatabaseC
   const hosts = servers.map(({ host }) => host).join(",");
   const ports = servers.map(({ port }) => port).join(",");
   const file = `'${folder.replaceAll("'", `'\\''`)}/postgres.dump'`;
-  const at = `--dbname "host=${hosts} port=${ports} user=${user} dbname=${database}"`;
+  const primary = servers.length > 1 ? " target_session_attrs=read-write" : "";
+  const at = `--dbname "host=${hosts} port=${ports} user=${user} dbname=${database}${primary}"`;
   return {
     dump: `pg_dump --format=custom --schema=authserver --file=${file} ${at}`,
     load: `pg_restore --clean --if-exists --single-transaction ${at} ${file}`,
