@@ -14,6 +14,7 @@ import {
   STRANGER,
   type SystemUnderTest,
 } from "./running_service.ts";
+import { runAuthserver } from "./service_process.ts";
 import { versionBefore } from "./service_version.ts";
 import { POSTGRES, TestPostgres } from "../fixtures/postgres.ts";
 import { ask } from "./ask.ts";
@@ -333,6 +334,63 @@ Deno.test("backup fails where it finds no database, as in another working direct
   const looked = `${Deno.cwd()}/data`;
   assert.ok(err.includes(`expected ${looked}/shares.sqlite or ${looked}/records.sqlite;`), err);
   await assert.rejects(Deno.stat(backup), Deno.errors.NotFound);
+});
+
+Deno.test("backup copies the reservations, and leaves authorities of the host and credentials of systemd out, as restore does", async () => {
+  const secrets = "{folder}/credentials";
+  await using site = await createSite({
+    properties: {
+      "authservice.server.HPC.reservations.enable": "true",
+      "authservice.server.HPC.reservations.file": "{folder}/conf/reservations.json",
+      "container.client.publicRoots": "true",
+      "container.security.credential.passwordFile": "${CREDENTIALS_DIRECTORY}/key",
+    },
+  });
+  const folder = secrets.replace("{folder}", site.folder);
+  await Deno.mkdir(folder);
+  await Deno.writeTextFile(`${folder}/key`, "of systemd", { mode: 0o600 });
+  await site.replace("conf/reservations.json", "[]");
+  const backup = `${site.folder}/backup`;
+  const made = runAuthserver(["backup", backup, "--config", site.main], {
+    env: { CREDENTIALS_DIRECTORY: folder },
+  });
+  assert.equal(await made.ended, 0, made.printed);
+  const names = ["container.properties", "users.txt", "mapfile.json", "reservations.json"];
+  const certificates = ["auth-cert.pem", "auth-key.pem", "ca.pem"];
+  const expected = [...certificates, ...names].map((name) => `${site.folder}/conf/${name}`);
+  const { files } = await readManifest(backup);
+  assert.deepEqual(files.map(({ path }) => path).toSorted(), expected.toSorted());
+  assert.ok(
+    made.printed.includes(`\nNot copied: ${folder}/key. Back up the sources of systemd`),
+    made.printed,
+  );
+
+  const [first] = files;
+  const others = ["/etc/ssl/certs/ca-certificates.crt", "/run/credentials/authserver.service/key"];
+  await manifest(backup, (found) => ({
+    ...found,
+    files: [...found.files, ...others.map((path) => ({ ...first, path }))],
+  }));
+  assert.deepEqual((await readManifest(backup)).files, files, "restore knows no others");
+});
+
+Deno.test("backup copies a service whose certificate has expired, and tells what is missing", async () => {
+  await using site = await createSite(SETTING);
+  await Deno.mkdir(`${site.folder}/data`);
+  const { certificate, key } = site.authority.issue({
+    subject: "CN=AUTH",
+    notBefore: new Date("2020-01-01"),
+    notAfter: new Date("2021-01-01"),
+  });
+  await site.replace("conf/auth-cert.pem", certificate);
+  await site.replace("conf/auth-key.pem", key);
+  await site.replace("conf/users.txt", "broken");
+  await Deno.remove(`${site.folder}/conf/ca.pem`);
+  const { files, missing } = await done("backup", `${site.folder}/backup`, "--config", site.main);
+  assert.deepEqual(missing, [`${site.folder}/conf/ca.pem`]);
+  for (const name of ["auth-cert.pem", "users.txt"]) {
+    assert.ok(files.includes(`${site.folder}/conf/${name}`), name);
+  }
 });
 
 Deno.test("backup notes the names of owners, and restore gives files to these, whatever their numbers are on this host", async () => {

@@ -6,7 +6,6 @@ import { VERSION } from "../../service/version.ts";
 import { closeForGood, copyDatabase, databaseDamage } from "../../store/sqlite_database.ts";
 import { CommandFailed, defineCommand } from "../command.ts";
 import { configFile, unusableConfiguration } from "../config_option.ts";
-import { inspect } from "../diagnosis/inspect.ts";
 import { createHash } from "node:crypto";
 import { isJsonObject } from "../../authentication/json_object.ts";
 import { SHARE_DATABASE, SHARE_SCHEMA } from "../../sharing/store/schema.ts";
@@ -14,6 +13,9 @@ import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.
 import { open } from "node:fs/promises";
 import { askRunning, NotRunning } from "../running/ask_running.ts";
 import { localIds, nameOf, PLACES } from "../diagnosis/service_account.ts";
+import { BUNDLES } from "../../config/tls/truststore.ts";
+import { loadSnapshot } from "../../service/assembly/load_snapshot.ts";
+import { SURROUNDINGS } from "../surroundings.ts";
 
 const NEW = { mode: 0o600, createNew: true };
 
@@ -30,11 +32,14 @@ export const backup = defineCommand({
 }, async (given) => {
   const folder = resolve(given.operand("folder"));
   const main = resolve(await configFile(given));
-  const { snapshot, dependsOn, diagnostics } = await inspect(main);
-  if (snapshot === undefined) throw unusableConfiguration(main, diagnostics);
-  const { directory, database } = snapshot.config.sharing;
-  const files = [...new Set(dependsOn.map((path) => resolve(path)))];
+  // Not the content of the files: an expired certificate is backed up, too.
+  const { config, dependsOn, diagnostics } = await loadSnapshot(main, SURROUNDINGS);
+  if (config === undefined) throw unusableConfiguration(main, diagnostics);
+  const { directory, database } = config.sharing;
+  const named = [...new Set(dependsOn.map((path) => resolve(path)))];
+  const [files, left] = [named.filter((path) => !isOfHost(path)), named.filter(isCredential)];
   const isFile = await Promise.all(files.map(async (path) => (await unlessAbsent(Deno.stat(path)))?.isFile));
+  const missing = files.filter((_, i) => isFile[i] === undefined);
   try {
     await Deno.mkdir(folder, { mode: 0o700 });
   } catch (cause) {
@@ -65,11 +70,23 @@ export const backup = defineCommand({
     await Deno.remove(folder, { recursive: true });
     throw new CommandFailed(`Nothing copied: ${cause instanceof Error ? cause.message : cause}`, { cause });
   }
-  const text = `${counted(copied.length, "file", "files")} of version ${VERSION} copied to ${folder}\n${
-    dump === undefined ? "" : `Add the database: ${dump}\n`
-  }`;
-  return { value: { folder, files: copied.map(({ path }) => path), dump }, text };
+  const text = [
+    `${counted(copied.length, "file", "files")} of version ${VERSION} copied to ${folder}\n`,
+    missing.length > 0 && `Missing: ${missing.join(" ")}\n`,
+    dump && `Add the database: ${dump}\n`,
+    left.length > 0 &&
+    `Not copied: ${left.join(" ")}. Back up the sources of systemd credentials separately\n`,
+  ].filter((line) => line).join("");
+  return { value: { folder, files: copied.map(({ path }) => path), missing, left, dump }, text };
 });
+
+/** Reports whether the host makes a file: a bundle of public authorities, or a systemd credential. */
+const isOfHost = (path: string) => BUNDLES.includes(path) || isCredential(path);
+
+function isCredential(path: string): boolean {
+  const folder = SURROUNDINGS.environment("CREDENTIALS_DIRECTORY") || "/run/credentials";
+  return path.startsWith(`${resolve(folder)}/`);
+}
 
 async function databasesIn(directory: string, mayLack: boolean): Promise<readonly string[]> {
   const paths = [...DATABASES.keys()].map((name) => `${directory}/${name}`);
@@ -156,7 +173,7 @@ export async function readManifest(backup: string): Promise<Manifest> {
     throw new CommandFailed(`${file}: damaged`);
   }
   const texts = { made: String(made), load: typeof load === "string" ? load : undefined };
-  return { format, version, configuration, files, ...texts };
+  return { format, version, configuration, files: files.filter(({ path }) => !isOfHost(path)), ...texts };
 }
 
 function isFile(found: unknown): found is BackupFile {

@@ -43,6 +43,8 @@ export async function loadSnapshot(
   const told = new Set(diagnostics.filter(isError).map(placeOf));
   const further = [...certificates.diagnostics, ...issuers.diagnostics];
   const all = [...diagnostics, ...further.filter((diagnostic) => !told.has(placeOf(diagnostic)))];
+  // They may be absent.
+  const reservations = (readable.servers ?? []).flatMap(({ reservations }) => reservations?.file ?? []);
   const files = { ...certificates.files, assertionIssuers: issuers.files };
   return {
     ...loaded,
@@ -51,7 +53,7 @@ export async function loadSnapshot(
       : undefined,
     diagnostics: all,
     files,
-    dependsOn: [...dependsOn, ...Object.values(files).flat()],
+    dependsOn: [...dependsOn, ...Object.values(files).flat(), ...reservations],
   };
 }
 
