@@ -217,12 +217,8 @@ export class SqliteDatabase implements Database {
 }
 
 /** @param isWhole Whether all pages are there. */
-function knownVersion(
-  database: DatabaseSync,
-  file: string,
-  { what, applicationId, steps }: Schema,
-  isWhole = true,
-): number {
+function knownVersion(database: DatabaseSync, file: string, schema: Schema, isWhole = true): number {
+  const { what, applicationId, steps } = schema;
   const pragma = (name: "user_version" | "application_id") =>
     Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
   // First: another process may be making all of it, in one transaction.
@@ -260,10 +256,8 @@ export function closeForGood(file: string): boolean {
   }
 }
 
-/** Bytes. */
-const MOST_EXAMINED = 16 * 1024 ** 2;
-/** The longest that SQLite has, in bytes. */
-const PAGE = 64 * 1024;
+/** Bytes; those of a longest page. */
+const [MOST_EXAMINED, LONGEST_PAGE] = [16 * 1024 ** 2, 64 * 1024];
 
 /**
  * Returns why a file is unusable, or `undefined`. Examines a copy in memory, since SQLite creates files beside a file; up to
@@ -273,13 +267,9 @@ export async function databaseDamage(file: string, schema: Schema): Promise<stri
   const { size } = await Deno.stat(file);
   if (size === 0) return undefined; // made, and not yet written
   const isWhole = size <= MOST_EXAMINED && !existsSync(`${file}-wal`);
-  const bytes = new Uint8Array(isWhole ? size : Math.min(size, PAGE));
-  {
-    using source = await Deno.open(file);
-    for (let at = 0, read: number | null = 1; read !== null && at < bytes.length; at += read ?? 0) {
-      read = await source.read(bytes.subarray(at));
-    }
-  }
+  const bytes = new Uint8Array(isWhole ? size : Math.min(size, LONGEST_PAGE));
+  using source = await Deno.open(file);
+  await source.read(bytes);
   bytes.subarray(18, 20).fill(1); // without a write-ahead log, which memory cannot have
   if (!isWhole) bytes.subarray(28, 32).fill(0); // number of pages: those at hand
   using database = new DatabaseSync(IN_MEMORY);
