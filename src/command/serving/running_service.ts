@@ -264,36 +264,54 @@ const SECOND = 1000;
 /** A day; timers take at most 24 days. */
 const LONGEST_MS = 24 * 3600 * SECOND;
 
+/** A truststore, if there is one, and its files. */
+type Store = readonly [TruststoreConfig | undefined, files: readonly string[]];
+
 /**
  * Watches the files of a configuration: its own (`container.runtimeConfigurationUpdate`), own certificate and key
- * (`reloadOnChange`), trusted certificates (`updateInterval`). @param current Called at each look, since a reload may change
- * files and settings.
+ * (`reloadOnChange`), trusted certificates (`updateInterval`; those of daemons at the shortest of all servers).
+ * @param current Called at each look, since a reload may change files and settings.
  */
 export function watchConfiguration(
   current: () => Watched,
   { reload, renewCertificates, failed }: OnChange,
   watch: typeof watchPaths = watchPaths,
 ): PathsWatch {
-  const watchStore = (
-    of: (watched: Watched) => readonly [TruststoreConfig | undefined, files: readonly string[]],
-    onChange: OnChange["reload"],
-  ) => {
-    const seconds = () => of(current())[0]?.updateIntervalSeconds ?? -1;
-    return watch(() => seconds() < 0 ? [] : of(current())[1], onChange, {
+  const watchStores = (of: (watched: Watched) => readonly Store[], onChange: OnChange["reload"]) => {
+    const seconds = ([store]: Store) => store?.updateIntervalSeconds ?? -1;
+    const enabled = () => of(current()).filter((store) => seconds(store) >= 0);
+    return watch(() => enabled().flatMap(([, files]) => files), onChange, {
       failed,
-      // Negative: disabled, but a reload may change that.
-      intervalMs: () => seconds() < 0 ? SECOND : Math.min(LONGEST_MS, Math.max(SECOND, seconds() * SECOND)),
+      intervalMs: () => {
+        const shortest = Math.min(...enabled().map(seconds));
+        // None is watched, but a reload may change that.
+        return shortest === Infinity ? SECOND : Math.min(LONGEST_MS, Math.max(SECOND, shortest * SECOND));
+      },
     });
   };
   const watches = [
     watch(() => current().config.liveReload ? current().config.sources.all : [], reload, { failed }),
     watch(
+      () => {
+        const { gateway: { enabled, certificate = "" }, issuedTokens } = current().config;
+        return [...enabled && certificate !== "" ? [certificate] : [], ...issuedTokens.trustedIssuerFiles];
+      },
+      reload,
+      { failed },
+    ),
+    watch(
       () => current().config.credential?.reloadOnChange ? current().files.credential : [],
       renewCertificates,
       { failed },
     ),
-    watchStore(({ config, files }) => [config.truststore, files.truststore], renewCertificates),
-    watchStore(({ config, files }) => [config.trustedAssertionIssuers, files.assertionIssuers], reload),
+    watchStores(({ config, files }) => [[config.truststore, files.truststore]], renewCertificates),
+    watchStores(({ config, files }) => [[config.clientTruststore, files.clients]], renewCertificates),
+    watchStores(({ config, files }) => [[config.providerTruststore, files.providers]], renewCertificates),
+    watchStores(
+      ({ config, files }) => config.servers.map(({ truststore }, i) => [truststore, files.daemons[i] ?? []]),
+      renewCertificates,
+    ),
+    watchStores(({ config, files }) => [[config.trustedAssertionIssuers, files.assertionIssuers]], reload),
   ];
   return { close: () => watches.forEach((one) => one.close()) };
 }

@@ -37,11 +37,14 @@ export async function loadTlsMaterial(
   const stores = [trusted, clients, providers, ...daemons.map(([, store]) => store)];
   const diagnostics = [...own?.diagnostics ?? [], ...stores.flatMap((store) => store?.diagnostics ?? [])];
   const files = {
-    credentialFiles: own?.files ?? [],
-    truststoreFiles: [...new Set(stores.flatMap((store) => store?.files ?? []))],
+    credential: own?.files ?? [],
+    truststore: trusted?.files ?? [],
+    clients: clients?.files ?? [],
+    providers: providers?.files ?? [],
+    daemons: daemons.map(([, store]) => store?.files ?? []), // by server
   };
   if (own?.credential === undefined || diagnostics.some(isError)) {
-    return { material: undefined, diagnostics, ...files };
+    return { material: undefined, diagnostics, files };
   }
   const { certificates, key } = own.credential;
   const material: TlsMaterial = {
@@ -55,7 +58,7 @@ export async function loadTlsMaterial(
     ),
     revocation: trusted?.revocation,
   };
-  return { material, diagnostics, ...files };
+  return { material, diagnostics, files };
 }
 
 const trustIn = ({ anchors, revocation }: Trust): Trust => ({ anchors, revocation });

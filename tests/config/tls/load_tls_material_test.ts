@@ -282,7 +282,7 @@ Deno.test("loadTlsMaterial() warns of a key that every user can read, and of an 
   const file = await Deno.makeTempFile();
   await Deno.copyFile(join(FIXTURES, "host.p12"), file);
   await Deno.chmod(file, 0o644);
-  const { material, diagnostics, credentialFiles } = await loadTlsMaterial({
+  const { material, diagnostics, files } = await loadTlsMaterial({
     credential: {
       origin: { file: "f", key: "k" },
       keyOrigin: { file: "f", key: "k" },
@@ -302,14 +302,13 @@ Deno.test("loadTlsMaterial() warns of a key that every user can read, and of an 
     "f: k: keyAlias is ignored: the only key of the key store is used",
   ]);
   assert.ok(material);
-  assert.deepEqual(credentialFiles, [file]);
+  assert.deepEqual(files.credential, [file]);
 });
 
 Deno.test("loadTlsMaterial() has nothing to load without configuration", async () => {
   assert.deepEqual(await loadTlsMaterial({ credential: undefined, truststore: undefined }, NOW), {
     material: undefined,
     diagnostics: [],
-    credentialFiles: [],
-    truststoreFiles: [],
+    files: { credential: [], truststore: [], clients: [], providers: [], daemons: [] },
   });
 });
