@@ -264,17 +264,16 @@ const SECOND = 1000;
 /** A day; timers take at most 24 days. */
 const LONGEST_MS = 24 * 3600 * SECOND;
 
-/** A truststore, if there is one, and its files. */
 type Store = readonly [TruststoreConfig | undefined, files: readonly string[]];
 
 /**
  * Watches the files of a configuration: its own (`container.runtimeConfigurationUpdate`), own certificate and key
- * (`reloadOnChange`), trusted certificates (`updateInterval`; those of daemons at the shortest of all servers).
- * @param current Called at each look, since a reload may change files and settings.
+ * (`reloadOnChange`), trusted certificates (`updateInterval`; those of daemons at the shortest of all servers), those of
+ * others who sign. @param current Called at each look, since a reload may change files and settings.
  */
 export function watchConfiguration(
   current: () => Watched,
-  { reload, renewCertificates, failed }: OnChange,
+  { reload, renewCertificates: renew, failed }: OnChange,
   watch: typeof watchPaths = watchPaths,
 ): PathsWatch {
   const watchStores = (of: (watched: Watched) => readonly Store[], onChange: OnChange["reload"]) => {
@@ -283,33 +282,26 @@ export function watchConfiguration(
     return watch(() => enabled().flatMap(([, files]) => files), onChange, {
       failed,
       intervalMs: () => {
-        const shortest = Math.min(...enabled().map(seconds));
-        // None is watched, but a reload may change that.
-        return shortest === Infinity ? SECOND : Math.min(LONGEST_MS, Math.max(SECOND, shortest * SECOND));
+        const [shortest = 0] = enabled().map(seconds).toSorted((a, b) => a - b); // none: a reload may change that
+        return Math.min(LONGEST_MS, Math.max(SECOND, shortest * SECOND));
       },
     });
   };
+  const signers = ({ gateway, issuedTokens }: ServiceConfig) =>
+    [gateway.certificate ?? [], issuedTokens.trustedIssuerFiles].flat();
   const watches = [
     watch(() => current().config.liveReload ? current().config.sources.all : [], reload, { failed }),
-    watch(
-      () => {
-        const { gateway: { enabled, certificate = "" }, issuedTokens } = current().config;
-        return [...enabled && certificate !== "" ? [certificate] : [], ...issuedTokens.trustedIssuerFiles];
-      },
-      reload,
-      { failed },
-    ),
-    watch(
-      () => current().config.credential?.reloadOnChange ? current().files.credential : [],
-      renewCertificates,
-      { failed },
-    ),
-    watchStores(({ config, files }) => [[config.truststore, files.truststore]], renewCertificates),
-    watchStores(({ config, files }) => [[config.clientTruststore, files.clients]], renewCertificates),
-    watchStores(({ config, files }) => [[config.providerTruststore, files.providers]], renewCertificates),
+    watch(() => signers(current().config), reload, { failed }),
+    watch(() => current().config.credential?.reloadOnChange ? current().files.credential : [], renew, {
+      failed,
+    }),
+    watchStores(({ config, files }) => [[config.truststore, files.truststore]], renew),
+    watchStores(({ config, files }) => [[config.clientTruststore, files.clients]], renew),
+    watchStores(({ config, files }) => [[config.providerTruststore, files.providers]], renew),
     watchStores(
-      ({ config, files }) => config.servers.map(({ truststore }, i) => [truststore, files.daemons[i] ?? []]),
-      renewCertificates,
+      ({ config: { servers }, files }) =>
+        servers.map(({ truststore }, i) => [truststore, files.daemons[i] ?? []]),
+      renew,
     ),
     watchStores(({ config, files }) => [[config.trustedAssertionIssuers, files.assertionIssuers]], reload),
   ];

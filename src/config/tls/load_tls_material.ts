@@ -28,9 +28,9 @@ export async function loadTlsMaterial(
   const own = credential === undefined ? undefined : await loadCredential(credential, now);
   const load = async (store: TruststoreConfig | undefined) =>
     store === undefined ? undefined : await loadTruststore(store, now);
-  const trusted = await load(truststore);
-  const clients = await load(clientTruststore);
-  const providers = await load(providerTruststore);
+  const [trusted, clients, providers] = await Promise.all(
+    [truststore, clientTruststore, providerTruststore].map(load),
+  );
   const daemons = await Promise.all(
     servers.map(async ({ name, truststore }) => [name, await load(truststore)] as const),
   );
