@@ -210,8 +210,7 @@ export function formerControlSockets(place: Place): readonly string[] {
 }
 
 function usualSockets({ logging, environment }: Place): readonly string[] {
-  const beside = besideLog(logging);
-  const folders = [...runtimeFolders(environment), ...(beside === undefined ? [] : [beside])];
+  const folders = [runtimeFolders(environment), besideLog(logging) ?? []].flat();
   return [...new Set([...folders.map((folder) => join(folder, NAME)), SYSTEM_SOCKET])];
 }
 

@@ -92,13 +92,13 @@ Deno.test("withoutOthers() leaves out the socket of the system's service, unless
     const [file, link] = [`${folder}/container.properties`, `${folder}/link.properties`];
     await Deno.writeTextFile(file, "");
     await Deno.symlink(file, link);
-    const of = (file: string, paths = ["/own", path]) => withoutOthers(paths, file, 5000, path);
+    const of = (file: string, paths = ["/own", path]) => withoutOthers(paths, file, path);
     assert.deepEqual(await of(file), ["/own"]);
     assert.deepEqual(await of("/etc/authserver/container.properties"), ["/own", path]);
     assert.deepEqual(await of(file, ["/own"]), ["/own"]);
     configuration = link;
     assert.deepEqual(await of(file), ["/own", path]);
-    assert.deepEqual(await withoutOthers(["/own", "/nowhere"], file, 5000, "/nowhere"), ["/own", "/nowhere"]);
+    assert.deepEqual(await withoutOthers(["/own", "/nowhere"], file, "/nowhere"), ["/own", "/nowhere"]);
   }, { answer: () => ({ configuration }) });
 });
 

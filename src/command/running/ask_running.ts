@@ -48,19 +48,14 @@ export async function askRunning(
   const where = request.command === "reload" ? formerControlSockets : controlSockets;
   if (socket !== undefined) return await askService([socket], request, withinMs);
   const file = await configFile(given);
-  const paths = await withoutOthers(await configuredSockets(file, where), file, withinMs);
+  const paths = await withoutOthers(await configuredSockets(file, where), file);
   return await askService(paths, request, withinMs);
 }
 
 /** Leaves out the socket of the system's service if it answers with another configuration. @param file Main file. */
-export async function withoutOthers(
-  paths: readonly string[],
-  file: string,
-  withinMs: number,
-  system = SYSTEM_SOCKET,
-): Promise<readonly string[]> {
+export async function withoutOthers(paths: readonly string[], file: string, system = SYSTEM_SOCKET) {
   if (!paths.includes(system) || dirname(resolve(file)) === PLACES.folder) return paths;
-  const status = await askService([system], { command: "status" }, withinMs).catch(() => undefined);
+  const status = await askService([system], { command: "status" }, ANSWER_MS).catch(() => undefined);
   const real = (path = file) => Deno.realPath(path).catch(() => path);
   const isOurs = await real(textAt(status, "configuration")) === await real();
   return isOurs ? paths : paths.filter((path) => path !== system);

@@ -1,10 +1,13 @@
 import type { KeyObject, X509Certificate } from "node:crypto";
+import { attempt } from "../../model/attempt.ts";
 import { type Diagnostic, isError, readableAt } from "../../model/diagnostic.ts";
 import type { TlsMaterial, Trust } from "../../model/tls_material.ts";
 import { reason } from "../properties.ts";
 import type { CredentialConfig, Origin, ServiceConfig, TruststoreConfig } from "../service_config.ts";
 import {
+  certificateFacts,
   describeValidity,
+  permits,
   USABLE_KEYS,
   usableKeyOf,
   validityOf,
@@ -17,12 +20,7 @@ import { hasPrivateKey, privateKeyOfDer, privateKeyOfPem } from "./private_key.t
 
 /** Loads certificate, key and anchors: PKCS#12, PEM or DER. @param now Milliseconds since the epoch. */
 export async function loadTlsMaterial(
-  { credential, truststore, clientTruststore, providerTruststore, servers = [] }: Partial<
-    Pick<
-      ServiceConfig,
-      "credential" | "truststore" | "clientTruststore" | "providerTruststore" | "servers"
-    >
-  >,
+  { credential, truststore, clientTruststore, providerTruststore, servers = [] }: Partial<ServiceConfig>,
   now: number,
 ) {
   const own = credential === undefined ? undefined : await loadCredential(credential, now);
@@ -63,10 +61,7 @@ export async function loadTlsMaterial(
 
 const trustIn = ({ anchors, revocation }: Trust): Trust => ({ anchors, revocation });
 
-async function loadCredential(
-  config: CredentialConfig,
-  now: number,
-): Promise<{ credential?: Credential; diagnostics: Diagnostic[]; files: string[] }> {
+async function loadCredential(config: CredentialConfig, now: number) {
   const { path, keyPath, origin, keyOrigin } = config;
   const files = keyPath === undefined ? [path] : [path, keyPath];
   const diagnostics: Diagnostic[] = [];
@@ -107,6 +102,10 @@ async function loadCredential(
         `the certificate of ${subjectOf(own)} in ${path} ${text}`,
         `renew ${path}, then authserver reload; see: date; openssl x509 -noout -dates -in ${path}`,
       );
+    }
+    for (const [purpose, peers] of [["clientAuth", "daemons"], ["serverAuth", "clients"]] as const) {
+      if (attempt(() => permits(certificateFacts(own), purpose), Error, () => true)) continue;
+      report("warning", `the extended key usage of ${path} lacks ${purpose}, so ${peers} refuse it`);
     }
     if (config.keyAlias !== undefined) {
       report("warning", "keyAlias is ignored: the only key of the key store is used");
