@@ -31,10 +31,10 @@ export const backup = defineCommand({
   options: {},
 }, async (given) => {
   const folder = resolve(given.operand("folder"));
-  const main = resolve(await configFile(given));
+  const configuration = resolve(await configFile(given));
   // Not the content of the files: an expired certificate is backed up, too.
-  const { config, dependsOn, diagnostics } = await loadSnapshot(main, SURROUNDINGS);
-  if (config === undefined) throw unusableConfiguration(main, diagnostics);
+  const { config, dependsOn, diagnostics } = await loadSnapshot(configuration, SURROUNDINGS);
+  if (config === undefined) throw unusableConfiguration(configuration, diagnostics);
   const { directory, database } = config.sharing;
   const named = [...new Set(dependsOn.map((path) => resolve(path)))];
   const [files, left] = [named.filter((path) => !isOfHost(path)), named.filter(isCredential)];
@@ -57,14 +57,7 @@ export const backup = defineCommand({
     for (const path of directory === undefined ? [] : await databasesIn(resolve(directory), mayLack)) {
       copied.push(await copyOne(folder, path, (copy) => copyDatabase(path, copy)));
     }
-    const manifest: Manifest = {
-      format: 1,
-      version: VERSION,
-      made,
-      configuration: main,
-      files: copied,
-      load,
-    };
+    const manifest: Manifest = { format: 1, version: VERSION, made, configuration, files: copied, load };
     await Deno.writeTextFile(`${folder}/${MANIFEST}`, JSON.stringify(manifest, undefined, 2), NEW);
   } catch (cause) {
     await Deno.remove(folder, { recursive: true });
