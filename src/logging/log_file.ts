@@ -17,6 +17,7 @@ export class LogFile {
   readonly #log: Logger;
   #file: AppendFile | undefined;
   #options: LogOptions;
+  prefersFile = false; // whether lines that the file takes stay off the console
 
   /** @param path Absent: console only. @param console Writes to the console alone. @throws If it cannot. */
   constructor(path: string | undefined, readonly console: Console = toConsole, options: LogOptions = {}) {
@@ -31,8 +32,9 @@ export class LogFile {
   writeLines(lines: string): void {
     const text = this.#formatted(lines);
     const count = text.split("\n").length - 1;
+    if (this.prefersFile && this.#append(text, count)) return;
     attempt(this.#sinks.console, count, () => this.console(text));
-    this.#append(text, count);
+    if (!this.prefersFile) this.#append(text, count);
   }
 
   /** Tries a failed file again, also if there is nothing to log. */
@@ -69,9 +71,10 @@ export class LogFile {
     this.#file?.close();
   }
 
-  #append(text: string, count: number): void {
+  #append(text: string, count: number): boolean {
     const file = this.#file;
     if (file !== undefined) attempt(this.#sinks.file, count, () => file.append(text), file.path);
+    return file !== undefined && !this.#sinks.file.failing;
   }
 }
 

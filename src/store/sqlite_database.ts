@@ -216,14 +216,16 @@ export class SqliteDatabase implements Database {
   }
 }
 
-function knownVersion(database: DatabaseSync, file: string, { what, applicationId, steps }: Schema): number {
+/** @param isWhole Whether all pages are there. */
+function knownVersion(database: DatabaseSync, file: string, schema: Schema, isWhole = true): number {
+  const { what, applicationId, steps } = schema;
   const pragma = (name: "user_version" | "application_id") =>
     Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
   // First: another process may be making all of it, in one transaction.
-  const tables = Number(database.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.["n"]);
+  const tables = isWhole ? database.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.["n"] : 0;
   const version = pragma("user_version");
   const application = pragma("application_id");
-  if (application !== applicationId && tables > 0) {
+  if (application !== applicationId && (application !== 0 || tables !== 0)) {
     throw new UnknownDatabase(`${file}: not a ${what} of this service (application_id ${application})`);
   }
   if (version > steps.length) {
@@ -254,38 +256,33 @@ export function closeForGood(file: string): boolean {
   }
 }
 
-/** Bytes. */
-const MOST_EXAMINED = 16 * 1024 ** 2;
+/** Bytes; those of a longest page. */
+const [MOST_EXAMINED, LONGEST_PAGE] = [16 * 1024 ** 2, 64 * 1024];
 
 /**
- * Returns why a file is unusable, or `undefined`. Examines a copy, since SQLite creates files beside it; up to
- * {@link MOST_EXAMINED} all pages, without a write-ahead log, which may be newer.
+ * Returns why a file is unusable, or `undefined`. Examines a copy in memory, since SQLite creates files beside a file; up to
+ * {@link MOST_EXAMINED} all pages, without a write-ahead log, which may be newer. Of others the first page.
  */
 export async function databaseDamage(file: string, schema: Schema): Promise<string | undefined> {
   const { size } = await Deno.stat(file);
   if (size === 0) return undefined; // made, and not yet written
-  const whole = size <= MOST_EXAMINED && !existsSync(`${file}-wal`);
-  const folder = await Deno.makeTempDir();
-  let database: DatabaseSync | undefined;
+  const isWhole = size <= MOST_EXAMINED && !existsSync(`${file}-wal`);
+  const bytes = new Uint8Array(isWhole ? size : Math.min(size, LONGEST_PAGE));
+  using source = await Deno.open(file);
+  await source.read(bytes);
+  bytes.subarray(18, 20).fill(1); // without a write-ahead log, which memory cannot have
+  if (!isWhole) bytes.subarray(28, 32).fill(0); // number of pages: those at hand
+  using database = new DatabaseSync(IN_MEMORY);
   try {
-    using source = await Deno.open(file);
-    const bytes = new Uint8Array(Math.min(size, MOST_EXAMINED));
-    for (let at = 0, read: number | null = 1; read !== null && at < bytes.length; at += read ?? 0) {
-      read = await source.read(bytes.subarray(at));
-    }
-    await Deno.writeFile(`${folder}/copy`, bytes);
-    database = new DatabaseSync(`${folder}/copy`);
-    knownVersion(database, file, schema);
-    if (!whole) return undefined;
+    database.deserialize(bytes);
+    knownVersion(database, file, schema, isWhole);
+    if (!isWhole) return undefined;
     const found = String(Object.values(database.prepare("PRAGMA quick_check(1)").get() ?? {})[0]);
     return found === "ok" ? undefined : `${file}: ${found.replaceAll("\n", " ")}`;
   } catch (error) {
     if (error instanceof UnknownDatabase) return error.message;
     if (isOfSqlite(error)) return `${file}: ${error.message}`;
     throw error;
-  } finally {
-    database?.close();
-    await Deno.remove(folder, { recursive: true });
   }
 }
 

@@ -178,8 +178,8 @@ async function answers(path: string): Promise<boolean> {
 
 const NAME = "control.sock";
 
-/** Folder that systemd creates (`RuntimeDirectory=authserver`), for commands outside of systemd. */
-const SYSTEM_FOLDER = "/run/authserver";
+/** Socket in the folder that systemd creates (`RuntimeDirectory=authserver`), for commands outside of systemd. */
+export const SYSTEM_SOCKET = "/run/authserver/control.sock";
 
 interface Place {
   readonly control: ControlConfig;
@@ -207,9 +207,8 @@ export function formerControlSockets(place: Place): readonly string[] {
 }
 
 function usualSockets({ logging, environment }: Place): readonly string[] {
-  const beside = besideLog(logging);
-  const folders = [...runtimeFolders(environment), ...(beside === undefined ? [] : [beside]), SYSTEM_FOLDER];
-  return [...new Set(folders)].map((folder) => join(folder, NAME));
+  const folders = [runtimeFolders(environment), besideLog(logging) ?? []].flat();
+  return [...new Set([...folders.map((folder) => join(folder, NAME)), SYSTEM_SOCKET])];
 }
 
 /** Splits `RUNTIME_DIRECTORY`, which systemd separates by colons. */

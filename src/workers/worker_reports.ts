@@ -53,6 +53,8 @@ export class WorkerReports {
     this.#audit = this.#openAudit();
     // A count must be there to be seen to grow.
     for (const worker of WORKERS) this.rejected(worker, 0);
+    const restarts = "authserver_worker_restarts_total";
+    for (const worker of WORKERS.slice(1)) this.counters.count(restarts, { worker }, 0);
     for (const result of ["ok", "failed"]) {
       this.counters.count("authserver_config_reloads_total", { result }, 0);
     }

@@ -1,14 +1,18 @@
 import assert from "node:assert/strict";
 import { ALICE, runService } from "../system/running_service.ts";
+import { BOB_DN, SharingSystem } from "../system/sharing/sharing_system.ts";
+import { Visitor } from "../system/visitor.ts";
 
 const FILTER = new URL("../../conf/authserver.fail2ban-filter.conf", import.meta.url);
 
-/** Returns an expression of the filter in JavaScript; fail2ban removes the time that `datepattern` finds. */
-async function expression(name: string): Promise<RegExp> {
+/** Returns the expressions of the filter in JavaScript; fail2ban removes the time that `datepattern` finds. */
+async function expressions(name: string): Promise<readonly RegExp[]> {
   const text = await Deno.readTextFile(FILTER);
-  const [, pattern] = new RegExp(`^${name} = (.+)$`, "m").exec(text) ?? [];
-  assert(pattern !== undefined);
-  return new RegExp(pattern.replace("<ADDR>", "(?<address>[0-9a-fA-F:.]+)"));
+  const [, patterns] = new RegExp(`^${name} = (.+(?:\\n .+)*)$`, "m").exec(text) ?? [];
+  assert(patterns !== undefined);
+  return patterns.split(/\n */).map((pattern) =>
+    new RegExp(pattern.replace("<ADDR>", "(?<address>[0-9a-fA-F:.]+)"))
+  );
 }
 
 function basic(name: string, password: string): string {
@@ -36,13 +40,58 @@ Deno.test("the fail2ban filter finds refused credentials in the log of the servi
   await ask("/rest/auth", { as: ALICE });
   await ask("/rest/nothing");
   await system.logged(/status=404/);
-
-  const lines = system.log.map((line) => line.replace(/^\S+Z/, ""));
-  const [failure, ignored] = [await expression("failregex"), await expression("ignoreregex")];
-  const found = lines.filter((line) => failure.test(line) && !ignored.test(line));
-  assert.equal(found.length, bad.length, lines.join("\n"));
-  for (const line of found) assert.match(failure.exec(line)?.groups?.address ?? "", /^(127\.0\.0\.1|::1)$/);
+  const found = await failures(system.log);
+  assert.equal(found.length, bad.length, system.log.join("\n"));
   const withoutCredentials = found[0]?.split(" error=")[0] +
     ' error="Unauthenticated: Not authenticated: no credentials"';
-  assert(failure.test(withoutCredentials) && ignored.test(withoutCredentials));
+  assert.deepEqual(await failures([withoutCredentials]), []);
 });
+
+Deno.test("the fail2ban filter finds wrong passwords on the sign-in page and for links, and not who shows none", async () => {
+  await using sharing = await SharingSystem.open();
+  const { system } = sharing;
+  const id = await sharing.share("d/ten.txt", { password: "open sesame" });
+  const forBob = await sharing.share("d/ten.txt", { user: BOB_DN });
+  const link = `/link/HPC/${id}`;
+  const guess = { headers: { Authorization: basic("", "guess") } };
+  const [stranger, alice] = [new Visitor(system), new Visitor(system)];
+  assert.equal((await alice.signIn(ALICE)).status, 303);
+  const before = system.log.length;
+
+  // Nobody guesses here.
+  await stranger.get("/login");
+  await stranger.get(`/rest/access/HPC/${id}`);
+  await system.ask(`/rest/access/HPC/${id}`);
+  await stranger.get(`/rest/access/HPC/${forBob}`);
+  await system.ask(`/rest/access/HPC/${forBob}`);
+  await system.ask("/rest/share/HPC", { body: { path: "/", user: "CN=X", access: "READ" } });
+  await stranger.post("/login", { token: "of another page", user: "alice", password: "wrong" });
+  assert.equal((await new Visitor(system).post(link, { password: "open sesame" })).status, 303);
+  await system.ask("/rest/none");
+  await system.logged(/status=404/, before);
+  const after = system.log.length;
+  assert.deepEqual(await failures(system.log.slice(before, after)), []);
+
+  assert.equal((await stranger.signIn([ALICE[0], "wrong"])).status, 403);
+  assert.equal((await stranger.post(link, { password: "guess" })).status, 403);
+  assert.equal((await alice.post(link, { password: "guess" })).status, 403);
+  assert.equal((await system.ask(`/rest/access/HPC/${id}`, guess)).status, 401);
+  await system.ask("/rest/nothing");
+  await system.logged(/status=404/, after);
+  const lines = system.log.slice(after);
+  assert.equal((await failures(lines)).length, 4, lines.join("\n"));
+});
+
+/** Lines in which the filter finds a failure, and an address. */
+async function failures(log: readonly string[]): Promise<readonly string[]> {
+  const [fail, ignore] = [await expressions("failregex"), await expressions("ignoreregex")];
+  const lines = log.map((line) => line.replace(/^\S+Z/, ""));
+  const found = lines.filter((line) =>
+    fail.some((expression) => expression.test(line)) && !ignore.some((expression) => expression.test(line))
+  );
+  for (const line of found) {
+    const addresses = fail.flatMap((expression) => expression.exec(line)?.groups?.address ?? []);
+    assert.match(addresses.join(), /^(127\.0\.0\.1|::1)$/);
+  }
+  return found;
+}

@@ -28,6 +28,25 @@ Deno.test("LogFile writes each line to console and file; without a file only to 
     assert.equal(await Deno.readTextFile(`${folder}/b.log`), "five\n");
   }));
 
+Deno.test("LogFile that prefers its file writes to the console only what the file does not take", () =>
+  withFolder(async (folder) => {
+    const said: string[] = [];
+    await Deno.writeTextFile(`${folder}/sub`, "");
+    const log = new LogFile(`${folder}/a.log`, (text) => said.push(text));
+    log.write("one", "info");
+    log.prefersFile = true;
+    log.write("two", "info");
+    assert.deepEqual(said, ["one\n"]);
+    assert.equal(await Deno.readTextFile(`${folder}/a.log`), "one\ntwo\n");
+    log.moveTo(`${folder}/sub/b.log`); // a file is no folder
+    log.write("three", "info");
+    assert.match(said.slice(1).join(""), /^\S+ error log file not written .*\nthree\n$/);
+    log.moveTo(undefined);
+    log.write("four", "info");
+    assert.equal(said.at(-1), "four\n");
+    log.close();
+  }));
+
 Deno.test("toConsole() writes all of a text, and fails if nobody reads it", async () => {
   const text = `first ${"\u00e4\u{1f600}".repeat(40_000)} last\n`;
   const code = `import { CONSOLE, toConsole } from ${

@@ -36,9 +36,11 @@ Deno.test("clients, providers and the daemons of a server have truststores of th
     assert.deepEqual(subjects(material?.providerAnchors), ["CN=Providers"]);
     assert.deepEqual(Object.keys(material?.daemons ?? {}), ["HPC"]);
     assert.deepEqual(subjects(material?.daemons?.["HPC"]?.anchors), ["CN=Daemons"]);
-    assert(
-      ["clients", "providers", "daemons"].every((name) => files.truststore.includes(`${folder}/${name}.pem`)),
-    );
+    assert.deepEqual([files.clients, files.providers, files.daemons], [
+      [`${folder}/clients.pem`],
+      [`${folder}/providers.pem`],
+      [[`${folder}/daemons.pem`]],
+    ]);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
+import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import { SILENT } from "../../src/logging/logger.ts";
 import { Sinks } from "../../src/logging/sink.ts";
 import { DatabaseFailure, row, rows } from "../../src/store/database.ts";
-import { type Schema, SqliteDatabase, UnknownDatabase } from "../../src/store/sqlite_database.ts";
+import {
+  databaseDamage,
+  type Schema,
+  SqliteDatabase,
+  UnknownDatabase,
+} from "../../src/store/sqlite_database.ts";
 import { HeldDisk } from "../fixtures/held_disk.ts";
 
 const SCHEMA: Schema = {
@@ -55,6 +61,24 @@ Deno.test("SqliteDatabase refuses files of other programs", () =>
       /not a share database of this service \(application_id 77\)/,
     );
   }));
+
+for (const [what, size] of [["small", 10], ["larger than 16 MiB", 17 * 1024 ** 2]] as const) {
+  Deno.test(`databaseDamage() finds a ${what} database usable, and one of others or a newer version not`, () =>
+    inFolder(async (file) => {
+      const later = open(file, NEWER);
+      await later.change(() => rows(INSERT, { text: "x".repeat(size) }));
+      const whileOpen = await databaseDamage(file, NEWER);
+      later.close();
+      assert.deepEqual([whileOpen, await databaseDamage(file, NEWER)], [undefined, undefined]);
+      assert.match(await databaseDamage(file, SCHEMA) ?? "", /schema version 2, this service knows up to 1$/);
+      const other = { ...NEWER, applicationId: 78 };
+      assert.match(
+        await databaseDamage(file, other) ?? "",
+        /not a note book of this service \(application_id 77\)$/,
+      );
+      assert.deepEqual([...Deno.readDirSync(dirname(file))].map(({ name }) => name), ["notes.sqlite"]);
+    }));
+}
 
 Deno.test("SqliteDatabase waits for the disk at each change, except asynchronous ones, together where it can", () =>
   inFolder(async (file) => {

@@ -14,6 +14,7 @@ import {
   STRANGER,
   type SystemUnderTest,
 } from "./running_service.ts";
+import { runAuthserver } from "./service_process.ts";
 import { versionBefore } from "./service_version.ts";
 import { POSTGRES, TestPostgres } from "../fixtures/postgres.ts";
 import { ask } from "./ask.ts";
@@ -335,6 +336,63 @@ Deno.test("backup fails where it finds no database, as in another working direct
   await assert.rejects(Deno.stat(backup), Deno.errors.NotFound);
 });
 
+Deno.test("backup copies the reservations, and leaves authorities of the host and credentials of systemd out, as restore does", async () => {
+  const secrets = "{folder}/credentials";
+  await using site = await createSite({
+    properties: {
+      "authservice.server.HPC.reservations.enable": "true",
+      "authservice.server.HPC.reservations.file": "{folder}/conf/reservations.json",
+      "container.client.publicRoots": "true",
+      "container.security.credential.passwordFile": "${CREDENTIALS_DIRECTORY}/key",
+    },
+  });
+  const folder = secrets.replace("{folder}", site.folder);
+  await Deno.mkdir(folder);
+  await Deno.writeTextFile(`${folder}/key`, "of systemd", { mode: 0o600 });
+  await site.replace("conf/reservations.json", "[]");
+  const backup = `${site.folder}/backup`;
+  const made = runAuthserver(["backup", backup, "--config", site.main], {
+    env: { CREDENTIALS_DIRECTORY: folder },
+  });
+  assert.equal(await made.ended, 0, made.printed);
+  const names = ["container.properties", "users.txt", "mapfile.json", "reservations.json"];
+  const certificates = ["auth-cert.pem", "auth-key.pem", "ca.pem"];
+  const expected = [...certificates, ...names].map((name) => `${site.folder}/conf/${name}`);
+  const { files } = await readManifest(backup);
+  assert.deepEqual(files.map(({ path }) => path).toSorted(), expected.toSorted());
+  assert.ok(
+    made.printed.includes(`\nNot copied: ${folder}/key. Back up the sources of systemd`),
+    made.printed,
+  );
+
+  const [first] = files;
+  const others = ["/etc/ssl/certs/ca-certificates.crt", "/run/credentials/authserver.service/key"];
+  await manifest(backup, (found) => ({
+    ...found,
+    files: [...found.files, ...others.map((path) => ({ ...first, path }))],
+  }));
+  assert.deepEqual((await readManifest(backup)).files, files, "restore knows no others");
+});
+
+Deno.test("backup copies a service whose certificate has expired, and tells what is missing", async () => {
+  await using site = await createSite(SETTING);
+  await Deno.mkdir(`${site.folder}/data`);
+  const { certificate, key } = site.authority.issue({
+    subject: "CN=AUTH",
+    notBefore: new Date("2020-01-01"),
+    notAfter: new Date("2021-01-01"),
+  });
+  await site.replace("conf/auth-cert.pem", certificate);
+  await site.replace("conf/auth-key.pem", key);
+  await site.replace("conf/users.txt", "broken");
+  await Deno.remove(`${site.folder}/conf/ca.pem`);
+  const { files, missing } = await done("backup", `${site.folder}/backup`, "--config", site.main);
+  assert.deepEqual(missing, [`${site.folder}/conf/ca.pem`]);
+  for (const name of ["auth-cert.pem", "users.txt"]) {
+    assert.ok(files.includes(`${site.folder}/conf/${name}`), name);
+  }
+});
+
 Deno.test("backup notes the names of owners, and restore gives files to these, whatever their numbers are on this host", async () => {
   await using site = await another();
   const { files: [made] } = await readManifest(site.backup);
@@ -398,7 +456,8 @@ Deno.test("backup prints commands that copy a PostgreSQL database, and restore t
     },
   });
   const { dump } = await done("backup", `${site.folder}/backup`, "--config", site.main);
-  const at = '--dbname "host=db1.example.org,db2.example.org port=5432,5432 user=authserver dbname=auth"';
+  const at =
+    '--dbname "host=db1.example.org,db2.example.org port=5432,5432 user=authserver dbname=auth target_session_attrs=read-write"';
   const file = `'${site.folder}/backup/postgres.dump'`;
   assert.equal(dump, `pg_dump --format=custom --schema=authserver --file=${file} ${at}`);
   const { load } = await done("restore", "--replace", `${site.folder}/backup`);
@@ -406,32 +465,35 @@ Deno.test("backup prints commands that copy a PostgreSQL database, and restore t
 });
 
 Deno.test({
-  name: "the lines for PostgreSQL copy a database in use and bring it back",
+  name:
+    "the lines for PostgreSQL copy a database in use, as the user of the service, and bring it back as the owner",
   ignore: POSTGRES === undefined,
   async fn() {
     const server = await TestPostgres.start();
     try {
-      await server.sql("postgres", "CREATE DATABASE kept");
+      await server.sql("postgres", "CREATE ROLE owner LOGIN");
+      await server.sql("postgres", "CREATE ROLE worker LOGIN");
+      await server.sql("postgres", "CREATE DATABASE kept OWNER owner");
       const { servers, map, properties } = SETTING;
       const { "persistence.directory": _, ...others } = properties;
-      await using site = await createSite({
-        servers,
-        map,
-        properties: { ...others, ...databaseProperties(server, "kept") },
-      });
+      const database = { ...databaseProperties(server, "kept"), "persistence.user": "worker" };
+      await using site = await createSite({ servers, map, properties: { ...others, ...database } });
       const sh = async (line: string) => {
         const env = { PATH: `${POSTGRES}:${Deno.env.get("PATH")}` };
         const { success, stderr } = await new Deno.Command("sh", { args: ["-c", line], env }).output();
         assert.ok(success, `${line}\n${new TextDecoder().decode(stderr)}`);
       };
-      await done("database", "migrate", "--config", site.main);
+      const io = recordedIo({ input: "no password is asked for" });
+      const migrate = ["database", "migrate", "--user", "owner", "--stdin", "--config", site.main];
+      assert.equal(await runCommand(migrate, io), 0, io.err);
       const system = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
       await settled(system);
       await share(system, "one");
       await sh((await done("backup", `${site.folder}/backup`, "--config", site.main)).dump);
       await share(system, "two");
       await system[Symbol.asyncDispose]();
-      await sh((await done("restore", "--replace", `${site.folder}/backup`)).load);
+      const { load } = await done("restore", "--replace", `${site.folder}/backup`);
+      await sh(load.replace("user=worker", "user=owner"));
       await using again = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
       assert.deepEqual(await shares(again), ["one"]);
     } finally {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { ALICE, createSite, type Site } from "./running_service.ts";
 import { ask } from "./ask.ts";
+import { until } from "../fixtures/deadline.ts";
 import { CHECKOUT } from "./service_process.ts";
 
 interface Outcome {
@@ -76,6 +77,10 @@ Deno.test("the scripts start the service, report on it, and stop it", async () =
   assert.match(pid, /^\d+$/);
   const reply = await ask(`https://localhost:${port}/rest/auth`, site.authority.certificate, { as: ALICE });
   assert.equal(reply.status, 200);
+  const logged = () => Deno.readTextFile(`${site.folder}/logs/authserver.log`);
+  await until(async () => / request answered /.test(await logged()), { what: "a line of the request" });
+  const startLog = await Deno.readTextFile(`${site.folder}/logs/authserver-startup.log`);
+  assert.match(startLog, /Send TERM signal to shutdown gracefully\.\n$/, "it does not grow with the log");
   assert.deepEqual(await script(site, "status"), {
     code: 0,
     out: `service AUTHSERVER running with PID ${pid}\n`,

@@ -3,8 +3,11 @@
  * and one line.
  */
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
+import { SHARE_SCHEMA } from "../../src/sharing/store/schema.ts";
+import { SqliteDatabase } from "../../src/store/sqlite_database.ts";
 import { createSite, type Setting } from "./running_service.ts";
 import { runAuthserver } from "./service_process.ts";
 
@@ -117,4 +120,24 @@ Deno.test("check warns of a log file that cannot be written, for the service ser
     io.err,
     /^warning: \S+: container\.logging\.file: \S+ cannot be made: \S+users\.txt is not a folder$/m,
   );
+});
+
+Deno.test("databases are examined without a folder for temporary files, which a container with a read-only root lacks", async () => {
+  await using site = await createSite({ properties: DATA });
+  await Deno.mkdir(`${site.folder}/data`);
+  const file = `${site.folder}/data/shares.sqlite`;
+  new SqliteDatabase(file, SHARE_SCHEMA, Date.now).close();
+  const check = async () => {
+    const ran = runAuthserver(["check", "--config", site.main], { env: { TMPDIR: "/nowhere" } });
+    return { code: await ran.ended, printed: ran.printed };
+  };
+  const usable = await check();
+  assert.equal(usable.code, 0, usable.printed);
+  assert.deepEqual([...Deno.readDirSync(`${site.folder}/data`)].map(({ name }) => name), ["shares.sqlite"]);
+  const database = new DatabaseSync(file);
+  database.exec("PRAGMA application_id = 1");
+  database.close();
+  const foreign = await check();
+  assert.equal(foreign.code, 1);
+  assert.match(foreign.printed, /shares\.sqlite: not a share database of this service \(application_id 1\)/);
 });

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
+import { dirname } from "node:path";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 import fc from "fast-check";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import { CannotStart } from "../../src/workers/worker_lifecycle.ts";
 import { CommandFailed } from "../../src/command/command.ts";
-import { askService, NotRunning } from "../../src/command/running/ask_running.ts";
+import { askService, NotRunning, withoutOthers } from "../../src/command/running/ask_running.ts";
 import {
   type AdminRequest,
   AdminRequestFailed,
@@ -82,6 +83,23 @@ Deno.test("askService() tries one place after the other", async () => {
       (error: Error) => error instanceof NotRunning && error.message.includes(`${path}.not or ${path}/not`),
     );
   });
+});
+
+Deno.test("withoutOthers() leaves out the socket of the system's service, unless that has this configuration", async () => {
+  let configuration = "/etc/authserver/container.properties";
+  await withSocket(async (path) => {
+    const folder = dirname(path);
+    const [file, link] = [`${folder}/container.properties`, `${folder}/link.properties`];
+    await Deno.writeTextFile(file, "");
+    await Deno.symlink(file, link);
+    const of = (file: string, paths = ["/own", path]) => withoutOthers(paths, file, path);
+    assert.deepEqual(await of(file), ["/own"]);
+    assert.deepEqual(await of("/etc/authserver/container.properties"), ["/own", path]);
+    assert.deepEqual(await of(file, ["/own"]), ["/own"]);
+    configuration = link;
+    assert.deepEqual(await of(file), ["/own", path]);
+    assert.deepEqual(await withoutOthers(["/own", "/nowhere"], file, "/nowhere"), ["/own", "/nowhere"]);
+  }, { answer: () => ({ configuration }) });
 });
 
 Deno.test("askService() passes on the reason of a refusal, and nothing else", async () => {

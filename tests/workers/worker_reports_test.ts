@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { LogFile } from "../../src/logging/log_file.ts";
+import { seriesText } from "../../src/metrics/counters.ts";
 import { WorkerReports } from "../../src/workers/worker_reports.ts";
 
 const LOGGING = { level: "info", file: undefined, format: "text", maxSize: 0, maxFiles: 1 } as const;
@@ -49,5 +50,23 @@ Deno.test("WorkerReports says of a slow start which worker waits for what, and h
     log.join(""),
     /warn {2}worker still starting worker=core awaited="loading the program" seconds=20/,
   );
+  await reports.close();
+});
+
+Deno.test("WorkerReports counts from 0 what an alert watches, which misses a count that begins with 1", async () => {
+  const reports = new WorkerReports(new LogFile(undefined, () => {}), {
+    logging: LOGGING,
+    audit: { to: "console", required: false },
+  }, { logServer: () => assert.fail("no log server") });
+  const series = reports.counters.take().map((sample) => `${seriesText(sample)} ${sample.value}`);
+  assert.deepEqual(series, [
+    'authserver_unhandled_rejections_total{worker="supervisor"} 0',
+    'authserver_unhandled_rejections_total{worker="edge"} 0',
+    'authserver_unhandled_rejections_total{worker="core"} 0',
+    'authserver_worker_restarts_total{worker="edge"} 0',
+    'authserver_worker_restarts_total{worker="core"} 0',
+    'authserver_config_reloads_total{result="ok"} 0',
+    'authserver_config_reloads_total{result="failed"} 0',
+  ]);
   await reports.close();
 });

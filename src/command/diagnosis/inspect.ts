@@ -34,9 +34,8 @@ export async function inspect(mainFile: string, surroundings = SURROUNDINGS): Pr
   const { snapshot, readable, serverNames, unreadable, files, effective, dependsOn } = loaded;
   const found = await inspectDataFiles({ ...NOTHING, ...readable, serverNames });
   const diagnostics = [...loaded.diagnostics, ...found.filter(({ file }) => !unreadable.includes(file))];
-  return diagnostics.some(isError) || snapshot === undefined
-    ? { diagnostics, files, effective, dependsOn }
-    : { snapshot, diagnostics, files, effective, dependsOn };
+  const usable = diagnostics.some(isError) ? undefined : snapshot;
+  return { snapshot: usable, diagnostics, files, effective, dependsOn };
 }
 
 /**

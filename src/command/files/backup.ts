@@ -6,7 +6,6 @@ import { VERSION } from "../../service/version.ts";
 import { closeForGood, copyDatabase, databaseDamage } from "../../store/sqlite_database.ts";
 import { CommandFailed, defineCommand } from "../command.ts";
 import { configFile, unusableConfiguration } from "../config_option.ts";
-import { inspect } from "../diagnosis/inspect.ts";
 import { createHash } from "node:crypto";
 import { isJsonObject } from "../../authentication/json_object.ts";
 import { SHARE_DATABASE, SHARE_SCHEMA } from "../../sharing/store/schema.ts";
@@ -14,6 +13,9 @@ import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.
 import { open } from "node:fs/promises";
 import { askRunning, NotRunning } from "../running/ask_running.ts";
 import { localIds, nameOf, PLACES } from "../diagnosis/service_account.ts";
+import { BUNDLES } from "../../config/tls/truststore.ts";
+import { loadSnapshot } from "../../service/assembly/load_snapshot.ts";
+import { SURROUNDINGS } from "../surroundings.ts";
 
 const NEW = { mode: 0o600, createNew: true };
 
@@ -29,12 +31,15 @@ export const backup = defineCommand({
   options: {},
 }, async (given) => {
   const folder = resolve(given.operand("folder"));
-  const main = resolve(await configFile(given));
-  const { snapshot, dependsOn, diagnostics } = await inspect(main);
-  if (snapshot === undefined) throw unusableConfiguration(main, diagnostics);
-  const { directory, database } = snapshot.config.sharing;
-  const files = [...new Set(dependsOn.map((path) => resolve(path)))];
+  const configuration = resolve(await configFile(given));
+  // Not the content of the files: an expired certificate is backed up, too.
+  const { config, dependsOn, diagnostics } = await loadSnapshot(configuration, SURROUNDINGS);
+  if (config === undefined) throw unusableConfiguration(configuration, diagnostics);
+  const { directory, database } = config.sharing;
+  const named = [...new Set(dependsOn.map((path) => resolve(path)))];
+  const [files, left] = [named.filter((path) => !isOfHost(path)), named.filter(isCredential)];
   const isFile = await Promise.all(files.map(async (path) => (await unlessAbsent(Deno.stat(path)))?.isFile));
+  const missing = files.filter((_, i) => isFile[i] === undefined);
   try {
     await Deno.mkdir(folder, { mode: 0o700 });
   } catch (cause) {
@@ -52,24 +57,29 @@ export const backup = defineCommand({
     for (const path of directory === undefined ? [] : await databasesIn(resolve(directory), mayLack)) {
       copied.push(await copyOne(folder, path, (copy) => copyDatabase(path, copy)));
     }
-    const manifest: Manifest = {
-      format: 1,
-      version: VERSION,
-      made,
-      configuration: main,
-      files: copied,
-      load,
-    };
+    const manifest: Manifest = { format: 1, version: VERSION, made, configuration, files: copied, load };
     await Deno.writeTextFile(`${folder}/${MANIFEST}`, JSON.stringify(manifest, undefined, 2), NEW);
   } catch (cause) {
     await Deno.remove(folder, { recursive: true });
     throw new CommandFailed(`Nothing copied: ${messageOf(cause)}`, { cause });
   }
-  const text = `${counted(copied.length, "file", "files")} of version ${VERSION} copied to ${folder}\n${
-    dump === undefined ? "" : `Add the database: ${dump}\n`
-  }`;
-  return { value: { folder, files: copied.map(({ path }) => path), dump }, text };
+  const text = [
+    `${counted(copied.length, "file", "files")} of version ${VERSION} copied to ${folder}\n`,
+    missing.length > 0 && `Missing: ${missing.join(" ")}\n`,
+    dump && `Add the database: ${dump}\n`,
+    left.length > 0 &&
+    `Not copied: ${left.join(" ")}. Back up the sources of systemd credentials separately\n`,
+  ].filter((line) => line).join("");
+  return { value: { folder, files: copied.map(({ path }) => path), missing, left, dump }, text };
 });
+
+/** Reports whether the host makes a file: a bundle of public authorities, or a systemd credential. */
+const isOfHost = (path: string) => BUNDLES.includes(path) || isCredential(path);
+
+function isCredential(path: string): boolean {
+  const folder = SURROUNDINGS.environment("CREDENTIALS_DIRECTORY") || "/run/credentials";
+  return path.startsWith(`${resolve(folder)}/`);
+}
 
 async function databasesIn(directory: string, mayLack: boolean): Promise<readonly string[]> {
   const paths = [...DATABASES.keys()].map((name) => `${directory}/${name}`);
@@ -94,7 +104,8 @@ function postgresCommands(folder: string, { servers, database, user }: DatabaseC
   const hosts = servers.map(({ host }) => host).join(",");
   const ports = servers.map(({ port }) => port).join(",");
   const file = `'${folder.replaceAll("'", `'\\''`)}/postgres.dump'`;
-  const at = `--dbname "host=${hosts} port=${ports} user=${user} dbname=${database}"`;
+  const primary = servers.length > 1 ? " target_session_attrs=read-write" : "";
+  const at = `--dbname "host=${hosts} port=${ports} user=${user} dbname=${database}${primary}"`;
   return {
     dump: `pg_dump --format=custom --schema=authserver --file=${file} ${at}`,
     load: `pg_restore --clean --if-exists --single-transaction ${at} ${file}`,
@@ -155,7 +166,7 @@ export async function readManifest(backup: string): Promise<Manifest> {
     throw new CommandFailed(`${file}: damaged`);
   }
   const texts = { made: String(made), load: typeof load === "string" ? load : undefined };
-  return { format, version, configuration, files, ...texts };
+  return { format, version, configuration, files: files.filter(({ path }) => !isOfHost(path)), ...texts };
 }
 
 function isFile(found: unknown): found is BackupFile {

@@ -9,11 +9,13 @@ import {
   formerControlSockets,
   InvalidLine,
   readLine,
+  SYSTEM_SOCKET,
   writeLine,
 } from "../../workers/control_socket.ts";
 import { CommandFailed, type Given } from "../command.ts";
 import { configFile } from "../config_option.ts";
-import { localIds, nameOf } from "../diagnosis/service_account.ts";
+import { localIds, nameOf, PLACES } from "../diagnosis/service_account.ts";
+import { textAt } from "./answer.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
 import { KeyReader } from "../../config/key_reader.ts";
 import type { LoadOptions } from "../../config/load.ts";
@@ -45,8 +47,19 @@ export async function askRunning(
 ): Promise<unknown> {
   const socket = given.text("socket");
   const where = request.command === "reload" ? formerControlSockets : controlSockets;
-  const paths = socket === undefined ? await configuredSockets(await configFile(given), where) : [socket];
+  if (socket !== undefined) return await askService([socket], request, withinMs);
+  const file = await configFile(given);
+  const paths = await withoutOthers(await configuredSockets(file, where), file);
   return await askService(paths, request, withinMs);
+}
+
+/** Leaves out the socket of the system's service if it answers with another configuration. @param file Main file. */
+export async function withoutOthers(paths: readonly string[], file: string, system = SYSTEM_SOCKET) {
+  if (!paths.includes(system) || dirname(resolve(file)) === PLACES.folder) return paths;
+  const status = await askService([system], { command: "status" }, ANSWER_MS).catch(() => undefined);
+  const real = (path = file) => Deno.realPath(path).catch(() => path);
+  const isOurs = await real(textAt(status, "configuration")) === await real();
+  return isOurs ? paths : paths.filter((path) => path !== system);
 }
 
 /** Error: no service listens on the paths. */
@@ -54,7 +67,7 @@ export class NotRunning extends CommandFailed {
   constructor(readonly paths: readonly string[]) {
     super(
       paths.length === 0
-        ? "the configuration switches the control socket off"
+        ? "the configuration switches the control socket off, or no service with this configuration runs"
         : `no service listens at ${paths.join(" or ")}`,
     );
   }

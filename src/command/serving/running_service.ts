@@ -265,36 +265,46 @@ const SECOND = 1000;
 /** A day; timers take at most 24 days. */
 const LONGEST_MS = 24 * 3600 * SECOND;
 
+type Store = readonly [TruststoreConfig | undefined, files: readonly string[]];
+
 /**
  * Watches the files of a configuration: its own (`container.runtimeConfigurationUpdate`), own certificate and key
- * (`reloadOnChange`), trusted certificates (`updateInterval`). @param current Called at each look, since a reload may change
- * files and settings.
+ * (`reloadOnChange`), trusted certificates (`updateInterval`; those of daemons at the shortest of all servers), those of
+ * others who sign. @param current Called at each look, since a reload may change files and settings.
  */
 export function watchConfiguration(
   current: () => Watched,
-  { reload, renewCertificates, failed }: OnChange,
+  { reload, renewCertificates: renew, failed }: OnChange,
   watch: typeof watchPaths = watchPaths,
 ): PathsWatch {
-  const watchStore = (
-    of: (watched: Watched) => readonly [TruststoreConfig | undefined, files: readonly string[]],
-    onChange: OnChange["reload"],
-  ) => {
-    const seconds = () => of(current())[0]?.updateIntervalSeconds ?? -1;
-    return watch(() => seconds() < 0 ? [] : of(current())[1], onChange, {
+  const watchStores = (of: (watched: Watched) => readonly Store[], onChange: OnChange["reload"]) => {
+    const seconds = ([store]: Store) => store?.updateIntervalSeconds ?? -1;
+    const enabled = () => of(current()).filter((store) => seconds(store) >= 0);
+    return watch(() => enabled().flatMap(([, files]) => files), onChange, {
       failed,
-      // Negative: disabled, but a reload may change that.
-      intervalMs: () => seconds() < 0 ? SECOND : Math.min(LONGEST_MS, Math.max(SECOND, seconds() * SECOND)),
+      intervalMs: () => {
+        const [shortest = 0] = enabled().map(seconds).toSorted((a, b) => a - b); // none: a reload may change that
+        return Math.min(LONGEST_MS, Math.max(SECOND, shortest * SECOND));
+      },
     });
   };
+  const signers = ({ gateway, issuedTokens }: ServiceConfig) =>
+    [gateway.certificate ?? [], issuedTokens.trustedIssuerFiles].flat();
   const watches = [
     watch(() => current().config.liveReload ? current().config.sources.all : [], reload, { failed }),
-    watch(
-      () => current().config.credential?.reloadOnChange ? current().files.credential : [],
-      renewCertificates,
-      { failed },
+    watch(() => signers(current().config), reload, { failed }),
+    watch(() => current().config.credential?.reloadOnChange ? current().files.credential : [], renew, {
+      failed,
+    }),
+    watchStores(({ config, files }) => [[config.truststore, files.truststore]], renew),
+    watchStores(({ config, files }) => [[config.clientTruststore, files.clients]], renew),
+    watchStores(({ config, files }) => [[config.providerTruststore, files.providers]], renew),
+    watchStores(
+      ({ config: { servers }, files }) =>
+        servers.map(({ truststore }, i) => [truststore, files.daemons[i] ?? []]),
+      renew,
     ),
-    watchStore(({ config, files }) => [config.truststore, files.truststore], renewCertificates),
-    watchStore(({ config, files }) => [config.trustedAssertionIssuers, files.assertionIssuers], reload),
+    watchStores(({ config, files }) => [[config.trustedAssertionIssuers, files.assertionIssuers]], reload),
   ];
   return { close: () => watches.forEach((one) => one.close()) };
 }

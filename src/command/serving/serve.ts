@@ -1,3 +1,5 @@
+import { fstatSync } from "node:fs";
+import { attempt } from "../../model/attempt.ts";
 import { VERSION } from "../../service/version.ts";
 import { CONSOLE, toConsole } from "../../logging/log_file.ts";
 import { asJsonLines } from "../../logging/line_forms.ts";
@@ -68,6 +70,8 @@ export const serve = defineCommand({
     say(
       `${name} ${VERSION}\n***** Server started. *****\nSend TERM signal to shutdown gracefully.\n`,
     );
+    const { logFile } = service.parts.supervisor.reports; // a start-up log would grow without bound
+    logFile.prefersFile = attempt(() => fstatSync(1).isFile(), Error, () => false);
     if (reloading) void service.reload();
     if (ending) service.stop();
     await service.stopped;

@@ -1,10 +1,13 @@
 import type { KeyObject, X509Certificate } from "node:crypto";
+import { attempt } from "../../model/attempt.ts";
 import { type Diagnostic, isError, readableAt } from "../../model/diagnostic.ts";
 import type { TlsMaterial, Trust } from "../../model/tls_material.ts";
 import { reason } from "../properties.ts";
 import type { CredentialConfig, Origin, ServiceConfig, TruststoreConfig } from "../service_config.ts";
 import {
+  certificateFacts,
   describeValidity,
+  permits,
   USABLE_KEYS,
   usableKeyOf,
   validityOf,
@@ -17,31 +20,29 @@ import { hasPrivateKey, privateKeyOfDer, privateKeyOfPem } from "./private_key.t
 
 /** Loads certificate, key and anchors: PKCS#12, PEM or DER. @param now Milliseconds since the epoch. */
 export async function loadTlsMaterial(
-  { credential, truststore, clientTruststore, providerTruststore, servers = [] }: Partial<
-    Pick<
-      ServiceConfig,
-      "credential" | "truststore" | "clientTruststore" | "providerTruststore" | "servers"
-    >
-  >,
+  { credential, truststore, clientTruststore, providerTruststore, servers = [] }: Partial<ServiceConfig>,
   now: number,
 ) {
   const own = credential === undefined ? undefined : await loadCredential(credential, now);
   const load = async (store: TruststoreConfig | undefined) =>
     store === undefined ? undefined : await loadTruststore(store, now);
-  const trusted = await load(truststore);
-  const clients = await load(clientTruststore);
-  const providers = await load(providerTruststore);
+  const [trusted, clients, providers] = await Promise.all(
+    [truststore, clientTruststore, providerTruststore].map(load),
+  );
   const daemons = await Promise.all(
     servers.map(async ({ name, truststore }) => [name, await load(truststore)] as const),
   );
   const stores = [trusted, clients, providers, ...daemons.map(([, store]) => store)];
   const diagnostics = [...own?.diagnostics ?? [], ...stores.flatMap((store) => store?.diagnostics ?? [])];
   const files = {
-    credentialFiles: own?.files ?? [],
-    truststoreFiles: [...new Set(stores.flatMap((store) => store?.files ?? []))],
+    credential: own?.files ?? [],
+    truststore: trusted?.files ?? [],
+    clients: clients?.files ?? [],
+    providers: providers?.files ?? [],
+    daemons: daemons.map(([, store]) => store?.files ?? []), // by server
   };
   if (own?.credential === undefined || diagnostics.some(isError)) {
-    return { material: undefined, diagnostics, ...files };
+    return { material: undefined, diagnostics, files };
   }
   const { certificates, key } = own.credential;
   const material: TlsMaterial = {
@@ -55,15 +56,12 @@ export async function loadTlsMaterial(
     ),
     revocation: trusted?.revocation,
   };
-  return { material, diagnostics, ...files };
+  return { material, diagnostics, files };
 }
 
 const trustIn = ({ anchors, revocation }: Trust): Trust => ({ anchors, revocation });
 
-async function loadCredential(
-  config: CredentialConfig,
-  now: number,
-): Promise<{ credential?: Credential; diagnostics: Diagnostic[]; files: string[] }> {
+async function loadCredential(config: CredentialConfig, now: number) {
   const { path, keyPath, origin, keyOrigin } = config;
   const files = keyPath === undefined ? [path] : [path, keyPath];
   const diagnostics: Diagnostic[] = [];
@@ -104,6 +102,10 @@ async function loadCredential(
         `the certificate of ${subjectOf(own)} in ${path} ${text}`,
         `renew ${path}, then authserver reload; see: date; openssl x509 -noout -dates -in ${path}`,
       );
+    }
+    for (const [purpose, peers] of [["clientAuth", "daemons"], ["serverAuth", "clients"]] as const) {
+      if (attempt(() => permits(certificateFacts(own), purpose), Error, () => true)) continue;
+      report("warning", `the extended key usage of ${path} lacks ${purpose}, so ${peers} refuse it`);
     }
     if (config.keyAlias !== undefined) {
       report("warning", "keyAlias is ignored: the only key of the key store is used");

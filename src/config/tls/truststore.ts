@@ -166,18 +166,18 @@ function listsIn(bytes: Uint8Array): readonly Uint8Array[] {
 }
 
 /** System bundles of Debian, Fedora, SUSE and Alpine. */
-const BUNDLES = [
+export const BUNDLES: readonly string[] = [
   "/etc/ssl/certs/ca-certificates.crt",
   "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
   "/etc/pki/tls/certs/ca-bundle.crt",
   "/etc/ssl/ca-bundle.pem",
   "/etc/ssl/cert.pem",
-] as const;
+];
 
 /** Loads the system's public authorities from the first existing bundle. @param origin Setting for messages. */
 export async function loadPublicRoots(
   origin: { readonly file: string; readonly key: string; readonly line?: number },
-  bundles: readonly string[] = BUNDLES,
+  bundles = BUNDLES,
 ) {
   const fail = (expected: string, files: readonly string[] = []) => {
     return { roots: [], diagnostics: [{ severity: "error", ...origin, expected } as const], files };

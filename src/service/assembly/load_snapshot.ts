@@ -9,12 +9,8 @@ import type { ServiceOptions } from "./service_options.ts";
 /** Valid configuration with its certificates. */
 export type Snapshot = Pick<ServiceOptions, "config" | "material" | "assertionIssuers">;
 
-/** Files and folders of certificates to watch. */
-export interface CertificateFiles {
-  readonly credential: readonly string[];
-  readonly truststore: readonly string[];
-  readonly assertionIssuers: readonly string[];
-}
+/** Files and folders of certificates to watch, by store. */
+export type CertificateFiles = Awaited<ReturnType<typeof loadSnapshot>>["files"];
 
 /** Reads own certificates and those that clients, daemons and providers are verified by. */
 export async function loadCertificates(config: Partial<ServiceConfig>, mainFile: string) {
@@ -25,7 +21,7 @@ export async function loadCertificates(config: Partial<ServiceConfig>, mainFile:
   return {
     material: tls.material && { ...tls.material, publicRoots: roots?.roots },
     diagnostics: [...tls.diagnostics, ...roots?.diagnostics ?? []],
-    files: { credential: tls.credentialFiles, truststore: [...tls.truststoreFiles, ...roots?.files ?? []] },
+    files: { ...tls.files, truststore: [...tls.files.truststore, ...roots?.files ?? []] },
   };
 }
 
@@ -43,6 +39,8 @@ export async function loadSnapshot(
   const told = new Set(diagnostics.filter(isError).map(placeOf));
   const further = [...certificates.diagnostics, ...issuers.diagnostics];
   const all = [...diagnostics, ...further.filter((diagnostic) => !told.has(placeOf(diagnostic)))];
+  // They may be absent.
+  const reservations = (readable.servers ?? []).flatMap(({ reservations }) => reservations?.file ?? []);
   const files = { ...certificates.files, assertionIssuers: issuers.files };
   return {
     ...loaded,
@@ -51,7 +49,7 @@ export async function loadSnapshot(
       : undefined,
     diagnostics: all,
     files,
-    dependsOn: [...dependsOn, ...Object.values(files).flat()],
+    dependsOn: [...dependsOn, ...Object.values(files).flat(2), ...reservations],
   };
 }
 

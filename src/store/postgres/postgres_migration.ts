@@ -30,12 +30,13 @@ export async function migrateDatabase(
   }
 }
 
-/** Grants the minimum, each time, since tables may be new. */
+/** Grants the minimum, each time, since tables may be new. `pg_dump` reads the sequences. */
 async function permit(connection: PostgresConnection, user: string): Promise<void> {
   const name = `"${user.replaceAll('"', '""')}"`;
   await connection.run(
     `GRANT USAGE ON SCHEMA ${POSTGRES_SCHEMA} TO ${name};
      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${POSTGRES_SCHEMA} TO ${name};
+     GRANT SELECT ON ALL SEQUENCES IN SCHEMA ${POSTGRES_SCHEMA} TO ${name};
      REVOKE INSERT, UPDATE, DELETE ON ${POSTGRES_SCHEMA}.schema_version FROM ${name}`,
   );
 }

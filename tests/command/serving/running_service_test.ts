@@ -1,16 +1,25 @@
 import assert from "node:assert/strict";
+import { basename } from "node:path";
 import { watchConfiguration } from "../../../src/command/serving/running_service.ts";
 import { KINDS } from "../../../src/service/kinds.ts";
 import { loadConfiguration } from "../../../src/config/load.ts";
 import type { ServiceConfig } from "../../../src/config/service_config.ts";
 import { MINIMAL } from "../../config/load_fixture.ts";
 
-const FILES = { credential: ["cert", "key"], truststore: ["ca"], assertionIssuers: ["idp"] };
+const FILES = {
+  credential: ["cert", "key"],
+  truststore: ["ca"],
+  clients: ["of clients"],
+  providers: ["of providers"],
+  daemons: [["of HPC"]],
+  assertionIssuers: ["idp"],
+};
 
 async function load(lines: string): Promise<ServiceConfig> {
   const folder = await Deno.makeTempDir();
   try {
     await Deno.writeTextFile(`${folder}/c`, `${MINIMAL}${lines}\n`, { mode: 0o600 });
+    for (const file of ["gateway.pem", "issuer.pem"]) await Deno.writeTextFile(`${folder}/${file}`, "");
     const { config, diagnostics } = await loadConfiguration("c", {
       kinds: KINDS,
       workingDirectory: folder,
@@ -37,7 +46,8 @@ function watchesOf(config: ServiceConfig): string[] {
     { intervalMs = () => 1000 } = {},
   ) => {
     const then = onChange === reload ? "reload" : "renew";
-    if (paths().length > 0) found.push(`${paths().join(" ")} every ${intervalMs() / 1000} s: ${then}`);
+    const names = paths().map((path) => basename(path)).join(" ");
+    if (names !== "") found.push(`${names} every ${intervalMs() / 1000} s: ${then}`);
     return { close: () => {} };
   });
   return found;
@@ -45,7 +55,7 @@ function watchesOf(config: ServiceConfig): string[] {
 
 const ISSUERS = "container.security.trustedAssertionIssuers.directoryLocations.1=conf/idp/*.pem";
 
-const CASES: readonly [what: string, lines: string, expected: readonly string[]][] = [
+const CASES: [what: string, lines: string, expected: readonly string[]][] = [
   ["everything by default", "", [
     "c every 1 s: reload",
     "cert key every 1 s: renew",
@@ -85,6 +95,43 @@ const CASES: readonly [what: string, lines: string, expected: readonly string[]]
     "idp every 600 s: reload",
   ]],
 ];
+
+const own = (store: string, seconds: number) =>
+  `${store}.directoryLocations.1=conf/own.pem\n${store}.updateInterval=${seconds}\n`;
+const CLIENTS = "container.security.clientTruststore";
+const PROVIDERS = "container.security.providerTruststore";
+const DAEMONS = "authservice.server.HPC.truststore";
+
+CASES.push(
+  [
+    "each truststore as often as asked for",
+    own(CLIENTS, 1200) + own(PROVIDERS, 7) + own(DAEMONS, 90_000) +
+    "container.security.truststore.updateInterval=-1",
+    [
+      "c every 1 s: reload",
+      "cert key every 1 s: renew",
+      "of clients every 1200 s: renew",
+      "of providers every 7 s: renew",
+      "of HPC every 86400 s: renew",
+    ],
+  ],
+  ["no truststore with a negative interval", own(CLIENTS, -1) + own(PROVIDERS, -1) + own(DAEMONS, -1), [
+    "c every 1 s: reload",
+    "cert key every 1 s: renew",
+    "ca every 600 s: renew",
+  ]],
+  [
+    "certificates of gateway and issuers of tokens, which need a new core",
+    "container.security.gateway.enable=true\ncontainer.security.gateway.certificate=gateway.pem\n" +
+    "container.security.rest.jwt.trustedIssuerCert.1=issuer.pem",
+    [
+      "c every 1 s: reload",
+      "gateway.pem issuer.pem every 1 s: reload",
+      "cert key every 1 s: renew",
+      "ca every 600 s: renew",
+    ],
+  ],
+);
 
 for (const [what, lines, expected] of CASES) {
   Deno.test(`watchConfiguration() watches ${what}`, async () => {

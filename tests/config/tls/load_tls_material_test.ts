@@ -282,7 +282,7 @@ Deno.test("loadTlsMaterial() warns of a key that every user can read, and of an 
   const file = await Deno.makeTempFile();
   await Deno.copyFile(join(FIXTURES, "host.p12"), file);
   await Deno.chmod(file, 0o644);
-  const { material, diagnostics, credentialFiles } = await loadTlsMaterial({
+  const { material, diagnostics, files } = await loadTlsMaterial({
     credential: {
       origin: { file: "f", key: "k" },
       keyOrigin: { file: "f", key: "k" },
@@ -302,14 +302,47 @@ Deno.test("loadTlsMaterial() warns of a key that every user can read, and of an 
     "f: k: keyAlias is ignored: the only key of the key store is used",
   ]);
   assert.ok(material);
-  assert.deepEqual(credentialFiles, [file]);
+  assert.deepEqual(files.credential, [file]);
 });
+
+for (
+  const [usages, lacking] of [
+    [undefined, []],
+    [["serverAuth", "clientAuth"], []],
+    [["serverAuth"], ["lacks clientAuth, so daemons refuse it"]],
+    [["clientAuth"], ["lacks serverAuth, so clients refuse it"]],
+  ] as const
+) {
+  Deno.test(`loadTlsMaterial() tells who refuses a certificate for ${usages?.join(" and ") ?? "all"}`, async () => {
+    const file = await Deno.makeTempFile();
+    const own = createAuthority({ subject: "CN=CA" }).issue({ subject: "CN=A", extendedKeyUsage: usages });
+    await Deno.writeTextFile(file, own.certificate + own.key, { mode: 0o600 });
+    const { material, diagnostics } = await loadTlsMaterial({
+      credential: {
+        origin: ORIGIN,
+        keyOrigin: ORIGIN,
+        path: file,
+        format: "auto",
+        password: undefined,
+        keyPath: undefined,
+        keyPassword: undefined,
+        keyAlias: undefined,
+        reloadOnChange: true,
+      },
+    }, Date.now());
+    await Deno.remove(file);
+    assert.ok(material);
+    assert.deepEqual(
+      diagnostics.map(({ severity, expected }) => [severity, expected]),
+      lacking.map((text) => ["warning", `the extended key usage of ${file} ${text}`]),
+    );
+  });
+}
 
 Deno.test("loadTlsMaterial() has nothing to load without configuration", async () => {
   assert.deepEqual(await loadTlsMaterial({ credential: undefined, truststore: undefined }, NOW), {
     material: undefined,
     diagnostics: [],
-    credentialFiles: [],
-    truststoreFiles: [],
+    files: { credential: [], truststore: [], clients: [], providers: [], daemons: [] },
   });
 });

@@ -15,15 +15,15 @@ function test(name: string, check: (server: TestPostgres) => Promise<void>): voi
 
 /** Returns the rights of an account on tables, and whether it may create its own. */
 async function rights(server: TestPostgres, database: string, role: string) {
+  const name = role.replaceAll("'", "''");
   const has = (table: string, right: string) =>
-    `has_table_privilege('${
-      role.replaceAll("'", "''")
-    }', 'authserver.${table}', '${right}') AS "${table} ${right}"`;
+    `has_table_privilege('${name}', 'authserver.${table}', '${right}') AS "${table} ${right}"`;
   const [found] = await server.sql(
     database,
     `SELECT ${has("share", "SELECT")}, ${has("share", "DELETE")}, ${has("share", "TRUNCATE")},
             ${has("schema_version", "SELECT")}, ${has("schema_version", "INSERT")},
-            has_schema_privilege('${role}', 'authserver', 'CREATE') AS "CREATE"`,
+            has_sequence_privilege('${name}', 'authserver.notification_number_seq', 'SELECT') AS "sequence SELECT",
+            has_schema_privilege('${name}', 'authserver', 'CREATE') AS "CREATE"`,
   );
   return found;
 }
@@ -39,6 +39,7 @@ test("lets the working account use the tables, and nothing more", async (server)
     "share TRUNCATE": false,
     "schema_version SELECT": true,
     "schema_version INSERT": false,
+    "sequence SELECT": true,
     "CREATE": false,
   });
   const { to } = versions;
@@ -57,6 +58,7 @@ test("revokes nothing from an account that both owns and uses the tables", async
     "share TRUNCATE": true,
     "schema_version SELECT": true,
     "schema_version INSERT": true,
+    "sequence SELECT": true,
     "CREATE": true,
   });
 });
