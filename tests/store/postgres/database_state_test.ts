@@ -63,7 +63,7 @@ Deno.test("DatabaseState is away when the last connection is lost and no other c
   assert.equal(state.condition.kind, "away");
 });
 
-Deno.test("DatabaseState is degraded while changes of others are not heard of", () => {
+Deno.test("DatabaseState is degraded while notifications from others do not arrive", () => {
   const { told, state } = create();
   state.listens("cut");
   assert.deepEqual(state.condition, { kind: "degraded", reason: "cut" });
