@@ -14,7 +14,10 @@ async function runHook(
   await Deno.writeTextFile(`${lineage}/privkey.pem`, credential.key);
   await Deno.writeTextFile(`${lineage}/fullchain.pem`, credential.certificate);
   const { code, stdout, stderr } = await new Deno.Command(`${folder}/hook`, {
-    env: { RENEWED_LINEAGE: lineage, PATH: await writeHook(system, `${folder}/hook`, `${folder}/live/auth.example.org`) },
+    env: {
+      RENEWED_LINEAGE: lineage,
+      PATH: await writeHook(system, `${folder}/hook`, `${folder}/live/auth.example.org`),
+    },
   }).output();
   return { code, said: [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes)).join("") };
 }

@@ -232,7 +232,10 @@ for (const [entry, expected] of MISTAKES) {
 Deno.test("check names users of the password file for whom the map file has no entry", async () => {
   await using site = await createSite({ map: JSON.stringify(SOME) });
   const { err } = await check(site);
-  assert.match(err, /^warning: \S+users\.txt: stranger = CN=Stranger,O=Demo,C=EU: the map file has no entry/m);
+  assert.match(
+    err,
+    /^warning: \S+users\.txt: stranger = CN=Stranger,O=Demo,C=EU: the map file has no entry/m,
+  );
   assert.match(err, /^ *fix: add an entry for CN=Stranger,O=Demo,C=EU to the map file$/m);
 });
 
