@@ -5,8 +5,8 @@ import { exportedNames, importedNames } from "./exports.ts";
 import { longFunctions } from "./long_functions.ts";
 
 /**
- * The floors of the house, from the top down. Imports go down, never up and never to a neighbour on the same floor: what
- * one folder needs of its neighbour is handed in from above.
+ * Layers of `src/`, from the top down. Imports go down, never up and never to a folder of the same layer: a
+ * layer above passes in whatever a folder needs of its neighbour.
  */
 const FLOORS: readonly (readonly string[])[] = [
   ["command"],
@@ -23,7 +23,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["model"],
 ];
 
-/** Packages that more than one folder imports, and where; each other one belongs to the folder that imports it. */
+/** Packages that several folders import, with these folders; only one folder imports any other package. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
   "jose": /^authentication\//,
   "@xmldom/xmldom": /^(?:attributes|authentication\/unity)\//,
@@ -67,19 +67,19 @@ function floorOf(folder: string): number {
   return FLOORS.findIndex((folders) => folders.includes(folder));
 }
 
-Deno.test("src has no folder that the table of floors does not know, and no loose files", async () => {
+Deno.test("every folder of src is in the table of layers, and src has no loose files", async () => {
   for await (const { name, isDirectory } of Deno.readDir(SRC)) {
     assert(isDirectory && floorOf(name) >= 0, `src/${name} has no floor`);
   }
 });
 
-Deno.test("imports between folders go down", async () => {
+Deno.test("imports between folders go to lower layers", async () => {
   const wrong = (await imports()).filter(({ from, specifier }) => {
     if (!specifier.startsWith(".")) return false;
     const target = relative(SRC, join(SRC, dirname(from), specifier));
     const [here = "", there = ""] = [from.split("/")[0], target.split("/")[0]];
-    // The project file is data, name and version; so is the configuration to start from, with the scripts of its folder,
-    // and what commands print of the manual.
+    // The project file is data (name and version), as are the initial configuration with the scripts of its
+    // folder, and the parts of the manual that commands print.
     const isData = target === "../deno.json" || target.startsWith("../conf/") ||
       /^\.\.\/(?:bin\/[\w-]+\.sh|docs\/(?:completions\/.*|configuration\.schema\.json))$/.test(target);
     return here !== there && !isData && floorOf(there) <= floorOf(here);
@@ -117,7 +117,7 @@ Deno.test("functions have at most 60 lines", async () => {
   assert.deepEqual(long, []);
 });
 
-Deno.test("longFunctions() counts what a function spans, whatever kind of function it is", () => {
+Deno.test("longFunctions() counts the lines of functions of every kind", () => {
   const body = (lines: number) => `{\n${"f();\n".repeat(lines - 2)}}`;
   const text = [
     `/** A\n * comment.\n */\nfunction a() ${body(4)}`,
@@ -133,11 +133,11 @@ Deno.test("longFunctions() counts what a function spans, whatever kind of functi
   ]);
 });
 
-Deno.test("no doc comment stands before another one, where it would belong to nothing", async () => {
+Deno.test("no doc comment precedes another one, where it would document nothing", async () => {
   const wrong: string[] = [];
   for await (const path of sources()) {
     const text = await Deno.readTextFile(path);
-    // Behind the imports: before them stands what is said of the file.
+    // Only after the imports: the comment before them describes the file.
     if (/^(?!import )[^\n]*\n\/\*\*(?:[^*]|\*(?!\/))*\*\/\n\/\*\*/m.test(text)) {
       wrong.push(relative(SRC, path));
     }
@@ -145,7 +145,7 @@ Deno.test("no doc comment stands before another one, where it would belong to no
   assert.deepEqual(wrong, []);
 });
 
-Deno.test("no file is named by one that it names itself, not even for a type", async () => {
+Deno.test("imports form no cycle, not even for types", async () => {
   const edges = new Map<string, Set<string>>();
   for (const { from, specifier } of await imports()) {
     if (!specifier.startsWith(".")) continue;
@@ -163,7 +163,7 @@ Deno.test("no file is named by one that it names itself, not even for a type", a
   for (const file of edges.keys()) visit(file, []);
 });
 
-Deno.test("what tells the time is a `clock`, what tells durations `elapsed`, and a moment is `now`", async () => {
+Deno.test("a source of time is named `clock`, a stopwatch `elapsed`, and a moment `now`", async () => {
   const wrong: string[] = [];
   for await (const path of sources()) {
     const text = await Deno.readTextFile(path);
@@ -176,14 +176,16 @@ Deno.test("what tells the time is a `clock`, what tells durations `elapsed`, and
   assert.deepEqual(wrong, []);
 });
 
-/** Errors whose text is shown as it is, and thus begins as a sentence does. Others say what stands behind something else. */
+/**
+ * Errors whose text is shown alone, and thus begins like a sentence. Texts of other errors follow a prefix.
+ */
 const SENTENCES =
   /^(?:new (?:WrongUsage|CommandFailed|InvalidAdminRequest|AdminRequestFailed|FileNotChanged|ReservationNotChanged|AdministrationError|SessionEnded)|invalidRequest)$/;
 
-/** Of a text: what begins it is a name (of a member, of an algorithm), which is written as it is. */
+/** Text that begins with a name (of a member, of an algorithm), which keeps its case. */
 const NAME_FIRST = /^(?:[A-Z]+[\dA-Z]|Ed25519|\w+(?: is missing)?:|[^A-Za-z])/;
 
-Deno.test("texts of errors begin with a capital letter where they are shown alone, and else with a small one", async () => {
+Deno.test("texts of errors begin with a capital letter if shown alone, otherwise with a small one", async () => {
   const wrong: string[] = [];
   for await (const path of sources()) {
     const text = await Deno.readTextFile(path);
@@ -200,7 +202,7 @@ Deno.test("texts of errors begin with a capital letter where they are shown alon
   assert.deepEqual(wrong, []);
 });
 
-/** Where a spread leaves out what is absent, since what is made there tells that from `undefined`. */
+/** Files in which a spread omits absent members, with the reason why `undefined` would differ. */
 const TELLS_ABSENT: Readonly<Record<string, string>> = {
   "authentication/issued_token/restrictions.ts": "claims are compared by their members",
   "authentication/issued_token/issue.ts": "claims are compared by their members",
@@ -211,7 +213,7 @@ const TELLS_ABSENT: Readonly<Record<string, string>> = {
   "resource/access/directory_listing.ts": "members are printed one by one",
 };
 
-Deno.test("what is absent is passed on as `undefined`, no spread leaves it out", async () => {
+Deno.test("absent values are passed on as `undefined`, no spread omits them", async () => {
   const found = new Set<string>();
   for await (const path of sources()) {
     if (/\.\.\.\(\w+(?: !== undefined)? && \{/.test(await Deno.readTextFile(path))) {
@@ -222,8 +224,8 @@ Deno.test("what is absent is passed on as `undefined`, no spread leaves it out",
 });
 
 /**
- * Files of a few lines that one neighbour alone imports, and why each is a concept of its own nevertheless. Those that are
- * loaded late, have tests at their path, or whose neighbour is long are not asked.
+ * Short files that only one neighbour imports, with the reason why each is a concept of its own. The test
+ * skips files that are loaded late or have tests at their path, and files with a long neighbour.
  */
 const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
   "command/common_passwords.txt": "a list",
@@ -232,7 +234,7 @@ const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
   "resource/login.sh": "a script of users",
 };
 
-Deno.test("a file is a concept: what a neighbour alone needs and is a declaration stands there", async () => {
+Deno.test("a short file with only one importer in its folder joins the importer", async () => {
   const importers = new Map<string, string[]>();
   for (const { from, specifier } of await imports()) {
     if (!specifier.startsWith(".")) continue;
@@ -254,7 +256,7 @@ Deno.test("a file is a concept: what a neighbour alone needs and is a declaratio
   assert.deepEqual(found.sort(), expected, "joins its only importer, or is in the list with a reason");
 });
 
-/** Rows of the table of doors on the architecture page: folder of `src/` and the tests that stand for its files. */
+/** Returns the architecture page's table of tests: folders of `src/`, and tests that reach their files. */
 async function doors(): Promise<Map<string, readonly string[]>> {
   const page = await Deno.readTextFile(new URL("../docs/architecture.md", import.meta.url));
   const rows = page.matchAll(/^\| `([\w/]+)\/` +\| ((?:`[\w/]+_test\.ts`(?:, )?)+) +\|$/gm);
@@ -263,7 +265,7 @@ async function doors(): Promise<Map<string, readonly string[]>> {
   );
 }
 
-/** Files that a file names; of a test that runs the program also the program. */
+/** Returns the files that a file names; for a test that runs the program, also the program. */
 async function named(file: string): Promise<readonly string[]> {
   const text = await unlessAbsent(Deno.readTextFile(file)) ?? "";
   const found = [...STATEMENTS, /new URL\("([^"\n]+\.ts)"/g].flatMap((form) => [...text.matchAll(form)])
@@ -271,7 +273,7 @@ async function named(file: string): Promise<readonly string[]> {
   return /\bmain\.ts["`]/.test(text) ? [...found, join(SRC, "../main.ts")] : found;
 }
 
-Deno.test("each file has tests at its path, or the architecture page names the door of its folder, which reaches it", async () => {
+Deno.test("each file has tests at its path, or the architecture page names tests that reach it", async () => {
   const table = await doors();
   const tests = new URL(".", import.meta.url).pathname;
   const names = new Map<string, Promise<readonly string[]>>();
@@ -284,7 +286,7 @@ Deno.test("each file has tests at its path, or the architecture page names the d
       assert(await unlessAbsent(Deno.stat(join(tests, test))), `docs/architecture.md: no tests/${test}`);
       all.add(join(tests, test));
     }
-    for (const file of all) { // and what is added meanwhile
+    for (const file of all) { // including files that the loop adds
       const there = names.get(file) ?? named(file);
       names.set(file, there);
       for (const name of await there) all.add(name);
@@ -303,10 +305,10 @@ Deno.test("each file has tests at its path, or the architecture page names the d
   assert.deepEqual(idle, [], "a door that nobody needs");
 });
 
-/** The door of the package, whose exports are for others than us. */
+/** Entry point of the package, whose exports are for other projects. */
 const PUBLIC = "service/mount.ts";
 
-Deno.test("what src exports, somebody imports", async () => {
+Deno.test("every export of src is imported somewhere", async () => {
   const root = join(SRC, "..");
   const files = [join(root, "main.ts")];
   for (const folder of ["src", "tests", "bin"]) {
@@ -342,7 +344,7 @@ Deno.test("exportedNames() and importedNames() read declarations and imports of 
   ]);
 });
 
-Deno.test("data sessions are opened by files/ alone", async () => {
+Deno.test("only files/ opens data sessions", async () => {
   const opened: string[] = [];
   for await (const path of sources()) {
     if (/\b(?:sessions|client)\.open\(/.test(await Deno.readTextFile(path))) opened.push(relative(SRC, path));

@@ -3,7 +3,7 @@ import ts from "typescript";
 
 const parsed = new Map<string, ts.SourceFile>();
 
-/** Syntax tree of a source text, whose nodes know their parents; made once of each text. */
+/** Returns the syntax tree of a source text, with the parents of its nodes; cached by text. */
 export function syntaxTree(text: string): ts.SourceFile {
   const known = parsed.get(text);
   if (known !== undefined) return known;
@@ -12,17 +12,17 @@ export function syntaxTree(text: string): ts.SourceFile {
   return tree;
 }
 
-/** A line on which an import at the top of a file ends, also in a text that the file holds. */
+/** Last line of an import at the top of a file, also within a text that the file contains. */
 const END_OF_IMPORT = /^(?:import "|(?:import .*|\}) from ").*$/gm;
 
-/** A source text up to its last import. */
+/** Returns a source text up to its last import. */
 function importsIn(text: string): string {
   let end = 0;
   for (const { index, 0: line } of text.matchAll(END_OF_IMPORT)) end = index + line.length;
   return text.slice(0, end);
 }
 
-/** Names that a source text declares with `export`. */
+/** Returns the names that a source text declares with `export`. */
 export function exportedNames(text: string): string[] {
   return syntaxTree(text).statements.flatMap((statement) => {
     const modifiers = ts.canHaveModifiers(statement) ? ts.getModifiers(statement) ?? [] : [];
@@ -37,14 +37,14 @@ export function exportedNames(text: string): string[] {
   });
 }
 
-/** What a file takes of others, as `path: name`; `path: *` where the names do not stand at the import. */
+/** Returns imported names of a file, as `path: name`; `path: *` if the import does not list the names. */
 export function importedNames(path: string, text: string): string[] {
   const found: string[] = [];
   const take = (from: ts.Node | undefined, names: readonly string[]) => {
     if (from === undefined || !ts.isStringLiteral(from) || !from.text.startsWith(".")) return;
     for (const name of names) found.push(`${join(dirname(path), from.text)}: ${name}`);
   };
-  const deep = text.includes("import("); // elsewhere than at the top
+  const deep = text.includes("import("); // not only at the top
   const visit = (node: ts.Node): void => {
     if (ts.isImportDeclaration(node)) {
       const names = node.importClause?.namedBindings;

@@ -8,7 +8,7 @@ import { describeReservations } from "../src/reservations/reservation.ts";
 const NIGHT = { name: "night", uids: ["ann"], from: 0, to: 3600_000, rateLimit: 1, limitText: "1" };
 const INSTANCES = new Text(["home", "instances"]);
 
-/** Runs some work. @returns How many formatters it made. */
+/** Runs some work. @returns Number of formatters that it made. */
 function formattersMadeBy(work: () => void): number {
   let made = 0;
   const counted = (member: object) =>

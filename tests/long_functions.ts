@@ -1,13 +1,15 @@
 import ts from "typescript";
 import { syntaxTree } from "./exports.ts";
 
-/** A function, and how many lines it has from its first to its last. */
+/** Function and its number of lines, from the first to the last. */
 export interface FunctionLength {
   readonly name: string;
   readonly lines: number;
 }
 
-/** The functions of a source text that have more lines than may be; what stands inside counts along, comments before do not. */
+/**
+ * Returns functions with more than `most` lines, including nested functions, without comments before them.
+ */
 export function longFunctions(text: string, most: number): FunctionLength[] {
   const source = syntaxTree(text);
   const found: FunctionLength[] = [];

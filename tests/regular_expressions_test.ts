@@ -5,13 +5,13 @@ import project from "../deno.json" with { type: "json" };
 import { LONG } from "./long/results.ts";
 
 /*
- * No regular expression of the service may take more than linear time, whatever it is given: `recheck` is asked about
- * each. One that fails is rewritten, or the text is cut by index.
+ * No regular expression of the service may take more than linear time for any input: `recheck` checks
+ * each. If one fails, we rewrite it, or cut the text by index.
  */
 
 const SRC = new URL("../src/", import.meta.url).pathname;
 
-/** Expressions that are put together when the service runs, by file, with what bounds the work of each. */
+/** Expressions that the service builds at run time, by file, with the bound of the work of each. */
 const CONSTRUCTED: ReadonlyMap<string, string> = new Map([
   [
     "attributes/file/linear_pattern.ts",
@@ -32,12 +32,12 @@ const CONSTRUCTED: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Digests of the expressions that `recheck` found safe in a long test, which writes them. Judging all takes minutes: every
- * day it judges those that are not listed, `deno task test:long growth` all of them.
+ * Digests of the expressions that `recheck` found safe in a long test, which writes them. To check all takes
+ * minutes: daily tests check only unlisted expressions, `deno task test:long growth` checks all.
  */
 const JUDGED = new URL("reports/linear_expressions.json", import.meta.url);
 
-/** Part of each digest: another release of `recheck` judges all anew. */
+/** Part of each digest: with another release of `recheck`, the tests check all expressions again. */
 const JUDGE = project.imports.recheck;
 
 interface Expression {
@@ -47,7 +47,9 @@ interface Expression {
   readonly flags: string;
 }
 
-/** What the syntax tree of each file holds: literals, and the files in which an expression is put together from text. */
+/**
+ * Returns the literals in the syntax trees of all files, and the files that build an expression from text.
+ */
 async function expressions(): Promise<{ literals: Expression[]; constructed: Set<string> }> {
   const literals: Expression[] = [];
   const constructed = new Set<string>();
@@ -88,7 +90,7 @@ async function* sources(folder: string): AsyncGenerator<string> {
 
 const { literals, constructed } = await expressions();
 
-/** By the number of steps alone: a busy machine takes its time for harmless ones too. */
+/** Limits by the number of steps only: on a busy machine, harmless expressions take long, too. */
 const BY_STEPS = { attackTimeout: null, incubationTimeout: null, seedingTimeout: null };
 
 async function recheck() {
@@ -96,7 +98,7 @@ async function recheck() {
   Deno.env.set("RECHECK_SYNC_BACKEND", "pure");
   const { checkSync } = await import("recheck");
   return ({ pattern, flags }: Pick<Expression, "pattern" | "flags">) =>
-    // By the clock on the wall, also on a busy machine.
+    // Limit in wall-clock time, sufficient for a busy machine.
     checkSync(pattern, flags, { timeout: LONG ? 1_800_000 : 120_000, ...BY_STEPS });
 }
 
@@ -104,7 +106,9 @@ function digestOf(text: string): string {
   return createHash("sha256").update(`${JUDGE} ${text}`).digest("hex").slice(0, 32);
 }
 
-/** @param judged Digests of expressions that need not be judged. @returns Those that are not safe, with what is wrong. */
+/**
+ * @param judged Digests of expressions that need no check. @returns Unsafe expressions, with their status.
+ */
 async function unsafe(expressions: readonly Expression[], judged: ReadonlySet<string>): Promise<string[]> {
   const judge = await recheck();
   const known = new Map<string, string>();
@@ -128,7 +132,7 @@ Deno.test("regular expressions in src take linear time", async () => {
   await Deno.writeTextFile(JUDGED, `${JSON.stringify([...digests].sort(), null, 2)}\n`);
 });
 
-Deno.test("a regular expression that is not listed as linear is judged, and one with other flags too", async () => {
+Deno.test("a regular expression is checked unless it is listed as linear with the same flags", async () => {
   const place = "new.ts:1";
   const [pattern, flags] = ["(?:a+)+b", "u"];
   const listed = new Set([digestOf(`/${pattern}/i`), digestOf("/^a+$/u")]);
@@ -137,11 +141,11 @@ Deno.test("a regular expression that is not listed as linear is judged, and one 
   ]);
 });
 
-Deno.test("regular expressions are put together at run time only where the work is bounded", () => {
+Deno.test("regular expressions are built at run time only where the work is bounded", () => {
   assert.deepEqual([...constructed].sort(), [...CONSTRUCTED.keys()].sort());
 });
 
-Deno.test("recheck tells blanks at the end, nested repetitions and block comments from linear ones", async () => {
+Deno.test("recheck finds blanks at the end and nested repetitions vulnerable, and ^a+$ safe", async () => {
   const judge = await recheck();
   for (
     const [pattern, status] of [["[ \\t]+$", "vulnerable"], ["(?:a+)+b", "vulnerable"], ["^a+$", "safe"]]

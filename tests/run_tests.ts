@@ -1,6 +1,7 @@
 /**
- * `deno task test [PATH...]`: every test, or those in the paths. Prints how far it is in a few lines, what fails in full, and
- * at the end the runner's own summary and what was skipped. Ends with the runner's status, after half an hour at the latest.
+ * `deno task test [PATH...]`: runs all tests, or the tests in the paths. Prints progress in a few lines,
+ * failures in full, and at the end the runner's summary and the skipped tests. Exits with the runner's
+ * status, after half an hour at the latest.
  */
 import { makeScratchFolder } from "./scratch_folder.ts";
 import { runSuite } from "./suite.ts";

@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 
-/** Memory that is free where tests write to memory, and how much of it they may take, in bytes. */
+/** Free memory that a folder in memory requires, and the size of the folder, in bytes. */
 const FREE = 8 * 1024 ** 3;
 const SIZE = 4 * 1024 ** 3;
 
@@ -8,18 +8,18 @@ const SIZE = 4 * 1024 ** 3;
 export interface ScratchFolder extends AsyncDisposable {
   readonly path: string;
   /**
-   * Command that runs another one, to be put before it. With it the folder is in memory as long as that runs: on a disk that
-   * others keep busy, tests wait for each file that they make or remove. Empty where this is not permitted.
+   * Prefix for a command. It puts the folder into memory while the command runs: on a busy disk, tests wait
+   * for each file that they make or remove. Empty if memory is short, or if this is not permitted.
    */
   readonly within: readonly string[];
 }
 
 export async function makeScratchFolder(): Promise<ScratchFolder> {
-  // Short, since tests make sockets below it.
+  // A short path, since tests make sockets below it.
   const path = `${tmpdir()}/t-${crypto.randomUUID().slice(0, 6)}`;
   await Deno.mkdir(path);
   await Deno.chmod(path, 0o1777); // servers that tests start run under another account
-  // Mounted for this command and its children alone, so that nothing stays mounted, however they end.
+  // Only this command and its children see the mount, so that nothing stays mounted, however they end.
   const mount = `mount -t tmpfs -o mode=1777,size=${SIZE} tests "$0" && exec "$@"`;
   const within = ["unshare", "--mount", "sh", "-c", mount, path];
   return {

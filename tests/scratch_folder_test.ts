@@ -9,7 +9,7 @@ Deno.test("makeScratchFolder() makes a folder for a command and its children, wh
     const { code, stdout } = await new Deno.Command(program, { args }).output();
     assert.deepEqual([code, new TextDecoder().decode(stdout)], [0, "yes\n"]);
     assert.equal(((await Deno.stat(path)).mode ?? 0) & 0o7777, 0o1777);
-    // In memory nothing of it is left once the command has ended.
+    // A folder in memory is empty again once the command has ended.
     const left = [...Deno.readDirSync(path)].map(({ name }) => name);
     assert.deepEqual(left, within.length === 0 ? ["made"] : []);
   }

@@ -3,12 +3,12 @@ import { fileURLToPath } from "node:url";
 import { SLAPD } from "./fixtures/slapd_programs.ts";
 import { POSTGRES } from "./fixtures/postgres_programs.ts";
 
-/** Something that tests need and a machine may lack. */
+/** Requirement of tests that a machine may lack. */
 interface Requirement {
-  /** Found in the line or the source of a test that needs it. */
+  /** Pattern in the name or the source of a test that needs it. */
   readonly sign: RegExp;
   readonly missing: boolean;
-  /** Why tests are skipped without it, and what enables them. */
+  /** Reason why tests are skipped without it, and the remedy. */
   readonly why: string;
 }
 
@@ -86,7 +86,7 @@ export async function skippedLines(
   ]);
 }
 
-/** The name of a test says more than the rest of its file. */
+/** Returns the reason for a skipped test, by its name, or else by its file. */
 function reasonOf(name: string, source: string, missing: readonly Requirement[]): string {
   const named = missing.filter(({ sign }) => sign.test(name));
   if (named[0] !== undefined) return named[0].why;
@@ -95,7 +95,9 @@ function reasonOf(name: string, source: string, missing: readonly Requirement[])
   return found.length === 0 ? "see the test's file for what it needs" : found.join("; ");
 }
 
-/** The file of a test, and its text; for a module that imports test files, the one that names the test, or else all. */
+/**
+ * Returns the file of a test and its text; of a module that imports files, the file with the test, or all.
+ */
 async function placeOf(
   file: string,
   name: string,

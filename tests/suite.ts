@@ -1,26 +1,26 @@
 import type { ScratchFolder } from "./scratch_folder.ts";
 import { skippedLines } from "./skipped.ts";
 
-/** Test files at a time: most of them wait for sockets, so some more than there are cores. */
+/** Concurrent test files: more than cores, since most of them wait for sockets. */
 const JOBS = 6;
-/** After so many tests a line of progress. */
+/** Number of tests between two lines of progress. */
 const STEP = 500;
 /** Longest time of a whole run, in milliseconds. */
 const LONGEST_MS = 30 * 60_000;
-/** How long the runner may take to say what it was about, in milliseconds. */
+/** Longest time that the runner takes to name the tests that hang, in milliseconds. */
 const PARTING_MS = 15_000;
 
 /** Signals that end a run early. */
 const ENDING = ["SIGINT", "SIGTERM"] as const;
 
-/** The engine's own collection of garbage is a third of the work of any other, and tests of parsers need it often. */
+/** With `gc()`, garbage collection costs a third of any other way, and tests of parsers need it often. */
 const RUNNER = ["test", "--no-check", "--allow-all", "--parallel", "--quiet", "--v8-flags=--expose-gc"];
 
 /**
  * Runs the tests below the paths.
  * @param print Takes a line of the report.
- * @param options.longestMs After it the run ends, the tests that hang are named, and it has failed.
- * @param options.scratch Where tests write; default: the system's folder for temporary files.
+ * @param options.longestMs Longest run; after it, the run ends, names the tests that hang, and has failed.
+ * @param options.scratch Folder in which tests write; default: the system's folder for temporary files.
  * @returns The exit status.
  */
 export async function runSuite(
@@ -37,7 +37,7 @@ export async function runSuite(
     env: { DENO_JOBS: String(JOBS), NO_COLOR: "1", ...scratch && { TMPDIR: scratch.path } },
     stdout: "piped",
     stderr: "piped",
-    detached: true, // leads a group of all that tests start
+    detached: true, // leads the process group of all that tests start
   }).spawn();
   const interrupt = () => signalGroup(child, "SIGINT");
   for (const signal of ENDING) Deno.addSignalListener(signal, interrupt);
@@ -51,7 +51,7 @@ export async function runSuite(
   const late = new Promise<undefined>((resolve) => {
     timers.push(setTimeout(() => {
       print(`The tests took longer than ${longestMs / 60_000} minutes: those that hang follow`);
-      child.kill("SIGINT"); // the runner names the tests under way
+      child.kill("SIGINT"); // the runner names the running tests
       timers.push(setTimeout(() => resolve(undefined), PARTING_MS));
       void ended.then(() => resolve(undefined));
     }, longestMs));
@@ -62,14 +62,14 @@ export async function runSuite(
   ]);
   timers.forEach((timer) => clearTimeout(timer));
   for (const signal of ENDING) Deno.removeSignalListener(signal, interrupt);
-  signalGroup(child, "SIGKILL"); // what tests left running
+  signalGroup(child, "SIGKILL"); // processes that tests left running
   for (const line of await skippedLines(report.skipped)) print(line);
   if (status !== undefined) return status.code;
   print(`FAILED | ${report.done} passed | ${report.failed} failed | not ended: see above`);
   return 1;
 }
 
-/** Signals a process and all that it started. */
+/** Signals a process and all processes that it started. */
 function signalGroup({ pid }: Deno.ChildProcess, signal: Deno.Signal): void {
   try {
     Deno.kill(-pid, signal);
@@ -88,7 +88,7 @@ async function readLines(stream: ReadableStream<Uint8Array<ArrayBuffer>>, take: 
   if (rest !== "") take(rest);
 }
 
-/** What the runner said so far. */
+/** Output of the runner so far. */
 class Report {
   readonly skipped: string[] = [];
   done = 0;
@@ -111,7 +111,7 @@ class Report {
   }
 }
 
-/** How the test ended that the line is about, `file => name ... ok (3ms)`; `undefined` if it is about something else. */
+/** Returns the outcome in the line of a test, `file => name ... ok (3ms)`; `undefined` for other lines. */
 function testEnded(line: string): string | undefined {
   return / \.\.\. (ok|ignored|FAILED)(?: \([^)]*\))?$/.exec(line)?.[1];
 }

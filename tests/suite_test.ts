@@ -36,7 +36,7 @@ Deno.test("runSuite() ends a run with a test that hangs, and names the test", as
   assert.match(text, /^FAILED \| 0 passed \| 0 failed \| not ended: see above$/m);
 });
 
-Deno.test("an interrupted run ends, with all that a test has started", async () => {
+Deno.test("an interrupted run ends, with all processes that a test has started", async () => {
   const folder = await Deno.makeTempDir();
   try {
     await Deno.writeTextFile(
@@ -118,7 +118,7 @@ Deno.test("skippedLines() looks for what a test needs in its own file, if a modu
   }
 });
 
-Deno.test("writeTestGroups() leaves out no test file, and takes none twice", async () => {
+Deno.test("writeTestGroups() includes each test file exactly once", async () => {
   const tests = new URL("./", import.meta.url).pathname;
   await using groups = await writeTestGroups(tests);
   const run: string[] = [];

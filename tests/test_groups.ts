@@ -1,8 +1,8 @@
 /**
- * Folders below `tests/` whose test files run together, those that follow each other in the same isolate: to load the modules
- * that they share takes longer than most of their tests. Tests that take the machine for themselves are in other folders.
- * Files with a test that nothing may be left open after run alone here too: what other files have open, such as a service
- * for all their tests, would count.
+ * Folders below `tests/` whose test files run together, consecutive files in the same isolate: loading the
+ * modules that they share takes longer than most of their tests. Tests that need the whole machine are in
+ * other folders. Files with a test that checks for open resources run alone, too: resources of other files,
+ * such as a service for all their tests, would make it fail.
  */
 const TOGETHER = [
   "attributes",
@@ -38,21 +38,23 @@ const TOGETHER = [
   "watch",
   "workers",
 ];
-/** Files in an isolate of theirs, so that there are a few more of them than run at a time. */
+/** Files per isolate, so that there are a few more isolates than run at a time. */
 const IN_GROUP = 45;
 
 /** Folders whose test files run in groups of {@link IN_PART}: together they would take too long. */
 const IN_PARTS = ["attack", "build", "docs", "system"];
 const IN_PART = 6;
 
-/** Files of those folders that measure the memory or the time of their process. */
+/** Files of these folders that measure the memory or the time of their process. */
 const ALONE = [
   "attack/timing_test.ts",
   "system/sharing/memory_test.ts",
   "throttling/memory_test.ts",
 ];
 
-/** Files that last longest, by the clock: they begin first, so that none is left alone at the end. Those of groups follow. */
+/**
+ * Files that last longest by the clock. They begin first, in turn with groups, so that no file ends alone.
+ */
 const LONGEST = [
   "system/worker_deaths_test.ts",
   "faults/upgrade_test.ts",
@@ -75,16 +77,19 @@ const LONGEST = [
   "system/one_time_test.ts",
 ];
 
-/** What to give `deno test`, in place of the folder `tests/`. */
+/** Arguments for `deno test`, in place of the folder `tests/`. */
 export interface TestGroups extends AsyncDisposable {
   /**
-   * Modules that import one test file or several each, in the order in which they begin. All are in one folder: of files in
-   * several, the runner takes those with the longest name of a folder first, whatever their order.
+   * Modules that each import one test file or several, in the order in which they begin. All are in one
+   * folder: with files in several folders, the runner begins with the longest name of a folder, whatever
+   * their order.
    */
   readonly paths: readonly string[];
 }
 
-/** Writes the modules into a temporary folder. @param tests Absolute path of the folder `tests/`, with its last slash. */
+/**
+ * Writes the modules into a temporary folder. @param tests Absolute path of `tests/`, with its last slash.
+ */
 export async function writeTestGroups(tests: string): Promise<TestGroups> {
   const files: string[] = [];
   const together: string[] = [];
@@ -124,7 +129,7 @@ export async function writeTestGroups(tests: string): Promise<TestGroups> {
   const first = LONGEST.map((file) => tests + file);
   const longest = first.map(alone);
   const shared = [...groups];
-  // In turn with those that compute: the longest wait most of the time.
+  // In turn with groups, which compute: the longest files wait most of the time.
   const begun = Array.from(
     { length: Math.max(longest.length, shared.length) },
     (_, i) => [longest[i], shared[i]],

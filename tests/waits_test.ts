@@ -3,17 +3,17 @@ import { until } from "./fixtures/deadline.ts";
 
 const TESTS = new URL("./", import.meta.url).pathname;
 
-/** Loops that wait: in a line, with a pause as their first statement, or without an end of their own. */
+/** Loops that wait: in one line, with a pause as their first statement, or without an end. */
 const WAITING = [
   /^( *)for \(;;\) \{\n(?:\1 .*\n|\n)*?\1 +await new Promise\(\(resolve\) => setTimeout.*/gm,
   /while \(.*\) (?:\w+ \+?= )?(?:String\(\()?await .*/g,
   /while \(.*\) \{\n\s*await (?:new Promise|pause|delay)\b.*/g,
 ];
 
-/** Where the loop is that all others are made of. */
+/** File of the loop that all other waits use. */
 const HOME = "fixtures/deadline.ts";
 
-/** Loops with a bound of their own: a clock, a counter, a list that gets shorter, a wait that fails in time. */
+/** Bounds of other loops: a clock, a counter, a list that gets shorter, a wait that times out. */
 const BOUNDED = /\b(?:performance|Date)\.now\(\)|\.aborted\b|-- > 0|endFirst\(\)|nextChange\(\)/;
 
 async function* sources(folder: string): AsyncGenerator<string> {
@@ -23,7 +23,7 @@ async function* sources(folder: string): AsyncGenerator<string> {
   }
 }
 
-Deno.test("tests wait by until() and inTime() alone, which have a bound and say what they waited for", async () => {
+Deno.test("tests wait only by until() and inTime(), which time out and name the condition", async () => {
   const found: string[] = [];
   for await (const file of sources(TESTS)) {
     const path = file.slice(TESTS.length);
@@ -39,13 +39,13 @@ Deno.test("tests wait by until() and inTime() alone, which have a bound and say 
   assert.deepEqual(found, []);
 });
 
-Deno.test("until() ends a wait that would have no end, and says what it waited for", async () => {
+Deno.test("until() times out, and names the condition", async () => {
   const never = false;
   await assert.rejects(until(() => never, { withinMs: 1, everyMs: 0 }), /not so within 0\.001 s: .*never/);
   await assert.rejects(until(() => never, { what: "rain", withinMs: 1 }), /: rain$/);
 });
 
-/** This file, and a program that tests start as a process of its own. */
+/** This file, and a program that tests start in its own process. */
 const OWN_DIRECTORY = ["waits_test.ts", "system/run_commands.ts"];
 
 Deno.test("no test changes the working directory, which all tests of the process share", async () => {

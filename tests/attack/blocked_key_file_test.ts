@@ -1,4 +1,4 @@
-/** An account on a transfer host has a pipe as its key file: whoever reads it, reads for ever. */
+/** An account on a transfer host has a pipe as its key file: reading it never ends. */
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
@@ -8,7 +8,7 @@ import { authenticatorProperties, userToken } from "../system/every_method.ts";
 const PIPES = Array.from({ length: 4 }, (_, i) => `mallory${i}`);
 const KEYS = ".ssh/authorized_keys";
 
-Deno.test("key files that nobody can read to their end keep nobody from sessions, and no other user's keys away", async () => {
+Deno.test("key files that never end keep nobody from sessions, and do not block other users' keys", async () => {
   const account = (name: string, uid: number, keys: string | null) =>
     [name, { uid, home: `/home/${name}`, groups: ["users"], keyFiles: { [KEYS]: keys } }] as const;
   await using system = await runService({

@@ -1,4 +1,6 @@
-/** OpenSSH certificates, shown as nobody would: at once, again, too long, of other kinds, and by whom they do not name. */
+/**
+ * Malicious uploads of OpenSSH certificates: concurrent, repeated, too long, of other kinds, by other users.
+ */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { certificateLine } from "../authentication/ssh_key/certificate/certificates.ts";
@@ -9,7 +11,7 @@ const system = await runService({
   properties: {
     "container.security.rest.authentication.order": "SSHKEY",
     "persistence.directory": "{folder}",
-    // What is refused counts as a guess, and is not what is tried here.
+    // The throttle counts refused uploads as guesses; this file does not test that.
     "container.security.throttling.maxFailures": "1000",
     ...authenticatorProperties("SSHKEY", {
       certificateAuthorities: "{folder}/conf/ssh_ca.pub",
@@ -51,7 +53,7 @@ Deno.test("a certificate that is shown twenty times at once is kept once, and it
   assert.equal(await signIn(), 401);
 });
 
-Deno.test("showing and forgetting at once leaves a certificate that is there, or is not", async () => {
+Deno.test("concurrent uploads and deletions of a certificate leave it either usable or gone", async () => {
   const both = Array.from({ length: 30 }, (_, i) => i % 2 === 0 ? show(LINE) : forget());
   const statuses = (await Promise.all(both)).map(({ status }) => status);
   statuses.forEach((status) => assert([200, 204, 404].includes(status), `${status}`));
@@ -97,7 +99,7 @@ for (const [what, body, type] of SHOWN) {
   });
 }
 
-Deno.test("a certificate that alone does not count is no better in a crowd", async () => {
+Deno.test("of sixty certificates uploaded at once, only the valid one is accepted", async () => {
   const replies = await Promise.all(
     Array.from({ length: 60 }, (_, i) => show(i === 30 ? LINE : certificateLine("by_other"))),
   );

@@ -1,4 +1,6 @@
-/** Data files that are damaged while the service serves: cut off, with bits flipped, written bit by bit. */
+/**
+ * Data files that are damaged while the service runs: truncated, with flipped bits, written piece by piece.
+ */
 import assert from "node:assert/strict";
 import { PasswordCheck } from "../../src/authentication/password/password_check.ts";
 import { parsePasswordFile } from "../../src/authentication/password/password_table.ts";
@@ -8,10 +10,10 @@ import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { userToken } from "../system/every_method.ts";
 import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS, runService } from "../system/running_service.ts";
 
-/** In each, four files are damaged. */
+/** Rounds of damage; each damages four files. */
 const ROUNDS = LONG ? 250 : 2;
 
-/** Cuts a text off, or flips one bit of it; places come from a fixed sequence, so that a failure can be repeated. */
+/** Truncates a text or flips one bit of it; the positions come from a fixed sequence, to repeat failures. */
 function* damages(bytes: Uint8Array): Generator<Uint8Array> {
   let state = 12345;
   const next = (below: number) => (state = (state * 1_103_515_245 + 12_345) % 2 ** 31) % below;
@@ -27,7 +29,7 @@ function* damages(bytes: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-Deno.test("1,000 damaged password files: whose line is whole gets in, who lost hash or salt does not, and no wrong password does", async () => {
+Deno.test("1,000 damaged password files: users with an intact line log in, users without hash or salt or with wrong passwords do not", async () => {
   const users = Array.from({ length: 20 }, (_, i) => [`user${i}`, `secret-${i}`] as const);
   const lines = users.map((user, i) => passwordLine(user, `CN=User ${i},O=Demo,C=EU`));
   const bytes = new TextEncoder().encode(lines.join(""));
@@ -42,13 +44,13 @@ Deno.test("1,000 damaged password files: whose line is whole gets in, who lost h
     for (const [at, [user, password]] of users.entries()) {
       const line = lines[at] ?? "";
       const entry = await check.entryOf(table, user, password, seeker);
-      // A bit flip can make another user's line name this one; the last line then counts, for better or worse.
+      // A bit flip can change the user of another line to this one; the last line then applies.
       const renamed = found.some((other) => other.startsWith(`${user}:`) && other !== line);
       if (found.includes(line) && !renamed) assert.equal(entry?.dn, `CN=User ${at},O=Demo,C=EU`);
       if (entry === undefined) refused++;
       else {
         admitted++;
-        // User, hash and salt are whole; hexadecimal digits are the same in both cases.
+        // User, hash and salt are intact; the case of hexadecimal digits does not matter.
         const [, hash = "", salt = ""] = line.split(":");
         const own = `${user}:${hash}:${salt}:${entry.dn}`.toLowerCase();
         assert(found.some((other) => other.trim().toLowerCase() === own), damaged);
@@ -62,7 +64,7 @@ Deno.test("1,000 damaged password files: whose line is whole gets in, who lost h
   assert(admitted > 10_000 && refused > 1_000, `${admitted} admitted, ${refused} refused`);
 });
 
-/** The key of {@link ALICE} and of others in the keys file. */
+/** Lines of the keys file, for {@link ALICE} and others. */
 const KEY_LINES = [
   `alice:${publicLine("user_ed25519")}:${ALICE_DN}\n`,
   ...Array.from(
@@ -87,7 +89,7 @@ const RESERVATIONS = JSON.stringify({
   }],
 });
 
-Deno.test(`${4 * ROUNDS} damaged files while serving: no login fails of whose lines are whole; a valid save counts`, async () => {
+Deno.test(`${4 * ROUNDS} damaged files while serving: no login of a user with an intact line fails; a valid save takes effect`, async () => {
   await using system = await runService({
     passwords: USER_LINES.join(""),
     files: { "conf/keys.txt": KEY_LINES.join(""), "conf/reservations.json": RESERVATIONS },
@@ -120,7 +122,7 @@ Deno.test(`${4 * ROUNDS} damaged files while serving: no login fails of whose li
     users: damages(bytesOf(USER_LINES.slice(1).join(""))),
     keys: damages(bytesOf(KEY_LINES.slice(1).join(""))),
   };
-  /** A flip may make another good text of JSON: that one would count. */
+  /** Skips damage that leaves valid JSON, which the service would apply. */
   const damaged = (source: Generator<Uint8Array>, first = ""): Uint8Array => {
     const bytes = new Uint8Array([...bytesOf(first), ...(source.next().value ?? [])]);
     return first === "" && isJson(new TextDecoder().decode(bytes)) ? damaged(source) : bytes;

@@ -1,4 +1,4 @@
-/** Two hosts have an account `dora` each, of two people. Both sign in by keys of their hosts, and get the same name. */
+/** Two hosts each have an account `dora`. Its two owners sign in by keys of their hosts, under one name. */
 import assert from "node:assert/strict";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { ALICE, MAP, runService } from "../system/running_service.ts";
@@ -75,7 +75,7 @@ for (const [what, headers] of SAME_NAME) {
   });
 }
 
-Deno.test("a name that the map file gives an account on the other server stands for its owner there", async () => {
+Deno.test("a name to which the map file gives an account is the same user on both servers", async () => {
   const id = await share("/f", DORA, { as: ALICE });
   const map = { ...MAP, [DORA]: { xlogin: "dora", role: "user" } };
   const lines = system.log.length;
@@ -85,7 +85,7 @@ Deno.test("a name that the map file gives an account on the other server stands 
   assert.equal(reply.text, "0123456789");
 });
 
-Deno.test("a name that is to administrate does so by a key that all servers have, and not by one daemon's word", async () => {
+Deno.test("a name with the role admin administers only by a key that all servers have, not by a key of one daemon", async () => {
   const lines = system.log.length;
   const admin = { role: "admin", xlogin: "alice" };
   const map = { ...MAP, [DORA]: admin, "CN=boss, OU=ssh-local-users": admin };

@@ -32,13 +32,13 @@ const SETTING: OutgoingConfig = {
 const der = (pem: string) => new X509Certificate(pem).raw;
 const keyOf = ({ key }: Credential) => createPrivateKey(key);
 
-/** Who asks a server; whether it is believed shows in what it is told. */
+/** Client of a server; the data that it sends show whether it believes the server. */
 interface Asker {
   readonly name: string;
   readonly ask: (port: number, anchors: readonly string[]) => Promise<void>;
 }
 
-/** A request to an identity provider that would carry somebody's token. */
+/** Returns a client that sends an identity provider a request with a token. */
 const provider = (hostnameChecking: OutgoingConfig["hostnameChecking"]): Asker => ({
   name: `outgoing HTTPS, ${hostnameChecking}`,
   ask: async (port, anchors) => {
@@ -56,7 +56,7 @@ const provider = (hostnameChecking: OutgoingConfig["hostnameChecking"]): Asker =
   },
 });
 
-/** A command to a daemon. */
+/** Returns a client that sends a command to a daemon. */
 const daemon = (expectedDn?: string, allowUnverifiable = false): Asker => ({
   name: expectedDn === undefined ? "daemon" : "daemon with a pinned name",
   ask: async (port, anchors) => {
@@ -76,7 +76,7 @@ const daemon = (expectedDn?: string, allowUnverifiable = false): Asker => ({
 
 const ASKERS = [provider("FAIL"), provider("NONE"), daemon(), daemon(subject)];
 
-/** Whether a server was told more than that daemons are told farewell by `END`. */
+/** Reports whether a server received more than the `END` with which clients leave daemons. */
 async function believed(
   server: LyingServer,
   lie: Lie,
@@ -148,7 +148,7 @@ for (const [what, chain, holder, anchors] of lies) {
   });
 }
 
-Deno.test("a daemon whose certificate may prove nothing is whoever shows it: that is what the setting permits", async () => {
+Deno.test("where unverifiable certificates are allowed, whoever shows a daemon's certificate passes as the daemon", async () => {
   const lie = { chain: [der(old.certificate)], key: keyOf(stranger) };
   await using server = await startLyingServer({ ...lie, version: "TLSv1.3" });
   for (const version of VERSIONS) {
@@ -156,7 +156,7 @@ Deno.test("a daemon whose certificate may prove nothing is whoever shows it: tha
   }
 });
 
-Deno.test("outgoing HTTPS believes no certificate of another name, and a daemon none but the pinned one", async () => {
+Deno.test("outgoing HTTPS refuses a certificate of another name, and daemon connections all but the pinned one", async () => {
   const other = authority.issue({ subject: "CN=Other", names: ["other.example"] });
   const lie = { chain: [der(other.certificate)], key: keyOf(other) };
   await using server = await startLyingServer({ ...lie, version: "TLSv1.3" });
@@ -167,7 +167,7 @@ Deno.test("outgoing HTTPS believes no certificate of another name, and a daemon 
   }
 });
 
-/** Every day a sample; all of them, three changes of each byte, where there is time. */
+/** Step between tested changes: a sample every day, all three changes of each byte in long runs. */
 const STEP = LONG ? 1 : 23;
 
 for (const asker of [provider("FAIL"), daemon()]) {

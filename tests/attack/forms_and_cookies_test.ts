@@ -1,4 +1,4 @@
-/** Cookies and forms as no browser of ours sends them: nobody is let in, nothing is done, and nothing breaks. */
+/** Cookies and forms that no browser sends: they let nobody in, change nothing and break nothing. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS, runService } from "../system/running_service.ts";
@@ -39,14 +39,14 @@ async function hasNoToken(): Promise<void> {
   assert(status === 200 && text.includes("You have no tokens."), "there is a token");
 }
 
-/** `/tokens` as a browser asks for it that is known by what it shows alone. */
+/** Requests `/tokens` as a new browser with only these headers. */
 function asks(headers: Readonly<Record<string, string>>) {
   return new Visitor(system).get("/tokens", { headers });
 }
 
 const many = (count: number, each: (n: number) => string) => Array.from({ length: count }, (_, n) => each(n));
 const flipped = session.replace(/^./, (first) => first === "A" ? "B" : "A");
-/** What is no cookie of a session, each with the answer: 303 leads to the page for signing in. */
+/** Cookies, most of them no valid session, each with its status; 303 leads to the sign-in page. */
 const COOKIES: readonly (readonly [what: string, cookie: string, status: number])[] = [
   ["the same session twice", `${SESSION}=${session}; ${SESSION}=${session}`, 303],
   ["a session after one that somebody else has set", `${SESSION}=x; ${SESSION}=${session}`, 303],
@@ -86,7 +86,7 @@ for (const [what, cookie, status] of COOKIES) {
   });
 }
 
-Deno.test("who shows more cookies than a head may have is refused", async () => {
+Deno.test("a request with more cookies than a head may have is refused", async () => {
   for (const length of [33_000, 100_000]) {
     const reply = await asks({ Cookie: `${SESSION}=${session}; a=${"x".repeat(length)}` });
     assert.equal(reply.status, 431, reply.text);
@@ -132,7 +132,7 @@ const FORMS: readonly (readonly [what: string, status: number, body: string | Ui
     ["a server that is none", 400, urlencoded({ ...FIELDS, token, server: "../HPC" })],
   ];
 
-/** A text as the charset that it names would have it; every second byte is NUL. */
+/** Returns a text in UTF-16, in which every second byte is NUL. */
 function utf16(text: string): Uint8Array {
   return new Uint8Array([...text].flatMap((character) => [character.charCodeAt(0), 0]));
 }
@@ -169,7 +169,7 @@ Deno.test("a form counts with the token of its own session alone, and not after 
   await hasNoToken();
 });
 
-Deno.test("administrators' forms do nothing for others, for sessions that ended, and with tokens of others", async () => {
+Deno.test("administrators' forms from other users, from ended sessions or with other sessions' tokens are refused", async () => {
   const boss = await signedIn(BOSS);
   const theirs = formToken(await boss.get("/admin"));
   const ban = { do: "ban", user: ALICE_DN, for: "1h" };
@@ -215,7 +215,7 @@ const TARGETS = [
   `x${"y".repeat(2_000)}`,
 ];
 for (const target of TARGETS) {
-  Deno.test(`who signs in is not led to ${JSON.stringify(target.slice(0, 40))}`, async () => {
+  Deno.test(`signing in does not redirect to ${JSON.stringify(target.slice(0, 40))}`, async () => {
     for (const name of ["to", "next", "return", "redirect"]) {
       const visitor = new Visitor(system);
       const at = `/login?${name}=${encodeURIComponent(target)}`;

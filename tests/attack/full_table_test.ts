@@ -1,4 +1,4 @@
-/** More that fail to log in than are remembered: no more guesses at a user come of it, nobody is locked out who is known. */
+/** More failing users than the throttle remembers: no extra guesses, and no known user is locked out. */
 import assert from "node:assert/strict";
 import { basic } from "../authentication/sample_credentials.ts";
 import { SILENT } from "../../src/logging/logger.ts";
@@ -14,7 +14,7 @@ const CONFIG = {
   baseDelaySeconds: 60,
   maxDelaySeconds: 900,
 };
-/** Of each table; the product has 50,000. */
+/** Capacity of each table; the product has 50,000. */
 const CAPACITY = LONG ? 50_000 : 500;
 const ATTACKERS = 2 * CAPACITY;
 const FREE_PER_USER = 4 * CONFIG.maxFailures;
@@ -27,7 +27,7 @@ Deno.test("tables full of failures give no further guesses at a user, and keep n
     steady: () => clock.now,
     ...(!LONG && { capacity: CAPACITY }),
   });
-  /** Whether a password is looked at. */
+  /** Reports whether the throttle lets a password be checked. */
   const looked = (credentials: Credentials, outcome: "succeeded" | "failed" = "failed"): boolean => {
     try {
       const attempt = throttle.admit(credentials);

@@ -1,4 +1,4 @@
-/** Names that users choose, on all pages where they are shown: they stay text, whatever they look like. */
+/** Hostile names that users choose stay text on all pages that show them. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { LONG } from "../long/results.ts";
@@ -29,18 +29,18 @@ const ANY = fc.string({
   maxLength: 30,
 }).filter((name) => name.trim() === name);
 
-/** Elements and names of attributes, in their order; escaped texts hold nothing that begins or ends one. */
+/** Returns tags with their names of attributes; escaped text contains no delimiter of tags or values. */
 function skeleton(html: string): string[] {
   const tags = html.replace(/<style>[^<]*<\/style>|<script>[^]*?<\/script>/g, "").match(/<[^>]*>/g) ?? [];
   return tags.map((tag) => tag.replace(/="[^"]*"/g, '=""'));
 }
 
-/** Where links, forms and pictures of a page lead. */
+/** Returns the targets of links, forms and pictures of a page. */
 function targets(html: string): string[] {
   return [...html.matchAll(/ (?:href|action|src)="([^"]*)"/g)].map(([, target = ""]) => target);
 }
 
-/** Somebody with these names everywhere: every page that shows them. */
+/** Creates a share, a token and more with this name, and returns every page that shows it. */
 async function pagesWith(name: string, place: string): Promise<Map<string, string>> {
   const folder = `${place}/${name}`;
   const file = `${name}.txt`;
@@ -54,7 +54,7 @@ async function pagesWith(name: string, place: string): Promise<Map<string, strin
   const token = formToken(await alice.get("/tokens"));
   const fields = { token, hours: "1", activity: "read", server: "", path: "" };
   const { status } = await alice.post("/tokens", { ...fields, name });
-  // Not every name is one of a token.
+  // Some names are not allowed for tokens.
   if (status !== 200) await alice.post("/tokens", { ...fields, name: "harmless" });
   const word = encodeURIComponent(name);
   const path = encodeURIComponent(`${data}/${folder}/`);

@@ -1,15 +1,17 @@
-/** Passwords of links, guessed at from many addresses at once: it costs the service little, and the right ones get through. */
+/**
+ * Guesses at passwords of links from many addresses cost the service little; correct passwords still work.
+ */
 import assert from "node:assert/strict";
 import { LONG } from "../long/results.ts";
 import { ALICE } from "../system/running_service.ts";
 import { SharingSystem } from "../system/sharing/sharing_system.ts";
 
 const PASSWORD = "open sesame äö";
-/** Addresses from which somebody guesses, each of a group of its own. */
+/** Number of addresses that guess, each in a separate group. */
 const ADDRESSES = LONG ? 24 : 8;
-/** Links that get a password at once. */
+/** Number of links that get a password at once. */
 const LINKS = LONG ? 12 : 6;
-/** What one password takes while it is hashed is 32 MiB; two are at a time. */
+/** Limit of added memory: hashing takes 32 MiB per password, and the service hashes two at a time. */
 const MOST_MIB = 400;
 
 const sharing = await SharingSystem.open({
@@ -54,7 +56,7 @@ Deno.test("guesses at one link from many addresses keep out neither who has its 
   assert(added < MOST_MIB, `hashing took ${added} MiB more`);
 });
 
-Deno.test("an owner who gives many links a password at once has them hashed in turn, and nobody else waits for that", async () => {
+Deno.test("passwords that an owner gives to many links at once are hashed in turn, and other users do not wait", async () => {
   const before = await mostMemory();
   const made = Array.from(
     { length: LINKS },

@@ -1,4 +1,4 @@
-/** Owners of shares whose account or group was taken away in the map. */
+/** Owners of shares who lost their account or group in the map file. */
 import assert from "node:assert/strict";
 import { startOidcProvider } from "../identity_provider/oidc_provider.ts";
 import { createAuthority } from "../pki/authority.ts";
@@ -36,7 +36,7 @@ for (const combiningPolicy of ["MERGE", "MERGE_LAST_OVERRIDES"]) {
   });
 }
 
-Deno.test("a share of somebody whom a provider names ends with the account or group, whichever of the two the map gave", async (t) => {
+Deno.test("a share of a user from a provider ends with the account or group, whichever of the two came from the map", async (t) => {
   const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
   await using provider = await startOidcProvider(
     authority.issue({ subject: "CN=idp", names: ["localhost"] }),

@@ -13,7 +13,7 @@ import {
 } from "node:crypto";
 import { createServer, type Socket } from "node:net";
 
-/** What a liar shows: certificates as DER, its own first, and the key that it really has (P-256). */
+/** Certificates that the server shows, as DER with its own first, and the key that it really has (P-256). */
 export interface Lie {
   readonly chain: readonly Uint8Array[];
   readonly key: KeyObject;
@@ -21,18 +21,18 @@ export interface Lie {
 }
 
 /**
- * A server that shows any certificate and signs the handshake with any key, as no honest TLS library would. It ends
- * connections on which it was told something.
+ * Server that shows any certificate and signs the handshake with any key, which TLS libraries refuse. It
+ * closes a connection on which it received data.
  */
 export interface LyingServer extends AsyncDisposable {
   readonly port: number;
-  /** What connections are shown from now on. */
+  /** Lie for connections from now on. */
   lie: Lie;
-  /** Everything that clients sent after a handshake, as plain text, since the last call. */
+  /** Returns, and forgets, everything that clients sent after handshakes, as plain text. */
   heard(): string;
 }
 
-/** Listens on the loopback. */
+/** Starts the server on the loopback. */
 export async function startLyingServer(lie: Lie): Promise<LyingServer> {
   const heard: Buffer[] = [];
   const sockets = new Set<Socket>();
@@ -119,7 +119,7 @@ interface Hello {
   readonly share: Uint8Array;
 }
 
-/** RFC 8446, 4.1.2. */
+/** Parses a ClientHello (RFC 8446, 4.1.2). */
 function readHello(hello: Buffer): Hello {
   const random = hello.subarray(6, 38);
   let at = 38;
@@ -140,14 +140,14 @@ function readHello(hello: Buffer): Hello {
   return { random, session, share };
 }
 
-// RFC 8446, 7.1
+// HKDF-Expand-Label (RFC 8446, 7.1)
 function expand(secret: Uint8Array, label: string, context: Uint8Array, length: number): Buffer {
   const name = Buffer.from(`tls13 ${label}`);
   const info = Buffer.concat([u16(length), u8(name.length), name, u8(context.length), context]);
   return hmac(secret, Buffer.concat([info, u8(1)])).subarray(0, length);
 }
 
-/** One direction of TLS 1.3 with AES-128-GCM. */
+/** One direction of a TLS 1.3 connection with AES-128-GCM. */
 class Sealed {
   readonly #key: Buffer;
   readonly #iv: Buffer;
@@ -169,7 +169,7 @@ class Sealed {
     ]);
   }
 
-  /** Type and text. */
+  /** Decrypts a record and returns its type and text. */
   open({ head, body }: Received): { readonly type: number; readonly text: Buffer } {
     const decipher = createDecipheriv("aes-128-gcm", this.#key, this.#nonce()).setAAD(head);
     decipher.setAuthTag(body.subarray(-16));
@@ -247,7 +247,7 @@ async function serve13(
   }
 }
 
-/** RFC 5246, 5. */
+/** Pseudorandom function of TLS 1.2 (RFC 5246, 5). */
 function prf(secret: Uint8Array, label: string, seed: Uint8Array, length: number): Buffer {
   const labelled = Buffer.concat([Buffer.from(label), seed]);
   let a: Uint8Array = labelled;
@@ -259,7 +259,7 @@ function prf(secret: Uint8Array, label: string, seed: Uint8Array, length: number
   return made.subarray(0, length);
 }
 
-/** ECDHE with ECDSA, X25519 and AES-128-GCM (RFC 5246, RFC 8422, RFC 5288). */
+/** Serves TLS 1.2 by ECDHE with ECDSA, X25519 and AES-128-GCM (RFC 5246, RFC 8422, RFC 5288). */
 async function serve12(
   socket: Socket,
   { chain, key }: Lie,

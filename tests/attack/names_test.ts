@@ -1,4 +1,4 @@
-/** Users of a provider, and holders of certificates, who choose a name that looks or compares like another's. */
+/** Users of a provider and holders of certificates choose names that look or compare like another user's. */
 import assert from "node:assert/strict";
 import { startOidcProvider } from "../identity_provider/oidc_provider.ts";
 import { createAuthority } from "../pki/authority.ts";
@@ -35,7 +35,9 @@ Deno.test.afterAll(async () => {
   await oidc[Symbol.asyncDispose]();
 });
 
-/** The account that a user gets whom the provider gives this address; `undefined` if they get none. */
+/**
+ * Returns the account of the user with this address at the provider; `undefined` if the service refuses them.
+ */
 async function accountOf(email: string): Promise<unknown> {
   const token = `t${encodeURIComponent(email).replaceAll(/[%.]/g, "-")}`; // with dots it would look like a JWT
 
@@ -45,14 +47,14 @@ async function accountOf(email: string): Promise<unknown> {
   return reply.status === 200 ? JSON.parse(reply.text).client.xlogin.UID : undefined;
 }
 
-/** What may be put before, into or behind a name without being seen, or for blanks. */
+/** Invisible characters and blanks to put before, into or after a name. */
 const ADDED = [
   ..." \t\n\v\f\r\0\x7f\x85\u00A0\u1680\u2000\u2003\u2007\u2009\u200A\u2028\u2029\u202F\u205F\u3000", // blanks and controls
   ..."\u00AD\u034F\u061C\u115F\u1160\u17B4\u180E\u200B\u200C\u200D\u200E\u202E\u2060\u2066\u3164\uFE0F\uFEFF\uFFA0",
   ..."\u{1D173}\u{E0001}\u{E0061}\u{E007F}\u{E0100}\u0345\u0307\u0301\uE000\u0378",
 ];
 
-/** What looks like a letter of the name, or is one in some comparison. */
+/** Characters that look like a letter of the name, or are equal to it in some comparison. */
 const REPLACED: Readonly<Record<string, string>> = {
   k: "\u212A\uFF4B\uFF2B\u{1D424}\u24DA\u1D4F\u043A",
   i: "\u0131\u0130\uFF49\u2170\u1D62\u2071\u0456\u00EC",

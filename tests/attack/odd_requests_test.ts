@@ -1,4 +1,4 @@
-/** Requests that follow each other without waiting, conditions and parts by the hundred, and other users of the same host. */
+/** Pipelined requests, hundreds of conditions and ranges, and other users of the same host. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:tls";
@@ -10,7 +10,7 @@ const sharing = await SharingSystem.open();
 const { system } = sharing;
 Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
 
-/** What comes back on one connection for a text that is sent at once. */
+/** Sends a text at once on one connection, and returns everything that comes back. */
 async function send(text: string): Promise<string> {
   const socket = connect({
     port: system.port,
@@ -26,7 +26,7 @@ async function send(text: string): Promise<string> {
   return answer;
 }
 
-Deno.test("requests on one connection are each known by their own cookies, whatever came before or after", async () => {
+Deno.test("each request on a connection is identified by its own cookies, whatever came before or after", async () => {
   const alice = new Visitor(system);
   await alice.signIn(ALICE);
   const cookie = `Cookie: ${[...alice.cookies].map((pair) => pair.join("=")).join("; ")}\r\n`;
@@ -41,7 +41,7 @@ Deno.test("requests on one connection are each known by their own cookies, whate
 const many = (count: number, each: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => each(n)).join(",");
 const DATE = "Sun, 06 Nov 1994 08:49:37 GMT";
-/** Odd conditions and parts, and what may be answered: the whole file, a part of it, or no. */
+/** Odd conditional and range headers, with the statuses allowed: whole file, part of it or refusal. */
 const ODD: readonly (readonly [name: string, value: string, statuses: readonly number[]])[] = [
   ["Range", `bytes=${many(60, (n) => `${n % 9}-`)}`, [200, 416, 431]],
   ["Range", `bytes=${many(600, () => "0-")}`, [431]],
@@ -106,7 +106,7 @@ Deno.test({
 });
 
 Deno.test("nothing of this was an error of the service", () => {
-  // While it starts, it is not ready yet.
+  // The service is not ready while it starts.
   const served = system.log.filter((line) => !line.includes("route=/health/ready status=503"));
   assert.deepEqual(served.filter((line) => / (?:ERROR|error) |status=5/.test(line)), []);
 });

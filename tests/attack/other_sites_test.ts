@@ -1,4 +1,6 @@
-/** Requests that a page of another site has a browser send, with the credentials that the browser has for this one. */
+/**
+ * Requests that a page of another site makes a browser send, with the browser's credentials for this site.
+ */
 import assert from "node:assert/strict";
 import { ALICE, runService } from "../system/running_service.ts";
 
@@ -6,7 +8,9 @@ const SHARING = { "share.servers": "HPC", "persistence.directory": "{folder}/dat
 const system = await runService({ properties: SHARING });
 Deno.test.afterAll(() => system[Symbol.asyncDispose]());
 
-/** What forms can send, and scripts without asking first (Fetch standard, 2.2.2), and what only looks like JSON. */
+/**
+ * Types that forms, and scripts without preflight, can send (Fetch standard, 2.2.2), and types close to JSON.
+ */
 const TYPES = [
   "text/plain",
   "text/plain; charset=UTF-8; application/json",
@@ -32,7 +36,7 @@ for (const type of TYPES) {
 }
 
 for (const method of ["PUT", "DELETE", "POST"]) {
-  Deno.test(`a script of another site gets no leave for ${method}, and reads nothing`, async () => {
+  Deno.test(`a script of another site gets no permission for ${method}, and reads nothing`, async () => {
     const headers = { Origin, "Access-Control-Request-Method": method };
     const asked = await system.ask("/rest/share/HPC", { method: "OPTIONS", headers });
     const read = await system.ask("/rest/auth", { as: ALICE, headers: { Origin } });
@@ -42,7 +46,7 @@ for (const method of ["PUT", "DELETE", "POST"]) {
   });
 }
 
-Deno.test("where other sites are allowed, browsers are not told to send along what they have", async () => {
+Deno.test("where other sites are allowed, the service does not permit browsers to send credentials along", async () => {
   await using open = await runService({ properties: { "container.httpServer.enableCORS": "true" } });
   for (const method of ["GET", "OPTIONS"]) {
     const headers = { Origin, "Access-Control-Request-Method": "GET" };

@@ -1,9 +1,11 @@
-/** Users whose paths are limited choose where their sessions begin; patterns that do not begin with a slash move along. */
+/**
+ * Users with limited paths choose the start folders of sessions, which patterns without leading slash follow.
+ */
 import assert from "node:assert/strict";
 import { SessionClient } from "../daemon_simulator/session_client.ts";
 import { passwordLine, runService } from "../system/running_service.ts";
 
-/** Attributes that do not hold wherever a session begins. */
+/** Attributes with patterns that depend on the start folder of a session. */
 const RELATIVE: Readonly<Record<string, string>>[] = [
   { "uftpd.HPC.excludes": ".ssh/*" },
   { "uftpd.HPC.includes": "pub/*" },
@@ -11,14 +13,14 @@ const RELATIVE: Readonly<Record<string, string>>[] = [
   { "daemon.HPC.includes": "~/pub/*:/data/*" },
 ];
 const ABSOLUTE = { "uftpd.HPC.includes": "/data/*:/work/*", "uftpd.HPC.excludes": "/work/x" };
-/** Attributes that hold for names anywhere. */
+/** Attributes with patterns for file names in any folder. */
 const NAMES: readonly Readonly<Record<string, string>>[] = [
   { "uftpd.HPC.excludes": "*.key" },
   { "uftpd.HPC.includes": "*.txt" },
 ];
 const EMPTY = [":", " : ", ": "];
 
-/** A user for each of the limits; the account is the same. */
+/** Limits of one user each; all users have the same account. */
 const LIMITS = [...RELATIVE, ABSOLUTE, ...NAMES, ...EMPTY.map((list) => ({ "uftpd.HPC.includes": list }))];
 const dnOf = (i: number) => `CN=User ${i},O=Demo,C=EU`;
 const system = await runService({
@@ -41,7 +43,9 @@ Deno.test.afterAll(async () => {
 
 const login = (limits: typeof LIMITS[number]) => [`user${LIMITS.indexOf(limits)}`, "wonder-4711"] as const;
 
-/** The status of a session that begins in a folder, and whether a daemon heard of it. */
+/**
+ * Asks for a session that starts in a folder; returns the status and whether a daemon received the request.
+ */
 async function begin(limits: typeof LIMITS[number], serverPath: string) {
   const before = system.daemon().requests.length;
   const { status } = await system.ask("/rest/auth/HPC", { as: login(limits), body: { serverPath } });
@@ -50,7 +54,7 @@ async function begin(limits: typeof LIMITS[number], serverPath: string) {
 }
 
 for (const limits of RELATIVE) {
-  Deno.test(`${JSON.stringify(limits)} cannot be left behind by where a session begins`, async () => {
+  Deno.test(`${JSON.stringify(limits)} cannot be escaped by the start folder of a session`, async () => {
     for (const home of ["", ".", "./"]) assert.deepEqual(await begin(limits, home), [200, true], home);
     for (const elsewhere of ["/", "/home/", "/home/alice/.ssh/", "..", "../", "pub/", "./..", "/./", "~"]) {
       assert.deepEqual(await begin(limits, elsewhere), [403, false], elsewhere);
@@ -69,7 +73,9 @@ Deno.test("limits that begin with a slash hold wherever a session begins", async
   }
 });
 
-/** Reply codes of the daemon to one who wants to do something with files, in a session that begins in a folder. */
+/**
+ * Opens a session that starts in a folder, and returns the daemon's reply codes to `RNFR` for these paths.
+ */
 async function codes(limits: typeof LIMITS[number], serverPath: string, paths: readonly string[]) {
   const { secret } = (await system.ask("/rest/auth/HPC", { as: login(limits), body: { serverPath } })).json();
   const client = await SessionClient.connect(system.daemon().listenPort);

@@ -1,4 +1,4 @@
-/** Signals and changed files by the hundred: reloading is no way to stop the service. */
+/** Signals and changed files by the hundred: reloads do not stop the service. */
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
 import { until } from "../fixtures/deadline.ts";
@@ -7,7 +7,7 @@ import { ALICE, MAP, passwordLine, PASSWORDS, runService, settled } from "../sys
 
 const STORM = LONG ? 2000 : 40;
 
-Deno.test(`${STORM} reloads and changes of files at once fail no request, and the last one counts`, async () => {
+Deno.test(`${STORM} reloads and changes of files at once fail no request, and the last change takes effect`, async () => {
   await using system = await runService({ servers: { HPC: [{ maxSessions: 10_000 }] } });
   await settled(system);
   const main = await Deno.readTextFile(system.main);
@@ -46,7 +46,7 @@ Deno.test(`${STORM} reloads and changes of files at once fail no request, and th
   let seen = system.log.length;
   await system.replace("conf/users.txt", PASSWORDS + passwordLine(last, "CN=Last"));
   for (;;) {
-    // The file is read by the core that runs, or by one that takes its place.
+    // Either the running core reads the file, or a core that replaces it.
     await system.logged(/file read again.*users|configuration reloaded/, seen);
     seen = system.log.length;
     if ((await system.ask("/rest/auth", { as: last })).status === 200) break;

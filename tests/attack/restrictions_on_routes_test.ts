@@ -1,4 +1,4 @@
-/** Every route for callers who are restricted: none gives or changes what the restriction excludes. */
+/** Restricted callers on every route: no route reveals or changes anything that the restriction excludes. */
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
 import { FILES_TYPE, FORM_TYPE, type Route } from "../../src/service/http/router.ts";
@@ -44,9 +44,9 @@ interface Request extends Question {
 const TYPES = ["application/json", "text/html"];
 
 /**
- * Requests of a route that aim at what is outside, with every form of its answer; by day one of the two media types for each
- * share and view, and the other one for the next.
- * @param turn Which type the first of them asks for by day.
+ * Generates requests of a route for files outside the restriction, in every form of its answer. Outside of
+ * long runs, each share and view gets one of two media types, in turn.
+ * @param turn Index of the first media type outside of long runs.
  */
 function* aimed({ method, path, consumes }: Route, turn: number): Generator<Request> {
   for (const [index, id] of (path.includes(":id") ? ids : [""]).entries()) {
@@ -92,13 +92,13 @@ function contentFor(method: string, consumes: Route["consumes"], path: string): 
     : {};
 }
 
-/** What of the excluded things a text names, which the request did not. */
+/** Returns the excluded names, contents and ids in a text that the request did not contain. */
 function named(text: string, { path, body }: Request): string[] {
   const asked = path + (typeof body === "string" ? body : JSON.stringify(body ?? ""));
   return [NAME, CONTENT, ...ids].filter((mark) => text.includes(mark) && !asked.includes(mark));
 }
 
-/** Sends the requests of all routes. @returns Those whose answers named what is excluded. */
+/** Sends the requests of all routes. @returns Requests whose answers revealed excluded things. */
 async function given(turn: number, send: (request: Request) => Promise<Reply>): Promise<string[]> {
   const found: string[] = [];
   for (const route of ROUTES) {
@@ -127,7 +127,7 @@ function send({ path, ...question }: Request, more: Partial<Question>): Promise<
 
 const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
 
-/** What is there, as the owner sees it. */
+/** Returns files and shares as the owner sees them. */
 async function present(): Promise<unknown> {
   const files = await Promise.all(
     Array.from(

@@ -1,4 +1,6 @@
-/** Shares of the Java service, which all servers share: whoever changes one has to be welcome on each. */
+/**
+ * Shares from the Java service belong to all servers: only callers whom each server accepts may change them.
+ */
 import assert from "node:assert/strict";
 import { canonicalDn } from "../../src/model/distinguished_name.ts";
 import { openShareStore } from "../../src/sharing/store/share_store.ts";

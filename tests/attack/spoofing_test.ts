@@ -1,4 +1,4 @@
-/** What a client says about itself in headers, where nobody has asked it to. */
+/** Headers with claims of a client about itself, where the service expects no gateway. */
 import assert from "node:assert/strict";
 import { openTls, readAll } from "../edge/tls_client.ts";
 import { ALICE, runService, settled } from "../system/running_service.ts";
@@ -27,7 +27,7 @@ const SPOOFED: readonly Record<string, string>[] = [
   { "X-SSL-Client-S-DN": "CN=Alice,O=Demo,C=EU" },
 ];
 
-/** An answer without what differs between any two requests. */
+/** Returns an answer without the parts that differ between any two requests. */
 function canonical(text: string): string {
   return text.replace(/"currentTime": "[^"]*"/g, "");
 }

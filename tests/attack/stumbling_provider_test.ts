@@ -1,4 +1,4 @@
-/** Tokens at which an identity provider stumbles keep nobody out but who shows them. */
+/** A token at which an identity provider fails locks out only the callers who show it. */
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import type { OAuthConfig } from "../../src/authentication/oauth/oauth_config.ts";
@@ -38,7 +38,7 @@ const STUMBLES: Readonly<Record<string, Answer>> = {
 
 const shown = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
 
-Deno.test("tokens at which a provider stumbles keep not one genuine user out, however it does", async () => {
+Deno.test("a token at which a provider fails locks out no genuine user, whatever the failure", async () => {
   await using setting = await runWithEveryMethod();
   const { system, oidc, unity } = setting;
   let genuine = 0;
@@ -57,14 +57,14 @@ Deno.test("tokens at which a provider stumbles keep not one genuine user out, ho
     unity.fault = fault;
     const kind = what.replaceAll(" ", "-");
     for (let i = 0; i < 12; i++) {
-      // The same token again, another one, and texts that no provider gets to see.
+      // The same token again, a new one, and a text that the service sends to no provider.
       const tokens = [`bad-${kind}`, `bad-${kind}-${i}`, unsignedJwt({ sub: "bad-" }, { alg: "none" })];
       const [refused, stranger, malformed] = await Promise.all(
         tokens.map((token) => system.ask("/rest/auth", shown(token))),
       );
       assert.deepEqual([refused?.status, stranger?.status, malformed?.status], [503, 503, 401], what);
       bad += 3;
-      // A new token each time: nothing is remembered of it.
+      // A new token each time, so that no cached answer helps.
       const reply = await system.ask("/rest/auth", shown(`good-${kind}-${i}`));
       assert.equal(reply.status, 200, `${what}: ${reply.text}`);
       genuine++;
@@ -93,7 +93,7 @@ Deno.test("no colon in a form's user name makes a provider see another user than
   assert.equal(asked().length, 1);
 });
 
-/** Seconds of an attack. */
+/** Length of an attack, in seconds. */
 const SECONDS = 600;
 
 const OAUTH: OAuthConfig = {
@@ -133,11 +133,11 @@ for (const attackers of [1, 2, 40]) {
     try {
       for (let second = 0; second < SECONDS; second++) {
         const attacker = `198.51.${second % attackers}.7`;
-        // A new token each time, so that nothing is remembered of it, and in every minute one of before.
+        // A new token each time, so that no cached answer helps, and once a minute an earlier token again.
         const token = second % 60 === 59 ? "bad-0" : `bad-${second}`;
         await assert.rejects(subject.authenticate(bearer(token, attacker), signal), RemoteUnavailable);
         time.now += 500;
-        // Genuine users come now and then, from addresses of their own.
+        // Genuine users come now and then, each from an address without attackers.
         if (second % 3 === 0) {
           const result = await subject.authenticate(
             bearer(`good-${second}`, `192.0.${second % 100}.9`),

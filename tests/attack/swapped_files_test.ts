@@ -1,15 +1,17 @@
-/** Somebody who can write where data files are puts other things in their places, between a look at them and their reading. */
+/**
+ * An attacker with write access to the folder replaces data files between the service's check and its read.
+ */
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS, runService } from "../system/running_service.ts";
 
 const ROUNDS = 40;
 
-/** What the log tells of for certain, each time; the others may look like nothing at all, which is passed over. */
+/** Things that the log always reports; the service may skip the others without a message. */
 const TOLD = /pipe|without end|gigabyte/;
 
 type Put = (path: string, folder: string) => Promise<unknown>;
-/** What takes the place of a file in one step. */
+/** Things that take the place of a file in one step. */
 const THINGS: readonly (readonly [what: string, make: Put])[] = [
   ["a pipe", (path) => new Deno.Command("mkfifo", { args: [path] }).output()],
   ["a link to a device without end", (path) => Deno.symlink("/dev/zero", path)],
@@ -52,7 +54,7 @@ Deno.test("whatever takes the place of password and map file, who is in them get
       await Deno.rename(made, `${folder}/${path}`);
     }
     assert.equal(await signIn(), 200, `after ${round} rounds`);
-    // Every other time what was there comes back, so that looks find now one and now the other.
+    // Every other round the good files return, so that the service finds both kinds.
     if (round % 2 === 0) {
       for (const [path, text] of Object.entries(good)) await system.replace(path, text);
     }
@@ -67,7 +69,7 @@ const shared = await runService();
 Deno.test.afterAll(() => shared[Symbol.asyncDispose]());
 
 for (const [what, make] of THINGS) {
-  Deno.test(`a reload comes back, and changes nothing, with ${what} in the place of key or truststore`, async () => {
+  Deno.test(`a reload returns, and changes nothing, with ${what} in the place of key or truststore`, async () => {
     const system = shared;
     for (const path of ["conf/auth-key.pem", "conf/ca.pem"]) {
       const text = await Deno.readTextFile(`${system.folder}/${path}`);

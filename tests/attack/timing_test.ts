@@ -1,4 +1,4 @@
-/** Whether the time of a refusal tells who exists: over a kept-alive connection, kinds of user in turn. */
+/** Whether the time of a refusal reveals which users exist, by kinds of user in turn over one connection. */
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
 import { PasswordCheck } from "../../src/authentication/password/password_check.ts";
@@ -9,13 +9,13 @@ import { ALICE, passwordLine, PASSWORDS, runService } from "../system/running_se
 
 const SAMPLES = LONG ? 2000 : 60;
 const MANY = Array.from({ length: 2000 }, (_, i) => passwordLine([`u${i}`, "x"], `CN=U${i}`)).join("");
-/** Cheap, and dear enough to be seen. */
+/** User whose scrypt hash is cheap, but slow enough to measure. */
 const SAM = ["sam", "right"] as const;
 const SAM_LINE = `sam:${
   formatScrypt(await hashWithScrypt(SAM[1], { ln: 11, r: 8, p: 1 }))
 }::CN=Sam,O=Demo,C=EU\n`;
 
-/** Callers whom nobody may tell apart by how they are refused. */
+/** Callers whose refusals must not differ. */
 const CALLERS: readonly (readonly [string, string])[] = [
   ["nobody", "guess"],
   [ALICE[0], "guess"],
@@ -24,13 +24,13 @@ const CALLERS: readonly (readonly [string, string])[] = [
   [SAM[0], "guess"],
 ];
 
-/** The time that a quarter stays below: other programs make times longer, never shorter. */
+/** Returns the lower quartile: other programs make times longer, never shorter. */
 const quartile = (all: readonly number[]) => all.toSorted((a, b) => a - b)[all.length >> 2] ?? NaN;
 const spread = (all: readonly number[]) => Math.max(...all) - Math.min(...all);
 
 /**
- * Measures up to three times: a busy machine may disturb one kind of user more than another; what tells users apart shows
- * every time. Fails if it shows. @returns The difference at last.
+ * Measures up to three times, because a busy machine may disturb one kind of user more than another, whereas
+ * a real difference shows every time. Fails if it does. @returns The last difference.
  */
 async function notApart(
   measure: () => Promise<
@@ -77,8 +77,8 @@ for (
         right.push((await timed(ALICE)).took);
       }
       const found = times.map(quartile);
-      // A right password with MD5 spares the comparison with scrypt: half of it would be seen. Without scrypt a difference
-      // counts that is half of what a login takes.
+      // A correct password with MD5 skips the comparison with scrypt, so the limit is half the time of
+      // scrypt. Without scrypt, it is half the time of a login.
       const login = quartile(right);
       const most = withScrypt ? (Math.min(...found) - login) / 2 : login / 2;
       return { times: found, difference: spread(found), most };
@@ -109,7 +109,7 @@ Deno.test("a comparison with MD5, too short to be seen over a connection, is mad
       }
     }
     const found = times.map(quartile);
-    // Looking up a name alone takes a tenth.
+    // The lookup of a name alone takes a tenth.
     return { times: found, difference: spread(found), most: Math.min(...found) };
   };
   await notApart(measure);

@@ -15,7 +15,7 @@ import { attributeSet, identity, testAttributeSource } from "./conformance.ts";
 const signal = new AbortController().signal;
 const ANN = identity("CN=Ann", { uid: "ann", method: "SSHKEY" });
 
-/** A source that gives everybody the same, or fails. */
+/** Returns a source that gives everybody the same attributes, or fails. */
 function fixed(
   name: string,
   answer: AttributeSet | Error,
@@ -48,7 +48,7 @@ const FILE = attributeSet({ role: ["user", "admin"], group: ["proj1", "proj2"] }
   "uftpd.ALPHA.group": ["fast"],
 });
 
-/** Allowed values and default, such as `user, admin / user`, of role, account and group. */
+/** Returns allowed values and default, such as `user, admin / user`, of role, account and group. */
 function row({ standard, extra }: AttributeSet): readonly string[] {
   const show = (name: "role" | "xlogin" | "group") => {
     const values = standard.get(name);
@@ -87,7 +87,7 @@ Deno.test("AttributeChain excuses an outage of an optional source, but no invali
   }
 });
 
-Deno.test("AttributeChain by FIRST_ACCESSIBLE is content with an empty answer", async () => {
+Deno.test("AttributeChain by FIRST_ACCESSIBLE accepts an empty answer", async () => {
   const later = fixed("FILE", FILE);
   const links = [required(fixed("XUUDB", NO_ATTRIBUTES)), required(later)];
   assert.deepEqual(await chain("FIRST_ACCESSIBLE", links).attributesOf(ANN, signal), NO_ATTRIBUTES);
@@ -133,7 +133,7 @@ Deno.test("AttributeChain by MERGE joins extra values and keeps a default that a
   assert.deepEqual(attributes, attributeSet({ group: ["g1"] }, { note: ["x", "y", "z"], other: [] }));
 });
 
-/** What each policy makes of limits that two sources give, whatever spelling each of them uses. */
+/** Limits by policy if two sources give them, in any spelling. */
 const SPELLED: readonly (readonly [CombiningPolicy, limits: Readonly<Record<string, readonly string[]>>])[] =
   [
     ["MERGE_LAST_OVERRIDES", {

@@ -24,7 +24,7 @@ interface Asked {
   readonly requestedGroup?: string;
 }
 
-/** Account and groups as a daemon is told them on server S, through the sources that a service has. */
+/** Returns account and groups that server S's daemon gets, through the sources of a service. */
 async function toldToDaemon(
   { entry = {}, found = {}, projects, preferences, requestedGroup }: Asked,
 ): Promise<string> {
@@ -71,8 +71,8 @@ const WRONG = "ERR_USER_ATTRIBUTE";
 const NO_GROUP = "ann:";
 
 /**
- * What a daemon is told of each form of a group: where several are a choice, where they are a list, in the XUUDB, and where
- * a provider's users could have written it.
+ * Account and groups that a daemon gets for each form of a group: where several are a choice, where they are
+ * a list, in the XUUDB, and where a provider's users could have written it.
  */
 const GROUPS: readonly (readonly [form: unknown, told: Readonly<Record<Column, string>>])[] = [
   ["games", { chosen: "ann:games", listed: "ann:games", xuudb: "ann:games", foreign: "ann:games" }],
@@ -116,13 +116,13 @@ type Column = "chosen" | "listed" | "xuudb" | "foreign";
 const ANN = { xlogin: "ann" };
 const texts = (form: unknown) => [form].flat().map(String);
 
-/** What `groupsAssign` gives, of an expression with a literal or of one with the provider's claim. */
+/** Returns the identity that `groupsAssign` makes of an expression with a literal or the provider's claim. */
 function assigned(expression: string, claim: readonly string[] = []): Asked {
   const made = new Assignments(assignments({ groups: expression }), SILENT);
   return { found: { ...made.attributes(new Map([["groups", claim]])), uid: "ann" } };
 }
 
-/** What groups of the claim `groups` become, mapped or not. */
+/** Returns the identity that `groupsClaim` makes of the claim `groups`, mapped or not. */
 function claimed(claim: readonly string[], groupsMap: GroupRules["groupsMap"] = []): Asked {
   const rules = { groupsClaim: ["groups"], groupsPrefix: undefined, groupsMap, requiredGroups: [] };
   const groups = new Groups(rules, SILENT).unixGroups(() => claim);
@@ -156,7 +156,7 @@ for (const [form, { chosen }] of GROUPS) {
     const literal = texts(form).map((text) => `'${text}'`).join(", ");
     assert.equal(await toldToDaemon(assigned(Array.isArray(form) ? `[${literal}]` : literal)), expected);
   });
-  if (chosen === WRONG || Array.isArray(form)) continue; // no configuration, and one text each
+  if (chosen === WRONG || Array.isArray(form)) continue; // the configuration has neither: a value is one text
   Deno.test(`group ${JSON.stringify(form)} of groupsMap is ${expected} to a daemon`, async () => {
     assert.equal(await toldToDaemon(claimed(["/lab"], [{ name: "/lab", value: String(form) }])), expected);
   });

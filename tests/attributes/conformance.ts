@@ -4,13 +4,13 @@ import { type AttributeSet, NO_ATTRIBUTES } from "../../src/model/attributes.ts"
 import type { Identity } from "../../src/model/identity.ts";
 import { HttpError } from "../../src/model/http_error.ts";
 
-/** A source under test; released after each fact. */
+/** Source under test; released after each fact. */
 export interface Subject extends AsyncDisposable {
   readonly source: AttributeSource;
 }
 
 export interface Expectations {
-  /** What the tests are about, such as `fileAttributeSource()`. */
+  /** Subject of the tests, such as `fileAttributeSource()`. */
   readonly name: string;
   create(): Promise<Subject>;
   /** Name the source was created with. */
@@ -20,13 +20,13 @@ export interface Expectations {
   readonly knownOtherwise: Identity;
   readonly attributes: AttributeSet;
   readonly unknown: Identity;
-  /** A source that is out of order, if there is such a state. */
+  /** Creates a source that is out of order; absent if a source cannot be. */
   createBroken?(): Promise<Subject>;
 }
 
 const signal = new AbortController().signal;
 
-/** What every attribute source keeps to. */
+/** Registers the tests that every attribute source must pass. */
 export function testAttributeSource(expectations: Expectations): void {
   const { name, create, configuredName, known, knownOtherwise, attributes, unknown, createBroken } =
     expectations;
@@ -74,7 +74,7 @@ export function testAttributeSource(expectations: Expectations): void {
   });
 }
 
-/** An attribute set from plain values; of standard attributes the defaults follow the rule. */
+/** Returns an attribute set of plain values; defaults of standard attributes follow the rule. */
 export function attributeSet(
   standard: Readonly<Record<string, readonly string[]>>,
   extra: Readonly<Record<string, readonly string[]>> = {},
@@ -90,7 +90,7 @@ export function attributeSet(
   };
 }
 
-/** Somebody of that name. */
+/** Returns an identity with this name. */
 export function identity(dn: string, more: Partial<Identity> = {}): Identity {
   return { dn, method: "PASSWORD_FILE", via: "PASSWORD", ...more };
 }

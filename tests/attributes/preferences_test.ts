@@ -41,7 +41,7 @@ Deno.test("parsePreferences() refuses what is not key:value", () => {
   }
 });
 
-Deno.test("parsePreferences() refuses keys there is no choice of", () => {
+Deno.test("parsePreferences() refuses keys that offer no choice", () => {
   for (const header of ["queue:a", "uid:a,colour:b", "__proto__:a", "gid:x"]) {
     assert.throws(
       () => parsePreferences([header]),

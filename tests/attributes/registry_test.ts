@@ -9,7 +9,7 @@ import { ALICE_DN, createSite } from "../system/running_service.ts";
 const DYNAMIC = "container.security.dynamicAttributes.";
 const NEVER = new AbortController().signal;
 
-/** What is known of Alice where dynamic sources say this of her; absent: there are none. */
+/** Returns the attributes of Alice. @param dynamic Her entry in a dynamic source; absent: no such source. */
 async function known(dynamic?: object) {
   await using site = await createSite({
     map: JSON.stringify({

@@ -7,7 +7,7 @@ import { SILENT } from "../../src/logging/logger.ts";
 import { identity } from "./conformance.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 
-/** From the file of a variant to what a user may do on a server (specification 2.3). */
+/** Returns a user's attributes on a server by the file of a variant (specification 2.3). */
 async function onServer(file: string, dn: string, server: string) {
   const path = new URL(`../fixtures/attributes/${file}`, import.meta.url).pathname;
   const policy = "MERGE_LAST_OVERRIDES";

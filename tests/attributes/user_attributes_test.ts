@@ -25,7 +25,7 @@ function source(attributes: AttributeSet): AttributeSource {
   return { name: "FILE", attributesOf: () => Promise.resolve(attributes), close: () => {} };
 }
 
-/** What a map gives beside the automatic source. */
+/** Returns a chain of one map and the automatic source. */
 function mapped(attributes: AttributeSet): AttributeSource {
   const policy = "MERGE_LAST_OVERRIDES";
   const links = withAutomaticSource([{ source: source(attributes), optional: false }], policy);
@@ -170,7 +170,7 @@ Deno.test("userAttributes() gives no other account elsewhere than the preferred 
   assert.throws(() => attributesOnServer(user, "BETA", { log }), { code: "ERR_NO_ACCOUNT" });
 });
 
-/** The user with these extra attributes on server S. */
+/** Returns the attributes on server S of a user with these extra attributes. */
 const onS = (extra: Record<string, string[]>, standard = ANN.standard, requestedGroup?: string) =>
   attributesOnServer(selectAttributes({ standard, extra: new Map(Object.entries(extra)) }, {}), "S", {
     log,
@@ -243,7 +243,7 @@ Deno.test("attributesOnServer() never gives a privileged account", () => {
   }
 });
 
-/** A bad value must refuse the session: read as anything else, it would lift a limit or name somebody else. */
+/** Bad values, which must refuse the session: any other reading would lift a limit or name somebody else. */
 const UNUSABLE: readonly (readonly [string, readonly string[]])[] = [
   ...["-5", "1.5M", "100 Tera", "fast", "99999999999999999999", ""].map((rate) =>
     ["rateLimit", [rate]] as const
@@ -309,7 +309,7 @@ Deno.test("attributesOnServer() takes an empty list of paths for none, and says 
   }
 });
 
-Deno.test("attributesOnServer() tells the caller nothing of what is wrong inside", () => {
+Deno.test("attributesOnServer() does not tell the caller details of a bad value", () => {
   assert.throws(() => onS({ "uftpd.S.rateLimit": ["secret7"] }), (error) => {
     assert.ok(error instanceof Error && "publicMessage" in error);
     assert.ok(!String(error.publicMessage).includes("secret7") && !error.message.includes("secret7"));

@@ -16,7 +16,7 @@ const refusing = (name: string, more: Partial<Authenticator>): Authenticator => 
 });
 const ISSUER = { url: "https://idp.example", scopes: [], asked: false };
 
-/** Each kind of authenticator with the words and the option that belong to it alone. */
+/** Authenticator of each kind, with the words and the option that only its hints contain. */
 const KINDS: readonly (readonly [Authenticator, string, string | undefined])[] = [
   [refusing("PASSWORD", { challenges: ["Basic"] }), "a user name with password", "-u USER -P"],
   [refusing("SSHKEY", { takesKeys: true }), "an SSH key", "-u USER -i ~/.ssh/id_ed25519"],

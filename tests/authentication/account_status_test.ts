@@ -13,7 +13,7 @@ import { assertAlike } from "../fixtures/assert_alike.ts";
 
 const { signal } = new AbortController();
 
-/** A method that always says the same about everybody. */
+/** Makes an authenticator that reports the same status for every user. */
 function authenticator(name: string, said?: AccountStatus["kind"] | Error): Authenticator {
   return {
     name,
@@ -46,7 +46,7 @@ const CASES: [string, readonly Authenticator[], string | undefined, AccountStatu
 ];
 
 for (const [what, authenticators, via, expected] of CASES) {
-  Deno.test(`standingOf() says ${expected}: ${what}`, async () => {
+  Deno.test(`accountStatusOf() says ${expected}: ${what}`, async () => {
     const user = { dn: "CN=Ann", ...(via !== undefined && { via }) };
     assert.equal((await accountStatusOf(authenticators, user, signal)).kind, expected);
   });
@@ -109,7 +109,7 @@ Deno.test("accountStatusOf() and derivedUntil() know a login no longer than its 
   const cases: [Partial<Identity>, until: number, AccountStatus["kind"]][] = [
     [{ proved: NOW, authTime: NOW - 599 }, NOW + 1, "cannot tell"],
     [{ proved: NOW, authTime: NOW - 600 }, NOW, "gone"],
-    [{ proved: NOW }, 600, "gone"], // nothing says when
+    [{ proved: NOW }, 600, "gone"], // the time of the login is unknown
     [{ proved: NOW, authTime: "now" }, NOW + 600, "cannot tell"],
     [{ proved: NOW - 28_500, authTime: NOW }, NOW + 300, "cannot tell"],
     [{ authTime: NOW - 100 }, NOW + 500, "cannot tell"],

@@ -20,7 +20,7 @@ const REFUSE: AuthenticationResult = { kind: "refused", reason: "wrong" };
 const SKIP: AuthenticationResult = { kind: "skipped" };
 const BROKEN = new Error("the file system is on fire");
 
-/** A method with one answer for every request; remembers what it was shown. */
+/** Makes an authenticator with one answer for every request, which records the credentials it receives. */
 function authenticator(answer: Answer, challenges: Authenticator["challenges"] = ["Basic"]) {
   const shown: Credentials[] = [];
   const authenticator: Authenticator = {
@@ -35,7 +35,7 @@ function authenticator(answer: Answer, challenges: Authenticator["challenges"] =
   return { ...authenticator, shown };
 }
 
-/** A method that looks at certificates alone. */
+/** Makes an authenticator for client certificates alone. */
 function certificate(answer: Answer) {
   return { ...authenticator(answer, []), looksAtCertificates: true as const };
 }
@@ -93,7 +93,7 @@ for (const [rule, answers, credentials, expected] of RULES) {
   });
 }
 
-/** Methods are those of certificates where their answer is in brackets. */
+/** Rules for two credentials at once. An answer in brackets is that of an authenticator for certificates. */
 const TWO_CREDENTIALS: [string, (Answer | [Answer])[], Credentials, Expected][] = [
   ["a certificate may decide without Authorization", [SKIP, [ACCEPT("CN=c")]], NO_CREDENTIALS, {
     dn: "CN=c",
@@ -155,7 +155,7 @@ Deno.test("authenticate() gives the owner of a certificate no name that was type
   assert.ok(byPassword.kind === "authenticated" && byPassword.identity.login === "victim");
 });
 
-/** What a caller can tell of a request. */
+/** Returns the outcome of a request as the caller sees it. */
 async function seen(chain: Partial<AuthenticationChain>, credentials: Credentials): Promise<unknown> {
   try {
     return dnOf(await ask(chain, credentials)) ?? "anonymous";
@@ -237,7 +237,7 @@ Deno.test("authenticate() goes on to the methods with what is no issued token", 
   assert.ok(caller.kind === "authenticated" && caller.identity.dn === "CN=2");
 });
 
-Deno.test("authenticate() gives every refusal the same face, but for a word about the token that was shown", async () => {
+Deno.test("authenticate() answers every refusal alike, except for the error code after a token", async () => {
   const authenticators = (
     answer: Answer,
   ) => [authenticator(answer, ["Basic"]), authenticator(SKIP, ["Bearer"])];
@@ -279,7 +279,7 @@ Deno.test("authenticate() shows a token to the method of its issuer alone", asyn
   ];
   await assert.rejects(ask({ authenticators: [a, b, any] }, bearer(token)));
   assert.deepEqual([a, b, any].map(({ shown }) => shown.length), [0, 1, 0]);
-  // Whose tokens nobody of them knows is shown to those who take any.
+  // A token of an issuer that no authenticator names goes to authenticators without an issuer.
   await ask({ authenticators: [a, any] }, bearer(token));
 });
 

@@ -5,7 +5,7 @@ import { canonicalDn, escapeNameValue, sameName } from "../../src/model/distingu
 import { ANONYMOUS_DN } from "../../src/model/identity.ts";
 import { CHARACTER } from "../fixtures/character.ts";
 
-/** Names that count as the other one, though they are written with other characters. */
+/** Names with other characters that compare as equal to the second name. */
 const LOOKALIKES: [string, string][] = [
   ["CN=\uFF21dmin", "CN=Admin"],
   ["CN=\u{1D4D0}dmin", "CN=admin"],
@@ -58,7 +58,7 @@ Deno.test("checkIdentity() takes names as people have them", () => {
   for (const name of names) assert.equal(checkIdentity(`CN=${name}, O=Site`), `CN=${name}, O=Site`);
 });
 
-Deno.test("checkIdentity() refuses the name of callers who show nothing", () => {
+Deno.test("checkIdentity() refuses the name of anonymous callers", () => {
   for (const name of [ANONYMOUS_DN, "cn=anonymous, o=unknown, ou=unknown"]) {
     assert.throws(() => checkIdentity(name), NoIdentity);
   }
@@ -71,7 +71,7 @@ Deno.test("checkIdentity() refuses what does not show, wherever it stands", () =
     "\u061C\u200E\u202E\u2066\u2069", // directions
     "\u115F\u1160\u3164\uFFA0", // Hangul fillers
     "\u180B\u180E\u17B4\uFE00\uFE0F\u{E0100}\u{E01EF}", // variation selectors and the like
-    "\u200B\u200C\u200D\u2060\u2064\uFEFF", // of no width
+    "\u200B\u200C\u200D\u2060\u2064\uFEFF", // zero width
     "\u{E0001}\u{E0020}\u{E0061}\u{E007F}", // tags
     "\uFFF9\uFFFB\u{1D173}\u{13430}\uE000\u{10FFFF}\u0378", // control, private, unassigned
   ];
@@ -82,7 +82,7 @@ Deno.test("checkIdentity() refuses what does not show, wherever it stands", () =
   }
 });
 
-/** Every character there is, in groups. */
+/** Yields all characters of Unicode, in groups. */
 function* unicode(): Iterable<readonly string[]> {
   for (let first = 0; first <= 0x10ffff; first += 256) {
     if (first >= 0xd800 && first <= 0xdfff) continue;
@@ -90,14 +90,14 @@ function* unicode(): Iterable<readonly string[]> {
   }
 }
 
-/** Characters of a group that are not always compared as themselves: only they can make one name of two. */
+/** Returns characters of a group that the comparison changes: only these can make two names equal. */
 function changing(group: readonly string[]): readonly string[] {
   const form = (characters: readonly string[]) => canonicalDn(`UID=${escapeNameValue(characters.join("x"))}`);
   if (form(group) === `uid=${group.join("x")}`) return [];
   return group.filter((character) => form(["", character, ""]) !== `uid=x${character}x`);
 }
 
-/** Has letters of which some have several upper or lower case forms. */
+/** Name with letters that have several upper or lower case forms, such as `k` and `s`. */
 const NAME = "kim oss@x";
 
 Deno.test("over all of Unicode, no name but itself is compared as a name", () => {
@@ -125,7 +125,7 @@ Deno.test("over all of Unicode, no name but itself is compared as a name", () =>
       }
     }
   }
-  // In other case, of the plain letters alone.
+  // Only the case of plain letters differs.
   assert.deepEqual([...reached].sort(), ["Kim oss@x", "kIm oss@x", "kim osS@x"]);
 });
 

@@ -4,23 +4,23 @@ import type { Authorization, Credentials } from "../../src/model/credentials.ts"
 import { HttpError } from "../../src/model/http_error.ts";
 import { MALFORMED, NO_CREDENTIALS } from "./sample_credentials.ts";
 
-/** What the suite needs to know about a method. Credentials are given by what is particular about them. */
+/** Authenticator to test. The keys of `bad` and `foreign` name what is particular about the credentials. */
 export interface Subject {
-  /** As tests are named, such as `passwordFile()`. */
+  /** Beginning of the tests' names, such as `passwordFile()`. */
   readonly name: string;
-  /** A new method whose `name` is `SUBJECT`. The suite closes it. */
+  /** Creates an authenticator with the name `SUBJECT`. The suite closes it. */
   readonly create: () => Authenticator | Promise<Authenticator>;
-  /** As reported in `client.authenticationMethod`. */
+  /** Method as reported in `client.authenticationMethod`. */
   readonly method: string;
   readonly good: Credentials;
   readonly bad: Readonly<Record<string, Credentials>>;
-  /** Meant for other methods, besides those the suite tries in any case. */
+  /** Credentials for other authenticators, in addition to those that the suite always tries. */
   readonly foreign: Readonly<Record<string, Credentials>>;
-  /** A method that cannot decide about the good credentials, say because its provider is down. */
+  /** Creates an authenticator that cannot judge the good credentials, say because its provider is down. */
   readonly broken?: () => Authenticator | Promise<Authenticator>;
 }
 
-/** What every method of authentication does, whatever its kind. */
+/** Registers the tests that authenticators of every kind must pass. */
 export function testAuthenticator({ name, create, method, good, bad, foreign, broken }: Subject): void {
   const test = (fact: string, run: (subject: Authenticator) => Promise<void>, make = create) =>
     Deno.test(`${name} ${fact}`, async () => {
@@ -117,7 +117,7 @@ function ask(subject: Authenticator, credentials: Credentials): Promise<Authenti
   return subject.authenticate(credentials, new AbortController().signal);
 }
 
-/** Asserts that a value, printed, holds none of the credentials' secrets. */
+/** Asserts that a value, as JSON, contains no secret of the credentials. */
 function assertHidden({ authorization }: Credentials, value: unknown): void {
   const secret = secretOf(authorization);
   if (secret === undefined || secret.length < 4) return;

@@ -45,7 +45,7 @@ Deno.test("errorCode() is what the answer names, or empty", () => {
   assert.equal(errorCode(answer("no JSON")), "");
 });
 
-Deno.test("errorText() shows nothing that cannot be seen, never long, of whatever comes", () => {
+Deno.test("errorText() is short and printable for any answer", () => {
   fc.assert(
     fc.property(fc.string({ unit: CHARACTER }), fc.string({ unit: CHARACTER }), (error, challenge) => {
       const text = errorText(answer(JSON.stringify({ error }), { "www-authenticate": challenge }), [

@@ -29,7 +29,7 @@ for (const { alg, publicKey, sign } of SIGNERS) {
           () => true,
           () => false,
         );
-        // The library also reads the head, which callers here have done before.
+        // `jose` also reads the header, which callers of isSignedBy() have read before.
         if (part === 0 && by !== 0) assert.equal(judged, false);
         else assert.equal(await isSignedBy({ text, algorithm: alg }, publicKey), judged);
       }),

@@ -21,7 +21,7 @@ function parse(authorization?: string, signed?: string): Authorization {
 
 const base64 = (text: string | Uint8Array) => Buffer.from(text).toString("base64");
 
-/** The parts of an authorization as plain text, secrets included. */
+/** Returns the parts of an authorization as plain text, with secrets. */
 function plain(authorization: Authorization): unknown {
   switch (authorization.kind) {
     case "basic":

@@ -6,7 +6,7 @@ type Endpoint = Parameters<typeof refusalIn>[0];
 const FAULT = '<soap:Envelope xmlns:soap="x"><soap:Body><soap:Fault/></soap:Body></soap:Envelope>';
 const error = (code: string) => JSON.stringify({ error: code });
 
-/** What providers send -> whether it is about the caller's credential. */
+/** Answers of providers, and whether they refuse the caller's credential. */
 const ANSWERS: readonly [endpoint: Endpoint, what: string, status: number, body: string, refused: boolean][] =
   [
     ["saml", "Unity, a wrong password", 401, "", true],

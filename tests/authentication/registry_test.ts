@@ -43,7 +43,7 @@ Deno.test("createAuthenticators() makes the methods in their order", async () =>
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("createAuthenticators() makes none of none", async () => {
+Deno.test("createAuthenticators() makes none without configuration", async () => {
   assert.deepEqual(await createAuthenticators([], AUTHENTICATORS, PARTS), []);
 });
 

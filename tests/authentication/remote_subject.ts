@@ -5,9 +5,9 @@ import { SILENT } from "../../src/logging/logger.ts";
 import { HttpsClient } from "../../src/outgoing/https_client.ts";
 import { createAuthority } from "../pki/authority.ts";
 
-/** The authority that the tests' identity providers and the service both trust. */
+/** Authority that both the identity providers of the tests and the service trust. */
 export const AUTHORITY = createAuthority({ subject: "CN=Test CA,O=Site-A,C=DE" });
-/** What identity providers show on TLS connections. */
+/** Certificate and key of the identity providers for TLS. */
 export const PROVIDER_TLS = AUTHORITY.issue({ subject: "CN=idp", names: ["localhost"] });
 
 const OUTGOING: OutgoingConfig = {
@@ -21,14 +21,14 @@ const OUTGOING: OutgoingConfig = {
   idleTimeoutMs: 30_000,
 };
 
-/** An outgoing client as the service has it. */
+/** Returns an HTTPS client as in the service. */
 export function httpsClient(config: Partial<OutgoingConfig> = {}): HttpsClient {
   return new HttpsClient({ ...OUTGOING, ...config }, { anchors: [AUTHORITY.certificate] }, SILENT);
 }
 
 type ExpressionName = Exclude<keyof AssignmentsConfig, "others">;
 
-/** Assignment expressions as configured. */
+/** Returns assignment expressions as from the configuration. */
 export function assignments(texts: Partial<Record<ExpressionName, string>>): AssignmentsConfig {
   const expression = (name: ExpressionName): ExpressionConfig | undefined => {
     const text = texts[name];
@@ -45,7 +45,7 @@ export function assignments(texts: Partial<Record<ExpressionName, string>>): Ass
   };
 }
 
-/** A method that, once closed, also gives back what else was made for it. */
+/** Returns an authenticator whose `close()` also closes the other parts of its test. */
 export function alsoClosing(subject: Authenticator, close: () => void): Authenticator {
   return {
     name: subject.name,

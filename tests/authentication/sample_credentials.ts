@@ -2,7 +2,7 @@ import { readBearer } from "../../src/authentication/parse_credentials.ts";
 import type { Authorization, Credentials } from "../../src/model/credentials.ts";
 import { Secret } from "../../src/model/secret.ts";
 
-/** Credentials as `parseCredentials` would make them, for tests of the methods. */
+/** Returns credentials as `parseCredentials()` would, for tests of authenticators. */
 export function credentials(
   authorization: Authorization,
   facts: Partial<Omit<Credentials, "authorization">> = {},
@@ -24,7 +24,7 @@ export function bearer(token: string, clientAddress = "192.0.2.17"): Credentials
   });
 }
 
-/** A token shown with a proof of possession. */
+/** Returns credentials of a token with a proof of possession. */
 export function bound(
   token: string,
   proof: Credentials["proof"],
@@ -36,7 +36,7 @@ export function bound(
   });
 }
 
-/** A token with these claims and a signature that verifies with no key. */
+/** Returns a token with these claims and a signature that verifies with no key. */
 export function unsignedJwt(claims: unknown, header: unknown = { alg: "EdDSA" }): string {
   const part = (value: unknown) => btoa(JSON.stringify(value)).replace(/[+/=]/g, (c) => JWT_ALPHABET[c] ?? c);
   return `${part(header)}.${part(claims)}.AAAA`;

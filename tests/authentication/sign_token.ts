@@ -1,16 +1,16 @@
 import { Buffer } from "node:buffer";
 import { constants, createHmac, type KeyObject, sign } from "node:crypto";
 
-/** What goes into a token; texts are taken as they are, so that a token can be wrong in any way. */
+/** Parts of a token. Texts go into it unchanged, so that a token can be wrong in any way. */
 export interface TokenParts {
   readonly header?: unknown;
   readonly claims: unknown;
   readonly key: KeyObject;
-  /** The algorithm that signs, whatever the header says; default what the header says. */
+  /** Algorithm of the signature; default: the algorithm in the header. */
   readonly signWith?: string;
 }
 
-/** A compact token, signed for real, made from the bare parts and not by the library under test. */
+/** Returns a compact token with a real signature, made without the library under test. */
 export function signToken({ header = { alg: "EdDSA" }, claims, key, signWith }: TokenParts): string {
   const text = `${part(header)}.${part(claims)}`;
   const algorithm = signWith ?? algorithmOf(header);

@@ -15,7 +15,7 @@ const second = parseSignedToken(
 
 Deno.test("TokenVerifier remembers a signature that was right, for its token and key, and none that was wrong", async () => {
   const verifier = new TokenVerifier();
-  // The fingerprint says what key it is: whether it is asked again shows when it is another one.
+  // The third argument identifies the key. A wrong key with the same identifier shows what is remembered.
   assert.equal(await verifier.isSignedBy(token, other.publicKey, "key"), false);
   assert.equal(await verifier.isSignedBy(token, own.publicKey, "key"), true);
   assert.equal(await verifier.isSignedBy(token, other.publicKey, "key"), true, "remembered");

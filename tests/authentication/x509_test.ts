@@ -33,7 +33,7 @@ function withCertificate(subject: string): Credentials {
   return { ...NO_CREDENTIALS, certificate: { subject, pem: AUTHORITY.issue({ subject }).certificate } };
 }
 
-/** The header as a gateway makes it. */
+/** Returns the header as a gateway makes it. */
 function consignorOf(dn: string, key = GATEWAY.key): string {
   const digest = createHash("sha1").update(dn, "utf8").digest();
   return `DN="${dn}";DSIG=${sign("sha1", digest, createPrivateKey(key)).toString("base64")}`;

@@ -1,14 +1,14 @@
 /**
- * Claims uses of a share, as instances do it, without the rest of them. Arguments: port and name of a PostgreSQL database with
- * our tables, its user, claims at a time, seconds. Says how many came in a second, what processor time of this process each
- * took, and how long one lasts alone.
+ * Claims uses of shares as an instance does, without the rest of the service. Arguments: port and name of a
+ * PostgreSQL database with our tables, its user, concurrent claims, seconds. Prints number of claims,
+ * milliseconds and processor time of this process: for one client alone, then for all clients at once.
  */
 import process from "node:process";
 import { ShareStore } from "../../src/sharing/store/share_store.ts";
 import { PostgresDatabase } from "../../src/store/postgres/postgres_database.ts";
 
 const [port = "", database = "", user = "", atOnce = "", seconds = ""] = Deno.args;
-/** Claims until what is used often is compiled. */
+/** Claims until hot code is compiled. */
 const WARM_UP = 5000;
 
 const store = new ShareStore(
@@ -19,7 +19,7 @@ const store = new ShareStore(
     timeoutMs: 60_000,
   }),
 );
-/** One for each that claims: who waits for another at one share is another question. */
+/** One share for each client: waits of several clients for one share are another question. */
 const shares = await Promise.all(Array.from({ length: Number(atOnce) }, (_, i) =>
   store.put("HPC", {
     owner: "cn=owner",

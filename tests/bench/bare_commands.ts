@@ -1,8 +1,8 @@
 /**
- * The yardstick for sessions: a bare loop of TLS command connections. Arguments: port of the command socket, folder with
- * `auth-cert.pem`, `auth-key.pem` and `ca.pem`, connections at a time, seconds, replies before that. Says how many replies
- * came in a second, and what processor time of this process, all threads, each of them took.
- * It does for a connection what every client must: checks the certificate as the platform does, and shows its own.
+ * The yardstick for sessions: a bare loop of TLS command connections. Arguments: port of the command socket,
+ * folder with `auth-cert.pem`, `auth-key.pem` and `ca.pem`, concurrent connections, seconds, replies of the
+ * warm-up. Prints the replies per second and the processor time of this process, all threads, for each.
+ * Like every client, it verifies the daemon's certificate by the platform's TLS and presents its own.
  */
 import process from "node:process";
 import { connect, createSecureContext } from "node:tls";
@@ -32,7 +32,9 @@ function openSession(): Promise<boolean> {
   });
 }
 
-/** Opens sessions as long as wanted. @returns Replies a second, and microseconds of processor time for each. */
+/**
+ * Opens sessions while `wanted` holds. @returns Replies a second, and microseconds of processor time each.
+ */
 async function measure(
   wanted: (replies: number, ms: number) => boolean,
 ): Promise<{ readonly rate: number; readonly cost: number }> {
@@ -48,6 +50,6 @@ async function measure(
   return { rate: replies * 1000 / (performance.now() - began), cost: (user + system) / replies };
 }
 
-await measure((replies) => replies < Number(warmUp)); // it is compiled by then
+await measure((replies) => replies < Number(warmUp)); // compiles hot code
 const { rate, cost } = await measure((_, ms) => ms < Number(seconds) * 1000);
 console.log(`replies a second: ${rate.toFixed(1)}, processor time of each: ${cost.toFixed(1)} µs`);

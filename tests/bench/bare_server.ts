@@ -1,6 +1,6 @@
 /**
  * The yardstick: a `node:https` server that answers everything with the same bytes, and does nothing else.
- * Arguments: file of certificate, of key, of `{headers, body}` as JSON. Says `listening on <port>`.
+ * Arguments: files of the certificate, the key, and `{headers, body}` as JSON. Prints `listening on <port>`.
  */
 import { createServer } from "node:https";
 

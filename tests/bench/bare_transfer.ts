@@ -3,14 +3,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { exchange } from "../daemon_simulator/command_client.ts";
 import { SessionClient } from "../daemon_simulator/session_client.ts";
 
-/** A session on the daemon's listen socket. */
 type Session = Awaited<ReturnType<typeof SessionClient.connect>>;
 
 /**
- * Serves as the yardstick for transfers: a `node:https` server that has a session of its own with a daemon for each request,
- * and does nothing else. Tells its port on standard output.
- * @param args Folder with `auth-cert.pem`, `auth-key.pem` and `ca.pem`, command port, listen port, account; more are the answer's.
- * @param answer Ends the session.
+ * Starts the yardstick for transfers: a `node:https` server that opens a session with a daemon for each
+ * request, and does nothing else. Prints its port.
+ * @param args Folder with `auth-cert.pem`, `auth-key.pem` and `ca.pem`, command port, listen port, account;
+ * `answer` may use more.
+ * @param answer Answers the request and ends the session.
  */
 export function serveTransfers(
   [folder = "", commandPort = "", listenPort = "", user = ""]: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * The yardstick for uploads: pipes what it is sent into a daemon's data connection. Arguments: those of `bare_transfer.ts`,
- * and the path.
+ * The yardstick for uploads: pipes request bodies into a daemon's data connection. Arguments: those of
+ * `bare_transfer.ts`, and the path.
  */
 import { once } from "node:events";
 import { serveTransfers } from "./bare_transfer.ts";
@@ -15,7 +15,7 @@ const server = serveTransfers(Deno.args, async (session, request, response) => {
   response.writeHead(201).end();
   session.close();
 });
-// `curl -T` asks whether it may send, and would wait.
+// `curl -T` sends `Expect: 100-continue` and would wait.
 server.on("checkContinue", (request, response) => {
   response.writeContinue();
   server.emit("request", request, response);

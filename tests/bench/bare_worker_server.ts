@@ -1,6 +1,6 @@
 /**
- * The yardstick of starts: a `node:https` server in a worker that answers everything with 200. Arguments: file of
- * certificate, of key, port. Prints the port on which it listens.
+ * The yardstick of starts: a `node:https` server in a worker that answers everything with 200. Arguments:
+ * files of the certificate and the key, port. Prints the port on which it listens.
  */
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:https";

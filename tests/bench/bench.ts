@@ -1,9 +1,10 @@
 /**
- * `deno task bench [--only NAME[,NAME]] [--json FILE] [--compare FILE]`: measures what we promise about speed and prints one
- * table, with the machine, ratios to bare programs, and MISSED where a promise is not met. The figures go into
- * `docs/performance.md`, or with `--json` into that file instead. `--compare` names what became worse by more than a tenth
- * since the run whose JSON is given. Long measurements run only if they are named, or with `AUTHSERVER_LONG_TESTS`. Needs
- * `wrk`, `curl` and `openssl`. Ends with 1 if a promise is not met, a figure became worse, or a measurement failed.
+ * `deno task bench [--only NAME[,NAME]] [--json FILE] [--compare FILE]`: measures the promised speed and
+ * prints one table, with the machine, ratios to bare programs, and MISSED for each promise that is not met.
+ * Writes the figures into `docs/performance.md`, or with `--json` into that file instead. `--compare` lists
+ * figures that became worse by more than a tenth since the run whose JSON is given. Long measurements run
+ * only if they are named, or with `AUTHSERVER_LONG_TESTS`. Needs `wrk`, `curl` and `openssl`. Exits with 1 if
+ * a promise is not met, a figure became worse, or a measurement failed.
  */
 import { parseArgs } from "node:util";
 import { isMet, table } from "./figure.ts";

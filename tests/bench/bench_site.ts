@@ -18,7 +18,7 @@ import { engineFlags } from "./program.ts";
 /** Credentials of the measurements. */
 export const BASIC = `Basic ${btoa(ALICE.join(":"))}`;
 
-/** A service in a process of its own, in front of simulated daemons in this one. */
+/** Service in its own process, in front of simulated daemons in this process. */
 export interface BenchSite extends AsyncDisposable {
   readonly site: Site;
   readonly process: ChildProcess;
@@ -55,10 +55,10 @@ export async function startBenchSite(setting: Setting = {}): Promise<BenchSite> 
   }
 }
 
-/** A daemon that has a session for everybody; the largest number that is believed of a daemon. */
+/** Daemon that never runs out of sessions: the largest limit that the service accepts from a daemon. */
 export const ENDLESS: DaemonOptions = { maxSessions: 999_999_999 };
 
-/** What a site needs in addition so that it shares; files lie below `data/`. */
+/** Settings that add shares to a site; files lie below `data/`. */
 export const SHARING: Setting = {
   properties: { "share.servers": "HPC", "persistence.directory": "{folder}/data" },
 };
@@ -84,7 +84,7 @@ async function serve(site: Site, port: number): Promise<BenchSite> {
   };
 }
 
-/** Asks until the core is there and every daemon was heard of. */
+/** Repeats a request until the core answers and knows the status of every daemon. */
 async function firstAnswer(url: string, site: Site): Promise<void> {
   await until(async () => {
     const { status, text } = await ask(`${url}/rest/auth`, site.authority.certificate, { as: ALICE });
@@ -93,7 +93,7 @@ async function firstAnswer(url: string, site: Site): Promise<void> {
   }, { what: "every daemon was heard of", everyMs: 20 });
 }
 
-/** A bare server that answers with the same bytes as the service answers `GET /rest/auth`. */
+/** Starts a bare server that answers with the bytes of the service's answer to `GET /rest/auth`. */
 export async function startBareServer({ site, url }: BenchSite): Promise<{
   readonly process: ChildProcess;
   readonly url: string;

@@ -1,9 +1,9 @@
 import { until } from "../fixtures/deadline.ts";
 
-/** How long a program may take until it is ready, in milliseconds. */
+/** Longest start of a program, in milliseconds. */
 const READY_MS = 120_000;
 
-/** A program under measurement, in a process of its own. Figures come from `/proc`, so they exist on Linux only. */
+/** Program under measurement, in its own process. Figures come from `/proc`, so they exist on Linux only. */
 export class ChildProcess implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
 
@@ -12,9 +12,10 @@ export class ChildProcess implements AsyncDisposable {
   }
 
   /**
-   * Starts a script with all permissions. What it says goes into a file: a pipe would make us read under measurement.
-   * @returns When its standard output matches; with what the first group of the pattern caught.
-   * @throws If it ends before.
+   * Starts a script with all permissions. Its output goes into a file: with a pipe, this process would read
+   * during the measurement.
+   * @returns When the output matches, with the text of the pattern's first group.
+   * @throws If the script ends before that.
    */
   static async start(
     script: URL,
@@ -48,7 +49,7 @@ export class ChildProcess implements AsyncDisposable {
       }, { what: `${script.pathname} prints ${ready}`, everyMs: 10, withinMs: READY_MS });
       return { process: new ChildProcess(child), said: said.join("") };
     } finally {
-      await Deno.remove(output); // it stays open where it is written to
+      await Deno.remove(output); // the program keeps it open
     }
   }
 
@@ -56,7 +57,7 @@ export class ChildProcess implements AsyncDisposable {
     return this.#child.pid;
   }
 
-  /** Milliseconds of processor time used so far, by the name of the thread; `total` is their sum. */
+  /** Returns the processor time used so far in milliseconds, by thread name; `total` is the sum. */
   cpu(): Readonly<Record<string, number>> {
     const times: Record<string, number> = { total: 0 };
     for (const { name: thread } of Deno.readDirSync(`/proc/${this.pid}/task`)) {
@@ -67,13 +68,13 @@ export class ChildProcess implements AsyncDisposable {
     return times;
   }
 
-  /** Resident memory in MiB. */
+  /** Returns the resident memory in MiB. */
   memory(): number {
     const [, kib] = /^VmRSS:\s+(\d+) kB/m.exec(Deno.readTextFileSync(`/proc/${this.pid}/status`)) ?? [];
     return Math.round(Number(kib) / 102.4) / 10;
   }
 
-  /** Open file descriptors. */
+  /** Returns the number of open file descriptors. */
   descriptors(): number {
     return [...Deno.readDirSync(`/proc/${this.pid}/fd`)].length;
   }
@@ -88,7 +89,7 @@ export class ChildProcess implements AsyncDisposable {
   }
 }
 
-/** Name of a thread and the processor time it used, in milliseconds; nothing if it has just ended. */
+/** Returns a thread's name and the processor time it used, in milliseconds; 0 if it has just ended. */
 function readThread(folder: string): { readonly name: string; readonly used: number } {
   try {
     const [, name = "", rest = ""] = /\((.*)\) (.*)/.exec(Deno.readTextFileSync(`${folder}/stat`)) ?? [];
@@ -100,5 +101,5 @@ function readThread(folder: string): { readonly name: string; readonly used: num
   }
 }
 
-/** Clock ticks as `/proc` counts them; 100 a second on every Linux in use. */
+/** Length of a clock tick of `/proc`, in milliseconds: every Linux in use has 100 a second. */
 const MS_PER_TICK = 10;

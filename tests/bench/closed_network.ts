@@ -1,15 +1,15 @@
-/** Where requests wait for each other: a queue with one that serves. */
+/** Station of a queueing network: a queue with one server. */
 export interface Station {
   readonly name: string;
-  /** Time that it spends on one request, in milliseconds. */
+  /** Service time of one request, in milliseconds. */
   readonly demandMs: number;
-  /** So many alike share the requests evenly, one for each instance; default 1. */
+  /** Number of equal stations that share the requests evenly, such as one for each instance; default 1. */
   readonly copies?: number;
 }
 
 /**
- * Most requests a second that stations can serve between them: as many as the slowest (Denning, Buzen, The Operational
- * Analysis of Queueing Network Models, 1978).
+ * Returns the highest rate of the stations, in requests a second, which is that of the slowest station, and
+ * its name (Denning, Buzen, The Operational Analysis of Queueing Network Models, 1978).
  */
 export function saturation(stations: readonly Station[]): { readonly rate: number; readonly first: string } {
   const load = ({ demandMs, copies = 1 }: Station) => demandMs / copies;
@@ -18,8 +18,9 @@ export function saturation(stations: readonly Station[]): { readonly rate: numbe
 }
 
 /**
- * Requests a second with so many clients, each of which sends the next one when it has its answer: exact mean value analysis
- * (Reiser, Lavenberg, 1980) of a closed network without time to think, times of service spread exponentially.
+ * Returns the requests a second of a number of clients, each of which sends its next request after the
+ * answer: exact mean value analysis (Reiser, Lavenberg, 1980) of a closed network with zero think time and
+ * exponential service times.
  */
 export function throughput(stations: readonly Station[], clients: number): number {
   const each = stations.filter(({ demandMs }) => demandMs > 0).map(({ demandMs, copies = 1 }) => ({

@@ -4,7 +4,7 @@ import { saturation, throughput } from "./closed_network.ts";
 const near = (found: number, expected: number) =>
   assert.ok(Math.abs(found - expected) < 1e-9 * expected, `${found}, expected ${expected}`);
 
-Deno.test("saturation() is that of the station which needs longest, with its copies taken together", () => {
+Deno.test("saturation() is the rate of the slowest station, with its copies taken together", () => {
   const stations = [{ name: "edge", demandMs: 4, copies: 4 }, { name: "database", demandMs: 2 }];
   assert.deepEqual(saturation(stations), { rate: 500, first: "database" });
   assert.deepEqual(saturation([{ name: "edge", demandMs: 4 }, { name: "database", demandMs: 2 }]), {
@@ -18,14 +18,14 @@ Deno.test("throughput() of one client is one request after the other", () => {
   near(throughput([{ name: "a", demandMs: 3, copies: 5 }, { name: "b", demandMs: 0 }], 1), 1000 / 3);
 });
 
-Deno.test("throughput() of two clients at two stations alike is two thirds of what both can do", () => {
-  // One of three states (2+0, 1+1, 0+2), all equally likely, leaves a station idle.
+Deno.test("throughput() of two clients at two equal stations is two thirds of their saturation", () => {
+  // Each station is idle in one of the states 2+0, 1+1 and 0+2, which are equally likely.
   near(throughput([{ name: "a", demandMs: 1 }, { name: "b", demandMs: 1 }], 2), 2000 / 3);
-  // The same, if requests go to one of two copies.
+  // The rate is the same if requests go to one of two copies.
   near(throughput([{ name: "a", demandMs: 2, copies: 2 }], 2), 2000 / 3);
 });
 
-Deno.test("throughput() grows with clients up to what saturates first, and never beyond", () => {
+Deno.test("throughput() grows with clients up to saturation, and never beyond", () => {
   const stations = [{ name: "edge", demandMs: 4, copies: 3 }, { name: "core", demandMs: 1, copies: 3 }, {
     name: "database",
     demandMs: 1,

@@ -2,42 +2,43 @@ import type { ChildProcess } from "./child_process.ts";
 import { type Figure, median } from "./figure.ts";
 import type { LoadResult } from "./wrk.ts";
 
-/** What a client counted. */
+/** Counts of a client. */
 export type Count = Omit<LoadResult, "p99">;
 
-/** One of the two things compared. */
+/** One of the two compared programs. */
 export interface Side {
   readonly process: ChildProcess;
-  /** Puts load on it for a while. */
+  /** Puts load on the program for that long. */
   run(seconds: number): Promise<Count>;
 }
 
 interface Round extends Count {
-  /** Microseconds of processor time a request, by thread. */
+  /** Microseconds of processor time per request, by thread. */
   readonly cpu: Readonly<Record<string, number>>;
 }
 
-/** Rounds of each side; they alternate, so that a disturbance meets both. */
+/** Rounds of each side; the sides alternate, so that a disturbance affects both. */
 const ROUNDS = 7;
-/** Of each round: it begins and ends with connections, whose cost is a measurement of its own. */
+/** Seconds of a round. It opens and closes connections, whose cost is a measurement of its own. */
 const SECONDS = 4;
-/** Requests until what is used often is compiled. */
+/** Requests until hot code is compiled. */
 const WARM_UP = 100_000;
-/** It is warm enough after so long, however few came. */
+/** Longest warm-up, however few requests it had. */
 const LONGEST_WARM_UP_MS = 180_000;
 
-/** What is promised: processor time of a request, of that which the yardstick needs. */
+/** Promised processor time of a request, as a multiple of the yardstick's. */
 export interface CostPromise {
-  /** Of all threads together. */
+  /** Multiple for all threads together. */
   readonly all: number;
-  /** Of the edge alone. */
+  /** Multiple for the edge alone. */
   readonly edge?: number;
 }
 
 /**
- * Measures the service against its yardstick, in turn. Rates hang on who else shares the cores (the client, for one), and
- * processor time hardly: that is what promises are about. `worker-1` is the thread of the edge, `worker-2` that of the core.
- * @throws If an answer was no success.
+ * Measures the service and its yardstick in turn. Rates depend on other programs on the same cores (the
+ * client, for one); processor time hardly does, so promises are about it. `worker-1` is the thread of the
+ * edge, `worker-2` that of the core.
+ * @throws If an answer was not a success.
  */
 export async function compare(
   ours: Side,
@@ -45,7 +46,7 @@ export async function compare(
   { unit, atMost, warmUpWith = WARM_UP }: {
     readonly unit: string;
     readonly atMost?: CostPromise | undefined;
-    /** So many requests come before what counts. */
+    /** Requests before the measurement. */
     readonly warmUpWith?: number;
   },
 ): Promise<Figure[]> {
@@ -62,9 +63,9 @@ export async function compare(
     ...(promised !== undefined && { target: { atMost: promised } }),
   });
   return [
-    { what: "processor time, of the bare one's", ...cost("total", atMost?.all) },
-    { what: "processor time of the edge, of the bare one's", ...cost("worker-1", atMost?.edge) },
-    { what: "rate, of the bare one's", value: of((r) => r.ours.rate / r.bare.rate), unit: "×" },
+    { what: "processor time, relative to the bare program", ...cost("total", atMost?.all) },
+    { what: "processor time of the edge, relative to the bare server", ...cost("worker-1", atMost?.edge) },
+    { what: "rate, relative to the bare program", value: of((r) => r.ours.rate / r.bare.rate), unit: "×" },
     { what: "rate", value: of((r) => r.ours.rate), unit },
     { what: "rate, bare", value: of((r) => r.bare.rate), unit },
     { what: "processor time, edge", value: of((r) => r.ours.cpu["worker-1"] ?? 0), unit: "µs" },
@@ -75,8 +76,8 @@ export async function compare(
 }
 
 /**
- * Puts load on something until it is compiled: by the number of requests, not by time, or on a machine with much else to do
- * what is measured would be code that is compiled half.
+ * Puts load on a program until its code is compiled. Counts requests, not time: on a busy machine, a fixed
+ * time would end with half-compiled code.
  */
 export async function warmUp(run: Side["run"], requests: number): Promise<void> {
   const until = performance.now() + LONGEST_WARM_UP_MS;

@@ -2,8 +2,8 @@ import type { ChildProcess } from "./child_process.ts";
 import { type Load, runWrk } from "./wrk.ts";
 
 /**
- * Processor time that a process needs for a request, in microseconds; after a second to get warm.
- * @throws If an answer was no success.
+ * Returns the processor time of a process per request, in microseconds, after a second of warm-up.
+ * @throws If an answer was not a success.
  */
 export async function costOf(process: ChildProcess, load: Omit<Load, "seconds">): Promise<number> {
   await runWrk({ ...load, seconds: 1 });

@@ -3,20 +3,20 @@ export interface Figure {
   readonly what: string;
   readonly value: number;
   readonly unit: string;
-  /** What we promise: at least or at most that. */
+  /** Promised bound of the value. */
   readonly target?: { readonly atLeast: number } | { readonly atMost: number };
 }
 
-/** Something that can be measured by itself. */
+/** Measurement that can run by itself. */
 export interface Measurement {
-  /** As `--only` takes it. */
+  /** Name for `--only`. */
   readonly name: string;
   readonly summary: string;
-  /** What a reader of the figures should know. */
+  /** Remark for readers of the figures. */
   readonly note?: string;
-  /** Takes so long that it runs only when it is named; default false. */
+  /** Whether it runs only when named or with `AUTHSERVER_LONG_TESTS`, as it takes long; default false. */
   readonly long?: boolean;
-  /** Debian packages that it needs besides what all need, and that are not here. Without them it is left out, unless it is named. */
+  /** Missing Debian packages that only this measurement needs. It is then skipped, or refused if named. */
   readonly lacks?: readonly string[];
   readonly run: () => Promise<readonly Figure[]>;
 }
@@ -34,7 +34,7 @@ export function median(values: readonly number[]): number {
     : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2;
 }
 
-/** A table for people. */
+/** Returns a text table of figures. */
 export function table(rows: readonly (readonly [string, readonly Figure[]])[]): string {
   const lines = [["measurement", "figure", "value", "promised", ""]];
   for (const [name, figures] of rows) {
@@ -48,7 +48,7 @@ export function table(rows: readonly (readonly [string, readonly Figure[]])[]): 
   );
 }
 
-/** The value with its unit, as precise as it deserves. */
+/** Returns the rounded value with its unit. */
 export function format({ value, unit }: Figure): string {
   const size = Math.abs(value);
   const digits = size >= 100 || Number.isInteger(value) ? 0 : size >= 10 ? 1 : 2;
@@ -56,13 +56,13 @@ export function format({ value, unit }: Figure): string {
   return `${value.toLocaleString("en", options)} ${unit}`.trim();
 }
 
-/** What was promised of a figure; empty if nothing was. */
+/** Returns the promise of a figure, or an empty string if it has none. */
 export function promise({ target, unit }: Figure): string {
   if (target === undefined) return "";
   return `${"atLeast" in target ? `≥ ${target.atLeast}` : `≤ ${target.atMost}`} ${unit}`.trim();
 }
 
-/** Whether a promise is met; empty if none was made. */
+/** Returns `met` or `MISSED`, or an empty string if there is no promise. */
 export function mark(figure: Figure): "" | "met" | "MISSED" {
   if (figure.target === undefined) return "";
   return isMet(figure) ? "met" : "MISSED";

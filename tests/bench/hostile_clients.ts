@@ -1,20 +1,20 @@
 /**
- * Clients that would fill a server's memory. Arguments: port, file with the authority's certificate, number, kind, path of
- * what they ask for. None of them ever reads. Says `open` when all of them have sent what they could.
+ * Clients that try to fill a server's memory and never read. Arguments: port, file with the authority's
+ * certificate, number, kind, path of the requests. Prints `open` when all have sent what they could.
  */
 const [port = "", ca = "", count = "", kind = "", path = ""] = Deno.args;
 const caCerts = [await Deno.readTextFile(ca)];
 const PART = new Uint8Array(64 * 1024).fill(97);
-/** A client that cannot send on for so long, in milliseconds, has sent what it could. */
+/** Longest wait of a client for one write, in milliseconds; it then stops. */
 const STUCK_MS = 1500;
-/** None sends for longer than that, however little the server takes at a time. */
+/** Longest time that a client sends, in milliseconds, however slowly the server reads. */
 const LONGEST_MS = 4000;
-/** And none sends more than so many bytes: it is the memory that shall be filled, not the processor. */
+/** Most bytes that a client sends: the clients attack the memory, not the processor. */
 const MOST_BYTES = kind === "requests" ? 32 * 1024 : 2 * 1024 ** 2;
 const WRONG = `Authorization: Basic ${btoa("alice:wrong")}\r\n`;
 const HOST = "Host: localhost\r\n";
 
-/** What is sent first, and then again and again. */
+/** First bytes of a client, and the bytes that it repeats after them. */
 const KINDS: Readonly<Record<string, [first: string, then: Uint8Array | undefined]>> = {
   headers: [`GET / HTTP/1.1\r\n${HOST}X: ${"a".repeat(47_000)}`, undefined],
   bodies: [`PUT ${path}upload HTTP/1.1\r\n${HOST}${WRONG}Content-Length: 1000000000\r\n\r\n`, PART],
@@ -34,7 +34,7 @@ async function attack(): Promise<Deno.TlsConn> {
   return connection;
 }
 
-/** Sends until the server takes no more. */
+/** Sends until the server reads no more, or a limit is reached. */
 async function fill(connection: Deno.TlsConn, bytes: Uint8Array): Promise<void> {
   const until = performance.now() + LONGEST_MS;
   for (let sent = 0; sent < MOST_BYTES && performance.now() < until; sent += bytes.length) {

@@ -1,31 +1,31 @@
 import { saturation, type Station, throughput } from "./closed_network.ts";
 import type { Figure } from "./figure.ts";
 
-/** What one request of a kind takes of whatever it goes through, in milliseconds. */
+/** Service times of one kind of request, in milliseconds. */
 export interface Demands {
-  /** Thread of the edge, of the instance that serves it. */
+  /** Edge thread of the instance that serves it. */
   readonly edge: number;
-  /** Thread of its core. */
+  /** Core thread of that instance. */
   readonly core: number;
   readonly database: number;
   readonly balancer: number;
-  /** Command socket of a daemon, which serves one after the other. */
+  /** Command socket of a daemon, which serves one request at a time. */
   readonly daemon: number;
 }
 
-/** What there is besides instances. */
+/** Resources around the instances. */
 export interface Surroundings {
   /** Cores of the database's machine. */
   readonly databaseCores: number;
   readonly daemons: number;
 }
 
-/** Numbers of instances that the model is asked for. */
+/** Numbers of instances in the model. */
 export const INSTANCES = [1, 2, 4, 8, 16] as const;
-/** Clients at once, for each instance. */
+/** Concurrent clients for each instance. */
 const CLIENTS = 32;
 
-/** Requests a second that instances give, and what of them or around them is full first. */
+/** Returns the modelled requests a second, and names the station that saturates first. */
 export function modelled(
   what: string,
   demands: Demands,
@@ -40,7 +40,7 @@ export function modelled(
       { name: daemons === 1 ? "daemon" : "daemons", demandMs: demands.daemon, copies: daemons },
     ];
     const { first } = saturation(stations);
-    const named = `${what}, ${instances} ${instances === 1 ? "instance" : "instances"}, full first: ${first}`;
+    const named = `${what}, ${instances} ${instances === 1 ? "instance" : "instances"}, limited by ${first}`;
     return { what: named, value: throughput(stations, CLIENTS * instances), unit: "/s" };
   });
 }

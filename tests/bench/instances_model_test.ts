@@ -4,14 +4,14 @@ import { INSTANCES, modelled } from "./instances_model.ts";
 const DEMANDS = { edge: 1, core: 0.5, database: 0.2, balancer: 0.05, daemon: 0 };
 const AROUND = { databaseCores: 2, daemons: 1 };
 
-Deno.test("modelled() says for each number of instances what they give, and what is full first", () => {
+Deno.test("modelled() returns for each number of instances the rate and the first bottleneck", () => {
   const figures = modelled("logins", DEMANDS, AROUND);
   assert.deepEqual(figures.map(({ what }) => what), [
-    "logins, 1 instance, full first: edges",
-    "logins, 2 instances, full first: edges",
-    "logins, 4 instances, full first: edges",
-    "logins, 8 instances, full first: edges",
-    "logins, 16 instances, full first: PostgreSQL",
+    "logins, 1 instance, limited by edges",
+    "logins, 2 instances, limited by edges",
+    "logins, 4 instances, limited by edges",
+    "logins, 8 instances, limited by edges",
+    "logins, 16 instances, limited by PostgreSQL",
   ]);
   for (const [i, { value }] of figures.entries()) {
     const most = Math.min(1000 * (INSTANCES[i] ?? 0), 10_000);
@@ -19,11 +19,13 @@ Deno.test("modelled() says for each number of instances what they give, and what
   }
 });
 
-Deno.test("modelled() finds that a daemon gives no more sessions to more instances, and more daemons do", () => {
+Deno.test("modelled() finds more sessions with more daemons, but not with more instances", () => {
   const sessions = { ...DEMANDS, daemon: 3 };
   const one = modelled("sessions", sessions, AROUND);
-  assert.ok(one.every(({ what, value }) => what.endsWith(": daemon") && value > 300 && value < 333.4));
+  assert.ok(
+    one.every(({ what, value }) => what.endsWith("limited by daemon") && value > 300 && value < 333.4),
+  );
   const [first, ...more] = modelled("sessions", sessions, { ...AROUND, daemons: 16 });
-  assert.match(first?.what ?? "", /full first: edges$/);
+  assert.match(first?.what ?? "", /limited by edges$/);
   assert.ok((more.at(-1)?.value ?? 0) > 10 * 1000 / 3);
 });

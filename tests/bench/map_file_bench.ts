@@ -1,5 +1,5 @@
 /**
- * Loads a map file of 100,000 users, then reloads it while a timer watches how long the event loop is held.
+ * Loads a map file of 100,000 users, then reloads it while a timer measures how long the event loop blocks.
  * Run: `deno run -A tests/bench/map_file_bench.ts`. Goal: load below 1 s, no wait above 50 ms.
  */
 import { fileAttributeSource, type Matching } from "../../src/attributes/file/file_attribute_source.ts";
@@ -34,7 +34,7 @@ function xmlMap(rate: string): string {
   return `<fileAttributeSource>\n${entries.join("\n")}\n</fileAttributeSource>\n`;
 }
 
-/** The longest time, in milliseconds, that a timer of one millisecond comes late while the work goes on. */
+/** Returns the longest delay of a timer of one millisecond while the work goes on, in milliseconds. */
 async function longestWait(work: Promise<unknown>): Promise<number> {
   let longest = 0;
   let last = performance.now();

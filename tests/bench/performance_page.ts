@@ -1,10 +1,9 @@
 import { type Figure, format, mark, type Measurement, promise } from "./figure.ts";
 
-/** Figures of one measurement, and where and when they were taken. */
+/** Figures of one measurement, with machine and day. */
 export interface Taken {
-  /** What was measured. */
   readonly summary: string;
-  /** What a reader of the figures should know. */
+  /** Remark for readers of the figures. */
   readonly note?: string;
   /** Day, `2026-11-21`. */
   readonly on: string;
@@ -14,14 +13,14 @@ export interface Taken {
   readonly figures: readonly Figure[];
 }
 
-/** What was measured last, by the name of the measurement. */
+/** Latest results, by name of the measurement. */
 export type Record = Readonly<{ [name: string]: Taken }>;
 
-/** Figures behind the page, one entry a measurement. */
+/** Figures behind the page, one entry per measurement. */
 export const RECORD = new URL("../../docs/performance.json", import.meta.url);
 export const PAGE = new URL("../../docs/performance.md", import.meta.url);
 
-/** Takes these figures over into the page and leaves those of all other measurements as they are. */
+/** Writes these figures into the page and keeps those of all other measurements. */
 export async function writePage(taken: Record, measurements: readonly Measurement[]): Promise<void> {
   const known: Record = JSON.parse(await Deno.readTextFile(RECORD));
   const record = { ...known, ...taken };
@@ -30,10 +29,10 @@ export async function writePage(taken: Record, measurements: readonly Measuremen
   await Deno.writeTextFile(PAGE, page(Object.fromEntries(ordered)));
 }
 
-/** Measurements whose figures help to plan a site; `performance.json` has those of all. */
+/** Measurements whose figures help to plan a site; `performance.json` has all figures. */
 const FOR_PLANNING = ["password", "sessions", "footprint", "users", "shares", "instances"];
 
-/** The page as `docs/performance.md` shows it. */
+/** Returns the text of `docs/performance.md`. */
 export function page(record: Record): string {
   const all = Object.entries(record);
   const machines = [...new Set(all.map(([, taken]) => machineOf(taken)))];
@@ -46,12 +45,12 @@ export function page(record: Record): string {
   return `# Performance
 
 \`deno task bench\` writes this page and \`performance.json\`, which has all figures. It needs \`wrk\`, \`curl\` and
-\`openssl\`, and a quiet machine. \`--only NAME\` measures one thing; \`--compare FILE\` names what became worse by more
-than a tenth since the run whose JSON is in that file.
+\`openssl\`, and a quiet machine; a whole run takes 40 minutes. \`--only NAME\` runs one measurement. \`--compare FILE\`
+lists the figures that are more than a tenth worse than those in FILE, the JSON of an earlier run.
 
-Each rate and each processor time is compared with a bare program that does the same with the least effort, in alternating
-rounds of one run; the median counts. Clients and simulated daemons share the cores with the service. The ratio to the bare
-program depends on the machine, so compare it on machines of one kind.
+Rates and processor times are relative to a bare program that does the same work with the least effort. Both run in
+alternating rounds, and the page shows the median. Clients and simulated daemons share the cores with the service. Compare
+ratios only between machines of one kind.
 
 ## Machines
 
@@ -64,40 +63,44 @@ An earlier version was measured beside the Java service on two quiet cores of an
 |Figure|Xeon|
 |---|---|
 |processor time of a login by password|64 to 80 µs; Java service 411 µs, at best 325 µs|
-|the same, of a bare \`node:https\` server, which needs 28 µs|2.28 ×|
-|start|0.35 to 0.45 s|
-|memory from source, idle and after 20,000 requests|139 MB and 203 MB|
-|memory of the executable|127 MB, of it 74 MB not file-backed|
-|sessions, with 8 clients at once|325 a second|
+|processor time of a login by password, relative to a bare \`node:https\` server (28 µs)|2.28 ×|
+|start to first answer|0.35 to 0.45 s|
+|memory from source, idle and after 20,000 requests|139 MB, 203 MB|
+|memory of the executable, and its anonymous part|127 MB, 74 MB|
+|sessions, with 8 concurrent clients|325/s|
 
 ## Promises
 
-A promise that was not kept is marked MISSED.
+MISSED marks a promise that the measurement did not keep.
 
 |Measurement|Figure|Promised|Measured|Machine||
 |---|---|---|---|---|---|
 ${promises.join("\n")}
 
-## What is measured
+## Measurements
 
 |Measurement||
 |---|---|
 ${all.map(([name, { summary, on }]) => row(name, `${summary} (${on})`)).join("\n")}
 
 ## Figures to plan with
-${all.filter(([name]) => FOR_PLANNING.includes(name)).map(([name, taken]) => section(name, taken)).join("")}`;
+${
+    all.filter(([name]) => FOR_PLANNING.includes(name)).map(([name, taken]) =>
+      section(name, taken, letter(taken))
+    ).join("")
+  }`;
 }
 
-/** The machine and runtime that figures are of. */
+/** Names the machine and runtime of figures. */
 function machineOf({ cores, processor, deno }: Taken): string {
   return `${cores} cores of ${processor}, Deno ${deno}`;
 }
 
-function section(name: string, { note, on, figures, ...taken }: Taken): string {
+function section(name: string, { note, on, figures }: Taken, machine: string): string {
   return `
 ### ${name}
 
-On ${on}, ${machineOf({ on, figures, ...taken })}.
+On ${on}, machine ${machine}.
 
 |Figure|Value|
 |---|---|
@@ -117,7 +120,7 @@ function row(...cells: readonly string[]): string {
   return `|${cells.map((cell) => plain(cell)).join("|")}|`;
 }
 
-/** Text that means nothing to Markdown. */
+/** Escapes text for a cell of a Markdown table. */
 function plain(text: string): string {
   return text.replace(/[|<]/g, "\\$&");
 }

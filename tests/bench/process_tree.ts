@@ -1,9 +1,9 @@
-/** Clock ticks as `/proc` counts them; 100 a second on every Linux in use. */
+/** Length of a clock tick of `/proc`, in milliseconds: every Linux in use has 100 a second. */
 const MS_PER_TICK = 10;
 
 /**
- * Processor time that a process and all its children have used, also those that ended and were waited for, in
- * milliseconds.
+ * Returns the processor time in milliseconds that a process and all its children have used, including
+ * children that ended and were waited for.
  */
 export function cpuOfTree(pid: number): number {
   let all = 0;

@@ -10,17 +10,17 @@ export interface Program {
   readonly command: readonly string[];
 }
 
-/** As the task `start` runs it. */
+/** Returns the program as the task `start` runs it. */
 export async function fromSource(): Promise<Program> {
   return { name: "source", command: [Deno.execPath(), ...await runFromSource()] };
 }
 
-/** The settings of the engine that the service runs with. */
+/** Returns the V8 flags of the service. */
 export async function engineFlags(): Promise<readonly string[]> {
   return (await readProject()).programFlags.filter((flag) => flag.startsWith("--v8-flags"));
 }
 
-/** Makes the executable of this system, which takes some seconds. @param folder Where it is put. */
+/** Makes the executable for this system, which takes some seconds. @param folder Destination. */
 export async function makeExecutable(folder: string): Promise<Program> {
   const { target } = Deno.build;
   if (!isTarget(target)) throw new TypeError(`no executable can be made for ${target}`);

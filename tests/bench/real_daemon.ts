@@ -3,10 +3,10 @@ import { createAuthority } from "../pki/authority.ts";
 import { ALICE_DN, type Site } from "../system/running_service.ts";
 import { createSharingSite } from "../system/sharing/sharing_system.ts";
 
-/** Checkout of UFTPD; without it, the simulator serves alone. */
+/** Checkout of UFTPD; without it, only the simulator is measured. */
 const CHECKOUT = Deno.env.get("UFTPD_CHECKOUT");
 
-/** Daemon of a site: its ports, and the account that its files belong to. */
+/** Daemon of a site: its ports, and the account that owns its files. */
 export interface BenchDaemon {
   readonly commandPort: number;
   readonly listenPort: number;
@@ -17,11 +17,11 @@ export interface BenchDaemon {
 export interface SharingSite extends AsyncDisposable {
   readonly site: Site & { readonly data: string };
   readonly daemon: BenchDaemon;
-  /** Makes a directory of the account's. @returns Its path, without a slash at the end. */
+  /** Makes a directory that the account owns. @returns Its path, without a slash at the end. */
   makeDirectory(name: string): Promise<string>;
 }
 
-/** Sites to measure at, and what their figures are called. */
+/** Sites to measure, with a suffix for the names of their figures. */
 export const SITES: readonly { readonly at: string; readonly make: () => Promise<SharingSite> }[] = [
   { at: "", make: simulatedSite },
   ...CHECKOUT === undefined ? [] : [{ at: ", at a UFTPD", make: () => realSite(CHECKOUT) }],
@@ -40,7 +40,7 @@ export async function simulatedSite(): Promise<SharingSite> {
   };
 }
 
-/** As {@link simulatedSite}, in front of a UFTPD from a checkout. Its sessions are those of {@link sessionAccount}. */
+/** Writes a configuration in front of a UFTPD from a checkout. Sessions run as {@link sessionAccount}. */
 async function realSite(checkout: string): Promise<SharingSite> {
   const folder = await Deno.makeTempDir({ prefix: "authserver-uftpd-" });
   const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });

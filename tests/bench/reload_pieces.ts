@@ -1,6 +1,6 @@
 /**
- * A core whose data files are replaced by ones of 100,000 entries. Says for each kind of file how much processor time the
- * longest piece of work took in milliseconds, as the system counts it: in steps of 10 ms.
+ * Replaces data files of a core by files of 100,000 entries. Prints for each kind of file the processor time
+ * of the longest piece of work in milliseconds, in the system's steps of 10 ms.
  */
 import process from "node:process";
 import { createLogger } from "../../src/logging/logger.ts";
@@ -11,7 +11,7 @@ import { createSite, passwordLine } from "../system/running_service.ts";
 
 const ENTRIES = 100_000;
 const TIMES = 3;
-/** For what comes after the file is in use, such as garbage, in milliseconds. */
+/** Pause for work after a change, such as garbage collection, in milliseconds. */
 const AFTERWARDS_MS = 1_500;
 
 const [type, blob] = publicKeyWords("user_ed25519");
@@ -50,7 +50,7 @@ for (const [name, path, text] of FILES) {
   found[name] = 0;
   for (let time = 0; time < TIMES; time++) {
     await Deno.writeTextFile(`${site.folder}/next`, text(time), { mode: 0o600 });
-    await new Promise((resolve) => setTimeout(resolve, AFTERWARDS_MS)); // what writing it left behind
+    await new Promise((resolve) => setTimeout(resolve, AFTERWARDS_MS)); // for garbage of the write
     readAgain = Promise.withResolvers();
     const pieces = watchPieces();
     await Deno.rename(`${site.folder}/next`, `${site.folder}/${path}`);
@@ -62,7 +62,7 @@ for (const [name, path, text] of FILES) {
 await service.close();
 console.log(`pieces: ${JSON.stringify(found)}`);
 
-/** Watches how much this thread computes between two turns of the event loop. */
+/** Measures the processor time of this thread between two turns of the event loop. */
 function watchPieces(): { longestMs(): number } {
   let longest = 0;
   let before = process.threadCpuUsage();

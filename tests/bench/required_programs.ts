@@ -1,7 +1,7 @@
-/** Clients that make the load, with their Debian packages of the same names; in Deno they would take a core for themselves. */
+/** Clients that make the load, with Debian packages of the same names; in Deno, they would occupy a core. */
 export const CLIENTS = ["wrk", "curl", "openssl"] as const;
 
-/** Thrown where a program is not installed. */
+/** Error for a program that is not installed. */
 export class ProgramMissing extends Error {
   override readonly name = "ProgramMissing";
 
@@ -10,7 +10,7 @@ export class ProgramMissing extends Error {
   }
 }
 
-/** @throws {ProgramMissing} */
+/** Checks that programs are installed. @throws {ProgramMissing} */
 export async function requirePrograms(programs: readonly string[]): Promise<void> {
   for (const program of programs) {
     try {

@@ -1,6 +1,7 @@
 /**
- * Clients that waste a server's time. Arguments: port, number. A quarter each opens a connection and says nothing, ends
- * after the handshake, sends a header byte by byte, sends a body byte by byte. Whoever is cut comes again.
+ * Clients that waste a server's time. Arguments: port, number of clients. A quarter of them only connects, a
+ * quarter only completes the TLS handshake, a quarter sends a header byte by byte, a quarter a body byte by
+ * byte. A client whose connection ends connects again.
  */
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect } from "node:tls";

@@ -5,8 +5,8 @@ import type { Record } from "./performance_page.ts";
 const TOLERANCE = 0.1;
 
 /**
- * Returns a line for each figure that is worse than in an earlier run by more than a tenth. Figures that only one of the
- * runs has are left out. @param isCompared Default: all.
+ * Returns a line for each figure that is worse than in an earlier run by more than a tenth. Skips figures
+ * that only one of the runs has. @param isCompared Selects figures; default: all.
  */
 export function slower(
   before: Record,
@@ -25,7 +25,7 @@ export function slower(
   );
 }
 
-/** Whether less of a figure is better: by its promise, or else all but rates. */
+/** Reports whether a lower value is better: by the promise, or else for all but rates. */
 function isLowerBetter({ what, unit, target }: Figure): boolean {
   if (target !== undefined) return "atMost" in target;
   return !(unit.endsWith("/s") || /^(?:rate|throughput)/.test(what));

@@ -1,19 +1,19 @@
 import { askService } from "../../src/command/running/ask_running.ts";
 import type { Site } from "../system/running_service.ts";
 
-/** Each worker tells once a second how late it was at most; whoever looks more often than that misses none. */
+/** Pause between two requests, in milliseconds: each worker reports its longest lag once a second. */
 const LOOK_MS = 500;
 
-/** Looks all the time how long the event loops of a service's workers stand still. */
+/** Monitor of event-loop stalls in the workers of a service. */
 export class StallWatch {
   readonly #longestMs = new Map<string, number>();
   readonly #longestOwnMs = new Map<string, number>();
   readonly #timer: ReturnType<typeof setInterval>;
 
-  /** @param site Of a running service, with its control socket where it is if nobody says otherwise. */
+  /** @param site Site of a running service with its control socket in the default place. */
   constructor({ folder }: Pick<Site, "folder">) {
     this.#timer = setInterval(() => {
-      // A status that does not come in time is no measure: the worker will tell of the stall itself.
+      // A timeout is not a measurement: the worker reports the stall itself.
       askService([`${folder}/logs/control.sock`], { command: "status" }, 10_000).then(
         (status) => this.#take(status),
         () => {},
@@ -21,12 +21,12 @@ export class StallWatch {
     }, LOOK_MS);
   }
 
-  /** The longest stall of a worker so far, in milliseconds. */
+  /** Returns the longest stall of a worker so far, in milliseconds. */
   longestMs(worker: "edge" | "core"): number {
     return heardOf(worker, this.#longestMs);
   }
 
-  /** The longest one so far that work of the worker itself made, whatever else the machine had to do. */
+  /** Returns the longest stall so far that the worker's own work caused, in milliseconds. */
   longestOwnMs(worker: "edge" | "core"): number {
     return heardOf(worker, this.#longestOwnMs);
   }

@@ -1,10 +1,10 @@
 import type { Count } from "./comparison.ts";
 
 /**
- * Opens TLS connections for a while, each with a full handshake, and closes them again; nothing is asked.
- * @param host With port.
- * @param clients At once; each opens one connection after the other.
- * @throws If one of them had no connection.
+ * Opens TLS connections for some time, each with a full handshake, and closes them without a request.
+ * @param host Host with port.
+ * @param clients Concurrent clients; each opens one connection after the other.
+ * @throws If a client got no connection.
  */
 export async function connectForAWhile(host: string, clients: number, seconds: number): Promise<Count> {
   const counts = await Promise.all(Array.from({ length: clients }, async () => {

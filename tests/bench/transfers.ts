@@ -14,7 +14,9 @@ export interface SharingBench extends SharingSite {
   share(path: string, access?: "READ" | "WRITE"): Promise<string>;
 }
 
-/** Starts a service in front of the daemon of a site, which ends with it; default: a simulated one. */
+/**
+ * Starts a service in front of a site's daemon and disposes of both together; default: a simulated daemon.
+ */
 export async function startSharingBench(made = simulatedSite()): Promise<SharingBench> {
   const sharing = await made;
   const { site } = sharing;
@@ -42,7 +44,7 @@ export async function startSharingBench(made = simulatedSite()): Promise<Sharing
   };
 }
 
-/** Starts a script that carries bytes between HTTPS and a daemon of a site, as a yardstick. @returns With its address. */
+/** Starts a yardstick: a script that carries bytes between HTTPS and a daemon. @returns It, with its URL. */
 export async function startBare(
   script: string,
   { site, daemon }: SharingSite,
@@ -57,24 +59,28 @@ export async function startBare(
   return { process, url: `https://127.0.0.1:${said}/` };
 }
 
-/** Makes a file of nothing but zeros, which takes no room. */
+/** Makes a sparse file of zeros. */
 export async function makeFile(path: string, bytes: number): Promise<void> {
   await Deno.writeFile(path, new Uint8Array());
   await Deno.truncate(path, bytes);
 }
 
-/** What a transfer came to. */
+/** Result of a transfer. */
 export interface Transfer {
-  /** MiB a second, of what the files hold. */
+  /** MiB of file content per second. */
   readonly rate: number;
   /** Milliseconds of processor time, by thread. */
   readonly cpu: Readonly<Record<string, number>>;
 }
 
-/** Words for curl by which it comes again when a daemon of many clients is late: where no rate is measured. */
+/** Arguments for curl to retry when a daemon of many clients is late; only where no rate is measured. */
 export const PATIENT: readonly string[] = ["--retry", "10", "--retry-delay", "1"];
 
-/** Gets what a link leads to with curl, and throws it away. @param bytes At least so many. @throws If it is not whole. */
+/**
+ * Downloads from a link with curl and discards the content.
+ * @param bytes Smallest size.
+ * @throws If it is incomplete.
+ */
 export async function download(
   process: ChildProcess,
   link: string,
@@ -88,7 +94,7 @@ export async function download(
   });
 }
 
-/** Brings a file to where a link leads with curl. @throws If it is not taken. */
+/** Uploads a file to a link with curl. @throws If the server does not accept it. */
 export async function upload(
   process: ChildProcess,
   file: string,

@@ -1,4 +1,4 @@
-/** What to ask for, and how hard. */
+/** Load on a server. */
 export interface Load {
   readonly url: string;
   readonly connections: number;
@@ -6,7 +6,7 @@ export interface Load {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent with `POST`, as JSON. */
   readonly body?: string;
-  /** Values of `Authorization`, one a request, in turn. */
+  /** Values of `Authorization`, one per request, in turn. */
   readonly authorizations?: readonly string[];
 }
 
@@ -14,15 +14,15 @@ export interface LoadResult {
   readonly requests: number;
   /** Requests a second. */
   readonly rate: number;
-  /** Milliseconds that 99 of 100 requests stay below. */
+  /** 99th percentile of the latency, in milliseconds. */
   readonly p99: number;
-  /** Answers that were no 2xx, and socket errors. */
+  /** Answers with a status of 400 or more, and socket errors. */
   readonly failures: number;
-  /** What wrk says of them. */
+  /** Lines of wrk about failures. */
   readonly said: string;
 }
 
-/** Puts load on a server for a while. */
+/** Puts load on a server with wrk. */
 export async function runWrk(load: Load): Promise<LoadResult> {
   const script = await Deno.makeTempFile({ suffix: ".lua" });
   try {

@@ -1,4 +1,4 @@
-/** What people do on the page of a folder that they may write to, in a real browser. */
+/** Uploads by users on the page of a writable folder, in a real browser. */
 import assert from "node:assert/strict";
 import { LONG_AGO } from "../sharing/site.ts";
 import { cutting } from "../system/sharing/cut_way.ts";
@@ -21,7 +21,7 @@ const start = sharedBrowser(BROWSER, ["--ignore-certificate-errors"]);
 
 const text = async (page: Page) => String(await page.evaluate("document.body.innerText"));
 
-/** What the page says of each file, buttons included. */
+/** Returns the text of the page for each file, with buttons. */
 async function states(page: Page): Promise<unknown> {
   return await page.evaluate(
     "[...document.querySelectorAll('#brought li')].map((li) => li.innerText.replace(/\\s+/g, ' ').trim()).sort()",
@@ -29,8 +29,8 @@ async function states(page: Page): Promise<unknown> {
 }
 
 /**
- * What the browser complained of that a bad connection does not explain: an upload that was cut is asked about, and the
- * answer says from where it goes on (409), or that the file has changed (412).
+ * Returns complaints of the browser that a bad connection does not explain. After a cut, the page asks for
+ * the state of the upload; the answer has the offset (409), or says that the file has changed (412).
  */
 const surprises = (page: Page) =>
   page.complaints.filter((complaint) => !/status of 4(?:09|12)|net::ERR_/.test(complaint));
@@ -39,8 +39,7 @@ const over = (count: number) =>
   `document.querySelectorAll('#brought .up, #brought .down').length === ${count}`;
 
 Deno.test({
-  name:
-    "somebody brings files into a folder by its page, over a bad connection, and replaces what they were asked about",
+  name: "a user uploads files on the page of a folder over a bad connection, and replaces a file when asked",
   ignore,
   fn: async () => {
     await using sharing = await SharingSystem.open();
@@ -68,7 +67,7 @@ Deno.test({
     ]);
     assert.equal(await Deno.readTextFile(`${there}/x.dat`), "x");
     await look(page, "asked-to-replace");
-    // It changes once more before the answer: what is replaced is what was there when the person said so.
+    // The file changes once more before the answer: the page replaces the version at the time of the click.
     await Deno.writeTextFile(`${there}/x.dat`, "newer x");
     await Deno.utime(`${there}/x.dat`, LONG_AGO + 60, LONG_AGO + 60);
     await page.evaluate("[...document.querySelectorAll('#brought button')].find((b) => !b.hidden).click()");
@@ -103,7 +102,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "an upload that nothing moves of for 30 s is asked about and goes on, on a new connection",
+  name: "an upload without progress for 30 s asks for its offset and resumes on a new connection",
   ignore,
   fn: async () => {
     await using sharing = await SharingSystem.open();
@@ -113,8 +112,8 @@ Deno.test({
     await using browser = await start();
     const id = await sharing.share("d/", { access: "MODIFY" });
     const page = await browser.open(`https://localhost:${way.port}/rest/access/HPC/${id}/sub/`, DESK);
-    // Its thirty seconds last one, and it counts how often they are over. Where systems buffer the rest of the file, it waits
-    // for the checksum: that lasts five.
+    // Shortens the page's timeout of 30 s to 1 s, and counts how often it expires. If the system buffers the
+    // rest of the file, the page waits for the checksum instead, with a timeout shortened to 5 s.
     await page.evaluate(`{
       const { setTimeout } = window;
       window.stalls = 0;
@@ -139,8 +138,7 @@ Deno.test({
 });
 
 Deno.test({
-  name:
-    "without script files are brought into a folder by a form, beside those of the same names or in their place",
+  name: "without scripts, a form uploads files beside existing files of the same names or in their place",
   ignore,
   fn: async () => {
     await using sharing = await SharingSystem.open();
@@ -168,7 +166,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "whoever is signed in brings files to what is shared with them, from home, with and without script",
+  name: "a signed-in user uploads files to shares, from a mail or the start page, with and without scripts",
   ignore,
   fn: async () => {
     await using sharing = await SharingSystem.open();
@@ -179,7 +177,7 @@ Deno.test({
     await Deno.writeTextFile(`${files}/x.dat`, "another x");
     const id = await sharing.share("d/sub/", { user: BOB_DN, access: "DROP" });
     const there = `${sharing.data}/d/sub`;
-    // The link of a mail, which leads by the sign-in.
+    // The link in a mail, which leads to the sign-in first.
     const page = await browser.open(`https://localhost:${way.port}/shared/HPC/${id}/`, PHONE);
     const [user, password] = BOB;
     await page.send("Sign in", { user, password });

@@ -1,9 +1,9 @@
 import { delimiter, join } from "node:path";
 
-/** Names under which distributions install it. */
+/** Names under which distributions install Chromium. */
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/** Path of an installed browser, if there is one. */
+/** Returns the path of an installed browser, if there is one. */
 export async function findChromium(): Promise<string | undefined> {
   for (const folder of (Deno.env.get("PATH") ?? "").split(delimiter)) {
     for (const name of NAMES) {
@@ -16,7 +16,7 @@ export async function findChromium(): Promise<string | undefined> {
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** A message of the DevTools protocol. */
+/** Message of the DevTools protocol. */
 interface Message {
   readonly id?: number;
   readonly method?: string;
@@ -25,18 +25,18 @@ interface Message {
   readonly error?: { readonly message: string };
 }
 
-/** How a page is looked at. */
+/** Settings of the browser for a page. */
 export interface View {
-  /** CSS pixels. */
+  /** Width of the window, in CSS pixels. */
   readonly width: number;
   readonly scheme: "light" | "dark";
-  /** Shown when the server asks for it; without them, asking is cancelled. */
+  /** Answer to a request of the server for credentials; absent: the browser cancels the request. */
   readonly credentials?: { readonly username: string; readonly password: string };
-  /** Preferred by the reader; default: that of the browser. */
+  /** Preferred language of the reader; default: that of the browser. */
   readonly language?: string;
 }
 
-/** A headless browser, spoken to by the DevTools protocol. */
+/** Headless browser, controlled by the DevTools protocol. */
 export class Chromium implements AsyncDisposable {
   readonly #process: Deno.ChildProcess;
   readonly #socket: WebSocket;
@@ -69,7 +69,7 @@ export class Chromium implements AsyncDisposable {
         "--no-first-run",
         "--disable-background-networking",
         "--disable-component-update",
-        // Pages that nobody looks at need no processes.
+        // Starts no processes for pages that the tests do not use.
         "--disable-features=SpareRendererForSitePerProcess,WebUIOmniboxPopup,WebUIOmniboxAimPopup",
         "--renderer-process-limit=1",
         ...more,
@@ -97,7 +97,7 @@ export class Chromium implements AsyncDisposable {
     }
   }
 
-  /** Opens a page in a profile of its own, and waits until it is there. */
+  /** Opens a page in a new profile, and waits until it is loaded. */
   async open(url: string, { width, scheme, credentials, language }: View): Promise<Page> {
     const { browserContextId } = await this.send("Target.createBrowserContext");
     this.#profiles.add(browserContextId);
@@ -147,10 +147,10 @@ export class Chromium implements AsyncDisposable {
   }
 }
 
-/** What a test does with a browser that others use after it. */
+/** Browser that the tests of a file share one after the other. */
 export type SharedBrowser = Pick<Chromium, "open"> & AsyncDisposable;
 
-/** Returns how the tests of a file have one browser, each with pages of its own. */
+/** Returns a function that gives the tests of a file one browser, with new pages for each test. */
 export function sharedBrowser(path = "", more: readonly string[] = []): () => Promise<SharedBrowser> {
   let started: Promise<Chromium> | undefined;
   Deno.test.afterAll(async () => await (await started)?.[Symbol.asyncDispose]());
@@ -163,14 +163,14 @@ export function sharedBrowser(path = "", more: readonly string[] = []): () => Pr
   };
 }
 
-/** One open page. */
+/** Open page. */
 export class Page {
   readonly #send: (method: string, params?: Params) => Promise<Params>;
-  /** What the browser complains about, such as violations of the content security policy. */
+  /** Complaints of the browser, such as violations of the content security policy. */
   readonly complaints: string[] = [];
   #loaded: (() => void) | undefined;
 
-  /** @param saveIn Has its profile save what is downloaded in a folder. */
+  /** @param saveIn Makes the profile save downloads in a folder. */
   constructor(
     send: (method: string, params?: Params) => Promise<Params>,
     readonly saveIn: (folder: string) => Promise<unknown>,
@@ -180,20 +180,20 @@ export class Page {
 
   async prepare(width: number, scheme: View["scheme"]): Promise<void> {
     await Promise.all(["Page.enable", "Log.enable", "Runtime.enable"].map((method) => this.#send(method)));
-    // Pages alone, so that what scripts send goes its way.
+    // Intercepts only documents, not requests of scripts.
     const patterns = [{ resourceType: "Document" }];
     await this.#send("Fetch.enable", { handleAuthRequests: true, patterns });
     await this.show({ width, scheme });
     await this.#send("Emulation.setScrollbarsHidden", { hidden: true });
   }
 
-  /** Sets what pages and the server are told of the reader's language. */
+  /** Sets the reader's language for pages and the server. */
   async prefer(language: string, userAgent: string): Promise<void> {
     await this.#send("Emulation.setUserAgentOverride", { userAgent, acceptLanguage: language });
     await this.#send("Emulation.setLocaleOverride", { locale: language });
   }
 
-  /** Whether scripts of pages run, from the next page on, and those of tests that wait for something. */
+  /** Sets whether scripts run from the next page on, including scripts of tests that wait for something. */
   async runScripts(value: boolean): Promise<void> {
     await this.#send("Emulation.setScriptExecutionDisabled", { value: !value });
   }
@@ -211,14 +211,14 @@ export class Page {
     });
   }
 
-  /** Goes to an address, or where a script leads, and waits for the page. */
+  /** Goes to an address, and waits for the page. */
   async go(url: string): Promise<void> {
     const loaded = new Promise<void>((resolve) => this.#loaded = resolve);
     await this.#send("Page.navigate", { url });
     await loaded;
   }
 
-  /** Follows a link by its text, as a click does. */
+  /** Clicks a link with this text, and waits for the page. */
   async follow(text: string): Promise<void> {
     const loaded = new Promise<void>((resolve) => this.#loaded = resolve);
     await this.evaluate(
@@ -227,7 +227,7 @@ export class Page {
     await loaded;
   }
 
-  /** Fills in fields of a form by their names, and sends it by the button with this text, as a person does. */
+  /** Fills in fields of a form by their names, and clicks the button with this text, as a user does. */
   async send(button: string, fields: Readonly<Record<string, string>> = {}): Promise<void> {
     const loaded = new Promise<void>((resolve) => this.#loaded = resolve);
     const [text, values] = [button, fields].map((value) => JSON.stringify(value));
@@ -239,7 +239,7 @@ export class Page {
     await loaded;
   }
 
-  /** Value of an expression in the page; it must be JSON. */
+  /** Returns the value of an expression in the page, which must be JSON. */
   async evaluate(expression: string): Promise<unknown> {
     const { result, exceptionDetails } = await this.#send("Runtime.evaluate", {
       expression,
@@ -250,7 +250,7 @@ export class Page {
     return typeof result === "object" && result !== null && "value" in result ? result.value : undefined;
   }
 
-  /** Chooses files in an input, as a person does. */
+  /** Chooses files in an input, as a user does. */
   async choose(selector: string, files: readonly string[]): Promise<void> {
     const expression = `document.querySelector(${JSON.stringify(selector)})`;
     const { result } = await this.#send("Runtime.evaluate", { expression });
@@ -268,7 +268,7 @@ export class Page {
     })`);
   }
 
-  /** Picture of the whole page, PNG. */
+  /** Returns a picture of the whole page as PNG. */
   async screenshot(): Promise<Uint8Array> {
     const { data } = await this.#send("Page.captureScreenshot", { captureBeyondViewport: true });
     return Uint8Array.fromBase64(String(data));

@@ -1,4 +1,4 @@
-/** What people do with the service from the sign-in to the end of a share, in a real browser. */
+/** Work of users with the service, from the sign-in to the end of a share, in a real browser. */
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { findChromium, type Page, type SharedBrowser, sharedBrowser } from "./chromium.ts";
@@ -15,14 +15,14 @@ if (BROWSER === undefined) {
 }
 const ignore = BROWSER === undefined;
 
-/** Size of the file that comes through a bad connection, in bytes. */
+/** Size of the file that is uploaded over a bad connection, in bytes. */
 const SIZE = (LONG ? 200 : 40) * 1000 * 1000;
 const PHONE = { width: 360, scheme: "light" } as const;
 const DESK = { width: 1280, scheme: "dark" } as const;
 
 const start = sharedBrowser(BROWSER, ["--ignore-certificate-errors"]);
 
-/** Signs Alice in by the form, from the first page on. */
+/** Signs Alice in by the form, starting from the first page. */
 async function signedIn(browser: SharedBrowser, origin: string, { scripts = true } = {}): Promise<Page> {
   const page = await browser.open("about:blank", DESK);
   if (!scripts) await page.runScripts(false);
@@ -33,7 +33,7 @@ async function signedIn(browser: SharedBrowser, origin: string, { scripts = true
   return page;
 }
 
-/** Goes by links and forms to a directory of her home, and shares it. @returns Its link. */
+/** Goes by links and forms to a directory of Alice's home, and shares it. @returns Its link. */
 async function share(
   page: Page,
   directory: string,
@@ -50,14 +50,14 @@ async function share(
 
 const text = async (page: Page) => String(await page.evaluate("document.body.innerText"));
 
-/** The same of a page that was read without scripts; what looks at it is one. */
+/** Checks a page that was loaded without scripts; the checks themselves need scripts. */
 async function lookWithoutScript(page: Page, name: string): Promise<void> {
   await page.runScripts(true);
   await look(page, name);
   await page.runScripts(false);
 }
 
-/** Files below a folder by their paths, with their contents. */
+/** Returns the digests of the files below a folder, by path. */
 async function tree(folder: string, path = ""): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for await (const { name, isDirectory } of Deno.readDir(`${folder}/${path}`)) {
@@ -68,7 +68,7 @@ async function tree(folder: string, path = ""): Promise<Map<string, string>> {
   return found;
 }
 
-/** Takes an archive apart with other people's software. */
+/** Unpacks an archive with independent software. */
 async function unpack(archive: string, folder: string): Promise<void> {
   const { success, stderr } = await new Deno.Command("unzip", { args: ["-q", archive, "-d", folder] })
     .output();
@@ -77,7 +77,7 @@ async function unpack(archive: string, folder: string): Promise<void> {
 
 Deno.test({
   name:
-    "somebody signs in, asks for files, gets a large file and a folder through a bad connection, gives them on as .zip, and ends it",
+    "a user signs in, requests files, gets a large file and a folder over a bad connection, shares them as .zip, and ends the share",
   ignore,
   fn: async () => {
     await using sharing = await SharingSystem.open();
@@ -169,7 +169,7 @@ Deno.test({
     assert.match(await text(reader), /Download all as one \.zip file[^]*pyuftp cp/);
     await owner.send("Delete the link and its log of uses");
 
-    // A file for one use: looking at it is none.
+    // A share of a file for one use: opening its page is not a use.
     await owner.follow("New share");
     await owner.follow("d/");
     await owner.go(
@@ -177,7 +177,7 @@ Deno.test({
     );
     await owner.send("Share", { group: "no-such-group", uses: "1", note: "Look first" });
     assert.match(await text(owner), /The server does not know this group/);
-    await owner.evaluate("document.querySelector('a[data-back]').click()"); // no page is loaded: it is as it was
+    await owner.evaluate("document.querySelector('a[data-back]').click()"); // the form returns as it was
     const kept = "['note', 'uses', 'group'].map((name) => document.querySelector(`[name=${name}]`)?.value)";
     await until(async () => String(await owner.evaluate(kept)) === "Look first,1,no-such-group");
     await owner.send("Share", { group: "" });
@@ -218,7 +218,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "without script everything goes but what goes on after a lost connection",
+  name: "without scripts, everything works except resuming after a lost connection",
   ignore,
   fn: async () => {
     await using sharing = await SharingSystem.open();

@@ -1,4 +1,4 @@
-/** What pages of other origins have a real browser do, in which somebody is signed in. */
+/** Attacks by pages of other origins in a real browser, in which a user is signed in. */
 import assert from "node:assert/strict";
 import { ALICE, runService } from "../system/running_service.ts";
 import { createAuthority } from "../pki/authority.ts";
@@ -6,7 +6,7 @@ import { Chromium, findChromium, type Page } from "./chromium.ts";
 
 const BROWSER = await findChromium();
 
-/** A page of somebody else: nothing in it but what a test puts there. */
+/** Starts a server of an attacker with an empty page, to which a test adds content. */
 function attacker(tls: { readonly certificate: string; readonly key: string }) {
   return Deno.serve(
     { hostname: "127.0.0.1", port: 0, cert: tls.certificate, key: tls.key, onListen: () => {} },
@@ -16,7 +16,7 @@ function attacker(tls: { readonly certificate: string; readonly key: string }) {
 
 type Fields = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** Sends what forms would send by scripts and pictures, and says what came of each as far as the page can tell. */
+/** Returns a script that sends fields by `fetch()` and images, and returns the visible results. */
 const attack = (base: string, fields: Fields) =>
   `(async () => {
   const base = ${JSON.stringify(base)};
@@ -39,7 +39,7 @@ const attack = (base: string, fields: Fields) =>
   return seen;
 })()`;
 
-/** Puts a form into the page that sends this elsewhere. */
+/** Returns a script that adds a form to the page, for another origin. */
 const form = (action: string, values: Readonly<Record<string, string>>) =>
   `(() => {
   const form = document.createElement("form");
@@ -55,7 +55,7 @@ const text = async (page: Page) => String(await page.evaluate("document.body.inn
 
 Deno.test({
   name:
-    "pages of another site, and of another port of the host, change and read nothing in the name of who is signed in",
+    "pages of another site, and of another port of the host, change and read nothing as the signed-in user",
   ignore: BROWSER === undefined,
   fn: async () => {
     const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
@@ -79,7 +79,7 @@ Deno.test({
         "/admin/bans": { token: "x", user: "stranger", for: "1d", do: "ban" },
         "/rest/share/HPC": { path: "/", user: "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN" },
       };
-      // Cookies go along with requests of the second: for them it is the same site.
+      // The browser sends cookies with requests from the second host, which is the same site.
       for (const host of ["127.0.0.1", "localhost"]) {
         const before = system.daemon().requests.length;
         await page.go(`https://${host}:${server.addr.port}/`);
@@ -98,12 +98,12 @@ Deno.test({
           );
         }
         await page.go(`https://${host}:${server.addr.port}/`);
-        // Scripts of the same host see no cookie, and cannot take its place.
+        // Scripts of the same host cannot see or replace the cookie.
         assert.equal(await page.evaluate("document.cookie"), "", host);
         await page.evaluate(
           `document.cookie = "__Host-authserver-sign-in=AAAAAAAAAAAAAAAAAAAAAA; Path=/; Secure"`,
         );
-        // No page of ours is shown in a frame.
+        // The browser shows no page of the service in a frame.
         await page.evaluate(
           `document.body.append(Object.assign(document.createElement("iframe"), { src: ${
             JSON.stringify(base)

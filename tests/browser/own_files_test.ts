@@ -1,4 +1,4 @@
-/** What people do with their own files, and what the page says of uploads, in a real browser. */
+/** Work of users with their own files, and the state of uploads on the page, in a real browser. */
 import assert from "node:assert/strict";
 import { until } from "../fixtures/deadline.ts";
 import { ALICE, ALICE_DN } from "../system/running_service.ts";
@@ -19,7 +19,7 @@ const OPTIONS = {
 };
 
 const PAINT = "1 0 0 rg 0 0 200 200 re f";
-/** A page that is red all over. */
+/** PDF with one page that is red all over. */
 const PDF = [
   "%PDF-1.4",
   "1 0 obj <</Type /Catalog /Pages 2 0 R>> endobj",
@@ -29,7 +29,7 @@ const PDF = [
   "trailer <</Root 1 0 R>>",
 ].join("\n");
 
-/** Counts the red dots of what a page shows. @param eye Another page, whose policy lets it look at pictures. */
+/** Counts the red pixels of a page. @param eye Another page, whose content security policy permits images. */
 async function redDots(page: Page, eye: Page): Promise<number> {
   const picture = (await page.screenshot()).toBase64();
   return Number(
@@ -50,7 +50,7 @@ async function redDots(page: Page, eye: Page): Promise<number> {
   );
 }
 
-/** Counts how many requests of a page run at once, and those that ask how much has arrived. */
+/** Script that counts simultaneous requests of a page, and requests for the offset of an upload. */
 const COUNTING = `(() => {
   window.sent = { now: 0, most: 0, questions: 0 };
   const { send, setRequestHeader } = XMLHttpRequest.prototype;
@@ -71,7 +71,7 @@ const start = sharedBrowser(BROWSER, ["--ignore-certificate-errors", "--accept-l
 
 const text = async (page: Page) => String(await page.evaluate("document.body.innerText"));
 
-/** What the page says of each file, buttons included. */
+/** Returns the text of the page for each file, with buttons. */
 const states = (page: Page) =>
   page.evaluate(
     "[...document.querySelectorAll('#brought li')].map((li) => li.innerText.replace(/\\s+/g, ' ').trim()).sort()",
@@ -93,7 +93,7 @@ async function signedIn(
 }
 
 Deno.test({
-  name: "somebody finds their files, uploads a folder, makes, renames, previews, shares and deletes",
+  name: "a user finds their files, uploads a folder, makes, renames, previews, shares and deletes",
   ignore,
   fn: async () => {
     await using sharing = await SharingSystem.open(OPTIONS);
@@ -125,7 +125,7 @@ Deno.test({
         what: "the content of the PDF",
         withinMs: 30_000,
       });
-    // On a busy machine the browser's viewer now and then stays empty, until it is reloaded.
+    // On a busy machine, the browser's PDF viewer sometimes stays empty until the page is reloaded.
     await drawn().catch(async () => {
       await page.go(preview);
       await drawn();
@@ -179,13 +179,13 @@ Deno.test({
     await page.send("Share", { user: BOB_DN });
     const address = String(await page.evaluate("document.querySelector('#address').value"));
     assert.match(address, /\/shared\/HPC\/\w+\/$/, "people sign in on a page");
-    // Of a PDF, which names no icon, the browser asks for one.
+    // For a PDF, the browser asks for an icon.
     assert.deepEqual(page.complaints.filter((complaint) => !complaint.includes("/favicon.ico")), []);
     await Deno.remove(files, { recursive: true });
   },
 });
 
-/** Has requests for some files answered with 502, as a proxy whose service is away does, or as for a full disk. */
+/** Script that answers requests for some files with 502, as a proxy of a stopped service, or with 507. */
 const FAILING = `(() => {
   window.failing = true;
   window.asked = 0;
@@ -236,7 +236,7 @@ Deno.test({
     assert.match(String(await states(page)), /bad too\.txt Done, verified/);
     assert.match(String(await page.evaluate("document.querySelector('#news').textContent")), /ended/);
 
-    // By the page itself, as soon as it can be: a fast machine is through with the file in no time.
+    // The page itself clicks as soon as possible: a fast machine uploads the file almost at once.
     await page.evaluate(`(function pause() {
       const found = ${button("Pause all")};
       if (found === undefined) setTimeout(pause, 0);
@@ -288,12 +288,12 @@ Deno.test({
 });
 
 Deno.test({
-  name: "My files keeps to what the map permits, and is nowhere where the site does not enable it",
+  name: "My files shows only what the map permits, and is absent unless the site enables it",
   ignore,
   fn: async () => {
     const map = {
       [ALICE_DN]: { role: "user", xlogin: "alice", "uftpd.HPC.excludes": "d/secret/*" },
-      [BOB_DN]: { xlogin: "alice" }, // no role: may look, and not open sessions
+      [BOB_DN]: { xlogin: "alice" }, // without a role, Bob may sign in, but not open sessions
     };
     await using browser = await start();
     {

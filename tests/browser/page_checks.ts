@@ -3,10 +3,10 @@ import axe from "axe-core";
 import { LONG } from "../long/results.ts";
 import type { Page, View } from "./chromium.ts";
 
-/** Where screenshots go, if they are wanted: `AUTHSERVER_SCREENSHOTS=folder`. */
+/** Folder for screenshots, if `AUTHSERVER_SCREENSHOTS` names one. */
 const SCREENSHOTS = Deno.env.get("AUTHSERVER_SCREENSHOTS");
 
-/** On a telephone and at a desk, by day and by night. */
+/** Desktop and telephone, each with the dark and the light scheme. */
 export const VIEWS: readonly Pick<View, "width" | "scheme">[] = [
   { width: 1280, scheme: "dark" },
   { width: 1280, scheme: "light" },
@@ -14,10 +14,10 @@ export const VIEWS: readonly Pick<View, "width" | "scheme">[] = [
   { width: 360, scheme: "light" },
 ];
 
-/** Views in which axe-core looks, too, which takes a second: by day each width and each scheme once. */
+/** Views for axe-core, which takes a second for each: all in long runs, else each width and scheme once. */
 const LOOKED_CLOSER = LONG ? VIEWS : [VIEWS[0], VIEWS[3]];
 
-/** Looks at the page in each view, and fails for whatever is wrong with it. @param name Of its screenshots. */
+/** Checks a page in each view, and fails if it finds a defect. @param name Name of its screenshots. */
 export async function look(page: Page, name: string): Promise<void> {
   await page.evaluate(`${axe.source}; true`);
   for (const view of VIEWS) {
@@ -31,7 +31,7 @@ export async function look(page: Page, name: string): Promise<void> {
   }
 }
 
-/** What axe-core finds serious or critical in a page by the rules for WCAG 2.2 A and AA and its own best practices, one line each. */
+/** Returns serious and critical findings of axe-core by WCAG 2.2 A and AA and its own best practices. */
 async function axeFindings(page: Page): Promise<unknown> {
   return await page.evaluate(`axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
     violations.filter(({ impact }) => impact === "serious" || impact === "critical")
@@ -39,8 +39,8 @@ async function axeFindings(page: Page): Promise<unknown> {
 }
 
 /**
- * What is asked of every page, after WCAG 2.2 A and AA as far as a machine can see: a function that runs in the page and
- * returns what is wrong, one line each.
+ * Checks of every page after WCAG 2.2 A and AA, as far as a program can check them: a function that runs in
+ * the page and returns the defects.
  */
 const PAGE_CHECKS = `(() => {
   const wrong = [];

@@ -25,12 +25,12 @@ const mapOf = (folder: string) => ({
     "uftpd.DEMO.excludes": "/work/demo/<script>alert(1)</script>/*",
   },
 });
-/** Two pixels by two. */
+/** PNG of two by two pixels. */
 const PICTURE = Uint8Array.fromBase64(
   "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAE0lEQVR4nGPgDl8CRAwnwkWACAAeJwRz+dnXugAAAABJRU5ErkJggg==",
 );
 
-/** The service on plain HTTP on loopback, in front of one live and one dead server. */
+/** Starts the service with plain HTTP on the loopback, for one live and one dead server. */
 async function site() {
   const authority = createAuthority({ subject: "CN=Demo CA,O=authserver demo" });
   const folder = await Deno.makeTempDir({ prefix: "authserver-pages-" });
@@ -48,7 +48,7 @@ async function site() {
   });
   const configuration = await writeDemoConfiguration({ folder, authority, daemon }, { port: 9000 });
   const text = await Deno.readTextFile(configuration);
-  // Its command socket is a port that nothing listens on.
+  // No process listens on the port of the dead server's command socket.
   const closed = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = closed.addr;
   closed.close();
@@ -101,7 +101,7 @@ authservice.server.DEMO.reservations.file=${folder}/conf/reservations.json
   };
 }
 
-/** Looks at a page in each view. @param allowed Complaints of the browser that are no defect. */
+/** Checks a page in each view. @param allowed Complaints of the browser that are no defect. */
 async function check(page: Page, name: string, { allowed = /^$/ }: { readonly allowed?: RegExp } = {}) {
   await look(page, name);
   assert.deepEqual(page.complaints.filter((complaint) => !allowed.test(complaint)), [], name);
@@ -162,7 +162,7 @@ Deno.test({
       String(await known.evaluate("document.querySelector('#address').value")),
       /rest\/access\/DEMO/,
     );
-    // No person permits a browser without a window to use the clipboard.
+    // A headless browser has no permission to use the clipboard.
     await known.evaluate("navigator.clipboard.writeText = (text) => Promise.resolve(window.copied = text)");
     await known.evaluate("document.querySelector('button[data-copy]').click()");
     const news = "document.querySelector('#news').textContent";

@@ -1,16 +1,16 @@
-/** `deno task pictures`: the pictures in README and manual, of pages as the demo serves them. */
+/** `deno task pictures` takes the pictures of the demo's pages in README and manual. */
 import assert from "node:assert/strict";
 import { DEMO_USER } from "../demo/demo_configuration.ts";
 import { startDemo, type StartedDemo } from "../demo/started_demo.ts";
 import { Chromium, findChromium, type Page } from "./chromium.ts";
 
-/** Where pictures go, relative to the root of the project. */
+/** Folder of the pictures, relative to the root of the project. */
 export const FOLDER = "docs/pictures";
 
-/** Name of a picture -> PNG. */
+/** Pictures as PNG, by name. */
 type Pictures = Readonly<Record<string, Uint8Array>>;
 
-/** What the user of the pictures has to show: path below the home directory -> size in bytes. */
+/** Files of the user in the pictures: sizes in bytes, by path below the home directory. */
 const FILES: Readonly<Record<string, number>> = {
   "run-42/figures/spectrum.svg": 20_000,
   "run-42/notes.txt": 1_482,
@@ -20,13 +20,13 @@ const FILES: Readonly<Record<string, number>> = {
   "incoming/from-ben.tar": 5_000_000,
 };
 
-/** Names of the pictures, the widths of the pages on each, and how much of them is shown. */
+/** Pictures by name, with the widths and the visible heights of their pages, in CSS pixels. */
 const LAYOUTS = {
   "status-and-share.png": { widths: [660, 660], heights: [768, 600] },
   "share-and-phones.png": { widths: [880, 360, 360], heights: [768, 768, 768] },
 } as const;
 
-/** Starts the demo, uses it with a browser, and puts what is seen side by side. */
+/** Starts the demo, uses it with a browser, and puts the pages side by side. */
 export async function takePictures(browserPath: string): Promise<Pictures> {
   await using demo = await startDemo();
   await fill(demo);
@@ -72,7 +72,7 @@ async function fill({ folder }: StartedDemo): Promise<void> {
   }
 }
 
-/** Shares a directory by the form. @returns The link that everybody can open. */
+/** Shares a directory by the form. @returns Link that everybody can open. */
 async function share(
   owner: Page,
   origin: string,
@@ -84,7 +84,7 @@ async function share(
   return String(await owner.evaluate("document.querySelector('#address').value"));
 }
 
-/** The tops of pages side by side. @returns PNG. */
+/** Puts the tops of pages side by side. @returns PNG. */
 async function beside(
   browser: Chromium,
   pages: readonly Page[],

@@ -3,10 +3,10 @@ import { ROOT } from "../../bin/build/project.ts";
 import { findChromium } from "./chromium.ts";
 import { FOLDER, takePictures } from "./pictures.ts";
 
-/** Of all pictures together, in bytes: the repository keeps every version of them. */
+/** Largest size of all pictures together, in bytes: the repository keeps every version of them. */
 const MOST = 360 * 1024;
 
-/** Width of a PNG in pixels. */
+/** Returns the width of a PNG, in pixels. */
 function widthOf(png: Uint8Array): number {
   assert.deepEqual([...png.subarray(1, 4)], [...new TextEncoder().encode("PNG")]);
   return new DataView(png.buffer, png.byteOffset).getUint32(16);
@@ -28,7 +28,7 @@ Deno.test("README and manual show the pictures, which are there and small", asyn
 
 const BROWSER = await findChromium();
 Deno.test({
-  name: "the pictures can be taken of what the demo serves",
+  name: "the pictures can be taken from the demo",
   ignore: BROWSER === undefined,
   async fn() {
     const pictures = await takePictures(BROWSER ?? "");

@@ -1,4 +1,4 @@
-/** The Debian package in a throw-away root: a layer over this system that takes all changes. Needs root and `dpkg`. */
+/** The Debian package in a throw-away root, an overlay that takes all changes. Needs root and `dpkg`. */
 import assert from "node:assert/strict";
 import { writeDeb } from "../../bin/build/deb.ts";
 import { packageFiles } from "../../bin/build/package_files.ts";

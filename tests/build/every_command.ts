@@ -6,20 +6,20 @@ import { ALICE, ALICE_DN, type Setting } from "../system/running_service.ts";
 
 const COMMANDS = await allCommands();
 
-/** How a command ended, and what it said. */
+/** Exit status and output of a command. */
 export interface Ran {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
-/** Runs `authserver` in the folder of an installation. */
+/** Function that runs `authserver` in the folder of an installation. */
 export type RunCommand = (args: readonly string[], input?: string) => Promise<Ran>;
 
-/** How a command is asked to speak; `{pass}` in a trial stands for it. */
+/** Form of output; replaces `{pass}` in a trial. */
 type Pass = "text" | "json";
 
-/** A share as the Java service's table gives it. */
+/** Share in the form of the Java service's table. */
 const SHARES = JSON.stringify([{
   id: "f2a41c6e9b7d4a5c8e10",
   server: "HPC",
@@ -29,7 +29,7 @@ const SHARES = JSON.stringify([{
   targetID: "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN",
 }]);
 
-/** A site in which every command has something to do. */
+/** Site in which every command has something to do. */
 export const EVERYTHING: Setting = {
   properties: {
     "share.servers": "HPC",
@@ -47,11 +47,11 @@ interface Trial {
   readonly args: readonly string[];
   readonly input?: string;
   readonly says: RegExp;
-  /** What it needs is not here: it ends with 1, and says so. */
+  /** Present if the command lacks something here: it exits with 1 and says so. */
   readonly lacks?: true;
 }
 
-/** Each command once, in an order in which each can succeed: what it is given, and what it says. */
+/** Arguments, input and output of each command, in an order in which each can succeed. */
 const TRIALS: readonly Trial[] = [
   { args: ["version"], says: /^authserver \d/ },
   { args: ["init", "--directory", "fresh-{pass}"], says: /fresh-text\/conf\/container\.properties/ },
@@ -91,18 +91,18 @@ const TRIALS: readonly Trial[] = [
   { args: ["completion", "bash"], says: /authserver/ },
 ];
 
-/** Runs a command to its end. @param input What it reads from its standard input. */
+/** Runs a command to its end. @param input Standard input of the command. */
 export async function runToEnd(command: Deno.Command, input = ""): Promise<Ran> {
   const child = command.spawn();
   const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(input)).catch(() => {}); // it may have ended without reading
+  await writer.write(new TextEncoder().encode(input)).catch(() => {}); // may have ended without reading
   await writer.close().catch(() => {});
   const { code, stdout, stderr } = await child.output();
   const decoder = new TextDecoder();
   return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
 }
 
-/** Runs every command but `serve`, whose service runs meanwhile. */
+/** Runs every command but `serve`, which runs the service meanwhile. */
 export async function tryEveryCommand(run: RunCommand): Promise<void> {
   assert.deepEqual(missing(), [], "every command has a trial");
   for (const pass of ["text", "json"] as const) {
@@ -121,7 +121,7 @@ async function tryOne({ args, input, says, lacks }: Trial, pass: Pass, run: RunC
   else assert.deepEqual(jsonDifferences(JSON.parse(out), specOf(args).json), [], all);
 }
 
-/** The command that words call. */
+/** Returns the command that these arguments call. */
 function specOf(args: readonly string[]): DocumentedCommand {
   const spec = leaves().find(({ name }) => `${args.join(" ")} `.startsWith(`${name} `));
   assert(spec, `no command is called by ${args.join(" ")}`);
@@ -132,7 +132,7 @@ function leaves(): readonly DocumentedCommand[] {
   return COMMANDS.flatMap(({ spec }) => leavesOf(documented(spec)));
 }
 
-/** Commands that nothing above runs. */
+/** Returns the names of commands without a trial. */
 function missing(): string[] {
   return leaves().map(({ name }) => name).filter((name) =>
     name !== "serve" && !TRIALS.some(({ args }) => `${args.join(" ")} `.startsWith(`${name} `))

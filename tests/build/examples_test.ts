@@ -1,4 +1,4 @@
-/** The examples of containers and automation: each path, flag, port and key is the product's, and the image can be built. */
+/** Examples of containers and automation: paths, flags, ports and keys exist, and the image can be built. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
@@ -14,7 +14,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 const EXAMPLES = `${ROOT}docs/examples/`;
 const read = (path: string) => Deno.readTextFile(EXAMPLES + path);
 
-/** Values of YAML documents, read without merging: an anchor that is not there is an error. */
+/** Returns the values of YAML documents, with merge keys; a missing anchor is an error. */
 async function yaml(path: string): Promise<unknown[]> {
   return parseAllDocuments(await read(path), { merge: true }).map((document) => {
     assert.deepEqual([...document.errors, ...document.warnings].map(String), [], path);
@@ -22,7 +22,7 @@ async function yaml(path: string): Promise<unknown[]> {
   });
 }
 
-/** The value behind member names, each of which must be there. */
+/** Returns the value at a path of member names, each of which must exist. */
 function member(value: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((inner, name) => {
     assert(typeof inner === "object" && inner !== null && Object.hasOwn(inner, name), `no ${path.join(".")}`);
@@ -32,7 +32,7 @@ function member(value: unknown, ...path: readonly (string | number)[]): unknown 
 
 const COMMANDS = await allCommands();
 
-/** Checks that the program takes these arguments. */
+/** Asserts that the program accepts these arguments. */
 function assertArguments(args: unknown): void {
   assert(Array.isArray(args) && args.every((arg) => typeof arg === "string"), String(args));
   const words: string[] = args;
@@ -210,7 +210,7 @@ Deno.test("the Ansible role runs commands of the program, at the places of the p
 const hasBuildah = await runTool("buildah", ["--version"]).then(() => Deno.uid() === 0, () => false);
 
 Deno.test({
-  name: "buildah makes the image of the Containerfile: not root, and the program ran once in it",
+  name: "buildah makes the image of the Containerfile: it runs without root, and has run the program once",
   ignore: !hasBuildah,
   async fn() {
     const folder = await Deno.makeTempDir({ prefix: "authserver-image-" });
@@ -222,7 +222,7 @@ Deno.test({
         signal,
       });
     try {
-      // A base of this system's own programs, since no registry of images can be reached.
+      // Builds a base image of this system's own programs, since the test can reach no registry.
       for (const program of ["sh", "install", "chmod", "id", "ls"]) {
         await copyProgram(program, `${folder}/base`);
       }

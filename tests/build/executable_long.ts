@@ -1,4 +1,4 @@
-/** The executable as an operator gets it: built from a clean clone, copied beside a `conf/`, run by an unprivileged user. */
+/** The executable for operators: built from a clean clone, beside a `conf/`, run by an unprivileged user. */
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import project from "../../deno.json" with { type: "json" };
@@ -74,7 +74,7 @@ Deno.test("every command works in the executable, as the account of the service"
   });
 });
 
-Deno.test("the scripts start, see and stop the executable", async () => {
+Deno.test("the scripts start, find and stop the executable", async () => {
   await using site = await createSite();
   await Deno.mkdir(`${site.folder}/bin`);
   for (const name of ["authserver-start", "authserver-status", "authserver-stop", "launch-settings"]) {
@@ -112,7 +112,7 @@ Deno.test("the list of components names the service, the runtime and every packa
   assert.equal(bom.metadata.component.version, project.version);
   const names = bom.components.map(({ name }: { name: string }) => name);
   const own = ["@xmldom/is-dom-node", "@xmldom/xmldom", "jose", "postgres", "ssh2", "xml-crypto", "xpath"];
-  // What the parser of keys of `ssh2` asks for, which is all that the program has of it.
+  // Dependencies of the key parser of `ssh2`, the only part of it in the program.
   const asked = ["asn1", "bcrypt-pbkdf", "safer-buffer", "tweetnacl"];
   assert.deepEqual(names, ["deno", ...[...own, ...asked].sort()]);
   for (const { hashes, purl } of bom.components) {

@@ -3,7 +3,7 @@ import { ALICE, runService } from "../system/running_service.ts";
 
 const FILTER = new URL("../../conf/authserver.fail2ban-filter.conf", import.meta.url);
 
-/** An expression of the filter, in this language; fail2ban takes off the time that `datepattern` finds. */
+/** Returns an expression of the filter in JavaScript; fail2ban removes the time that `datepattern` finds. */
 async function expression(name: string): Promise<RegExp> {
   const text = await Deno.readTextFile(FILTER);
   const [, pattern] = new RegExp(`^${name} = (.+)$`, "m").exec(text) ?? [];

@@ -1,10 +1,10 @@
 import { type Site } from "../system/running_service.ts";
 import { type Ran, runToEnd } from "./every_command.ts";
 
-/** Nobody, on every Linux. */
+/** User id of `nobody`, on every Linux. */
 const NOBODY = 65534;
 
-/** One file of a program and a `conf/` folder, owned by the unprivileged user that the program runs as. */
+/** Program of one file and a `conf/` folder, owned by the unprivileged user that runs the program. */
 export class Installation {
   readonly #site: Site;
   readonly program: string;
@@ -16,7 +16,7 @@ export class Installation {
     this.#home = `${site.folder}/home`;
   }
 
-  /** Puts a program into the folder of a configuration. */
+  /** Copies a program into the folder of a configuration. */
   static async create(site: Site, program: string | Uint8Array): Promise<Installation> {
     const installation = new Installation(site);
     if (typeof program === "string") await Deno.copyFile(program, installation.program);
@@ -27,7 +27,7 @@ export class Installation {
     return installation;
   }
 
-  /** Gives everything in the folder to the unprivileged user, if this one may do that. */
+  /** Gives everything in the folder to the unprivileged user, if the test runs as root. */
   async give(path = this.#site.folder): Promise<void> {
     if (Deno.uid() !== 0) return;
     await Deno.chown(path, NOBODY, NOBODY);
@@ -35,7 +35,7 @@ export class Installation {
     for await (const { name } of Deno.readDir(path)) await this.give(`${path}/${name}`);
   }
 
-  /** A command with nothing in its environment but what a login has. */
+  /** Returns a command with the environment of a login. */
   command(program: string, args: readonly string[] = []): Deno.Command {
     const user = Deno.uid() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
     return new Deno.Command(program, {
@@ -55,7 +55,7 @@ export class Installation {
     return runToEnd(this.command(program, args), input);
   }
 
-  /** Starts the service, reads what it prints until it has started, gives its port, and stops it in the end. */
+  /** Starts the service, waits until it prints its port, calls `act`, and stops the service. */
   async serve<T>(
     act: (port: number, pid: number) => Promise<T>,
   ): Promise<{ result: T; printed: string; code: number }> {

@@ -1,8 +1,8 @@
 import type { JsonMembers } from "../../bin/docs/command_output.ts";
 
 /**
- * How a value differs from what is documented of it: members that the documentation does not have, and members that it
- * promises and that are not there.
+ * Returns the differences between a value and its documentation: members that the documentation lacks, and
+ * members that it promises and the value lacks.
  */
 export function jsonDifferences(value: unknown, members: JsonMembers): string[] {
   const documented = Object.keys(members).map((path) => ({
@@ -21,7 +21,7 @@ export function jsonDifferences(value: unknown, members: JsonMembers): string[] 
   ];
 }
 
-/** `bans[].until` as `bans`, `[]`, `until`. */
+/** Splits `bans[].until` into `bans`, `[]`, `until`. */
 function tokensOf(path: string): string[] {
   return path.replaceAll("[]", ".[]").split(".").filter((token) => token !== "");
 }
@@ -34,7 +34,7 @@ function leafPaths(value: unknown, path: readonly string[] = []): string[][] {
   return Object.entries(value).flatMap(([name, member]) => leafPaths(member, [...path, name]));
 }
 
-/** Whether a documented path is a printed one; `*` at its end stands for all below. An empty list shows no members. */
+/** Reports whether a documented path covers a printed one. `*` at its end covers all, an empty list fits. */
 function covers(documented: readonly string[], printed: readonly string[]): boolean {
   const same = (token: string, i: number) => token === documented[i] || documented[i] === "*";
   if (documented.at(-1) === "*") {
@@ -44,7 +44,7 @@ function covers(documented: readonly string[], printed: readonly string[]): bool
   return (isEmptyList || printed.length === documented.length) && printed.every(same);
 }
 
-/** Whether a path is there, in each element of the lists on the way. */
+/** Reports whether a path exists, in each element of the lists on the way. */
 function isThere(value: unknown, [token, ...rest]: readonly string[]): boolean {
   if (token === undefined) return true;
   if (token === "[]") return Array.isArray(value) && value.every((item) => isThere(item, rest));

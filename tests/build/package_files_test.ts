@@ -1,4 +1,4 @@
-/** What packages and archive hold, and the steps of the README in a root folder of their own. */
+/** Contents of packages and archive, and the steps of the README in a root folder of their own. */
 import assert from "node:assert/strict";
 import { dirname, join, normalize } from "node:path";
 import { archiveFiles } from "../../bin/build/archive.ts";
@@ -76,7 +76,7 @@ Deno.test({
   },
 });
 
-/** The commands below this heading of the README that need neither network nor a running systemd. */
+/** Returns the install commands of the README that need neither network nor a running systemd. */
 async function installSteps(): Promise<string[]> {
   const readme = await Deno.readTextFile(`${ROOT}README.md`);
   const [, block = ""] = /## Install\n[^]*?```sh\n([^]*?)```/.exec(readme) ?? [];
@@ -95,7 +95,7 @@ Deno.test({
     await using root = await ThrowawayRoot.create();
     const work = "/root/install";
     const [run = "", ...others] = runFromSource();
-    // The cache of the system below changes meanwhile.
+    // The code cache of the system below the overlay changes meanwhile.
     const words = [Deno.execPath(), run, "--no-code-cache", ...others].map((word) => `'${word}'`).join(" ");
     const files: Record<string, string> = {
       authserver: `#!/bin/sh\nexec ${words} "$@"\n`,

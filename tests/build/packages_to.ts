@@ -1,4 +1,4 @@
-/** Writes archive and packages of a small program into the folder that is given, in a process with a umask of its own. */
+/** Writes archive and packages of a small program into a given folder, in a process with its own umask. */
 import { archiveFiles, writeArchive } from "../../bin/build/archive.ts";
 import { writeDeb } from "../../bin/build/deb.ts";
 import { packageFiles } from "../../bin/build/package_files.ts";

@@ -1,4 +1,4 @@
-/** Everything that is given out, as it is made, installed and started. Needs `dpkg-deb` and `rpmbuild`; root for packages. */
+/** Files of a release, built, installed and started. Needs `dpkg-deb` and `rpmbuild`; root for packages. */
 import assert from "node:assert/strict";
 import { readProject, ROOT } from "../../bin/build/project.ts";
 import { release, releaseNames } from "../../bin/build/release.ts";

@@ -1,4 +1,4 @@
-/** Makes a release in the folder that is given, in a process with an environment of its own. */
+/** Makes a release in a given folder, in a process with its own environment. */
 import { release } from "../../bin/build/release.ts";
 import { isTarget } from "../../bin/build/target.ts";
 

@@ -3,11 +3,11 @@ import { readProject, ROOT } from "../../bin/build/project.ts";
 import { createSbom } from "../../bin/build/sbom.ts";
 import { isTarget } from "../../bin/build/target.ts";
 
-/** A bundled module with something of these packages, as the bundler marks what it took from where. */
+/** Returns a bundled module with code of these packages, marked as by the bundler. */
 const moduleOf = (packages: readonly string[]) =>
   packages.map((id) => `// npm:${id}/lib/index.js\nvar x;\n`).join("");
 
-/** Versions of packages by name, as the lock file has them. */
+/** Returns the versions of packages in the lock file, by name. */
 async function locked(): Promise<ReadonlyMap<string, string>> {
   const { npm } = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.lock`));
   return new Map(
@@ -18,7 +18,7 @@ async function locked(): Promise<ReadonlyMap<string, string>> {
   );
 }
 
-Deno.test("createSbom() lists the packages that the program has something of, and no others that these would like", async () => {
+Deno.test("createSbom() lists the packages with code in the program, and none of their other dependencies", async () => {
   const { target } = Deno.build;
   assert(isTarget(target));
   const versions = await locked();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { packSelfExtracting } from "../../bin/build/self_extracting.ts";
 
-/** In place of the runtime: prints its arguments and what the environment tells it. */
+/** Replacement for the runtime that prints its arguments and environment. */
 const RUNTIME = `#!/bin/sh
 [ "$1" = --version ] && exit
 printf '%s\\n' "$@" "DENO_DIR=$DENO_DIR" "NODE_OPTIONS=\${NODE_OPTIONS-}" "umask=$(umask)"
@@ -21,7 +21,7 @@ function pack(
   });
 }
 
-/** A folder with the packed file, started with an environment of its own. */
+/** Folder with the packed file, which runs with an environment of its own. */
 class Site implements AsyncDisposable {
   private constructor(readonly folder: string) {}
 
@@ -46,7 +46,7 @@ class Site implements AsyncDisposable {
     return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
   }
 
-  /** What is in the folder of unpacked programs. */
+  /** Returns the names in the folder of unpacked programs. */
   async unpacked(base = `${this.folder}/cache/authserver`): Promise<string[]> {
     return (await Array.fromAsync(Deno.readDir(base), ({ name }) => name)).sort();
   }
@@ -60,7 +60,7 @@ async function mode(path: string): Promise<number> {
   return ((await Deno.stat(path)).mode ?? 0) & 0o7777;
 }
 
-Deno.test("packSelfExtracting() makes the same bytes of the same content", () => {
+Deno.test("packSelfExtracting() makes the same bytes from the same content", () => {
   assert.deepEqual(pack(), pack({ program: new Map([...PROGRAM].reverse()) }));
   assert.notDeepEqual(pack(), pack({ program: new Map([["main.js", "other"]]) }));
 });
@@ -151,7 +151,7 @@ Deno.test("a self-extracting file runs through a link, from the search path and 
   }
 });
 
-Deno.test("a self-extracting file does not mind a service manager's process: broken pipes are ignored there", async () => {
+Deno.test("a self-extracting file works under a service manager, which ignores broken pipes", async () => {
   const noise = Array.from({ length: 20_000 }, () => crypto.randomUUID()).join("");
   const program = new Map([["main.js", noise]]);
   await using site = await Site.create(pack({ program }));

@@ -1,6 +1,6 @@
 import { runTool, ToolFailed } from "../../bin/build/run_tool.ts";
 
-/** A root folder that shows this system, and forgets what is changed in it. */
+/** Root folder that shows this system and discards all changes. */
 export class ThrowawayRoot implements AsyncDisposable {
   private constructor(readonly folder: string) {}
 
@@ -11,12 +11,12 @@ export class ThrowawayRoot implements AsyncDisposable {
     const layers = `lowerdir=/,upperdir=${folder}/upper,workdir=${folder}/work`;
     await runTool("mount", ["-t", "overlay", "overlay", "-o", layers, `${folder}/root`]);
     await runTool("mount", ["-t", "proc", "proc", `${folder}/root/proc`]);
-    // Else whoever is not root has no /dev/null.
+    // Without it, users other than root have no /dev/null.
     await runTool("mount", ["--bind", "/dev", `${folder}/root/dev`]);
     return new ThrowawayRoot(folder);
   }
 
-  /** Whether there can be one on this machine, and a program that installs packages into it. */
+  /** Reports whether this machine permits a throw-away root and has the program that installs packages. */
   static async available(installer: string): Promise<boolean> {
     if (Deno.uid() !== 0) return false;
     try {

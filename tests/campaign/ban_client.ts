@@ -6,15 +6,15 @@ import type { Surroundings } from "./campaign.ts";
 import type { Draw } from "./faults.ts";
 import { type BanOrder, type BanProbe, checkBans } from "./history.ts";
 
-/** Exit status of orders that hold here, and that some instances do not know yet. */
+/** Exit status of an order that is in force at this instance, but still unknown to some others. */
 const UNTOLD = 3;
-/** How soon others know while nothing fails, in milliseconds. */
+/** Longest time until other instances know an order while nothing fails, in milliseconds. */
 const NEWS_MS = 1000;
 
 export class BanClient {
   readonly #orders: BanOrder[] = [];
   readonly #probes: BanProbe[] = [];
-  /** Instances that may tell the others later of a ban, which then holds. */
+  /** Instances that may still report a ban to the others, which then takes effect. */
   readonly #late = new Set<number>();
 
   constructor(readonly surroundings: Surroundings) {}
@@ -47,7 +47,7 @@ export class BanClient {
     }
   }
 
-  /** Asks each instance, once all of them know everything. */
+  /** Sends a request to each instance, once all instances know all orders. */
   async finish(): Promise<readonly string[]> {
     const outcomes: BanProbe[] = [];
     for (let number = 0; number < this.surroundings.instances; number++) {

@@ -1,4 +1,4 @@
-/** A campaign: clients do random things at several instances while random faults strike, and all of it is checked. */
+/** A campaign: clients send random requests to several instances during random faults; checks follow. */
 import { setTimeout as delay } from "node:timers/promises";
 import { LONG } from "../long/results.ts";
 import { ALICE } from "../system/running_service.ts";
@@ -22,15 +22,15 @@ import { UploadClient } from "./upload_client.ts";
 const SHARE_CLIENTS = 3;
 const TOKEN_CLIENTS = 1;
 const UPLOAD_CLIENTS = 2;
-/** After the last fault, until all instances have read everything again, in milliseconds. */
+/** Pause after the last fault, in milliseconds, in which all instances read everything again. */
 const SETTLED_MS = 20_000;
-/** Pause of a client after each step, in milliseconds; longer where other tests share the processors. */
+/** Pause of a client after each step, in milliseconds; longer if other tests share the processors. */
 const PAUSE_MS = LONG ? 20 : 300;
 const SHARES = "/rest/share/HPC";
-/** Longest wait for an answer, and for an instance that should serve again, in milliseconds. */
+/** Longest wait for an instance that should serve again, in milliseconds. */
 const PATIENCE_MS = 120_000;
 
-/** What a campaign did and found. */
+/** Counts and findings of a campaign. */
 export interface CampaignReport {
   readonly faults: readonly string[];
   readonly shares: number;
@@ -45,8 +45,8 @@ export interface CampaignReport {
 
 /**
  * Runs a campaign.
- * @param ms How long faults go on; the last is seen to its end.
- * @param servesAgainMs How soon after a fault each instance has to serve again.
+ * @param ms Duration of the faults; the last fault runs to its end.
+ * @param servesAgainMs Longest time after a fault until each instance must serve again.
  */
 export async function runCampaign(
   seed: number,
@@ -68,11 +68,11 @@ export async function runCampaign(
   return await campaign.report(servesAgainMs, drawFrom(seed));
 }
 
-/** What clients have around them. */
+/** Environment of the clients. */
 export interface Surroundings {
   readonly instances: number;
   readonly instance: (number: number) => Instance;
-  /** Asks; nothing is answered by an instance that is gone. */
+  /** Sends a request; resolves to `undefined` if the instance does not answer. */
   readonly ask: (instance: Instance, path: string, question?: Question) => Promise<Reply | undefined>;
   readonly now: () => number;
   readonly quiet: QuietTimes;
@@ -105,7 +105,7 @@ class Campaign {
     this.#uploads = new UploadClient(surroundings);
   }
 
-  /** Starts clients, which do one thing after the other until the campaign is over. */
+  /** Starts clients, which perform one step after the other until the campaign is over. */
   clients(seed: number): readonly Promise<void>[] {
     const steps: ((draw: Draw) => Promise<void>)[] = [
       ...Array.from({ length: SHARE_CLIENTS }, () => (draw: Draw) => this.#share(draw)),
@@ -131,7 +131,7 @@ class Campaign {
     else await this.#remove(instance, share);
   }
 
-  /** Lets one fault follow the other; after each, every instance has to serve again. */
+  /** Triggers one fault after the other; after each, waits until every instance serves again. */
   async strike(draw: Draw, end: number): Promise<void> {
     while (performance.now() < end) {
       const fault = FAULTS[draw(FAULTS.length)];
@@ -151,14 +151,14 @@ class Campaign {
     }
   }
 
-  /** Watches what each instance, its database and we wait for a processor. */
+  /** Starts to measure how long each instance, its database and this process wait for a processor. */
   async #waits(): Promise<readonly Waits[]> {
     const { instances, server } = this.cluster.several;
     const database = await server.pid();
     return instances.map(({ process: { pid } }) => new Waits([Deno.pid, pid, database]));
   }
 
-  /** Waits until an instance makes a share, which is what needs the database; for a minute at most. */
+  /** Waits until an instance creates a share, which needs the database; for two minutes at most. */
   async serves(number: number): Promise<void> {
     const end = performance.now() + PATIENCE_MS;
     while (performance.now() < end && !await this.#make(this.cluster.instance(number), () => 0)) {
@@ -214,7 +214,7 @@ class Campaign {
     };
   }
 
-  /** @returns Whether the share was made. */
+  /** Creates a share. @returns Whether that succeeded. */
   async #make(instance: Instance, draw: Draw): Promise<boolean> {
     const mostUses = draw(3) + 1;
     const path = await this.cluster.several.file(`f${crypto.randomUUID()}.txt`);

@@ -1,7 +1,7 @@
-/** What stands between an instance and its database, and may hang, reset, or refuse. */
+/** Proxy between an instance and its database that can hang, reset, or refuse connections. */
 import { connect, createServer, type Server, type Socket } from "node:net";
 
-/** How connections fare: bytes pass, stay in between, or the connections are reset; new ones are refused at once. */
+/** Treatment of connections: pass bytes on, hold them back, or reset open and new connections. */
 type Manner = "pass" | "hang" | "reset" | "refuse";
 
 /** A TCP proxy in front of a port of this machine. */
@@ -26,7 +26,7 @@ export class DatabaseProxy implements AsyncDisposable {
     return typeof address === "object" && address !== null ? address.port : 0;
   }
 
-  /** Changes how all connections fare, also those that are open. */
+  /** Changes the treatment of all connections, including open connections. */
   set(manner: Manner): void {
     this.#manner = manner;
     for (const pair of [...this.#pairs]) {

@@ -1,4 +1,4 @@
-/** What is done to instances, their connections and their database in a campaign. */
+/** Faults of instances, of their connections and of their database in a campaign. */
 import { FAKETIME, offBy } from "../fixtures/wrong_clock.ts";
 import { until } from "../fixtures/deadline.ts";
 import type { TestPostgres } from "../fixtures/postgres.ts";
@@ -6,10 +6,10 @@ import { mountSmallDisk, type SmallDisk } from "../faults/small_disk.ts";
 import { type Instance, SeveralInstances } from "../system/several_instances.ts";
 import { DatabaseProxy } from "./database_proxy.ts";
 
-/** A random number from 0 to below a bound, from the seed of the campaign. */
+/** Source of random integers from 0 to below a bound, from the seed of the campaign. */
 export type Draw = (below: number) => number;
 
-/** Numbers of a linear generator: the same for the same seed. */
+/** Returns a linear congruential generator: equal seeds give equal numbers. */
 export function drawFrom(seed: number): Draw {
   let state = (seed * 2654435761 + 12345) % 2 ** 32;
   return (below) => {
@@ -20,16 +20,16 @@ export function drawFrom(seed: number): Draw {
 
 export const INSTANCES = 3;
 
-/** What is no fault: the time between, in which all have to know what one does. */
+/** Name of the pause without a fault, in which each instance must learn what the others did. */
 export const QUIET = "nothing fails";
 
-/** The role of the database that instances log in with: limits of connections hold for it. */
+/** Database role of the instances, to which connection limits apply. */
 const ROLE = "limited";
 
-/** Size of the disk of the database, in KiB: two servers, one of which is about to take the place of the other. */
+/** Size of the disk of the database, in KiB: room for two servers, a primary and its standby. */
 const DISK_KIB = 1024 * 1024;
 
-/** Instances that each reach the database by a proxy of their own. */
+/** Instances that each reach the database through their own proxy. */
 export class Cluster implements AsyncDisposable {
   private constructor(
     readonly several: SeveralInstances,
@@ -48,7 +48,7 @@ export class Cluster implements AsyncDisposable {
       properties: {
         "persistence.user": ROLE,
         "share.maxPerUser": "0",
-        // Revoked tokens are shown again and again, to see that each is refused.
+        // Clients send revoked tokens many times, to check that each is refused.
         "container.security.throttling.maxFailures": "10000",
       },
     });
@@ -79,7 +79,7 @@ export class Cluster implements AsyncDisposable {
     return this.several.startInstance(number, own, isWrong ? offBy("+3h") : undefined);
   }
 
-  /** Limits the connections of all instances together, and ends those that they have. */
+  /** Limits the connections of all instances together, and closes their open connections. */
   async limitConnections(most: number): Promise<void> {
     const { server, database } = this.several;
     await server.sql(database, `ALTER ROLE ${ROLE} CONNECTION LIMIT ${most}`);
@@ -90,7 +90,7 @@ export class Cluster implements AsyncDisposable {
     );
   }
 
-  /** Makes a standby that has all that the database acknowledges. */
+  /** Creates a standby that has everything that the database acknowledges. */
   async standby(): Promise<TestPostgres> {
     const { server } = this.several;
     const standby = await server.standby();
@@ -102,7 +102,7 @@ export class Cluster implements AsyncDisposable {
     return standby;
   }
 
-  /** Has a standby take the place of the database, which has ended. */
+  /** Promotes a standby to replace the database, which has ended. */
   async promote(standby: TestPostgres): Promise<void> {
     await standby.sql("postgres", "SELECT pg_promote()");
     await this.several.server[Symbol.asyncDispose]();
@@ -117,7 +117,7 @@ export class Cluster implements AsyncDisposable {
   }
 }
 
-/** A fault: it begins, lasts, and ends when the promise resolves. */
+/** Fault that begins, lasts, and ends when the promise of `strike` resolves. */
 interface Fault {
   readonly name: string;
   readonly strike: (cluster: Cluster, draw: Draw, last: () => Promise<void>) => Promise<void>;
@@ -127,7 +127,7 @@ function byProxy(name: string, manner: "hang" | "reset" | "refuse"): Fault {
   return {
     name,
     async strike({ proxies }, draw, last) {
-      const only = draw(proxies.length + 1); // beyond the last: all of them
+      const only = draw(proxies.length + 1); // the number beyond the last means all
       const struck = only < proxies.length ? proxies.slice(only, only + 1) : proxies;
       for (const proxy of struck) proxy.set(manner);
       await last();

@@ -1,19 +1,19 @@
-/** What clients did and were told in a campaign, and what of it breaks a promise of `docs/several-instances.md`. */
+/** Requests and answers of clients in a campaign, checked against `docs/several-instances.md`. */
 
-/** How a request came out: its status, or that the connection was lost before. */
+/** Outcome of a request: its status, or `cut` if the connection was lost before. */
 export type Outcome = number | "cut";
 
-/** What is known of a share and what was done with it; times go on evenly. */
+/** History of a share; its times are monotonic. */
 export interface SharePast {
   readonly id: string;
-  /** How often it may be used. */
+  /** Largest number of uses. */
   readonly mostUses: number;
   readonly uses: { readonly began: number; readonly outcome: Outcome }[];
-  /** When its removal was asked for, and acknowledged. */
+  /** Times of the request for its removal, and of the acknowledgement. */
   removal?: { readonly asked: number; acknowledged?: number };
 }
 
-/** What the database has of a share in the end. */
+/** Row of a share in the database at the end. */
 export interface ShareRow {
   readonly id: string;
   readonly accessCount: number;
@@ -21,23 +21,23 @@ export interface ShareRow {
   readonly uses: number;
 }
 
-/** How long an instance took to serve after a fault had ended. */
+/** Time until an instance served again after the end of a fault. */
 export interface Recovery {
   readonly fault: string;
   readonly instance: number;
   readonly ms: number;
-  /** What a thread waited for a processor meanwhile. */
+  /** Longest wait of a thread for a processor meanwhile. */
   readonly waitedMs: number;
 }
 
-/** What is promised after the end of a fault, in milliseconds. */
+/** Promised time until an instance serves again after the end of a fault, in milliseconds. */
 export const SERVES_AGAIN_MS = 20_000;
 
-/** Answers that do not tell whether a use was counted: the caller is to try again. */
+/** Outcomes that do not show whether a use was counted; the caller should retry. */
 const UNKNOWN: readonly Outcome[] = ["cut", 500, 502, 503, 504];
 const KNOWN: readonly Outcome[] = [200, 404, 410];
 
-/** Finds what breaks a promise about one share. @param row What the database has; absent if it has none. */
+/** Returns broken promises about one share. @param row Its row in the database, if any. */
 export function checkShare(
   { id, mostUses, uses, removal }: SharePast,
   row: ShareRow | undefined,
@@ -75,8 +75,8 @@ export function checkShare(
 }
 
 /**
- * Finds instances that took longer than they may. What a thread waited for a processor does not count, up to half of the
- * time. @param most In milliseconds.
+ * Returns instances that took too long. Subtracts the wait of a thread for a processor, up to half of it all.
+ * @param most Longest time in milliseconds.
  */
 export function checkRecoveries(recoveries: readonly Recovery[], most = SERVES_AGAIN_MS): string[] {
   const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
@@ -86,25 +86,25 @@ export function checkRecoveries(recoveries: readonly Recovery[], most = SERVES_A
   );
 }
 
-/** What is known of a token. */
+/** History of a token. */
 export interface TokenPast {
   readonly text: string;
   readonly id: string;
-  /** Whether all were taken back while it was issued. */
+  /** Whether all tokens were revoked while it was issued. */
   readonly isUnclear: boolean;
-  /** Where it was taken back, and when that was acknowledged; absent: nobody asked for it. */
+  /** Instance that revoked it, and time of the acknowledgement; absent if nobody requested a revocation. */
   revocation?: { readonly at: number; readonly acknowledged?: number };
   readonly uses: {
     readonly at: number;
     readonly outcome: Outcome;
-    /** Whether the instance has to know of the revocation. */
+    /** Whether the instance must know of the revocation. */
     readonly mustKnow: boolean;
-    /** Whether all faults were over for long. */
+    /** Whether all faults had ended long before. */
     readonly isLast: boolean;
   }[];
 }
 
-/** Finds what breaks a promise about one token. */
+/** Returns broken promises about one token. */
 export function checkToken({ id, isUnclear, revocation, uses }: TokenPast): string[] {
   return uses.flatMap(({ at, outcome, mustKnow, isLast }) => {
     if (mustKnow && outcome === 200) return [`instance ${at} took token ${id} after it was taken back`];
@@ -123,13 +123,13 @@ export function checkToken({ id, isUnclear, revocation, uses }: TokenPast): stri
 export interface BanOrder {
   readonly isBan: boolean;
   readonly at: number;
-  /** Whether it was carried out at the instance itself. */
+  /** Whether the instance itself carried it out. */
   isKnown: boolean;
-  /** Whether it was acknowledged for all instances, and no ban may be told to them later. */
+  /** Whether it was acknowledged for all instances, and no instance may report a ban to them later. */
   isSure: boolean;
 }
 
-/** How an instance answered the user, and what the last order said. */
+/** Answer of an instance to the user, with the last order. */
 export interface BanProbe {
   readonly at: number;
   readonly isBan: boolean;
@@ -139,7 +139,7 @@ export interface BanProbe {
 
 const BANNED = 429;
 
-/** Finds what breaks a promise about bans. @param last How each instance answers in the end. */
+/** Returns broken promises about bans. @param last Answer of each instance at the end. */
 export function checkBans(
   orders: readonly BanOrder[],
   probes: readonly BanProbe[],
@@ -160,7 +160,7 @@ export function checkBans(
   return found;
 }
 
-/** A share for uploads, and what was brought to it. */
+/** Share for uploads, with the uploaded files. */
 export interface DropPast {
   readonly id: string;
   readonly mostFiles: number;
@@ -168,15 +168,15 @@ export interface DropPast {
   readonly files: { readonly key: string; readonly content: string; readonly outcomes: Outcome[] }[];
 }
 
-/** What the database has of it in the end. */
+/** Row of a share for uploads in the database at the end. */
 export interface DropRow {
   readonly receivedFiles: number;
   readonly receivedBytes: number;
-  /** Uploads that are not finished. */
+  /** Number of unfinished uploads. */
   readonly unfinished: number;
 }
 
-/** Finds what breaks a promise about one share for uploads. @param contents Of its files, by name. */
+/** Returns broken promises about one share for uploads. @param contents Contents of its files, by name. */
 export function checkDrop(
   { id, mostFiles, mostBytes, files }: DropPast,
   contents: ReadonlyMap<string, string>,

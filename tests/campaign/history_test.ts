@@ -35,7 +35,7 @@ const CASES: readonly [
   found: RegExp | undefined,
 ][] = [
   ["one use", past([200, 404, 503]), kept(1), undefined],
-  ["a use that nobody was told of", past(["cut", 404]), kept(1), undefined],
+  ["an unacknowledged use", past(["cut", 404]), kept(1), undefined],
   ["two uses of a one-time share", past([200, 200]), kept(2), /for 1 uses was used 2 times/],
   ["a use that is not counted", past([200]), kept(0), /counts 0 uses; clients had 1/],
   ["a count without a use", past([404]), kept(1), /counts 1 uses; clients had 0, and 0 unknown/],
@@ -44,7 +44,7 @@ const CASES: readonly [
   ["another answer", past([418]), kept(0), /answered 418/],
   ["a share that is lost", past([]), undefined, /acknowledged and is lost/],
   ["a removal", past([200], { removal: { asked: 5, acknowledged: 6 } }), undefined, undefined],
-  ["a removal that nobody was told of", past([], { removal: { asked: 5 } }), kept(0), undefined],
+  ["an unacknowledged removal", past([], { removal: { asked: 5 } }), kept(0), undefined],
   [
     "a share that is back",
     past([], { removal: { asked: 5, acknowledged: 6 } }),
@@ -99,8 +99,8 @@ const revocation = { at: 1, acknowledged: 5 };
 const TOKENS: readonly [what: string, past: TokenPast, found: RegExp | undefined][] = [
   ["uses", token([use(200), use(503), use("cut"), use(200, { isLast: true })]), undefined],
   ["a revocation", token([use(200), use(401, { mustKnow: true, isLast: true })], { revocation }), undefined],
-  ["a revocation that nobody was told of", token([use(401)], { revocation: { at: 1 } }), undefined],
-  ["all being revoked meanwhile", token([use(401, { isLast: true })], { isUnclear: true }), undefined],
+  ["an unacknowledged revocation", token([use(401)], { revocation: { at: 1 } }), undefined],
+  ["a revocation of all meanwhile", token([use(401, { isLast: true })], { isUnclear: true }), undefined],
   ["a use after its end", token([use(200, { mustKnow: true })], { revocation }), /took token 1 after/],
   ["a token that is lost", token([use(401)]), /refused token 1, which nobody took back/],
   ["another answer", token([use(500), use(403)]), /answered token 1 with 403/],
@@ -128,7 +128,7 @@ const BANS: readonly [
   ["a ban", [order(true)], answers([429, 503, "cut"], true, true), answers([429, 429]), undefined],
   ["its end", [order(true), order(false)], answers([200], false, true), answers([200, 200]), undefined],
   ["a late answer of others", [order(true)], answers([200], true), answers([429]), undefined],
-  ["a ban told later", [order(true, false), order(false, false)], [], answers([429, 429]), undefined],
+  ["a ban reported later", [order(true, false), order(false, false)], [], answers([429, 429]), undefined],
   ["a ban not followed", [order(true)], answers([200], true, true), answers([429]), /200 after a ban/],
   ["a ban that goes on", [order(false)], answers([429], false, true), answers([200]), /429 after the end/],
   ["different answers", [order(true)], [], answers([429, 200]), /instances differ about a ban: 429, 200/],
@@ -164,15 +164,15 @@ const DROPS: readonly [
   found: RegExp | undefined,
 ][] = [
   ["uploads", drop(["aaa", 503, 201], ["bbb", "cut"]), files("aaa", "bbb"), counted(2), undefined],
-  ["one that is not finished", drop(["aaa", 503]), files(), counted(1, 1), undefined],
-  ["one refused by the quota", drop(["aaa", 201], ["bbb", 507]), files("aaa"), counted(1), undefined],
+  ["an unfinished upload", drop(["aaa", 503]), files(), counted(1, 1), undefined],
+  ["an upload refused by the quota", drop(["aaa", 201], ["bbb", 507]), files("aaa"), counted(1), undefined],
   ["a file twice", drop(["aaa", 201]), files("aaa", "aaa"), counted(2), /aaa is there 2 times/],
   ["a file that is lost", drop(["aaa", 201]), files(), counted(1, 1), /acknowledged and is lost/],
   ["half a file", drop(["aaa", 201]), files("aa"), counted(1, 0), /1 files that nobody brought/],
   ["too many", drop(["a"], ["b"], ["c"]), files("a", "b", "c"), counted(2), /for 2 files .* has 3/],
   ["too much counted", drop(["aaa"]), files("aaa"), counted(3, 2), /counts 3 files/],
   ["too little counted", drop(["aaa"]), files("aaa"), counted(0), /counts 0 files, has 1/],
-  ["room that is not given back", drop(["aaa"]), files("aaa"), counted(2), /counts 2 files, has 1/],
+  ["quota that is not released", drop(["aaa"]), files("aaa"), counted(2), /counts 2 files, has 1/],
 ];
 for (const [what, past, there, row, expected] of DROPS) {
   Deno.test(`checkDrop() ${expected === undefined ? "accepts" : "notices"} ${what}`, () => {

@@ -1,16 +1,16 @@
-/** Time as far as this machine makes progress: while it has no time for us, it has none for the instances either. */
+/** Time in which this machine makes progress: if this process cannot run, the instances cannot either. */
 
 const TICK_MS = 20;
-/** What a tick counts at most, in milliseconds. */
+/** Longest time that a tick adds, in milliseconds. */
 const MOST_MS = 3 * TICK_MS;
 
-/** A stopwatch that stands still while its own timer is kept from running. */
+/** Stopwatch that stops while its own timer is kept from running. */
 export class Progress implements Disposable {
   #counted = 0;
   #last = performance.now();
   readonly #timer = setInterval(() => this.#tick(), TICK_MS);
 
-  /** Milliseconds. */
+  /** Returns the counted milliseconds. */
   readonly now = (): number => this.#counted;
 
   #tick(): void {
@@ -24,16 +24,16 @@ export class Progress implements Disposable {
   }
 }
 
-/** How long threads have waited for a processor since they were looked at: that is the machine's fault. */
+/** Time that threads have waited for a processor since the start, for which the machine is responsible. */
 export class Waits {
   readonly #before: ReadonlyMap<string, number>;
 
-  /** @param processes Those that a request passes one after the other. */
+  /** @param processes Processes through which a request passes one after the other. */
   constructor(readonly processes: readonly number[]) {
     this.#before = new Map(processes.flatMap(waitsOf).map(({ thread, ms }) => [thread, ms]));
   }
 
-  /** Of the thread that waited longest, in milliseconds. */
+  /** Wait of the thread that waited longest, in milliseconds. */
   get ms(): number {
     const waits = this.processes.flatMap(waitsOf);
     return Math.max(0, ...waits.map(({ thread, ms }) => ms - (this.#before.get(thread) ?? ms)));
@@ -81,7 +81,7 @@ export class QuietTimes {
     if (last !== undefined) last.until = this.now();
   }
 
-  /** Whether nothing failed from one moment to another. */
+  /** Reports whether nothing failed from one moment to another. */
   between(from: number, until: number): boolean {
     return this.#times.some((time) => time.from <= from && until <= time.until);
   }

@@ -1,4 +1,4 @@
-/** Clients that get tokens, use them, and take them back. */
+/** Clients that get tokens, use them, and revoke them. */
 import { ALICE } from "../system/running_service.ts";
 import type { Instance } from "../system/several_instances.ts";
 import type { Draw } from "./faults.ts";
@@ -7,13 +7,13 @@ import type { Surroundings } from "./campaign.ts";
 
 const TOKENS = "/rest/auth/tokens";
 
-/** A user's tokens, and what was done with them. */
+/** Client of one user, with the history of its tokens. */
 export class TokenClient {
   readonly #tokens: TokenPast[] = [];
-  /** Tokens that are being issued while all are taken back may or may not be among them. */
+  /** Number of tokens that are being issued; a concurrent revocation of all may or may not include them. */
   #issuing = 0;
   #revokedAll = 0;
-  /** Until then, a revocation of all without an answer may still be under way at its instance. */
+  /** End of the time in which an unanswered revocation of all may still be in progress at its instance. */
   #unansweredUntil = -Infinity;
 
   constructor(readonly surroundings: Surroundings) {}
@@ -22,7 +22,7 @@ export class TokenClient {
     return this.#tokens.length;
   }
 
-  /** Does one thing. */
+  /** Performs one step. */
   async step(draw: Draw): Promise<void> {
     const { instance: at, instances } = this.surroundings;
     const number = draw(instances);
@@ -34,7 +34,7 @@ export class TokenClient {
     else await this.#revokeAll(number);
   }
 
-  /** Shows each token to each instance, once all of them know everything. */
+  /** Sends each token to each instance, once all instances know all revocations. */
   async finish(): Promise<readonly string[]> {
     const { instances } = this.surroundings;
     for (const token of this.#tokens) {
@@ -101,8 +101,8 @@ export class TokenClient {
   }
 }
 
-/** How long an instance may go on with a request whose client has left, in milliseconds. */
+/** Longest time that an instance may continue a request whose client has left, in milliseconds. */
 const UNANSWERED_MS = 15_000;
 
-/** How soon others know while nothing fails, in milliseconds. */
+/** Longest time until others know a revocation while nothing fails, in milliseconds. */
 const NEWS_MS = 1000;

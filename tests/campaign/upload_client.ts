@@ -1,4 +1,4 @@
-/** Clients that bring files to shares for uploads: each file by one key, at two instances at once, until it is there. */
+/** Clients that upload files to shares: each with one key, to two instances at once, until it is stored. */
 import { ALICE } from "../system/running_service.ts";
 import { EVERYBODY } from "../system/sharing/sharing_system.ts";
 import type { Surroundings } from "./campaign.ts";
@@ -8,7 +8,7 @@ import type { Draw } from "./faults.ts";
 const MOST_FILES = 3;
 const SIZE = 12; // bytes of each file
 const QUOTA_USED = 507;
-/** Tries of one client at a file before it turns to another. */
+/** Attempts of a client at a file before it continues with another. */
 const TRIES = 4;
 
 export class UploadClient {
@@ -30,7 +30,7 @@ export class UploadClient {
     for (let tries = 0; tries < TRIES && !isDecided(file); tries++) await this.#bring(drop, file, draw);
   }
 
-  /** Brings what was not decided yet, and compares what is there. */
+  /** Uploads undecided files again, and compares the stored files. */
   async finish(draw: Draw, rowOf: (id: string) => Promise<DropRow>): Promise<readonly string[]> {
     const found: string[] = [];
     for (const drop of this.#drops) {

@@ -82,7 +82,7 @@ for (const [what, args, status, stdout, stderr] of RUNS) {
   });
 }
 
-Deno.test("Command prints JSON where that was asked for, also of a failure", async () => {
+Deno.test("Command prints JSON on request, also for a failure", async () => {
   for (
     const [args, status, value, message] of [
       [["ann", "--json"], 0, { said: "Hello ann" }, ""],

@@ -8,7 +8,7 @@ async function script(shell: string): Promise<string> {
   return io.out;
 }
 
-/** What bash offers behind these words. */
+/** Returns the completions of bash behind these words. */
 async function bashOffers(...words: string[]): Promise<string[]> {
   const quoted = words.map((word) => `'${word}'`).join(" ");
   const code = `${await script("bash")}

@@ -12,7 +12,7 @@ async function folder() {
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 
-/** A folder that nobody but root may look into, until it is to be removed. */
+/** Makes a folder that only root may enter; its disposal opens it for removal. */
 function closedFolder(parent: string) {
   const path = `${parent}/closed`;
   Deno.mkdirSync(path, { mode: 0 });
@@ -43,14 +43,14 @@ Deno.test("configFile() says where it looked", async () => {
   });
 });
 
-Deno.test("installedFile() does not look through a file", async () => {
+Deno.test("installedFile() skips a file in place of a folder", async () => {
   await using own = await folder();
   await Deno.writeTextFile(`${own.path}/conf`, "");
   assert.equal(await installedFile([`${own.path}/conf`]), undefined);
 });
 
 Deno.test({
-  name: "installedFile() takes a folder that is closed to us for the one that is meant",
+  name: "installedFile() assumes that the file is in a folder that it may not enter",
   ignore: Deno.uid() === 0,
   async fn() {
     await using own = await folder();
@@ -60,7 +60,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "installedFile() looks elsewhere than in a working directory that is closed to us",
+  name: "installedFile() skips a working directory that it may not enter",
   ignore: Deno.uid() === 0,
   async fn() {
     await using own = await folder();
@@ -74,9 +74,9 @@ Deno.test({
   },
 });
 
-Deno.test("authserver with its permissions looks elsewhere than in a closed working directory", async () => {
+Deno.test("authserver with its permissions skips a working directory that it may not enter", async () => {
   await using own = await folder();
-  // Root needs no permission of a folder, unless it gives up its capabilities.
+  // Root may enter any folder, unless it gives up its capabilities.
   const bare = Deno.uid() === 0 ? "setpriv --bounding-set=-all --inh-caps=-all" : "";
   const script = `mkdir closed && cd closed && chmod 0 . && exec ${bare} "$@"`;
   const { stdout, stderr } = await new Deno.Command("sh", {

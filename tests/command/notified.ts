@@ -1,10 +1,10 @@
 import { inTime } from "../fixtures/deadline.ts";
 
-/** A stand-in for the service manager: collects the datagrams that are sent to its socket. */
+/** Stand-in for the service manager that receives the datagrams to its socket. */
 export class Notified implements AsyncDisposable {
   readonly #socket: Deno.DatagramConn;
   readonly #folder: string | undefined;
-  /** For `NOTIFY_SOCKET`. */
+  /** Value of `NOTIFY_SOCKET`. */
   readonly address: string;
 
   private constructor(address: string, path: string, folder: string | undefined) {
@@ -28,7 +28,7 @@ export class Notified implements AsyncDisposable {
     return new TextDecoder().decode(bytes);
   }
 
-  /** The next datagram that is not of the watchdog. */
+  /** Returns the next datagram that is not for the watchdog. */
   async nextChange(): Promise<string> {
     for (;;) {
       const message = await this.next();

@@ -1,6 +1,6 @@
 import type { CommandIo } from "../../src/command/command.ts";
 
-/** The world of a command in a test: remembers what was written, and gives answers prepared before. */
+/** Returns input and output of a command in a test: records output, and gives prepared answers. */
 export function recordedIo(
   { input = "", answers }: { input?: string; answers?: readonly string[] } = {},
 ): CommandIo & { readonly out: string; readonly err: string } {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-/** In a process of its own: rights that are given up do not come back. */
+/** Script for a process of its own, since a process cannot get revoked permissions back. */
 const SCRIPT = `
   import { giveUpSurroundings, rememberSurroundings } from ${
   JSON.stringify(new URL("../../src/command/surroundings.ts", import.meta.url).href)
@@ -38,7 +38,7 @@ for (
     ["every right", ["--allow-all"]],
   ] as const
 ) {
-  Deno.test(`giveUpSurroundings() leaves of ${what} none to see the environment and the system, for good`, async () => {
+  Deno.test(`giveUpSurroundings() revokes access to environment and system, for good, with ${what}`, async () => {
     const folder = await Deno.makeTempDir();
     try {
       await Deno.writeTextFile(`${folder}/script.ts`, SCRIPT);

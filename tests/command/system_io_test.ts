@@ -6,7 +6,7 @@ import { PRINTABLE } from "../fixtures/character.ts";
 
 const MODULE = JSON.stringify(new URL("../../src/command/system_io.ts", import.meta.url));
 
-/** What a process prints that reads its standard input, and ends with an error's name and message. */
+/** Runs code in a process with this standard input. @returns Its output. */
 async function run(input: Uint8Array, code: string): Promise<{ readonly out: string; readonly err: string }> {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["eval", `import { SYSTEM_IO } from ${MODULE}; ${code}`],
@@ -16,7 +16,7 @@ async function run(input: Uint8Array, code: string): Promise<{ readonly out: str
     env: { NO_COLOR: "1" },
   }).spawn();
   const writer = child.stdin.getWriter();
-  await writer.write(input).catch(() => {}); // it may have read enough
+  await writer.write(input).catch(() => {}); // the process may have read enough
   await writer.close().catch(() => {});
   const { stdout, stderr } = await child.output();
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
@@ -64,7 +64,7 @@ const LINES: [what: string, keys: string[], text: string][] = [
   ["blanks and tabs", [" a\tb \r"], " a\tb "],
 ];
 
-/** What is read of keys, one after the other. */
+/** Reads a line from keys, one after the other. */
 function typed(...keys: readonly (string | Uint8Array)[]): Promise<string> {
   const input = new PassThrough();
   return readSecretLine(input, () => keys.forEach((key) => input.write(key)));

@@ -3,13 +3,13 @@ import type { ServiceConfig } from "../../src/config/service_config.ts";
 import { loadText, MINIMAL } from "./load_fixture.ts";
 
 /*
- * Configurations with which the Java service starts. Each is MINIMAL with some lines in place of others of the same key,
- * and must load here, with the warnings that are listed.
+ * Configurations with which the Java service starts. Each is MINIMAL with some lines that replace those of
+ * the same key. Each must load here, with exactly the listed warnings.
  */
 interface JavaStart {
   readonly lines: readonly string[];
   readonly files?: Record<string, string>;
-  /** Texts of which each has to be in a warning of its own; there are no others. */
+  /** Texts that must each be in a warning of its own; there must be no other warnings. */
   readonly warnings?: readonly string[];
   readonly check?: (config: ServiceConfig) => void;
 }
@@ -205,7 +205,7 @@ const STARTS: Record<string, JavaStart> = {
 
 const TRUST = "container.security.truststore";
 
-Deno.test("loadConfiguration() reads where revocation lists are, by every mode", async () => {
+Deno.test("loadConfiguration() reads the places of revocation lists, in every mode", async () => {
   for (const mode of ["REQUIRE", "IF_VALID", undefined, "IGNORE"] as const) {
     const lines = [`${TRUST}.crlLocations.1=conf/crl/*.pem`, `${TRUST}.crlLocations.2=/etc/crl/a.der`];
     const { config, errors, warnings } = await loadText(

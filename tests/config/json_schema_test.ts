@@ -1,4 +1,4 @@
-/** The JSON Schema of the configuration, held against what the service itself reads. */
+/** The JSON Schema of the configuration, compared with what the service itself reads. */
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { runCommand } from "../../src/command/run_command.ts";
@@ -17,7 +17,7 @@ const SECTIONS = await sections(KINDS);
 const validate = new Ajv2020({ strictTypes: false, allowMatchingProperties: true, allErrors: true })
   .compile(SCHEMA);
 
-/** What the schema finds wrong: key and rule. */
+/** Returns the errors that the schema finds, as key and rule. */
 function faults(values: Readonly<Record<string, unknown>>): string[] {
   validate(values);
   return (validate.errors ?? []).map(({ instancePath, keyword, params }) =>

@@ -31,7 +31,7 @@ for (const [what, before, after, keys] of table) {
   });
 }
 
-/** Sections with one secret each; names in place of `<…>`. */
+/** Sections with one secret each; `X` replaces `<…>`. */
 const SECTIONS = await sections(KINDS);
 const SECRETS = SECTIONS.flatMap((section) =>
   Object.entries(section.keys).flatMap(([field, key]) => {
@@ -98,7 +98,7 @@ const shown = ({ diagnostics }: Reading) => {
   return diagnostics.map((diagnostic) => `${diagnostic.severity}: ${formatDiagnostic(diagnostic)}`);
 };
 
-Deno.test("every section's secrets are found", () => {
+Deno.test("the tests find the secrets of every section", () => {
   const names = SECRETS.map(({ section, name }) => section.prefix + name);
   assert(names.length >= 10, names.join());
   for (const name of ["persistence.password", "container.security.rest.jwt.hmacSecret"]) {
@@ -243,7 +243,7 @@ Deno.test("a file with a secret belongs to the sources, which are watched", asyn
   assert(config?.sources.all.includes("/conf/secret"));
 });
 
-Deno.test("a credential of systemd that a command cannot see comes with the command that can", async () => {
+Deno.test("a systemd credential that a command cannot see is an error with a remedy", async () => {
   const text = `${MINIMAL}persistence.passwordFile=\${CREDENTIALS_DIRECTORY}/database
 persistence.class=PGSQLPersist
 persistence.database=auth

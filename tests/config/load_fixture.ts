@@ -5,14 +5,14 @@ import { KINDS } from "../../src/service/kinds.ts";
 import { assertRemedies } from "../fixtures/remedies.ts";
 import { formatDiagnostic } from "../../src/model/diagnostic.ts";
 
-/** Outcome of {@link loadText}. The folder that stands for the working directory is shown as nothing: `/conf/x`. */
+/** Result of {@link loadText}. Paths do not show the temporary working directory: `/conf/x`. */
 export interface Loaded {
   readonly config: ServiceConfig | undefined;
   readonly errors: readonly string[];
   readonly warnings: readonly string[];
 }
 
-/** The least that loads without a warning: all a test has to add is what it is about. */
+/** Smallest configuration that loads without a warning; a test adds only the lines under test. */
 export const MINIMAL = `container.security.credential.path=conf/host.pem
 container.security.truststore.directoryLocations.1=conf/ca/*.pem
 authservice.servers=HPC
@@ -23,12 +23,12 @@ authservice.server.HPC.commandPort=64435
 container.security.rest.authentication.order=SSHKEY
 `;
 
-/** Lines of {@link MINIMAL}: the line of a test's own first line is one more. */
+/** Number of lines of {@link MINIMAL}; a test's own first line has the next number. */
 export const MINIMAL_LINES = MINIMAL.split("\n").length - 1;
 
 /**
  * Loads `conf/c` with this text, in a folder of its own.
- * @param files Others that are to be there.
+ * @param files Other files of the folder.
  */
 export async function loadText(
   text: string,
@@ -62,7 +62,7 @@ export async function loadText(
   }
 }
 
-/** A copy in which the folder is cut off all paths. */
+/** Returns a copy without the folder in paths. */
 function withoutFolder<T>(value: T, folder: string): T {
   return JSON.parse(JSON.stringify(value ?? null).replaceAll(folder, "")) ?? undefined;
 }

@@ -184,7 +184,7 @@ Deno.test("loadConfiguration() reads the configuration that the service comes wi
   assert.deepEqual(config?.authentication.authenticators.map(({ name }) => name), ["SSHKEY", "PASSWORD"]);
 });
 
-Deno.test("loadConfiguration() gives frozen data that another thread can have", async () => {
+Deno.test("loadConfiguration() returns frozen data that can be sent to another thread", async () => {
   const { config } = await loadConfiguration("conf/container.properties", {
     kinds: KINDS,
     workingDirectory: ROOT,
@@ -257,7 +257,7 @@ Deno.test("loadConfiguration() loads the minimum without a word", async () => {
 
 const AT = `conf/c:${MINIMAL_LINES + 1}`;
 
-/** Settings that stop the start: added to the minimum, with what is reported. */
+/** Settings that prevent the start if added to the minimum, with the message. */
 const ERRORS: [added: string, message: string][] = [
   ["container.host=a b", "container.host = a b: expected a host name or an IP address, without port"],
   [
@@ -414,7 +414,7 @@ for (const [added, message] of ERRORS) {
   });
 }
 
-/** Settings that are doubtful: the service starts. */
+/** Doubtful settings, with which the service starts, and the warning. */
 const WARNINGS: [added: string, message: string][] = [
   [
     "container.security.accesscontrol=false",
@@ -524,7 +524,7 @@ Deno.test("loadConfiguration() knows every documented key of the Java service", 
   assert.ok(config);
 });
 
-Deno.test("loadConfiguration() reads a proxy on the way out", async () => {
+Deno.test("loadConfiguration() reads a proxy for outgoing connections", async () => {
   const lines = ["proxyHost=2001:db8::1", "proxyPort=3128", "proxy.user=ann", "proxy.password=hidden"];
   const text = [...lines, "nonProxyHosts=localhost|*.example.org 10.0.0.0/8"]
     .map((line) => `container.client.http.${line}\n`).join("");
@@ -557,7 +557,7 @@ for (const [lines, expected] of wrongProxies) {
   });
 }
 
-Deno.test("loadConfiguration() passes over the keys of others", async () => {
+Deno.test("loadConfiguration() ignores the keys of other programs", async () => {
   const { warnings } = await loadText(
     `${MINIMAL}coreServices.targetsystemfactory.tmpdir=/tmp\nXNJS.staging=1\n`,
   );
@@ -589,7 +589,7 @@ Deno.test("loadConfiguration() never shows a secret", async () => {
   assert.doesNotMatch([...errors, ...warnings].filter((text) => !text.includes("variable")).join(), /hidden/);
 });
 
-Deno.test("loadConfiguration() takes name spaces for an error where clients are judged, else for a warning", async () => {
+Deno.test("loadConfiguration() treats name spaces as an error in the truststore for clients, else as a warning", async () => {
   const prefix = "container.security.clientTruststore.";
   const nameSpacesOf = async (...lines: readonly string[]) => {
     const text = MINIMAL.replace(/\.directoryLocations.*/, ".type=openssl") + lines.join("\n");

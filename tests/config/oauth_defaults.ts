@@ -1,4 +1,4 @@
-/** What an OAUTH method has of which nothing is written but an address. */
+/** Settings of an OAUTH method with nothing but an address. */
 export const OAUTH_DEFAULTS = {
   askAlways: false,
   cacheSeconds: 300,

@@ -51,7 +51,7 @@ Deno.test("parseProperties() knows the first line of each entry", () => {
   ]);
 });
 
-Deno.test("parseProperties() lets the last of equal keys count, and warns", () => {
+Deno.test("parseProperties() uses the last of equal keys, and warns", () => {
   const { entries, diagnostics } = parseProperties("a=1\nb=2\na=3\na=4", "conf/x");
   assert.deepEqual(entries.map(({ key, value }) => [key, value]), [["b", "2"], ["a", "4"]]);
   assert.deepEqual(diagnostics.map(({ severity }) => severity), ["warning", "warning"]);
@@ -86,12 +86,12 @@ Deno.test("decodeProperties() reads UTF-8, with or without byte-order mark, and 
   assert.deepEqual(parse(decodeProperties(Uint8Array.fromHex("613d80ff"))), { a: "\u0080ÿ" });
 });
 
-Deno.test("parseProperties() joins a line of 300,000 pieces in no more than linear time: the test would not end", () => {
+Deno.test("parseProperties() joins a line of 300,000 pieces in linear time, or this test would not end", () => {
   const { entries } = parseProperties(`key=${"a\\\n".repeat(300_000)}`, "f");
   assert.equal(entries[0]?.value.length, 300_000);
 });
 
-/** Writes files, loads the one named `main`, and shows values and messages. */
+/** Writes files, loads the one named `main`, and returns values and messages. */
 async function load(files: Record<string, string>, environment: Record<string, string> = {}) {
   const workingDirectory = await Deno.makeTempDir();
   for (const [name, text] of Object.entries(files)) {

@@ -222,7 +222,7 @@ for (const [what, lines, warnings] of DOUBTFUL) {
   });
 }
 
-/** Methods that ask their providers, and the one that is shown tokens of another. */
+/** Pairs of methods that ask their providers, and the warning if one provider gets tokens of the other. */
 const SHOWN:
   readonly (readonly [one: readonly string[], two: readonly string[], shown: string | undefined])[] = [
     [["issuer"], ["issuer"], undefined],
@@ -255,7 +255,7 @@ Deno.test("readAuthentication() warns where one provider is shown tokens of anot
   }
 });
 
-Deno.test("readAuthentication() warns where users are named by an issuer that nobody verifies", async () => {
+Deno.test("readAuthentication() warns of user names that contain an unverified issuer", async () => {
   for (const naming of ["identityTemplate=CN=%sub%,O=%iss%", 'identityAssign="CN="+sub+",O="+iss']) {
     const { warnings } = await loadAuthentication(
       "order=A",
@@ -267,7 +267,7 @@ Deno.test("readAuthentication() warns where users are named by an issuer that no
   }
 });
 
-/** Restrictions with a slip of the pen, or in the wrong place: without them everybody would get in. */
+/** Restrictions with a typing error or in the wrong place: without them everybody would get in. */
 const MISSPELT: readonly (readonly [line: string, error: string])[] = [
   ["OAUTH.requiredGroup=projA", "OAUTH.requiredGroup: unknown key, did you mean OAUTH.requiredGroups?"],
   ["OAUTH.reqiredScope=transfer", "OAUTH.reqiredScope: unknown key, did you mean OAUTH.requiredScope?"],

@@ -62,7 +62,7 @@ Deno.test("names of failed logins need a secret that the database does not have"
   assert.equal(await said(""), 1);
 });
 
-/** What is written -> what is said of it. */
+/** Refused settings, each with its message. */
 const REFUSED: readonly [string, RegExp][] = [
   [
     "persistence.class=a.MySQLPersist",
@@ -89,7 +89,7 @@ for (const [lines, reason] of REFUSED) {
   });
 }
 
-Deno.test("who can read the secrets of the database, and the way there, is warned of", async () => {
+Deno.test("readable secrets and unprotected connections of the database give warnings", async () => {
   const far = `${CHOSEN}persistence.password=hidden\npersistence.host=127.0.0.1,db.example\n`;
   const { warnings } = await load(`${far}persistence.pgsql.useSSL=false\n`, {}, 0o644);
   const all = warnings.join("\n");

@@ -9,7 +9,7 @@ container.security.rest.authentication.order=SSHKEY
 /** Line of the first server setting. */
 const FIRST = REST.split("\n").length;
 
-/** A daemon as lines of configuration. */
+/** Returns the lines of configuration for a daemon. */
 function daemon(prefix: string): string[] {
   return ["host=192.0.2.1", "port=1", "commandHost=10.0.0.1", "commandPort=2"].map((line) =>
     `authservice.server.${prefix}.${line}`
@@ -214,7 +214,7 @@ for (
   });
 }
 
-Deno.test("readServers() warns of a class of login that no method of a server tells", async () => {
+Deno.test("readServers() warns of a login class that no method of a server reports", async () => {
   const { warnings } = await load(
     "authservice.servers=A",
     ...daemon("A"),

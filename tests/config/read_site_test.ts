@@ -78,7 +78,7 @@ Deno.test("externalUrlAt() puts in the port that the system chose, unless the UR
   assert.equal(externalUrlAt({ ...site, externalUrlGiven: true }, 4711), "https://h:0/A");
 });
 
-Deno.test("readFeatures() takes the services of a feature along", async () => {
+Deno.test("readFeatures() turns off the services of a feature with it", async () => {
   const features = async (...lines: string[]) =>
     (await loadText(MINIMAL + lines.join("\n"))).config?.features;
   assert.deepEqual(await features(), { auth: true, share: true, access: true, files: false, admin: true });
@@ -154,7 +154,7 @@ Deno.test("readLogging() logs to a file, unless the console is enough", async ()
   assert.equal(await file("container.logging.file=-"), undefined);
 });
 
-Deno.test("loadConfiguration() has audit lines go beside the log, unless something else is said", async () => {
+Deno.test("loadConfiguration() puts the audit file beside the log, unless configured otherwise", async () => {
   const audit = async (...lines: string[]) => (await loadText(MINIMAL + lines.join("\n"))).config?.audit;
   assert.deepEqual(await audit(), { to: "file", path: "/logs/audit.log", required: false });
   assert.deepEqual(await audit("container.logging.file=/var/log/x.log"), {
@@ -201,7 +201,7 @@ const HSTS: [what: string, lines: string[], expected: unknown][] = [
   ["not without TLS", ["container.security.sslEnabled=false"], undefined],
 ];
 for (const [what, lines, expected] of HSTS) {
-  Deno.test(`readHttps() has browsers come by HTTPS alone ${what}`, async () => {
+  Deno.test(`readHttps() makes browsers use HTTPS only ${what}`, async () => {
     const { config } = await loadText([MINIMAL, ...lines].join("\n"));
     assert.deepEqual(config?.https.hsts, expected);
   });

@@ -5,7 +5,7 @@ import { KINDS } from "../../src/service/kinds.ts";
 
 const SECTIONS = await sections(KINDS);
 
-/** Every key of every section, by its name in the file. */
+/** Returns every key of every section, by its name in the file. */
 function* allKeys(): Generator<[name: string, key: Key<unknown>]> {
   for (const { prefix, keys } of SECTIONS) {
     for (const [field, key] of Object.entries(keys)) {
@@ -50,9 +50,9 @@ Deno.test("SECTIONS know no key both as used and as ignored", () => {
   }
 });
 
-Deno.test("SECTIONS have the numbers that the manual tells: bounds and defaults", async () => {
+Deno.test("SECTIONS have the bounds and defaults that the manual gives", async () => {
   const page = await Deno.readTextFile(new URL("../../docs/configuration.md", import.meta.url));
-  // A key of several kinds has a row for each.
+  // A key of several kinds has a row for each kind.
   const rows = Map.groupBy([...page.matchAll(/^\| `([^`]+)`.*$/gm)], ([, name = ""]) => name);
   const different: string[] = [];
   for (const [name, { absent, type }] of allKeys()) {

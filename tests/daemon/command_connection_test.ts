@@ -22,10 +22,10 @@ import { type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts
 import { type Authority, createAuthority, type Credential } from "../pki/authority.ts";
 import { authority, commandSocket, daemons, material, ours, startTlsDaemon } from "./setting.ts";
 
-/** How often each daemon is left in the midst of a connection. */
+/** Number of interrupted connections to each daemon. */
 const ROUNDS = LONG ? 200 : 40;
 
-const LIMITS: ExchangeLimits = { connect: 20_000, handshake: 20_000, reply: 20_000 }; // no test waits for them
+const LIMITS: ExchangeLimits = { connect: 20_000, handshake: 20_000, reply: 20_000 }; // never reached
 
 function ping(
   socket: CommandSocket,
@@ -49,7 +49,7 @@ function assertFailed(result: Exchange, fault: Fault, phase: "before" | "after",
   assert.deepEqual([result.fault, result.phase], [fault, phase], `${fact}: ${describeFailure(result)}`);
 }
 
-/** What arrived on the latest connection but the one that this asks with: one is served after the other. */
+/** Returns the last request before its own: the daemon serves one connection after the other. */
 async function lastRequest(daemon: DaemonSimulator, socket: CommandSocket): Promise<string> {
   assertAnswered(await ping(socket), "asking once more");
   return new TextDecoder().decode(daemon.requests.at(-2)?.raw);
@@ -133,7 +133,7 @@ Deno.test("exchange() refuses daemons that are not who they should be, without w
     daemon.fault = { kind: "certificate", credential };
     assertFailed(await ping(commandSocket(daemon)), "untrusted", "before", fact);
     daemon.fault = undefined;
-    // What the platform lets pass is told `END` and nothing else; from what it refuses, there is no way to send.
+    // A daemon that the platform accepts gets only `END`; to a daemon that it refuses, nothing can be sent.
     assert.equal(await lastRequest(daemon, commandSocket(daemon)), sent, fact);
   }
 });
@@ -166,7 +166,7 @@ Deno.test("exchange() pins the daemon's name", async () => {
   assert.equal(await lastRequest(daemon, commandSocket(daemon)), "END\n");
 });
 
-/** Only what never comes is waited for briefly, so that a busy machine changes no outcome. */
+/** Returns short limits only for events that never come, so that a busy machine changes no outcome. */
 const maxWait = (expected: Fault) => ({
   handshake: expected === "handshake-timeout" ? 300 : 60_000,
   reply: expected === "reply-timeout" ? 300 : 60_000,
@@ -197,7 +197,7 @@ Deno.test("exchange() tells what went wrong, and whether the request had been wr
       fault.kind,
     );
   }
-  // A complete reply counts, however rudely the connection ends behind it, if it arrived.
+  // A complete reply is valid if it arrived, even if a reset ends the connection.
   daemon.fault = { kind: "reset-after-reply" };
   const result = await ping(commandSocket(daemon));
   assert(result.kind === "answered" || result.fault === "empty-reply", JSON.stringify(result));
@@ -293,7 +293,7 @@ Deno.test("exchange() sends END alone if its caller left before the request was 
   }
 });
 
-/** An exchange that others stand behind, and what ends it. */
+/** Returns an exchange ahead of others, and the function that ends it. */
 function anotherAhead(maxWait = 5000): { ahead: Ahead; end: (reason?: Failure) => void } {
   const { promise: over, resolve: end } = Promise.withResolvers<Failure | undefined>();
   return { ahead: { over, maxWait }, end };
@@ -322,7 +322,7 @@ Deno.test("exchange() behind another one: sends its request whenever the daemon 
   assertAnswered(await ping(commandSocket(daemon), { ahead: anotherAhead().ahead }));
 });
 
-Deno.test("exchange() behind another one: leaves for a reason or out of patience, and sends nothing but END", async () => {
+Deno.test("exchange() behind another one: gives up when that one fails or takes too long, and sends nothing but END", async () => {
   await using daemon = await startTlsDaemon();
   const socket = commandSocket(daemon);
   daemon.delay = 100;
@@ -348,7 +348,7 @@ Deno.test("exchange() never wedges a daemon, whenever its time is up", async () 
   for (const daemon of [secure, plain]) {
     const socket = daemon === secure ? commandSocket(secure) : { host: plain.host, port: plain.commandPort };
     for (let i = 0; i < ROUNDS; i++) {
-      // The daemon holds the first connection a little, so that the second waits in the midst of its handshake.
+      // The daemon delays the first reply a little, so that the second connection waits in its handshake.
       daemon.delay = i % 8;
       const limits = { connect: 1 + i % 5, handshake: 1 + i % 13, reply: 1 + i % 7 };
       await Promise.all([

@@ -13,7 +13,7 @@ import { material, ORDER, settle, startTlsDaemon } from "./setting.ts";
 import { VirtualTime } from "../fixtures/virtual_time.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 
-/** In milliseconds: what healthy daemons need on a busy machine, and what is worth waiting for those that hang. */
+/** Limits in milliseconds for healthy daemons on a busy machine; `SHORT_LIMITS` are for those that hang. */
 const LONG_LIMITS = {
   connect: 30_000,
   handshake: 30_000,
@@ -22,14 +22,14 @@ const LONG_LIMITS = {
   userInfoPermit: 30_000,
   total: 60_000,
 };
-const SHORT_LIMITS = { handshake: 1500, reply: 1500 }; // also for a daemon that recovers
+const SHORT_LIMITS = { handshake: 1500, reply: 1500 }; // enough for a daemon that recovers
 
-/** A group of daemons in virtual time. Ends with the check that none of them was wedged. */
+/** Group of daemons in virtual time. At its end, it checks that none of them was wedged. */
 class Setting implements AsyncDisposable {
   readonly log: string[] = [];
   readonly group: DaemonGroup;
   readonly time = new VirtualTime();
-  /** What the next service would begin with, by command address. */
+  /** Knowledge that the next service would begin with, by command address. */
   readonly known = new Map<string, DaemonKnowledge>();
   #set = 7_200_000;
 
@@ -46,7 +46,7 @@ class Setting implements AsyncDisposable {
       })),
     }, {
       tls: () => material,
-      // Set by two hours, to and fro, each time that anybody looks: no duration hangs on it.
+      // Jumps two hours, forward and back, at each call: no duration depends on this clock.
       clock: () => this.time.now + (this.#set = -this.#set),
       elapsed: this.time.clock,
       schedule: this.time.schedule,
@@ -71,7 +71,7 @@ class Setting implements AsyncDisposable {
     return this.group.openSession({ ...ORDER, ...order }, { instance, signal });
   }
 
-  /** Until the checks under way have come to an end: each plans the next. */
+  /** Waits until the checks under way have ended: each schedules the next. */
   async rest(): Promise<void> {
     await until(() => this.time.pending >= this.daemons.length, { everyMs: 1 });
   }
@@ -80,7 +80,7 @@ class Setting implements AsyncDisposable {
     return this.time.advance(seconds * 1000, () => this.rest());
   }
 
-  /** How many sessions the daemons were asked for. */
+  /** Returns the number of session requests to each daemon. */
   sessions(): number[] {
     return this.asked("uftp-transfer-request");
   }
@@ -105,7 +105,7 @@ class Setting implements AsyncDisposable {
   }
 }
 
-/** A group of one daemon without TLS. */
+/** Returns a group of one daemon without TLS. */
 const plainGroup = (name: string, daemon: DaemonSimulator) => ({
   name,
   description: "",
@@ -178,7 +178,7 @@ Deno.test("openSession() and userInfo() send nothing that must not be sent", asy
   assert.equal(setting.daemons[0]?.connections, 1);
 });
 
-Deno.test("userInfo() tells keys, and who is unknown", async () => {
+Deno.test("userInfo() returns keys, and reports unknown accounts", async () => {
   const users = {
     alice: {
       uid: 1000,
@@ -240,7 +240,7 @@ Deno.test("status() tells version, limit and who is up", async () => {
   assert.match(instances[0]?.reason ?? "", /connection refused/);
 });
 
-Deno.test("a group of none is not usable and says so", async () => {
+Deno.test("a group without instances is not usable and says so", async () => {
   await using setting = await Setting.start(0);
   assert.equal(setting.group.status().usable, false);
   await assertFails(setting.open(), "ERR_DAEMON_UNAVAILABLE");
@@ -308,7 +308,7 @@ Deno.test("openSession(): full accounts are a limit only when every instance say
   assert.deepEqual(semaphore.sort(), [1, 1, 2, 2]);
   await assertFails(setting.open(), "ERR_SESSION_LIMIT_REACHED");
   assert.deepEqual(setting.up(), [true, true]);
-  // The limit comes with the first ping, which runs beside the sessions.
+  // The first ping, which runs beside the sessions, reports the limit.
   await until(() => setting.group.status().sessionLimit !== undefined, { everyMs: 0 });
   assert.equal(setting.group.status().sessionLimit, 2);
   await setting.daemons[0]?.stop();
@@ -345,7 +345,7 @@ Deno.test("a daemon that is back is used again within 10 s, and no request pays 
     const handedOn = () => setting.known.get(`${ill?.host}:${ill?.commandPort}`)?.trouble !== undefined;
     assert(handedOn(), "that it is down");
     const before = ill?.connections ?? 0;
-    const trials = before - asked; // one in 4 to 5 s
+    const trials = before - asked; // one every 4 to 5 s
     if (outage === "not-in-acl") assert(trials >= 5 && trials <= 8, `asked ${trials} times within 30 s`);
     assert.equal((await setting.open()).instance, 2);
     assert.equal(ill?.connections, before, "no request goes there");
@@ -379,7 +379,7 @@ Deno.test("with all down requests fail at once, until one finds a daemon back", 
   assert.deepEqual(setting.up(), [true]);
 });
 
-Deno.test("odd requests alone never take a live daemon out", async () => {
+Deno.test("single failed requests never mark a live daemon as down", async () => {
   await using setting = await Setting.start(1);
   for (let i = 0; i < 5; i++) {
     setting.daemons[0]?.commandFaults.queue.push({ kind: "close-without-reply" });
@@ -390,13 +390,13 @@ Deno.test("odd requests alone never take a live daemon out", async () => {
   assert.deepEqual(setting.log, []);
 });
 
-Deno.test("a daemon that has failed a request is looked at at once, and is out if it fails that as well", async () => {
+Deno.test("a daemon that failed a request is checked at once, and is down if it fails the check as well", async () => {
   await using setting = await Setting.start(1, { limits: SHORT_LIMITS });
   const [daemon] = setting.daemons;
   assert(daemon);
   daemon.fault = { kind: "hang-after-request" };
   await assertFails(setting.open(), "ERR_DAEMON_TIMEOUT");
-  await until(() => !setting.up()[0], { everyMs: 0 }); // no time passes but that of the limits
+  await until(() => !setting.up()[0], { everyMs: 0 }); // only the limits take time
   daemon.fault = undefined;
   await setting.advance(15);
   assert.deepEqual(setting.up(), [true]);
@@ -425,7 +425,7 @@ Deno.test("a daemon that dies while nobody uses it is noticed within 15 s, whate
     assert.deepEqual(setting.up(), [true]);
     if (outage === "refused") await daemon?.stop();
     else if (daemon !== undefined) daemon.fault = { kind: outage };
-    await setting.advance(10); // and at most 5 s for connection or handshake
+    await setting.advance(10); // in addition to at most 5 s for connection or handshake
     assert.deepEqual(setting.up(), [false], outage);
   }
 });
@@ -448,7 +448,7 @@ Deno.test("a daemon is up only after it answered; until then a request may try i
   await another.close();
 });
 
-Deno.test("what is known of daemons is handed on, and checked again", async () => {
+Deno.test("a pool hands its knowledge of daemons to the next one, which checks it again", async () => {
   await using daemon = await startDaemon();
   const known = new Map<string, DaemonKnowledge>();
   const learned = (address: string, knowledge: DaemonKnowledge) => known.set(address, knowledge);
@@ -533,7 +533,7 @@ Deno.test("a full queue spills over to the next instance, and when all are full 
   await using setting = await Setting.start(2, { options: { maxSessions: 200 } });
   const [first, second] = setting.daemons;
   const grants = Array.from({ length: 80 }, (_, i) => setting.open({ user: `u${i % 3}` }, 1));
-  // An instance keeps 64 of one account beside the one under way; the rest of the crowd goes to the other.
+  // An instance queues 64 requests of one account beside the one under way; the rest go to the other one.
   const crowd = Array.from({ length: 150 }, () => setting.open({ user: "bob" }));
   const results = await Promise.allSettled([...grants, ...crowd]);
   const failed = results.filter((result) => result.status === "rejected");
@@ -550,7 +550,7 @@ Deno.test("a daemon is not down because a request had no time left for it", asyn
   assert.deepEqual(setting.log, []);
 });
 
-Deno.test("while a daemon takes its time with one request, the time of the next does not begin", async () => {
+Deno.test("the time limit of a request does not begin while the daemon serves another", async () => {
   await using setting = await Setting.start(1, {
     limits: { connect: 1500, handshake: 1500 },
     options: { maxSessions: 1000 },
@@ -574,7 +574,7 @@ Deno.test("a request that stood ready when the one before it failed goes elsewhe
   assert.equal(hanging.connections - before, 2, "the one that failed, and the one that stood ready");
 });
 
-Deno.test("callers that leave get no session made if they leave in time, and never cut a connection", async () => {
+Deno.test("callers that leave early get no session, and never cut a connection", async () => {
   await using setting = await Setting.start(2, {
     options: { maxSessions: 1000 },
   });

@@ -14,7 +14,7 @@ import { isHttpError } from "../../src/model/http_error.ts";
 
 const SECRET = new Secret("abcdefghijklmnopqrstuvwx");
 
-/** What the daemon reads. */
+/** Parses a request as the daemon does. */
 function read(request: string): Record<string, string> {
   const parsed = parseRequest(request);
   assert(parsed.kind === "complete", parsed.kind);
@@ -80,7 +80,7 @@ Deno.test("encodeSession() writes all that an order can hold", () => {
 
 const base64 = (length: number) => new Secret(Buffer.alloc(length, 5).toString("base64"));
 
-Deno.test("encodeSession() accepts what is on the edge", () => {
+Deno.test("encodeSession() accepts values at the limit", () => {
   const good: Partial<SessionOrder>[] = [
     { file: "" },
     { file: "/" },
@@ -210,7 +210,7 @@ Deno.test("encodeSession() refuses what is over it, names the field and never sh
     ["encryption", { encryption: { key: base64(32), algorithm: "aes" } }],
   ];
   for (const [field, change] of bad) {
-    // An intersection with `unknown` keeps the type: what comes in here may lie about it.
+    // `Object.assign` keeps the static type, although the values may have other types.
     const order: SessionOrder = Object.assign({ ...ORDER }, change);
     assert.throws(
       () => encodeSession(order, SECRET),
@@ -229,7 +229,7 @@ Deno.test("encodeSession() refuses what is over it, names the field and never sh
   });
 });
 
-Deno.test("encodeUserInfo() asks about nobody whose name could be more than a name", () => {
+Deno.test("encodeUserInfo() refuses names that the daemon could read as more than a name", () => {
   for (
     const user of [
       "root",
@@ -244,7 +244,7 @@ Deno.test("encodeUserInfo() asks about nobody whose name could be more than a na
   }
 });
 
-/** Pieces of text that might mean something on the wire, and all else. */
+/** Pieces of text that might have a meaning on the wire, and random text. */
 const hostile = fc.oneof(
   { weight: 3, arbitrary: fc.string({ unit: CHARACTER, maxLength: 8 }) },
   { weight: 3, arbitrary: fc.string({ unit: PRINTABLE, maxLength: 20 }) },
@@ -282,7 +282,7 @@ const order = fc.record({
   excludes: fc.option(value, { nil: undefined }),
 });
 
-/** Orders of which all but one field are fine, so that each field's rule is reached; and orders of all kinds. */
+/** Orders with one random field, so that the tests reach the rule of each field. */
 const nearlyGood = fc.constantFrom(...Object.keys(ORDER), "group", "encryption", "includes", "excludes")
   .chain((field) => order.map((bad): SessionOrder => ({ ...ORDER, ...pick(bad, field) })));
 
@@ -290,7 +290,7 @@ function pick(from: SessionOrder, field: string): Partial<SessionOrder> {
   return Object.fromEntries(Object.entries(from).filter(([key]) => key === field));
 }
 
-/** What the daemon shall read, told without the encoder. */
+/** Returns the values that the daemon should read, without the encoder. */
 function meant(order: SessionOrder): Record<string, string> {
   const values: Record<string, string | undefined> = {
     "request-type": "uftp-transfer-request",
@@ -313,7 +313,7 @@ function meant(order: SessionOrder): Record<string, string> {
   );
 }
 
-/** What the daemon reads is what was meant, or nothing is sent. */
+/** The daemon reads the intended values, or the encoder refuses the order. */
 fuzz({
   name: "encodeSession(), read again by the daemon's rules,",
   input: fc.oneof(nearlyGood, order),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { failure, type Fault, isAboutDaemon, isCertain } from "../../src/daemon/exchange.ts";
 
-/** Whether the daemon is of no use after it, and whether it tells anything about the daemon at all. */
+/** Faults, whether each proves that the daemon is of no use, and whether it is about the daemon at all. */
 const FACTS: readonly (readonly [Fault, certain: boolean, aboutDaemon: boolean])[] = [
   ["untrusted", true, true],
   ["not-tls", true, true],

@@ -103,7 +103,7 @@ Deno.test("parseUserInfo() reads home and keys as they are", () => {
   });
 });
 
-Deno.test("parseUserInfo() knows accounts that may not be spoken of as unknown", () => {
+Deno.test("parseUserInfo() reports accounts that the daemon gives no access to as unknown", () => {
   for (
     const reply of [
       "500 No such user or no home directory found\n",

@@ -15,7 +15,7 @@ const deep = lower.subordinate({ subject: "CN=Lowest" });
 const chain = [middle.certificate, deep.certificate, lower.certificate];
 const oldRoot = createAuthority({ subject: "CN=Old Root,O=Demo,C=EU", version: 1 });
 
-/** What is wrong with a chain, by default seen from the root. */
+/** Returns the error of a chain, by default with the root as anchor; `undefined` if there is none. */
 function diagnostic(
   sent: readonly string[],
   { anchors = [root.certificate], expectedDn, at = NOW }: {
@@ -31,7 +31,7 @@ const subject = "CN=UFTPD,O=Demo,C=EU";
 const past = { notBefore: new Date("2020-01-01"), notAfter: new Date("2025-12-31") };
 const future = { notBefore: new Date("2026-02-01"), notAfter: new Date("2030-12-31") };
 
-Deno.test("checkPeer() accepts what leads to an anchor", () => {
+Deno.test("checkPeer() accepts chains that lead to an anchor", () => {
   const leaf = root.issue({ subject }).certificate;
   const alone = createAuthority({ subject, ca: false });
   const facts: [string, readonly string[], readonly string[]][] = [
@@ -59,7 +59,7 @@ Deno.test("checkPeer() accepts what leads to an anchor", () => {
 
 const createRsa = createAuthority({ subject: "CN=RSA", keyType: "rsa-2048" });
 
-Deno.test("checkPeer() refuses what does not, for both versions of certificates", () => {
+Deno.test("checkPeer() refuses chains that do not, for both versions of certificates", () => {
   const unsigned = /no trusted authority signed the certificate of <C=EU, O=Demo, CN=UFTPD>/;
   for (const version of [1, 3] as const) {
     const facts: [string, readonly string[], RegExp][] = [
@@ -200,7 +200,7 @@ Deno.test("checkPeer() pins the subject as a name, not as text", () => {
   assert.match(diagnostic(sent, { expectedDn: "nonsense" }) ?? "accepted", /expected <nonsense>/);
 });
 
-Deno.test("checkPeer() judges anew what it has seen before: by the date, the anchors and the name", () => {
+Deno.test("checkPeer() checks date, anchors and name of a chain again that it has seen before", () => {
   const short = root.subordinate({ subject: "CN=Short,O=Demo,C=EU", notAfter: new Date("2026-01-31") });
   const sent = [short.issue({ subject }).certificate, short.certificate];
   const anchors = [root.certificate];

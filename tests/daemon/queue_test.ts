@@ -9,14 +9,14 @@ import { material, ORDER, startTlsDaemon } from "./setting.ts";
 
 const answered = <T>(reply: T): Exchange<T> => ({ kind: "answered", reply });
 
-/** A queue whose runs end when told, and the order in which they began. */
+/** Requests in a queue that run until a test ends them, and the order in which they began. */
 class Requests {
   readonly begun: string[] = [];
   readonly #ends = new Map<string, () => void>();
   underWay = 0;
   most = 0;
 
-  /** Those that began while another was under way, and when that was over. */
+  /** Requests that began while another one was under way, added when that one ended. */
   readonly ahead: string[] = [];
 
   constructor(readonly queue = new Queue({ underWay: () => 1, waiting: 6, perKey: 4 })) {}
@@ -46,7 +46,7 @@ class Requests {
   }
 }
 
-/** Ends whatever has begun until nothing begins any more. */
+/** Ends each request that begins, until all are served. */
 async function serveAll(desk: Requests, all: readonly Promise<unknown>[]): Promise<void> {
   let over = false;
   const done = Promise.all(all).then(() => over = true);
@@ -70,7 +70,7 @@ Deno.test("Queue serves one at a time, in the order of arrival", async () => {
   assert.deepEqual([desk.begun, desk.most, desk.queue.idle], [["1", "2", "3", "4"], 1, true]);
 });
 
-Deno.test("Queue has the next stand ready while one is served, if it may, and tells it when its turn has come", async () => {
+Deno.test("Queue starts the next request while one is served, if two may be under way, and tells it when its turn comes", async () => {
   const desk = new Requests(new Queue({ underWay: () => 2, waiting: 6, perKey: 4 }));
   const all = ["1", "2", "3"].map((name) => desk.come(name));
   assert.deepEqual([desk.begun, desk.queue.length, desk.ahead], [["1", "2"], 1, []]);
@@ -88,7 +88,7 @@ Deno.test("Queue has the next stand ready while one is served, if it may, and te
   assert.deepEqual([desk.most, desk.ahead, desk.queue.idle], [2, ["2", "3"], true]);
 });
 
-Deno.test("Queue serves lanes in turn, so that a crowd delays nobody else by more than one turn", async () => {
+Deno.test("Queue serves keys in turn, so that a crowd delays others by at most one turn", async () => {
   const desk = new Requests();
   const crowd = ["a1", "a2", "a3", "a4"].map((name) => desk.come(name));
   const others = [
@@ -100,7 +100,7 @@ Deno.test("Queue serves lanes in turn, so that a crowd delays nobody else by mor
   assert.deepEqual(desk.begun, ["a1", "a2", "b1", "c1", "a3", "b2", "a4"]);
 });
 
-Deno.test("Queue is busy when full or when a lane has its share, to the crowd first", async () => {
+Deno.test("Queue is busy when full or when a key has its share, for the key with most requests first", async () => {
   const desk = new Requests();
   const all = [0, 1, 2, 3, 4].map((i) => desk.come(`a${i}`));
   assert.deepEqual(await desk.come("a5"), failure("busy", "before"));
@@ -112,7 +112,7 @@ Deno.test("Queue is busy when full or when a lane has its share, to the crowd fi
   assert.deepEqual(desk.begun, ["a0", "a1", "b1", "c1", "a2", "b2", "a3"]);
 });
 
-Deno.test("Queue lets go of those who leave while they wait, at once and with their place", async () => {
+Deno.test("Queue frees the place of a caller that leaves while it waits, at once", async () => {
   const desk = new Requests();
   const leaving = new AbortController();
   const [first, second, third] = [desk.come("1"), desk.come("2", { signal: leaving.signal }), desk.come("3")];
@@ -124,7 +124,7 @@ Deno.test("Queue lets go of those who leave while they wait, at once and with th
   assert.deepEqual(desk.begun, ["1", "3"]);
 });
 
-Deno.test("Queue finishes what is under way, whoever leaves", async () => {
+Deno.test("Queue finishes the request under way even if its caller leaves", async () => {
   const desk = new Requests();
   const leaving = new AbortController();
   const first = desk.come("1", { signal: leaving.signal });
@@ -133,7 +133,7 @@ Deno.test("Queue finishes what is under way, whoever leaves", async () => {
   assert.deepEqual(await first, answered("1"));
 });
 
-Deno.test("Queue sends those away whose patience is at its end", async () => {
+Deno.test("Queue refuses a request that has waited too long", async () => {
   const desk = new Requests();
   const first = desk.come("1");
   assert.deepEqual(await desk.come("2", { maxWait: 1 }), failure("busy", "before"));
@@ -142,7 +142,7 @@ Deno.test("Queue sends those away whose patience is at its end", async () => {
   assert.deepEqual(desk.begun, ["1"]);
 });
 
-Deno.test("Queue.drain() sends away all who wait, and goes on", async () => {
+Deno.test("Queue.drain() refuses all waiting requests, and goes on", async () => {
   const desk = new Requests();
   const first = desk.come("1");
   const waiting = [desk.come("2"), desk.come("3", { queueKey: "b" })];
@@ -165,7 +165,7 @@ Deno.test("Queue.close() waits for the one under way and takes no more", async (
   await closing;
 });
 
-Deno.test("Queue passes the turn on from what takes too long, and closes when that is over too", async () => {
+Deno.test("Queue serves the next request when one takes too long, and closes only when both have ended", async () => {
   for (const underWay of [1, 2] as const) {
     const desk = new Requests(new Queue({ underWay: () => underWay, waiting: 6, perKey: 4 }));
     const slow = [desk.come("1", { longestMs: 1 }), desk.come("2", { longestMs: 1 })];
@@ -191,7 +191,7 @@ Deno.test("Crowd has no more connections at a daemon than it has places, however
   assert.equal(new Crowd(() => 1).underWay(false), 1);
 });
 
-Deno.test("Crowd lets others go first where there are more instances than places, while these are taken", () => {
+Deno.test("Crowd pauses where there are more instances than places, while all places are taken", () => {
   const few = new Crowd(() => 4);
   for (const ms of [5, 20, 1000]) assert.equal(few.pauseAfter(ms), 0);
   const many = new Crowd(() => 16);
@@ -210,7 +210,7 @@ Deno.test("Crowd learns that a daemon has become slower", () => {
   assert.equal(last, 0);
 });
 
-/** So many instances that open these sessions together. @param whole Sessions that begin only while another is asked for. */
+/** Opens sessions from several instances. @param whole Replies that wait until another connection is open. */
 async function serve(instances: number, sessions: number, whole: number) {
   await using daemon = await startTlsDaemon({ maxSessions: 100 });
   daemon.repliesWithNext = whole;
@@ -243,8 +243,8 @@ async function serve(instances: number, sessions: number, whole: number) {
   return { mostAtOnce: daemon.mostAtOnce, connections: daemon.connections };
 }
 
-Deno.test("three instances keep a daemon busy: always a connection stands ready, and never more than it takes", async () => {
-  // Of 60 sessions two instances have 40: as long as these last, at least two have something to ask.
+Deno.test("three instances keep a daemon busy: a connection always waits, and never more than it accepts", async () => {
+  // Two of three instances have 40 of the 60 sessions: until these are open, at least two have requests.
   const { mostAtOnce, connections } = await serve(3, 60, 38);
   assert.ok(mostAtOnce >= 2 && mostAtOnce <= 4, `${mostAtOnce} connections at once`);
   assert.ok(connections <= 60 + 3, "one ping each");

@@ -6,16 +6,16 @@ import { encodePing } from "../../src/daemon/encode_command.ts";
 import { type DaemonOptions, type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
 import { createAuthority } from "../pki/authority.ts";
 
-/** The authority that both sides trust. */
+/** Certificate authority that both sides trust. */
 export const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 
-/** Names us and the daemons: without host names, as in the field. */
+/** Certificates of the service and of the daemons: without host names, as in practice. */
 export const ours = authority.issue({ subject: "CN=AUTH,O=Demo,C=EU" });
 export const daemons = authority.issue({ subject: "CN=UFTPD,O=Demo,C=EU" });
 
 export const material: TlsMaterial = { ...ours, anchors: [authority.certificate] };
 
-/** A session that every daemon here grants. */
+/** Order for a session that every daemon of these tests grants. */
 export const ORDER: SessionOrder = {
   user: "alice",
   clientAddresses: ["192.0.2.7"],
@@ -27,7 +27,7 @@ export const ORDER: SessionOrder = {
   rateLimit: 0,
 };
 
-/** A daemon that admits us and nobody else. Ends with the check that it was never wedged. */
+/** Starts a daemon that admits only the service. At its end, it checks that it was never wedged. */
 export function startTlsDaemon(options: DaemonOptions = {}): Promise<DaemonSimulator> {
   return startDaemon({
     tls: { ...daemons, trusted: [authority.certificate] },
@@ -37,14 +37,14 @@ export function startTlsDaemon(options: DaemonOptions = {}): Promise<DaemonSimul
   });
 }
 
-/** The way to a daemon, with our own certificate or another. */
+/** Returns the command socket of a daemon, with our own certificate or another. */
 export function commandSocket(daemon: DaemonSimulator, shown: TlsMaterial = material): CommandSocket {
   return { host: daemon.host, port: daemon.commandPort, tls: { material: () => shown } };
 }
 
 /**
- * Waits until a daemon has judged every connection it took: one is served after the other, so after an answer to a ping
- * none is left. A daemon that is stopped has none.
+ * Waits until a daemon has finished every connection that it accepted: it serves one after the other, so none
+ * is left after the answer to a ping. A stopped daemon has none.
  */
 export async function settle(daemon: DaemonSimulator): Promise<void> {
   daemon.fault = undefined;

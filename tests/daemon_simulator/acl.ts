@@ -3,19 +3,19 @@ import { strip } from "./python_text.ts";
 type Rdn = readonly [type: string, value: string];
 const TYPES: ReadonlySet<string> = new Set(["C", "CN", "O", "OU", "L", "ST", "DC"]);
 
-/** Who may use the command socket (daemon-protocol.md 1.2), quirks included. */
+/** Access control list of the command socket (daemon-protocol.md 1.2), with its quirks. */
 export class Acl {
   readonly #entries: readonly (readonly Rdn[])[];
 
-  /** @param text The ACL file. */
+  /** @param text Text of the ACL file. */
   constructor(text: string) {
     this.#entries = text.split("\n").map(strip).filter((line) => line !== "" && !line.startsWith("#"))
       .map(parseEntry).filter((entry) => entry !== undefined);
   }
 
   /**
-   * Whether every part of some entry occurs somewhere in the subject.
-   * @param subject As `getPeerCertificate().subject`: type to one value or several.
+   * Reports whether the subject contains every part of some entry.
+   * @param subject Value of `getPeerCertificate().subject`: type to one value or several.
    */
   admits(subject: object): boolean {
     const present = new Set(
@@ -29,7 +29,7 @@ export class Acl {
   }
 }
 
-/** One line; `undefined` if the daemon would log it as unreadable and go on. A lone comma admits everybody. */
+/** Parses a line; `undefined` if the daemon would skip it as unreadable. A lone comma admits everybody. */
 function parseEntry(line: string): Rdn[] | undefined {
   const rdns: Rdn[] = [];
   for (const part of line.split(",").map(strip).filter((part) => part !== "")) {

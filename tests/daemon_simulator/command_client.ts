@@ -2,21 +2,21 @@ import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { Credential } from "../pki/authority.ts";
 
-/** Where to reach a command socket, and what to show and trust there; without a credential over plain TCP. */
+/** Port of a command socket, client credential and trusted authority; without a credential, plain TCP. */
 export interface CommandTarget {
   readonly port: number;
   readonly credential?: Credential;
   readonly trusted?: string;
 }
 
-/** What came back on a command connection, and how it ended. */
+/** Reply on a command connection, and the way it ended. */
 export interface Exchange {
   readonly reply: string;
   /** `end`, or the code of the error. */
   readonly end: string;
 }
 
-/** Connects; the socket is ready for writing once the handshake is done. */
+/** Opens a command connection and waits for the end of its handshake. */
 export function openCommand({ port, credential, trusted }: CommandTarget): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const address = { host: "127.0.0.1", port };

@@ -9,48 +9,49 @@ import { FaultPlan } from "./fault_plan.ts";
 import { Listener } from "./listener.ts";
 import { type ParsedRequest, RequestReader } from "./request_parser.ts";
 
-/** The daemon's side of TLS. */
+/** TLS settings of the daemon. */
 export interface CommandTls extends Credential {
-  /** Authorities whose client certificates are accepted, PEM. */
+  /** Authorities of accepted client certificates, PEM. */
   readonly trusted: readonly string[];
 }
 
 export interface CommandSocketOptions {
-  /** Left out: plain TCP without access control. */
+  /** Default: plain TCP without access control. */
   readonly tls?: CommandTls;
   /** Text of the ACL file. */
   readonly acl: string;
   /**
-   * Answers a request; `undefined` closes the connection without a reply, `null` leaves it to a child process that never
-   * ends, while the next connection is served.
+   * Returns the reply to a request; `undefined` closes the connection without a reply, `null` leaves it to a
+   * child process that never ends, while the daemon serves the next connection.
    */
   readonly answer: (values: ReadonlyMap<string, string>) => string | undefined | null;
 }
 
-/** What came in on one command connection. */
+/** Request received on one command connection. */
 export interface ReceivedRequest {
   readonly raw: Uint8Array;
-  /** `undefined` if the bytes were not UTF-8. */
+  /** `undefined` if the bytes were incomplete or not UTF-8. */
   readonly values?: ReadonlyMap<string, string>;
 }
 
 /**
- * The command socket (daemon-protocol.md 1): one connection after the other, each from its handshake to its end.
- * Unlike the real one it goes on after a connection that ended without `END`, and counts it in `wedged`; and a queue
- * of any length is accepted at TCP level, where a real backlog of 2 drops connections. A client certificate that is not
- * accepted ends the connection, without the alert that a real daemon sends first; one of version 1 never is. A client
- * that ends its side of TLS together with the request gets no reply, where a real daemon would still answer.
+ * The command socket (daemon-protocol.md 1): serves one connection after the other, each from its handshake
+ * to its end. Unlike a real daemon, it continues after a connection that ended without `END`, and counts it
+ * in `wedged`; and it accepts a TCP queue of any length, where a real backlog of 2 drops connections. A
+ * refused client certificate ends the connection without the alert of a real daemon; certificates of version
+ * 1 are always refused. A client that ends its side of TLS together with the request gets no reply, which a
+ * real daemon would still send.
  */
 export class CommandSocket {
   readonly faults = new FaultPlan<CommandFault>();
   readonly requests: ReceivedRequest[] = [];
   /** TCP connections accepted so far. */
   connections = 0;
-  /** Connections that are there now, one that is served and those that stand ready. */
+  /** Number of open connections: the served connection and those that wait. */
   atOnce = 0;
-  /** Most that were there at once. */
+  /** Largest number of open connections so far. */
   mostAtOnce = 0;
-  /** So many replies wait until another connection stands ready. */
+  /** Number of replies that wait until another connection is open. */
   repliesWithNext = 0;
   #arrived = Promise.withResolvers<void>();
   /** Handshakes that failed, on either side. */
@@ -59,14 +60,14 @@ export class CommandSocket {
   wedged = 0;
   /** Pause before each reply, in milliseconds. */
   delay = 0;
-  /** Replies wait for this. */
+  /** Promise that replies wait for. */
   hold: Promise<void> | undefined;
-  /** Whether replies end with a TLS `close_notify`, as no real daemon does. */
+  /** Whether replies end with a TLS `close_notify`, which a real daemon never sends. */
   closeNotify = false;
   acl: string;
 
   readonly listener: Listener;
-  /** Connections that child processes hold, by what is below TLS too. */
+  /** Connections that child processes hold, TLS and TCP sockets. */
   readonly #held = new WeakSet<Socket>();
   #turn: Promise<void> = Promise.resolve();
   #closing = false;
@@ -131,12 +132,12 @@ export class CommandSocket {
     else socket.on("end", () => socket.destroy()).resume();
   }
 
-  /** The connection once its peer is known and allowed; `undefined` if that fails. */
+  /** Returns the connection after its TLS handshake and the ACL check; `undefined` if either fails. */
   async #secure(raw: Socket, fault: CommandFault | undefined): Promise<Socket | undefined> {
     const { tls } = this.options;
     if (tls === undefined) return raw;
     const shown = fault?.kind === "certificate" ? fault.credential : tls;
-    // Its own certificate has issued none.
+    // The daemon's own certificate has issued no others.
     const trusted = fault?.kind === "distrust" ? [tls.certificate] : tls.trusted;
     const socket = await handshake(raw, trusted, shown);
     if (socket === undefined) {
@@ -210,7 +211,7 @@ export class CommandSocket {
   }
 }
 
-/** Writes, and closes as the real daemon does: the connection ends, without `close_notify`. */
+/** Writes and closes as a real daemon does: ends the connection without `close_notify`. */
 async function finish(socket: Socket, reply: string | Uint8Array): Promise<void> {
   await written(socket, reply);
   socket.destroy();
@@ -229,13 +230,13 @@ async function hang(socket: Socket): Promise<void> {
   await closed;
 }
 
-/** The server's side of a TLS handshake on a connection at hand; `undefined` if it fails. */
+/** Performs the server's side of a TLS handshake on an open connection; `undefined` if it fails. */
 function handshake(
   raw: Socket,
   trusted: readonly string[],
   shown: Credential,
 ): Promise<TLSSocket | undefined> {
-  // During the handshake the connection must not stay half open, or the TLS layer does not notice a client that left.
+  // During the handshake, the connection must not be half-open, or TLS does not notice a client that left.
   raw.allowHalfOpen = false;
   return new Promise((resolve) => {
     const server = createTlsServer({

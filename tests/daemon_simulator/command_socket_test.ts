@@ -53,7 +53,7 @@ Deno.test("Ping names the advertised host in place of the empty line", async () 
   assert.match(String(reply), /MaxSessionsPerClient: 8\nAdvertiseAddress: 198\.51\.100\.7\n$/);
 });
 
-Deno.test("Requests of unknown type, or none, are named in the reply", async () => {
+Deno.test("The reply names an unknown or missing request type", async () => {
   assert.deepEqual(await plain({}, ["request-type=x\nEND\n", "END\n"]), [
     "ERROR::Unsupported request type 'x'\n",
     "ERROR::Unsupported request type 'n/a'\n",
@@ -81,7 +81,7 @@ const TRANSFER_REPLIES: readonly [string, DaemonOptions, readonly string[], RegE
     transfer({ user: "bob", secret: "t" }),
   ], /^OK/],
   [
-    "looks at the limit before the secret",
+    "checks the limit before the secret",
     { maxSessions: 1 },
     [transfer({}), transfer({})],
     /Too many active/,
@@ -194,7 +194,7 @@ for (const tlsOn of [true, false]) {
   });
 }
 
-Deno.test("An END without line end counts once the client has sent all", async () => {
+Deno.test("An END without line end is accepted once the client half-closes", async () => {
   await using daemon = await startDaemon();
   const socket = await openCommand({ port: daemon.commandPort });
   socket.end("request-type=uftp-ping-request\nEND");
@@ -235,7 +235,7 @@ for (const action of ["destroy", "end", "resetAndDestroy"] as const) {
   });
 }
 
-Deno.test("A client that has sent all gets its reply, without TLS", async () => {
+Deno.test("A client that half-closes gets its reply, without TLS", async () => {
   await using daemon = await startDaemon();
   const socket = await openCommand({ port: daemon.commandPort });
   const reply = once(socket, "data");
@@ -290,7 +290,7 @@ const FAULTS: readonly [fault: CommandFault, reply: RegExp | "rejected", registe
   [{ kind: "reply", reply: "ERROR::No luck\n" }, /^ERROR::No luck\n$/, 0],
 ];
 for (const [fault, expected, registered] of FAULTS) {
-  Deno.test(`The fault "${fault.kind}" shows, and the next request is served`, async () => {
+  Deno.test(`The fault "${fault.kind}" takes effect, and the next request is served`, async () => {
     await using daemon = await startDaemon({ tls });
     daemon.commandFaults.queue.push(fault);
     const meeting = exchange(target(daemon), transfer({}));
@@ -327,7 +327,7 @@ Deno.test('The fault "hang-before-handshake" lasts until the client gives up', a
   assert.match((await next).reply, /^Version/);
 });
 
-Deno.test("closeNotify ends replies in order", async () => {
+Deno.test("closeNotify ends replies with close_notify", async () => {
   await using daemon = await startDaemon({ tls });
   daemon.closeNotify = true;
   const { reply, end } = await exchange(target(daemon), PING);

@@ -16,7 +16,7 @@ const FEATURES = [
   "ARCHIVE",
   "UTF-8",
 ];
-/** A port of the TCP port service multiplexer: nothing listens there. */
+/** Port of the TCP port service multiplexer, on which nothing listens. */
 const REFUSED_PORT = 1;
 
 /** Commands about the session itself (daemon-protocol.md 5.3 and 5.7). */
@@ -72,7 +72,7 @@ export const CONNECTION_COMMANDS: Readonly<Record<string, Command>> = {
   BYE: () => "end",
 };
 
-/** A client that does not come ends the session without a word. */
+/** Waits for a data connection. Without it, the session ends without a reply. */
 async function openData(session: Session, announce: (port: number) => string): Promise<"end" | void> {
   if (session.fault?.kind === "refused-data-port") return session.reply(announce(REFUSED_PORT));
   if (!await session.acceptData(announce)) return "end";

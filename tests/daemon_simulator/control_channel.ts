@@ -2,12 +2,12 @@ import type { Socket } from "node:net";
 import { LineSplitter } from "./line_splitter.ts";
 import { strip } from "./python_text.ts";
 
-/** The control connection is at its end. */
+/** Error of a control connection that has ended. */
 export class ControlClosed extends Error {
   override readonly name = "ControlClosed";
 }
 
-/** A control connection: lines in, replies out (daemon-protocol.md 5.1). */
+/** Control connection: receives lines and sends replies (daemon-protocol.md 5.1). */
 export class ControlChannel {
   readonly #splitter = new LineSplitter();
   #wake: (() => void) | undefined;
@@ -16,7 +16,7 @@ export class ControlChannel {
   readonly received: string[] = [];
 
   constructor(readonly socket: Socket) {
-    socket.setNoDelay(true); // else the second of two replies waits 40 ms for the client's system
+    socket.setNoDelay(true); // else the second of two replies waits 40 ms for the client's ACK
     const take = (fill: () => void) => {
       try {
         fill();
@@ -30,7 +30,7 @@ export class ControlChannel {
     socket.once("close", () => take(() => this.#splitter.end()));
   }
 
-  /** The next line, stripped. @throws {ControlClosed | Undecodable} */
+  /** Returns the next line, stripped. @throws {ControlClosed | Undecodable} */
   async readLine(): Promise<string> {
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure;
@@ -54,7 +54,7 @@ export class ControlChannel {
     if (!this.socket.destroyed) this.socket.write(bytes);
   }
 
-  /** Closes once all replies are handed to the system. */
+  /** Closes the connection after the system took all replies. */
   async close(): Promise<void> {
     if (this.socket.destroyed) return;
     await new Promise<void>((resolve) => this.socket.write("", () => resolve()));

@@ -10,7 +10,7 @@ import { userInfo } from "./user_info.ts";
 import type { User, UserTable } from "./user_table.ts";
 
 export interface DaemonOptions {
-  /** Left out: a plain-text command socket, which checks nobody. */
+  /** Default: a plain-text command socket without access control. */
   readonly tls?: CommandTls;
   /** Text of the ACL file; default admits every trusted certificate. */
   readonly acl?: string;
@@ -19,9 +19,9 @@ export interface DaemonOptions {
   readonly maxSessions?: number;
   /** `ADVERTISE_HOST`. */
   readonly advertiseHost?: string;
-  /** Whether key exchange for data connections is offered (nothing is encrypted here); default true. */
+  /** Whether the daemon accepts keys for data connections (the simulator does not encrypt); default true. */
   readonly cryptography?: boolean;
-  /** `MAX_STREAMS`, data connections per session; default 4. Transfers work with one only. */
+  /** `MAX_STREAMS`, data connections per session; default 4. Transfers work with one stream only. */
   readonly maxStreams?: number;
   /** `UFTP_NOWRITE`, below each home directory; default `.ssh/authorized_keys`. */
   readonly protectedFiles?: readonly string[];
@@ -31,22 +31,22 @@ export interface DaemonOptions {
   readonly listenHost?: string;
   /** IANA name of the daemon's time zone, default the system's. */
   readonly timeZone?: string;
-  /** How long a client may take to open a data connection, in milliseconds; default 30 000. */
+  /** Longest wait for a data connection, in milliseconds; default 30 000. */
   readonly dataTimeout?: number;
-  /** For expiry and sweeps; default the system's. */
+  /** Clock for expiry and sweeps; default the system's. */
   readonly clock?: Clock;
   /** Default `3.5.3`. */
   readonly version?: string;
 }
 
-/** Starts a transfer daemon on loopback, with ports by the system. */
+/** Starts a transfer daemon on free ports of the loopback interface. */
 export async function startDaemon(options: DaemonOptions = {}): Promise<DaemonSimulator> {
   const daemon = new DaemonSimulator(options);
   await daemon.start();
   return daemon;
 }
 
-/** A transfer daemon that behaves on the wire as UFTPD 3.5.3 does, or as badly as it is told to. */
+/** Transfer daemon that behaves on the wire like UFTPD 3.5.3, or shows the faults that a test sets. */
 export class DaemonSimulator implements AsyncDisposable {
   readonly users: UserTable;
   readonly #command: CommandSocket;
@@ -75,7 +75,7 @@ export class DaemonSimulator implements AsyncDisposable {
     });
   }
 
-  /** Where clients find both sockets. */
+  /** Address of both sockets for clients. */
   readonly host = "127.0.0.1";
 
   get commandPort(): number {
@@ -86,7 +86,7 @@ export class DaemonSimulator implements AsyncDisposable {
     return this.#listen.listener.port;
   }
 
-  /** Connections that are open on either socket; 0 once all clients are done. */
+  /** Number of open connections on both sockets; 0 once all clients are done. */
   get openConnections(): number {
     return this.#command.listener.open + this.#listen.listener.open;
   }
@@ -101,12 +101,12 @@ export class DaemonSimulator implements AsyncDisposable {
     return this.#command.connections;
   }
 
-  /** Most command connections that were there at once. */
+  /** Largest number of concurrent command connections so far. */
   get mostAtOnce(): number {
     return this.#command.mostAtOnce;
   }
 
-  /** Lets so many replies wait until another command connection stands ready. */
+  /** Makes that many replies wait until another command connection is open. */
   set repliesWithNext(count: number) {
     this.#command.repliesWithNext = count;
   }
@@ -120,14 +120,16 @@ export class DaemonSimulator implements AsyncDisposable {
     return this.#command.requests;
   }
 
-  /** Values of the requests that announced a session, in the order of their arrival; pings may have come after the last. */
+  /** Values of the requests that announced a session, in the order of arrival; pings may follow the last. */
   get sessionRequests(): readonly ReadonlyMap<string, string>[] {
     return this.requests.flatMap(({ values }) =>
       values?.get("request-type") === "uftp-transfer-request" ? [values] : []
     );
   }
 
-  /** Command connections that ended after the handshake without `END`: each would have killed a real daemon. */
+  /**
+   * Command connections that ended after the handshake without `END`; each would have killed a real daemon.
+   */
   get wedged(): number {
     return this.#command.wedged;
   }
@@ -145,7 +147,7 @@ export class DaemonSimulator implements AsyncDisposable {
     return this.#listen.faults;
   }
 
-  /** Every command connection meets this fault until it is set to `undefined`. */
+  /** Fault of every command connection until it is set to `undefined`. */
   set fault(fault: CommandFault | undefined) {
     this.#command.faults.always = fault;
   }
@@ -159,7 +161,7 @@ export class DaemonSimulator implements AsyncDisposable {
     this.#command.delay = milliseconds;
   }
 
-  /** Replies wait for this. */
+  /** Promise that replies wait for. */
   set hold(until: Promise<void> | undefined) {
     this.#command.hold = until;
   }
@@ -174,12 +176,12 @@ export class DaemonSimulator implements AsyncDisposable {
     this.#command.closeNotify = wanted;
   }
 
-  /** Listens; again on the same ports after a stop. */
+  /** Starts to listen, after a stop on the same ports. */
   async start(): Promise<void> {
     await Promise.all([this.#command.start(), this.#listen.listener.start()]);
   }
 
-  /** Is gone, as after a crash: connections are refused, all jobs forgotten. */
+  /** Stops as in a crash: refuses connections and forgets all jobs. */
   async stop(): Promise<void> {
     await Promise.all([this.#command.stop(), this.#listen.stop()]);
     this.#jobs = this.#newJobs();

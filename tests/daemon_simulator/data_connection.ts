@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { errorCode, PythonError, systemError } from "./python_text.ts";
 
-/** A data connection, opened by the client (daemon-protocol.md 5.7). */
+/** Data connection that the client opened (daemon-protocol.md 5.7). */
 export class DataConnection {
   readonly #incoming: AsyncIterator<Uint8Array>;
   #rest: Uint8Array = new Uint8Array();
@@ -29,7 +29,7 @@ export class DataConnection {
     if (this.socket.destroyed) throw systemError("ECONNRESET");
   }
 
-  /** Up to that many bytes, none at the end. @throws {PythonError} */
+  /** Reads up to `limit` bytes; returns no bytes at the end. @throws {PythonError} */
   async read(limit: number): Promise<Uint8Array> {
     if (this.#rest.length === 0) {
       try {
@@ -45,7 +45,7 @@ export class DataConnection {
     return taken;
   }
 
-  /** Ends the connection once all that was written is handed to the system. */
+  /** Ends the connection after the system took all written bytes. */
   async close(): Promise<void> {
     if (this.socket.destroyed) return;
     await new Promise<void>((resolve) => this.socket.write("", () => resolve()));
@@ -57,10 +57,10 @@ export class DataConnection {
   }
 }
 
-/** Waits for one data connection; close it in any case. */
+/** Port that waits for one data connection; close it in any case. */
 export interface DataPort {
   readonly port: number;
-  /** @throws {PythonError} If nobody comes in time, or somebody else. */
+  /** @throws {PythonError} If no client connects before the timeout, or another host does. */
   accept(): Promise<DataConnection>;
   close(): void;
 }
@@ -68,15 +68,15 @@ export interface DataPort {
 export interface DataPortOptions {
   /** Local address to listen on. */
   readonly host: string;
-  /** The only address the client may come from. */
+  /** Only address from which the client may connect. */
   readonly peer: string;
-  /** In milliseconds. */
+  /** Longest wait, in milliseconds. */
   readonly timeout: number;
-  /** Ends the waiting. */
+  /** Aborts the wait. */
   readonly signal: AbortSignal;
 }
 
-/** Listens for a data connection on a port by the system. @throws {PythonError} If the address is not a local one. */
+/** Listens for a data connection on a free port. @throws {PythonError} If the address is not local. */
 export async function openDataPort({ host, peer, timeout, signal }: DataPortOptions): Promise<DataPort> {
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true });
   const first = once(server, "connection", {

@@ -1,10 +1,12 @@
-/** Which fault the next connection meets. */
+/** Faults of the next connections. */
 export class FaultPlan<Fault> {
-  /** Met by every connection while it is set. */
+  /** Fault of every connection while it is set. */
   always: Fault | undefined;
-  /** Met by the next connections, one each, before `always`; `undefined` lets one pass. */
+  /**
+   * Faults of the next connections, in order, before `always`; `undefined` is a connection without a fault.
+   */
   readonly queue: (Fault | undefined)[] = [];
-  /** Met by the latest connection. */
+  /** Fault of the latest connection. */
   current: Fault | undefined;
 
   /** Takes the fault of a new connection. */

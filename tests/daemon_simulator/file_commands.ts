@@ -18,7 +18,7 @@ import { SessionError } from "./session_error.ts";
 
 const TEMPORARY = [tmpdir(), realpathSync(tmpdir())];
 
-/** As {@link allowedPathOf}, of what tests made: a service with a mistake must not delete files of the machine. */
+/** Returns {@link allowedPathOf} for test files: a faulty service must not delete files of the machine. */
 function temporaryPathOf(session: Session, parameters: string | undefined): string {
   const path = allowedPathOf(session, parameters);
   if (TEMPORARY.some((folder) => path.startsWith(`${folder}/`))) return path;
@@ -94,7 +94,7 @@ export const FILE_COMMANDS: Readonly<Record<string, Command>> = {
     if (words.length > 2) throw new PythonError("too many values to unpack (expected 2)");
     const path = allowedPathOf(session, target);
     const seconds = localSeconds(time);
-    // `os.utime` does not name the file.
+    // Errors of `os.utime` do not name the file.
     withPaths([], () => utimesSync(path, seconds, seconds));
     session.reply(`213 Modify=${time}; ${target}`);
   },
@@ -115,7 +115,7 @@ export const FILE_COMMANDS: Readonly<Record<string, Command>> = {
   },
 };
 
-/** `YYYYMMDDhhmmss` in the system's zone, as seconds since the epoch. */
+/** Parses `YYYYMMDDhhmmss` in the system's time zone. @returns Seconds since the epoch. */
 function localSeconds(text: string): number {
   const match = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/.exec(text);
   if (match === null) throw new PythonError(`time data '${text}' does not match format '%Y%m%d%H%M%S'`);

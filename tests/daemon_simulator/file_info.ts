@@ -3,10 +3,10 @@ import { posix } from "node:path";
 import { PythonError } from "./python_text.ts";
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-/** Older files show their year in place of the time of day, in seconds. */
+/** Age beyond which a file shows its year instead of the time of day, in seconds. */
 const OLD = 15_811_200;
 
-/** A file as the daemon describes it (daemon-protocol.md 5.5 and 5.6). Symbolic links are followed. */
+/** File as the daemon describes it (daemon-protocol.md 5.5 and 5.6). Symbolic links are followed. */
 export class FileInfo {
   constructor(readonly path: string) {}
 
@@ -27,7 +27,7 @@ export class FileInfo {
     return statSync(this.path).size;
   }
 
-  /** The line of `MLST` and `MLSD`. @param timeZone IANA name; the daemon writes times in its own zone. */
+  /** Returns the line of `MLST` and `MLSD`. @param timeZone IANA name of the daemon's time zone. */
   facts(timeZone: string | undefined): string {
     const stat = statSync(this.path);
     const { size, mtimeMs, mode } = stat;
@@ -39,7 +39,7 @@ export class FileInfo {
       `UNIX.mode=${mode.toString(8)}; ${this.#name}`;
   }
 
-  /** The line of `STAT`. */
+  /** Returns the line of `STAT`. */
   status(): string {
     const { size, mtimeMs } = statSync(this.path);
     const kind = this.isDirectory() ? "d" : "-";
@@ -48,7 +48,7 @@ export class FileInfo {
     } ${this.#name}`;
   }
 
-  /** The line of `LIST`, with its CR. @param now Milliseconds since the epoch. */
+  /** Returns the line of `LIST`, with its CR. @param now Milliseconds since the epoch. */
   listing(timeZone: string | undefined, now: number): string {
     const { size, mtimeMs } = statSync(this.path);
     const [kind, links] = this.isDirectory() ? ["d", 3] : ["-", 1];
@@ -71,7 +71,7 @@ export class FileInfo {
       .map((access, at) => may(path, access) ? letters.charAt(at) : missing).join("");
   }
 
-  /** The runtime looks at a link itself. */
+  /** Resolves symbolic links, which `accessSync` does not follow. */
   #realPath(): string | undefined {
     try {
       return realpathSync(this.path);
@@ -92,7 +92,9 @@ function may(path: string | undefined, access: number): boolean {
 
 const formats = new Map<string | undefined, Intl.DateTimeFormat>();
 
-/** Formats by zone: to make one takes milliseconds, and a listing has thousands of lines. */
+/**
+ * Returns the cached format of a zone: a new one takes milliseconds, and a listing has thousands of lines.
+ */
 function formatOf(timeZone: string | undefined): Intl.DateTimeFormat {
   const known = formats.get(timeZone);
   if (known !== undefined) return known;
@@ -114,10 +116,10 @@ function localTime(moment: number, timeZone: string | undefined): Readonly<Recor
   return Object.fromEntries(formatOf(timeZone).formatToParts(moment).map(({ type, value }) => [type, value]));
 }
 
-/** What a session says of a path it cannot use. */
+/** Reply about a path that a session cannot use. */
 export const INACCESSIBLE = "Directory/file does not exist or cannot be accessed!";
 
-/** A file that must be there. @throws {PythonError} */
+/** Returns a file that must exist. @throws {PythonError} */
 export function existing(path: string): FileInfo {
   const info = new FileInfo(path);
   if (!info.exists()) throw new PythonError(INACCESSIBLE);

@@ -4,12 +4,12 @@ import { PythonError } from "./python_text.ts";
 const LIFETIME_S = 300;
 const SWEEP_MS = 5000;
 
-/** A login under a job, alive until `endedAt` (milliseconds since the epoch). */
+/** Login with a job, active until `endedAt` (milliseconds since the epoch). */
 export interface Login {
   endedAt?: number;
 }
 
-/** A session that was announced and is waited for, or has begun. */
+/** Session that was announced, and may have begun. */
 export interface Job {
   readonly values: ReadonlyMap<string, string>;
   readonly user: string;
@@ -22,8 +22,8 @@ export interface Job {
 }
 
 /**
- * The jobs by secret, and the slots they take by account (daemon-protocol.md 1.9). The sweep needs no timer: each call
- * first does what the latest sweep before now would have done, which comes to the same.
+ * Jobs by secret, and their slots by account (daemon-protocol.md 1.9). The sweep needs no timer: each call
+ * first does the work of the latest due sweep, with the same effect.
  */
 export class JobTable {
   readonly #jobs = new Map<string, Job>();
@@ -64,7 +64,7 @@ export class JobTable {
     return this.#jobs.get(secret);
   }
 
-  /** Begins a login. @throws {PythonError} With the text of the reply if the job allows no further one. */
+  /** Begins a login. @throws {PythonError} With the text of the reply if the job allows no further login. */
   enter(job: Job): Login {
     this.#sweep();
     if (job.logins.length > 0) {
@@ -86,13 +86,13 @@ export class JobTable {
     login.endedAt = this.clock();
   }
 
-  /** Slots an account has taken at the moment. */
+  /** Returns the number of occupied slots of an account. */
   slots(user: string): number {
     this.#sweep();
     return this.#slots.get(user) ?? 0;
   }
 
-  /** Jobs waited for or running at the moment. */
+  /** Number of jobs, announced or running. */
   get size(): number {
     this.#sweep();
     return this.#jobs.size;
@@ -121,7 +121,7 @@ export class JobTable {
   }
 }
 
-/** A value that must be there; without it the daemon replies with the key's name, as Python's `KeyError` shows it. */
+/** Returns a required value; without it, the daemon replies with the key, as Python's `KeyError` shows it. */
 function required(values: ReadonlyMap<string, string>, key: string): string {
   const value = values.get(key);
   if (value === undefined) throw new PythonError(`'${key}'`);

@@ -1,27 +1,27 @@
 const LONGEST_LINE = 8192;
 
-/** The bytes are not UTF-8. */
+/** Error for bytes that are not UTF-8. */
 export class Undecodable extends Error {
   override readonly name = "Undecodable";
 }
 
 /**
- * Bytes to lines, as the daemon reads its sockets (daemon-protocol.md 1.4): UTF-8; LF, CR LF and lone CR end a line and
- * arrive as LF; after 8192 characters a line is cut and its rest is the next line.
+ * Splitter of bytes into lines, as the daemon reads its sockets (daemon-protocol.md 1.4): UTF-8; LF, CR LF
+ * and lone CR end a line and arrive as LF; after 8192 characters a line is cut and its rest is the next line.
  */
 export class LineSplitter {
   readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   #text = "";
-  /** A CR came last: whether it is half of a CR LF shows with the next character. */
+  /** Whether the last character was a CR, which may be the first half of a CR LF. */
   #heldReturn = false;
   #ended = false;
 
-  /** Takes bytes as they came off the socket. @throws {Undecodable} */
+  /** Takes bytes from the socket. @throws {Undecodable} */
   push(bytes: Uint8Array): void {
     this.#append(this.#decode(bytes, true));
   }
 
-  /** The peer sends no more: what is left becomes the last line. @throws {Undecodable} */
+  /** Ends the input; the rest becomes the last line. @throws {Undecodable} */
   end(): void {
     this.#append(this.#decode(new Uint8Array(), false));
     if (this.#heldReturn) this.#text += "\n";
@@ -29,7 +29,7 @@ export class LineSplitter {
     this.#ended = true;
   }
 
-  /** The next line with its LF if it has one; `undefined` if it is not complete yet, empty at the end. */
+  /** Returns the next line with its LF, if any; `undefined` if it is not complete yet, empty at the end. */
   next(): string | undefined {
     const newline = this.#text.indexOf("\n");
     const { end, count } = measure(this.#text, newline < 0 ? this.#text.length : newline + 1);
@@ -55,7 +55,7 @@ export class LineSplitter {
   }
 }
 
-/** How far the first 8192 characters (code points) of a text reach, but not beyond a limit. */
+/** Returns the end and number of the first 8192 characters (code points) of a text, up to a limit. */
 function measure(text: string, limit: number): { end: number; count: number } {
   let [end, count] = [0, 0];
   while (end < limit && count < LONGEST_LINE) {

@@ -8,27 +8,27 @@ import { Session, type SessionHost } from "./session.ts";
 import type { SessionFault } from "./session_fault.ts";
 import { loginObstacle, type UserTable } from "./user_table.ts";
 
-/** One control connection, for the assertions of a test. */
+/** Record of a control connection, for the assertions of a test. */
 export interface SessionRecord {
   /** Account, once logged in. */
   readonly user?: string;
-  /** The announced values, once logged in. */
+  /** Announced values, once logged in. */
   readonly values?: ReadonlyMap<string, string>;
   /** Lines received, passwords as `***`. */
   readonly commands: readonly string[];
   readonly ended: boolean;
-  /** Why it ended, if not by `QUIT` or the client's leave: values that make no session, bytes that are no UTF-8. */
+  /** Error that ended it, not `QUIT` or a close by the client: unusable values, bytes that are not UTF-8. */
   readonly failure?: string;
 }
 
 export interface ListenSocketOptions extends Omit<SessionHost, "home">, Omit<LoginHost, "jobs"> {
-  /** Address to bind; `::` takes IPv4 clients too and sees them as `::ffff:…`. */
+  /** Address to bind; `::` also accepts IPv4 clients and sees them as `::ffff:…`. */
   readonly bind: string;
   readonly users: UserTable;
   readonly jobs: () => LoginHost["jobs"];
 }
 
-/** The listen socket: all sessions at once, each with its login (daemon-protocol.md 5). */
+/** The listen socket with all its sessions and their logins (daemon-protocol.md 5). */
 export class ListenSocket {
   readonly faults = new FaultPlan<SessionFault>();
   readonly records: SessionRecord[] = [];
@@ -43,7 +43,7 @@ export class ListenSocket {
     });
   }
 
-  /** Ends every session and waits until the last is gone. */
+  /** Ends every session and waits until the last has ended. */
   async stop(): Promise<void> {
     await this.listener.stop();
     for (const session of this.#running.values()) session?.destroy();

@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { until } from "../fixtures/deadline.ts";
 import { errorCode } from "./python_text.ts";
 
-/** A TCP server that keeps its port over a stop and a new start, and knows its open connections. */
+/** TCP server that keeps its port over a stop and a new start, and tracks its open connections. */
 export class Listener {
   readonly #sockets = new Set<Socket>();
   #server: Server | undefined;
@@ -12,7 +12,7 @@ export class Listener {
   constructor(
     readonly host: string,
     private readonly accept: (socket: Socket) => void,
-    /** Whether a client that has sent all still gets its reply. */
+    /** Whether a client that half-closed the connection still gets its reply. */
     private readonly halfOpen = true,
   ) {}
 
@@ -20,14 +20,14 @@ export class Listener {
     return this.#port;
   }
 
-  /** Connections that are open at the moment. */
+  /** Number of open connections. */
   get open(): number {
     return this.#sockets.size;
   }
 
   async start(): Promise<void> {
     if (this.#server !== undefined) return;
-    // After a stop, a connection of another program may have the port for a while.
+    // After a stop, a connection of another program may use the port for a while.
     await until(() => this.#listen(), { what: `port ${this.#port} is free`, everyMs: 50 });
   }
 

@@ -7,7 +7,7 @@ import { PythonError, splitOnce, withPaths } from "./python_text.ts";
 import type { Session } from "./session.ts";
 import { SessionError } from "./session_error.ts";
 
-/** Commands that describe files (daemon-protocol.md 5.5 and 5.6). None of them heeds includes or excludes. */
+/** Commands that describe files (daemon-protocol.md 5.5 and 5.6). They ignore includes and excludes. */
 export const LISTING_COMMANDS: Readonly<Record<string, Command>> = {
   MLST(session, parameters) {
     session.assertLevel("INFO");
@@ -48,7 +48,7 @@ export const LISTING_COMMANDS: Readonly<Record<string, Command>> = {
   },
 };
 
-/** Without a data connection, or with compression, the listing is announced and empty. */
+/** Sends a listing, which is empty without a data connection or with compression. */
 async function sendListing(
   session: Session,
   argument: string,
@@ -83,7 +83,7 @@ function entries(path: string): FileInfo[] {
   return withPaths([path], () => readdirSync(path)).map((name) => new FileInfo(posix.join(path, name)));
 }
 
-/** The line of a file; none for a dangling link or a file that is gone. */
+/** Returns the line of a file, or an empty list for a dangling link or a deleted file. */
 function describe(file: FileInfo, line: (info: FileInfo) => string): string[] {
   try {
     return [line(file)];

@@ -2,17 +2,17 @@ import { type ControlChannel, ControlClosed } from "./control_channel.ts";
 import type { Job, JobTable, Login } from "./job_table.ts";
 import { listed, PythonError, splitOnce } from "./python_text.ts";
 
-/** What a login needs of the daemon. */
+/** Parts of the daemon that a login uses. */
 export interface LoginHost {
   readonly jobs: JobTable;
-  /** Whether the client's address must be one of those announced. */
+  /** Whether the client must connect from an announced address. */
   readonly ipCheck: boolean;
   readonly version: string;
 }
 
 /**
- * The dialogue up to the password (daemon-protocol.md 5.2), and the checks of the announced session.
- * @returns The session to be; `undefined` after a refusal, which has been said.
+ * Runs the dialogue up to the password (daemon-protocol.md 5.2), and checks the announced session.
+ * @returns Job and login of the session; `undefined` after a refusal, which the client has received.
  */
 export async function logIn(
   control: ControlChannel,
@@ -49,7 +49,7 @@ async function askForSecret(control: ControlChannel, version: string): Promise<s
   return secret === "anonymous" || secret === "" ? undefined : secret;
 }
 
-/** Addresses are compared as texts; a job that names none admits nobody. */
+/** Compares addresses as text; a job without addresses admits nobody. */
 function checkAddress(job: Job, peer: string): void {
   const announced = job.values.get("client-ip");
   if (announced === undefined) throw new PythonError("'client-ip'");

@@ -1,18 +1,18 @@
 import { PythonError } from "./python_text.ts";
 import type { Session } from "./session.ts";
 
-/** A parameter that a command cannot do without; else it fails as the daemon does, on the first method it calls. */
+/** Returns a required parameter; without it, fails as the daemon does, on the first method that it calls. */
 export function required(parameters: string | undefined, method: "lower" | "split" | "strip"): string {
   if (parameters === undefined) throw new PythonError(`'NoneType' object has no attribute '${method}'`);
   return parameters;
 }
 
-/** The path a command is about. @throws {SessionError} 534 outside the base. */
+/** Returns the path of a command. @throws {SessionError} 534 outside the base. */
 export function pathOf(session: Session, parameters: string | undefined): string {
   return session.paths.absolute(required(parameters, "strip"));
 }
 
-/** As {@link pathOf}, for the commands that also heed includes and excludes. */
+/** Returns {@link pathOf}, for the commands that also check includes and excludes. */
 export function allowedPathOf(session: Session, parameters: string | undefined): string {
   const path = pathOf(session, parameters);
   session.paths.assertAllowed(path);

@@ -1,4 +1,4 @@
-/** Whether a text matches a shell pattern as a whole, as Python's `fnmatch` decides it: `*` crosses `/`. */
+/** Reports whether a whole text matches a shell pattern, as in Python's `fnmatch`: `*` crosses `/`. */
 export function matchesPattern(text: string, pattern: string): boolean {
   return new RegExp(`^(?:${translate([...pattern])})$`, "su").test(text);
 }
@@ -19,7 +19,9 @@ function translate(pattern: readonly string[]): string {
   return expression;
 }
 
-/** Index of the `]` that closes a class; one right at the start is an ordinary member. -1 if there is none. */
+/**
+ * Returns the index of the `]` that closes a class, or -1. A `]` right at the start is an ordinary member.
+ */
 function classEnd(pattern: readonly string[], start: number): number {
   const first = pattern[start] === "!" ? start + 1 : start;
   return pattern.indexOf("]", pattern[first] === "]" ? first + 1 : first);
@@ -33,7 +35,7 @@ function characterClass(members: readonly string[]): string {
     const [from = "", dash, to] = list.slice(at, at + 3);
     if (dash !== "-" || to === undefined) expression += literal(from);
     else {
-      // A range that runs backwards holds nothing.
+      // A reversed range is empty.
       if ((from.codePointAt(0) ?? 0) <= (to.codePointAt(0) ?? 0)) {
         expression += `${literal(from)}-${literal(to)}`;
       }

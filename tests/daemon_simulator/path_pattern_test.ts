@@ -38,7 +38,7 @@ for (const [pattern, text, matches] of MATCHES) {
   });
 }
 
-Deno.test("matchesPattern() takes any pattern, and any text by its escaped form", () => {
+Deno.test("matchesPattern() accepts any pattern, and matches any text with its escaped form", () => {
   fc.assert(fc.property(fc.string({ unit: CHARACTER }), fc.string(), (text, pattern) => {
     matchesPattern(text, pattern);
     assert.equal(matchesPattern(text, text.replace(/[[*?]/g, "[$&]")), true);

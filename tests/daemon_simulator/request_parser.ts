@@ -1,7 +1,7 @@
 import { LineSplitter } from "./line_splitter.ts";
 import { splitOnce, strip } from "./python_text.ts";
 
-/** What the daemon makes of the bytes of a command connection. */
+/** Result of the daemon's parser for the bytes of a command connection. */
 export type ParsedRequest =
   | { readonly kind: "complete"; readonly values: ReadonlyMap<string, string> }
   /** No `END` yet. A real daemon whose peer leaves at this point never accepts a command again. */
@@ -10,8 +10,8 @@ export type ParsedRequest =
   | { readonly kind: "undecodable" };
 
 /**
- * Reads a request exactly as the daemon does (daemon-protocol.md 1.4), malicious ones included: it is the oracle of the
- * tests that try to smuggle lines into requests.
+ * Reads a request, even a malicious one, exactly as the daemon does (daemon-protocol.md 1.4). It is the
+ * oracle of the tests that try to inject lines into requests.
  * @param request Bytes or text of one connection, up to its end.
  */
 export function parseRequest(request: Uint8Array | string): ParsedRequest {
@@ -20,10 +20,10 @@ export function parseRequest(request: Uint8Array | string): ParsedRequest {
   return result.kind === "incomplete" ? reader.end() : result;
 }
 
-/** The daemon decodes its input in pieces of this many bytes: bad UTF-8 in a piece after `END` does no harm. */
+/** Bytes that the daemon decodes at a time: invalid UTF-8 in a piece after `END` does no harm. */
 const PIECE = 8192;
 
-/** Collects a request as its bytes arrive. */
+/** Reader of a request whose bytes arrive in pieces. */
 export class RequestReader {
   readonly #splitter = new LineSplitter();
   readonly #lines: string[] = [];
@@ -36,7 +36,7 @@ export class RequestReader {
     return { kind: "incomplete" };
   }
 
-  /** The peer sends no more; an `END` without line end counts then. */
+  /** Ends the input; an `END` without line end is then complete. */
   end(): ParsedRequest {
     return this.#take(() => this.#splitter.end());
   }
@@ -55,7 +55,7 @@ export class RequestReader {
   }
 }
 
-/** The last of several values counts. An indented `END` does not end the reading, but all below it is ignored. */
+/** Returns the values; the last value of a key wins. An indented `END` ends the values, not the request. */
 function interpret(lines: readonly string[]): ReadonlyMap<string, string> {
   const values = new Map<string, string>();
   for (const line of lines) {

@@ -10,15 +10,15 @@ import type { SessionFault } from "./session_fault.ts";
 import { SessionOptions } from "./session_options.ts";
 import { SessionPaths } from "./session_paths.ts";
 
-/** What a session needs of the daemon. */
+/** Settings of the daemon that a session uses. */
 export interface SessionHost {
   readonly home: string;
   readonly advertiseHost?: string;
   readonly maxStreams: number;
   readonly protectedFiles: readonly string[];
-  /** How long a client may take to open a data connection, in milliseconds. */
+  /** Longest wait for a data connection, in milliseconds. */
   readonly dataTimeout: number;
-  /** IANA name of the daemon's zone; the system's if left out. */
+  /** IANA name of the daemon's time zone; default the system's. */
   readonly timeZone?: string;
 }
 
@@ -26,25 +26,25 @@ export interface SessionHost {
 const LEVELS = ["NONE", "INFO", "READ", "WRITE", "FULL"] as const;
 export type Level = typeof LEVELS[number];
 
-/** A session after its login: one command after the other until either side ends it (daemon-protocol.md 5). */
+/** Session after its login: serves one command after the other until its end (daemon-protocol.md 5). */
 export class Session {
   readonly paths: SessionPaths;
   readonly options: SessionOptions;
   readonly #level: number;
-  /** Where the next transfer begins and how many bytes it has, -1 if nobody said. A failed transfer leaves them. */
+  /** Start and length of the next transfer in bytes; length -1 if unknown. A failed transfer keeps both. */
   offset = 0;
   length = -1;
-  /** Whether `RANG` set them. */
+  /** Whether `RANG` set both. */
   ranged = false;
   renameFrom: string | undefined;
   data: DataConnection | undefined;
   readonly #accepted: DataConnection[] = [];
   readonly #abort = new AbortController();
   #command = "";
-  /** Commands of the kind that the fault is about. */
+  /** Number of commands so far that the fault names. */
   #met = 0;
 
-  /** @throws If the request's values do not make a session: the daemon then leaves after its `230`. */
+  /** @throws If the request's values do not make a session: the daemon then closes after its `230`. */
   constructor(
     readonly control: ControlChannel,
     readonly job: Job,
@@ -81,14 +81,14 @@ export class Session {
     }
   }
 
-  /** Lets go of whatever the session waits for. */
+  /** Aborts the wait for a data connection and closes all connections. */
   destroy(): void {
     this.#abort.abort();
     for (const connection of this.#accepted) connection.destroy();
     this.control.socket.destroy();
   }
 
-  /** Replies to the command at hand, unless the fault of this session wants otherwise. */
+  /** Replies to the current command, unless the fault of this session prevents it. */
   reply(text: string): void {
     const { fault } = this;
     if (fault?.kind === "no-226" && text.startsWith("226")) return;
@@ -110,7 +110,7 @@ export class Session {
   /**
    * Waits for a data connection; nothing else happens meanwhile.
    * @param announce Makes the reply that names the port.
-   * @returns Whether it came.
+   * @returns Whether the client connected.
    */
   async acceptData(announce: (port: number) => string): Promise<boolean> {
     if (this.#accepted.length === this.options.streams) await this.closeData();
@@ -135,7 +135,7 @@ export class Session {
     return true;
   }
 
-  /** Closes the data connection, if there is one; the next has one stream again. */
+  /** Closes the data connection, if any; the next has one stream again. */
   async closeData(): Promise<void> {
     this.options.streams = 1;
     this.data = undefined;
@@ -150,7 +150,7 @@ export class Session {
     if (this.fault?.kind === "hang" && this.fault.on === command && this.#met++ >= (this.fault.after ?? 0)) {
       return await this.#hang();
     }
-    // Slower than the client, whose next command is here before the reply to this one.
+    // Replies late, so that the client's next command arrives before this reply.
     if (this.fault?.kind === "cut-data") await new Promise((resolve) => setTimeout(resolve, 20));
     const run = COMMANDS.get(command);
     if (run === undefined) return this.reply("502 Command not implemented.");

@@ -26,7 +26,9 @@ export class SessionClient {
     return new SessionClient(socket);
   }
 
-  /** The next reply, of one line or several, without its last LF; at the end what is left, marked `<end>`. */
+  /**
+   * Returns the next reply, of one line or several, without its last LF; at the end the rest, marked `<end>`.
+   */
   async reply(): Promise<string> {
     for (;;) {
       const match = /^(\d{3}) .*\n|^(\d{3})-[^]*?\n\2 .*\n/.exec(this.#text);
@@ -44,14 +46,14 @@ export class SessionClient {
     return await this.reply();
   }
 
-  /** All replies to lines sent one after the other. */
+  /** Sends lines one after the other. @returns All replies. */
   async commands(...lines: readonly string[]): Promise<string[]> {
     const replies: string[] = [];
     for (const line of lines) replies.push(await this.command(line));
     return replies;
   }
 
-  /** Greeting, user and password. @returns The reply to the password. */
+  /** Reads the greeting, sends user and password. @returns The reply to the password. */
   async logIn(secret: string): Promise<string> {
     await this.reply();
     await this.command("USER anonymous");
@@ -71,7 +73,7 @@ export class SessionClient {
   }
 }
 
-/** All that comes on a data connection, as text. */
+/** Reads a data connection to its end, as text. */
 export async function readAll(socket: Socket): Promise<string> {
   let text = "";
   socket.setEncoding("utf8");

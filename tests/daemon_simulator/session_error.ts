@@ -1,4 +1,4 @@
-/** A failure that the session reports with a code of its own; all others become `500`. */
+/** Failure that the session reports with its own code; all others become `500`. */
 export class SessionError extends Error {
   override readonly name = "SessionError";
 

@@ -4,13 +4,15 @@ import { PythonError, quoted, splitOnce, toInteger } from "./python_text.ts";
 const HASHES = new Map([["MD5", "md5"], ["SHA-1", "sha1"], ["SHA-256", "sha256"], ["SHA-512", "sha512"]]);
 const SIZES = ["FILE_READ_BUFFER_SIZE", "FILE_WRITE_BUFFER_SIZE", "BUFFER_SIZE"];
 
-/** What a client may set within its session; of it only the hash, the number of streams and `KEEP-ALIVE` have effect. */
+/**
+ * Options that a client may set in its session; only hash, number of streams and `KEEP-ALIVE` have an effect.
+ */
 export class SessionOptions {
   /** Whether the data connection survives a transfer. */
   keepAlive = false;
   compress = false;
   encrypted = false;
-  /** Bytes per second, noted and not enforced. */
+  /** Bytes per second, stored but not enforced. */
   rateLimit: number;
   readonly #initialRateLimit: number;
   #streams = 1;
@@ -38,12 +40,12 @@ export class SessionOptions {
     return HASHES.get(this.#hash) ?? "md5";
   }
 
-  /** All hashes, the chosen one with a star. */
+  /** All hashes; a star marks the chosen hash. */
   get hashList(): string {
     return [...HASHES.keys()].map((name) => name === this.#hash ? `${name}*` : name).join(";");
   }
 
-  /** @throws {PythonError} For a key that is not base64 or too long. */
+  /** @throws {PythonError} If the key is not base64 or too long. */
   setEncryption(key: string | undefined, algorithm: string | undefined): void {
     if (key === undefined) return;
     const octets = decodeBase64(key);
@@ -91,7 +93,7 @@ export class SessionOptions {
   }
 }
 
-/** `b64decode`: characters outside the alphabet are passed over, padding must be there. */
+/** Does the same as `b64decode`: skips characters outside the alphabet, and requires padding. */
 function decodeBase64(text: string): Buffer {
   const clean = text.replace(/[^A-Za-z0-9+/=]/g, "");
   const [data] = splitOnce(clean, "=");
@@ -102,7 +104,7 @@ function decodeBase64(text: string): Buffer {
   return Buffer.from(data, "base64");
 }
 
-/** What the daemon takes for a yes. */
+/** Reports whether the daemon reads a text as true. */
 export const isTrue = (text: string): boolean => ["true", "yes", "1"].includes(text.toLowerCase());
 
 function natural(text: string): number {

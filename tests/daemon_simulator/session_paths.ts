@@ -4,7 +4,7 @@ import { matchesPattern } from "./path_pattern.ts";
 import { listed, strip } from "./python_text.ts";
 import { SessionError } from "./session_error.ts";
 
-/** What decides about the paths of a session. */
+/** Rules for the paths of a session. */
 export interface PathRules {
   /** Value of `file` in the request. */
   readonly file: string;
@@ -16,17 +16,17 @@ export interface PathRules {
   readonly protectedFiles: readonly string[];
 }
 
-/** Where a session is, and which paths it may use (daemon-protocol.md 1.8, 4 and 5.4). */
+/** Directory of a session, and the paths that it may use (daemon-protocol.md 1.8, 4 and 5.4). */
 export class SessionPaths {
-  /** A path is inside if it starts with this text, be it a sibling. */
+  /** Prefix of the paths inside, which siblings may share. */
   readonly base: string;
   readonly #includes: readonly string[];
   readonly #excludes: readonly string[];
   #current: string;
-  /** The process's directory: with symbolic links resolved, and `/` in a session without base. */
+  /** Directory of the process: with symbolic links resolved, and `/` in a session without base. */
   #working: string;
 
-  /** @throws {SessionError} If the session cannot be set up: the daemon then leaves after its `230`. */
+  /** @throws {SessionError} If the session cannot be set up: the daemon then closes after its `230`. */
   constructor({ file, home, includes, excludes, protectedFiles }: PathRules) {
     const start = isDirectory(home) ? home : "/";
     const directory = directoryPart(file);
@@ -45,7 +45,7 @@ export class SessionPaths {
     return this.#working;
   }
 
-  /** The path that an argument stands for. @throws {SessionError} 534 if it is outside the base. */
+  /** Returns the path of an argument. @throws {SessionError} 534 if it is outside the base. */
   absolute(argument: string): string {
     const text = strip(argument);
     const path = normalize(posix.isAbsolute(text) ? text : `${this.#current}/${text}`);
@@ -53,7 +53,7 @@ export class SessionPaths {
     return path;
   }
 
-  /** Checks excludes and includes; by far not every command does. @throws {SessionError} 534 */
+  /** Checks excludes and includes, as only some commands do. @throws {SessionError} 534 */
   assertAllowed(path: string): void {
     if (this.#excludes.some((pattern) => matchesPattern(path, pattern))) {
       throw new SessionError(534, `Forbidden: ${path} excluded via ${listed(this.#excludes)}`);
@@ -76,13 +76,16 @@ export class SessionPaths {
   }
 }
 
-/** `os.path.dirname`: all before the last `/`, without the slashes at its end unless there is nothing else. */
+/**
+ * Does the same as `os.path.dirname`: removes the last name and the slashes before it, unless only they are
+ * left.
+ */
 function directoryPart(file: string): string {
   const head = file.slice(0, file.lastIndexOf("/") + 1);
   return /^\/+$/.test(head) ? head : head.replace(/\/+$/, "");
 }
 
-/** `os.path.normpath`, and never two slashes at the start. */
+/** Does the same as `os.path.normpath`, but never keeps two slashes at the start. */
 function normalize(path: string): string {
   const normal = posix.normalize(path);
   return normal.length > 1 && normal.endsWith("/") ? normal.slice(0, -1) : normal;

@@ -8,7 +8,7 @@ import type { SessionFault } from "./session_fault.ts";
 
 const MTIME = new Date("2026-03-04T05:06:07Z");
 
-/** A daemon with a home directory that holds a few files, as the dialogues of daemon-protocol.md 5.5 to 5.9 have them. */
+/** Daemon whose home directory holds a few files, as in the dialogues of daemon-protocol.md 5.5 to 5.9. */
 class Site implements AsyncDisposable {
   private constructor(readonly daemon: DaemonSimulator, readonly home: string) {}
 
@@ -54,7 +54,7 @@ class Site implements AsyncDisposable {
   }
 }
 
-/** One login after an announcement; the reply to the password, and whether `NOOP` is answered then. */
+/** Announces a session and logs in. @returns The replies to the password and to `NOOP`. */
 async function login(values: Record<string, string>, options: DaemonOptions = {}): Promise<[string, string]> {
   await using site = await Site.open(options);
   assert.match(await site.announce(values), /^OK/);
@@ -127,7 +127,7 @@ Deno.test("A login on a dual-stack listener needs the mapped address", async () 
   assert.match((await login({ "client-ip": "127.0.0.1,::ffff:127.0.0.1" }, options))[0], /^230/);
 });
 
-Deno.test("A login without address check needs none", async () => {
+Deno.test("A login without address check needs no announced address", async () => {
   assert.match((await login({ "client-ip": "" }, { ipCheck: false }))[0], /^230/);
 });
 
@@ -234,7 +234,7 @@ Deno.test("MLST, STAT, PWD and their like answer as documented", async () => {
   assert.match(await client.command("STAT N nope"), /^500 /);
 });
 
-Deno.test("A base also admits siblings that begin alike, and nothing else", async () => {
+Deno.test("A base also admits siblings with the same prefix, and nothing else", async () => {
   await using site = await Site.open();
   const client = await site.session();
   assert.match(await client.command(`MLST ${site.home}/pub2/secret.txt`), /^250/);
@@ -351,7 +351,7 @@ Deno.test("Reading: ranges end exclusively, and a full read announces the size",
     (await read("RANG -1 1", "RETR ten.txt")).at(-1),
     "500 Error processing command 'RETR': [Errno 22] Invalid argument",
   );
-  // The range outlives its failure.
+  // The range survives the failed command.
   assert.equal(
     await client.command("HASH ten.txt"),
     "500 Error processing command 'HASH': [Errno 22] Invalid argument",
@@ -491,7 +491,7 @@ Deno.test("FEAT, NOOP, OPTS, TYPE and SYST answer as documented", async () => {
   );
 });
 
-Deno.test("Commands may be pipelined; blank lines count for nothing", async () => {
+Deno.test("Commands may be pipelined; blank lines are ignored", async () => {
   await using site = await Site.open();
   const client = await site.session();
   client.socket.write("\r\nNOOP\rNOOP 1\nSYST\r\nQUIT\n");
@@ -535,7 +535,7 @@ const SESSION_FAULTS: readonly [fault: SessionFault, lines: readonly string[], r
     ],
   ];
 for (const [fault, lines, replies] of SESSION_FAULTS) {
-  Deno.test(`The session fault "${fault.kind}" shows`, async () => {
+  Deno.test(`The session fault "${fault.kind}" takes effect`, async () => {
     await using site = await Site.open();
     site.daemon.sessionFaults.always = fault;
     const client = await site.session();
@@ -560,7 +560,7 @@ for (const [then, reply] of CUTS) {
   });
 }
 
-Deno.test('The session faults "no-greeting", "close-at-once" and a reply to PASS show before any session', async () => {
+Deno.test('The session faults "no-greeting", "close-at-once" and a reply to PASS apply before any session', async () => {
   await using site = await Site.open();
   const { queue } = site.daemon.sessionFaults;
   queue.push({ kind: "no-greeting" }, { kind: "close-at-once" }, {
@@ -578,7 +578,7 @@ Deno.test('The session faults "no-greeting", "close-at-once" and a reply to PASS
   assert.equal(await silent.reply(), "<end>");
 });
 
-Deno.test('The session faults "refused-data-port", "silent-data" and "no-226" show in a transfer', async () => {
+Deno.test('The session faults "refused-data-port", "silent-data" and "no-226" apply in a transfer', async () => {
   await using site = await Site.open();
   const { queue } = site.daemon.sessionFaults;
   queue.push({ kind: "refused-data-port" }, { kind: "silent-data" }, { kind: "no-226" });

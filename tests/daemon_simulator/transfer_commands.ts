@@ -90,7 +90,7 @@ function argument(text: string): number {
   }
 }
 
-/** Settles what is to be read. @returns The number of bytes to announce: with `REST` that is the whole file. */
+/** Sets the range to read. @returns The number of bytes to announce: with `REST`, that of the whole file. */
 function announce(session: Session, path: string): number {
   const info = new FileInfo(path);
   if (!info.canRead()) throw new SessionError(550, INACCESSIBLE);
@@ -113,7 +113,7 @@ async function send(session: Session, path: string): Promise<void> {
   if (!session.options.keepAlive) await session.closeData();
 }
 
-/** Stores what comes until the connection ends or all announced bytes are there; fewer are no failure. */
+/** Stores data until the connection ends or all announced bytes arrived; fewer bytes are no failure. */
 async function receive(session: Session, path: string): Promise<void> {
   const { fault } = session;
   await withFile(path, "r+", async (file) => {
@@ -151,7 +151,7 @@ async function cut(session: Session, then: "226" | "ENOSPC" | "EIO" | "close"): 
   session.reply("226 File transfer successful");
 }
 
-/** Until the client gives up. */
+/** Waits until the client gives up. */
 async function silence(session: Session): Promise<void> {
   while (await session.control.readLine() !== undefined);
 }
@@ -190,7 +190,7 @@ async function withFile(
   }
 }
 
-/** Reads a part of a file, block by block; less if the file ends before. */
+/** Reads a part of a file in blocks; less if the file ends before. */
 async function blocks(
   file: FileHandle,
   offset: number,

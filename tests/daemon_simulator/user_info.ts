@@ -4,9 +4,9 @@ import { loginObstacle, type UserTable } from "./user_table.ts";
 const KEY_FILES = [".ssh/authorized_keys", ".uftp/authorized_keys"];
 
 /**
- * The reply to a user information request (daemon-protocol.md 2), without its last LF.
+ * Returns the reply to a user information request (daemon-protocol.md 2), without its last LF.
  * @param user Value of the request's key `user`, `undefined` if it has none.
- * @returns `undefined` where the daemon closes without a reply, `null` where its child process never ends.
+ * @returns `undefined` if the daemon closes without a reply, `null` if its child process never ends.
  */
 export function userInfo(
   users: UserTable,

@@ -1,13 +1,13 @@
-/** An account as the daemon's host knows it. Nothing runs under it: all work is done as the user of the test. */
+/** Account of the daemon's host. The simulator does all work as the user of the test. */
 export interface User {
   readonly uid: number;
-  /** Absolute path; need not exist. Empty: the account has none. */
+  /** Absolute path, which need not exist; empty if the account has no home. */
   readonly home: string;
   /** Primary group first. */
   readonly groups: readonly string[];
   /**
-   * Text of key files by path below the home directory; an `Error` is one that cannot be read, `null` one that is never read
-   * to its end, a missing one is missing.
+   * Text of key files by path below the home directory; `Error` for an unreadable file, `null` for a file
+   * whose read never ends.
    */
   readonly keyFiles?: Readonly<Record<string, string | Error | null>>;
 }
@@ -16,8 +16,9 @@ export interface User {
 export type UserTable = Map<string, User>;
 
 /**
- * Why the daemon cannot work as an account, in its words (daemon-protocol.md 1.8); `undefined` if it can.
- * @param groups As requested, primary group first; `NONE` first stands for the account's own.
+ * Returns the daemon's reason why it cannot work as an account (daemon-protocol.md 1.8); `undefined` if it
+ * can.
+ * @param groups Requested groups, primary first; `NONE` first stands for the account's own.
  */
 export function loginObstacle(users: UserTable, name: string, groups: readonly string[]): string | undefined {
   const user = users.get(name);

@@ -1,6 +1,6 @@
 import { request } from "node:https";
 
-/** A GET request with Basic credentials, as the `curl` line does it. */
+/** Sends a GET request with Basic credentials, as the `curl` line does. */
 export function ask(
   url: string,
   trusted: string,

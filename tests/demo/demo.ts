@@ -1,7 +1,8 @@
 /**
- * `deno task demo [--port N] [--instances N] [--once]`: a transfer daemon (the simulator) on loopback and the service in
- * front of it, from a configuration in a temporary folder. Tries the main job once and shows the answer; runs until Ctrl-C.
- * With several instances also PostgreSQL and HAProxy, and a client that sees one of them die.
+ * `deno task demo [--port N] [--instances N] [--once]`: runs a transfer daemon (the simulator) on loopback
+ * and the service in front of it, with a configuration in a temporary folder. Sends one request and shows the
+ * answer; runs until Ctrl-C. With several instances, also runs PostgreSQL, HAProxy, and a client while one
+ * instance is killed.
  */
 import { CommandFailed } from "../../src/command/command.ts";
 import { startService } from "../../src/command/serving/running_service.ts";
@@ -15,7 +16,7 @@ import { type DemoArguments, readDemoArguments, USAGE, WrongArguments } from "./
 import { requireForSeveral } from "./demo_requirements.ts";
 import { DEMO_USER, type DemoSite, writeDemoConfiguration } from "./demo_configuration.ts";
 
-/** Sessions that the demo daemon has for its user: a client asks for more than it uses. */
+/** Session limit of the demo daemon: a client announces more sessions than it uses. */
 const MAX_SESSIONS = 100_000;
 
 Deno.exit(await demo(Deno.args));
@@ -37,7 +38,7 @@ async function demo(args: readonly string[]): Promise<number> {
   }
 }
 
-/** One instance runs in this process, which may then do no more than the product may. */
+/** Gives up the permission to run programs, which the product lacks: one instance runs in this process. */
 async function runNothing(): Promise<void> {
   const { state } = await Deno.permissions.revoke({ name: "run" });
   if (state === "granted") throw new CommandFailed("the permission to run programs could not be given back");

@@ -1,27 +1,26 @@
 import { parseArgs } from "node:util";
 
-/** What the demo is asked for. */
+/** Parsed arguments of the demo. */
 export interface DemoArguments {
-  /** Of the service on localhost; 0 is one that is free. */
+  /** Port of the service on localhost; 0 selects a free port. */
   readonly port: number;
-  /** How many instances share a database; absent: one, which needs none. */
+  /** Number of instances that share a database; absent for one instance without a database. */
   readonly instances: number | undefined;
-  /** Ends when all was shown, instead of staying there. */
+  /** Whether the demo ends after its output, instead of at Ctrl-C. */
   readonly once: boolean;
 }
 
-/** Wrong arguments, and what would be right. */
+/** Error for wrong arguments, with the expected value. */
 export class WrongArguments extends Error {
   override readonly name = "WrongArguments";
 }
 
-/** How the demo is called. */
 export const USAGE = `Usage: deno task demo [--port N] [--instances N] [--once]
   --port N       Port of the service on localhost, default 9000; 0 takes one that is free
   --instances N  So many instances (2 to 9) with PostgreSQL behind HAProxy, one of them killed on the way
   --once         End when all was shown, instead of at Ctrl-C`;
 
-/** @throws {WrongArguments} */
+/** Parses the arguments. @throws {WrongArguments} */
 export function readDemoArguments(args: readonly string[]): DemoArguments {
   const { port, instances, once } = parsed(args);
   return {

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import type { DaemonSimulator } from "../daemon_simulator/daemon.ts";
 import type { Authority } from "../pki/authority.ts";
 
-/** The user that the demo knows. */
+/** User of the demo. */
 export const DEMO_USER = { name: "demouser", password: "test123", account: "demo", group: "users" } as const;
 
-/** Where a demo lives, and what it has besides the service. */
+/** Folder, authority and daemon of a demo. */
 export interface DemoSite {
-  /** Gets `conf/` and `logs/`. */
+  /** Parent folder of `conf/` and `logs/`. */
   readonly folder: string;
   readonly authority: Authority;
   readonly daemon: Pick<DaemonSimulator, "host" | "listenPort" | "commandPort">;
@@ -15,7 +15,7 @@ export interface DemoSite {
 
 /**
  * Writes a complete configuration for one daemon.
- * @param options.properties Further lines; they stand for those of the same keys.
+ * @param options.properties Further lines; they replace lines with the same keys.
  * @returns Path of the main file.
  */
 export async function writeDemoConfiguration(

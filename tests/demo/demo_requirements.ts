@@ -1,9 +1,9 @@
 import { CommandFailed } from "../../src/command/command.ts";
 
 /**
- * What several instances need besides the service.
- * @param found Where this machine has it.
- * @throws {CommandFailed} With all that is missing, and how it is installed.
+ * Checks that the programs for several instances are installed.
+ * @param found Paths of the programs on this machine.
+ * @throws {CommandFailed} With all missing packages, and the command that installs them.
  */
 export function requireForSeveral(
   found: { readonly postgres: string | undefined; readonly haproxy: string | undefined },

@@ -13,7 +13,7 @@ Deno.test("the demo has the permissions of the product, and for several instance
   ]);
 });
 
-Deno.test("the demo serves its user, shares a file of its daemon, and gives it to whoever has the link", async () => {
+Deno.test("the demo serves its user, shares a file of its daemon, and serves it to everybody with the link", async () => {
   await using demo = await startDemo();
   assert.match(demo.printed, /It answers 200:/);
   const url = `https://localhost:${demo.port}/rest`;

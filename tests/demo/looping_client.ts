@@ -1,28 +1,28 @@
 import { ask, type Question } from "../system/ask.ts";
 
-/** So many requests are under way at once. */
+/** Number of concurrent requests. */
 const LOOPS = 4;
-/** Between two requests of a loop, in milliseconds: the machine has more to do. */
+/** Pause between two requests of a loop, in milliseconds: the machine has other work, too. */
 const PAUSE_MS = 100;
 
-/** What a client asked for in some time. */
+/** Counts of a client's requests in some time. */
 interface Tally {
   logins: number;
   sessions: number;
   failures: number;
-  /** Until a request had its answer, those that were sent again included, in milliseconds. */
+  /** Longest time until a request had its answer, including retries, in milliseconds. */
   longestMs: number;
 }
 
-/** What a client saw in all. */
+/** Counts of all requests of a client. */
 export interface Summary extends Readonly<Tally> {
-  /** How requests failed, with how many did so. */
+  /** Number of failed requests by reason. */
   readonly reasons: ReadonlyMap<string, number>;
 }
 
 /**
- * Logs in and asks for sessions, again and again, each time on a connection of its own. What fails it sends once more, until
- * there is an answer.
+ * Client that logs in and requests sessions in a loop, each time on a new connection. It repeats a failed
+ * request until it succeeds.
  */
 export class LoopingClient {
   readonly #all: Tally = nothing();
@@ -31,25 +31,25 @@ export class LoopingClient {
   #stopped = false;
   readonly #loops: Promise<unknown>;
 
-  /** @param url Of the service, such as `https://localhost:9000`. @param ca Whose certificate counts, as PEM. */
+  /** @param url URL of the service, such as `https://localhost:9000`. @param ca Trusted authority, as PEM. */
   constructor(
     private readonly url: string,
     private readonly ca: string,
     private readonly as: NonNullable<Question["as"]>,
-    /** Logical server that sessions are asked for. */
+    /** Logical server of the sessions. */
     private readonly server: string,
   ) {
     this.#loops = Promise.all(Array.from({ length: LOOPS }, () => this.#loop()));
   }
 
-  /** What was seen since this was asked last. */
+  /** Returns the counts since the last call. */
   latest(): Readonly<Tally> {
     const latest = this.#latest;
     this.#latest = nothing();
     return latest;
   }
 
-  /** Finishes what is under way. @returns What was seen in all. */
+  /** Finishes pending requests. @returns Counts of all requests. */
   async stop(): Promise<Summary> {
     this.#stopped = true;
     await this.#loops;

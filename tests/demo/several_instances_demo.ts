@@ -1,4 +1,4 @@
-/** What `deno task demo --instances N` shows: PostgreSQL, HAProxy, instances, and a client while one of them is killed. */
+/** Demo of several instances, with PostgreSQL, HAProxy, and a client while one instance is killed. */
 import assert from "node:assert/strict";
 import { balancerProperties, startBalancer } from "../fixtures/haproxy.ts";
 import { freePort } from "../fixtures/free_port.ts";
@@ -9,20 +9,20 @@ import type { DemoArguments } from "./demo_arguments.ts";
 import { DEMO_USER, type DemoSite, writeDemoConfiguration } from "./demo_configuration.ts";
 import { LoopingClient, type Summary } from "./looping_client.ts";
 
-/** Lines of the client before an instance is killed, until it is started again, and from when it serves again. */
+/** Lines of the client before an instance is killed, until its restart, and after it serves again. */
 const SECONDS = { before: 3, without: 6, after: 2 } as const;
 
-/** An instance, and how many of the client's requests it has answered since that was asked last. */
+/** Instance, and the number of the client's requests that it has answered since the last call. */
 interface Counted {
   readonly instance: Instance;
   readonly answered: () => number;
 }
 
 /**
- * Shows it, and then stays until told to end, unless it is to be shown once.
- * @param site Where the configuration goes, and the daemon that all instances share.
- * @param stop Is aborted when somebody wants the end.
- * @returns Exit status: 1 if a client had no success in the end.
+ * Runs the demo, then waits for the end, unless it runs only once.
+ * @param site Folder of the configuration, and the daemon that all instances share.
+ * @param stop Signal that ends the demo.
+ * @returns Exit status: 1 if the client had no successful login or no session.
  */
 export async function demonstrateSeveral(
   site: DemoSite,
@@ -67,7 +67,7 @@ export async function demonstrateSeveral(
   return summary.logins > 0 && summary.sessions > 0 ? 0 : 1;
 }
 
-/** The client's lines while an instance is killed, and started again. */
+/** Prints the client's lines while an instance is killed and restarted. */
 async function show({ url, ca, running, run, stop }: {
   readonly url: string;
   readonly ca: string;
@@ -110,7 +110,7 @@ function row([second, ...cells]: readonly (string | number)[]): string {
   return String(second).padStart(5) + cells.map((cell) => String(cell).padStart(10)).join("");
 }
 
-/** What became of the client, in words. */
+/** Returns the client's results in words. */
 function told({ logins, sessions, failures, longestMs, reasons }: Summary): string {
   const all = `\nThe client: ${logins} logins and ${sessions} sessions`;
   const longest = `the longest took ${(longestMs / 1000).toFixed(1)} s`;
@@ -137,7 +137,7 @@ The configuration is in ${
 `;
 }
 
-/** Deno, for readers who have Node.js alone. */
+/** Command that runs Deno, for readers who only have Node.js. */
 const DENO = `npx --yes deno@${Deno.version.deno}`;
 
 function linesToTry(url: string, running: readonly Counted[]): string {
@@ -154,7 +154,7 @@ All instances run. Try:
   kill -9 ${second?.instance.process.pid}    # another one`;
 }
 
-/** Starts an instance and counts what it answers, by its log. */
+/** Starts an instance and counts its answers by its log. */
 async function startCounted(
   site: DemoSite & { readonly main: string },
   number: number,

@@ -22,7 +22,7 @@ async function demo(...args: readonly string[]) {
 }
 
 Deno.test({
-  name: "the demo of three instances shows a client that goes on while one of them is killed, and ends",
+  name: "the demo of three instances shows a client that continues while one of them is killed, and ends",
   ignore: POSTGRES === undefined || HAPROXY === undefined,
 }, async () => {
   const { code, out, errors } = await demo("--instances", "3", "--port", "0", "--once");

@@ -7,14 +7,14 @@ export const DEMO_ARGUMENTS: readonly string[] = project.tasks.demo.command.spli
 
 /** The demo as its task starts it. */
 export interface StartedDemo extends AsyncDisposable {
-  /** All it printed until it was ready. */
+  /** Output until it was ready. */
   readonly printed: string;
   readonly port: number;
-  /** Holds `conf/` and the home directory of its user. */
+  /** Parent folder of `conf/` and the home directory of its user. */
   readonly folder: string;
 }
 
-/** Starts the demo on a port of the system's choice, and waits until it is ready. */
+/** Starts the demo on a free port, and waits until it is ready. */
 export async function startDemo(): Promise<StartedDemo> {
   const child = new Deno.Command(Deno.execPath(), {
     args: [...DEMO_ARGUMENTS, "--port", "0"],

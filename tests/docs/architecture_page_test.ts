@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-Deno.test("files and folders that the page of the architecture names are there", async () => {
+Deno.test("files and folders that the architecture page names exist", async () => {
   const page = await Deno.readTextFile(`${ROOT}docs/architecture.md`);
   const named = [...page.matchAll(/`([a-z0-9_/]+(?:\/|\/[a-z0-9_]+\.ts))[`,]/g)].map(([, path = ""]) => path);
   assert(named.length > 40, `only ${named.length} paths are found`);
@@ -25,7 +25,7 @@ Deno.test("files and folders that the page of the architecture names are there",
   assert.deepEqual(missing, []);
 });
 
-Deno.test("each workaround that a test tells of is in the list", async () => {
+Deno.test("the architecture page lists each workaround that has a test", async () => {
   const page = await Deno.readTextFile(`${ROOT}docs/architecture.md`);
   const list = page.slice(page.indexOf("## Workarounds for the runtime"));
   const test = await Deno.readTextFile(`${ROOT}tests/runtime/workarounds_test.ts`);

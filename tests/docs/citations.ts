@@ -1,8 +1,8 @@
-/** A place in the documents that a comment or the name of a test refers to. */
+/** Place in the documents that a comment or the name of a test refers to. */
 export interface Citation {
   /** Line of the citing file, from 1. */
   readonly line: number;
-  /** As the citing text has it, for messages. */
+  /** Wording of the citation, for messages. */
   readonly text: string;
   /** File below `docs/`. */
   readonly page: string;
@@ -10,7 +10,7 @@ export interface Citation {
   readonly target: string;
 }
 
-/** Pages by the name that citations give them. */
+/** Pages by their name in citations. */
 const PAGES: ReadonlyMap<string, string> = new Map([
   ["specification", "protocol/specification.md"],
   ["rest-api.md", "protocol/rest-api.md"],
@@ -29,16 +29,16 @@ const SECTIONS = new RegExp(
     String.raw`(?:, (?:steps?|rules?) (\d+(?:${MORE}\d+)*))?)`,
   "g",
 );
-/** `(D28)`: defects that rest-api.md counts. */
+/** `(D28)`: defects that rest-api.md numbers. */
 const DEFECTS = /\((D\d+)\b/g;
 /** `design decision "Multipliers"`, `design decisions "Anonymous" and "status"`. */
 const DECISIONS = /\bdesign decisions?((?:(?:,| and)? "[^"]+")+)/g;
 /** `design note 4`, `design notes 4 and 8`. */
 const NOTES = new RegExp(String.raw`\bdesign notes? (\d+(?:${MORE}\d+)*)`, "g");
 
-/** All citations of a source file, also those that a comment breaks over two lines. */
+/** Returns all citations of a source file, even if a comment breaks them over two lines. */
 export function citationsIn(source: string): Citation[] {
-  // The mark of a comment's next line counts as blanks, so that places in the text stay what they are.
+  // Blanks replace the comment mark of a next line, so that positions in the text do not change.
   const text = source.replace(/\n[ \t]*(?:\*(?!\/)|\/\/|#)?[ \t]*/g, (mark) => " ".repeat(mark.length))
     .replace(/(?<= ) +/g, (blanks) => "\0".repeat(blanks.length));
   const places = [...text].flatMap((character, index) => character === "\0" ? [] : [index]);
@@ -83,7 +83,7 @@ function numbersIn(text: string): string[] {
   return text.match(new RegExp(NUMBER, "g")) ?? [];
 }
 
-/** What of a page can be cited: numbers or titles of headings, first cells of rows, `<heading>/<number of an item>`. */
+/** Returns the targets of a page: numbers or titles of headings, first cells of rows, `<heading>/<item>`. */
 export function targetsOf(page: string): Set<string> {
   const targets = new Set<string>();
   let heading = "";
@@ -101,7 +101,7 @@ export function targetsOf(page: string): Set<string> {
   return targets;
 }
 
-/** Whether the targets of a page have what is cited; a topic may be cited by its first words. */
+/** Reports whether a target is among those of its page; the first words of a topic suffice. */
 export function resolves(target: string, targets: ReadonlySet<string>): boolean {
   return targets.has(target) ||
     (/^[A-Za-z]{2}/.test(target) && [...targets].some((topic) => topic.startsWith(`${target} `)));

@@ -20,7 +20,7 @@ async function targetsOfPages(names: Iterable<string>): Promise<ReadonlyMap<stri
   return pages;
 }
 
-Deno.test("what comments and tests cite is in the documents", async () => {
+Deno.test("the documents have each section that comments and tests cite", async () => {
   const citations = [];
   for (const folder of ["src", "tests", "bin"]) {
     for await (const file of files(ROOT + folder)) {

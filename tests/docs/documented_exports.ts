@@ -1,16 +1,15 @@
 import ts from "typescript";
 
-/** An exported declaration without a doc comment. */
+/** Exported declaration without a doc comment. */
 export interface Undocumented {
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number;
   readonly name: string;
 }
 
 /**
- * Exported functions, classes and constants of a file that have no doc comment. Of overloads one must have it, of
- * constants without a blank line between them the first; re-exports are documented where they come from. Types may say
- * all by their name and members.
+ * Returns the exported functions, classes and constants of a file without a doc comment. One suffices for all
+ * overloads, and for constants without a blank line between them. Re-exports and types need none.
  */
 export function undocumentedExports(source: string): Undocumented[] {
   const file = ts.createSourceFile("file.ts", source, ts.ScriptTarget.Latest, true);

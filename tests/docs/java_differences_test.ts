@@ -8,7 +8,7 @@ const FIXTURE = new URL("../fixtures/java_installation/variant_a", import.meta.u
 const BASE = "https://auth.example.org:9000";
 const ANN: readonly [string, string] = ["Authorization", `Basic ${btoa("ann:test123")}`];
 
-/** What of the guide's table of decisions callers see: request, and status of the answer. */
+/** Rows of the guide's table of decisions that callers notice: request, and status of the answer. */
 const ANSWERS: readonly (readonly [
   what: string,
   path: string,

@@ -6,7 +6,7 @@ import { mountService } from "../../src/service/mount.ts";
 const FIXTURES = new URL("../fixtures/java_installation/", import.meta.url).pathname;
 const MAIN = new URL("../../main.ts", import.meta.url).pathname;
 
-/** What each variant's own files say about their user `ann`. */
+/** Facts about the user `ann` in the files of each variant. */
 const EXPECTED = {
   variant_a: {
     server: "CLUSTER",
@@ -20,7 +20,7 @@ const EXPECTED = {
   },
 } as const;
 
-/** A copy, since the service makes folders beside `conf/`. */
+/** Copies a variant, since the service makes folders beside `conf/`. */
 async function installation(variant: string) {
   const folder = await mkdtemp(`${tmpdir()}/authserver-java-`);
   await cp(`${FIXTURES}${variant}`, folder, { recursive: true });

@@ -1,10 +1,10 @@
-/** A piece of a page of the manual that can be tried. */
+/** Piece of a manual page that a test can try. */
 export type Piece =
-  /** A file of the installation that the page speaks of. */
+  /** A file of the installation that the page describes. */
   | { readonly kind: "file"; readonly path: string; readonly text: string; readonly line: number }
   /** Lines of the main configuration file. */
   | { readonly kind: "settings"; readonly text: string; readonly line: number }
-  /** Commands and what they print. */
+  /** Commands and their output. */
   | { readonly kind: "commands"; readonly commands: readonly Command[]; readonly line: number };
 
 export interface Command {
@@ -14,8 +14,8 @@ export interface Command {
 }
 
 /**
- * The pieces of a page, in order: code blocks with a path behind the language are files, `properties` without one are
- * settings, `console` blocks are commands behind `$`. All other code blocks are for reading only.
+ * Returns the pieces of a page, in order: code blocks with a path behind the language are files, `properties`
+ * without a path are settings, `console` blocks are commands behind `$`. Other blocks are for reading only.
  */
 export function piecesOf(page: string): Piece[] {
   const pieces: Piece[] = [];
@@ -37,14 +37,14 @@ function commandsOf(text: string): Command[] {
   });
 }
 
-/** Whether a command printed what the page says. */
+/** Reports whether a command printed what the page says. */
 export function isAsPrinted(printed: string, output: string): boolean {
   const pattern = output.trim().split("…").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
     .join("[\\s\\S]*?");
   return new RegExp(`^${pattern}$`).test(printed.trim());
 }
 
-/** Targets of links that lead to files of the repository, with the part behind `#`. */
+/** Returns the targets of links to files of the repository, with the part behind `#`. */
 export function linksOf(page: string): { readonly path: string; readonly anchor: string | undefined }[] {
   const prose = page.replace(/^```[\s\S]*?^```$/gm, "").replace(/`[^`\n]*`/g, "");
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = ""]) => {
@@ -54,7 +54,7 @@ export function linksOf(page: string): { readonly path: string; readonly anchor:
   });
 }
 
-/** Anchors that a page offers: its headings as GitHub makes them, and its own. */
+/** Returns the anchors of a page: those that GitHub makes of headings, and explicit ones. */
 export function anchorsOf(page: string): Set<string> {
   const prose = page.replace(/^```[\s\S]*?^```$/gm, "");
   const headings = [...prose.matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>

@@ -8,7 +8,7 @@ import { anchorsOf, isAsPrinted, linksOf, piecesOf } from "./manual_page.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-/** Keys that a page's own settings take the place of, all together. */
+/** Prefixes of keys that a page replaces as a whole if it sets one of them. */
 const CLUSTER = [
   "authservice.",
   "container.security.rest.authentication.",
@@ -42,7 +42,7 @@ async function pages(): Promise<string[]> {
   return found.sort();
 }
 
-/** A folder as the manual's reader has it: certificates, and the program on the path. */
+/** Makes a folder like that of the manual's reader: certificates, and the program on the search path. */
 async function workshop() {
   const folder = await Deno.makeTempDir({ prefix: "authserver-manual-" });
   const authority = createAuthority({ subject: "CN=Example CA,O=Example" });
@@ -70,7 +70,7 @@ async function write(folder: string, path: string, text: string): Promise<void> 
   await Deno.writeTextFile(join(folder, path), text, { mode: path.startsWith(".bin") ? 0o755 : 0o600 });
 }
 
-/** The base with these lines in place of what they are about. */
+/** Returns the base settings, with these lines in place of keys and prefixes that they set. */
 function withSettings(text: string): string {
   const taken = CLUSTER.filter((prefix) => new RegExp(`^${prefix.replaceAll(".", "\\.")}`, "m").test(text));
   const keys = [...text.matchAll(/^([\w.-]+)=/gm)].map(([, key = ""]) => key);
@@ -99,7 +99,7 @@ for (const path of await pages()) {
   const pieces = piecesOf(page);
 
   if (pieces.length > 0) {
-    Deno.test(`what ${path} says to write and to run works`, async () => {
+    Deno.test(`files and commands of ${path} work as it says`, async () => {
       await using at = await workshop();
       const { folder } = at;
       for (const piece of pieces) {

@@ -4,7 +4,7 @@ import { FAMILIES } from "../../src/metrics/families.ts";
 
 const DOCS = new URL("../../docs/", import.meta.url).pathname;
 
-/** Series that exist, by name. */
+/** Names of all series. */
 const SERIES = new Set(
   Object.entries(FAMILIES).flatMap(([name, { type }]) =>
     type === "histogram" ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name]
@@ -23,8 +23,8 @@ for (const file of ["monitoring/alerts.yml", "monitoring/grafana-dashboard.json"
 Deno.test("the dashboard shows every metric", async () => {
   const text = await Deno.readTextFile(`${DOCS}monitoring/grafana-dashboard.json`);
   const hidden = Object.keys(FAMILIES).filter((name) => !text.includes(name));
-  // Decisions about shares, tokens, certificates and actions, the generation and the time of a reload are for ad-hoc questions, the start
-  // of the certificate is for alerts.
+  // Decisions about shares, tokens, certificates and actions, and generation and time of a reload are for
+  // ad-hoc questions; the start of the certificate is for alerts.
   assert.deepEqual(hidden.toSorted(), [
     "authserver_admin_actions_total",
     "authserver_certificate_start_timestamp_seconds",

@@ -7,7 +7,7 @@ import { runFromSource } from "../system/service_process.ts";
 const here = (path: string) => new URL(`../${path}`, import.meta.url);
 const guide = await Deno.readTextFile(here("../docs/moving_from_java.md"));
 
-/** The sentences at the head of the guide, each in one line. */
+/** Sentences at the head of the guide, each in one line. */
 const head = guide.slice(0, guide.indexOf("\n## ")).replaceAll(/\n(?=\S)/g, " ");
 
 Deno.test("the guide's figures of configuration keys are those of the fixture", async () => {
@@ -68,7 +68,7 @@ Deno.test("the guide's two commands move 5,000 shares and 200 lines of configura
     await Deno.mkdir(`${folder}/java/data`);
     await Deno.writeTextFile(`${folder}/java/data/SHARES_CLUSTER.mv.db`, "H:2");
     await Deno.mkdir(`${folder}/new`);
-    // What the first command, that of H2, leaves: the fixture's first share under many ids.
+    // Writes what the first command, that of H2, would write: the fixture's first share under many ids.
     const [header = "", row = ""] = (await Deno.readTextFile(here("fixtures/java_shares/h2_2.4.csv"))).split(
       "\n",
     );
@@ -76,7 +76,7 @@ Deno.test("the guide's two commands move 5,000 shares and 200 lines of configura
     const rows = Array.from({ length: 5000 }, (_, i) => row.replaceAll(id, `made${i}`));
     await Deno.writeTextFile(`${folder}/new/SHARES_CLUSTER.csv`, [header, ...rows, ""].join("\n"));
 
-    // A minute of processor time, however busy the machine is.
+    // Permits a minute of processor time, however busy the machine is.
     const { code, stdout, stderr } = await new Deno.Command("sh", {
       args: [
         "-c",

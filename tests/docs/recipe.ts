@@ -1,19 +1,17 @@
 import { piecesOf } from "./manual_page.ts";
 
-/** What a section of a page says to write and to type. */
+/** Files, settings and commands of a section of a page. */
 export interface Recipe {
-  /** Files by their names. */
   readonly files: Readonly<Record<string, string>>;
-  /** Lines of the main configuration file by key, each `properties` block by itself. */
+  /** Lines of the main configuration file by key, one record for each `properties` block. */
   readonly settings: readonly Readonly<Record<string, string>>[];
-  /** Blocks of commands. */
   readonly commands: readonly string[];
 }
 
 /**
- * Reads a section of a page below `docs/`, by default that of providers.
- * @param heading As it stands there.
- * @param names What to put in place of names that stand for those of a site.
+ * Reads a section of a page below `docs/`, by default of the page about providers.
+ * @param heading Exact text of the section's heading.
+ * @param names Replacements for the page's example names.
  */
 export async function recipeOf(
   heading: string,

@@ -1,4 +1,4 @@
-/** The manual's hook for ACME clients, and the certificate that the service shows. */
+/** The manual's hook for ACME clients, and the certificate of the service. */
 import assert from "node:assert/strict";
 import { connect } from "node:tls";
 import type { SystemUnderTest } from "../system/running_service.ts";
@@ -8,9 +8,9 @@ import { piecesOf } from "./manual_page.ts";
 const HOOK = "/etc/letsencrypt/renewal-hooks/deploy/authserver";
 
 /**
- * Writes the manual's hook to `path`, for the folder of a test in place of those of the system.
+ * Writes the manual's hook to `path`, with the folder of a test in place of the system's folders.
  * @param lineage Folder of the certificate that the hook is for.
- * @returns The PATH with which the hook finds the service's executable.
+ * @returns The PATH on which the hook finds the service's executable.
  */
 export async function writeHook(
   { folder }: SystemUnderTest,
@@ -29,7 +29,7 @@ export async function writeHook(
   return `${folder}/bin:${Deno.env.get("PATH")}`;
 }
 
-/** Returns the serial number of the certificate that the service shows, for a name of its own and its issuer. */
+/** Returns the serial number of the service's certificate for one of its names, verified by its issuer. */
 export function shownSerial(
   { port, authority }: SystemUnderTest,
   { name = "localhost", issuer = authority.certificate } = {},

@@ -1,4 +1,4 @@
-/** The hook of the manual for ACME clients, with a certificate that was renewed. */
+/** The manual's hook for ACME clients, with a renewed certificate. */
 import assert from "node:assert/strict";
 import { runService, type SystemUnderTest } from "../system/running_service.ts";
 import { shownSerial, writeHook } from "./renewal_hook.ts";

@@ -7,7 +7,7 @@ import { POSTGRES, TestPostgres } from "../fixtures/postgres.ts";
 const PAGE = new URL("../../docs/several-instances.md", import.meta.url);
 
 Deno.test(
-  "accounts and rights that docs/several-instances.md says to give are enough, and no more than that",
+  "the accounts and rights of docs/several-instances.md are enough, and no more than that",
   {
     ignore: POSTGRES === undefined,
   },
@@ -16,7 +16,7 @@ Deno.test(
     const page = await Deno.readTextFile(PAGE);
     const [, sql = ""] = /^```sql\n([\s\S]*?)^```$/m.exec(page) ?? [];
     for (const statement of sql.split(";\n").filter((text) => text.trim() !== "")) {
-      await server.sql("postgres", statement); // one at a time: a database is not made in a transaction
+      await server.sql("postgres", statement); // one at a time: CREATE DATABASE fails in a transaction
     }
     const options = server.options("authserver");
     const as = (user: string) => ({ ...options, login: { ...options.login, user } });
@@ -37,7 +37,7 @@ Deno.test(
     );
     await assert.rejects(database.change(() => row("DROP TABLE share", {})), /must be owner/);
     database.close();
-    // Anybody else in the cluster has no way in.
+    // Other roles of the cluster may not connect.
     await server.sql("postgres", "CREATE ROLE stranger LOGIN");
     const stranger = new PostgresDatabase({ ...as("stranger"), timeoutMs: 5000 });
     await assert.rejects(stranger.read(() => row("SELECT 1", {})), /permission denied for database/);

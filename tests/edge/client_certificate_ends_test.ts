@@ -1,4 +1,4 @@
-/** Certificates of clients that end while their connections are kept. */
+/** Client certificates that expire or are revoked while their connections stay open. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type EdgeTls, LIMITS } from "../../src/edge/edge_options.ts";
@@ -25,7 +25,7 @@ const tls: EdgeTls = {
   maxVersion: "TLSv1.3",
 };
 
-/** An edge and one connection of Ann's to it; whom a request on that connection is from. */
+/** Starts an edge and opens a connection of Ann's; `caller()` returns the subject that the edge sees. */
 async function connected(more: Partial<EdgeTls> = {}) {
   const state = { now: NOW };
   const options = {

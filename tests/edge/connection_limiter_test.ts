@@ -26,7 +26,7 @@ const BALANCER = "127.0.0.9";
 const CLIENT = "127.0.0.1";
 const HELLO = Buffer.from("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
 
-/** An edge that answers with the address of its client and the length of what that sent. */
+/** Starts an edge that answers with the address of its client and the length of the body. */
 async function edgeWith(options: Partial<EdgeOptions>, secure = true) {
   const log: string[] = [];
   const settings = {
@@ -52,7 +52,7 @@ async function edgeWith(options: Partial<EdgeOptions>, secure = true) {
 async function dial(port: number, from: string, ...parts: readonly Uint8Array[]): Promise<Socket> {
   const socket = connectTcp({ host: "127.0.0.1", port, localAddress: from });
   socket.setNoDelay();
-  socket.on("error", () => {}); // a reset, where it is refused
+  socket.on("error", () => {}); // a reset if the edge refuses it
   await once(socket, "connect");
   for (const part of parts) await new Promise((resolve) => socket.write(part, resolve));
   return socket;
@@ -89,7 +89,7 @@ for (const [what, secure] of [["with TLS", true], ["without TLS", false]] as con
     for (const [i, header] of [V1, binaryHeader(), V1.subarray(0, 20)].entries()) {
       const socket = await dial(edge.port, CLIENT, header);
       if (i < 2) assert.equal(await readAll(socket), "");
-      else socket.destroy(); // hung up in the middle: nothing to say
+      else socket.destroy(); // left in the middle: the edge logs nothing
     }
     assert.equal(edge.log.length, 2);
     for (const line of edge.log) {
@@ -136,20 +136,20 @@ Deno.test("ConnectionLimiter counts connections of a listed peer among those of 
   open.forEach((socket) => socket.destroy());
 });
 
-Deno.test("ConnectionLimiter lets this host see that it takes connections, and logs nothing of it", async () => {
+Deno.test("ConnectionLimiter lets this host check that it accepts connections, and does not log that", async () => {
   await using edge = await edgeWith({ proxyPeers: ["127.0.0.0/8"] });
   assert(await takesConnections({ address: "127.0.0.1", port: edge.port }));
   assert.deepEqual(edge.log, []);
 });
 
-/** How many of so many connections one address gets. */
+/** Returns how many of the wanted connections one address gets. */
 function taken(shares: ConnectionShares, address: string, wanted: number): number {
   return Array.from({ length: wanted }, () => shares.admit(new EventEmitter(), groupOf(address))).filter(
     Boolean,
   ).length;
 }
 
-/** A gateway may have all. */
+/** Returns the group of an address; a gateway has none and may take all connections. */
 const groupOf = (address: string) => address === "gateway" ? undefined : address;
 
 Deno.test("ConnectionShares gives one address half of all, and the next ones what leaves some for others", () => {
@@ -160,7 +160,7 @@ Deno.test("ConnectionShares gives one address half of all, and the next ones wha
   assert.equal(taken(shares, "somebody else", 10), 10);
 });
 
-Deno.test("ConnectionShares gives a gateway all there are, and nobody more", () => {
+Deno.test("ConnectionShares gives a gateway all connections, and nobody else any after that", () => {
   const shares = new ConnectionShares(100);
   assert.equal(taken(shares, "gateway", 500), 100);
   assert.equal(taken(shares, "a", 1), 0);
@@ -170,9 +170,9 @@ Deno.test("ConnectionShares without limit refuses nobody", () => {
   assert.equal(taken(new ConnectionShares(0), "a", 5000), 5000);
 });
 
-Deno.test("ConnectionShares counts what is open and whose it is, whatever comes, goes and turns out to be", () => {
+Deno.test("ConnectionShares counts open connections by address, in any order of events", () => {
   const address = fc.constantFrom("a", "b", "gateway");
-  // More come than go: what is refused is decided where it is crowded.
+  // More connections come than go, so that many are refused.
   const step = fc.record({ address, of: fc.constantFrom("come", "come", "come", "go", "assign") });
   fc.assert(fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
     const shares = new ConnectionShares(10);

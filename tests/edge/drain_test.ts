@@ -15,7 +15,7 @@ const tls = {
   maxVersion: "TLSv1.3" as const,
 };
 
-/** No test waits for that. */
+/** Limit that no test reaches, in milliseconds. */
 const NEVER_MS = 3_600_000;
 
 Deno.test("HttpsEdge.drain() waits for nothing where no request is under way", async () => {
@@ -78,10 +78,10 @@ const REQUESTS: Readonly<Record<string, string>> = {
   "HTTP/1.0": "GET / HTTP/1.0\r\n\r\n",
 };
 
-/** A connection to an edge whose answer the client has only begun to read. */
+/** Connection to an edge whose answer the client has only begun to read. */
 interface Slow extends AsyncDisposable {
   readonly edge: HttpsEdge;
-  /** Bytes of the answer's body, read as clients do: as many as announced, else to the end of the connection. */
+  /** Returns the bytes of the body, read as clients do: as announced, or to the end of the connection. */
   rest(): Promise<number>;
 }
 
@@ -110,7 +110,7 @@ async function startSlow(
   const connection = encrypted
     ? await Deno.connectTls({ ...to, caCerts: [authority.certificate] })
     : await Deno.connect({ ...to, hostname: "127.0.0.1" });
-  const client = await SlowClient.send(connection, request); // the edge has the whole answer when its head came
+  const client = await SlowClient.send(connection, request); // the edge has the whole answer by then
   return {
     edge,
     rest: () => client.rest(length),

@@ -35,12 +35,12 @@ const edge = await HttpsEdge.start(
 Deno.test.afterAll(() => edge.drain(100));
 
 const get = (head: string, version = "1.1") => `GET / HTTP/${version}\r\n${head}\r\n`;
-/** `Authorization` as long as the service reads it. */
+/** Longest `Authorization` that the service reads. */
 const LONG = `Authorization: Bearer ${"a".repeat(32 * 1024 - "Bearer ".length)}\r\n`;
 const post = (head: string, body: string) => `POST /x HTTP/1.1\r\nHost: h\r\n${head}\r\n${body}`;
 const chunked = (body: string) => post("Transfer-Encoding: chunked\r\n", body);
 
-/** What is sent, and the status of the only answer to it. */
+/** Requests that the edge refuses, with the status of the only answer. */
 const refused: [string, string, number][] = [
   ["no Host", get(""), 400],
   ["two Hosts", get("Host: a\r\nHost: b\r\n"), 400],
@@ -168,7 +168,7 @@ for (const [what, text, status] of refused) {
   });
 }
 
-/** What looks odd and is in order; with what is made of it. */
+/** Requests that look odd but are valid, with the parsed request. */
 const accepted: [string, string, Partial<HttpRequest>][] = [
   ["HTTP/1.0 without Host", get("", "1.0"), { path: "/" }],
   ["a target in absolute form", "GET http://a.b/x?y HTTP/1.1\r\nHost: h\r\n\r\n", { path: "/x", query: "y" }],
@@ -221,12 +221,12 @@ Deno.test("HttpsEdge takes what follows a body for another request, and nothing 
   assert.deepEqual(seen.slice(before).map(({ path }) => path).sort(), ["/second", "/x"]);
 });
 
-/** The whole answer to a request that was taken; refusals are followed by the end of the connection. */
+/** Reports whether a reply is the whole answer to an accepted request; a refusal ends the connection. */
 function isTaken(reply: string): boolean {
   return reply.endsWith("\r\n\r\nok");
 }
 
-/** Sends bytes, and gives what comes back until the edge closes, or until it is enough. */
+/** Sends bytes and returns the reply until the edge closes, or until it is enough. */
 async function send(text: string, enough: (reply: string) => boolean = () => false): Promise<string> {
   const socket = await openTls(edge.port);
   socket.write(Buffer.from(text, "latin1"));
@@ -236,7 +236,7 @@ async function send(text: string, enough: (reply: string) => boolean = () => fal
       reply += new TextDecoder().decode(part);
       if (enough(reply)) resolve(reply);
     });
-    socket.on("error", () => {}); // it may end in a reset; what came before counts
+    socket.on("error", () => {}); // may end in a reset; the bytes before it are the reply
     socket.once("close", () => resolve(reply));
   });
   const result = await inTime(whole, "the end of the connection");

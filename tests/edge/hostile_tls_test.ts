@@ -1,4 +1,4 @@
-/** Bytes in place of a TLS handshake, and handshakes that go wrong. Nobody behind the edge hears of any. */
+/** Bytes in place of a TLS handshake, and handshakes that fail. Nothing behind the edge learns of them. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { once } from "node:events";
@@ -34,11 +34,11 @@ const edge = await HttpsEdge.start(
 );
 Deno.test.afterAll(() => edge.drain(100));
 
-/** A TLS record (RFC 8446, 5.1). */
+/** Returns a TLS record (RFC 8446, 5.1). */
 const record = (type: number, body: readonly number[], version = 0x0301, length = body.length) =>
   Buffer.from([type, version >> 8, version & 255, length >> 8, length & 255, ...body]);
 const [CHANGE_CIPHER_SPEC, ALERT, HANDSHAKE, APPLICATION_DATA] = [20, 21, 22, 23];
-/** A ClientHello of TLS 1.2 for localhost, with extensions as given. */
+/** Returns a ClientHello of TLS 1.2 for localhost, with the given extensions. */
 function hello(extensions: readonly number[] = [], { suites = [0xc0, 0x2b], session = [0] } = {}): number[] {
   const body = [3, 3, ...new Array(32).fill(7), ...session, 0, suites.length, ...suites, 1, 0];
   const end = [extensions.length >> 8, extensions.length & 255, ...extensions];
@@ -87,7 +87,7 @@ for (const [what, bytes] of BYTES) {
   Deno.test(`HttpsEdge ends a connection that begins with ${what}, and goes on`, async () => {
     const before = heard;
     const socket = connect(edge.port, "127.0.0.1");
-    socket.on("error", () => {}); // a reset is an end too
+    socket.on("error", () => {}); // a reset ends it as well
     socket.resume();
     socket.write(bytes);
     await once(socket, "close");

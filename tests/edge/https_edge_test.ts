@@ -31,7 +31,7 @@ interface Setting {
 const hello: Answer = () =>
   Promise.resolve({ status: 200, headers: new HeaderList(["Content-Length", "2"]), body: "ok" });
 
-/** Runs the test against an edge of its own, and ends it. */
+/** Runs a test against an edge of its own, and stops the edge. */
 async function withEdge(setting: Setting, test: (port: number, seen: HttpRequest[]) => Promise<void>) {
   const seen: HttpRequest[] = [];
   const answer: Answer = (request, signal) => {
@@ -92,7 +92,7 @@ Deno.test("HttpsEdge names a client by a certificate that verifies, and by no ot
     const foreign = createAuthority({ subject: "CN=Other CA" }).issue({ subject: "CN=Ann,O=Site,C=DE" });
     const unknown = await openTls(port, { cert: foreign.certificate, key: foreign.key });
     unknown.write(request);
-    await readAll(unknown).catch(() => ""); // whether it is cut or taken for nobody, it is not Ann
+    await readAll(unknown).catch(() => ""); // the edge may cut it or accept it as anonymous
     assert(seen.slice(1).every(({ client }) => client.certificate === undefined));
   });
 });
@@ -113,7 +113,7 @@ const [lower, other] = [
 const lowest = lower.subordinate({ subject: "CN=Lowest" });
 const deep = lowest.issue({ subject });
 const FIXTURES = new URL("../model/fixtures/", import.meta.url).pathname;
-/** TLS verifies with RSA keys that `node:crypto` does not read. */
+/** RSA key that TLS accepts although `node:crypto` does not read it. */
 const large = {
   certificate: await Deno.readTextFile(`${FIXTURES}rsa_5120_host.pem`),
   key: await Deno.readTextFile(`${FIXTURES}rsa_5120_host.key`),
@@ -153,7 +153,7 @@ for (const [what, client, name] of clients) {
           socket.write(GET);
           return await readAll(socket);
         });
-        // Whether it is cut or taken for nobody, it is nobody.
+        // The edge may cut the connection or accept it as anonymous.
         const answer = await sent.catch(() => "");
         assert.equal(seen[0]?.client.certificate?.subject, name);
         const why = seen[0]?.client.unusableCertificate;
@@ -224,7 +224,7 @@ Deno.test("HttpsEdge cuts a connection on which the header never ends", async ()
   });
 });
 
-/** Reads the body of each request within a time, as resources do. */
+/** Returns a handler that reads the body of each request within a time, as resources do. */
 const reading = (withinMs?: number): Answer => async (request) => {
   await readJson(request, withinMs);
   return { status: 200, headers: new HeaderList(["Content-Length", "2"]), body: "ok" };
@@ -240,7 +240,7 @@ const tooLong: [string, string][] = [
   ],
 ];
 for (const [what, text] of tooLong) {
-  Deno.test(`HttpsEdge answers 413 if the ${what} body is too large for who reads it`, async () => {
+  Deno.test(`HttpsEdge answers 413 if the ${what} body is too large for its reader`, async () => {
     await withEdge({ answer: reading() }, async (port) => {
       const reply = await send(port, text);
       assert.match(reply, /^HTTP\/1.1 413 /);
@@ -348,14 +348,14 @@ Deno.test("HttpsEdge cuts a connection on which nothing moves while its answer i
   });
 });
 
-/** A connection that reads from the network only when it is told to, as `node:tls` on Deno does not. */
+/** Opens a connection that reads from the network only on request, as `node:tls` on Deno does not. */
 async function openQuiet(port: number): Promise<Deno.TlsConn> {
   const conn = await Deno.connectTls({ hostname: "localhost", port, caCerts: [authority.certificate] });
   await conn.handshake();
   return conn;
 }
 
-/** Writes the same again and again until the peer cuts the connection; gives up at 200 MB. */
+/** Writes the same bytes again until the peer cuts the connection; gives up at 200 MB. */
 async function writesUntilCut(conn: Deno.TlsConn, bytes: Uint8Array): Promise<boolean> {
   try {
     for (let sent = 0; sent < 200_000_000; sent += bytes.length) await conn.write(bytes);
@@ -526,7 +526,7 @@ Deno.test("HttpsEdge takes no more connections than configured", async () => {
   });
 });
 
-/** A ClientHello (RFC 5246, 7.4.1.2) that offers one version and one cipher suite. */
+/** Returns a ClientHello (RFC 5246, 7.4.1.2) that offers one version and one cipher suite. */
 function clientHello(version: number, suite: number): Uint8Array {
   const body = [
     ...[version >> 8, version & 255],
@@ -622,7 +622,7 @@ Deno.test("HttpsEdge aborts the signal when the client goes away", async () => {
   });
 });
 
-Deno.test("HttpsEdge aborts the signal of whoever leaves before the last byte, and of nobody who has it", async () => {
+Deno.test("HttpsEdge aborts the signal of a client that leaves before the last byte, and of no client that has it", async () => {
   for (const [announced, aborted] of [[6, true], [5, false]] as const) {
     const ended = Promise.withResolvers<void>();
     const signals: AbortSignal[] = [];
@@ -670,7 +670,7 @@ const PASSED_OVER: readonly (readonly [what: string, client: Credential, reason:
   ["a stranger", other.issue({ subject }), "no trusted authority is known to have issued it"],
 ];
 for (const [what, client, reason] of PASSED_OVER) {
-  Deno.test(`HttpsEdge says in its log why the certificate of ${what} counts for none`, async () => {
+  Deno.test(`HttpsEdge logs why it ignores the certificate of ${what}`, async () => {
     const lines: string[] = [];
     const options = {
       address: "127.0.0.1",
@@ -688,7 +688,7 @@ for (const [what, client, reason] of PASSED_OVER) {
       socket.write(GET);
       await readAll(socket);
     } catch {
-      // Cut is as good as served.
+      // The edge may cut the connection as well.
     } finally {
       await edge.drain(100);
     }

@@ -111,7 +111,7 @@ for (
     "\r\n\r\nG",
   ]
 ) {
-  Deno.test(`readProxyHeader() sees none in ${JSON.stringify(text)}`, () => {
+  Deno.test(`readProxyHeader() finds no header in ${JSON.stringify(text)}`, () => {
     assert.deepEqual(readProxyHeader(Buffer.from(text, "latin1")), { kind: "absent" });
   });
 }
@@ -145,7 +145,7 @@ Deno.test("readProxyHeader() reads in both versions what was written", () => {
   ));
 });
 
-/** An address as it is sent; found by the platform's URL parser, which writes all groups it does not shorten. */
+/** Returns an address as bytes, by the platform's URL parser, which writes all groups it does not shorten. */
 function bytesOf(text: string): number[] {
   if (!text.includes(":")) return text.split(".").map(Number);
   const [head = "", tail = ""] = new URL(`http://[${text}]/`).hostname.slice(1, -1).split("::");

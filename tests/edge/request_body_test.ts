@@ -3,7 +3,7 @@ import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { Discards, uploadStream } from "../../src/edge/request_body.ts";
 
-/** A request without a connection, whose events a test makes, and what the stream of its body asks of the gate. */
+/** Makes a request without a connection, and records what the stream of its body asks of the gate. */
 function setting() {
   const asked: string[] = [];
   const request = new IncomingMessage(new Socket());
@@ -98,7 +98,7 @@ Deno.test("uploadStream() pauses the body once when it is given up, and takes no
 const PART = new Uint8Array(64 * 1024);
 const MIB = 1024 ** 2;
 
-/** A client that sends without end whenever it is read. */
+/** Client that sends without end while the gate reads. */
 class Client implements Disposable {
   readonly #request = new IncomingMessage(new Socket());
   wanted = false;
@@ -111,7 +111,7 @@ class Client implements Disposable {
     });
   }
 
-  /** What arrives is all read as long as it is wanted. @returns Whether it was. */
+  /** Sends a part if the gate wants the body. @returns Whether it did. */
   send(): boolean {
     if (!this.wanted) return false;
     this.bytes += PART.length;
@@ -128,7 +128,7 @@ class Client implements Disposable {
   }
 }
 
-Deno.test("Discards reads 16 MiB for nobody and 2 MiB a second, however many are still sending", () => {
+Deno.test("Discards reads and drops 16 MiB and then 2 MiB a second, however many clients still send", () => {
   let now = 0;
   const discards = new Discards(() => now);
   using all = new DisposableStack();

@@ -1,4 +1,4 @@
-/** One request after the other, and bodies when they are asked for, however the bytes come (RFC 9112, 9.3.2). */
+/** One request after the other, and bodies on demand, in whatever pieces bytes arrive (RFC 9112, 9.3.2). */
 import { inTime, until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -22,7 +22,7 @@ const tls = {
   maxVersion: "TLSv1.3",
 } as const;
 
-/** Runs a test against an edge with and one without TLS: bytes reach the parser on different ways. */
+/** Runs a test against an edge with TLS and one without: bytes reach the parser in different ways. */
 function testEdges(what: string, answer: () => Answer, test: (open: Open) => Promise<void>) {
   for (const offered of [{ tls }, {}]) {
     Deno.test(`${what}, ${"tls" in offered ? "with" : "without"} TLS`, async () => {
@@ -46,7 +46,7 @@ async function openTcp(port: number) {
   return socket;
 }
 
-/** Sends parts, each in a turn of its own, and reads until it is enough or the edge closes. */
+/** Sends parts, each in its own turn of the event loop, and reads until it is enough or the edge closes. */
 async function talk(
   open: Open,
   parts: readonly (string | Uint8Array)[],
@@ -59,7 +59,7 @@ async function talk(
       reply += new TextDecoder("latin1").decode(part);
       if (enough(reply)) resolve(reply);
     });
-    socket.on("error", () => {}); // it may end in a reset; what came before counts
+    socket.on("error", () => {}); // may end in a reset; the bytes before it are the reply
     socket.once("close", () => resolve(reply));
   });
   socket.setNoDelay(true);
@@ -74,7 +74,7 @@ async function talk(
 
 const count = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0;
 
-/** Answers with method, path and body, and notes beginning and end of each request. */
+/** Returns a handler that answers with method, path and body, and records begin and end of each request. */
 function recording(events: string[]): Answer {
   return async ({ method, path, body }) => {
     events.push(`begin ${method} ${path}`);
@@ -206,7 +206,7 @@ testEdges(
 );
 
 testEdges(
-  "a method that comes in pieces is the method it is, also of a later request",
+  "a method that arrives in pieces is read as a whole, also that of a later request",
   () => recording([]),
   async (open) => {
     const text = "DELETE /a HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -215,7 +215,7 @@ testEdges(
   },
 );
 
-/** Reads the body of the request after it was let go; until then it is asked for nothing. */
+/** Returns a handler that reads the body of a request only after `go()`. */
 function patient(): { readonly answer: Answer; readonly arrived: Promise<void>; readonly go: () => void } {
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
   const { promise: released, resolve: go } = Promise.withResolvers<void>();
@@ -230,7 +230,7 @@ function patient(): { readonly answer: Answer; readonly arrived: Promise<void>; 
 }
 
 let waiting = patient();
-testEdges("100 Continue comes when the body is asked for, and not before", () => {
+testEdges("100 Continue comes when the resource reads the body, and not before", () => {
   waiting = patient();
   return waiting.answer;
 }, async (open) => {
@@ -239,7 +239,7 @@ testEdges("100 Continue comes when the body is asked for, and not before", () =>
   socket.on("data", (part: Uint8Array) => reply += new TextDecoder().decode(part));
   socket.write("PUT /x HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n");
   await waiting.arrived;
-  // Whatever the edge has to say by now has arrived when another connection was answered.
+  // When the edge has answered another connection, everything that it sent before has arrived.
   await talk(open, ["GET /.. HTTP/1.1\r\nHost: h\r\n\r\n"], () => false);
   assert.equal(reply, "");
   waiting.go();
@@ -302,7 +302,7 @@ Deno.test("RequestGate takes no request before the one in front is answered, and
   assert.deepEqual(taken, [true, false, false]);
 });
 
-Deno.test("RequestGate reads on after it was closed, and lets go of what comes", async () => {
+Deno.test("RequestGate reads on after it was closed, and drops incoming bytes", async () => {
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const server = createServer(() => {});
   server.on("connection", (socket) => {

@@ -4,14 +4,14 @@ import { Socket } from "node:net";
 import { readHead } from "../../src/edge/request_head.ts";
 import { isHttpError } from "../../src/model/http_error.ts";
 
-/** A request with these header fields, names and values in turn, after a host. */
+/** Returns a request with `Host` and these header fields, names and values in turn. */
 function head(...fields: readonly string[]): IncomingMessage {
   const request = new IncomingMessage(new Socket());
   const rawHeaders = ["Host", "h", ...fields];
   return Object.assign(request, { method: "GET", url: "/", httpVersion: "1.1", rawHeaders });
 }
 
-/** What a host of one letter takes, and another field's name, colon, blank and line end. */
+/** Length of a `Host` field of one letter, and of another field's name, colon, blank and line end. */
 const AROUND = 4 + 4 + 1 + 1 + 4;
 
 Deno.test("readHead() takes 16 KiB of headers, and not a byte more", () => {
@@ -23,7 +23,7 @@ Deno.test("readHead() takes 16 KiB of headers, and not a byte more", () => {
   );
 });
 
-Deno.test("readHead() leaves the length of a token to who reads it, however its header is written", () => {
+Deno.test("readHead() leaves the length limit of a token to its reader, in any spelling of the header", () => {
   for (const name of ["Authorization", "authorization", "AUTHORIZATION"]) {
     assert.equal(readHead(head(name, "x".repeat(40_000))).path, "/");
   }

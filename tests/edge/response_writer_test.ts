@@ -13,7 +13,7 @@ function answerOf(status: number, fields: readonly string[], body: string): Http
   return { status, headers: new HeaderList([...fields, ...length]), body };
 }
 
-/** Head lines in order of their names, and the body. */
+/** Returns the head lines in order of their names, and the body. */
 function taken(bytes: string): { lines: string[]; body: string } {
   const end = bytes.indexOf("\r\n\r\n");
   const [status = "", ...lines] = bytes.slice(0, end).split("\r\n");
@@ -21,7 +21,7 @@ function taken(bytes: string): { lines: string[]; body: string } {
   return { lines: [status, ...known], body: bytes.slice(end + 4) };
 }
 
-/** What a client reads of two answers to the same, one by `node:http` alone. */
+/** Sends an answer twice, the second time by `node:http` alone, and returns what a client reads. */
 async function both(answer: HttpResponse): Promise<readonly [ours: string, theirs: string]> {
   const texts = new AnswerText(KEPT);
   const { status, headers, body } = answer;
@@ -45,7 +45,7 @@ async function both(answer: HttpResponse): Promise<readonly [ours: string, their
   }
 }
 
-/** All bytes of an answer, and that another request on the connection is answered after it. */
+/** Returns all bytes of an answer, after a check that another request on the connection is answered. */
 async function read(port: number, path: string): Promise<string> {
   const request = `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
   const last = `GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`;
@@ -81,7 +81,7 @@ Deno.test("AnswerText writes what node:http would, and the connection goes on", 
   );
 });
 
-Deno.test("AnswerText tells the time of now", () => {
+Deno.test("AnswerText has the current time", () => {
   const before = Math.floor(Date.now() / 1000) * 1000;
   const [, date = ""] = /\r\nDate: (.*)\r\n/.exec(new AnswerText(KEPT).of(answerOf(200, [], "a")) ?? "") ??
     [];
@@ -105,12 +105,12 @@ for (
     "a letter beyond ASCII in a value": answerOf(200, ["X", "\u00e4"], "a"),
   })
 ) {
-  Deno.test(`AnswerText leaves to node:http what has ${what}`, () => {
+  Deno.test(`AnswerText leaves answers with ${what} to node:http`, () => {
     assert.equal(new AnswerText(KEPT).of(answer), undefined);
   });
 }
 
-Deno.test("sendText() sends nothing where a head has gone out, or where the runtime keeps none as it used to", () => {
+Deno.test("sendText() sends nothing after a head, or where the runtime no longer has the field for it", () => {
   const made = () => new ServerResponse(new IncomingMessage(new Socket()));
   const begun = made();
   begun.writeHead(204);
@@ -120,7 +120,7 @@ Deno.test("sendText() sends nothing where a head has gone out, or where the runt
   assert.equal(sendText(other, "HTTP/1.1 200 OK\r\n\r\n"), Reflect.has(other, "_header"));
 });
 
-Deno.test("AnswerText has the second in which it is asked", () => {
+Deno.test("AnswerText has the current second, also of a later call", () => {
   let now = Date.parse("2026-01-05T09:15:00.000Z");
   const texts = new AnswerText(KEPT, () => now);
   const dates: (string | undefined)[] = [];

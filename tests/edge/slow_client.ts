@@ -1,4 +1,4 @@
-/** A client that has begun to read an answer, and reads the rest when a test says so. */
+/** Client that has begun to read an answer, and reads the rest when a test calls `rest()`. */
 export class SlowClient implements Disposable {
   readonly #connection: Deno.Conn;
   readonly #buffer = new Uint8Array(64 * 1024);
@@ -23,7 +23,7 @@ export class SlowClient implements Disposable {
     return client;
   }
 
-  /** Reads the rest. @param length Bytes of the body; absent: to the end of the connection. @returns Bytes that came. */
+  /** Reads to the body's `length`, or to the end of the connection. @returns Bytes of the body. */
   async rest(length = Infinity): Promise<number> {
     while (this.#count < length) {
       const count = await this.#read();

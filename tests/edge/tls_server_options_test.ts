@@ -34,7 +34,7 @@ for (
   });
 }
 
-Deno.test("an edge that does not want client certificates knows nobody by one", async () => {
+Deno.test("an edge that does not want client certificates identifies nobody by one", async () => {
   const known: unknown[] = [];
   const edge = await HttpsEdge.start(
     {

@@ -1,4 +1,4 @@
-/** Certificates that prove nothing, and a truststore that trusts nobody: whom the service then believes, and what it says. */
+/** Certificates of impostors, and an empty truststore: whom the service trusts then, and what it logs. */
 import assert from "node:assert/strict";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { startLyingServer } from "../attack/lying_tls_server.ts";
@@ -19,7 +19,7 @@ const LIES: readonly (readonly [string, Credential, Credential])[] = [
   ["presents a daemon's certificate without its key", genuine, forged],
 ];
 for (const [what, { certificate }, { key }] of LIES) {
-  Deno.test(`who ${what} is told nothing, and other daemons serve`, async () => {
+  Deno.test(`an impostor that ${what} receives nothing, and other daemons serve`, async () => {
     await using liar = await startLyingServer({
       chain: [new X509Certificate(certificate).raw],
       key: createPrivateKey(key),
@@ -50,7 +50,7 @@ for (const [what, { certificate }, { key }] of LIES) {
   });
 }
 
-Deno.test("the same with the daemon's own certificate and key is told what daemons are told", async () => {
+Deno.test("a server with the daemon's own certificate and key receives requests", async () => {
   await using daemon = await startLyingServer({
     chain: [new X509Certificate(genuine.certificate).raw],
     key: createPrivateKey(genuine.key),

@@ -1,6 +1,6 @@
 /**
- * Every fault of the command socket (daemon-protocol.md 7) against GET and POST, on a server of one daemon and in a group
- * of two. All at once; those that last as long as a daemon may take only in the long run.
+ * Every fault of the command socket (daemon-protocol.md 7) with GET and POST, for a server of one daemon and
+ * a group of two. All faults run at once; faults that last until the timeout of a daemon need the long run.
  */
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
@@ -14,11 +14,11 @@ import { causeIn, note, within } from "./fault_table.ts";
 
 interface Fault {
   readonly what: string;
-  /** Also: the daemon is not there at all, or takes no connection. */
+  /** Fault of the simulator; `absent`: no daemon listens, `full`: the daemon accepts no connections. */
   readonly fault: CommandFault | "absent" | "full";
-  /** Status and code of a session on the one daemon. */
+  /** Status and code of a session on the single daemon. */
   readonly alone: readonly [number, string];
-  /** Status of a session that meets it in a group whose other daemon is well; default 200. */
+  /** Status of a session that meets the fault in a group with one good daemon; default 200. */
   readonly grouped?: number;
   readonly long?: boolean;
 }
@@ -99,7 +99,7 @@ const FAULTS: readonly Fault[] = [
 const tried = FAULTS.filter(({ long }) => LONG || !long);
 const POST = { as: ALICE, body: { serverPath: "" } };
 const MANY = { maxSessions: 10_000 };
-/** A GET that takes longer waits for a daemon (10 s); else it takes milliseconds, or seconds on a busy machine. */
+/** Longest GET, in milliseconds: it takes seconds on a busy machine, and 10 s if it waits for a daemon. */
 const PROMPT_MS = 8_000;
 
 const system = await runService({
@@ -114,7 +114,7 @@ await Promise.all(
   ["GOOD", ...tried.flatMap((_, i) => [`ONE${i}`, `TWO${i}`])].map((name) => settled(system, name)),
 );
 
-/** Makes daemons fail. @returns What makes them well again. */
+/** Makes daemons fail. @returns Function that ends the fault. */
 async function spoil(
   daemons: readonly DaemonSimulator[],
   fault: Fault["fault"],
@@ -136,27 +136,27 @@ async function spoil(
   };
 }
 
-/** All faults at the same time: what makes each well again. */
+/** Functions that end the faults, which all begin at the same time. */
 const spoiled = await Promise.all(
   tried.map(({ fault }, i) => spoil([system.daemon(`ONE${i}`), system.daemon(`TWO${i}`)], fault)),
 );
 
 let mended = 0;
-/** What a good daemon's callers get meanwhile, and how many were mended then: nothing is before they have it. */
+/** Answers of a good daemon during the faults, with the number of ended faults: no fault ends before them. */
 const good = Promise.all(
   Array.from({ length: 20 }, async () => {
     const { status } = await system.ask("/rest/auth/GOOD", POST);
     return [status, mended] as const;
   }),
 );
-good.catch(() => {}); // it is awaited in its test
-/** What a fault came to. */
+good.catch(() => {}); // its test awaits it
+/** Outcomes of the faults. */
 const outcomes = tried.map(async (_, i) => {
   const [one, two] = [`ONE${i}`, `TWO${i}`];
   const began = performance.now();
   const [alone, grouped] = await Promise.all([
     system.ask(`/rest/auth/${one}`, POST),
-    // They begin with one daemon each, so that one of them meets the fault.
+    // The requests begin with different daemons, so that one of them meets the fault.
     Promise.all([system.ask(`/rest/auth/${two}`, POST), system.ask(`/rest/auth/${two}`, POST)]),
   ]);
   const took = performance.now() - began;
@@ -168,7 +168,7 @@ const outcomes = tried.map(async (_, i) => {
   mended++;
   await spoiled[i]?.();
   const mendedAt = performance.now();
-  // A check that the daemon had taken before it was mended requests wait for its reply as any request.
+  // Requests also wait for the reply to a check that the daemon accepted before the fault ended.
   await until(async () => (await system.ask(`/rest/auth/${one}`, POST)).status === 200, {
     what: `sessions of ${one} again after its fault`,
     everyMs: 100,
@@ -183,7 +183,7 @@ const outcomes = tried.map(async (_, i) => {
     recovered: within(performance.now() - mendedAt),
   };
 });
-for (const outcome of outcomes) outcome.catch(() => {}); // each is awaited in its test
+for (const outcome of outcomes) outcome.catch(() => {}); // tests await them
 
 for (const [i, { what, alone, grouped = 200 }] of tried.entries()) {
   Deno.test(`a daemon that ${what} costs its own callers, nobody else, and no longer than it lasts`, async () => {
@@ -236,7 +236,7 @@ Deno.test("a daemon whose host has no address costs its own callers, and nobody 
   });
   const reply = await system.ask("/rest/auth/ONE", POST);
   const { code, requestId, errorMessage } = reply.json();
-  // The first check of the daemon may have found out before.
+  // The first check of the daemon may have noticed this before the request.
   assert.equal(reply.status, 503);
   assert.match(String(code), /^ERR_(?:DAEMON_UNAVAILABLE|SERVER_DOWN)$/);
   assert(!String(errorMessage).includes("nowhere"), "nothing of addresses");

@@ -1,4 +1,4 @@
-/** The database of several instances is away, slow or full; an instance is frozen, or of another version than the tables. */
+/** Faults of the database of several instances, frozen instances, and instances older than the tables. */
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import type { PostgresConnection } from "../../src/store/postgres/postgres_connection.ts";
@@ -12,16 +12,16 @@ import { mountSmallDisk } from "./small_disk.ts";
 
 const SECTION = "The database of several instances";
 
-/** What callers and the operator see while something is wrong with the database. */
+/** Fault of the database, and its effects. */
 interface Fault {
   readonly what: string;
   begin(several: SeveralInstances): Promise<void>;
   end(several: SeveralInstances): Promise<void>;
-  /** Makes it wrong again, if something has escaped. */
+  /** Repeats the fault for connections that escaped it. */
   again?(several: SeveralInstances): Promise<void>;
-  /** Whether the database counts as away meanwhile; else it answers, and only what needs the broken part fails. */
+  /** Whether the database is away; else it answers, and only requests that need the broken part fail. */
   readonly away: boolean;
-  /** What the log says. */
+  /** Line of the log, with the cause. */
   readonly log: RegExp;
 }
 
@@ -60,7 +60,7 @@ const FAULTS: readonly Fault[] = [
       held.push(first);
       await takeAll(server, database);
     },
-    // An instance that was connecting meanwhile comes back: its connection is ended, too, and taken.
+    // Closes and takes connections of instances that connected meanwhile.
     async again({ server, database }) {
       await held[0]?.run(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()
@@ -106,7 +106,7 @@ async function readOnly({ server }: SeveralInstances, value: "on" | "off"): Prom
 const statusOf = async (instance: Instance, path: string) =>
   (await instance.ask(path, path === "/rest/auth/HPC" ? { as: ALICE, body: { serverPath: "" } } : {})).status;
 
-/** Two instances for the tests that leave them as they were. */
+/** Two instances for tests that leave them unchanged. */
 const two = POSTGRES === undefined ? undefined : await SeveralInstances.start({
   instances: 2,
   postgres: { durable: true, settings: { max_connections: "40" } },
@@ -307,7 +307,7 @@ test("an instance that was killed cuts off its callers alone, and the one in its
   });
 });
 
-/** What an instance knows of all. */
+/** Returns the states of all instances that one instance knows. */
 async function states({ main }: Instance): Promise<readonly string[]> {
   const io = recordedIo();
   await runCommand(["status", "--json", "--config", main], io);

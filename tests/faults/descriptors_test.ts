@@ -1,4 +1,4 @@
-/** No file descriptors left: nothing can be accepted, and the platform gives up listeners that cannot accept. */
+/** No free file descriptors: the service accepts no connections, and the platform gives up its listeners. */
 import assert from "node:assert/strict";
 import { ask } from "../system/ask.ts";
 import { createSite } from "../system/running_service.ts";
@@ -9,7 +9,7 @@ const EDGE_DIED = /edge died, starting another .*it takes no connections any mor
 
 interface Listener {
   readonly port: number;
-  /** Has an answer of it, or throws. */
+  /** Sends a request. Throws if there is no answer. */
   readonly ask: () => Promise<unknown>;
 }
 
@@ -32,7 +32,7 @@ Deno.test({
         { port: Number(port), ask: () => ask(user, ca) },
         { port: Number(metrics), ask: () => fetch(page).then((page) => page.text()) },
       ];
-      // A listener that was not tried while there were none goes on: then once more.
+      // A listener survives if it accepted nothing while descriptors were missing: then the test tries again.
       let since = performance.now();
       for (let goOn = true; goOn;) {
         using _starved = await starve(service, listeners, `${site.folder}/c`);
@@ -74,7 +74,7 @@ Deno.test({
       const [, port] = await service.prints(/service started .*port=(\d+)/);
       const halfOpen: Deno.TcpConn[] = [];
       while (halfOpen.length < 1080) halfOpen.push(await Deno.connect({ port: Number(port) }));
-      // Those beyond the share of one address are closed at once, by a listener that still accepts.
+      // The listener still accepts connections beyond the limit of one address, and closes them at once.
       await Promise.any(halfOpen.map((connection) => connection.read(new Uint8Array(1)).catch(() => null)));
       const page = await fetch(`http://localhost:${metrics}/metrics`);
       assert.match(await page.text(), /authserver_/);
@@ -90,7 +90,7 @@ Deno.test({
   },
 });
 
-/** Lets callers wait that the service has no descriptor for; it has some again when this returns. */
+/** Connects callers while the service has no free descriptors, and gives it descriptors again. */
 async function starve(
   service: ServiceProcess,
   listeners: readonly Listener[],
@@ -98,7 +98,7 @@ async function starve(
 ): Promise<DisposableStack> {
   const waiting = new DisposableStack();
   const before = service.printed.length;
-  await setOpenFiles(service.pid, 10); // fewer than it has
+  await setOpenFiles(service.pid, 10); // fewer than are open
   for (const { port } of listeners) waiting.use(await Deno.connect({ port }));
   waiting.use(await Deno.connect({ transport: "unix", path: control }));
   await service.prints(/control socket could not take a caller, trying again/, before);
@@ -106,7 +106,7 @@ async function starve(
   return waiting;
 }
 
-/** Whether it answers as it is; else it was found dead. */
+/** Reports whether a listener answers before the supervisor finds the edge dead. */
 function goesOn(service: ServiceProcess, { ask }: Listener): Promise<boolean> {
   const dead = service.prints(EDGE_DIED).then(() => false);
   return Promise.race([ask().then(() => true, () => dead), dead]);

@@ -18,12 +18,12 @@ import { runAuthserver } from "../system/service_process.ts";
 import { note } from "./fault_table.ts";
 import { mountSmallDisk, type SmallDisk } from "./small_disk.ts";
 
-/** An account that each Linux has. */
+/** Account of every Linux system. */
 const NOBODY = 65_534;
 
 const PROBE = await mountSmallDisk(64);
 await PROBE?.[Symbol.asyncDispose]();
-/** These tests mount a file system, which only root may. */
+/** Whether to skip these tests, which mount a file system and need root. */
 const ignore = PROBE === undefined;
 if (ignore) {
   console.log("disk faults are not tried: a small file system cannot be mounted here, which needs root");
@@ -57,7 +57,7 @@ function testDisk(name: string, test: (disk: SmallDisk) => Promise<void>): void 
   });
 }
 
-/** The sinks that `status` reports as failing; the plugin reports them, too. */
+/** Returns the sinks that `status` reports as failing; asserts that the plugin reports them, too. */
 async function failingSinks({ main }: SystemUnderTest): Promise<string[]> {
   const io = recordedIo();
   await runCommand(["status", "--json", "--config", main], io);
@@ -72,7 +72,7 @@ async function failingSinks({ main }: SystemUnderTest): Promise<string[]> {
   return failing;
 }
 
-/** Asks until a line about it is in the log file. */
+/** Sends requests until the log file has a line of one of them. */
 async function logsAgain(system: SystemUnderTest, disk: SmallDisk): Promise<void> {
   for (;;) {
     const reply = await system.ask("/rest/auth", { as: ALICE });
@@ -113,14 +113,14 @@ testDisk(
 );
 
 testDisk(
-  "with required audit lines on a full disk nothing that needs one takes effect until there is room",
+  "with required audit lines on a full disk, requests that need one have no effect until there is room",
   async (disk) => {
     const { servers, properties } = logOn(disk);
     const required = { ...properties, "container.audit.required": "true" };
     await using system = await runService({ servers, properties: required });
     await settled(system);
     await disk.fill();
-    // Requests take effect until the first line does not fit, and that line waits in memory.
+    // Requests take effect until the first line does not fit; that line waits in memory.
     let reply = await system.ask("/rest/auth/HPC", POST);
     for (let i = 0; reply.status === 200 && i < 500; i++) reply = await system.ask("/rest/auth/HPC", POST);
     assert.deepEqual([reply.status, reply.json()["code"]], [503, "ERR_AUDIT_UNAVAILABLE"]);
@@ -179,7 +179,7 @@ testDisk(
     await disk.fill();
     const made: string[] = ["before"];
     let refused = await share("during0");
-    // A write-ahead log that has room of its own takes some more, and what it takes counts.
+    // The write-ahead log may have room for some more shares, which are then valid.
     for (let i = 1; refused.status === 201 && i < 500; i++) {
       made.push(`during${i - 1}`);
       refused = await share(`during${i}`);
@@ -212,7 +212,7 @@ testDisk(
 );
 
 testDisk(
-  "with the list of tokens on a full disk those there are count, and none is made or half taken back",
+  "with the token registry on a full disk, tokens stay valid, and none is issued or half revoked",
   async (disk) => {
     await using system = await runService(sharesOn(disk));
     await settled(system);
@@ -259,7 +259,7 @@ testDisk("with the shares on a read-only disk the service does not start, and sa
     assert.match(text, /fix: mount -o remount,rw /);
     return true;
   });
-  // `check` by root finds it for an account whose rights would do.
+  // `check` by root finds the fault, though the permissions of the account would suffice.
   await using site = await createSite(sharesOn(disk));
   await disk.readOnly(false);
   await Deno.chown(disk.path, NOBODY, NOBODY);
@@ -305,7 +305,7 @@ const usersOn = ({ path }: SmallDisk): Setting => ({
   properties: { "container.security.rest.authentication.PASSWORD.file": `${path}/users.txt` },
 });
 
-/** `authserver passwd add` for the new user. */
+/** Runs `authserver passwd add` for the new user. */
 async function addUser({ path }: SmallDisk): Promise<{ status: number; err: string }> {
   const [name, password] = NEW_USER;
   const io = recordedIo({ input: password });
@@ -361,7 +361,7 @@ for (
 }
 
 testDisk(
-  "a password file that is cut off on a full disk is told, and the one before it stays",
+  "a password file that a full disk cuts off is reported, and its last good content stays in use",
   async (disk) => {
     const file = `${disk.path}/users.txt`;
     await Deno.writeTextFile(file, PASSWORDS, { mode: 0o600 });

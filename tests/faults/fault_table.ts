@@ -1,6 +1,6 @@
 import { type FaultRow, note as noteRow } from "../long/results.ts";
 
-/** Notes what happened under a fault. */
+/** Records the effects of a fault. */
 export function note(row: FaultRow): void {
   noteRow("faults", row);
 }
@@ -13,8 +13,8 @@ export function within(milliseconds: number): string {
 }
 
 /**
- * The cause that a log line names, readable: without addresses, class names, what our own errors say above it, and what
- * libraries say below it.
+ * Returns the cause in a log line for readers: without addresses, class names, texts of our own errors above
+ * it, and texts of libraries below it.
  */
 export function causeIn(line: string): string {
   const [, text = line] = /(?:error|reason)="((?:[^"\\]|\\.)*)"/.exec(line) ?? [];

@@ -1,8 +1,8 @@
-/** A port on which nobody accepts any more: the system drops what wants to connect. */
+/** Port with a full backlog: nobody accepts, and the kernel drops new connections. */
 export class FullBacklog {
   private constructor(readonly listener: Deno.Listener, readonly waiting: readonly Deno.Conn[]) {}
 
-  /** Listens, and connects until no more connections are taken. */
+  /** Listens, and connects until the kernel takes no more connections. */
   static async on(port: number): Promise<FullBacklog> {
     const address = { hostname: "127.0.0.1", port };
     const listener = Deno.listen(address);
@@ -12,7 +12,7 @@ export class FullBacklog {
       const late = new Promise<undefined>((resolve) => setTimeout(resolve, LATE_MS));
       const taken = await Promise.race([connection, late]);
       if (taken === undefined) {
-        connection.then((conn) => conn.close(), () => {}); // it ends with the listener
+        connection.then((conn) => conn.close(), () => {}); // this connection ends with the listener
         return new FullBacklog(listener, waiting);
       }
       waiting.push(taken);
@@ -25,5 +25,5 @@ export class FullBacklog {
   }
 }
 
-/** A connection on loopback that is not there by then waits in vain. */
+/** Longest wait for a connection on loopback, in milliseconds; after that, the backlog is full. */
 const LATE_MS = 500;

@@ -1,4 +1,4 @@
-/** The service as `authserver serve` runs it, under a manager that gives it a second to stop: `hasty_service.ts CONFIGURATION`. */
+/** Runs the service as `authserver serve` does, with one second to stop. Argument: configuration file. */
 import { startService } from "../../src/command/serving/running_service.ts";
 import { CONSOLE } from "../../src/logging/log_file.ts";
 import { ServiceManager } from "../../src/command/serving/service_manager.ts";

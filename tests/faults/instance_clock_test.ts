@@ -1,4 +1,4 @@
-/** One of several instances runs on a machine whose clock is hours ahead, another on one whose clock is hours behind. */
+/** Three instances: the clock of one machine is right, of one hours ahead, of one hours behind. */
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
@@ -25,7 +25,7 @@ Deno.test({
   await using several = await SeveralInstances.start({
     instances: 0,
     properties: {
-      "persistence.statementTimeout": "60000", // however slow the machine is
+      "persistence.statementTimeout": "60000", // enough for a slow machine
     },
   });
   const { instances, server, database, site: { authority } } = several;
@@ -49,7 +49,7 @@ Deno.test({
     }
   };
 
-  await t.step("the log of each says that its clock is wrong, and none is taken for silent", async () => {
+  await t.step("both log that their clock is wrong, and no instance is silent for the others", async () => {
     await ahead.process.prints(/this machine's clock is ahead of the database's.* seconds=1[78]\d{3}\b/);
     await behind.process.prints(/this machine's clock is behind the database's.* seconds=1[78]\d{3}\b/);
     assert.doesNotMatch(right.process.printed, /this machine's clock/);
@@ -87,7 +87,7 @@ Deno.test({
     }
   });
 
-  await t.step("tokens count everywhere, and nowhere once they were taken back", async () => {
+  await t.step("all instances accept tokens, and refuse them once they are revoked", async () => {
     for (const maker of instances) {
       const asked = { as: ALICE, headers: { Accept: "text/plain" } };
       const token = (await maker.ask("/rest/auth/token", asked)).text;
@@ -101,7 +101,7 @@ Deno.test({
     }
   });
 
-  await t.step("whoever signed in at one by browser is signed in at all", async () => {
+  await t.step("a browser that signed in at one instance is signed in at all", async () => {
     for (const { port } of instances) {
       const visitor = new Visitor({ port, authority });
       assert.equal((await visitor.signIn(ALICE)).status, 303);
@@ -113,7 +113,7 @@ Deno.test({
     }
   });
 
-  /** Until the service, which may have much to do, has done it; done twice it is the same. */
+  /** Repeats a ban command until it succeeds: the service may be busy, and a second ban changes nothing. */
   const ban = async (at: Instance, ...args: readonly string[]) => {
     await until(async () => await runCommand(["ban", ...args, "--config", at.main], recordedIo()) === 0);
   };

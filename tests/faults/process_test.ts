@@ -1,4 +1,4 @@
-/** The process as a whole: killed in the middle of writing, told to stop under load. */
+/** Faults of the whole process: a kill during writes, and a stop under load. */
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
 import { DatabaseSync } from "node:sqlite";
@@ -47,7 +47,7 @@ Deno.test("kill -9 while shares are made loses none that was acknowledged, and t
   });
 });
 
-/** What SQLite itself finds wrong with a store; `ok` is nothing. */
+/** Returns the damage that SQLite finds in a store; `ok` is no damage. */
 async function damage(file: string): Promise<unknown[]> {
   const copy = `${file}.copy`;
   for (const end of ["", "-wal"]) {
@@ -63,17 +63,17 @@ async function damage(file: string): Promise<unknown[]> {
   }
 }
 
-/** What a process has used of the processors so far, in ticks of the system. */
+/** Returns the processor time of a process so far, in clock ticks. */
 function processorTime(pid: number): number {
   const [, fields = ""] = Deno.readTextFileSync(`/proc/${pid}/stat`).split(") ");
   const [user, system] = fields.split(" ").slice(11, 13).map(Number);
   return (user ?? NaN) + (system ?? NaN);
 }
 
-/** Ways in which a connection ends with a process, or is not made any more. */
+/** Errors of connections to a process that ends or has ended. */
 const CUT = new Set(["ECONNRESET", "ECONNREFUSED", "EPIPE"]);
 
-/** @throws What was no end of a connection; a wrong answer above all. */
+/** @throws The error, unless it is the end of a connection: above all for a wrong answer. */
 function expectCut(error: unknown): void {
   const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
   if (code === undefined || !CUT.has(code)) throw error;
@@ -169,7 +169,7 @@ Deno.test("kill -9 under load: the next start serves at once, with all acknowled
   });
 });
 
-Deno.test("SIGTERM under load: what is answered is answered whole, and the end comes with status 0", async () => {
+Deno.test("SIGTERM under load: all answers are complete, and the exit status is 0", async () => {
   await using site = await createSite();
   const service = runAuthserver(["serve", "--config", site.main]);
   const [, port] = await service.prints(/service started .*port=(\d+)/);
@@ -184,7 +184,7 @@ Deno.test("SIGTERM under load: what is answered is answered whole, and the end c
           agent,
         });
         assert.equal(reply.status, 200);
-        reply.json(); // whole
+        reply.json(); // throws if the answer is not complete
         answered++;
         if (told) late++;
         else if (answered === 200) {
@@ -213,7 +213,7 @@ Deno.test("SIGTERM under load: what is answered is answered whole, and the end c
   });
 });
 
-Deno.test("a process that was frozen for 22 s beats its watchdog at once, and no worker is replaced", async () => {
+Deno.test("a process that was frozen for 22 s notifies the watchdog at once, and replaces no worker", async () => {
   const notified = Notified.abstract();
   await using site = await createSite();
   const service = runAuthserver(["serve", "--config", site.main], {
@@ -224,14 +224,14 @@ Deno.test("a process that was frozen for 22 s beats its watchdog at once, and no
   let [beats, heard] = [0, () => {}];
   const listening = (async () => {
     for (;;) {
-      if (await notified.next(60_000) === "WATCHDOG=1") beats++; // longer than it is frozen
+      if (await notified.next(60_000) === "WATCHDOG=1") beats++; // longer than the freeze
       heard();
     }
   })().catch(() => {}); // the socket is closed at the end
   const beat = () => new Promise<void>((resolve) => heard = resolve);
   await beat();
   service.kill("SIGSTOP");
-  await new Promise((resolve) => setTimeout(resolve, 1000)); // what was under way has come
+  await new Promise((resolve) => setTimeout(resolve, 1000)); // earlier beats have arrived by then
   const before = beats;
   await new Promise((resolve) => setTimeout(resolve, 21_000));
   assert.equal(beats, before, "it was frozen");
@@ -239,7 +239,7 @@ Deno.test("a process that was frozen for 22 s beats its watchdog at once, and no
   service.kill("SIGCONT");
   await next;
   assert.equal(beats, before + 1, "the first that is heard of it is a beat");
-  // Longer than between two looks at the workers: whoever takes them for dead has done so.
+  // Seven beats are longer than the interval between two checks of the workers.
   for (const until = beats + 7; beats < until;) await beat();
   assert.doesNotMatch(service.printed, /died|replaced/);
   const reply = await ask(`https://localhost:${port}/rest/auth`, site.authority.certificate, { as: ALICE });

@@ -1,12 +1,12 @@
 import type { Answer } from "../identity_provider/https_server.ts";
 
-/** A way in which a provider that is asked over HTTPS fails. */
+/** Fault of a provider that answers over HTTPS. */
 export interface ProviderFault {
   readonly what: string;
   readonly answer: Answer;
 }
 
-/** Whatever it was asked, with whatever media type. */
+/** Faults for any request and any media type. */
 export const PROVIDER_FAULTS: readonly ProviderFault[] = [
   { what: "never answers", answer: () => {} },
   { what: "closes the connection", answer: (_, response) => response.destroy() },
@@ -24,7 +24,7 @@ export const PROVIDER_FAULTS: readonly ProviderFault[] = [
     what: "sends an endless answer",
     answer: (_, response) => {
       response.writeHead(200, { "Content-Type": "application/json" });
-      let parts = 64; // 4 MiB, more than anybody reads
+      let parts = 64; // 4 MiB, more than the service reads
       const flood = () => {
         while (parts-- > 0 && response.write('{"a":"'.padEnd(65_536, "a")));
       };
@@ -55,8 +55,8 @@ export const PROVIDER_FAULTS: readonly ProviderFault[] = [
   },
 ];
 
-/** Shorter than what is usual, so that a provider that hangs does not take 20 s. */
+/** Property with a timeout shorter than the default of 20 s, for providers that hang. */
 export const SHORT_TIMES = { "container.client.http.socket.timeout": "1500" };
 
-/** How long a provider that failed may be left alone, with some time to spare, in milliseconds. */
+/** Longest pause before the service asks a failed provider again, with time to spare, in milliseconds. */
 export const LEFT_ALONE_MS = 75_000;

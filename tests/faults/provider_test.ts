@@ -14,7 +14,7 @@ import { sendJson } from "../identity_provider/oidc_provider.ts";
 const SECTION = "Identity providers (OAUTH, UNITY)";
 const TOKEN = { headers: { Authorization: "Bearer userinfo-token" } };
 
-/** Services start one after the other; that many at once would take the machine for themselves. */
+/** Start of the last service: services start one after the other, since all at once overload the machine. */
 let started: Promise<unknown> = Promise.resolve();
 function startNext() {
   const next = started.then(() => runWithEveryMethod(SHORT_TIMES));
@@ -22,7 +22,7 @@ function startNext() {
   return next;
 }
 
-/** What becomes of the users of a provider that fails, and of everybody else. @param user Of Unity alone. */
+/** Returns the replies to users of a failing provider, and to others. @param user User of Unity alone. */
 async function outcome({ system, oidc, unity }: Providers, { answer }: ProviderFault, user: string) {
   const una = [user, "sesame"] as const;
   unity.known.add(basicHeader(...una));
@@ -55,7 +55,7 @@ async function outcome({ system, oidc, unity }: Providers, { answer }: ProviderF
 
 type Outcome = Awaited<ReturnType<typeof outcome>>;
 
-/** What becomes of all: with services that wait for their providers at once, by day with one whose cores know of one fault. */
+/** Returns outcomes of all faults. Long runs start a service for each, others reload one after each. */
 function outcomesOf(faults: readonly ProviderFault[]): readonly Promise<Outcome>[] {
   if (LONG) {
     return faults.map(async (fault) => {
@@ -79,11 +79,11 @@ function outcomesOf(faults: readonly ProviderFault[]): readonly Promise<Outcome>
 type Providers = Awaited<ReturnType<typeof runWithEveryMethod>>;
 
 const deceived = startNext();
-deceived.catch(() => {}); // awaited in each test
+deceived.catch(() => {}); // tests await it
 Deno.test.afterAll(async () => await (await deceived)[Symbol.asyncDispose]());
 
 const outcomes = outcomesOf(PROVIDER_FAULTS);
-for (const outcome of outcomes) outcome.catch(() => {}); // each is awaited in its test
+for (const outcome of outcomes) outcome.catch(() => {}); // tests await them
 
 for (const [i, { what }] of PROVIDER_FAULTS.entries()) {
   Deno.test(`an identity provider that ${what} means 503 for its tokens, and nothing for others`, async () => {
@@ -91,7 +91,8 @@ for (const [i, { what }] of PROVIDER_FAULTS.entries()) {
     assert(found);
     const { replies, others, took, line, after } = found;
     assert.deepEqual(others.map(({ status }) => status), [200, 200, 200]);
-    // A password that the password file refuses is refused, whatever the provider would say: or guesses would go uncounted.
+    // The service refuses a password that the password file refuses, even if the provider is down: otherwise
+    // throttling would not count guesses.
     const expected = [[503, "ERR_AUTHENTICATION_UNAVAILABLE"], [401, "ERR_UNAUTHENTICATED"]];
     for (const [i, reply] of replies.entries()) {
       const { code, errorMessage } = reply.json();
@@ -113,9 +114,9 @@ for (const [i, { what }] of PROVIDER_FAULTS.entries()) {
 interface Lie {
   readonly what: string;
   readonly tell: (providers: Providers) => void;
-  /** What the user shows. */
+  /** Credentials that the user sends. */
   readonly asks: "password" | "token";
-  /** Why it is not believed: for that and nothing else. */
+  /** The only reason for which the service refuses the answer. */
   readonly reason: RegExp;
 }
 
@@ -165,7 +166,7 @@ for (const [i, { what, tell, asks, reason }] of LIES.entries()) {
   Deno.test(`an identity provider that ${what} lets nobody in`, async () => {
     const setting = await deceived;
     const { system, oidc, unity } = setting;
-    // Somebody else each time: an answer about bad credentials is remembered for some seconds.
+    // Another user each time: the service remembers a refusal for some seconds.
     const asking = (name: string): Question => {
       const user = [`una-${name}`, "sesame"] as const;
       unity.known.add(basicHeader(...user));

@@ -1,6 +1,6 @@
 /**
- * Every fault of a daemon's sessions (daemon-protocol.md 7) while a share is downloaded from it; those that last as long
- * as a daemon may take only in the long run.
+ * Every fault of a daemon's sessions (daemon-protocol.md 7) during the download of a share; faults that last
+ * until the timeout of a daemon need the long run.
  */
 import assert from "node:assert/strict";
 import type { SessionFault } from "../daemon_simulator/session_fault.ts";
@@ -12,9 +12,9 @@ import { causeIn, note, within } from "./fault_table.ts";
 interface Fault {
   readonly what: string;
   readonly fault: SessionFault;
-  /** Status of the answer; `cut` if it had begun, and ends before its time. */
+  /** Status of the answer; `cut` if it begins and ends too early. */
   readonly status: number | "cut";
-  /** What is asked for, default a file of ten bytes. */
+  /** Path of the request; default: a file of ten bytes. */
   readonly path?: string;
   readonly long?: boolean;
 }
@@ -86,7 +86,7 @@ const folder = await sharing.share("d");
 
 for (const { what, fault, status, path, long = false } of FAULTS) {
   Deno.test({
-    name: `a daemon that ${what} while it serves a share costs that request alone`,
+    name: `a daemon that ${what} while it serves a share fails that request alone`,
     ignore: long && !LONG,
     async fn() {
       system.daemon().sessionFaults.always = fault;

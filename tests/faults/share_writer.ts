@@ -1,5 +1,5 @@
 /**
- * Makes shares one after the other and says the id of each once it is acknowledged, until it is killed.
+ * Makes shares one after the other until it is killed, and prints the id of each acknowledged share.
  * Argument: file of the store.
  */
 import { openShareStore } from "../../src/sharing/store/share_store.ts";

@@ -1,4 +1,4 @@
-/** The end of a service whose clients never finish what they send, or read slowly. */
+/** Shutdown of a service while clients never finish their uploads, or read slowly. */
 import assert from "node:assert/strict";
 import { request } from "node:https";
 import { SlowClient } from "../edge/slow_client.ts";
@@ -24,7 +24,7 @@ Deno.test("SIGTERM ends the process within its bound while uploads are never fin
   const uploads = ["a", "b", "c"].map((name) => {
     const headers = { "Content-Length": "1000000" };
     const upload = request(`${at}/access/HPC/${id}/${name}`, { method: "PUT", ca, headers, agent: false });
-    upload.on("error", () => {}); // the end of the service cuts it
+    upload.on("error", () => {}); // the end of the service cuts the upload
     upload.write("the beginning");
     return upload;
   });
@@ -36,11 +36,11 @@ Deno.test("SIGTERM ends the process within its bound while uploads are never fin
   uploads.forEach((upload) => upload.destroy());
 });
 
-/** Bytes that the edge keeps at most of a file whose end it has. */
+/** Most bytes of a file that the edge holds once it has received its end. */
 const KEPT = 64 * 1024;
 
 Deno.test({
-  name: "SIGTERM cuts no end of a download that a slow client has not read",
+  name: "SIGTERM does not cut off a download that a slow client has not read completely",
   ignore: Deno.build.os !== "linux",
   async fn() {
     await using site = await createSharingSite();
@@ -52,7 +52,7 @@ Deno.test({
     assert.equal(made.status, 201, made.text);
     const id = made.headers.location?.split("/").at(-1);
 
-    // The kernel takes nearly as much for a client that reads nothing: the edge may keep the end of some.
+    // The kernel buffers nearly this much for a client that reads nothing: the edge may hold some ends.
     const most = Number((await Deno.readTextFile("/proc/sys/net/ipv4/tcp_wmem")).trim().split(/\s+/).at(-1));
     const sizes = [4, 3, 2, 1, 0, -1, -2].map((steps) => most + steps * KEPT / 2);
     const downloads: { size: number; client: SlowClient }[] = [];

@@ -1,14 +1,14 @@
-/** A file system of its own that is easily filled. */
+/** Small file system that a test can fill. */
 export interface SmallDisk extends AsyncDisposable {
   readonly path: string;
-  /** Leaves no byte free. */
+  /** Fills the file system to the last byte. */
   fill(): Promise<void>;
-  /** Makes room again. */
+  /** Frees the space again. */
   empty(): Promise<void>;
   readOnly(wanted: boolean): Promise<void>;
 }
 
-/** @returns Undefined where nobody lets us mount one, as who is not root. */
+/** Mounts a file system. @returns `undefined` if the test may not mount one, which needs root. */
 export async function mountSmallDisk(kibibytes: number): Promise<SmallDisk | undefined> {
   if (Deno.build.os !== "linux" || Deno.uid() !== 0) return undefined;
   const path = await Deno.makeTempDir({ prefix: "authserver-disk-" });

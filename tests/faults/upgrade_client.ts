@@ -7,28 +7,28 @@ import { type Instance } from "../system/several_instances.ts";
 import { EVERYBODY } from "../system/sharing/sharing_system.ts";
 
 const SHARE_CONTENT = "0123456789";
-/** Uses of a one-time share that are tried at once. */
+/** Number of simultaneous uses of a one-time share. */
 const USES = 6;
 
-/** Between two rounds of a client, in milliseconds: the machine has more to do. */
+/** Pause between two rounds of a client, in milliseconds, for other work of the machine. */
 const PAUSE_MS = LONG ? 50 : 500;
 
-/** An instance in service, and of which version it is. */
+/** Instance in service, and its version. */
 export interface Serving {
   readonly instance: Instance;
   readonly version: string;
 }
 
 /**
- * Clients that log in, ask for sessions, use tokens and one-time shares all the time, each request with the next instance in
- * service, and note whatever is not answered as it has to be.
+ * Clients that log in, ask for sessions, use tokens and one-time shares all the time, and record wrong
+ * answers. Each request goes to the next instance in service.
  */
 export class UpgradeClient implements AsyncDisposable {
-  /** Instances in service: what a load balancer knows. */
+  /** Instances in service, as a load balancer knows them. */
   readonly inService = new Set<Serving>();
-  /** What went wrong. */
+  /** Wrong answers and failed requests. */
   readonly failures: string[] = [];
-  /** Requests that were answered, by version. */
+  /** Number of answered requests, by version. */
   readonly served = new Map<string, number>();
   #turn = 0;
   #stopped = false;
@@ -46,13 +46,13 @@ export class UpgradeClient implements AsyncDisposable {
     this.#loops = Promise.all(loops.map((loop, i) => this.#repeat(loop, i)));
   }
 
-  /** Waits until each kind of client has come through so often, from now on. */
+  /** Waits until each kind of client has finished more than `count` further rounds. */
   async rounds(count: number): Promise<void> {
     const before = [...this.#rounds];
     await this.untilFine(() => this.#rounds.every((rounds, i) => rounds - (before[i] ?? 0) > count));
   }
 
-  /** Waits until something is so. @throws {AssertionError} If meanwhile something went wrong for a client. */
+  /** Waits until a condition holds. @throws {AssertionError} If a client gets a wrong answer meanwhile. */
   async untilFine(condition: () => Promise<boolean> | boolean): Promise<void> {
     await until(() => {
       assert.deepEqual(this.failures, []);
@@ -60,13 +60,13 @@ export class UpgradeClient implements AsyncDisposable {
     });
   }
 
-  /** Lets all finish what they are at. */
+  /** Stops the clients, and waits until each has finished its round. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped = true;
     await this.#loops;
   }
 
-  /** A share of Alice's for everybody, of a new file. @returns Where it is used. */
+  /** Makes a share of a new file by Alice for everybody. @returns Path to download it. */
   async share(name: string, fields: Readonly<Record<string, unknown>> = {}): Promise<string> {
     const body = { path: await this.newFile(name), user: EVERYBODY, access: "READ", ...fields };
     const made = await this.#expect(201, "/rest/share/HPC", { as: ALICE, body });
@@ -118,7 +118,7 @@ export class UpgradeClient implements AsyncDisposable {
     const serving = all[this.#turn++ % all.length];
     if (serving === undefined) throw new TypeError("nobody serves");
     try {
-      const reply = await serving.instance.ask(path, { ...question, agent: false }); // it may be about to leave
+      const reply = await serving.instance.ask(path, { ...question, agent: false }); // it may be stopping
       this.served.set(serving.version, (this.served.get(serving.version) ?? 0) + 1);
       return reply;
     } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * One version of the service is replaced by another, instance after instance, while clients go on: the last version with
- * older tables, out of the history, by this one, and this one by one with newer tables, made of it.
+ * Rolling upgrades, instance after instance, under load: from the last version with older tables in the git
+ * history to this version, and from this version to a copy of it with newer tables.
  */
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
@@ -19,14 +19,14 @@ import { BOB, createSharingSite } from "../system/sharing/sharing_system.ts";
 import { note } from "./fault_table.ts";
 import { type Serving, UpgradeClient } from "./upgrade_client.ts";
 
-/** Instances of each version. */
+/** Number of instances of each version. */
 const INSTANCES = 2;
-/** How often each kind of client comes through with each mixture of versions. */
+/** Rounds of each kind of client with each mixture of versions. */
 const ROUNDS = LONG ? 3 : 1;
-/** Instances know the bans of each other from this version of the tables on. */
+/** First version of the tables with which instances share bans. */
 const SHARED_BANS = 2;
 
-/** A service with two versions, and a database whose tables are those of the older one. */
+/** Site for instances of two versions, with the database of the older version. */
 class Upgrade implements AsyncDisposable {
   readonly #started: Serving[] = [];
 
@@ -50,7 +50,7 @@ class Upgrade implements AsyncDisposable {
     return new Upgrade(older, newer, site, server);
   }
 
-  /** Runs a command of a version. @returns What it printed. */
+  /** Runs a command of a version. @returns Its output. */
   async command({ run }: ServiceVersion, args: readonly string[], main = this.site.main): Promise<string> {
     const process = run([...args, "--config", main]);
     const status = await process.ended;
@@ -69,14 +69,14 @@ class Upgrade implements AsyncDisposable {
     return serving;
   }
 
-  /** Takes an instance out of service, as a load balancer does that looks at its health. */
+  /** Stops an instance, and takes it out of service once it is not ready, as a load balancer does. */
   async replace(old: Serving, client: UpgradeClient): Promise<void> {
     old.instance.process.kill("SIGTERM");
     await until(async () => (await old.instance.ask("/health/ready", { agent: false })).status === 503);
     client.inService.delete(old);
   }
 
-  /** A file of the daemon that may be shared. */
+  /** Makes a file of the daemon that may be shared. */
   readonly newFile = async (name: string): Promise<string> => {
     const path = `${this.site.data}/d/${name}`;
     await Deno.writeTextFile(path, "0123456789");
@@ -89,7 +89,7 @@ class Upgrade implements AsyncDisposable {
       try {
         process.kill("SIGKILL");
       } catch {
-        // It has ended.
+        // The process has ended.
       }
       await process.ended;
     }
@@ -98,7 +98,7 @@ class Upgrade implements AsyncDisposable {
   }
 }
 
-/** A ban that one instance imposes and another lifts holds with all, whatever their versions. */
+/** Asserts that all instances, of any version, apply a ban by one instance and its removal. */
 async function banHolds(
   upgrade: Upgrade,
   by: readonly [ServiceVersion, Serving],
@@ -138,7 +138,7 @@ async function goesThrough(older: ServiceVersion, newer: ServiceVersion): Promis
     await upgrade.replace(instance, client);
     await client.rounds(ROUNDS);
   }
-  // And back: the tables stay.
+  // An older instance can return: the tables stay.
   client.inService.add(await upgrade.start(older));
   for (const { instance } of client.inService) assert.equal((await instance.ask(lasting)).text, "0123456789");
   await client.rounds(ROUNDS);

@@ -1,4 +1,4 @@
-/** An XUUDB that hangs, lies, closes or fails: who needs it gets 503, until it is well again. */
+/** An XUUDB that hangs, lies, closes or fails: users who need it get 503 until it works again. */
 import assert from "node:assert/strict";
 import { type Answer, startHttpsServer } from "../identity_provider/https_server.ts";
 import { createAuthority } from "../pki/authority.ts";
@@ -8,7 +8,7 @@ import { causeIn, note, within } from "./fault_table.ts";
 import { LEFT_ALONE_MS, PROVIDER_FAULTS, SHORT_TIMES } from "./provider_fault.ts";
 
 const SECTION = "XUUDB";
-/** A user whom the map file knows nothing of. */
+/** User who is not in the map file. */
 const DORA = ["dora", "explorer-3"] as const;
 const DORA_DN = "CN=Dora,O=Demo,C=EU";
 const POST = { as: DORA, body: { serverPath: "" } };
@@ -63,7 +63,7 @@ const FAULTS: readonly Fault[] = [
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const shown = authority.issue({ subject: "CN=xuudb", names: ["localhost"] });
 
-/** Services start one after the other; that many at once would take the machine for themselves. */
+/** Start of the last service: services start one after the other, since all at once overload the machine. */
 let started: Promise<unknown> = Promise.resolve();
 
 const AT = "container.security.attributes";
@@ -92,11 +92,11 @@ async function start(port: number, form: keyof typeof FORMS) {
   return await next;
 }
 
-/** By day all have one service. */
+/** Service that all faults share, except in long runs. */
 let shared: ReturnType<typeof start> | undefined;
 Deno.test.afterAll(async () => await (await shared)?.[Symbol.asyncDispose]());
 
-/** Has it ask another XUUDB, with a core that knows nothing of the one before. */
+/** Directs the shared service to another XUUDB, and reloads it so that its core knows no earlier XUUDB. */
 async function directed(port: number, form: keyof typeof FORMS) {
   if (shared === undefined) return await (shared = start(port, form));
   const system = await shared;
@@ -142,15 +142,15 @@ async function outcome(fault: Fault) {
 
 let before: Promise<unknown> = Promise.resolve();
 const outcomes = FAULTS.map((fault) => {
-  if (LONG) return outcome(fault); // they wait at once
+  if (LONG) return outcome(fault); // all faults at once
   const next = before.then(() => outcome(fault));
   before = next.catch(() => {});
   return next;
 });
-for (const outcome of outcomes) outcome.catch(() => {}); // each is awaited in its test
+for (const outcome of outcomes) outcome.catch(() => {}); // tests await them
 
 for (const [i, { what, session = [503, "ERR_ATTRIBUTE_SOURCE"] }] of FAULTS.entries()) {
-  Deno.test(`an XUUDB that ${what} costs those it is asked about, and nobody else`, async () => {
+  Deno.test(`an XUUDB that ${what} fails requests of its own users, and no others`, async () => {
     const found = await outcomes[i];
     assert(found);
     const { reply, others, took, line, after, requests } = found;
@@ -170,7 +170,7 @@ for (const [i, { what, session = [503, "ERR_ATTRIBUTE_SOURCE"] }] of FAULTS.entr
   });
 }
 
-Deno.test("an XUUDB that is down while its users leave at once costs no core its life", async () => {
+Deno.test("no core dies when users of an XUUDB that is down disconnect at once", async () => {
   await using xuudb = await startHttpsServer(shown, (_, response) => response.destroy());
   const system = await directed(xuudb.port, "XUUDBJSONAttributeSource");
   const gone = Array.from({ length: 60 }, async (_, i) => {
@@ -182,7 +182,7 @@ Deno.test("an XUUDB that is down while its users leave at once costs no core its
     const credentials = btoa(DORA.join(":"));
     const head = `GET /rest/auth HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${credentials}\r\n\r\n`;
     await socket.write(new TextEncoder().encode(head));
-    // From before the request has reached the core to after the XUUDB was asked.
+    // The pauses reach from before the request gets to the core until after the core asked the XUUDB.
     await new Promise((resolve) => setTimeout(resolve, i % 6));
     socket.close();
   });

@@ -10,7 +10,7 @@ const NEVER = new AbortController().signal;
 const lock = () => Promise.resolve(() => {});
 const text = (words: string) => new TextEncoder().encode(words);
 
-/** All files of alice within limits. */
+/** Returns all files of alice within limits. */
 function files(site: Site, limits: PathLimits = {}): Files {
   const parts = { sessions: new Map([["HPC", site.sessions]]), uploads: site.uploads };
   return new Files(
@@ -52,7 +52,7 @@ Deno.test("Files.write() replaces a file at once, keeps its mode, and leaves not
   assert.deepEqual(names(), ["file with blanks", "sub", "ten.txt"]);
 });
 
-Deno.test("Files.write() tells the daemon's failure after the transfer, not a missing directory", async () => {
+Deno.test("Files.write() reports the daemon's failure after the transfer, not a missing directory", async () => {
   await using site = await Site.open();
   const { sessionFaults } = site.daemon;
   for (const [then, code] of [["EIO", "ERR_DAEMON_SESSION"], ["ENOSPC", "ERR_STORAGE_FULL"]] as const) {
@@ -62,7 +62,7 @@ Deno.test("Files.write() tells the daemon's failure after the transfer, not a mi
   }
 });
 
-Deno.test("Files.remove() says what stands in its way where the daemon does not list an entry", async () => {
+Deno.test("Files.remove() fails with a clear error if the daemon does not list an entry", async () => {
   await using site = await Site.open();
   const { root } = site;
   await Deno.symlink(`${root}/none`, `${root}/d/sub/broken`);

@@ -54,7 +54,7 @@ Deno.test("escapePattern() makes a pattern for exactly this text", () => {
   }));
 });
 
-Deno.test("matchesPattern() is done in time with a pattern made to be slow", async () => {
+Deno.test("matchesPattern() is fast with a pattern made to be slow", async () => {
   const took = await processorTime(() => {
     assert.equal(matchesPattern(`${"*a".repeat(500)}b`, "a".repeat(2000)), false);
   });

@@ -60,7 +60,7 @@ for (const [limits, expected] of THEN_AND_NOW) {
   });
 }
 
-Deno.test("grantedScope() refuses limits that have nothing in common, or nothing that a pattern says", () => {
+Deno.test("grantedScope() refuses limits without common paths, or with common paths that no pattern expresses", () => {
   for (const now of ["/d/b/*", "/d/*b"]) {
     assert.throws(
       () => grantedScope("/d/", [{ includes: "/d/a*" }, { includes: now }]),

@@ -16,7 +16,7 @@ const { certificate } = authority.issue({ subject: "CN=Ann Example+OU=Lab, O=Sit
 const { raw } = new X509Certificate(certificate);
 const LIST = Buffer.from(authority.revoke([certificate]).replace(/-----[^-]+-----/g, ""), "base64");
 
-/** What an element says, and all elements in it. */
+/** Reads an element in every way, and the elements in it. */
 function walk(element: DerElement): void {
   for (const ask of [() => element.objectId(), () => element.integer(), () => element.octets()]) {
     try {
@@ -52,13 +52,13 @@ fuzz({
     try {
       readable = new X509Certificate(bytes);
     } catch {
-      return; // not even the TLS library takes it for one
+      return; // the TLS library does not accept it either
     }
     try {
       certificateFacts(readable);
       certificateSubject(readable);
     } catch (error) {
-      if (!(error instanceof TypeError)) throw error; // as they promise; hardly any gets that far
+      if (!(error instanceof TypeError)) throw error; // the error that both promise; few inputs get this far
     }
   },
   growth: { longest: FILE, forms: DER_FORMS, input: latin1 },

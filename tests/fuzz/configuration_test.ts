@@ -30,14 +30,14 @@ const MAP_XML = `<?xml version="1.0"?>
 <fileAttributeSource><!-- us --><entry key="CN=Ann, C=DE"><attribute name="role"><value>user</value></attribute>
 <attribute name="xlogin"><value>ann</value><value>ann2</value></attribute></entry></fileAttributeSource>`;
 
-/** Maps, parsed to the last entry. */
+/** Parses a map to its last entry. */
 async function readMap(text: string, format: "JSON" | "XML"): Promise<void> {
   await readMapFile(text, { file: "map", format, take: () => {} });
 }
 
-/** A store with nothing encrypted and without its integrity check, which would refuse whatever is spoiled. */
+/** PKCS #12 store without encryption, and without the integrity check, which would refuse every change. */
 const STORE = await Deno.readFile(new URL("../config/tls/fixtures/trust-plain.p12", import.meta.url));
-const STORE_END = 7 + 4 + new DataView(STORE.buffer).getUint16(9); // of the second of its three parts
+const STORE_END = 7 + 4 + new DataView(STORE.buffer).getUint16(9); // end of the second of three parts
 const OPEN_STORE = STORE.slice(0, STORE_END);
 new DataView(OPEN_STORE.buffer).setUint16(2, STORE_END - 4);
 

@@ -1,4 +1,4 @@
-/** What callers show of themselves, what providers say of them, and the names that come out. */
+/** Credentials of callers, what providers report about callers, and the names that both lead to. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
@@ -25,7 +25,7 @@ const TOKEN =
   "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhbm4iLCJpc3MiOiJhbm4iLCJpYXQiOjE4MDAwMDAwMDAsImV4cCI6MTgwMDAwMDMwMH0.im2vsrndG95IXhSH6fGzqDbtyQS1Ib1CYHJ6DTHAZJWYDFa1VZrOws_pG77MZCVuo0U_Gb59_NLIt6odFWFlBg";
 
 const KEY_LINE = publicLine("user_ed25519");
-/** A token whose claims are as long as they can be. */
+/** Returns a token whose claims grow with `length`. */
 const longToken = (length: number) =>
   `eyJhbGciOiJFZERTQSJ9.${Buffer.from(`{"sub":"${"a".repeat(length / 2)}"}`).toString("base64url")}.AAAA`;
 const KEYS = [
@@ -109,7 +109,7 @@ fuzz({
   name: "shownToken()",
   input: hostileText(
     '{"sub":"ann","jti":"2","since":1,"root":"1","line":[["1",2]],"restrictions":{"path":["/a/"]}}',
-    // Well formed, and no token of ours: what is spoiled at random is hardly ever that.
+    // Well-formed JSON that is no token of ours: random changes hardly ever produce that.
     '{"jti":"2","since":1,"root":"1"}',
     '{"sub":"ann","jti":"2","since":1,"root":"1","restrictions":{"path":7}}',
   ),

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { relative } from "node:path";
 
 /*
- * Whatever reads foreign text is fuzzed, and with that timed: the one list of parsers is that of the functions that src
- * exports. A new one belongs into a file of this folder, or here with the reason why not.
+ * Every parser of foreign text is fuzzed and timed. The exported functions of src are the list of parsers.
+ * Test a new parser in a file of this folder, or add it to the list below with the reason.
  */
 
 const SRC = new URL("../../src/", import.meta.url).pathname;
@@ -57,7 +57,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/** An exported function that is called like a parser and gets text or bytes first. */
+/** Exported function that is named like a parser and takes text or bytes first. */
 const PARSER =
   /^export (?:async )?function\*? ((?:parse|read|decode|split|inspect|certificatesOf|csv)\w*)\(\s*\{?\s*\w+: (?:string|Uint8Array|Buffer|HeaderReader|URLSearchParams|readonly string\[\]|unknown)\b/gm;
 
@@ -80,7 +80,7 @@ async function parsers(): Promise<{ place: string; name: string }[]> {
   return found;
 }
 
-Deno.test("every exported parser of text is fuzzed and timed, or another one calls it that is", async () => {
+Deno.test("every exported parser of text is fuzzed and timed, or is called by one that is", async () => {
   const tests = (await Promise.all(
     (await filesBelow(FUZZ)).filter((path) =>
       path.endsWith("_test.ts") && !path.endsWith("/every_parser_test.ts")

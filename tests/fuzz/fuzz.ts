@@ -8,37 +8,37 @@ import { HttpError, isHttpError } from "../../src/model/http_error.ts";
 import { LONG, note } from "../long/results.ts";
 import { checkGrowth, type Growth } from "./growth.ts";
 
-/** How many cases each parser gets. */
+/** Number of cases for each parser. */
 const CASES = LONG ? 1_000_000 : 1000;
 
-/** Traces of so many errors would take longer than the parsers; fast-check shows the case all the same. */
+/** Full stack traces of all errors would take longer than the parsers; fast-check shows the case anyway. */
 Error.stackTraceLimit = 2;
 
 type ErrorClass = abstract new (...parameters: never[]) => Error;
 
-/** What is to be tried with what. */
+/** Parser under test and its inputs. */
 export interface Parser<Input> {
   readonly name: string;
   readonly input: fc.Arbitrary<Input>;
   readonly parse: (input: Input) => unknown;
-  /** What it may throw; nothing else. */
+  /** The only errors that it may throw. */
   readonly throws?: readonly (ErrorClass | ErrorCode)[];
-  /** How much more one case costs than of other parsers; so many times fewer are tried. */
+  /** Cost of one case compared with other parsers; divides the number of cases. */
   readonly cost?: number;
-  /** The longest that may come, filled with the worst. */
+  /** Longest input that may arrive, and its worst contents. */
   readonly growth: Growth<Input>;
 }
 
-/** Milliseconds that no case may take. */
+/** Longest duration of one case, in milliseconds. */
 const LONGEST_MS = 1000;
-/** Bytes by which the memory in use may differ between a quarter of the cases and all of them; compiled code is some. */
+/** Most bytes by which memory may grow after a quarter of the cases; compiled code takes some of them. */
 const GROWTH = 4 * 1024 * 1024;
 
 setFlagsFromString("--expose-gc");
-/** Collects all garbage: the engine's own function if the runner asks for it, else one that does the same several times. */
+/** Collects all garbage: V8's `gc` if the runner exposes it, else that of a new context. */
 const collect: unknown = Reflect.get(globalThis, "gc") ?? runInNewContext("gc");
 
-/** Memory in use, in bytes, after all garbage is collected. */
+/** Collects all garbage and returns the memory in use, in bytes. */
 function memoryInUse(): number {
   if (typeof collect !== "function") throw new TypeError("garbage cannot be collected");
   collect();
@@ -64,8 +64,8 @@ async function attempt<Input>({ parse, throws = [] }: Parser<Input>, input: Inpu
 }
 
 /**
- * Registers a test of a parser with texts that are nearly right. Each must give a result or an error that it promises,
- * within a second, and leave everything as it was. In the long tests another one sees how its work grows with the text.
+ * Registers a test that gives a parser nearly correct inputs. The parser must return or throw one of its
+ * errors within a second, and change no prototype. A second, long test checks how its time grows with length.
  */
 export function fuzz<Input>(parser: Parser<Input>): void {
   const { name, input, throws = [], growth, parse, cost = 1 } = parser;
@@ -78,7 +78,7 @@ export function fuzz<Input>(parser: Parser<Input>): void {
       const { refused, ms } = await attempt(parser, value);
       if (refused) refusals++;
       if (ms > longest) {
-        // Timed again: a busy machine may have let it wait, and code is slow the first time.
+        // Times it again: a busy machine may have delayed it, and code is slow the first time.
         const again = await attempt(parser, value);
         longest = Math.max(longest, Math.min(ms, again.ms));
         assert(longest < LONGEST_MS, `took ${longest} ms`);

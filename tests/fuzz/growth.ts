@@ -1,31 +1,31 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 
-/** How much longer twice the text may take. */
+/** Factor by which the time may grow when the text doubles. */
 const MOST = 2.6;
-/** Milliseconds that harm nobody: at four times what may arrive, or at all of it. */
+/** Additional milliseconds that are harmless, for the longest text or for four times its length. */
 const SLACK_MS = 1;
-/** Over two doublings, chance counts for less. A parser that refuses what is too long is seen below its limit. */
+/** Multiples of the longest text. Two doublings reduce the effect of chance; a quarter is below any limit. */
 const LENGTHS = [1 / 4, 1, 2, 4];
-/** Looks at the clock on the wall before what still seems to have grown is measured. */
+/** Rounds by wall-clock time; a text that still seems slow is then measured by processor time. */
 const MOST_LOOKS = 4;
-/** Milliseconds of processor time that a measurement adds up: the system counts them in tens. */
+/** Processor time of one measurement, in milliseconds: the system counts in steps of 10 ms. */
 const MEASURED_MS = 60;
 const MOST_MEASUREMENTS = 5;
 
-/** Text of about so many characters. */
+/** Function that makes a text of about `length` characters. */
 type Shape = (length: number) => string;
 
-/** With what a parser is timed, to see how its work grows with the text. */
+/** Inputs that show how the time of a parser grows with the length of the text. */
 export interface Growth<Input> {
-  /** Characters, or bytes, that may arrive; of files, as many as show it. */
+  /** Most characters, or bytes, that may arrive; for files, enough to show the growth. */
   readonly longest: number;
-  /** Texts in which each of the pieces, repeated, stands for `…`; and texts that are made. Default: the pieces alone. */
+  /** Texts in which each piece, repeated, replaces `…`; or functions that make texts. Default: the pieces. */
   readonly forms?: readonly (string | Shape)[];
   readonly input: (text: string) => Input;
 }
 
-/** What has made careless parsers slow, of all of them. */
+/** Pieces of text that have made careless parsers slow. */
 const PIECES = [
   ..." \t\n,;:=/\\\"'([{<*a0-+.&#%|~\u00e9\u0301\u{1f511}",
   "\r\n",
@@ -83,8 +83,9 @@ const PIECES = [
 ] as const;
 
 /**
- * Fails if four times the text takes more than 2.6 times as long for each doubling, or a quarter saves less than that.
- * @param parse Its errors are answers too.
+ * Fails if the time grows by more than a factor of 2.6 for each doubling, from a quarter of the longest text
+ * to all of it or from there to four times as much.
+ * @param parse May throw; that ends an attempt like a result.
  */
 export async function checkGrowth<Input>(
   { longest, forms = ["…"], input }: Growth<Input>,
@@ -117,7 +118,7 @@ function shapes(forms: readonly (string | Shape)[]): [string, Shape][] {
 
 type Attempt = () => Promise<void>;
 
-/** Times that grow too much, the best of all rounds; `false` as soon as they do not. */
+/** Returns the best times of all rounds if they grow too much; `false` as soon as they do not. */
 async function growsBy(
   attempts: readonly Attempt[],
   rounds: number,
@@ -139,7 +140,7 @@ async function onTheWall(attempt: Attempt): Promise<number> {
   return performance.now() - began;
 }
 
-/** Milliseconds that this thread computes for it, whatever else the machine does. */
+/** Returns the processor time of an attempt in this thread, in milliseconds. */
 async function processorTime(attempt: Attempt): Promise<number> {
   const began = process.threadCpuUsage();
   for (let times = 1;; times++) {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { CHARACTER } from "../fixtures/character.ts";
 
-/** Pieces of text that mean something to one parser or another, or that have broken some. */
+/** Pieces of text that have a meaning for some parser, or that have broken one. */
 const PIECES = [
   ..."\0\t\n\r \"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~",
   "\r\n",
@@ -41,7 +41,7 @@ const PIECES = [
   "user=root",
 ];
 
-/** Lengths beyond what anybody writes, short enough that a million cases end some day. */
+/** Repetitions longer than anybody writes, but short enough for a million cases. */
 const REPEATED = fc.tuple(
   fc.constantFrom("a", "(", "[", "{", "<a>", ",", "\\", "*", "0", "="),
   fc.integer({ min: 50, max: 2000 }),
@@ -54,18 +54,18 @@ const PIECE = fc.oneof(
   { weight: 1, arbitrary: REPEATED },
 );
 
-/** What is done to a good text: from a place on, so many characters give way to others. Places are parts of the length. */
+/** Change of a good text: `piece` replaces `remove` characters at `at`, which is a fraction of the length. */
 const EDIT = fc.record({
   at: fc.double({ min: 0, max: 1, noNaN: true }),
   remove: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 200 })),
   piece: fc.oneof(fc.constant(""), PIECE),
-  /** Doubles what stands there in place of inserting the piece. */
+  /** Whether to double the removed characters instead of inserting the piece. */
   again: fc.boolean(),
 });
 
 /**
- * Good texts, most of them spoiled in some places, and now and then something else. So many stay good that of the least number
- * of cases, with two texts each, chance leaves none for a parser to accept once in a million runs.
+ * Returns good texts, most of them changed in some places, and sometimes other texts. Enough stay good: in
+ * the smallest number of cases, with two texts each, a parser finds nothing to accept once in a million runs.
  */
 export function hostileText(...good: readonly string[]): fc.Arbitrary<string> {
   const spoiled = fc.tuple(fc.constantFrom(...good), fc.array(EDIT, { minLength: 1, maxLength: 4 })).map(
@@ -84,7 +84,7 @@ export function hostileText(...good: readonly string[]): fc.Arbitrary<string> {
   );
 }
 
-/** A good binary text, spoiled: bits flipped, cut off, or with bytes of another. */
+/** Returns good bytes with some bytes changed or the end cut off, and sometimes random bytes. */
 export function hostileBytes(...good: readonly Uint8Array[]): fc.Arbitrary<Uint8Array> {
   const flips = fc.array(
     fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: 0, max: 255 })),

@@ -1,4 +1,4 @@
-/** What issuers publish, what foreign tokens say, and what callers want their tokens narrowed to. */
+/** Documents of issuers, claims of foreign tokens, and restrictions that callers request for their tokens. */
 import { Buffer } from "node:buffer";
 import { InvalidToken, readForeignToken } from "../../src/authentication/signed_token.ts";
 import { readRestrictions } from "../../src/authentication/issued_token/restrictions.ts";
@@ -14,7 +14,7 @@ const KEY = { kty: "EC", crv: "P-256", kid: "one", use: "sig", x: "A".repeat(43)
 const base64url = (text: string) => Buffer.from(text).toString("base64url");
 const HEAD = base64url('{"alg":"ES256","kid":"one"}');
 
-/** Text as JSON, if it is any; else the text itself. */
+/** Returns the value of a JSON text, and any other text unchanged. */
 function asJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-/** What other systems answer: transfer daemons and the XUUDB. */
+/** Replies of other systems: transfer daemons, LDAP servers and the XUUDB. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
@@ -136,7 +136,7 @@ fuzz({
         const { code, inner } = await reader.read(1);
         assert(code >= 100 && code < 600 && inner.every((line) => !line.includes("\n")));
       } catch (error) {
-        if (replies > 0 && isHttpError(error, "ERR_DAEMON_SESSION")) break; // the end of the text is none of a reply
+        if (replies > 0 && isHttpError(error, "ERR_DAEMON_SESSION")) break; // the text has no further reply
         throw error;
       }
     }

@@ -1,4 +1,4 @@
-/** The rest of a request: addresses, headers, paths and bodies. */
+/** Other parts of a request: addresses, headers, paths and bodies. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
@@ -131,7 +131,7 @@ fuzz({
   parse: parseServerAddress,
   growth: { longest: 8 * KIB, forms: ["…", "HPC-…"], input: asItIs },
 });
-/** What a JSON text says; a text that is none as it is. */
+/** Returns the value of a JSON text, and any other text unchanged. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -139,7 +139,7 @@ function jsonOf(text: string): unknown {
     return text;
   }
 }
-/** JSON texts, spoiled, as far as they are still JSON. */
+/** Returns the values of changed JSON texts; texts that are no JSON any more stay texts. */
 const hostileJson = (...good: readonly string[]) => hostileText(...good).map(jsonOf);
 fuzz({
   name: "parseSessionRequest()",

@@ -1,4 +1,4 @@
-/** Responses of identity providers, signed and then spoiled. */
+/** Responses of identity providers that were changed after they were signed. */
 import assert from "node:assert/strict";
 import { InvalidResponse, NAME_ID_FORMATS } from "../../src/authentication/unity/saml_names.ts";
 import { readSamlResponse } from "../../src/authentication/unity/saml_response.ts";
@@ -25,10 +25,10 @@ const EXPECTED = {
   onSha1: () => {},
 };
 const ISSUERS = exactly([signer.certificate], NOW);
-/** What is in a signed assertion, which is canonicalized before anybody knows that the signature is wrong. */
+/** Puts a text into a signed assertion, which is canonicalized before its wrong signature is found. */
 const signed = (shape: (length: number) => string) => (length: number) =>
   MESSAGE.replace("<saml:Subject>", (subject) => shape(length) + subject);
-/** Declarations at elements inside each other, 60 levels of them at a time. */
+/** Numbers of 60 nested elements, each with a declaration. */
 const LEVELS = Array.from({ length: 60 }, (_, level) => level);
 const SIGNED_FORMS = [
   distinct(() => "<a/>"),

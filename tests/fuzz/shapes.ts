@@ -1,19 +1,19 @@
-/** Long texts that cost careless parsers most, for what is read in one format or another. */
+/** Long texts that cost careless parsers most, by format. */
 import { Buffer } from "node:buffer";
 import type { Growth } from "./growth.ts";
 
 type Forms = NonNullable<Growth<unknown>["forms"]>;
 
 export const KIB = 1024;
-/** Characters of a file or an answer: more may come, and would show no more. */
+/** Characters of a file or an answer: more may arrive, but would show nothing new. */
 export const FILE = 64 * KIB;
 
-/** For parsers of texts. */
+/** Returns the text, for parsers of texts. */
 export const asItIs = (text: string): string => text;
-/** For parsers of bytes: each character is one. */
+/** Returns one byte for each character, for parsers of bytes. */
 export const latin1 = (text: string): Buffer => Buffer.from(text, "latin1");
 
-/** Many parts that differ, between a beginning and an end. */
+/** Returns a function that makes many different parts, between a beginning and an end. */
 export function distinct(part: (n: number) => string, begin = "", end = ""): (length: number) => string {
   return (length) => {
     const parts: string[] = [];
@@ -22,7 +22,7 @@ export function distinct(part: (n: number) => string, begin = "", end = ""): (le
   };
 }
 
-/** Something inside itself. */
+/** Returns a function that nests an element in itself. */
 export function nested(open: string, close: string, inside = ""): (length: number) => string {
   return (length) => {
     const depth = length / (open.length + close.length);
@@ -62,7 +62,7 @@ export const XML_FORMS: Forms = [
   distinct((n) => ` a${n}="b"`, "<a", "/>"),
 ];
 
-/** The same with namespaces, and where a SAML message has its parts. */
+/** XML with namespaces, and texts in the places where a SAML message has its parts. */
 export const SAML_FORMS: Forms = [
   "…",
   "<a>…</a>",
@@ -92,7 +92,7 @@ export const NAME_FORMS: Forms = [
   distinct((n) => `\\${(0xc3 + (n % 2) * -0x1a).toString(16)}`, "CN="),
 ];
 
-/** A DER element with its length, as Latin-1 text. */
+/** Returns a DER element with its length, as Latin-1 text. */
 function element(tag: number, content: string): string {
   const size = content.length;
   const length = size < 0x80
@@ -101,7 +101,7 @@ function element(tag: number, content: string): string {
   return String.fromCharCode(tag) + length + content;
 }
 
-/** Elements inside each other; made from the inside, so that heads are joined once. */
+/** Returns a function that nests DER elements, from the inside, so that it joins the heads once. */
 function nestedElements(tag: number) {
   return (length: number): string => {
     const heads: string[] = [];

@@ -1,4 +1,4 @@
-/** OpenSSH certificates, who may sign them, and what of them is revoked. */
+/** OpenSSH certificates, the authorities that may sign them, and the lists of revoked keys. */
 import { Buffer } from "node:buffer";
 import { authorityInLine, parseAuthorities } from "../../src/authentication/ssh_key/authorized_keys.ts";
 import { readRevokedKeys } from "../../src/authentication/ssh_key/certificate/revoked_keys.ts";

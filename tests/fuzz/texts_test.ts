@@ -1,4 +1,4 @@
-/** What else comes from outside: claims before anything is verified, forwarded addresses, queries, names, lines of a log. */
+/** Other text from outside: unverified claims, forwarded addresses, queries, names, lines of a log. */
 import fc from "fast-check";
 import { LinearPattern } from "../../src/attributes/file/linear_pattern.ts";
 import { readTokenRequest } from "../../src/authentication/issued_token/issue.ts";

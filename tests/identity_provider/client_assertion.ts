@@ -4,10 +4,10 @@ import type { SigningAlgorithm } from "./token_issuer.ts";
 
 const TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/** Longest life of an assertion, in seconds. */
+/** Longest lifetime of an assertion, in seconds. */
 const MOST_S = 300;
 
-/** What a provider knows of a client that logs in by signatures. */
+/** Client that logs in by signed assertions. */
 export interface AssertingClient {
   readonly id: string;
   readonly alg: SigningAlgorithm;
@@ -16,16 +16,16 @@ export interface AssertingClient {
 }
 
 /**
- * A provider's look at the assertions of one client (RFC 7523, 3; OIDC Core 1.0, 9). Written by hand, so that it judges by
- * itself what the library of the service makes.
+ * Check of a provider for the assertions of one client (RFC 7523, 3; OIDC Core 1.0, 9). Written by hand, so
+ * that it does not depend on the library of the service.
  */
 export class ClientAssertions {
   readonly #seen = new Set<string>();
 
-  /** @param audience The provider's issuer, the one audience that counts. */
+  /** @param audience Issuer of the provider, the only accepted audience. */
   constructor(readonly client: AssertingClient, readonly audience: string) {}
 
-  /** What is wrong with the assertion of a form; undefined if it counts, which it does once. @param now In seconds. */
+  /** Returns the fault of a form's assertion; `undefined` if it is valid and new. @param now In seconds. */
   fault(form: URLSearchParams, now = Date.now() / 1000): string | undefined {
     const { id, alg, kid, publicKey } = this.client;
     if (form.has("client_secret")) return "a secret as well";

@@ -31,12 +31,12 @@ const CLAIMS: readonly (readonly [fault: string, claims: Readonly<Record<string,
   ["jti", { jti: "1" }],
 ];
 for (const [expected, claims] of CLAIMS) {
-  Deno.test(`the provider of tests takes no assertion with ${Deno.inspect(claims)}`, () => {
+  Deno.test(`the test provider refuses an assertion with ${Deno.inspect(claims)}`, () => {
     assert.equal(fault(form(signer.sign({ ...good, ...claims }))), expected);
   });
 }
 
-Deno.test("the provider of tests takes an assertion by the client's key, once, and no other", () => {
+Deno.test("the test provider accepts an assertion by the client's key once, and no other", () => {
   const provider = assertions();
   assert.equal(fault(form(signer.sign(good)), provider), undefined);
   assert.equal(fault(form(signer.sign(good)), provider), "jti again");

@@ -6,45 +6,47 @@ import { type HttpsServer, startHttpsServer } from "./https_server.ts";
 import { sendJson } from "./oidc_provider.ts";
 import { createSigner, type TokenSigner } from "./token_issuer.ts";
 
-/** The client that it knows. */
+/** Client of the provider. */
 export const CODE_CLIENT = { id: "portal", secret: "a-secret-of-portal-4711" };
 
-/** What a test has the provider do otherwise than it should. */
+/** Wrong behaviour of the provider that a test requests. */
 export interface Misbehaviour {
-  /** Members of the ID token in place of its own. */
+  /** Additional or replaced members of the ID token. */
   readonly idToken?: Readonly<Record<string, unknown>>;
-  /** Members of the answer to a code in place of its own. */
+  /** Additional or replaced members of the answer to a code. */
   readonly answer?: Readonly<Record<string, unknown>>;
-  /** Signs in place of the provider. */
+  /** Signer in place of the provider's own. */
   readonly signer?: TokenSigner;
 }
 
-/** An OpenID Connect provider with the authorisation code flow, as strict as it should be (RFC 6749, 7636, 9207). */
+/**
+ * OpenID Connect provider with the authorisation code flow, as strict as it should be (RFC 6749, 7636, 9207).
+ */
 export interface CodeProvider extends AsyncDisposable {
   readonly issuer: string;
   readonly server: HttpsServer;
   readonly signer: TokenSigner;
-  /** Members of the discovery document in place of its own. */
+  /** Additional or replaced members of the discovery document. */
   metadata: Readonly<Record<string, unknown>>;
   misbehaviour: Misbehaviour;
-  /** Whether it gives refresh tokens. */
+  /** Whether it issues refresh tokens. */
   refreshing: boolean;
   /** Users whose logins it has ended. */
   readonly lockedOut: Set<string>;
-  /** Whether its token endpoint is out of order for refresh tokens. */
+  /** Whether its token endpoint answers refresh tokens with 503. */
   away: boolean;
-  /** Claim of access tokens. */
+  /** Claim `groups` of access tokens. */
   groups: readonly string[];
-  /** Redirect addresses of its client; absent: any. */
+  /** Redirect URIs of its client; absent: any. */
   redirects: readonly string[] | undefined;
   now: () => number;
-  /** What was wrong with the logins of its client. */
+  /** Faults of the client authentication so far. */
   readonly faults: readonly string[];
-  /** A user signs in there, and the browser is sent back. @returns Path and query of our service. */
+  /** Signs a user in and redirects the browser. @returns Path and query of our service. */
   signIn(location: string, user: string): string;
 }
 
-/** @param client Logs in by signatures; absent: {@link CODE_CLIENT} does by its secret. */
+/** @param client Client that logs in by signatures; default: {@link CODE_CLIENT} with its secret. */
 export async function startCodeProvider(
   credential: Credential,
   client?: Omit<AssertingClient, "id">,
@@ -66,7 +68,7 @@ export async function startCodeProvider(
   };
   let assertions: ClientAssertions | undefined;
   const faults: string[] = [];
-  /** Logins by their refresh tokens, each of which counts once. */
+  /** Logins by refresh token; each token is valid once. */
   const sessions = new Map<string, { readonly asked: URLSearchParams; readonly user: string }>();
   const withRefreshToken = (session: { readonly asked: URLSearchParams; readonly user: string }) => {
     if (!state.refreshing) return {};
@@ -84,7 +86,7 @@ export async function startCodeProvider(
     const tokens = tokensFor(server.origin, session, { signer, ...state, ...state.misbehaviour });
     sendJson(response, { ...tokens, ...withRefreshToken(session), ...state.misbehaviour.answer });
   };
-  /** Nobody is signed in: sends back an error that no page has to show (OIDC Core 1.0, 3.1.2.6). */
+  /** Nobody is signed in: redirects with an error, without a page (OIDC Core 1.0, 3.1.2.6). */
   const authorize = (asked: URLSearchParams, response: ServerResponse) => {
     const redirect = asked.get("redirect_uri") ?? "";
     const isKnown = asked.get("client_id") === CODE_CLIENT.id &&
@@ -105,7 +107,7 @@ export async function startCodeProvider(
     const form = new URLSearchParams(request.body);
     if (form.get("grant_type") === "refresh_token") return renew(form.get("refresh_token") ?? "", response);
     const code = codes.get(form.get("code") ?? "");
-    codes.delete(form.get("code") ?? ""); // each counts once
+    codes.delete(form.get("code") ?? ""); // each code is valid once
     const httpError = (status: number, error: string) =>
       response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify({ error }));
     const isPlain = form.get("client_id") === CODE_CLIENT.id &&

@@ -2,12 +2,12 @@ import { hash } from "node:crypto";
 import { calculateJwkThumbprint } from "jose";
 import { createSigner, type TokenSigner } from "./token_issuer.ts";
 
-/** A client that proves possession of its key (RFC 9449). */
+/** Client that proves possession of its key (RFC 9449). */
 export interface DpopClient {
   readonly signer: TokenSigner;
-  /** As tokens for it have it in `cnf`. */
+  /** Thumbprint of its key, as in `cnf` of its tokens. */
   readonly jkt: string;
-  /** A new proof; `claims` and `header` have further members, or others in place of those there are. */
+  /** Returns a new proof; `claims` and `header` add or replace members. */
   prove(
     request: {
       readonly token: string;

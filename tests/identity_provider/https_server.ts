@@ -7,17 +7,17 @@ import type { TLSSocket } from "node:tls";
 import { inTime } from "../fixtures/deadline.ts";
 import type { Credential } from "../pki/authority.ts";
 
-/** A request as the test server saw it. */
+/** Request that the test server received. */
 export interface SeenRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
-  /** Whether the client showed a certificate. */
+  /** Whether the client presented a valid certificate. */
   readonly withCertificate: boolean;
 }
 
-/** Answers a request; what it does not end stays open until the server closes. */
+/** Handler of a request; a response that it does not end stays open until the server closes. */
 export type Answer = (request: SeenRequest, response: ServerResponse) => unknown;
 
 export interface HttpsServer extends AsyncDisposable {
@@ -27,13 +27,13 @@ export interface HttpsServer extends AsyncDisposable {
   readonly seen: readonly SeenRequest[];
   /** TCP connections accepted so far. */
   readonly connections: number;
-  /** Cuts all open connections. */
+  /** Destroys all open connections. */
   cut(): void;
   /** Resolves once no connection is open; fails if that does not happen. */
   idle(): Promise<void>;
 }
 
-/** An HTTPS server on the loopback that shows `credential` and hands each request, body read, to `answer`. */
+/** Starts an HTTPS server on loopback that presents `credential` and passes each request to `answer`. */
 export async function startHttpsServer(
   credential: Credential,
   answer: Answer,
@@ -55,7 +55,7 @@ export async function startHttpsServer(
       try {
         for await (const chunk of request) chunks.push(Buffer.from(chunk));
       } catch {
-        return; // given up by the client before it had asked
+        return; // the client closed the connection before its request was complete
       }
       const seenRequest: SeenRequest = {
         method: request.method ?? "",

@@ -2,26 +2,26 @@ import type { ServerResponse } from "node:http";
 import type { Credential } from "../pki/authority.ts";
 import { type Answer, type HttpsServer, type SeenRequest, startHttpsServer } from "./https_server.ts";
 
-/** An OpenID Connect provider for tests, with userinfo and introspection endpoints below one origin. */
+/** OpenID Connect provider for tests, with userinfo and introspection endpoints below one origin. */
 export interface OidcProvider extends AsyncDisposable {
   readonly server: HttpsServer;
   readonly userinfo: string;
   readonly introspection: string;
-  /** As in its discovery document and its tokens. */
+  /** Issuer in its discovery document and its tokens. */
   readonly issuer: string;
-  /** Its key set; what is in it is published at once. */
+  /** Its key set; the provider publishes changes at once. */
   readonly keys: unknown[];
-  /** What its discovery document has besides, or in place of what it has. */
+  /** Additional or replaced members of its discovery document. */
   metadata: Readonly<Record<string, unknown>>;
-  /** Where that document is. */
+  /** Path of the discovery document. */
   metadataPath: string;
-  /** What it says about each valid token. */
+  /** Claims of each valid token. */
   readonly tokens: Map<string, Readonly<Record<string, unknown>>>;
-  /** If set, answers in its place; the request is noted all the same. */
+  /** Handler that answers in its place, if set; the provider still records requests. */
   set fault(fault: Answer | undefined);
 }
 
-/** The one client the introspection endpoint knows. */
+/** The only client of the introspection endpoint. */
 export const CLIENT = { clientId: "uftp", clientSecret: "s&cret +%" };
 
 export async function startOidcProvider(credential: Credential): Promise<OidcProvider> {

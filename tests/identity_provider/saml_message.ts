@@ -3,7 +3,7 @@ import { createPrivateKey, sign, X509Certificate } from "node:crypto";
 import type { SignedXml } from "xml-crypto";
 import type { Credential } from "../pki/authority.ts";
 
-/** What a test response says. Whatever is left out is as it should be. */
+/** Content of a test response; all defaults are valid. */
 export interface ResponseOptions {
   /** `ID` of the request. */
   readonly requestId: string;
@@ -13,17 +13,17 @@ export interface ResponseOptions {
   readonly now: number;
   readonly nameId?: string;
   readonly attributes?: Readonly<Record<string, readonly string[]>>;
-  /** Replaces in the assertion, before it is signed. */
+  /** Changes the assertion before it is signed. */
   readonly edit?: (assertion: string) => string;
-  /** Replaces in the whole message, after everything is signed. */
+  /** Changes the whole message after it is signed. */
   readonly tamper?: (message: string) => string;
-  /** Signs the assertion; default: the provider itself. */
+  /** Signs the assertion; default: with the provider's key. */
   readonly sign?: (assertion: string) => Promise<string>;
   /** More XML within the response, after the assertion. */
   readonly more?: string;
 }
 
-/** How to sign; the defaults are what a good provider does. */
+/** Options of a signature; the defaults are those of a good provider. */
 export interface SigningOptions {
   readonly signer: Credential;
   readonly method?: string;
@@ -41,7 +41,7 @@ const PROTOCOL = "urn:oasis:names:tc:SAML:2.0:protocol";
 const ASSERTION = "urn:oasis:names:tc:SAML:2.0:assertion";
 const ENTITY = "urn:oasis:names:tc:SAML:2.0:nameid-format:entity";
 export const RSA_SHA256 = "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256";
-/** As Unity signs; it has no setting for others (samly2 3.2.0, `DigSignatureUtil`). */
+/** Algorithms of Unity, which has no setting for others (samly2 3.2.0, `DigSignatureUtil`). */
 export const SHA1_OF_UNITY = {
   method: "http://www.w3.org/2000/09/xmldsig#rsa-sha1",
   digest: "http://www.w3.org/2000/09/xmldsig#sha1",
@@ -53,7 +53,7 @@ const ISSUER = `<saml:Issuer Format="${ENTITY}">https://unity.site-a.example:244
 export const instant = (at: number) => new Date(at).toISOString();
 export const after = (seconds: number, { now }: { now: number }) => instant(now + seconds * 1000);
 
-/** An assertion that a user has authenticated, with attributes, not signed yet. */
+/** Returns an unsigned assertion that a user has authenticated, with attributes. */
 export function authnAssertion(options: ResponseOptions, id = "_a9001"): string {
   const { requestId, url, nameId = "CN=Ann Example,O=Site-A,C=DE" } = options;
   return `<saml:Assertion xmlns:saml="${ASSERTION}" ID="${id}" Version="2.0" IssueInstant="${
@@ -76,7 +76,7 @@ export function authnAssertion(options: ResponseOptions, id = "_a9001"): string 
     `</saml:Assertion>`;
 }
 
-/** An assertion of attributes alone, as Unity sends one beside the other if told to. */
+/** Returns an assertion with attributes only, which Unity sends in addition if configured to. */
 export function attributeAssertion(
   options: ResponseOptions,
   attributes: Readonly<Record<string, readonly string[]>>,
@@ -101,7 +101,7 @@ function attributeStatement(attributes: Readonly<Record<string, readonly string[
   return parts.length === 0 ? "" : `<saml:AttributeStatement>${parts.join("")}</saml:AttributeStatement>`;
 }
 
-/** The whole SOAP message of a provider. */
+/** Returns the whole SOAP message of a provider. */
 export async function samlMessage(options: ResponseOptions, signer: Credential): Promise<string> {
   const assertion = (options.edit ?? ((text) => text))(authnAssertion(options));
   const signed = await (options.sign ?? ((text) => signElement(text, { signer })))(assertion);
@@ -121,7 +121,7 @@ export function soapEnvelope(content: string): string {
   return `<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>${content}</soap:Body></soap:Envelope>`;
 }
 
-/** Puts an enveloped signature behind the issuer of an element. */
+/** Adds an enveloped signature after the issuer of an element. */
 export async function signElement(xml: string, options: SigningOptions): Promise<string> {
   const { SignedXml } = await import("xml-crypto");
   const { signer, method = RSA_SHA256, digest = "http://www.w3.org/2001/04/xmlenc#sha256" } = options;
@@ -147,7 +147,7 @@ export async function signElement(xml: string, options: SigningOptions): Promise
   return signature.getSignedXml();
 }
 
-/** ECDSA as XML signatures have it, which the library leaves to its users. */
+/** Returns the ECDSA algorithms of XML signatures, which the library leaves to its users. */
 function ecdsaAlgorithms() {
   return Object.fromEntries(["sha256", "sha384", "sha512"].map((hash) => {
     const uri = `http://www.w3.org/2001/04/xmldsig-more#ecdsa-${hash}`;
@@ -165,7 +165,7 @@ function ecdsaAlgorithms() {
   }));
 }
 
-/** A certificate as it stands in `KeyInfo`. */
+/** Returns a certificate in the form of `KeyInfo`. */
 export function certificateText(pem: string): string {
   return new X509Certificate(pem).raw.toString("base64");
 }

@@ -3,20 +3,20 @@ import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import type { JWK } from "jose";
 import { rsa2048 } from "../pki/signing_key.ts";
 
-/** Algorithms that test issuers sign by. */
+/** Signing algorithms of test issuers. */
 export type SigningAlgorithm = "RS256" | "PS256" | "ES256" | "ES384" | "EdDSA";
 
-/** Signs tokens as an issuer does; written by hand, so that it also signs what no library would. */
+/** Signer of tokens, written by hand, so that it also signs tokens that a library would refuse. */
 export interface TokenSigner {
   readonly kid: string;
   readonly alg: SigningAlgorithm;
-  /** Public key as it stands in a key set. */
+  /** Public key in the form of a key set. */
   readonly jwk: JWK;
   readonly publicKey: KeyObject;
   readonly privateKey: KeyObject;
-  /** @param header Members besides `alg` and `kid`, or in their place. */
+  /** @param header Additional members, or replacements for `alg` and `kid`. */
   sign(claims: unknown, header?: Readonly<Record<string, unknown>>): string;
-  /** Signs any texts as head and claims. */
+  /** Signs any texts as header and claims. */
   signRaw(header: string | Uint8Array, claims: string | Uint8Array): string;
 }
 
@@ -38,7 +38,7 @@ export function createSigner(alg: SigningAlgorithm, kid: string, { bits = 2048 }
   };
 }
 
-/** One part of a token. */
+/** Encodes one part of a token. */
 export function encode(part: string | Uint8Array): string {
   return Buffer.from(part).toString("base64url");
 }

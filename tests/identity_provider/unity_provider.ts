@@ -3,15 +3,15 @@ import type { Credential } from "../pki/authority.ts";
 import { type Answer, type HttpsServer, startHttpsServer } from "./https_server.ts";
 import { type ResponseOptions, samlMessage, SHA1_OF_UNITY, signElement } from "./saml_message.ts";
 
-/** A Unity identity provider for tests: SAML over SOAP for users with password and for tokens. */
+/** Unity identity provider for tests: SAML over SOAP for users with password and for tokens. */
 export interface UnityProvider extends AsyncDisposable {
   readonly server: HttpsServer;
   readonly address: string;
   /** Values of `Authorization` that it accepts. */
   readonly known: Set<string>;
-  /** Changes what it says. */
+  /** Changes of its response. */
   set lie(lie: Partial<ResponseOptions>);
-  /** If set, answers in its place. */
+  /** Handler that answers in its place, if set. */
   set fault(fault: Answer | undefined);
 }
 

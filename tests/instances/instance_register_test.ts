@@ -11,7 +11,7 @@ const SCHEMA = {
   steps: [INSTANCE_TABLES.replaceAll("UNLOGGED ", "")],
 };
 
-/** A database in memory, registers in it, and timers that the test turns. */
+/** Returns a database in memory, registers in it, and timers that the test runs. */
 function create() {
   const clock = { now: 1_700_000_000_000 };
   const memory = new SqliteDatabase(IN_MEMORY, SCHEMA, () => clock.now);
@@ -76,7 +76,7 @@ Deno.test("InstanceRegister knows who else serves, who is silent, and forgets wh
   one.close();
 });
 
-Deno.test("InstanceRegister lets one that ends be gone at once", async () => {
+Deno.test("InstanceRegister forgets at once an instance that ends", async () => {
   const { register, later } = create();
   const [one, two] = [register("a:1"), register("b:1")];
   await Promise.all([one.follow(), two.follow()]);
@@ -86,7 +86,7 @@ Deno.test("InstanceRegister lets one that ends be gone at once", async () => {
   one.close();
 });
 
-Deno.test("InstanceRegister tells, once, when instances of one version are configured differently", async () => {
+Deno.test("InstanceRegister warns, once, when instances of one version have different configurations", async () => {
   const { register, later, lines } = create();
   const one = register("a:1");
   const [other, older] = [register("b:1", "two"), register("c:1", "three", "0.9")];
@@ -117,7 +117,7 @@ Deno.test("InstanceRegister keeps what it knew while the database is away", asyn
   for (const each of [one, two]) each.close();
 });
 
-Deno.test("InstanceRegister tells how long ago each was seen", async () => {
+Deno.test("InstanceRegister knows how long ago each instance was seen", async () => {
   const { register, later } = create();
   const ages = ({ known }: InstanceRegister) => known.map(({ name, ageMs }) => `${name} ${ageMs}`);
   const [one, two] = [register("a:1"), register("b:1")];
@@ -145,7 +145,7 @@ Deno.test("InstanceRegister takes who was not seen for exactly 17 s for silent",
   one.close();
 });
 
-Deno.test("InstanceRegister logs what went wrong; that the database is away others tell", async () => {
+Deno.test("InstanceRegister logs failures, except that the database is away, which others log", async () => {
   const { register, state, lines } = create();
   const one = register("a:1");
   state.away = true;
@@ -171,13 +171,13 @@ Deno.test("InstanceRegister does not come back by itself after it left, and says
   await assert.rejects(one.leave(), DatabaseAway);
 });
 
-Deno.test("InstanceRegister lists by name, those of one name by their start, and sees one that differs", async () => {
+Deno.test("InstanceRegister lists instances by name, then by start, and detects one that differs", async () => {
   const { register, later, clock } = create();
   const first = register("b:1", "one", "1.0", "x");
   clock.now += 1000;
   const second = register("b:1", "other", "1.0", "y");
   const third = register("a:1", "one", "1.0", "z");
-  // Whoever comes first is listed first by the database.
+  // The database lists the first one to follow first.
   for (const register of [second, third, first]) await register.follow();
   await later(10_000);
   for (const { known } of [first, second, third]) {

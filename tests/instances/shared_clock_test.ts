@@ -8,13 +8,13 @@ const SCHEMA = { what: "clock", applicationId: 0x54657374, steps: [] };
 const NOON = Date.parse("2026-01-05T12:00:00Z");
 const HOUR = 3600_000;
 
-/** A machine whose clock the test sets, and a database with one of its own. */
+/** Returns a machine whose clock the test sets, and a database with its own clock. */
 function machine(behindMs?: number) {
   const learned: number[] = [];
   const time = { own: NOON, database: NOON, elapsed: 0 };
   const sqlite = new SqliteDatabase(IN_MEMORY, SCHEMA, () => time.database);
   let away = false;
-  /** Milliseconds for the way to the database, and for the way back. */
+  /** Duration of the way to the database and of the way back, in milliseconds. */
   let ways: readonly [number, number] = [0, 0];
   const spend = (ms: number) => {
     time.elapsed += ms;
@@ -99,7 +99,7 @@ Deno.test("SharedClock tells this machine's time until the database was there, a
   assert.equal(clock.read(), NOON + 60_000);
 });
 
-Deno.test("SharedClock stays right when a reply is late, whichever way took long, and follows a database that was set", async () => {
+Deno.test("SharedClock stays right when a reply is late, whichever way took long, and follows a changed database clock", async () => {
   using made = machine();
   const { clock, time } = made;
   await clock.follow();
@@ -117,7 +117,7 @@ Deno.test("SharedClock stays right when a reply is late, whichever way took long
   assert.equal(clock.read(), time.database);
 });
 
-Deno.test("SharedClock takes a late first reply until a better one comes", async () => {
+Deno.test("SharedClock uses a late first reply until a better one arrives", async () => {
   using made = machine();
   const { clock, time } = made;
   for (const back of [2000, 900, 1500]) {
@@ -127,7 +127,7 @@ Deno.test("SharedClock takes a late first reply until a better one comes", async
   }
 });
 
-Deno.test("SharedClock goes on with what another knew while the database is away", async () => {
+Deno.test("SharedClock goes on with the offset of its predecessor while the database is away", async () => {
   using before = machine();
   before.time.own = NOON + HOUR;
   await before.clock.follow();
@@ -144,7 +144,7 @@ Deno.test("SharedClock goes on with what another knew while the database is away
   assert.equal(made.clock.read(), NOON);
 });
 
-Deno.test("SharedClock tells the operator once of a clock that is wrong, and asks no more when it is closed", async () => {
+Deno.test("SharedClock warns once of a wrong clock, and asks no more when it is closed", async () => {
   using made = machine();
   const { clock, time, lines } = made;
   await clock.follow();
@@ -163,7 +163,7 @@ Deno.test("SharedClock tells the operator once of a clock that is wrong, and ask
   assert.ok(!made.isFollowed());
 });
 
-Deno.test("SharedClock asks every 15 seconds, and tells of a clock that is off by more than half a minute", async () => {
+Deno.test("SharedClock asks every 15 seconds, and warns of a clock that is off by more than half a minute", async () => {
   using made = machine();
   const { clock, time, lines, pauses } = made;
   await clock.follow();

@@ -11,7 +11,7 @@ import { POSTGRES, TestPostgres } from "../fixtures/postgres.ts";
 
 const LIMITS = { all: 20, perOwner: 10 };
 
-/** A cache as one instance has it. @param clockMs What its clock says. */
+/** Returns the cache of one instance. @param clockMs Clock of the instance. */
 function instance(database: Database, log = SILENT, clockMs = () => Date.now() + 0.25) {
   const own = new ReplayCache(LIMITS, clockMs);
   return new SharedReplayCache(own, {

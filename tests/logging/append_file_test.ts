@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { AppendFile } from "../../src/logging/append_file.ts";
 
-Deno.test("AppendFile makes a file that was moved away anew within a second, and looks no more often", async () => {
+Deno.test("AppendFile creates a moved file again within a second, and looks no more often", async () => {
   const folder = await Deno.makeTempDir();
   const { now } = performance;
   const time = { at: 5000 };
@@ -55,13 +55,13 @@ Deno.test("AppendFile begins a line of its own after a partial write", async () 
   }
 });
 
-/** Contents of all files of a folder. */
+/** Returns the contents of all files of a folder. */
 function contents(folder: string): Readonly<Record<string, string>> {
   const names = [...Deno.readDirSync(folder)].filter(({ isFile }) => isFile).map(({ name }) => name).sort();
   return Object.fromEntries(names.map((name) => [name, Deno.readTextFileSync(`${folder}/${name}`)]));
 }
 
-Deno.test("AppendFile renames a file that has its full size, keeps as many as it may, and counts what was there before", async () => {
+Deno.test("AppendFile renames a file of full size, keeps the permitted number, and counts existing content", async () => {
   const folder = await Deno.makeTempDir();
   const path = `${folder}/a.log`;
   await Deno.writeTextFile(path, "old\n");

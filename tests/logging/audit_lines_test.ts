@@ -28,7 +28,7 @@ Deno.test("AuditLines appends lines, and makes file and folder where they are mi
 });
 
 for (const umask of ["077", "022", "000"]) {
-  Deno.test(`AuditLines makes its file with mode 0640, as the manual says, at umask ${umask}`, async () => {
+  Deno.test(`AuditLines creates its file with mode 0640, as the manual says, at umask ${umask}`, async () => {
     await withFolder(async (folder) => {
       const path = `${folder}/audit.log`;
       await Deno.writeTextFile(
@@ -39,7 +39,7 @@ for (const umask of ["077", "022", "000"]) {
 new AppendFile(${JSON.stringify(path)}).append("a\\n");
 `,
       );
-      // In a process of its own: the umask is that of a whole process.
+      // Runs a process of its own, since a umask applies to the whole process.
       const { success, stderr } = await new Deno.Command("sh", {
         args: ["-c", 'umask "$0"; exec "$@"', umask, Deno.execPath(), "run", "-A", "--no-check", "write.ts"],
         cwd: folder,
@@ -53,7 +53,7 @@ new AppendFile(${JSON.stringify(path)}).append("a\\n");
 Deno.test("AuditLines keeps lines that cannot be written, and writes them later in their order", async () => {
   await withFolder(async (folder, log) => {
     const path = `${folder}/audit.log`;
-    await Deno.mkdir(path); // in the way
+    await Deno.mkdir(path); // a folder in place of the file
     const file = new AuditLines(new AppendFile(path), new Sink("audit", logger(log)));
     file.write(["a"]);
     file.write(["b"]);
@@ -68,7 +68,7 @@ Deno.test("AuditLines keeps lines that cannot be written, and writes them later 
   });
 });
 
-Deno.test("AuditLines gives up the oldest of too many lines, and says how many", async () => {
+Deno.test("AuditLines drops the oldest of too many lines, and says how many", async () => {
   await withFolder(async (folder, log) => {
     const path = `${folder}/audit.log`;
     await Deno.mkdir(path);
@@ -84,7 +84,7 @@ Deno.test("AuditLines gives up the oldest of too many lines, and says how many",
   });
 });
 
-Deno.test("AuditLines gives back what it could not write when it ends", async () => {
+Deno.test("AuditLines returns unwritten lines when it ends", async () => {
   await withFolder(async (folder, log) => {
     const path = `${folder}/audit.log`;
     await Deno.mkdir(path);

@@ -26,7 +26,7 @@ Deno.test("formatAuditLine() leaves out members that the format does not have", 
   assert.doesNotMatch(formatAuditLine(AT, record), /password/);
 });
 
-Deno.test("formatAuditLine() makes one line of printable characters of anything, and loses nothing", () => {
+Deno.test("formatAuditLine() makes one line of printable characters from any record, and loses nothing", () => {
   fc.assert(fc.property(fc.string({ unit: CHARACTER }), fc.string({ unit: PRINTABLE }), (dn, path) => {
     const line = formatAuditLine(AT, { event: "share", decision: "granted", dn, path });
     assert.doesNotMatch(line, /[\p{C}\p{Zl}\p{Zp}]/u);

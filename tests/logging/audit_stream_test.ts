@@ -4,7 +4,7 @@ import { AuditStream, systemdJournal } from "../../src/logging/audit_stream.ts";
 import { Sink } from "../../src/logging/sink.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 
-/** A stand-in for the journal: what each stream brought, in the order they came. */
+/** Stand-in for the journal that records the text of each stream, in order of arrival. */
 class Journal implements AsyncDisposable {
   readonly path: string;
   readonly streams: string[] = [];
@@ -48,14 +48,14 @@ class Journal implements AsyncDisposable {
       try {
         connection.close();
       } catch {
-        // closed by the other side
+        // The other side has closed it.
       }
     }
     await Promise.all(this.#served.splice(0));
     await Deno.remove(this.path).catch(() => {});
   }
 
-  /** Waits until that has come. */
+  /** Waits until a text has arrived. */
   async has(text: string): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const look = () => this.streams.join("").includes(text) && resolve();
@@ -74,7 +74,7 @@ class Journal implements AsyncDisposable {
 const OPENING = "authserver-audit\n\n6\n0\n0\n0\n0\n";
 const logger = (lines: string[]) => createLogger((line) => lines.push(line.slice(25)));
 
-Deno.test("AuditStream to the journal says who it is, then sends lines in one stream", async () => {
+Deno.test("AuditStream to the journal identifies itself, then sends lines in one stream", async () => {
   await using journal = await Journal.create();
   journal.start();
   const audit = new AuditStream(systemdJournal(journal.path), new Sink("audit", SILENT));
@@ -117,14 +117,14 @@ Deno.test("AuditStream to the journal begins another stream when the journal has
   await audit.close();
 });
 
-Deno.test("AuditStream to the journal gives back what a journal that does not read did not take", async () => {
+Deno.test("AuditStream to the journal returns the lines that a stalled journal did not take", async () => {
   await using journal = await Journal.create();
   journal.start({ reads: false });
   const log: string[] = [];
   const audit = new AuditStream(systemdJournal(journal.path), new Sink("audit", logger(log)));
   const lines = Array.from({ length: 9000 }, (_, i) => `${i} ${"x".repeat(200)}`);
   audit.write(lines);
-  await new Promise((resolve) => setTimeout(resolve, 10)); // as long as others do something meanwhile
+  await new Promise((resolve) => setTimeout(resolve, 10)); // lets other tasks run
   audit.write(["last"]);
   const left = await audit.close();
   assert(left.length > 1000 && left.length < 9000, String(left.length));
@@ -132,7 +132,7 @@ Deno.test("AuditStream to the journal gives back what a journal that does not re
   assert.equal(left[0], lines[9001 - left.length]);
 });
 
-Deno.test("AuditStream to the journal keeps no more than it may while the journal takes nothing, and says so", async () => {
+Deno.test("AuditStream to the journal keeps a limited number of lines while there is no journal, and says so", async () => {
   await using journal = await Journal.create();
   const log: string[] = [];
   const audit = new AuditStream(systemdJournal(journal.path), new Sink("audit", logger(log)));

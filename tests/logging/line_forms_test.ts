@@ -46,14 +46,14 @@ Deno.test("asJsonLines() writes an object with the fields of the line", () => {
   });
 });
 
-Deno.test("asJsonLines() leaves JSON as it is, and makes a message of what is no line of the log", () => {
+Deno.test("asJsonLines() leaves JSON unchanged, and makes a message of any other text", () => {
   assert.equal(
     asJsonLines('{"event":"start"}\nReading config\n\n'),
     '{"event":"start"}\n{"message":"Reading config"}\n\n',
   );
 });
 
-Deno.test("asJsonLines() gives back any field that the logger wrote", () => {
+Deno.test("asJsonLines() preserves every field that the logger wrote", () => {
   const value = fc.oneof(fc.string({ unit: CHARACTER, maxLength: 100 }), fc.integer());
   fc.assert(fc.property(value, value, (a, b) => {
     const made = asJsonLines(`${formatLine(AT, "warn", "some message", { a, b })}\n`);
@@ -63,7 +63,7 @@ Deno.test("asJsonLines() gives back any field that the logger wrote", () => {
   }));
 });
 
-Deno.test("isJournal() believes the variable only of the stream that it names", () => {
+Deno.test("isJournal() accepts the variable only for the stream that it names", () => {
   const { dev, ino } = fstatSync(1, { bigint: true });
   const withVariable = (value: string | undefined) => isJournal(1, () => value);
   assert.equal(withVariable(`${dev}:${ino}`), true);

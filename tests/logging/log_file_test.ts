@@ -10,7 +10,7 @@ async function withFolder(act: (folder: string) => Promise<void>): Promise<void>
   }
 }
 
-Deno.test("LogFile writes each line to console and file; without a file to the console alone", () =>
+Deno.test("LogFile writes each line to console and file; without a file only to the console", () =>
   withFolder(async (folder) => {
     const said: string[] = [];
     const log = new LogFile(`${folder}/a.log`, (text) => said.push(text));
@@ -28,7 +28,7 @@ Deno.test("LogFile writes each line to console and file; without a file to the c
     assert.equal(await Deno.readTextFile(`${folder}/b.log`), "five\n");
   }));
 
-Deno.test("toConsole() writes all of a text, and fails where nobody reads", async () => {
+Deno.test("toConsole() writes all of a text, and fails if nobody reads it", async () => {
   const text = `first ${"\u00e4\u{1f600}".repeat(40_000)} last\n`;
   const code = `import { CONSOLE, toConsole } from ${
     JSON.stringify(new URL("../../src/logging/log_file.ts", import.meta.url))
@@ -50,7 +50,7 @@ Deno.test("LogFile says once that a file cannot be written, and again after it c
   withFolder(async (folder) => {
     const said: string[] = [];
     const complaints = () => said.filter((text) => text.includes("error log file not written")).length;
-    // Below files no folder can be made, not even by root.
+    // Not even root can make a folder below a file.
     for (const name of ["sub", "other"]) await Deno.writeTextFile(`${folder}/${name}`, "");
     const log = new LogFile(`${folder}/sub/a.log`, (text) => said.push(text));
     log.write("one", "info");

@@ -53,12 +53,12 @@ Deno.test("formatLine() writes no secret, wherever it is", () => {
   }
 });
 
-Deno.test("describeError() takes what is no error as text", () => assert.equal(describeError(7), "7"));
+Deno.test("describeError() treats other values as text", () => assert.equal(describeError(7), "7"));
 
 const LEVELS: readonly Level[] = ["debug", "info", "warn", "error"];
 
 for (const [least, threshold] of LEVELS.entries()) {
-  Deno.test(`a logger at ${threshold} writes that and above`, () => {
+  Deno.test(`a logger at ${threshold} writes that level and above`, () => {
     const written: string[] = [];
     const log = createLogger((text, level) => written.push(`${level} ${text.split(" ").at(-1)}`), {
       threshold,
@@ -68,7 +68,7 @@ for (const [least, threshold] of LEVELS.entries()) {
   });
 }
 
-Deno.test("a logger writes from info on, asks for a level that changes each time, and has children with more fields", () => {
+Deno.test("a logger writes from info on, reads a changing level each time, and has children with more fields", () => {
   const written: string[] = [];
   const sink = (text: string) => written.push(text.slice(25));
   createLogger(sink, { clock: () => AT }).debug("no");

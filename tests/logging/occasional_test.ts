@@ -14,7 +14,7 @@ Deno.test("Occasional writes twenty lines of a storm, and how many more there we
   assert.match(lines[20] ?? "", / info +more of the same not listed lines=980$/);
 });
 
-Deno.test("Occasional tells of a single line that it left out, too, and of none where there was none", () => {
+Deno.test("Occasional reports even a single omitted line, and nothing if it omitted none", () => {
   const lines: string[] = [];
   const occasional = new Occasional(createLogger((line) => lines.push(line)));
   for (let i = 0; i < 20; i++) occasional.write("request refused", { number: i });
@@ -25,7 +25,7 @@ Deno.test("Occasional tells of a single line that it left out, too, and of none 
   assert.match(lines[20] ?? "", / info +more of the same not listed lines=1$/);
 });
 
-Deno.test("Occasional begins anew every ten seconds, and tells then what it left out", () => {
+Deno.test("Occasional restarts every ten seconds, and then reports omitted lines", () => {
   const [lines, time] = [new Array<string>(), { now: 0 }];
   const log = createLogger((line) => lines.push(line.replace(/^\S+ info +/, "")));
   const occasional = new Occasional(log, () => time.now);

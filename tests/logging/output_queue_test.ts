@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { OutputQueue } from "../../src/logging/output_queue.ts";
 import { until } from "../fixtures/deadline.ts";
 
-/** Whether the queue takes the text. */
+/** Writes a text. @returns Whether the queue accepted it. */
 function takes(queue: OutputQueue, text: string): boolean {
   try {
     queue.write(text);
@@ -55,7 +55,7 @@ for (
   });
 }
 
-Deno.test("OutputQueue keeps what cannot be written, refuses more, and tries again", async () => {
+Deno.test("OutputQueue keeps texts that it cannot write, refuses more, and tries again", async () => {
   let [text, isFull] = ["", true];
   const queue = new OutputQueue({
     async write(bytes) {

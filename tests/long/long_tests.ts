@@ -1,23 +1,24 @@
 /**
- * `deno task test:long [PART[:WORD]...]`: the tests that last too long for every day, all of them or the parts that are
- * named, and their tables, printed and kept in `docs/reliability.md`. Of a part with a word those files alone are run that
- * have it in their path, and their rows take the places of those with the same names. `campaign --seed N --minutes M` says
- * which faults the campaign draws, and for how long. Ends with 1 if a test fails; its tables stay as they were.
+ * `deno task test:long [PART[:WORD]...]`: runs the tests that last too long for every day, all of them or the
+ * named parts, prints their tables and writes them to `docs/reliability.md`. With a word, it runs only files
+ * of the part with the word in their path; their rows replace rows with the same names. `campaign --seed N
+ * --minutes M` sets the random faults of the campaign, and their duration. Exits with 1 if a test fails; its
+ * tables then stay unchanged.
  */
 import type { FaultRow, ParserRow, Results, TrialRow } from "./results.ts";
 import { inPlace, reliabilityPage } from "./reliability_page.ts";
 
 interface Part {
-  /** The table that its rows are of; a part without one only passes or fails. */
+  /** Table of its rows; a part without a table only passes or fails. */
   readonly table?: keyof Results;
   readonly tests: readonly string[];
-  /** Expression for the names of those that are run; absent: all. */
+  /** Regular expression for the names of its tests; default: all. */
   readonly filter?: string;
-  /** Whether files may be run at once: not where time is measured. */
+  /** Whether files may run in parallel: not if tests measure time. */
   readonly parallel: boolean;
-  /** Whether its rows take the places of those with the same names, in a table that other parts have rows in, too. */
+  /** Whether its rows replace rows with the same names, in a table that it shares with other parts. */
   readonly joins?: boolean;
-  /** Room for young objects in MiB: enough for none to be copied while time is measured; absent: the runtime's. */
+  /** Size of the young generation in MiB, enough to avoid copies in measurements; default: the runtime's. */
   readonly young?: number;
 }
 
@@ -106,7 +107,7 @@ for (const [name, part] of Object.entries(PARTS)) {
   if (wanted.length === 0 || one !== undefined) await run(name, part, one?.word);
 }
 
-/** @param word What files have in their paths; absent: all are run. */
+/** Runs a part. @param word Word in the paths of its files; default: all files. */
 async function run(name: string, part: Part, word?: string): Promise<void> {
   const tests: string[] = [];
   for (const test of part.tests) tests.push(...(word === undefined ? [test] : await filesWith(word, test)));
@@ -148,14 +149,14 @@ async function run(name: string, part: Part, word?: string): Promise<void> {
   }
 }
 
-/** The rows in files of a folder, in the order that their texts have. */
+/** Returns the rows in files of a folder, sorted by their texts. */
 async function rowsIn(folder: string): Promise<(FaultRow | ParserRow | TrialRow)[]> {
   const texts: string[] = [];
   for await (const { name } of Deno.readDir(folder)) texts.push(await Deno.readTextFile(`${folder}/${name}`));
   return texts.sort().map((text) => JSON.parse(text));
 }
 
-/** Test files with a word in their paths: a file itself, or those in a folder. */
+/** Returns test files with a word in their paths: the file itself, or files in the folder. */
 async function filesWith(word: string, path: string): Promise<string[]> {
   if (path.endsWith(".ts")) return path.includes(word) ? [path] : [];
   const found: string[] = [];
@@ -166,7 +167,7 @@ async function filesWith(word: string, path: string): Promise<string[]> {
   return found.sort();
 }
 
-/** @param seconds How long the whole part lasted; absent if it was not run as a whole. */
+/** Writes rows to the page. @param seconds Duration of the part; absent if only some of its files ran. */
 async function keep(
   table: keyof Results,
   rows: readonly (FaultRow | ParserRow | TrialRow)[],

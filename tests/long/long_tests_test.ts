@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 
 for (const names of [["faults", "nonsense"], ["constructor"], ["Faults"]]) {
-  Deno.test(`deno task test:long ${names.join(" ")} runs nothing, and says what there is`, async () => {
+  Deno.test(`deno task test:long ${names.join(" ")} runs nothing, and lists the parts`, async () => {
     const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
       args: [
         "run",

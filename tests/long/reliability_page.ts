@@ -1,6 +1,6 @@
 import type { FaultRow, Kept, ParserRow, TrialRow } from "./results.ts";
 
-/** `docs/reliability.md`. */
+/** Returns the text of `docs/reliability.md`. */
 export function reliabilityPage({ faults, parsers, trials, instances }: Kept): string {
   const sections = [...new Set(faults.rows.map(({ section }) => section))].sort();
   return `# Reliability
@@ -81,7 +81,7 @@ ${
 
 const COLLATOR = new Intl.Collator("en", { numeric: true });
 
-/** Trials of the campaign, by their seeds. */
+/** Names of trials of the campaign, with their seeds. */
 const SEED = /^random faults .*, seed (\d+)$/;
 
 /** Number of faults with the same effects that get a table of their own. */
@@ -103,7 +103,7 @@ function faultTables(rows: readonly FaultRow[]): string {
   ].join("\n\n");
 }
 
-/** Rows, with others in the places of those of the same name, in the order that their texts have. */
+/** Returns rows in which `news` replaces rows with the same names, sorted by their texts. */
 export function inPlace<Row extends FaultRow | ParserRow | TrialRow>(
   before: readonly Row[],
   news: readonly Row[],

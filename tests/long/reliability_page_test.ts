@@ -7,7 +7,7 @@ Deno.test("docs/reliability.md shows the results in docs/reliability.json", asyn
   assert.equal(page, reliabilityPage(results), "please run deno task test:long");
 });
 
-Deno.test("inPlace() puts rows in the places of those with their names, and adds others, in order", () => {
+Deno.test("inPlace() replaces rows with the same names, and adds others, in order", () => {
   const row = (trial: string, outcome: string) => ({ trial, done: "once", outcome });
   assert.deepEqual(
     inPlace([row("c", "old"), row("a", "old")], [row("b", "new"), row("c", "new")]),

@@ -1,35 +1,35 @@
-/** What tests found out, beyond having passed: rows of the tables in `docs/reliability.md`. */
+/** Results of tests for the tables in `docs/reliability.md`. */
 
-/** What happened under a fault. */
+/** Effects of a fault. */
 export interface FaultRow {
-  /** Whose fault it was: a heading of the page. */
+  /** Part that failed: a heading of the page. */
   readonly section: string;
   readonly fault: string;
-  /** What callers saw. */
+  /** Effect that callers saw. */
   readonly caller: string;
-  /** What operators could read in the log. */
+  /** Messages for operators in the log. */
   readonly log: string;
-  /** What became of everything else, and how it went on. */
+  /** Effect on everything else, and recovery. */
   readonly after: string;
 }
 
-/** What a parser made of texts that were nearly right. */
+/** Results of a parser for damaged texts. */
 export interface ParserRow {
   readonly parser: string;
   readonly cases: number;
-  /** Cases that ended in an error the parser promises; absent where that is not counted. */
+  /** Cases that ended in a documented error of the parser; absent if the test does not count them. */
   readonly refused?: number | undefined;
-  /** Time of the case that took longest, in milliseconds; of two tries the shorter. */
+  /** Longest time of a case, in milliseconds; the shorter of two attempts. */
   readonly longestMs: number;
-  /** By how much the memory in use differed between a quarter of the cases and all of them, in bytes. */
+  /** Growth of the memory in use from a quarter of the cases to all of them, in bytes. */
   readonly growth: number;
   readonly seconds: number;
 }
 
-/** How something ended that was tried again and again. */
+/** Outcome of a repeated trial. */
 export interface TrialRow {
   readonly trial: string;
-  /** What was done, and how often. */
+  /** Actions and their number. */
   readonly done: string;
   readonly outcome: string;
 }
@@ -42,13 +42,13 @@ export interface Results {
   readonly instances: TrialRow;
 }
 
-/** The latest results of each table, and how they came about. */
+/** Latest results of each table, with the runs that produced them. */
 export type Kept = {
   readonly [Table in keyof Results]: {
     /** Day of the run, as `YYYY-MM-DD`. */
     readonly day: string;
     readonly seconds: number;
-    /** Day on which single rows were tried again last. */
+    /** Day of the last run for single rows. */
     readonly again?: string;
     readonly rows: readonly Results[Table][];
   };
@@ -57,10 +57,10 @@ export type Kept = {
 /** Whether this run is the long one: `deno task test:long` sets it. */
 export const LONG = Deno.env.get("AUTHSERVER_LONG_TESTS") !== undefined;
 
-/** Folder that rows are written to, one file each; absent in normal tests. */
+/** Folder for rows, one file per row; absent in normal tests. */
 const FOLDER = Deno.env.get("AUTHSERVER_RESULTS");
 
-/** Notes a row, if results are collected. */
+/** Writes a row, if results are collected. */
 export function note<Table extends keyof Results>(table: Table, row: Results[Table]): void {
   if (FOLDER === undefined) return;
   Deno.writeTextFileSync(`${FOLDER}/${table}-${crypto.randomUUID()}.json`, JSON.stringify(row));

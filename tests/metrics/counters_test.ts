@@ -4,7 +4,7 @@ import { Counters, DurationHistogram } from "../../src/metrics/counters.ts";
 const FAMILY = "authserver_core_stall_seconds";
 const LABELS = { worker: "core" };
 
-/** Values by upper bound, and the two that are no buckets. */
+/** Returns the values by upper bound, plus `sum` and `count`. */
 function moved(histogram: DurationHistogram): Record<string, number> {
   const counters = new Counters();
   histogram.moveTo(counters, FAMILY, LABELS);
@@ -31,7 +31,7 @@ Deno.test("DurationHistogram counts a duration in every bucket whose bound it do
   });
 });
 
-Deno.test("DurationHistogram hands over what came since the last time, and nothing twice", () => {
+Deno.test("DurationHistogram hands over durations since the last time, each once", () => {
   const histogram = new DurationHistogram();
   histogram.add(2000);
   moved(histogram);

@@ -56,12 +56,12 @@ Deno.test("DurationHistogram counts each duration in its bucket and all above", 
   assert.equal(value("count"), 5);
   assert.equal(value("sum"), (0.4 + 1 + 3 + 70 + 1e9) / 1000);
 
-  // What was moved is not counted twice.
+  // A second move adds nothing.
   histogram.moveTo(counters, "authserver_request_duration_seconds", labels);
   assert.equal(value("count"), 5);
 });
 
-Deno.test("Counters forget what was taken", () => {
+Deno.test("Counters forget values that were taken", () => {
   const counters = new Counters();
   counters.count("authserver_tokens_total", { decision: "granted" });
   counters.count("authserver_tokens_total", { decision: "granted" }, 2);
@@ -105,7 +105,7 @@ Deno.test("DurationHistogram has the same buckets at each of its bounds: up to i
   assert.deepEqual(found, [...bounds, "+Inf"].map((le, i) => [le, i + 1]));
 });
 
-Deno.test("exposition() puts the parts of a histogram, and families that end alike, where they belong", () => {
+Deno.test("exposition() groups the parts of a histogram, and separates families with the same ending", () => {
   const histogram = new DurationHistogram();
   histogram.add(1);
   const counters = new Counters();
@@ -120,7 +120,7 @@ function valueOf(counters: Counters, text: string): number | undefined {
   return [...counters.samples].find((one) => seriesText(one) === text)?.value;
 }
 
-Deno.test("MetricsAnswer asks for one page at a time, which all scrapers that ask meanwhile share", async () => {
+Deno.test("MetricsAnswer makes one page at a time, shared by all scrapers that ask meanwhile", async () => {
   let requests = 0;
   const metrics = new MetricsAnswer(() => requests++);
   const scrape = () => metrics.answer({ method: "GET", path: "/metrics" });

@@ -33,7 +33,7 @@ Deno.test("canonicalAddress() writes every address as the daemon prints it", () 
     ["::192.0.2.7", "::192.0.2.7"],
     ["::1:0", "::0.1.0.0"],
     ["::fffe:192.0.2.7", "::fffe:c000:207"],
-    ["0000:0000:0000:0000:0000:fffe:255.255.255.255", "::fffe:ffff:ffff"], // the longest there is
+    ["0000:0000:0000:0000:0000:fffe:255.255.255.255", "::fffe:ffff:ffff"], // the longest spelling
   ];
   for (const [text, expected] of facts) assert.equal(canonicalAddress(text), expected, text);
 });
@@ -59,7 +59,7 @@ Deno.test("canonicalAddress() of any IPv6 spelling is the same and stays so", ()
     assert(canonical !== undefined);
     assert.equal(canonicalAddress(upper ? canonical.toUpperCase() : canonical), canonical);
     assert.equal(canonicalAddress(groups.map((value) => value.toString(16)).join(":")), canonical);
-    // An implementation of its own: the URL parser of the platform reads it as the same address.
+    // The platform's URL parser, an independent implementation, reads both as the same address.
     if (canonical.includes(":")) {
       assert.equal(new URL(`http://[${canonical}]/`).hostname, new URL(`http://[${long}]/`).hostname);
     } else assert.equal(mappedTwin(canonical), canonicalMapped(groups));
@@ -141,7 +141,7 @@ function dotted(value: number): string {
   return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join(".");
 }
 
-Deno.test("peerAddress() knows link-local peers without their zone, and nobody as nobody", () => {
+Deno.test("peerAddress() returns link-local peers without their zone, and empty text for no address", () => {
   const facts: [string, string][] = [
     ["fe80::1%eth0", "fe80::1"],
     ["FE80::0001%2", "fe80::1"],

@@ -31,7 +31,7 @@ Deno.test("AnswerCache gives the answer again until it ends", async () => {
   assert.deepEqual(asked, ["a", "a"]);
 });
 
-Deno.test("AnswerCache keeps answers as long as it says, wherever the clock of the machine is set", async () => {
+Deno.test("AnswerCache keeps answers for its time, whatever the system clock shows", async () => {
   const { time, asked, get } = subject();
   await get("a");
   time.date += 7_200_000;
@@ -63,7 +63,7 @@ Deno.test("AnswerCache keeps no answer that has ended already", async () => {
   assert.equal(asked.length, 2);
 });
 
-Deno.test("AnswerCache forgets the answer that was not used for longest, good and bad ones apart", async () => {
+Deno.test("AnswerCache forgets the least recently used answer, good and bad ones separately", async () => {
   const { asked, get } = subject(2);
   for (const credential of ["a", "b", "a", "c"]) await get(credential);
   for (let guess = 0; guess < 50; guess++) await get(`guess ${guess}`, { good: false });

@@ -45,7 +45,7 @@ for (const [policy, old, ancestors] of frames) {
   });
 }
 
-Deno.test("addCommonHeaders() names Authorization to who asks what it may send, and what it may read", () => {
+Deno.test("addCommonHeaders() lists Authorization in a preflight answer, and the readable headers", () => {
   const cors = {
     origins: ["https://a.example"],
     methods: ["GET", "PUT"],

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { BoundedMap } from "../../src/model/bounded_map.ts";
 
-Deno.test("BoundedMap forgets what was unused for longest", () => {
+Deno.test("BoundedMap forgets the least recently used value", () => {
   const map = new BoundedMap<string, number>(4);
   for (const [value, key] of ["a", "b", "c"].entries()) map.set(key, value);
   assert.equal(map.get("a"), 0);

@@ -49,7 +49,7 @@ Deno.test("unlessAborted gives the reason of a signal that was aborted beforehan
   }
 });
 
-Deno.test("unlessAborted leaves no rejection unheard, whenever the signal was aborted", async () => {
+Deno.test("unlessAborted leaves no rejection unhandled, whenever the signal was aborted", async () => {
   const unheard: unknown[] = [];
   const listen = (event: PromiseRejectionEvent) => {
     event.preventDefault();
@@ -66,14 +66,14 @@ Deno.test("unlessAborted leaves no rejection unheard, whenever the signal was ab
     caller.abort(gone);
     await assert.rejects(waiting, gone);
     later.reject(broken);
-    await new Promise((resolve) => setTimeout(resolve, 0)); // such rejections are told after all microtasks
+    await new Promise((resolve) => setTimeout(resolve, 0)); // reports of rejections follow microtasks
   } finally {
     globalThis.removeEventListener("unhandledrejection", listen);
   }
   assert.deepEqual(unheard, []);
 });
 
-Deno.test("unlessAborted lets go of the signal", async () => {
+Deno.test("unlessAborted removes its listener from the signal", async () => {
   let listeners = 0;
   const signal = new AbortController().signal;
   const { addEventListener, removeEventListener } = AbortSignal.prototype;
@@ -95,7 +95,7 @@ const settled = async () => {
   for (let i = 0; i < 10; i++) await Promise.resolve();
 };
 
-/** Timers in step, and how often their thread woke. */
+/** Returns stepwise timers in virtual time, and the times at which they woke the thread. */
 function stepped() {
   const time = new VirtualTime();
   const woken: number[] = [];
@@ -120,7 +120,7 @@ Deno.test("stepwise() wakes a thread once for all regular work, whenever that be
   const repeat = (ms: number, name: number): void => {
     schedule(ms, () => {
       runs.set(name, (runs.get(name) ?? 0) + 1);
-      time.now += 0.7; // work lasts
+      time.now += 0.7; // the task takes time
       repeat(ms, name);
     });
   };
@@ -133,7 +133,7 @@ Deno.test("stepwise() wakes a thread once for all regular work, whenever that be
   assert.deepEqual([...runs.values()].map((run) => Math.round(run / 4)), [60, 30, 30, 15, 15, 8, 3]);
 });
 
-Deno.test("stepwise() is rather early than late, and takes other times as they are", async () => {
+Deno.test("stepwise() wakes early rather than late, and leaves short and odd times unchanged", async () => {
   const { schedule, wakings, pass } = stepped();
   await pass(400);
   for (const ms of [2000, 750, 333, 5, 0]) schedule(ms, () => {});

@@ -12,7 +12,7 @@ import {
 } from "../../src/model/distinguished_name.ts";
 import { CHARACTER } from "../fixtures/character.ts";
 
-/** Text, and its canonical DN as credentials.md 7.9 and rest-api.md 2.6 give it. */
+/** Texts with their canonical DN by credentials.md 7.9 and rest-api.md 2.6. */
 const FORMS: readonly (readonly [string, string])[] = [
   ["", ""],
   ["CN=Ann Example, OU=Lab 2, O=Site-A, C=DE", "cn=ann example,ou=lab 2,o=site-a,c=de"],
@@ -68,7 +68,7 @@ const FORMS: readonly (readonly [string, string])[] = [
   ["CN=a\\00b", "cn=a\\00b"],
 ];
 
-/** Names that are the same, and names that are not, pair by pair. */
+/** Pairs of names that are the same, and pairs that are not. */
 const PAIRS: readonly (readonly [boolean, string, string])[] = [
   [true, "CN=a", "cn=A"],
   [true, "CN=a,O=b", "CN=a, O=b"],
@@ -123,7 +123,7 @@ const PAIRS: readonly (readonly [boolean, string, string])[] = [
   [false, "no name", "no name"],
 ];
 
-/** Text that is no name, and the character (counted from 1) where that shows. */
+/** Texts that are no names, with the position of the error, from 1. */
 const INVALID: readonly (readonly [string, number, string])[] = [
   ["demouser", 1, "expected an attribute"],
   ["foo", 1, "expected an attribute"],

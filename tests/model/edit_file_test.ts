@@ -3,7 +3,7 @@ import { lchownSync } from "node:fs";
 import { join } from "node:path";
 import { editFile, FileNotChanged } from "../../src/model/edit_file.ts";
 
-/** A test with the path of a file in a folder of its own; nothing but the file may be left there. */
+/** Registers a test with the path of a file in a folder of its own, in which only that file may remain. */
 function scene(name: string, test: (file: string) => Promise<void>): void {
   Deno.test(name, async () => {
     const folder = await Deno.makeTempDir();
@@ -106,11 +106,11 @@ scene("editFile() narrows the mode of a file that others may read", async (file)
   assert.equal(((await Deno.stat(file)).mode ?? 0) & 0o777, 0o600);
 });
 
-/** An account that is not ours. */
+/** User id of another account. */
 const OTHER = 12_345;
 const AS_ROOT = { ignore: Deno.uid() !== 0 };
 
-/** A folder that another account can write, and a file of ours that it must not get at. */
+/** Registers a test with a folder that another account can write, and a file of ours that must not change. */
 function trap(name: string, test: (folder: string, own: string) => Promise<void>): void {
   Deno.test({
     name,
@@ -148,7 +148,7 @@ trap("editFile() follows no link of another account to a file of ours", async (t
   await assert.rejects(editFile(join(theirs, "dangling"), () => "new"), /leads nowhere/);
 });
 
-trap("editFile() makes and empties nothing through a link in place of its lock", async (theirs, own) => {
+trap("editFile() creates and empties no file through a link in place of its lock", async (theirs, own) => {
   await linkOf(OTHER, own, join(theirs, "file.lock"));
   await assert.rejects(editFile(join(theirs, "file"), () => "new"), /file\.lock: a link is in its place/);
   await Deno.remove(join(theirs, "file.lock"));

@@ -5,7 +5,7 @@ import { FairQueue } from "../../src/model/fair_queue.ts";
 function create(limits = { waiting: 6, perKey: 4 }) {
   const lanes = new FairQueue(limits);
   const order: string[] = [];
-  /** Comes to the lane that the first letter of the name says. */
+  /** Joins with the first letter of the name as key. */
   const join = (name: string, more: { maxWaitMs?: number; signal?: AbortSignal } = {}) =>
     lanes.join({
       queueKey: name.slice(0, 1),
@@ -20,7 +20,7 @@ function create(limits = { waiting: 6, perKey: 4 }) {
   return { lanes, order, join, serve };
 }
 
-Deno.test("FairQueue takes turns among lanes, and within one it is first come, first served", () => {
+Deno.test("FairQueue serves keys in turn, and waiters of one key in order of arrival", () => {
   const { join, serve, lanes } = create();
   for (const name of ["a1", "a2", "a3", "b1", "c1", "b2"]) assert.ok(join(name));
   assert.equal(lanes.size, 6);
@@ -28,7 +28,7 @@ Deno.test("FairQueue takes turns among lanes, and within one it is first come, f
   assert.equal(lanes.size, 0);
 });
 
-Deno.test("FairQueue leaves out those lanes that may have no turn", () => {
+Deno.test("FairQueue skips keys that may have no turn", () => {
   const { join, lanes, order } = create();
   for (const name of ["a1", "a2", "b1"]) join(name);
   const notA = (queueKey: string) => queueKey !== "a";
@@ -38,7 +38,7 @@ Deno.test("FairQueue leaves out those lanes that may have no turn", () => {
   assert.deepEqual(order, ["b1", "a1"]);
 });
 
-Deno.test("FairQueue has room for so many of one lane", () => {
+Deno.test("FairQueue limits the waiters of one key", () => {
   const { join, serve } = create();
   for (const name of ["a1", "a2", "a3", "a4"]) assert.ok(join(name));
   assert.ok(!join("a5"));
@@ -46,7 +46,7 @@ Deno.test("FairQueue has room for so many of one lane", () => {
   assert.deepEqual(serve(), ["a1", "b1", "a2", "a3", "a4"]);
 });
 
-Deno.test("FairQueue that is full takes the room for short lanes from the end of the longest", () => {
+Deno.test("FairQueue that is full displaces the last waiter of the key with most waiters", () => {
   const { join, serve, order } = create();
   for (const name of ["a1", "a2", "a3", "a4", "b1", "b2"]) assert.ok(join(name));
   assert.ok(join("b3"), "a has two more than b");
@@ -66,13 +66,13 @@ Deno.test("FairQueue that is full takes the room for short lanes from the end of
   ]);
 });
 
-Deno.test("FairQueue that is full of lanes of one has no room", () => {
+Deno.test("FairQueue that is full with one waiter for each key refuses more", () => {
   const { join } = create();
   for (const name of ["a1", "b1", "c1", "d1", "e1", "f1"]) assert.ok(join(name));
   assert.ok(!join("g1"));
 });
 
-Deno.test("FairQueue lets go of who is out of patience, and of who gives up", async () => {
+Deno.test("FairQueue drops waiters whose time is up or whose signal fires", async () => {
   const { join, serve, order, lanes } = create();
   const caller = new AbortController();
   join("a1", { signal: caller.signal });
@@ -85,7 +85,7 @@ Deno.test("FairQueue lets go of who is out of patience, and of who gives up", as
   assert.deepEqual(serve(), ["a1 aborted", "b1 late", "a2"]);
 });
 
-Deno.test("FairQueue tells nobody who was called or sent away anything more", async () => {
+Deno.test("FairQueue reports nothing more to waiters that were called or cleared", async () => {
   const { join, order, lanes } = create();
   const caller = new AbortController();
   join("a1", { signal: caller.signal, maxWaitMs: 0 });
@@ -98,7 +98,7 @@ Deno.test("FairQueue tells nobody who was called or sent away anything more", as
   assert.deepEqual([order, lanes.size, lanes.callNext()], [["a1"], 0, false]);
 });
 
-Deno.test("FairQueue tells each waiter one thing, keeps its bounds and delays a lane by one turn each round", () => {
+Deno.test("FairQueue reports once to each waiter, keeps its bounds and delays a key by one turn of each other key", () => {
   const move = fc.oneof(
     { weight: 3, arbitrary: fc.record({ join: fc.nat({ max: 5 }) }) },
     { weight: 1, arbitrary: fc.record({ abort: fc.nat() }) },

@@ -8,12 +8,12 @@ import {
 
 const NEVER = new AbortController().signal;
 
-/** Turns whose work ends when told. */
+/** Returns a semaphore whose work ends when a test ends it. */
 function create(limits: Partial<SemaphoreLimits> = {}) {
   const semaphore = new FairSemaphore({ atOnce: 2, waiting: 6, perKey: 4, ...limits });
   const begun: string[] = [];
   const ends: (() => void)[] = [];
-  /** Comes to the lane that the first letter of the name says. */
+  /** Runs work with the first letter of the name as key. */
   const come = (name: string, { known = false, signal = NEVER }: Partial<SemaphoreWaiter> = {}) =>
     semaphore.run(() =>
       new Promise<string>((resolve) => {
@@ -38,7 +38,7 @@ function create(limits: Partial<SemaphoreLimits> = {}) {
   };
 }
 
-Deno.test("FairSemaphore runs a few at a time, the others when one ends, lane by lane", async () => {
+Deno.test("FairSemaphore runs a few at a time, and the next when one ends, key by key", async () => {
   const setting = create();
   const { come, begun } = setting;
   const all = ["a1", "a2", "a3", "a4", "b1"].map((name) => come(name));
@@ -50,7 +50,7 @@ Deno.test("FairSemaphore runs a few at a time, the others when one ends, lane by
   assert.deepEqual(await Promise.all(all), ["a1", "a2", "a3", "a4", "b1"]);
 });
 
-Deno.test("FairSemaphore lets no more of a lane run than are allowed, however many have ended", async () => {
+Deno.test("FairSemaphore never exceeds the limit of a key, however many have ended", async () => {
   const setting = create({ atOnce: 4, atOncePerKey: 2 });
   const all = ["a1", "a2", "a3", "a4"].map((name) => setting.come(name));
   assert.deepEqual(setting.begun, ["a1", "a2"]);
@@ -60,7 +60,7 @@ Deno.test("FairSemaphore lets no more of a lane run than are allowed, however ma
   await Promise.all(all);
 });
 
-Deno.test("FairSemaphore lets nobody wait longer than they are patient", async () => {
+Deno.test("FairSemaphore lets nobody wait longer than the limit", async () => {
   const setting = create({ atOnce: 1, maxWaitMs: 5 });
   const first = setting.come("a1");
   await assert.rejects(setting.come("a2"), /no turn in time/);
@@ -69,7 +69,7 @@ Deno.test("FairSemaphore lets nobody wait longer than they are patient", async (
   assert.deepEqual(setting.begun, ["a1"]);
 });
 
-Deno.test("FairSemaphore gives known ones every other turn", async () => {
+Deno.test("FairSemaphore gives known callers every other turn", async () => {
   const setting = create({ atOnce: 1 });
   const { come, begun } = setting;
   const all = ["a1", "b1", "c1", "d1"].map((name) => come(name));
@@ -79,7 +79,7 @@ Deno.test("FairSemaphore gives known ones every other turn", async () => {
   await Promise.all(all);
 });
 
-Deno.test("FairSemaphore gives known ones as many turns for each of strangers as it is told, and strangers theirs", async () => {
+Deno.test("FairSemaphore gives known callers the configured number of turns for each turn of strangers", async () => {
   const setting = create({ atOnce: 1, knownTurns: 2 });
   const { come, begun } = setting;
   const all = ["a1", "b1", "c1", "d1"].map((name) => come(name));
@@ -89,7 +89,7 @@ Deno.test("FairSemaphore gives known ones as many turns for each of strangers as
   await Promise.all(all);
 });
 
-Deno.test("FairSemaphore has room for known ones when strangers have taken all of theirs", async () => {
+Deno.test("FairSemaphore has places for known callers when strangers have taken all of theirs", async () => {
   const setting = create();
   const { come, begun } = setting;
   const crowd = ["a1", "a2", "b1", "c1", "d1", "e1", "f1", "g1"].map((name) => come(name));
@@ -100,7 +100,7 @@ Deno.test("FairSemaphore has room for known ones when strangers have taken all o
   await Promise.all([...crowd, known]);
 });
 
-Deno.test("FairSemaphore lets no lane have more than its part at once", async () => {
+Deno.test("FairSemaphore bounds the concurrent work of one key", async () => {
   const setting = create({ atOnce: 3, atOncePerKey: 2 });
   const { come, begun } = setting;
   const all = ["a1", "a2", "a3", "b1"].map((name) => come(name));
@@ -125,7 +125,7 @@ Deno.test("FairSemaphore keeps a part for known ones, however long the work of s
   await Promise.all(all);
 });
 
-Deno.test("FairSemaphore never begins the work of who gave up, and goes on with the next", async () => {
+Deno.test("FairSemaphore never begins the work of a caller that left, and goes on with the next", async () => {
   const setting = create({ atOnce: 1 });
   const { come, begun } = setting;
   const caller = new AbortController();
@@ -141,7 +141,7 @@ Deno.test("FairSemaphore never begins the work of who gave up, and goes on with 
   await Promise.all([first, kept]);
 });
 
-Deno.test("FairSemaphore passes the turn on when somebody gives up between being called and beginning", async () => {
+Deno.test("FairSemaphore passes the turn on when a caller leaves between its call and its work", async () => {
   const semaphore = new FairSemaphore({ atOnce: 1, waiting: 6, perKey: 4 });
   const caller = new AbortController();
   const seeker = { queueKey: "a", known: false, signal: NEVER };

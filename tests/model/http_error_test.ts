@@ -16,25 +16,25 @@ Deno.test("refuse() fills text and headers of a row; reason and cause are for th
     [401, "Authentication failed. This service accepts: x", "wrong {challenge}", "Unauthenticated", cause],
   );
   assert.deepEqual(error.headers, { "WWW-Authenticate": "Bearer" });
-  // What is filled in is not filled in itself.
+  // Placeholders in values stay as they are.
   const { publicMessage, message } = httpError("ERR_HEADER_TOO_LONG", { name: "{limit}", limit: 3 });
   assert.equal(publicMessage, "The header {limit} is longer than 3 characters");
   assert.equal(message, publicMessage);
 });
 
-Deno.test("refuse() does not compile without what a row wants, or with what it does not know", () => {
+Deno.test("refuse() does not compile without the values of a row, or with unknown ones", () => {
   const made = [
     httpError("ERR_NO_ACCOUNT"),
     httpError("ERR_NO_ACCOUNT", "no account on HPC"),
     // @ts-expect-error There is no such code.
     () => httpError("ERR_NO_ACCOUNTS"),
-    // @ts-expect-error Nothing of it can be filled in.
+    // @ts-expect-error The text has no placeholder.
     () => httpError("ERR_NO_ACCOUNT", { server: "HPC" }),
-    // @ts-expect-error The text wants a limit, too.
+    // @ts-expect-error The text needs a limit, too.
     () => httpError("ERR_HEADER_TOO_LONG", { name: "Accept" }),
-    // @ts-expect-error The text wants both.
+    // @ts-expect-error The text needs both.
     () => httpError("ERR_HEADER_TOO_LONG"),
-    // @ts-expect-error The header wants `challenge`.
+    // @ts-expect-error The header needs `challenge`.
     () => httpError("ERR_UNAUTHENTICATED", { challenges: "Bearer" }),
   ];
   assert.equal(made.length, 7);
@@ -53,7 +53,7 @@ Deno.test("each row has a status that HTTP has, and it is an error", () => {
   }
 });
 
-Deno.test("every error that passes by itself says when to come back", () => {
+Deno.test("every temporary error says when to retry", () => {
   for (const [code, error] of Object.entries(ERRORS)) {
     if (error.status !== 429 && error.status !== 503) continue;
     assert("headers" in error && "Retry-After" in error.headers, code);

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { InvalidJson, type JsonNode, readMembers } from "../../src/model/json_text.ts";
 import { CHARACTER } from "../fixtures/character.ts";
 
-/** A node as the plain value it stands for. */
+/** Returns the plain value of a node. */
 function plain(node: JsonNode): unknown {
   switch (node.kind) {
     case "array":
@@ -21,7 +21,7 @@ function read(text: string): unknown {
   return Object.fromEntries([...readMembers(text)].map(({ name, value }) => [name, plain(value)]));
 }
 
-/** Text, line of the fault, and what was expected. */
+/** Invalid texts, with the line of the error and what the parser expected. */
 const INVALID: readonly (readonly [string, number, string])[] = [
   ["", 1, "expected {, found the end"],
   ["[]", 1, "expected {"],
@@ -100,7 +100,7 @@ Deno.test("readMembers() reads what JSON.stringify() writes", () => {
   }));
 });
 
-/** JSON without the commas behind last entries; no text of the test has one within quotes. */
+/** Removes trailing commas from JSON; no text of the test has one within quotes. */
 const withoutLastCommas = (text: string) => text.replaceAll(/,(?=\s*[}\]])/g, "");
 
 Deno.test("readMembers() accepts what JSON.parse() accepts, and a trailing comma, but no name twice", () => {
@@ -145,7 +145,7 @@ Deno.test("readMembers() passes over a trailing comma, at every depth", () => {
   assert.deepEqual([...readMembers(text)].map(({ source }) => source), [text.slice(1, -3)]);
 });
 
-Deno.test("readMembers() tells of what kind each value is", () => {
+Deno.test("readMembers() returns the kind of each value", () => {
   const text = '{"a": null, "b": true, "c": false, "d": -1.5e3, "e": "null", "f": [], "g": {}}';
   assert.deepEqual([...readMembers(text)].map(({ value }) => value.kind), [
     "null",

@@ -1,6 +1,6 @@
 import process from "node:process";
 
-/** Milliseconds that this thread computes for some work, whatever else the machine does. */
+/** Returns the processor time of this thread for some work, in milliseconds, however busy the machine is. */
 export async function processorTime(work: () => unknown): Promise<number> {
   const began = process.threadCpuUsage();
   await work();

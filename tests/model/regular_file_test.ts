@@ -8,13 +8,13 @@ import {
   writeAll,
 } from "../../src/model/regular_file.ts";
 
-/** How many descriptors this process has open on a path. */
+/** Returns the number of descriptors that this process has open on a path. */
 function openOn(path: string): number {
   return [...Deno.readDirSync("/proc/self/fd")].filter(({ name }) => {
     try {
       return Deno.readLinkSync(`/proc/self/fd/${name}`) === path;
     } catch {
-      return false; // gone meanwhile
+      return false; // closed meanwhile
     }
   }).length;
 }
@@ -63,7 +63,7 @@ Deno.test("openRegularFile() fails as Deno does for what is not there", () =>
     await assert.rejects(openRegularFile(`${folder}/file/below`), { code: "ENOTDIR" });
   }));
 
-Deno.test("unlessAbsent() brings what is there, nothing for what is not, and any other failure", async () => {
+Deno.test("unlessAbsent() returns a result, undefined for an absent file, and throws any other failure", async () => {
   assert.equal(await unlessAbsent(Promise.resolve(1)), 1);
   assert.equal(await unlessAbsent(Promise.reject(new Deno.errors.NotFound())), undefined);
   await assert.rejects(

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { PROOFS, ReplayCache, type SeenMark } from "../../src/model/replay_cache.ts";
 
-Deno.test("ReplayCache lets a mark count once, whoever shows it, until it could not be used any more", () => {
+Deno.test("ReplayCache accepts a mark once, from any owner, until the mark has expired", () => {
   let now = 0;
   const seen = new ReplayCache({ all: 20, perOwner: 5 }, () => now);
   assert.equal(seen.note({ owner: "a", mark: "1", endsAt: 5000 }), true);
@@ -15,13 +15,13 @@ Deno.test("ReplayCache lets a mark count once, whoever shows it, until it could 
   assert.equal(seen.note({ owner: "b", mark: "1", endsAt: 9000 }), true);
 });
 
-/** Shows marks one by one. @returns How many are taken. */
+/** Notes marks one by one. @returns The number of accepted marks. */
 function takes(seen: ReplayCache, owner: string, count: number, endsAt = 2000): number {
   return Array.from({ length: count }, (_, i) => seen.note({ owner, mark: `${owner} ${i}`, endsAt }))
     .filter((first) => first).length;
 }
 
-Deno.test("ReplayCache takes what it has no room for as seen, and refuses the greediest first", () => {
+Deno.test("ReplayCache refuses marks that do not fit, of the greediest owner first", () => {
   let now = 0;
   const seen = new ReplayCache({ all: 12, perOwner: 6 }, () => now);
   assert.equal(takes(seen, "a", 10), 4);
@@ -62,7 +62,7 @@ Deno.test("ReplayCache never takes a mark twice before its end, and never keeps 
   }));
 });
 
-Deno.test("ReplayCache hands on what it has seen, and takes all of it over without telling again", () => {
+Deno.test("ReplayCache reports each mark once, and adopts marks without a report", () => {
   let now = 0;
   const told: SeenMark[] = [];
   const before = new ReplayCache({ all: 10, perOwner: 2 }, () => now, (seen) => told.push(seen));

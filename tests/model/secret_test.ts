@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { inspect } from "node:util";
 import { Secret } from "../../src/model/secret.ts";
 
-Deno.test("a Secret shows its text to who asks for it, and to nobody else", () => {
+Deno.test("a Secret shows its text only to code that asks for it", () => {
   const secret = new Secret("s3cr3t");
   assert.equal(secret.reveal(), "s3cr3t");
   for (

@@ -3,7 +3,7 @@ import { SingleFlight } from "../../src/model/single_flight.ts";
 
 const NEVER = new AbortController().signal;
 
-/** Questions whose answers the test gives. */
+/** Returns flights whose answers the test gives. */
 function create() {
   const flights = new SingleFlight<string>();
   const asked: { question: string; signal: AbortSignal; answer: PromiseWithResolvers<string> }[] = [];
@@ -48,14 +48,14 @@ Deno.test("SingleFlight goes on when one gives up, and ends when the last one do
   other.abort(new Error("gone 2"));
   await assert.rejects(second, /gone 2/);
   assert.equal(asked[0]?.signal.aborted, true);
-  // Whoever comes now gets an answer of their own, not the failure of what was given up.
+  // A later caller gets its own answer, not the failure of the abandoned question.
   const next = join("a");
   asked[0]?.answer.reject(new Error("given up"));
   asked[1]?.answer.resolve("A");
   assert.equal(await next, "A");
 });
 
-Deno.test("SingleFlight asks nothing for who has gone before", async () => {
+Deno.test("SingleFlight asks nothing for a caller that has left before", async () => {
   const { asked, join } = create();
   await assert.rejects(join("a", AbortSignal.abort(new Error("gone"))), /gone/);
   assert.equal(asked.length, 0);

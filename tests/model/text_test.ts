@@ -10,7 +10,7 @@ import {
 } from "../../src/model/text.ts";
 import { CHARACTER } from "../fixtures/character.ts";
 
-/** Controls but the tab, format characters, private and unassigned ones, half surrogates, separators of lines. */
+/** Controls except the tab, format, private and unassigned characters, lone surrogates, line separators. */
 const STEERING = /[^\P{C}\t]|[\p{Zl}\p{Zp}]/u;
 
 const table: [text: string, shown: string][] = [
@@ -53,7 +53,7 @@ Deno.test("trimCharacters() takes away what regular expressions would, at both e
   );
 });
 
-Deno.test("counted() speaks of one, and of several or none", () => {
+Deno.test("counted() uses singular for one, and plural for several or none", () => {
   assert.deepEqual([0, 1, 2].map((count) => counted(count, "token", "tokens")), [
     "0 tokens",
     "1 token",

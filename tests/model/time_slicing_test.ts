@@ -28,7 +28,7 @@ Deno.test("eachLine() is what splitting at line ends is, with numbers and withou
   }));
 });
 
-Deno.test("eachLine() takes a few lines at once: whoever waits for the loop waits for long texts alone", async () => {
+Deno.test("eachLine() reads a few lines at once: only long texts yield to the event loop", async () => {
   let others = 0;
   setImmediate(() => others++);
   await eachLine("one\ntwo\nthree", () => {});

@@ -3,7 +3,7 @@ import { familyWith, isAmong, type RevokedTokens, type TokenFamily } from "../..
 
 const NOW = 1_000_000;
 
-/** A token that was got with one that was got with one, and so on; the first has the id 0. */
+/** Returns the last of `count` tokens, each renewed by the one before; the first has the id 0. */
 function line(count: number, expires = (_: number) => 5000): TokenFamily {
   let token = familyWith(undefined, { id: "0", expires: expires(0) }, NOW);
   for (let i = 1; i < count; i++) token = familyWith(token, { id: `${i}`, expires: expires(i) }, NOW);
@@ -16,7 +16,7 @@ const revoked = (some: { readonly ids?: string[]; readonly roots?: string[]; rea
   return before === undefined ? found : { ...found, before };
 };
 
-Deno.test("familyWith() names those that a token was got with, oldest first, and the first of them", () => {
+Deno.test("familyWith() names the ancestors of a token, oldest first, and the root", () => {
   const { since, root, id, expires } = line(3);
   assert.deepEqual([since, root, id, expires], [NOW, "0", "2", 5000]);
   assert.equal(ids(line(1)), "");
@@ -24,7 +24,7 @@ Deno.test("familyWith() names those that a token was got with, oldest first, and
   assert.equal(ids(line(17)), Array.from({ length: 16 }, (_, i) => i).join(" "));
 });
 
-Deno.test("familyWith() leaves out those that have ended, and of more than 16 those that end first", () => {
+Deno.test("familyWith() leaves out expired ancestors, and of more than 16 those that expire first", () => {
   const ended = line(3, (i) => i === 1 ? 1000 : 1001);
   assert.equal(ids(ended), "0", "1 has ended in this very second");
   const many = line(20, (i) => i === 7 || i === 9 ? 2000 : 5000 + i);
@@ -32,7 +32,7 @@ Deno.test("familyWith() leaves out those that have ended, and of more than 16 th
   assert.equal(many.root, "0");
 });
 
-Deno.test("isAmong() knows a token that was taken back, or one of its line, or all until a moment", () => {
+Deno.test("isAmong() recognises a revoked token, a revoked ancestor, or a time before which all are revoked", () => {
   const token = line(3);
   assert.equal(isAmong(token, revoked({})), false);
   for (const id of ["0", "1", "2"]) assert.equal(isAmong(token, revoked({ ids: [id] })), true, id);
@@ -41,7 +41,7 @@ Deno.test("isAmong() knows a token that was taken back, or one of its line, or a
   assert.equal(isAmong(token, revoked({ before: NOW })), true);
 });
 
-Deno.test("isAmong() takes any token of the same origin for one of a line that is too long to be named", () => {
+Deno.test("isAmong() includes any token of the same root if its ancestors are too many to name", () => {
   assert.equal(isAmong(line(16), revoked({ roots: ["0"] })), false);
   assert.equal(isAmong(line(17), revoked({ roots: ["0"] })), true);
   assert.equal(isAmong(line(17), revoked({ roots: ["1"] })), false);

@@ -15,7 +15,7 @@ const BEFORE: TokenRestrictions = {
   address: "192.0.2.0/24",
 };
 
-Deno.test("restricted() takes what is asked for where there is less of it, and keeps the rest", () => {
+Deno.test("restricted() applies requested restrictions that are narrower, and keeps the rest", () => {
   assert.deepEqual(restricted({}, {}), {});
   assert.deepEqual(restricted({}, BEFORE), BEFORE);
   assert.deepEqual(restricted(BEFORE, {}), BEFORE);

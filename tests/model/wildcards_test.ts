@@ -28,7 +28,7 @@ Deno.test("matchesWildcards() does not try all ways to match", () => {
   assert.equal(matchesWildcards("a".repeat(300), "*a".repeat(150) + "b"), false);
 });
 
-Deno.test("matchesAll() takes signs that accept what they like", () => {
+Deno.test("matchesAll() takes signs with their own rule for a character", () => {
   const pattern = [
     wildcardOf("a"),
     (character: string) => /[0-9]/.test(character),
@@ -44,7 +44,7 @@ Deno.test("patternsOf() takes a list apart as daemons do", () => {
   assert.deepEqual(patternsOf(" : "), []);
 });
 
-Deno.test("movesWithStart() knows patterns that mean something else where a session begins elsewhere", () => {
+Deno.test("movesWithStart() finds patterns whose meaning depends on where a session begins", () => {
   for (const pattern of ["a/*", "a", "*/b", "*.t?t", "*a*", "[ab]"]) assert(movesWithStart(pattern), pattern);
   for (const pattern of ["/a/*", "*.txt", "*"]) assert(!movesWithStart(pattern), pattern);
   assert(isRelativePattern("*.txt") && !isRelativePattern("/x"));

@@ -11,7 +11,7 @@ function events(text: string): readonly XmlEvent[] {
   return all;
 }
 
-/** Without keeping them, which would be work of its own. */
+/** Counts events without an array, which would take time of its own. */
 function countEvents(text: string): number {
   const reader = new XmlReader(text);
   let count = 0;
@@ -19,7 +19,7 @@ function countEvents(text: string): number {
   return count;
 }
 
-/** Tags and texts on one line, such as `<a x=1>text</a>`. */
+/** Returns tags and texts on one line, such as `<a x=1>text</a>`. */
 function outline(text: string): string {
   return events(text).map((event) => {
     if (event.kind === "text") return event.text;
@@ -115,7 +115,7 @@ Deno.test("XmlReader refuses attacks quickly, whatever their size", async () => 
   assert.ok(took < 1000, `${took} ms`);
 });
 
-/** Processor time may be counted in steps of so many milliseconds. */
+/** Longest step in which a system counts processor time, in milliseconds. */
 const TICK_MS = 10;
 
 Deno.test("XmlReader takes time in proportion to the length, also on a single line", async () => {
@@ -127,7 +127,7 @@ Deno.test("XmlReader takes time in proportion to the length, also on a single li
     }
     return Math.min(...times);
   };
-  await take(5_000); // the engine gets to know the code
+  await take(5_000); // lets the engine compile the code
   const [short, long] = [await take(20_000), await take(160_000)];
   assert.ok(long < 3 * 8 * Math.max(short, TICK_MS), `${short} ms, and ${long} ms for eight times the text`);
 });

@@ -1,6 +1,6 @@
 import { type Breakage, instead } from "./breakage.ts";
 
-/** What breaks the promises of the threat model. */
+/** Breakages of the promises in the threat model. */
 export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Request smuggling: a proxy and the service, or edge and core, read a request differently"],

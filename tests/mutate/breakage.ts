@@ -1,29 +1,29 @@
 import ts from "typescript";
 
-/** One promise of the documents, and a way to break the code so that it is not kept any more. */
+/** Promise in the documents, with a change of the code that breaks it. */
 export interface Breakage {
   /**
-   * Rows of the tables in `docs/threat-model.md` and `docs/reliability.md` that this breaks: the beginnings of their first
-   * cells.
+   * Rows of the tables in `docs/threat-model.md` and `docs/reliability.md` that this breaks: beginnings of
+   * their first cells.
    */
   readonly rows: readonly string[];
-  /** What is broken, for people: completes "… any more". */
+  /** Behaviour of the broken code, for the report. */
   readonly broken: string;
   readonly file: string;
-  /** @throws {AnchorGone} If the source is not any more what this was written for. */
+  /** @throws {AnchorGone} If the source no longer contains the code to change. */
   readonly change: (text: string) => string;
-  /** Tests of which one must fail, those through the public door first. */
+  /** Tests, at least one of which must fail; tests through the public interface come first. */
   readonly tests: readonly string[];
-  /** What the names of these tests contain; absent: all. */
+  /** Text in the names of these tests; absent: all tests run. */
   readonly only?: string;
 }
 
-/** The code has changed so that a breakage does not find its place: it has to be written anew. */
+/** Error for a breakage that no longer finds its place in the code, and must be rewritten. */
 export class AnchorGone extends Error {
   override readonly name = "AnchorGone";
 }
 
-/** Puts something else in the place of a text that is there exactly once; blanks and line ends count alike. */
+/** Returns a change that replaces a text that occurs exactly once; all white space is equal. */
 export function instead(anchor: string, put: string): (text: string) => string {
   return (text) => {
     const pattern = anchor.trim().split(/\s+/).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
@@ -37,7 +37,7 @@ export function instead(anchor: string, put: string): (text: string) => string {
   };
 }
 
-/** Makes a function or method fail with an error that nobody promised, for one call in a hundred. */
+/** Returns a change that makes a function or method throw an undocumented error in one of a hundred calls. */
 export function failingNowAndThen(name: string): (text: string) => string {
   return (text) => {
     const source = ts.createSourceFile("source.ts", text, ts.ScriptTarget.Latest, true);

@@ -522,7 +522,7 @@ const PROCESS: readonly Breakage[] = [
   },
 ];
 
-/** Parsers by what their row begins with: file, function, and tests that are not among the fuzzers. */
+/** Parsers by the beginning of their row: file, function, and tests that are not among the fuzzers. */
 const PARSERS: readonly (readonly [row: string, file: string, name: string, test: string])[] = [
   [
     "JSON_FORM.read() and SOAP_FORM.read() of an XUUDB",
@@ -762,7 +762,7 @@ const DATABASE: readonly Breakage[] = [
   },
 ];
 
-/** What breaks each promise of the documents. */
+/** Breakages of all promises in the documents. */
 export const BREAKAGES: readonly Breakage[] = [
   ...ATTACKS,
   ...CLOCK_AND_DISKS,

@@ -9,7 +9,7 @@ import { BROKEN, type BrokenRow } from "./reports.ts";
 const breaks = ({ rows }: Pick<Breakage, "rows">, promise: string) =>
   rows.some((row) => promise.startsWith(row));
 
-/** Returns what is wrong with the list of breakages: promises that nothing breaks, rows and places in the code that are gone. */
+/** Returns mistakes in the list of breakages: promises that nothing breaks, rows and code that are gone. */
 export async function mistakesInBreakages(root: string): Promise<string[]> {
   const all = await promises(root);
   const mistakes = all.filter((promise) => !BREAKAGES.some((breakage) => breaks(breakage, promise)))
@@ -29,9 +29,9 @@ export async function mistakesInBreakages(root: string): Promise<string[]> {
 }
 
 /**
- * Breaks promises of the documents, and keeps which tests failed.
- * @param choice.names Texts of which a row has one; without any, all rows are tried.
- * @returns Whether tests noticed each breakage.
+ * Breaks promises of the documents, and records which tests failed.
+ * @param choice.names Texts to look for in rows; an empty list chooses all rows.
+ * @returns Whether tests noticed every breakage.
  */
 export async function breakPromises(
   root: string,
@@ -61,7 +61,7 @@ export async function breakPromises(
     console.log(`${++done}/${wanted.length} ${failed?.join("; ") ?? "NOT NOTICED"} <= ${broken} (${file})`);
     if (failed === undefined) before.delete(broken);
     else before.set(broken, { rows, broken, file, failed, run });
-    // In the order of the list; what it no longer has is dropped.
+    // Keeps the order of the list, and drops results of breakages that are no longer in it.
     const kept = BREAKAGES.flatMap(({ broken, file, rows }): BrokenRow[] => {
       const row = before.get(broken);
       return row === undefined ? [] : [{ ...row, file, rows }];
@@ -72,7 +72,7 @@ export async function breakPromises(
   return good;
 }
 
-/** @throws {AnchorGone | Deno.errors.NotFound} If the place in the code is gone. */
+/** @throws {AnchorGone | Deno.errors.NotFound} If the code to change is gone. */
 async function brokenText(root: string, { file, change }: Breakage): Promise<string> {
   const text = await Deno.readTextFile(root + file);
   const changed = change(text);

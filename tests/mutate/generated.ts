@@ -16,15 +16,15 @@ interface Found {
 
 interface Options extends Choice {
   readonly seed: number;
-  /** How many mutants of a folder are drawn. */
+  /** Number of mutants drawn from a folder. */
   readonly count: number;
-  /** Whether tests of other folders are left out. */
+  /** Whether only the folder's own tests run. */
   readonly onlyOwn: boolean;
-  /** How many copies of the tree work at once. */
+  /** Number of copies of the tree in use at once. */
   readonly jobs: number;
 }
 
-/** A group with its mutants, and what became of those tried so far. */
+/** Group with its mutants, and the results so far. */
 interface Tried extends Group {
   readonly all: readonly Found[];
   readonly drawn: readonly Found[];
@@ -32,8 +32,9 @@ interface Tried extends Group {
 }
 
 /**
- * Tries samples of mutants, or all guards, and keeps the score of each group as soon as it is known.
- * @returns Whether each mutant was noticed or has a reason in `known_survivors.ts`, and each sample kept what is promised.
+ * Tries samples of mutants, or all guards, and writes the score of each group as soon as it is known.
+ * @returns Whether each mutant was noticed or has a reason in `known_survivors.ts`, and each sample reached
+ *   the promised score.
  */
 export async function tryGenerated(root: string, imports: Imports, options: Options): Promise<boolean> {
   const { guards, onlyOwn } = options;
@@ -64,7 +65,7 @@ export async function tryGenerated(root: string, imports: Imports, options: Opti
     const known = KNOWN_SURVIVORS.find((known) =>
       known.file === file && known.at === mutant.at && known.change === mutant.change
     );
-    // They count as they are listed: of those that nobody kills all tests would be asked each time.
+    // Known survivors are not tried: all tests would run for each of them.
     const killedBy = known === undefined
       ? await killer.killedBy(tree, { file, text: mutated(text, mutant) }, onlyOwn)
       : undefined;

@@ -3,7 +3,7 @@ import type { Scores } from "./reports.ts";
 import { folderOf, unexplained } from "./score.ts";
 import { testsInOrder } from "./tests_of.ts";
 
-/** Folders and files whose code protects somebody. */
+/** Folders and files with code that protects users, servers or the service. */
 export const PROTECTING: readonly string[] = [
   "src/attributes",
   "src/authentication",
@@ -17,28 +17,28 @@ export const PROTECTING: readonly string[] = [
   "src/throttling",
 ];
 
-/** What is to be tried. */
+/** Selection of code to try. */
 export interface Choice {
-  /** Whether guards are tried, and not samples of all mutants. */
+  /** Whether to remove guards, instead of a sample of all mutants. */
   readonly guards: boolean;
-  /** Folders and files below `src/`; without any, all folders, or all that protect somebody. */
+  /** Folders and files below `src/`; an empty list chooses all folders, or `PROTECTING` for guards. */
   readonly names: readonly string[];
-  /** Only these files are tried. */
+  /** Files to choose from; absent: all. */
   readonly changed?: ReadonlySet<string> | undefined;
-  /** Whether groups are left out that have a good result for their present text. */
+  /** Whether to skip groups that have a good result for their present text. */
   readonly onlyNew: boolean;
 }
 
-/** Files of `src` that have one score: a folder whose mutants a sample is drawn of, or one file whose guards are removed. */
+/** Files of `src` with a common score: a folder for a sample of mutants, or one file for removed guards. */
 export interface Group {
   readonly path: string;
   readonly files: readonly string[];
-  /** Whether these are all files of the path, so that their score is worth keeping. */
+  /** Whether these are all files of the path; only then is the score written. */
   readonly whole: boolean;
   readonly digest: string;
 }
 
-/** Returns what is to be tried, in order. @throws {Error} If a name is neither a folder nor a file. */
+/** Returns the chosen groups, in order. @throws {Error} If a name is neither a folder nor a file. */
 export async function chosenGroups(
   root: string,
   imports: Imports,
@@ -65,21 +65,21 @@ export async function chosenGroups(
   return groups;
 }
 
-/** Returns files that differ from those of a commit, and those that git does not know yet. */
+/** Returns files that differ from a commit, and untracked files. */
 export async function changedSince(root: string, commit: string): Promise<ReadonlySet<string>> {
   const changed = await git(root, "diff", "--name-only", "--relative", commit, "--", "src");
   const added = await git(root, "ls-files", "--others", "--exclude-standard", "src");
   return new Set([...changed.split("\n"), ...added.split("\n")]);
 }
 
-/** Runs git in a folder and returns what it prints. */
+/** Runs git in a folder and returns its output. */
 export async function git(root: string, ...args: readonly string[]): Promise<string> {
   const { success, stdout, stderr } = await new Deno.Command("git", { args: [...args], cwd: root }).output();
   if (!success) throw new Error(`git ${args[0]}: ${new TextDecoder().decode(stderr)}`);
   return new TextDecoder().decode(stdout).trim();
 }
 
-/** SHA-256 of files and of their folders' own tests, the first half of it in hexadecimal digits. */
+/** Returns the first half of the SHA-256 of files and their folders' own tests, in hexadecimal digits. */
 async function digestOf(root: string, imports: Imports, files: readonly string[]): Promise<string> {
   const tests = new Set(files.flatMap((file) => testsInOrder(imports, file).own.flat()));
   const texts: string[] = [];

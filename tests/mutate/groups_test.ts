@@ -3,7 +3,7 @@ import { changedSince, type Choice, chosenGroups, type Group } from "./groups.ts
 import { Imports } from "./imports.ts";
 import type { Scores } from "./reports.ts";
 
-/** A repository of two files of sources, one with a test. */
+/** Makes a repository of three source files, one with a test. */
 async function repository() {
   const root = `${await Deno.makeTempDir({ prefix: "authserver-guards-" })}/`;
   const write = async (path: string, text: string) => {
@@ -26,7 +26,7 @@ async function repository() {
   return { root, write, [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }) };
 }
 
-/** What is chosen, as paths of groups. */
+/** Returns the chosen groups. */
 async function chosen(root: string, choice: Partial<Choice> = {}, before: Scores = {}) {
   const all = { guards: true, names: ["src/edge"], onlyNew: false, ...choice };
   return await chosenGroups(root, await Imports.of(root), all, before);

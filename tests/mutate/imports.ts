@@ -1,10 +1,10 @@
 import { dirname, join, normalize } from "node:path";
 
-/** `… from "./x.ts"`, `import("./x.ts")`, `new URL("./x.ts", …)`: all that one file loads of another. */
+/** Forms in which one file loads another: `… from "./x.ts"`, `import("./x.ts")`, `new URL("./x.ts", …)`. */
 const LOADS =
   /\bfrom\s+"(\.[^"\n]+)"|\bimport\(\s*"(\.[^"\n]+)"|\bimport\s+"(\.[^"\n]+)"|\bnew URL\(\s*"([^"\n]+\.ts)"/g;
 
-/** Which file loads which, below a folder. Paths are relative to it. */
+/** Graph of the files that load each other below a folder. Paths are relative to it. */
 export class Imports {
   readonly #loads: ReadonlyMap<string, readonly string[]>;
 
@@ -12,7 +12,7 @@ export class Imports {
     this.#loads = loads;
   }
 
-  /** Reads `main.ts` and all that is in `src` and `tests`. */
+  /** Reads `main.ts` and all scripts in `src` and `tests`. */
   static async of(root: string): Promise<Imports> {
     const loads = new Map<string, readonly string[]>();
     const files = ["main.ts"];
@@ -25,7 +25,7 @@ export class Imports {
     return [...this.#loads.keys()];
   }
 
-  /** The tests that load a file, however indirectly, those first that are nearest to it; each with its distance. */
+  /** Returns the tests that load a file, even indirectly, with their distances; the nearest come first. */
   testsOf(file: string): readonly (readonly [path: string, distance: number])[] {
     const loaders = new Map<string, string[]>();
     for (const [path, loaded] of this.#loads) {
@@ -44,14 +44,14 @@ export class Imports {
   }
 }
 
-/** What a file loads, by paths relative to the same folder as its own. */
+/** Returns paths of the files that a file loads, relative to the same folder as its own path. */
 export function loadedBy(path: string, text: string): string[] {
   const loaded = [...text.matchAll(LOADS)].map((match) =>
     match.slice(1).find((group) => group !== undefined) ?? ""
   )
     .map((specifier) => normalize(join(dirname(path), specifier)))
     .filter((loaded) => loaded.endsWith(".ts"));
-  // The program as a whole is started by its path.
+  // Tests start the whole program by its path.
   return /\bmain\.ts["`]/.test(text) ? [...loaded, "main.ts"] : loaded;
 }
 

@@ -2,30 +2,33 @@ import type { Imports } from "./imports.ts";
 import { testsInOrder } from "./tests_of.ts";
 import { isNoticed, type Outcome, TreeCopy } from "./tree_copy.ts";
 
-/** How long a part of the tests may take, and each test file in it, and about when a mutant is given up, in milliseconds. */
+/**
+ * Longest run of a part of the tests, with an allowance for each file in it, and time after which no further
+ * part of the tests begins for a mutant, in milliseconds.
+ */
 const MAX_WAIT = { partMs: 60_000, fileMs: 30_000, mutantMs: 600_000 };
 const UNHARMED_MS = 400_000;
 const CHECK_MS = 120_000;
 
-/** Who noticed a mutant: tests of its folder, the compiler, tests of other folders. */
+/** Detector of a mutant: tests of its folder, the compiler, or tests of other folders. */
 export type KilledBy = "own" | "types" | "others";
 
-/** A file of the tree, and its text with a mistake in it. */
+/** File of the tree, with a mistake in its text. */
 export interface MutatedFile {
   readonly file: string;
   readonly text: string;
 }
 
-/** Runs tests of copies with a mutant in them, and compares with how they end without it. */
+/** Runner of tests in copies of the tree, with a mutant and, after a failure, without it. */
 export class Killer {
-  /** How tests end with the source as it is, by path and filter. */
+  /** Outcomes of tests without a mutant, by path and filter. */
   readonly #unharmed = new Map<string, Promise<Outcome>>();
 
   constructor(readonly imports: Imports) {}
 
   /**
-   * Asks about a mutant the test that mirrors its file, the compiler, other tests of the folder that load it, and tests of other
-   * folders unless `onlyOwn`; always the nearest first.
+   * Tries a mutant with the test that mirrors its file, the compiler, other tests of the folder that load the
+   * file, and tests of other folders unless `onlyOwn`; the nearest tests run first.
    */
   async killedBy(tree: TreeCopy, mutant: MutatedFile, onlyOwn: boolean): Promise<KilledBy | undefined> {
     const { own, others } = testsInOrder(this.imports, mutant.file);
@@ -39,8 +42,9 @@ export class Killer {
   }
 
   /**
-   * Runs one part of the tests after the other until one notices the mutant.
-   * @returns Names of tests that fail because of it, none if the file cannot be loaded; `undefined` if no part notices it.
+   * Runs one part of the tests after the other until a part notices the mutant.
+   * @returns Names of tests that fail because of the mutant; empty if the file cannot be loaded, `undefined`
+   *   if no part notices the mutant.
    */
   async failures(
     tree: TreeCopy,
@@ -88,7 +92,7 @@ export class Killer {
   }
 }
 
-/** Does work on each item in copies of the tree, so many at once. */
+/** Works on each item in a copy of the tree. @param copies Largest number of copies at once. */
 export async function inCopies<Item>(
   items: readonly Item[],
   copies: number,

@@ -1,11 +1,11 @@
-/** A mutant that no test notices, and why that is well. */
+/** Mutant that no test notices, and the reason why that is acceptable. */
 export interface KnownSurvivor {
   readonly file: string;
-  /** The line it is in, without the blanks around it. */
+  /** Line of the mutant, without the blanks around it. */
   readonly at: string;
-  /** As the table of `deno task mutate` shows it. */
+  /** Change as `deno task mutate` prints it. */
   readonly change: string;
-  /** Whether it behaves like the original, as far as anybody could see: it does not count then. */
+  /** Whether nobody can observe a difference from the original; the score leaves equivalent mutants out. */
   readonly equivalent: boolean;
   readonly why: string;
 }

@@ -1,26 +1,26 @@
 import ts from "typescript";
 
-/** What is wrong in a mutant. */
+/** Kind of mistake in a mutant. */
 export type MutantKind = "condition" | "guard" | "logic" | "comparison" | "number" | "await" | "close";
 
-/** One small mistake in one place of a source text. */
+/** Small mistake in one place of a source text. */
 export interface Mutant {
   readonly kind: MutantKind;
   /** Line of the mistake, from 1. */
   readonly line: number;
-  /** That line as it is, without the blanks around it: it identifies the place when lines have moved. */
+  /** Original line without the blanks around it, which identifies the place after lines have moved. */
   readonly at: string;
-  /** Offsets of the text that is replaced. */
+  /** Offsets of the replaced text. */
   readonly start: number;
   readonly end: number;
   readonly replacement: string;
-  /** Whether it removes a guard: an `if` whose body ends by refusing, returning early or going on to the next item. */
+  /** Whether it removes a guard: an `if` whose body refuses, returns early or goes on to the next item. */
   readonly removesGuard?: true;
-  /** For people, such as `a < b` to `a <= b`. */
+  /** Change for the report, such as `a < b → (a <= b)`. */
   readonly change: string;
 }
 
-/** Off by one, or the other way round. */
+/** Replacements of comparisons: off by one, or negated. */
 const COMPARISONS: ReadonlyMap<ts.SyntaxKind, string> = new Map([
   [ts.SyntaxKind.LessThanToken, "<="],
   [ts.SyntaxKind.LessThanEqualsToken, "<"],
@@ -35,14 +35,14 @@ const LOGIC: ReadonlyMap<ts.SyntaxKind, string> = new Map([
   [ts.SyntaxKind.BarBarToken, "&&"],
 ]);
 
-/** Methods and functions that end something or give it back. */
+/** Methods and functions that end, close or release something. */
 const CLOSES =
   /^(?:close|end|destroy|abort|cancel|clear|clearTimeout|clearInterval|dispose|release|off|removeListener|removeEventListener|stop|terminate|delete|unwatch)$/;
 
-/** Numbers from here on are limits and times: one more is no mistake that anybody could see, twice as much is. */
+/** Numbers from here on are limits and times: tests can notice a doubled value, but not one more. */
 const LARGE = 16;
 
-/** Every mutant of a source text, in the order of their places. */
+/** Returns all mutants of a source text, in the order of their places. */
 export function mutantsOf(text: string): Mutant[] {
   const source = ts.createSourceFile("source.ts", text, ts.ScriptTarget.Latest, true);
   const lines = text.split("\n");
@@ -104,7 +104,7 @@ export function mutantsOf(text: string): Mutant[] {
     ts.forEachChild(node, visit);
   };
   const withOperator = ({ left, right }: ts.BinaryExpression, operator: string) =>
-    // In brackets, so that what stands around it is not drawn in.
+    // Parentheses keep the precedence of the operators around it.
     `(${left.getText(source)} ${operator} ${right.getText(source)})`;
   visit(source);
   return found.sort((a, b) => a.start - b.start);
@@ -115,19 +115,19 @@ export function guardsOf(text: string): Mutant[] {
   return mutantsOf(text).filter(({ removesGuard }) => removesGuard === true);
 }
 
-/** The source text with the mistake in it. */
+/** Returns the source text with the mistake in it. */
 export function mutated(text: string, { start, end, replacement }: Mutant): string {
   return text.slice(0, start) + replacement + text.slice(end);
 }
 
-/** Whether a statement does nothing but leave: return, throw, continue, break. */
+/** Reports whether a statement is only a `return`, `throw`, `continue` or `break`. */
 function leaves(statement: ts.Statement): boolean {
   if (ts.isBlock(statement)) return statement.statements.length === 1 && statement.statements.every(leaves);
   return ts.isReturnStatement(statement) || ts.isThrowStatement(statement) ||
     ts.isContinueStatement(statement) || ts.isBreakStatement(statement);
 }
 
-/** Whether a statement ends by leaving what it stands in, or calls what makes an error of HTTP. */
+/** Reports whether a statement ends with `return`, `throw`, `continue` or a call of `httpError()`. */
 function refuses(statement: ts.Statement): boolean {
   if (ts.isBlock(statement)) {
     const last = statement.statements.at(-1);

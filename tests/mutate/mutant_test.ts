@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { guardsOf, mutantsOf, mutated } from "./mutant.ts";
 
-/** Kind and mutated text of each mutant. */
+/** Returns kind and mutated text of each mutant. */
 const mutants = (text: string) => mutantsOf(text).map((mutant) => [mutant.kind, mutated(text, mutant)]);
 
 const FACTS: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [

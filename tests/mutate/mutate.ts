@@ -1,15 +1,18 @@
 /**
- * `deno task mutate [--guards | --promises] [--check] [--new] [--changed COMMIT] [--jobs N] [--seed N] [--count N] [--own] [NAME...]`:
- * puts one mistake after the other into a copy of the source, and looks whether a test notices (`killer.ts`). The mistakes are
- * - a sample of small ones in each folder of `src`, drawn by `--seed` (`mutant.ts`); names are folders or files,
- * - with `--guards`, each guard removed of what protects somebody; names are folders or files,
- * - with `--promises`, those that break a promise of the threat model or of the page on reliability (`breakages.ts`); names are
- *   texts in rows of these pages.
+ * `deno task mutate [--guards | --promises] [--check] [--new] [--changed COMMIT] [--jobs N] [--seed N]
+ * [--count N] [--own] [NAME...]`: puts one mistake after the other into a copy of the source, and runs tests
+ * to see whether one of them notices it (`killer.ts`). The mistakes are
+ * - a sample of small mistakes in each folder of `src`, drawn by `--seed` (`mutant.ts`); names are folders or
+ *   files,
+ * - with `--guards`, removed guards of protecting code (`PROTECTING`); names are folders or files,
+ * - with `--promises`, mistakes that break a promise of the threat model or of the page on reliability
+ *   (`breakages.ts`); names are texts in rows of these pages.
  *
- * `--changed` takes only files that changed since a commit, `--new` only what has no good result yet for the present text of
- * sources and tests; `--own` asks a folder's own tests alone; `--check` tries nothing, and tells which hand-written places in the code
- * are gone and which promises nothing breaks. Results go to `tests/reports/`. Ends with 1 if a mistake goes unnoticed without a reason
- * in `known_survivors.ts`, or if a folder is below what is promised.
+ * `--changed` takes only files that changed since a commit. `--new` takes only code without a good result for
+ * the present text of sources and tests. `--own` runs only a folder's own tests. `--check` tries nothing, and
+ * prints which hand-written places in the code are gone and which promises nothing breaks. Results go to
+ * `tests/reports/`. The exit status is 1 if a mistake goes unnoticed without a reason in
+ * `known_survivors.ts`, or if a folder does not reach the promised score.
  */
 import { parseArgs } from "node:util";
 import { breakPromises, mistakesInBreakages } from "./broken_promises.ts";

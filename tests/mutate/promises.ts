@@ -1,4 +1,4 @@
-/** Tables of the documents whose rows are promises, by the first title. */
+/** Tables of the documents whose rows are promises, by the title of the first column. */
 const PROMISES: readonly (readonly [page: string, title: string])[] = [
   ["docs/threat-model.md", "Attack"],
   ["docs/reliability.md", "What fails"],
@@ -6,7 +6,7 @@ const PROMISES: readonly (readonly [page: string, title: string])[] = [
   ["docs/reliability.md", "What"],
 ];
 
-/** The first cells of all rows of the tables that promise something, in their order. */
+/** Returns the first cells of all rows that are promises, in their order. */
 export async function promises(root: string): Promise<string[]> {
   const found: string[] = [];
   for (const page of new Set(PROMISES.map(([page]) => page))) {
@@ -16,7 +16,7 @@ export async function promises(root: string): Promise<string[]> {
   return found;
 }
 
-/** The first cells of the rows of tables in Markdown whose first title is one of these. */
+/** Returns the first cells of rows in Markdown tables whose first column has one of these titles. */
 export function rowsOf(text: string, titles: readonly string[]): string[] {
   const found: string[] = [];
   let table: string | undefined;

@@ -1,33 +1,33 @@
 import { dirname } from "node:path";
 import { percent, PROMISED, type Score } from "./score.ts";
 
-/** The latest score of a folder or a file of `src`. */
+/** Latest score of a folder or a file of `src`. */
 export type KeptScore = Score & {
   /** Day of the run, as `YYYY-MM-DD`. */
   readonly day: string;
-  /** SHA-256 of the sources and their own tests, half of it in hexadecimal digits; absent in scores of old. */
+  /** First half of the SHA-256 of sources and own tests, in hexadecimal digits; absent in old scores. */
   readonly digest?: string;
-  /** What drew the sample; absent if all mutants were tried. */
+  /** Seed of the sample; absent if all mutants were tried. */
   readonly seed?: number;
-  /** How many mutants there are, all in all. */
+  /** Number of all mutants. */
   readonly mutants: number;
 };
 
 /** Scores by the path of the folder or file. */
 export type Scores = Record<string, KeptScore>;
 
-/** What became of a breakage that tests noticed. */
+/** Result of a breakage that tests noticed. */
 export interface BrokenRow {
   readonly rows: readonly string[];
   readonly broken: string;
   readonly file: string;
-  /** Names of the tests that failed; none if the broken file could not be loaded. */
+  /** Names of the tests that failed; empty if the broken file could not be loaded. */
   readonly failed: readonly string[];
   /** Day and commit of the run, as `YYYY-MM-DD 0123abcd`. */
   readonly run: string;
 }
 
-/** Results in `tests/reports`, as data for the next run and as a page for people. */
+/** Results in `tests/reports`, as data for the next run and as a page for readers. */
 export class Report<Kept> {
   constructor(readonly name: string, readonly page: (kept: Kept) => string) {}
 
@@ -149,7 +149,7 @@ ${list(sorted.flatMap(([, { equivalent }]) => equivalent.map((line) => line.repl
 `;
 }
 
-/** Names of tests that a cell shows. */
+/** Number of test names in a cell. */
 const SHOWN = 2;
 
 function noticed({ failed }: BrokenRow): string {

@@ -4,7 +4,7 @@ import { BROKEN, GUARDS, type KeptScore, SAMPLES } from "./reports.ts";
 import { PROMISED, unexplained } from "./score.ts";
 
 const ROOT = new URL("../../", import.meta.url);
-/** Fewer would say little of a folder. */
+/** Smallest sample that says something about a folder. */
 const LEAST_TRIED = 15;
 const SCORE: KeptScore = {
   day: "2026-01-05",

@@ -1,7 +1,7 @@
 /**
- * As many of a list as are wanted, in their order. What is drawn depends on the seed and on the item itself, not on what
- * else is in the list, so that a sample changes no more than the code that it was drawn of.
- * @param keyOf What an item is known by.
+ * Draws up to `count` items of a list, and keeps their order. The rank of an item depends only on the seed
+ * and its key, not on other items, so that a sample changes no more than the code from which it is drawn.
+ * @param keyOf Returns the key of an item.
  */
 export function seededSample<Item>(
   all: readonly Item[],
@@ -16,7 +16,7 @@ export function seededSample<Item>(
     .map(({ item }) => item);
 }
 
-/** A number that looks random of a text (FNV-1a, mixed once more so that texts with the same beginning part). */
+/** Returns a hash of a text: FNV-1a, mixed once more so that texts with the same beginning differ widely. */
 function fnv1a(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

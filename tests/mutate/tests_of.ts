@@ -1,16 +1,16 @@
 import { type Imports } from "./imports.ts";
 import { folderOf } from "./score.ts";
 
-/** Tests are run in parts, so that the nearest can spare the rest; each part twice as large. */
+/** Files in the first part of the tests. Each further part is twice as large; a failure saves the rest. */
 const FIRST_PART = 4;
-/** Of tests of other folders no more than the nearest are asked: those of the whole program load everything. */
+/** Most test files of other folders, nearest first: tests of the whole program load every file. */
 const OTHERS = 28;
-/** What tests of these folders are about is not the source alone, and they last. */
+/** Folders with slow tests, which do not test the source alone. */
 const NOT_ASKED = /^tests\/(?:bench|browser|build|demo|docs|mutate)\//;
 
 /**
- * Tests of a folder that stand elsewhere, as the table of docs/architecture.md has them. Workers run in the whole
- * program, and what kills, replaces, permits and asks them is tried where that runs; so are commands and pages.
+ * Tests of a folder of `src` that are in other folders of `tests` (see the table in docs/architecture.md).
+ * Workers, commands and pages run in the whole program, so system tests cover them.
  */
 const OWN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   command: ["every_command", "check", "operator", "process", "tokens"]
@@ -39,7 +39,7 @@ const OWN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
     .map((name) => `tests/${name}_test.ts`),
 };
 
-/** The tests to ask about a file, in the parts and in the order in which they are asked. */
+/** Returns the tests that run for a file, in parts and in the order in which they run. */
 export function testsInOrder(
   imports: Pick<Imports, "testsOf">,
   file: string,

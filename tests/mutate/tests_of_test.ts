@@ -4,7 +4,7 @@ import { testsInOrder } from "./tests_of.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-/** Imports in which all tests that are named load every file, the first nearest. */
+/** Returns imports in which the given tests load every file, from the nearest to the farthest. */
 const loadedBy = (...tests: readonly string[]) => ({
   testsOf: () => tests.map((path, i) => [path, i + 1] as const),
 });

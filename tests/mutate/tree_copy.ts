@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-/** What the tests need of the tree. */
+/** Files and folders of the tree that the tests need. */
 const PARTS = [
   ".deno-version",
   "README.md",
@@ -15,23 +15,23 @@ const PARTS = [
   "src",
   "tests",
 ];
-/** What a test may allocate on its heap, in MiB: a mutant may collect without end. */
+/** Heap limit of a test, in MiB: a mutant may allocate without end. */
 const HEAP_MIB = 2048;
 
-/** How a run of tests ended. */
+/** Outcome of a test run. */
 export interface Outcome {
   readonly passed: boolean;
-  /** Names of the tests that failed; empty if they took too long, or could not even be loaded. */
+  /** Names of the tests that failed; may be empty if the run took too long or a file could not be loaded. */
   readonly failed: readonly string[];
   readonly late: boolean;
   readonly ms: number;
-  /** The end of what was printed. */
+  /** End of standard output, followed by the end of standard error. */
   readonly output: string;
 }
 
 /**
- * Reports whether tests noticed a mutant: one failed that passes without it, or the file could not be loaded. Tests that do not
- * end in time notice nothing: a hang does not tell what is wrong, and a slow machine looks the same.
+ * Reports whether tests noticed a mutant: a test failed that passes without it, or the file could not be
+ * loaded. A timeout is not enough: it does not show the mistake, and a slow machine looks the same.
  * @param mutant `failed` holds only tests that pass without the mutant.
  */
 export function isNoticed(
@@ -41,9 +41,9 @@ export function isNoticed(
   return mutant.failed.length > 0 || (!mutant.late && !mutant.passed && unharmed.passed);
 }
 
-/** A copy of the tree in a temporary folder, to break; the tree itself is never touched. */
+/** Copy of the tree in a temporary folder, for tests with mistakes; the tree itself never changes. */
 export class TreeCopy implements AsyncDisposable {
-  /** @param temporary For what tests make: its path is short, since sockets are made below it. */
+  /** @param temporary Temporary folder of the tests; its path is short because tests create sockets in it. */
   private constructor(readonly folder: string, readonly temporary: string) {}
 
   static async make(): Promise<TreeCopy> {
@@ -53,11 +53,11 @@ export class TreeCopy implements AsyncDisposable {
     const { success, stderr } = await new Deno.Command("cp", { args: ["-r", ...parts, folder] }).output();
     if (!success) throw new Error(`cannot copy the tree: ${new TextDecoder().decode(stderr)}`);
     const temporary = await Deno.makeTempDir({ prefix: "m-" });
-    await Deno.chmod(temporary, 0o755); // servers that tests start may run under another account
+    await Deno.chmod(temporary, 0o755); // servers of the tests may run under another account
     return new TreeCopy(folder, temporary);
   }
 
-  /** Writes a file of the copy. @param path Below its folder. @returns What puts the file back as it was. */
+  /** Writes a file of the copy. @param path Relative to its folder. @returns Restores the file. */
   async change(path: string, text: string): Promise<() => Promise<void>> {
     const file = `${this.folder}/${path}`;
     const before = await exists(file) ? await Deno.readTextFile(file) : undefined;
@@ -68,10 +68,10 @@ export class TreeCopy implements AsyncDisposable {
 
   /**
    * Runs tests of the copy.
-   * @param files Below its folder.
-   * @param withinMs They are ended then, with all that they started, and count as failed.
-   * @param options.failFast Whether the first failure is enough.
-   * @param options.only What the names of the tests contain.
+   * @param files Paths relative to its folder.
+   * @param withinMs Timeout that kills the tests with their child processes; the run has failed then.
+   * @param options.failFast Whether to stop at the first failure.
+   * @param options.only Text in the names of the tests to run.
    */
   async test(
     files: readonly string[],
@@ -102,7 +102,7 @@ export class TreeCopy implements AsyncDisposable {
       env: { NO_COLOR: "1", TMPDIR: this.temporary },
       stdout: "piped",
       stderr: "piped",
-      // A process group of its own, so that what tests start ends with them.
+      // Starts a process group, so that child processes of the tests end with them.
       detached: true,
     }).spawn();
     let late = false;
@@ -113,11 +113,11 @@ export class TreeCopy implements AsyncDisposable {
     const printed = [endOf(child.stdout), endOf(child.stderr)];
     const { success } = await child.status;
     clearTimeout(timer);
-    endGroup(child.pid); // what tests left running would keep its output open
+    endGroup(child.pid); // processes that tests left running would keep the pipes open
     const output = (await Promise.all(printed)).join("");
     await Deno.remove(this.temporary, { recursive: true }).catch(() => {});
     await Deno.mkdir(this.temporary, { recursive: true });
-    // Not from the lines with their results: that of a test which lasts is torn in two.
+    // The lines with results are no source: Deno splits the line of a slow test in two.
     const failed = new Set(
       [...output.matchAll(/^(.+) => \.\/\S+:\d+:\d+$/gm)].map(([, name = ""]) => name.trim()),
     );
@@ -130,7 +130,7 @@ export class TreeCopy implements AsyncDisposable {
   }
 }
 
-/** Ends a process and all that it started, if any of it is left. */
+/** Kills a process group, if any process of it is left. */
 function endGroup(pid: number): void {
   try {
     Deno.kill(-pid, "SIGKILL");
@@ -139,7 +139,7 @@ function endGroup(pid: number): void {
   }
 }
 
-/** Reads all and keeps the last 200,000 characters: a mutant may print without end. */
+/** Reads a stream and keeps the last 200,000 characters: a mutant may print without end. */
 async function endOf(stream: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";

@@ -30,7 +30,7 @@ Deno.test("TreeCopy runs tests of a copy, tells which fail, and ends those witho
   const endless = await tree.test(["tests/endless_test.ts"], 5_000);
   assert.deepEqual([endless.passed, endless.late], [false, true]);
   const pid = Number(await Deno.readTextFile(mark));
-  // It may be a zombie for a moment, until whoever inherits it has taken note.
+  // It may be a zombie until its new parent process reaps it.
   const state = await Deno.readTextFile(`/proc/${pid}/stat`).then((text) => text.split(" ")[2], () => "gone");
   assert.match(String(state), /^(?:Z|X|gone)$/);
 });

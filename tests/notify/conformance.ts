@@ -3,7 +3,7 @@ import { type Destination, Undeliverable } from "../../src/notify/destination.ts
 import type { Notification } from "../../src/notify/event.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
 
-/** What a receiver does with what it gets. */
+/** Reaction of a receiver to a message. */
 export type Behaviour = "accept" | "fail" | "silence" | "lose the answer";
 
 /** Receiver with the destination that reaches it. */
@@ -29,7 +29,7 @@ export function notification(message: string, name = "a.txt"): Notification {
 
 const soon = () => AbortSignal.timeout(20_000);
 
-/** What every destination must do. */
+/** Registers the tests for every destination. */
 export function testDestination(name: string, create: () => Promise<Receiver>): void {
   const fact = (title: string, check: (receiver: Receiver) => Promise<void>) =>
     Deno.test(`${name} ${title}`, async () => {
@@ -44,7 +44,7 @@ export function testDestination(name: string, create: () => Promise<Receiver>): 
     assert.deepEqual(receiver.received, ["m-1", "m-2"]);
   });
 
-  fact("reports a failure that may pass, and delivers the same message afterwards", async (receiver) => {
+  fact("reports a temporary failure, and delivers the same message afterwards", async (receiver) => {
     const { destination } = receiver;
     receiver.behaviour = "fail";
     const isTemporary = (error: unknown) => error instanceof Error && !(error instanceof Undeliverable);

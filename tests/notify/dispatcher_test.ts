@@ -24,12 +24,12 @@ const kinds: OfKind<DestinationKind>[] = await Promise.all(DESTINATIONS.kinds.ma
   return { sort: "notification", config: { kind: kind.name, name: kind.name }, kind };
 }));
 
-/** Receiver of one name whose deliveries the test decides. */
+/** Receiver whose deliveries the test controls. */
 class Inbox implements Destination {
   readonly host = "receiver";
   readonly got: string[] = [];
   readonly messages: string[] = [];
-  /** Throws or waits in place of taking; absent: takes. */
+  /** Throws or waits before a delivery; absent: accepts. */
   hinder: ((text: string) => unknown) | undefined;
 
   constructor(readonly name: "webhook" | "mail" = "webhook", readonly gathers?: Destination["gathers"]) {}
@@ -60,7 +60,7 @@ function event(n: number | string, stream = "share 1"): NotifiedEvent {
   return { type: "files.arrived", stream, data: { n } };
 }
 
-/** What must hold in each database. */
+/** Registers the tests for each database. */
 function testDelivery(
   name: string,
   create: () => Promise<Setting & AsyncDisposable> | Setting & AsyncDisposable,
@@ -134,7 +134,7 @@ function testDelivery(
     },
   );
 
-  fact("busy streams hold up no other for longer than a second, and keep their order", async (parts) => {
+  fact("busy streams delay others by at most a second, and keep their order", async (parts) => {
     const { record, another, time, sinks } = parts;
     const inbox = new Inbox();
     const dispatcher = await another(inbox);
@@ -146,7 +146,7 @@ function testDelivery(
     assert(before >= 4 && before < 12, `${before} delivered`);
     await dispatcher.look();
     assert(inbox.got.includes("daemon"), "behind four others");
-    // Whose turn ended made no attempt: the first failure has the first pause.
+    // A stream whose turn ended made no attempt: its first failure has the first pause.
     inbox.hinder = () => {
       throw new Error("status 400");
     };
@@ -197,7 +197,7 @@ function testDelivery(
   });
 
   fact(
-    "a receiver that is away is tried by few streams at a time, and as late as it asks for",
+    "few streams at a time try a receiver that is away, and not before the time it asks for",
     async (parts) => {
       const { record, another, time, sinks } = parts;
       const inbox = new Inbox();
@@ -223,20 +223,20 @@ function testDelivery(
   );
 
   fact(
-    "what a killed process had taken is delivered after its lease, before or after the effect",
+    "messages of a killed process are delivered after its lease, whether it delivered them or not",
     async (parts) => {
       const { record, another, time, open } = parts;
       await record(event(1), event(2));
       const killed = new Outbox(await open());
       const inbox = new Inbox();
-      // Killed with the intent recorded.
+      // The process dies after it recorded the intent.
       const [taken] = await killed.take(inbox, 4);
       assert.equal(taken?.data["n"], 1);
       const dispatcher = await another(inbox);
       await dispatcher.look();
       assert.deepEqual(inbox.got, [], "the lease runs");
       time.now += 30_001;
-      // Killed after the effect, and before its outcome was recorded.
+      // The process dies after the delivery, before it recorded the outcome.
       const [again] = await killed.take(inbox, 4);
       assert(again !== undefined);
       await inbox.deliver([again], new AbortController().signal);
@@ -245,7 +245,7 @@ function testDelivery(
       await dispatcher.look();
       assert.deepEqual(inbox.got, ["1", "1", "2"], "at least once, in order");
       assert.equal(inbox.messages[0], inbox.messages[1]);
-      // A process that was only slow does not remove what others hold or delivered.
+      // A process that was only slow does not remove messages that others hold or delivered.
       await record(event(3));
       assert.equal(await killed.done([again], inbox), undefined);
       await dispatcher.look();
@@ -253,7 +253,7 @@ function testDelivery(
     },
   );
 
-  fact("delivers an event too whose transaction ends while a later one is delivered", async (parts) => {
+  fact("also delivers an event whose transaction ends while a later event is delivered", async (parts) => {
     const { record, another, database, waiting } = parts;
     await record(event("late"), event("soon"));
     const columns = "number, message, destination, stream, content, made, due, attempts, held_until";
@@ -305,7 +305,7 @@ function testDelivery(
   );
 
   fact(
-    "drops what is older than three days, and counts it as lost",
+    "drops messages older than three days, and counts them as lost",
     async ({ record, another, time, lost, waiting }) => {
       await record(event(1), event(2));
       time.now += 3 * 86_400_000 + 1;
@@ -317,7 +317,7 @@ function testDelivery(
   );
 
   fact(
-    "drops what is refused for good, counts it as lost, and goes on",
+    "drops a message that is refused for good, counts it as lost, and goes on",
     async ({ record, another, lost }) => {
       const inbox = new Inbox();
       inbox.hinder = (text) => {
@@ -343,7 +343,7 @@ function testDelivery(
   });
 
   fact(
-    "gathers what arrives until nothing came for a minute, at most for a quarter of an hour",
+    "gathers events until none arrived for a minute, at most for a quarter of an hour",
     async (parts) => {
       const { record, another, time } = parts;
       const inbox = new Inbox("mail", { quietMs: 60_000, longestMs: 900_000, most: 1000 });
@@ -368,7 +368,7 @@ function testDelivery(
   );
 
   fact(
-    "gathers for one address only, though a share got another owner",
+    "gathers for one address only, even if a share changes its owner",
     async ({ record, another, time }) => {
       const inbox = new Inbox("mail", { quietMs: 60_000, longestMs: 900_000, most: 1000 });
       const dispatcher = await another(inbox);
@@ -381,7 +381,7 @@ function testDelivery(
     },
   );
 
-  fact("an event about a state is told once for all instances, and again when it changes", async (parts) => {
+  fact("an event about a state is sent once for all instances, and again when it changes", async (parts) => {
     const { database, another, sinks } = parts;
     const recorder = new Recorder(kinds, sinks);
     const tell = (type: "daemon.up" | "daemon.down") =>

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { SMTPServer } from "smtp-server";
 import type { Credential } from "../pki/authority.ts";
 
-/** A message as a relay took it. */
+/** Message that a relay accepted. */
 export interface TakenMail {
   readonly from: string;
   readonly to: readonly string[];
@@ -11,15 +11,15 @@ export interface TakenMail {
   readonly text: string;
 }
 
-/** What a relay answers, in place of taking the message; text alone keeps the client waiting. */
+/** Refusal of a relay; with `silence`, the relay does not answer. */
 export type Refusal = { readonly at: "login" | "recipient" | "message"; readonly code: number | "silence" };
 
-/** A mail relay on the loopback, of npm `smtp-server`. */
+/** Mail relay on loopback, by npm `smtp-server`. */
 export interface MailServer extends AsyncDisposable {
   readonly port: number;
   readonly mails: readonly TakenMail[];
   refusal: Refusal | undefined;
-  /** Takes messages, and closes the connection before it says so. */
+  /** Whether the relay accepts messages, but closes the connection before its answer. */
   losesAnswers: boolean;
 }
 

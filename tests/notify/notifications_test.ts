@@ -30,7 +30,7 @@ function create() {
   return { database, sinks, notifications, told };
 }
 
-Deno.test("Notifications tells of bans by operators, and of their ends", async () => {
+Deno.test("Notifications reports bans by operators, and their ends", async () => {
   const { notifications, told } = create();
   notifications.ban("ban.created", { user: "eve", until: "2026-01-06T00:00:00Z" });
   notifications.ban("ban.lifted", { user: "eve" });
@@ -40,7 +40,7 @@ Deno.test("Notifications tells of bans by operators, and of their ends", async (
   ]);
 });
 
-Deno.test("Notifications tells when a daemon goes down and comes back, not when it was always there", async () => {
+Deno.test("Notifications reports when a daemon goes down and comes back, not when it was up all the time", async () => {
   const { notifications, told } = create();
   for (const reason of [undefined, undefined, "no way", "no way", undefined]) {
     notifications.daemon("hpc:64435", reason);
@@ -51,7 +51,7 @@ Deno.test("Notifications tells when a daemon goes down and comes back, not when 
   ]);
 });
 
-Deno.test("Notifications counts what cannot be recorded as lost", async () => {
+Deno.test("Notifications counts events that cannot be recorded as lost", async () => {
   const { notifications, database, sinks } = create();
   database.close();
   notifications.ban("ban.created", { user: "eve" });
@@ -114,7 +114,7 @@ Deno.test("a share tells of its beginning, use and end in one stream, and never 
   });
 });
 
-Deno.test("a share tells why it ended, once", async () => {
+Deno.test("a share reports why it ended, once", async () => {
   await using site = await sharing();
   const { store, time, types } = site;
   const expiring = await store.put("HPC", { ...DRAFT, path: "/a", expires: time.now / 1000 + 5 });
@@ -134,7 +134,7 @@ Deno.test("a share tells why it ended, once", async () => {
   ]);
 });
 
-Deno.test("a use that is given back is not told of, unless that has begun", async () => {
+Deno.test("a use that is taken back is not reported, unless its report has begun", async () => {
   await using site = await sharing();
   const { store, types } = site;
   const { id } = await store.put("HPC", { ...DRAFT, usesLeft: 1 });
@@ -152,7 +152,7 @@ Deno.test("a use that is given back is not told of, unless that has begun", asyn
   ]]);
 });
 
-Deno.test("a file that arrives is told of once, whoever records its name, and pieces of it are not", async () => {
+Deno.test("a file that arrives is reported once, whoever records its name, and its pieces are not", async () => {
   await using site = await sharing();
   const { store, told, types } = site;
   const share = await store.put("HPC", { ...DRAFT, access: "DROP", mail: "ann@example.org", usesLeft: 9 });

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { mismatches, type Schema } from "./json_schema.ts";
 
-/** One answer, with the request it belongs to. */
+/** Answer with its request. */
 export interface Exchange {
   readonly method: string;
   /** Path and query, as sent. */
   readonly path: string;
   readonly status: number;
-  /** Value of a header of the answer. */
+  /** Returns the value of a header of the answer. */
   readonly header: (name: string) => string | undefined;
-  /** Body as text; absent: it was not read. */
+  /** Body as text; absent if the test did not read it. */
   readonly text?: string;
 }
 
@@ -29,20 +29,20 @@ interface Document {
   };
 }
 
-/** The service's description of itself, as what every answer in a test is held against. */
+/** OpenAPI description of the service, for the check of every answer in a test. */
 export class ApiDescription {
   readonly #document: Document;
 
   /**
-   * @param document From `/openapi.json`.
-   * @param sites Names of the site that paths may begin with.
+   * @param document Content of `/openapi.json`.
+   * @param sites Site names that may begin a path.
    */
   constructor(document: unknown, readonly sites: readonly string[] = []) {
     assert(isDocument(document), "expected an OpenAPI document");
     this.#document = document;
   }
 
-  /** Fails if the answer has a status, media type, header or body that the description does not know. */
+  /** Fails if status, media type, headers or body of an answer differ from the description. */
   check(exchange: Exchange): void {
     assert.deepEqual(
       this.diagnostics(exchange),
@@ -51,15 +51,15 @@ export class ApiDescription {
     );
   }
 
-  /** What the description does not know about an answer. */
+  /** Returns the differences between an answer and the description. */
   diagnostics(exchange: Exchange): string[] {
     const { method, path, status } = exchange;
     const methods = this.#methodsOf(path);
     if (method === "OPTIONS") return methods === undefined || status === 204 ? [] : [`status ${status}`];
     const operation = methods?.[method === "HEAD" ? "get" : method.toLowerCase()];
     if (operation === undefined) {
-      // Nothing is said about what is not there, but errors look alike everywhere.
-      // A path with dots may be known by another one once it is resolved, so 404 and 405 are not told apart here.
+      // The description has no unknown paths, but errors have the same form everywhere. A path with dots may
+      // resolve to a known one, so this check does not distinguish 404 and 405.
       return [400, 404, 405, 408, 413, 431, 503].includes(status)
         ? this.#contentDiagnostics(exchange, ERROR)
         : [`status ${status}`];
@@ -79,7 +79,7 @@ export class ApiDescription {
     const type = exchange.header("Content-Type")?.replace(/;.*/, "");
     if (content === undefined) return text ? [`a body of ${text.length} characters is not described`] : [];
     if (type === undefined) return method === "HEAD" ? [] : ["there is no Content-Type"];
-    if (type === "text/html") return []; // pages are for people, and said of all together
+    if (type === "text/html") return []; // the description does not describe pages one by one
     const described = content[type];
     if (described === undefined) return [`media type ${type} is not described`];
     if (method === "HEAD" || text === undefined || described.schema === undefined) return [];
@@ -100,7 +100,7 @@ export class ApiDescription {
     return schema;
   }
 
-  /** The most exact template for a path; templates with fewer placeholders are more exact. */
+  /** Returns the methods of the most exact template for a path, which has the fewest placeholders. */
   #methodsOf(path: string) {
     const { pathname } = new URL(path, "https://authserver.invalid");
     const site = this.sites.find((name) => pathname.toLowerCase().startsWith(`/${name}/`.toLowerCase()));

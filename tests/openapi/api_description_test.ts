@@ -24,7 +24,7 @@ function diagnostics(
   return DESCRIPTION.diagnostics(exchange).join();
 }
 
-Deno.test("an answer as described is fine", () => {
+Deno.test("ApiDescription accepts an answer as described", () => {
   const live = { headers: { "Content-Type": "application/json; charset=utf-8" }, text: '{"live":true}' };
   assert.equal(diagnostics("GET", "/health/live", 200, live), "");
   assert.equal(diagnostics("GET", "/site/health/live/?x=1", 200, live), "");
@@ -36,7 +36,7 @@ Deno.test("an answer as described is fine", () => {
   assert.equal(diagnostics("OPTIONS", "/health/live", 204), "");
 });
 
-Deno.test("an answer that is not described is told of", () => {
+Deno.test("ApiDescription reports an answer that is not described", () => {
   assert.match(diagnostics("GET", "/health/live", 202), /status 202 is not described/);
   assert.match(diagnostics("GET", "/health/live", 401), /status 401 is not described/);
   assert.match(

@@ -20,10 +20,10 @@ export interface Schema {
   readonly examples?: readonly unknown[];
 }
 
-/** Looks up `#/components/schemas/…`. */
+/** Function that looks up `#/components/schemas/…`. */
 export type Lookup = (ref: string) => Schema;
 
-/** The keywords that {@link mismatches} knows; a schema with another one is an error, never silently satisfied. */
+/** Keywords that {@link mismatches} knows; a schema with an unknown keyword is an error. */
 const KEYWORDS: ReadonlySet<string> = new Set<keyof Schema>([
   "$ref",
   "type",
@@ -45,7 +45,7 @@ const KEYWORDS: ReadonlySet<string> = new Set<keyof Schema>([
   "examples",
 ]);
 
-/** What about a value is not as its schema says; empty if all is well. */
+/** Returns the differences between a value and its schema; empty if there are none. */
 export function mismatches(value: unknown, schema: Schema, lookup: Lookup, at = ""): string[] {
   const unknown = Object.keys(schema).filter((keyword) => !KEYWORDS.has(keyword));
   if (unknown.length > 0) throw new TypeError(`${at}: keywords ${unknown} are not supported`);

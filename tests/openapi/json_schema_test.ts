@@ -34,11 +34,11 @@ const BAD: readonly (readonly [unknown, Schema, RegExp])[] = [
   [false, { const: true }, /expected true/],
 ];
 
-Deno.test("mismatches() is silent about what a schema admits", () => {
+Deno.test("mismatches() returns nothing for values that a schema admits", () => {
   for (const [value, schema] of GOOD) assert.deepEqual(check(value, schema), []);
 });
 
-Deno.test("mismatches() names what a schema does not admit", () => {
+Deno.test("mismatches() names values that a schema does not admit", () => {
   for (const [value, schema, expected] of BAD) assert.match(check(value, schema).join(), expected);
 });
 

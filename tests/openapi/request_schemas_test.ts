@@ -1,4 +1,4 @@
-/** The published schemas of request bodies, compared with what the handlers read. */
+/** Published schemas of request bodies, compared with what the handlers read. */
 import assert from "node:assert/strict";
 import { hashWithScrypt } from "../../src/authentication/password/stored_hash.ts";
 import { isHttpError } from "../../src/model/http_error.ts";
@@ -21,12 +21,12 @@ Deno.test.afterAll(() => site[Symbol.asyncDispose]());
 await Deno.mkdir(`${site.root}/dir`);
 await Deno.writeTextFile(`${site.root}/file`, "x");
 
-const hash = await hashWithScrypt("password"); // one for all passwords, which cost too much
+const hash = await hashWithScrypt("password"); // one hash for all passwords, since each costs too much time
 site.parts = { ...site.parts, hashing: { run: () => Promise.resolve(hash) } as never };
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** A body that is fine, and how the handler complains about another one; `undefined` if it does not. */
+/** Valid body, and a function that returns the handler's error for another body, or `undefined`. */
 interface Subject {
   readonly body: Body;
   readonly ask: (body: unknown) => Promise<string | undefined>;
@@ -62,7 +62,7 @@ for (
   })
 ) SUBJECTS[`AdminRequest ${action}`] = { body, ask: (body) => thrown(() => administer(action, body)) };
 
-/** Refusals of values that the document admits: these depend on the site and the share. */
+/** Errors for values that the document admits: they depend on the site and the share. */
 const OF_THE_SITE = /sends no mail|nothing arrives in/;
 
 async function complaint(answer: Promise<Response>): Promise<string | undefined> {
@@ -88,7 +88,7 @@ async function requestSession(body: unknown): Promise<undefined> {
   await openSession(asking(call("HPC", serversOf({ ...facts, daemons })), body), undefined);
 }
 
-/** Returns why an action failed. */
+/** Runs an action of the admin API. @returns Reason of a failure. */
 async function administer(action: string, body: unknown): Promise<string | undefined> {
   const identity = { dn: "CN=Boss", method: "PASSWORD_FILE", via: "PASSWORD" };
   const asked = { ...asking(call(), body), params: new Map([["action", action]]) };
@@ -114,13 +114,13 @@ function asking(base: Call, body: unknown): Call {
 
 const lookup = (ref: string): Schema => SCHEMAS.get(ref.replace(/.*\//, "")) ?? assert.fail(ref);
 
-/** Returns a schema and those that it refers to or has as alternatives. */
+/** Returns a schema with its references and alternatives. */
 function partsOf(schema: Schema): Schema[] {
   const next = [...(schema.$ref === undefined ? [] : [lookup(schema.$ref)]), ...schema.anyOf ?? []];
   return [schema, ...next.flatMap(partsOf)];
 }
 
-/** Values on both sides of each bound of a schema. Where there are examples, not every text is fine. */
+/** Returns values on both sides of each bound of a schema. With examples, not every text is valid. */
 function candidates(schema: Schema): unknown[] {
   const parts = partsOf(schema);
   const examples = parts.flatMap(({ examples = [] }) => examples);
@@ -165,7 +165,7 @@ for (const [name, { body, ask }] of Object.entries(SUBJECTS)) {
   });
 }
 
-Deno.test("SharedSessionRequest has the fields of SessionRequest, and says whose share is meant", () => {
+Deno.test("SharedSessionRequest has the fields of SessionRequest, and those that name a share and its owner", () => {
   const { serverPath: _, ...own } = SCHEMAS.get("SessionRequest")?.properties ?? {};
   const { serverPath: _path, owner: _owner, share: _share, ...shared } =
     SCHEMAS.get("SharedSessionRequest")?.properties ?? {};

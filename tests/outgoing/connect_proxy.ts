@@ -1,16 +1,16 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
-/** A proxy that knows CONNECT alone. */
+/** Proxy that knows only CONNECT. */
 export interface ConnectProxy extends AsyncDisposable {
   readonly port: number;
-  /** Heads of the requests that came. */
+  /** Heads of the requests so far. */
   readonly heads: readonly string[];
 }
 
 /**
- * Starts one on the loopback. Whatever host is asked for, it connects to the loopback.
- * @param answer What it sends in place of a tunnel.
+ * Starts a proxy on loopback, which connects to loopback for any requested host.
+ * @param answer Returns the answer in place of a tunnel.
  */
 export async function startConnectProxy(
   answer?: (head: string) => string | undefined,

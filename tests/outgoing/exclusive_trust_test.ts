@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { trustNobodyByDefault, trustsNobodyByDefault } from "../../src/outgoing/exclusive_trust.ts";
 import { createAuthority } from "../pki/authority.ts";
 
-/** An environment of its own. */
+/** Returns an environment of its own. */
 function environment(variables: Record<string, string>) {
   const map = new Map(Object.entries(variables));
   return {
@@ -33,14 +33,14 @@ Deno.test("trustNobodyByDefault() leaves no way to trust others", () => {
   }
 });
 
-/** Run in a process of its own: a worker without an environment tries to reach a server. */
+/** Worker without an environment that tries to reach a server. */
 const WORKER = `onmessage = async ({ data: [port, caCerts] }) => {
   const connection = await Deno.connectTls({ hostname: "localhost", port, caCerts });
   postMessage(await connection.handshake().then(() => "trusted", (error) => error.message));
   connection.close();
 }`;
 
-/** The same by a stranger's word for it, so that there is nothing to fetch. */
+/** Script of a process with a server and that worker, from a blob, so that there is nothing to fetch. */
 const SCRIPT = `
 import { createServer } from "node:tls";
 import { trustNobodyByDefault } from ${

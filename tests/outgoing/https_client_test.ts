@@ -26,7 +26,7 @@ const defaults: OutgoingConfig = {
 };
 const never = new AbortController().signal;
 
-/** Sends one request to a server that answers so. */
+/** Sends one request to a server with this answer. */
 async function ask(
   answer: Answer,
   {
@@ -49,7 +49,7 @@ async function ask(
   }
 }
 
-/** Writes an answer that never ends, but for a bound of a hundred megabytes, on a connection. */
+/** Writes an endless answer on a connection, up to a bound of a hundred megabytes. */
 function flood(socket: Socket | null, begin: string, part: string, status = "200 OK"): void {
   assert(socket);
   socket.write(`HTTP/1.1 ${status}\r\n${begin}`);
@@ -90,7 +90,7 @@ Deno.test("HttpsClient sends method, path, headers and body as given", async () 
   assert.equal(seen?.headers["content-length"], "7");
 });
 
-Deno.test("HttpsClient reaches systems without TLS where the address says so, trusting nobody", async () => {
+Deno.test("HttpsClient reaches systems without TLS and without anchors if the address says so", async () => {
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     async (request) => new Response(`${request.method} ${await request.text()}`, { status: 201 }),
@@ -198,7 +198,7 @@ for (const [what, how, reason] of wrongs) {
   });
 }
 
-Deno.test("HttpsClient asks for no compression, and understands gzip all the same", async () => {
+Deno.test("HttpsClient does not ask for compression, but understands gzip", async () => {
   const seen: unknown[] = [];
   for (const coding of ["gzip", "x-gzip", "GZIP"]) {
     const { body } = await ask((request, response) => {
@@ -251,11 +251,11 @@ Deno.test("HttpsClient believes no signature of a certificate in the truststore 
   }
 });
 
-Deno.test("HttpsClient trusts our anchors beside the public roots if told so", async () => {
+Deno.test("HttpsClient trusts our anchors beside the public roots if configured", async () => {
   assert.equal((await ask(hello, { publicRoots: rootCertificates })).status, 200);
 });
 
-Deno.test("HttpsClient warns about a wrong host name with WARN, and says NONE out loud", async () => {
+Deno.test("HttpsClient warns about a wrong host name with WARN, and about the setting NONE", async () => {
   const lines: string[] = [];
   const log = createLogger((line) => lines.push(line));
   const credential = withName("other.example");
@@ -386,19 +386,19 @@ for (const [what, answer, options, reason] of faults) {
   });
 }
 
-/** An answer of one byte in a chunk with an extension of so many bytes (RFC 9112, 7.1.1). */
+/** Returns an answer in chunks of one byte, with chunk extensions of `bytes` in total (RFC 9112, 7.1.1). */
 function extended(bytes: number): Answer {
   return (_request, { socket }) => {
     assert(socket);
     socket.on("error", () => {});
     socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
-    // Short ones: one that is long is refused by itself.
+    // Sends short extensions: the client refuses a single long one.
     for (let sent = 0; sent < bytes; sent += 8192) socket.write(`1;${"a".repeat(8186)}\r\nx\r\n`);
     socket.write("0\r\n\r\n");
   };
 }
 
-Deno.test("HttpsClient reads two megabytes around an answer, and not more", async () => {
+Deno.test("HttpsClient reads two megabytes in addition to the body of an answer, and not more", async () => {
   const { body } = await ask(extended(1_900_000));
   assert.match(body, /^x+$/);
   await assert.rejects(ask(extended(2_300_000)), RemoteUnavailable);
@@ -413,11 +413,11 @@ const lone = alone(false);
 
 for (
   const [what, credential, anchor, left] of [
-    ["by an authority", good, authority.certificate, 1], // the first: the runtime does not end its handshake
+    ["by an authority", good, authority.certificate, 1], // the runtime does not end the first handshake
     ["as itself", lone, lone.certificate, 0],
   ] as const
 ) {
-  Deno.test(`HttpsClient gives up TLS handshakes that do not end, and their connections, to whom is trusted ${what}`, async () => {
+  Deno.test(`HttpsClient gives up TLS handshakes that do not end, with their connections, to servers trusted ${what}`, async () => {
     await using server = await startHttpsServer(credential, hello);
     const sockets: Socket[] = [];
     let mute = true;
@@ -504,7 +504,7 @@ Deno.test("HttpsClient gives up a server that falls silent on a kept connection"
   client.close();
 });
 
-Deno.test("HttpsClient leaves no connection open to what speaks no TLS", async () => {
+Deno.test("HttpsClient leaves no connection open to a server that speaks no TLS", async () => {
   const plain = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const accepted = plain.accept();
   const client = new HttpsClient(defaults, trust, SILENT);
@@ -514,7 +514,7 @@ Deno.test("HttpsClient leaves no connection open to what speaks no TLS", async (
   await connection.read(rest);
   await connection.write(new TextEncoder().encode("HTTP/1.1 400 Bad Request\r\n\r\n"));
   await assert.rejects(asked, RemoteUnavailable);
-  while (await connection.read(rest) !== null); // ends since the client closes its end
+  while (await connection.read(rest) !== null); // ends because the client closes its side
   connection.close();
   plain.close();
   client.close();

@@ -9,7 +9,7 @@ const RECORDS: Readonly<Record<string, Readonly<Record<"A" | "AAAA", readonly st
   "old.example.org": { A: ["192.0.2.9"], AAAA: [] },
 };
 
-/** @returns A name service of which the test is told what it was asked. */
+/** Returns a name service, and the questions that it sends. */
 function asked(maxWaitMs?: number) {
   const questions: string[] = [];
   const names = new NameService({
@@ -78,12 +78,12 @@ Deno.test("NameService asks nobody for any address, however it is written", asyn
   await fc.assert(fc.asyncProperty(fc.oneof(fc.ipV4(), fc.ipV6(), fc.ipV4Extended()), async (text) => {
     const { names, questions } = asked();
     await names.addressesOf([text], question());
-    // The extended form has hexadecimal parts, such as 0xc0: no name either, as long as the last begins with a digit.
+    // The extended form has hexadecimal parts, such as 0xc0: no name either, if the last begins with a digit.
     assert.deepEqual(questions, [], canonicalAddress(text));
   }));
 });
 
-Deno.test("NameService does without the names that are not found in time", async () => {
+Deno.test("NameService skips names that are not found in time", async () => {
   const { names } = asked(20);
   assert.deepEqual(await names.addressesOf(["silent.example.org", "old.example.org"], question()), [[], [
     "192.0.2.9",
@@ -111,7 +111,7 @@ Deno.test("NameService asks for four names of one caller at a time, and lets oth
   assert.deepEqual(await first, many.map(() => ["192.0.2.1"]));
 });
 
-/** Names that nobody answers, of a caller; and those that are given up at once. */
+/** Returns a function that asks for names that nobody answers, and counts those given up at once. */
 function silentNames() {
   const names = new NameService({ ask: () => new Promise(() => {}), maxWaitMs: 3600_000 });
   const end = new AbortController();
@@ -127,14 +127,14 @@ function silentNames() {
   return { ask, end };
 }
 
-Deno.test("NameService has 32 names of one caller wait, and gives up the others", async () => {
+Deno.test("NameService lets 32 names of one caller wait, and gives up the others", async () => {
   const { ask, end } = silentNames();
   assert.equal(await ask("one", 4 + 32), 0);
   assert.equal(await ask("one", 3), 3);
   end.abort();
 });
 
-Deno.test("NameService has 256 names of all callers wait, and gives up the others", async () => {
+Deno.test("NameService lets 256 names of all callers wait, and gives up the others", async () => {
   const { ask, end } = silentNames();
   for (let i = 0; i < 4; i++) assert.equal(await ask(`running${i}`, 4 + 32), 0);
   for (let i = 0; i < 4; i++) assert.equal(await ask(`waiting${i}`, 32), 0);
@@ -142,7 +142,7 @@ Deno.test("NameService has 256 names of all callers wait, and gives up the other
   end.abort();
 });
 
-Deno.test("NameService asks for the longest name that there is", async () => {
+Deno.test("NameService asks for a name of the greatest length", async () => {
   const { names, questions } = asked();
   const longest = `${"a.".repeat(126)}a`;
   assert.equal(longest.length, 253);
@@ -150,7 +150,7 @@ Deno.test("NameService asks for the longest name that there is", async () => {
   assert.deepEqual(questions, [`${longest} A`, `${longest} AAAA`]);
 });
 
-Deno.test("NameService gives up with the request", async () => {
+Deno.test("NameService gives up when the request ends", async () => {
   const { names } = asked();
   const gone = new AbortController();
   const answer = names.addressesOf(["silent.example.org"], { ...question(), signal: gone.signal });

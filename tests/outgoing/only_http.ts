@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Outgoing, OutgoingHttp } from "../../src/outgoing/outgoing.ts";
 
-/** Connections to other systems of which a test expects HTTP alone; without a client none at all. */
+/** Returns outgoing connections for tests that expect only HTTP, or none at all without a client. */
 export function onlyHttp(http?: OutgoingHttp): Outgoing {
   return {
     http: () => http ?? assert.fail("no system is asked"),

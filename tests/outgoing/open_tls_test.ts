@@ -16,7 +16,7 @@ for (
     ["as itself", alone, alone.certificate],
   ] as const
 ) {
-  Deno.test(`openTls() gives a connection to whom is trusted ${what}, which says when it is of no use any more`, async () => {
+  Deno.test(`openTls() returns a connection to a server trusted ${what}, which reports when it is of no use any more`, async () => {
     await using server = await startHttpsServer(credential, (_request, response) => response.end("hello"));
     const connection = await openTls({ host: "localhost", port: server.port }, {
       hostnameChecking: "FAIL",

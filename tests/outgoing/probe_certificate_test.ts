@@ -41,7 +41,7 @@ for (const host of ["localhost", "127.0.0.1"]) {
   });
 }
 
-Deno.test("probeCertificate() names the host of which it wants a certificate, twice, and no address", async () => {
+Deno.test("probeCertificate() names the host in both of its handshakes, but no address", async () => {
   for (const [host, expected] of [["localhost", true], ["127.0.0.1", false]] as const) {
     const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const server = await startHttpsServer(credential, () => {});
@@ -60,7 +60,7 @@ Deno.test("probeCertificate() names the host of which it wants a certificate, tw
   }
 });
 
-/** Passes a connection on to another server, and keeps what the client says first. */
+/** Passes a connection on to another server, and keeps the client's first bytes. */
 async function passOn(client: Deno.TcpConn, { port }: URL, heard: string[]): Promise<void> {
   const server = await Deno.connect({ hostname: "127.0.0.1", port: Number(port) });
   const bytes = new Uint8Array(65536);
@@ -75,7 +75,7 @@ async function passOn(client: Deno.TcpConn, { port }: URL, heard: string[]): Pro
   ]);
 }
 
-Deno.test("probeCertificate() refuses whom nobody here trusts, and says why", async () => {
+Deno.test("probeCertificate() refuses a server that is not trusted, and says why", async () => {
   await using server = await startHttpsServer(credential, () => {});
   const other = createAuthority({ subject: "CN=Other" });
   await assert.rejects(

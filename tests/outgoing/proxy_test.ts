@@ -18,11 +18,11 @@ interface Setting {
   readonly trust?: HttpsTrust;
   readonly proxy?: Partial<ProxyConfig>;
   readonly config?: Partial<OutgoingConfig>;
-  /** What the proxy answers in place of a tunnel. */
+  /** Returns the proxy's answer in place of a tunnel. */
   readonly answer?: (head: string) => string | undefined;
 }
 
-/** Asks `idp.example`, which the proxy alone can find. */
+/** Asks `idp.example`, which only the proxy can find. */
 async function ask(
   { credential = idp, trust = { anchors: [authority.certificate] }, proxy, config, answer }: Setting = {},
 ) {
@@ -83,7 +83,7 @@ Deno.test("HttpsClient logs in at a proxy that asks for it", async () => {
   );
 });
 
-/** That a system is unavailable, for a reason that the log tells. */
+/** Returns an assertion that a system is unavailable for this reason. */
 function caused(why: RegExp) {
   return (error: unknown) => {
     assert(error instanceof RemoteUnavailable);
@@ -146,7 +146,7 @@ const answers: readonly (readonly [what: string, answer: string, RegExp])[] = [
   ["more than an answer", "HTTP/1.1 200 OK\r\n\r\n\x16\x03\x03", /more than an answer/],
 ];
 for (const [what, answer, why] of answers) {
-  Deno.test(`HttpsClient says so if a proxy answers with ${what}`, async () => {
+  Deno.test(`HttpsClient reports that a proxy answers with ${what}`, async () => {
     await assert.rejects(ask({ answer: () => answer }), caused(why));
   });
 }
@@ -158,7 +158,7 @@ Deno.test("HttpsClient waits no longer for a proxy than for a connection", async
   await assert.rejects(ask({ proxy, config: { connectTimeoutMs: 100 } }), RemoteUnavailable);
   const connection = await accepted;
   const rest = new Uint8Array(1000);
-  while (await connection.read(rest) !== null); // ends since the client closes its end
+  while (await connection.read(rest) !== null); // ends because the client closes its side
   connection.close();
   silent.close();
 });
@@ -174,7 +174,7 @@ Deno.test("openTunnel() names an IPv6 address in brackets", async () => {
 Deno.test("openTunnel() waits no longer for a proxy that reads nothing", async () => {
   const deaf = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const accepted = deaf.accept();
-  // More than both ends keep on the way.
+  // More than the buffers of both ends take.
   const user = "a".repeat(32 * 1024 * 1024);
   const proxy = { host: "127.0.0.1", port: deaf.addr.port, user, password: "", direct: [] };
   await assert.rejects(openTunnel({ host: "idp.example", port: 443 }, { proxy, limitMs: 200 }));

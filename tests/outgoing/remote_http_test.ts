@@ -5,7 +5,7 @@ import { BROKEN, OK, subject } from "./scripted_remote.ts";
 
 const WAIT: OutgoingResponse = { status: 429, headers: { "retry-after": "120" }, body: "" };
 
-Deno.test("RemoteHttp leaves a system alone as long as it asks to be, and tells callers how long that is", async () => {
+Deno.test("RemoteHttp leaves a system alone for as long as it asks, and tells callers that time", async () => {
   const { outcome, ask, time, calls, system } = subject();
   assert.equal(await outcome(WAIT, "a"), "unexpected status 429, with the request to wait 120 s");
   assert.equal(system.status().up, false);

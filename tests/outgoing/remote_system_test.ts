@@ -46,7 +46,7 @@ Deno.test("RemoteSystem tries again after 1, 2, 4 … 30 seconds, by the next re
   assert.equal(await outcome(OK, "a"), 200);
 });
 
-Deno.test("RemoteSystem says how long it leaves a system alone, and has one request at a time find out", async () => {
+Deno.test("RemoteSystem says how long it leaves a system alone, and then tries one request at a time", async () => {
   const { ask, outcome, time, calls } = subject();
   await outcome(refused(), "a");
   await assert.rejects(ask("a"), (error) => {
@@ -61,7 +61,7 @@ Deno.test("RemoteSystem says how long it leaves a system alone, and has one requ
   assert.equal(await trial, 200);
 });
 
-Deno.test("RemoteSystem takes no notice of the wall clock for its pauses", async () => {
+Deno.test("RemoteSystem does not use the wall clock for its pauses", async () => {
   const { outcome, time } = subject();
   await outcome(refused(), "a");
   time.now += 3_600_000;
@@ -124,7 +124,7 @@ Deno.test("RemoteSystem that fails some callers does not keep out an address tha
   assert.equal(await outcome(OK, "d", "1"), 200);
 });
 
-Deno.test("RemoteSystem has one request at a time find out, whatever becomes of others meanwhile", async () => {
+Deno.test("RemoteSystem tries one request at a time, whatever happens to others meanwhile", async () => {
   const { outcome, ask, calls, time } = subject();
   for (const [name, address] of [["a", "1"], ["b", "1"], ["c", "2"]] as const) {
     await outcome(BROKEN, name, address);
@@ -140,7 +140,7 @@ Deno.test("RemoteSystem has one request at a time find out, whatever becomes of 
   assert.equal(await outcome(OK, "f", "1"), 200);
 });
 
-Deno.test("RemoteSystem says that it is up again, and of no other success", async () => {
+Deno.test("RemoteSystem logs that it is up again, and no other success", async () => {
   const lines: string[] = [];
   const { outcome, time } = subject({ log: createLogger((line) => lines.push(line)) });
   for (let i = 0; i < 3; i++) await outcome(OK, "a");
@@ -170,7 +170,7 @@ Deno.test("RemoteSystem learns nothing from a caller who gives up", async () => 
   assert.equal(system.status().up, true);
 });
 
-Deno.test("RemoteSystem lets requests wait for connections in lanes, and turns away what is too much of one", async () => {
+Deno.test("RemoteSystem queues requests by key, and refuses too many of one key", async () => {
   const { system, ask, calls } = subject({ connectionsPerHost: 4 });
   const flood = Array.from({ length: 259 }, (_, i) => ask(`${i}`, "192.0.2.1"));
   assert.equal(calls.length, 2, "one address has half of the connections at most");
@@ -217,7 +217,7 @@ Deno.test("RemoteSystem serves 200 first logins at once, from one address, withi
   assert.deepEqual((await settled).filter(({ status }) => status === "rejected"), []);
 });
 
-Deno.test("RemoteSystem has connections left for known users, over however many tokens of strangers it thinks for long", async () => {
+Deno.test("RemoteSystem keeps connections free for known users, however long it checks tokens of strangers", async () => {
   const { ask, calls } = subject();
   const slow = Array.from({ length: 20 }, (_, i) => ask(`slow ${i}`, `192.0.2.${i}`));
   assert.equal(calls.length, 4);

@@ -3,7 +3,7 @@ import { SILENT } from "../../src/logging/logger.ts";
 import { connectTls } from "../../src/outgoing/connect_tls.ts";
 import type { Outgoing } from "../../src/outgoing/outgoing.ts";
 
-/** Connections to other systems over TLS, as the service opens them, with these authorities. */
+/** Returns outgoing TLS connections like those of the service, with these authorities. */
 export function tlsOutgoing(authorities: readonly string[]): Outgoing & { readonly opened: number } {
   let opened = 0;
   return {

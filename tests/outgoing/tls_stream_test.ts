@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { TlsConnection } from "../../src/outgoing/open_tls.ts";
 import { TlsStream } from "../../src/outgoing/tls_stream.ts";
 
-Deno.test("TlsStream ends with an error, whatever was thrown where there is no connection", async () => {
+Deno.test("TlsStream ends with an error if there is no connection, whatever was thrown", async () => {
   for (const thrown of ["refused", new Error("refused")]) {
     const stream = new TlsStream(() => Promise.reject(thrown), 60_000);
     const [error] = await once(stream, "error");
@@ -13,7 +13,7 @@ Deno.test("TlsStream ends with an error, whatever was thrown where there is no c
   }
 });
 
-/** A connection on which nothing comes. */
+/** Returns a connection on which nothing arrives. */
 function silent() {
   const end = Promise.withResolvers<undefined>();
   const connection: TlsConnection = {
@@ -24,13 +24,13 @@ function silent() {
   return connection;
 }
 
-Deno.test("TlsStream tells that nothing moves for so long, and of no time that was not set", async () => {
+Deno.test("TlsStream reports that nothing moves for the set time, and reports nothing without one", async () => {
   const stream = new TlsStream(() => Promise.resolve(silent()), 60_000);
   const told: string[] = [];
   stream.on("timeout", () => told.push("early"));
   stream.setTimeout(0);
   stream.write("x");
-  await new Promise((resolve) => setTimeout(resolve)); // a timer of no time would be over
+  await new Promise((resolve) => setTimeout(resolve)); // a timer of 0 ms would fire
   assert.deepEqual(told, []);
   stream.setTimeout(1);
   await once(stream, "timeout");

@@ -46,7 +46,7 @@ const LISTING: Listing = {
   now: Date.UTC(2026, 0, 1),
 };
 
-/** @param folder Name of a directory below the shared one. */
+/** Returns the page of a directory. @param folder Name of a directory below the shared one. */
 function page(names: readonly string[], folder = "sub"): string {
   return textOf({
     ...LISTING,
@@ -68,7 +68,7 @@ function page(names: readonly string[], folder = "sub"): string {
   });
 }
 
-/** The page's element names in order, and the texts of its links. */
+/** Returns the page's element names and attributes in order, and the texts of its links. */
 function read(html: string): { elements: string[]; links: string[]; attributes: string[] } {
   const text = html.replace(/^<!doctype html>\n/, "").replace(/<(meta|link) ([^>]*)>/g, "<$1 $2/>")
     .replace(/<(style|script)>.*?<\/\1>/gs, "").replace(/<(input [^>]*)>/g, "<$1/>");
@@ -136,7 +136,7 @@ const FULL: Listing = {
   complete: false,
 };
 
-Deno.test("listingPage() says who shares what until when, how to get it, and what each entry is", () => {
+Deno.test("listingPage() shows owner, path and end of a share, how to download it, and the kind of each entry", () => {
   const html = textOf(FULL);
   for (
     const expected of [
@@ -161,7 +161,7 @@ Deno.test("listingPage() says who shares what until when, how to get it, and wha
   assert.doesNotMatch(counted, /view=preview/, "a preview would show what the share limits");
 });
 
-Deno.test("listingPage() says no more than there is to say", () => {
+Deno.test("listingPage() leaves out empty parts", () => {
   const words = (listing: Partial<Listing>) => wordsOf(textOf({ ...LISTING, ...listing }));
   const above = [
     "results",
@@ -222,7 +222,7 @@ for (
     ["the last", "b", undefined, ["first"]],
   ] as const
 ) {
-  Deno.test(`listingPage() leads on from ${what}`, () => {
+  Deno.test(`listingPage() links to the first and the next part from ${what}`, () => {
     const text = textOf({ ...LISTING, query: { ...LISTING.query, after }, ...(next && { next }) });
     assert.deepEqual([...text.matchAll(/<a rel="(first|next)"/g)].map(([, rel]) => rel), [
       ...expected,

@@ -5,7 +5,7 @@ import { markup } from "../../src/pages/markup.ts";
 import { qrPicture, qrText } from "../../src/pages/qr_picture.ts";
 import { read } from "./qr_reader.ts";
 
-/** The code of a picture as a reader of another make sees it. */
+/** Reads the code of a picture with an independent reader. */
 function readPicture(text: string, label = "x"): string | undefined {
   const picture = qrPicture(text, label);
   if (picture === undefined) return undefined;
@@ -28,7 +28,7 @@ Deno.test("qrPicture() draws a code, with its label, and nothing else", () => {
   assert.equal(readPicture(link), link);
 });
 
-Deno.test("qrPicture() holds every text up to 666 bytes, by a reader that shares nothing with it", () => {
+Deno.test("qrPicture() holds every text up to 666 bytes, by an independent reader", () => {
   const texts = fc.oneof(
     fc.string({ unit: CHARACTER, maxLength: 300 }),
     fc.webUrl({ withQueryParameters: true }),
@@ -44,7 +44,7 @@ Deno.test("qrPicture() holds every text up to 666 bytes, by a reader that shares
   );
 });
 
-Deno.test("qrPicture() holds what just fits and what just does not into each version", () => {
+Deno.test("qrPicture() holds texts of the greatest length for each version, and of one byte more", () => {
   // ISO/IEC 18004, table 7: bytes at level M for versions 1 to 20.
   const capacities = [
     14,
@@ -76,7 +76,7 @@ Deno.test("qrPicture() holds what just fits and what just does not into each ver
   assert.equal(qrPicture("u".repeat(667), "x"), undefined);
 });
 
-Deno.test("qrText() draws a code of blocks that are light on a dark terminal", () => {
+Deno.test("qrText() draws a code of light blocks for a dark terminal", () => {
   const link = "https://auth.example.org:9000/login/device?user_code=BCDF-GHJK";
   const lines = qrText(link).split("\n");
   const isLight = (row: number, column: number) => {

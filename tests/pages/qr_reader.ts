@@ -1,26 +1,26 @@
-/** A reader of QR codes that shares nothing with what makes them: it knows patterns by their place, and corrects nothing. */
+/** Independent reader of QR codes: it finds patterns by their position, and corrects no errors. */
 import assert from "node:assert/strict";
 
-/** A code as drawn: whether the module in a row and column is dark. */
+/** Drawn QR code. */
 interface Drawn {
   readonly size: number;
   isDark(row: number, column: number): boolean;
 }
 
-/** ISO/IEC 18004, table C.1: what stands beside the finders for level M and masks 0 to 7. */
+/** Format information for level M and masks 0 to 7 (ISO/IEC 18004, table C.1). */
 export const FORMATS = [0x5412, 0x5125, 0x5e7c, 0x5b4b, 0x45f9, 0x40ce, 0x4f97, 0x4aa0];
-/** Table D.1: what stands there for versions from 7 on. */
+/** Version information, from version 7 (table D.1). */
 export const VERSIONS = [
   [0x07c94, 0x085bc, 0x09a99, 0x0a4d3, 0x0bbf6, 0x0c762, 0x0d847],
   [0x0e60d, 0x0f928, 0x10b78, 0x1145d, 0x12a17, 0x13532, 0x149a6],
 ].flat();
 
-/** Table 9, level M, versions 1 to 20: blocks as `count x codewords for data`, and codewords for correction of each. */
+/** Blocks of level M, versions 1 to 20: `count x data codewords` + error correction codewords (table 9). */
 const BLOCKS = `1x16+10 1x28+16 1x44+26 2x32+18 2x43+24 4x27+16 4x31+18 2x38,2x39+22 3x36,2x37+22 4x43,1x44+26
 1x50,4x51+30 6x36,2x37+22 8x37,1x38+22 4x40,5x41+24 5x41,5x42+24 7x45,3x46+28 10x46,1x47+28 9x43,4x44+26 3x44,11x45+26
 3x41,13x42+26`.split(/\s+/);
 
-/** Text of a code in UTF-8. @throws {AssertionError} Where it is none. */
+/** Returns the text of a code in UTF-8. @throws {AssertionError} If the code is invalid. */
 export function read(code: Drawn): string {
   const version = (code.size - 17) / 4;
   const mask = FORMATS.indexOf(formatOf(code, "corner"));
@@ -49,7 +49,7 @@ export function read(code: Drawn): string {
   return new TextDecoder("utf-8", { fatal: true }).decode(text);
 }
 
-/** Codewords of each block for data, once those for correction say that nothing is wrong. */
+/** Returns the data codewords of each block, after a check by its error correction codewords. */
 function blocks(bytes: readonly number[], lengths: readonly number[], correction: number): number[][] {
   assert.equal(bytes.length, lengths.reduce((sum, length) => sum + length + correction, 0));
   const all: number[][] = lengths.map(() => []);
@@ -66,7 +66,7 @@ function blocks(bytes: readonly number[], lengths: readonly number[], correction
   return all.map((block) => block.slice(0, -correction));
 }
 
-/** Product in the field of 256 elements, bit by bit. */
+/** Returns the product in the field of 256 elements, bit by bit. */
 function times(a: number, b: number): number {
   let result = 0;
   for (let bit = 7; bit >= 0; bit--) {
@@ -76,7 +76,7 @@ function times(a: number, b: number): number {
   return result;
 }
 
-/** Format information, its highest bit first along these places (figure 25). */
+/** Returns the format information, highest bit first (figure 25). */
 function formatOf(code: Drawn, where: "corner" | "edges"): number {
   const end = code.size - 1;
   const corner = [[8, 0], [8, 1], [8, 2], [8, 3], [8, 4], [8, 5], [8, 7], [8, 8], [7, 8], [5, 8], [4, 8], [
@@ -89,7 +89,7 @@ function formatOf(code: Drawn, where: "corner" | "edges"): number {
   return numberOf(code, where === "corner" ? corner : edges);
 }
 
-/** Version information, its highest bit first: in the block beside a finder, which is there twice, turned (figure 27). */
+/** Returns the version information, highest bit first, from one of its two blocks (figure 27). */
 function versionOf(code: Drawn, turned: boolean): number {
   const places = Array.from({ length: 18 }, (_, i) => {
     const [near, far] = [5 - Math.floor(i / 3), code.size - 9 - i % 3];
@@ -102,7 +102,7 @@ function numberOf(code: Drawn, places: readonly (readonly number[])[]): number {
   return places.reduce((bits, [row = 0, column = 0]) => bits * 2 + Number(code.isDark(row, column)), 0);
 }
 
-/** What stands outside all patterns, without its mask. */
+/** Returns the codewords outside all patterns, without the mask. */
 function codewords(code: Drawn, version: number, mask: number): number[] {
   const { size } = code;
   let bits = "";
@@ -133,14 +133,14 @@ function isPattern(row: number, column: number, size: number, version: number): 
     !(down === 6 && right === 6) && !(down === 6 && right === last) && !(down === last && right === 6);
 }
 
-/** Table E.1, versions 2 to 20. */
+/** Positions of alignment patterns in versions 2 to 20 (table E.1). */
 const ALIGNMENT =
   `6,18 6,22 6,26 6,30 6,34 6,22,38 6,24,42 6,26,46 6,28,50 6,30,54 6,32,58 6,34,62 6,26,46,66 6,26,48,70
 6,26,50,74 6,30,54,78 6,30,56,82 6,30,58,86 6,34,62,90`.split(/\s+/).map((each) =>
     each.split(",").map(Number)
   );
 
-/** Table 10. */
+/** Reports whether a mask inverts a module (table 10). */
 function isInverted(mask: number, i: number, j: number): boolean {
   const product = i * j;
   switch (mask) {

@@ -38,7 +38,7 @@ for (const [states, text] of STATES) {
   });
 }
 
-Deno.test("statusPage() tells whom it knows until when, and the paths that are allowed, one by one", async () => {
+Deno.test("statusPage() shows the user, the end of the login, and the allowed paths, one by one", async () => {
   const servers = serversOf(server("AA", { up: true }));
   const identity = { dn: "CN=Ann", method: "PASSWORD", via: "password" };
   const known: Call = {
@@ -73,7 +73,7 @@ Deno.test("statusPage() tells whom it knows until when, and the paths that are a
 
 const NOW = FACTS.clock();
 
-/** What somebody reads; nobody in particular if they are not described. */
+/** Returns the words of the page; by default for an anonymous visitor. */
 async function words(
   { known = {}, servers = [server("AA", { up: true })], ...parts }: {
     readonly known?: Partial<Call>;
@@ -90,7 +90,7 @@ async function words(
   return withoutTimes(wordsOf(String(body)));
 }
 
-Deno.test("statusPage() tells nobody in particular which servers are up, and how to sign in where one can", async () => {
+Deno.test("statusPage() shows anonymous visitors which servers are up, and how to sign in if they can", async () => {
   const aa = ["AA", "Up", "Server AA"];
   assert.deepEqual(await words({}), [
     "Site: UFTP file transfer",
@@ -120,7 +120,7 @@ const ANN: Partial<Call> = {
   user: { ...USER, role: "user", uid: "ann", group: "users", availableGroups: ["users", "hpc"] },
 };
 
-Deno.test("statusPage() tells a known caller of each server what they are there, and how it is used", async () => {
+Deno.test("statusPage() shows a known caller their account on each server, and the commands to use it", async () => {
   const aa = server("AA", { up: true });
   const status = { ...aa.daemons.status(), version: "3.5.3", sessionLimit: 8 };
   const night = { from: NOW - 3_600_000, to: NOW + 7_200_000, rateLimit: 1024 ** 2, limitText: "1m" };
@@ -199,7 +199,7 @@ Deno.test("statusPage() tells a known caller of each server what they are there,
   ]);
 });
 
-Deno.test("statusPage() counts no daemons where there is one, and shows no commands where nothing is up or no account is", async () => {
+Deno.test("statusPage() counts no daemons if there is only one, and shows no commands without a running server or account", async () => {
   const aa = server("AA", { up: true });
   const single = {
     ...aa,
@@ -236,7 +236,7 @@ const SHARE: Share = {
   created: 0,
 };
 
-/** Shares that are found, whatever is asked for. */
+/** Returns a store that finds these shares for any request. */
 const sharesFound = (own: readonly Share[], accessible: readonly Share[]) => ({
   clock: FACTS.clock,
   store: {
@@ -247,7 +247,7 @@ const sharesFound = (own: readonly Share[], accessible: readonly Share[]) => ({
 
 const SHARING_SERVERS = [server("AA", { up: false, sharing: true })];
 
-Deno.test("statusPage() lists what somebody shares, for whom, and what is shared with them, by whom", async () => {
+Deno.test("statusPage() lists a user's own shares with their targets, and accessible shares with their owners", async () => {
   const sharing = sharesFound(
     [SHARE, { ...SHARE, path: "/f", access: "WRITE", target: "CN=Bob" }, {
       ...SHARE,
@@ -269,7 +269,7 @@ Deno.test("statusPage() lists what somebody shares, for whom, and what is shared
   assert.ok(!(await words({ servers: SHARING_SERVERS, sharing })).includes("Your shares"));
 });
 
-Deno.test("statusPage() lists a hundred shares, and where the others are", async () => {
+Deno.test("statusPage() lists a hundred shares, and links to the others", async () => {
   const many = (count: number) => sharesFound(Array.from({ length: count }, () => SHARE), []);
   const listed = async (count: number) => {
     const shown = await words({ known: ANN, servers: SHARING_SERVERS, sharing: many(count) });

@@ -5,7 +5,7 @@ import { jsonOf, languageOf, LANGUAGES, type Text, TEXTS } from "../../src/pages
 
 const { home, admin, tokens, shares, listing, upload } = TEXTS;
 
-/** What is said of one, and of two. */
+/** Texts with their form for one, and for two. */
 const COUNTED: readonly (readonly [says: Text, one: string, two: string])[] = [
   [home.instances, "1 instance is running.", "2 instances are running."],
   [
@@ -32,7 +32,7 @@ for (const [says, one, two] of COUNTED) {
   });
 }
 
-Deno.test("TEXTS say what there is none of, in each language", () => {
+Deno.test("TEXTS have a form for zero, in each language", () => {
   const none = (says: Text, language: Language) => plain(says.with({ count: 0 }), language);
   assert.equal(none(shares.days, "en"), "never");
   assert.equal(none(shares.usedTimes, "en"), "not used yet");
@@ -41,7 +41,7 @@ Deno.test("TEXTS say what there is none of, in each language", () => {
   assert.equal(none(listing.entries, "de"), "0 Einträge");
 });
 
-/** Texts by path; those with plural forms have one row for each. */
+/** Returns texts by path; each plural form has its own row. */
 function rowsOf(value: unknown, path = ""): Map<string, string> {
   if (typeof value === "string") return new Map([[path, value]]);
   assert(typeof value === "object" && value !== null, path);
@@ -65,19 +65,19 @@ for (const language of ["de", "fr"] as const) {
   });
 
   Deno.test(`LANGUAGES.${language} is a translation`, () => {
-    // Longer texts are the same in two languages by oversight only.
+    // Longer texts that are the same in two languages are an oversight.
     const same = [...rows].filter(([path, text]) => text === ENGLISH.get(path) && text.split(" ").length > 2);
     assert.deepEqual(same, []);
   });
 }
 
-Deno.test("texts have no character of markup and no placeholder that a page does not fill", () => {
+Deno.test("texts contain no markup characters, and only placeholders that a page fills", () => {
   for (const language of ["en", "de", "fr"] as const) {
     for (const [path, text] of rowsOf(LANGUAGES[language])) assert.doesNotMatch(text, /[<>]|\$\{/, path);
   }
 });
 
-Deno.test("Text escapes what it is filled with, in each language, and keeps markup", () => {
+Deno.test("Text escapes the values of placeholders, in each language, and keeps markup", () => {
   for (const language of ["en", "de", "fr"] as const) {
     const shown = markup`${upload.title.with({ name: "<b>{name}" })}`.toString(language);
     assert.match(shown, /&#60;b&#62;\{name\}/);

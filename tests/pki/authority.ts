@@ -11,20 +11,22 @@ export interface Credential {
   readonly key: string;
 }
 
-/** What a certificate shall say. Only what is given becomes an extension, as in the certificates seen in the field. */
+/**
+ * Content of a certificate. Only options that are given become extensions, as in certificates in the field.
+ */
 export interface CertificateOptions {
   /** RFC 4514 text, most specific part first, such as `CN=AUTH,O=UNICORE,C=EU`. */
   readonly subject: string;
-  /** X.509 version, default 3. Version 1 has no extensions: the four that follow are then left out. */
+  /** X.509 version, default 3. Version 1 has no extensions: all options for extensions are then ignored. */
   readonly version?: 1 | 3;
   /** Subject alternative names: host names and IP addresses. */
   readonly names?: readonly string[];
   readonly extendedKeyUsage?: readonly ("clientAuth" | "serverAuth")[];
-  /** Basic constraints, left out if absent. */
+  /** Value of `cA` in the basic constraints; without it, the certificate has no basic constraints. */
   readonly ca?: boolean;
-  /** Intermediates that may follow an authority; left out if absent. */
+  /** Path length constraint of an authority; default: no constraint. */
   readonly pathLength?: number;
-  /** Whether an authority's key usage permits to sign certificates; default `true`. */
+  /** Whether an authority's key usage includes `keyCertSign`; default `true`. */
   readonly signsCertificates?: boolean;
   /** Further extensions, each as DER. */
   readonly extensions?: readonly Uint8Array[];
@@ -36,7 +38,7 @@ export interface CertificateOptions {
   readonly keyType?: KeyType;
 }
 
-/** What a revocation list shall say besides the certificates. */
+/** Content of a revocation list besides the certificates. */
 export interface RevocationOptions {
   /** Default 2020-01-01. */
   readonly thisUpdate?: Date;
@@ -48,22 +50,24 @@ export interface RevocationOptions {
 
 /** A certificate authority for tests. */
 export interface Authority extends Credential {
-  /** A certificate signed by this authority. */
+  /** Issues a certificate with a new key. */
   issue(options: CertificateOptions): Credential;
-  /** A further authority whose certificate this one signs. */
+  /** Creates a subordinate authority, whose certificate this one signs. */
   subordinate(options: CertificateOptions): Authority;
-  /** A further certificate of this authority's key, signed with the same key, that says something else besides. */
+  /** Returns another self-signed certificate of this authority's key, with some options changed. */
   renewed(more: Partial<CertificateOptions>): string;
-  /** A revocation list (RFC 5280, 5.1) as PEM. */
+  /** Returns a revocation list (RFC 5280, 5.1) as PEM. */
   revoke(certificates: readonly string[], options?: RevocationOptions): string;
-  /** An authority of the same name with another key: what it issues names us as issuer, and is forged. */
+  /**
+   * Creates an authority of the same name with another key, whose certificates name us as issuer: forgeries.
+   */
   impostor(): Authority;
 }
 
 const DEFAULT_NOT_BEFORE = new Date("2020-01-01T00:00:00Z");
 const DEFAULT_NOT_AFTER = new Date("2049-12-31T00:00:00Z");
 
-/** A self-signed authority; with `ca: false` a self-signed certificate that is none. */
+/** Creates a self-signed authority; with `ca: false`, a self-signed certificate that is no authority. */
 export function createAuthority(options: CertificateOptions): Authority {
   const own = createKeyPair(options.keyType ?? "ec-p256");
   const ca = { ...options, ca: options.ca ?? true };
@@ -97,7 +101,7 @@ function authority(
   };
 }
 
-/** A certificate (RFC 5280, 4.1) as PEM. */
+/** Returns a certificate (RFC 5280, 4.1) as PEM. */
 function encode(
   options: CertificateOptions,
   subjectKey: KeyObject,
@@ -126,7 +130,7 @@ function encodeList(
   { thisUpdate = DEFAULT_NOT_BEFORE, nextUpdate = DEFAULT_NOT_AFTER, extensions = [] }: RevocationOptions,
 ): string {
   const entries = certificates.map((certificate) => {
-    // The platform leaves out the first digit if it is 0.
+    // `serialNumber` lacks the first digit if it is 0.
     const digits = new X509Certificate(certificate).serialNumber;
     const serial = Buffer.from(digits.padStart(digits.length + digits.length % 2, "0"), "hex");
     return der.sequence(der.integer(serial), der.time(thisUpdate));
@@ -184,7 +188,7 @@ function generalName(name: string): Buffer {
   return der.implicit(7, version === 4 ? Buffer.from(name.split(".").map(Number)) : ipv6Octets(name));
 }
 
-/** The 16 octets of an IPv6 address; the URL parser writes out the short forms with an IPv4 tail. */
+/** Returns the 16 octets of an IPv6 address. The URL parser turns an IPv4 tail into groups. */
 function ipv6Octets(address: string): Buffer {
   const canonical = new URL(`http://[${address}]/`).hostname.slice(1, -1);
   const [head = "", tail = ""] = canonical.split("::");

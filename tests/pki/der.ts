@@ -1,9 +1,7 @@
-/**
- * The few kinds of values that a certificate is made of, as DER (X.690). A value is written whole; nothing is read.
- */
+/** Encoders for the few ASN.1 types of certificates, as DER (X.690). Nothing here decodes. */
 import { Buffer } from "node:buffer";
 
-/** One value with its tag and length in front; lengths take the shortest form, as DER demands. */
+/** Returns a value with its tag and length in front; DER demands the shortest form of lengths. */
 export function tagged(tag: number, ...contents: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(contents);
   return Buffer.concat([Buffer.from([tag, ...lengthOctets(content.length)]), content]);
@@ -11,19 +9,19 @@ export function tagged(tag: number, ...contents: readonly Uint8Array[]): Buffer 
 
 export const sequence = (...values: readonly Uint8Array[]): Buffer => tagged(0x30, ...values);
 
-/** A SET OF, its values in the order of their octets. */
+/** Returns a SET OF with its values sorted by their octets. */
 export const setOf = (...values: readonly Uint8Array[]): Buffer =>
   tagged(0x31, ...values.toSorted(Buffer.compare));
 
-/** A context-specific tag that wraps its value. */
+/** Wraps a value in a context-specific tag. */
 export const explicit = (number: number, value: Uint8Array): Buffer => tagged(0xa0 | number, value);
 
-/** A context-specific tag in place of the value's own. */
+/** Returns content with a context-specific tag in place of its own tag. */
 export const implicit = (number: number, content: Uint8Array): Buffer => tagged(0x80 | number, content);
 
 export const boolean = (value: boolean): Buffer => tagged(0x01, Buffer.from([value ? 0xff : 0x00]));
 
-/** A non-negative integer from its octets, most significant first. */
+/** Encodes a non-negative integer from its octets, most significant first. */
 export function integer(octets: Uint8Array): Buffer {
   let start = 0;
   while (start < octets.length - 1 && octets[start] === 0) start++;
@@ -38,7 +36,7 @@ export const octetString = (octets: Uint8Array): Buffer => tagged(0x04, octets);
 
 export const nothing = (): Buffer => tagged(0x05);
 
-/** An object identifier from its dotted form, such as `2.5.4.3`. */
+/** Encodes an object identifier from its dotted form, such as `2.5.4.3`. */
 export function objectIdentifier(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split(".").map(Number);
   return tagged(0x06, Buffer.from([first * 40 + second, ...rest].flatMap(base128)));
@@ -48,7 +46,7 @@ export const utf8String = (text: string): Buffer => tagged(0x0c, Buffer.from(tex
 export const printableString = (text: string): Buffer => tagged(0x13, Buffer.from(text, "latin1"));
 export const ia5String = (text: string): Buffer => tagged(0x16, Buffer.from(text, "latin1"));
 
-/** A moment in whole seconds; from 2050 on in the longer form (RFC 5280, 4.1.2.5). */
+/** Encodes a moment in whole seconds, from 2050 on as GeneralizedTime (RFC 5280, 4.1.2.5). */
 export function time(moment: Date): Buffer {
   const digits = moment.toISOString().replace(/\.\d+Z$/, "Z").replace(/[-:T]/g, "");
   return moment.getUTCFullYear() < 2050
@@ -56,7 +54,7 @@ export function time(moment: Date): Buffer {
     : tagged(0x18, Buffer.from(digits, "latin1"));
 }
 
-/** PEM armour around DER, in lines of 64. */
+/** Returns DER as PEM, in lines of 64 characters. */
 export function pem(label: string, der: Uint8Array): string {
   const lines = Buffer.from(der).toString("base64").match(/.{1,64}/g) ?? [];
   return `-----BEGIN ${label}-----\n${lines.join("\n")}\n-----END ${label}-----\n`;

@@ -1,7 +1,7 @@
 import type { Buffer } from "node:buffer";
 import * as der from "./der.ts";
 
-/** A row per attribute type: its identifier, and the string type that it is written with. */
+/** Object identifier and string encoder of each attribute type. */
 const ATTRIBUTE_TYPES: ReadonlyMap<string, readonly [string, (text: string) => Buffer]> = new Map([
   ["C", ["2.5.4.6", der.printableString]],
   ["CN", ["2.5.4.3", der.utf8String]],
@@ -19,9 +19,9 @@ const ATTRIBUTE_TYPES: ReadonlyMap<string, readonly [string, (text: string) => B
 ]);
 
 /**
- * A name from its text, most specific part first (`CN=AUTH,O=UNICORE,C=EU`), as DER, which has it last.
- * Follows RFC 4514: `+` joins the values of one part, `\` escapes a character or two hexadecimal digits of UTF-8.
- * @throws {SyntaxError} For a part without `=` or of a type that is not in the table.
+ * Encodes a name from its text, most specific part first (`CN=AUTH,O=UNICORE,C=EU`); DER has that part last.
+ * Follows RFC 4514: `+` joins values of one part, `\` escapes a character or a UTF-8 octet in hexadecimal.
+ * @throws {SyntaxError} For a part without `=` or with an attribute type that is not in the table.
  */
 export function distinguishedName(text: string): Buffer {
   const parts = text.trim() === "" ? [] : split(text, ",");
@@ -36,7 +36,7 @@ function attribute(text: string): Buffer {
   return der.sequence(der.objectIdentifier(identifier), write(unescape(text.slice(equals + 1).trim())));
 }
 
-/** Splits at a separator that is not escaped. */
+/** Splits at separators that are not escaped. */
 function split(text: string, separator: string): string[] {
   const parts = [""];
   for (const token of text.match(/\\.|[^\\]/gsu) ?? []) {

@@ -7,9 +7,9 @@ export type KeyType = "ec-p256" | "rsa-1024" | "rsa-2048" | "ed25519";
 /** A key pair that can sign certificates. */
 export interface SigningKey {
   readonly publicKey: KeyObject;
-  /** The private key as PKCS#8. */
+  /** Private key as PKCS#8. */
   readonly pem: string;
-  /** The signature's AlgorithmIdentifier, as DER. */
+  /** AlgorithmIdentifier of the signature, as DER. */
   readonly algorithm: Buffer;
   sign(content: Uint8Array): Buffer;
 }
@@ -37,13 +37,13 @@ function generate(type: KeyType): { publicKey: KeyObject; privateKey: KeyObject 
   }
 }
 
-/** RSA keys of 2048 bits; to make one takes a quarter of a second. They protect nothing. */
+/** RSA keys of 2048 bits: generating one takes a quarter of a second. They protect nothing. */
 const RSA_2048 = Deno.readTextFileSync(new URL("./rsa_2048_keys.pem", import.meta.url)).split(
   /(?<=-----END .*\n)/,
 );
 let taken = 0;
 
-/** A ready pair that differs from the five before it: no test file has more. */
+/** Returns a ready key pair that differs from the five before it; no test file needs more than six. */
 export function rsa2048(): { publicKey: KeyObject; privateKey: KeyObject } {
   const privateKey = createPrivateKey(RSA_2048[taken++ % RSA_2048.length] ?? "");
   return { publicKey: createPublicKey(privateKey), privateKey };
@@ -51,7 +51,7 @@ export function rsa2048(): { publicKey: KeyObject; privateKey: KeyObject } {
 
 const RSA_SHA256 = der.sequence(der.objectIdentifier("1.2.840.113549.1.1.11"), der.nothing());
 
-/** Signature algorithms (RFC 5758, RFC 4055, RFC 8410). */
+/** Signature algorithm of each key type (RFC 5758, RFC 4055, RFC 8410). */
 const ALGORITHMS: Readonly<Record<KeyType, Buffer>> = {
   "ec-p256": der.sequence(der.objectIdentifier("1.2.840.10045.4.3.2")),
   "rsa-1024": RSA_SHA256,

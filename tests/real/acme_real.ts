@@ -1,4 +1,4 @@
-/** Debian's certbot obtains and renews the service's certificate from the ACME server pebble, with the manual's hook. */
+/** Debian's certbot obtains and renews a certificate from the ACME server pebble, with the manual's hook. */
 import assert from "node:assert/strict";
 import { get } from "node:https";
 import { text } from "node:stream/consumers";
@@ -12,7 +12,7 @@ import { hasProgram, lacking, run } from "./lacking.ts";
 const PART = "ACME";
 const NAME = "auth.example.org";
 
-/** A process of a test, which ends with it. */
+/** Starts a process that ends with the test. */
 function start(program: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const child = new Deno.Command(program, { args: [...args], env, stdout: "null", stderr: "null" }).spawn();
   return {
@@ -23,7 +23,7 @@ function start(program: string, args: readonly string[], env: Readonly<Record<st
   };
 }
 
-/** The certificate authority of an ACME server, with the names that it believes to be on this host. */
+/** Starts an ACME server, which resolves the names of the test to this host. */
 async function startPebble(folder: string) {
   const [directory, management, names, control, challenge] = Array.from({ length: 5 }, freePort);
   const authority = createAuthority({ subject: "CN=ACME test" });
@@ -95,7 +95,7 @@ if (!await hasProgram("certbot") || !await hasProgram("pebble")) {
     const call = certbot(system, pebble, path);
     const mail = ["--agree-tos", "-m", `operator@${NAME}`];
     await call("certonly", "--standalone", "-d", NAME, ...mail);
-    // This certbot may not run the hook for the first certificate; the manual says what to do then.
+    // This certbot may not run the hook for the first certificate; the manual has a command for that.
     await run(`${hooks}/authserver`, [], {
       env: { RENEWED_LINEAGE: lineage, PATH: path },
     });

@@ -1,4 +1,4 @@
-/** What `check --online` finds of the client that this service has at a provider of the npm package `oidc-provider`. */
+/** Results of `check --online` for the service's client at a provider of the npm package `oidc-provider`. */
 import assert from "node:assert/strict";
 import { check } from "../../src/command/diagnosis/check.ts";
 import { recordedIo } from "../command/recorded_io.ts";

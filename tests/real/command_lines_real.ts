@@ -1,4 +1,4 @@
-/** The command lines of the page of servers, for every set of authenticators and every login, typed for the stock client. */
+/** The stock client runs the command lines of the page of servers, for all authenticators and logins. */
 import assert from "node:assert/strict";
 import { startOidcProvider } from "../identity_provider/oidc_provider.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
@@ -11,7 +11,7 @@ import { findPyuftp } from "./pyuftp.ts";
 const PART = "command lines of the page and pyuftp";
 const KEY = new URL("../fixtures/ssh_keys/user_ed25519", import.meta.url).pathname;
 
-/** `Authorization` of the login that each authenticator takes. */
+/** `Authorization` header for a login by each authenticator. */
 const LOGINS = {
   PASSWORD: () => `Basic ${btoa(ALICE.join(":"))}`,
   SSHKEY: () => `Bearer ${userToken("alice", "user_ed25519")}`,
@@ -32,7 +32,7 @@ if (typeof pyuftp === "string") {
 }
 
 async function typeAll(order: readonly (keyof typeof LOGINS)[], deviceLogin: boolean, pyuftp: string) {
-  // Device logins stand behind the sign-in of browsers, which takes passwords here.
+  // A device login needs a browser sign-in, which takes passwords here.
   const byDevice = deviceLogin && order.includes("PASSWORD");
   const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
   await using oidc = await startOidcProvider(authority.issue({ subject: "CN=idp", names: ["localhost"] }));
@@ -71,7 +71,7 @@ async function typeAll(order: readonly (keyof typeof LOGINS)[], deviceLogin: boo
     assert.equal(typed.length, 4, lines.join("\n"));
     assert.equal(lines[0]?.startsWith("curl "), name === "OAUTH" && byDevice, lines[0]);
     if (name === "OAUTH" && !byDevice) {
-      // These need oidc-agent, which holds the account.
+      // These lines need an account in oidc-agent.
       assert(typed.every((line) => line.includes(" -O ACCOUNT ")), typed.join("\n"));
       continue;
     }

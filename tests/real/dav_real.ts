@@ -1,6 +1,6 @@
 /**
- * WebDAV by litmus, rclone, cadaver, davfs2 and curl, each as far as it is here, in front of a real daemon: UFTPD from the
- * checkout `UFTPD_CHECKOUT`. davfs2 needs root and `/dev/fuse`.
+ * WebDAV by litmus, rclone, cadaver, davfs2 and curl, if they are installed, with a real daemon: UFTPD from
+ * the checkout `UFTPD_CHECKOUT`. davfs2 needs root and `/dev/fuse`.
  */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -14,7 +14,7 @@ import { freePorts, reachable, sessionAccount, startUftpd } from "./uftpd.ts";
 const PART = "WebDAV and UFTPD";
 const ANN = ["ann", "wonder-4711"] as const;
 
-/** Files of the tree; fewer on a slow machine. */
+/** Number of files in the tree; a slow machine may set fewer. */
 const FILES = Number(Deno.env.get("DAV_FILES") ?? 10_000);
 
 const checkout = Deno.env.get("UFTPD_CHECKOUT");
@@ -46,7 +46,7 @@ else {
   );
 }
 
-/** Address of a directory of the account, where that is, a folder for the client, and the file of the authority. */
+/** URL and path of a directory of the account, a folder for the client, and the file of the authority. */
 interface Served {
   readonly url: string;
   readonly data: string;
@@ -63,7 +63,7 @@ async function curl({ url, data, folder, authority }: Served): Promise<void> {
     run("curl", ["-sS", "--fail", "--cacert", authority, "-u", ANN.join(":"), ...args]);
   await ask("-T", file, `${url}run.log`);
   assert.ok(await Deno.readTextFile(`${data}/run.log`) === await Deno.readTextFile(file));
-  // Of files that were just written no ranges are given.
+  // The service answers no range requests for files that were just written.
   await Deno.utime(`${data}/run.log`, 1772600767, 1772600767);
   assert.equal(await ask("-r", "10-19", `${url}run.log`), "0123456789");
   await Deno.writeTextFile(`${folder}/part`, "0123456789".repeat(1000));
@@ -78,7 +78,7 @@ async function curl({ url, data, folder, authority }: Served): Promise<void> {
   assert.deepEqual([...Deno.readDirSync(data)], []);
 }
 
-/** cadaver trusts the authorities of the machine alone: in a name space of its own, ours takes their place. */
+/** Tests cadaver. It trusts only the machine's authorities; in a mount namespace, ours replaces them. */
 async function cadaver({ url, data, folder, authority }: Served): Promise<void> {
   await Deno.writeTextFile(`${folder}/.netrc`, `machine localhost login ${ANN[0]} password ${ANN[1]}\n`, {
     mode: 0o600,
@@ -121,7 +121,7 @@ async function cadaver({ url, data, folder, authority }: Served): Promise<void> 
 async function davfs({ url, data, folder, authority }: Served): Promise<void> {
   const mounted = `${folder}/mounted`;
   for (const name of ["mounted", "cache"]) await Deno.mkdir(`${folder}/${name}`);
-  await Deno.chmod(`${folder}/cache`, 0o777); // davfs2 has an account of its own
+  await Deno.chmod(`${folder}/cache`, 0o777); // davfs2 runs as its own account
   await Deno.writeTextFile(`${folder}/secrets`, `${url} ${ANN.join(" ")}\n`, { mode: 0o600 });
   const settings = {
     trust_ca_cert: authority,
@@ -143,7 +143,7 @@ async function davfs({ url, data, folder, authority }: Served): Promise<void> {
     await Deno.rename(`${mounted}/new/file 2`, `${mounted}/new/renamed`);
     await Deno.remove(`${mounted}/new/file 3`);
   } finally {
-    await run("umount", [mounted]); // sends what is still to be sent
+    await run("umount", [mounted]); // uploads pending changes
   }
   const names = [...Deno.readDirSync(`${data}/new`)].map(({ name }) => name);
   assert.equal(names.length, 19, names.join());
@@ -182,7 +182,7 @@ async function withService(uftpd: string, work: Work): Promise<void> {
       "CN=Ann Example,O=Example": { role: "user", xlogin: account.username },
     }),
   });
-  await Deno.chmod(`${folder}/ca.pem`, 0o644); // clients read it as other accounts
+  await Deno.chmod(`${folder}/ca.pem`, 0o644); // clients under other accounts read it
   await using daemon = await startUftpd(uftpd, {
     folder,
     settings: { SSL_CONF: `${folder}/ssl.conf`, ACL: `${folder}/uftpd.acl` },
@@ -207,7 +207,7 @@ share.clientIP=127.0.0.1
 persistence.directory=${folder}/state
 `,
   });
-  // Where it starts, it keeps its log and control socket.
+  // The service keeps its log and control socket in its working directory.
   const service = runAuthserver(["serve", "--config", `${folder}/container.properties`], { cwd: folder });
   try {
     await service.prints(/serving|started/);

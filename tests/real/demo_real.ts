@@ -1,4 +1,4 @@
-/** The lines of the stock client that the demo, the quick start and the status page print, typed against the demo. */
+/** Command lines for the stock client that demo, quick start and status page print, run against the demo. */
 import assert from "node:assert/strict";
 import { commandLines } from "../../src/resource/command_lines.ts";
 import { DEMO_USER } from "../demo/demo_configuration.ts";
@@ -74,7 +74,7 @@ else {
   }
 }
 
-/** Types a line into a shell in which `pyuftp` is the real one. */
+/** Runs a line in a shell, with the real `pyuftp`. */
 function type(line: string, pyuftp: string, cwd: string): Promise<string> {
   return run("sh", ["-c", line.replace(/^pyuftp\b/, `'${pyuftp}'`)], { cwd });
 }

@@ -1,4 +1,4 @@
-/** Clients that generators make of the service's own description: they compile, and run the quick start. */
+/** Clients that generators make from the service's OpenAPI description compile and run the quick start. */
 import assert from "node:assert/strict";
 import { DEMO_USER } from "../demo/demo_configuration.ts";
 import { startDemo } from "../demo/started_demo.ts";
@@ -8,7 +8,7 @@ import { virtualEnvironment } from "./python.ts";
 const PYTHON_GENERATOR = "openapi-python-client==0.29.1";
 const TYPESCRIPT_GENERATOR = "openapi-typescript@7.13.0";
 
-/** The quick start in Python: who am I, and a session. */
+/** Quick start in Python: shows the user, and opens a session. */
 const QUICK_START = `
 import ssl, sys
 from authserver_client import AuthenticatedClient
@@ -62,7 +62,7 @@ else {
   }
 }
 
-/** The quick start in TypeScript, with the generated types alone. */
+/** Quick start in TypeScript, with only the generated types. */
 const TYPED_QUICK_START = `
 import type { paths } from "./schema.ts";
 type Servers = paths["/rest/auth"]["get"]["responses"][200]["content"]["application/json"];
@@ -106,7 +106,7 @@ else {
   });
 }
 
-/** Puts the service's description into a folder. @returns Its path. */
+/** Writes the service's OpenAPI description into a folder. @returns Path of the file. */
 async function describe(port: number, site: string, folder: string): Promise<string> {
   using client = Deno.createHttpClient({ caCerts: [await Deno.readTextFile(`${site}/conf/ca-cert.pem`)] });
   const response = await fetch(`https://localhost:${port}/openapi.json`, { client });

@@ -1,4 +1,4 @@
-/** Two instances behind HAProxy, as the manual says it: its text is what is tried. */
+/** Two instances behind HAProxy, with the configuration from the manual. */
 import assert from "node:assert/strict";
 import { request } from "node:https";
 import { createAuthority } from "../pki/authority.ts";
@@ -7,10 +7,10 @@ import { ALICE, runService } from "../system/running_service.ts";
 import { lacking } from "./lacking.ts";
 
 const PART = "HAProxy";
-/** The service names its certificate so, in tests. */
+/** Host name in the certificate of the service in tests. */
 const NAME = "localhost";
 
-/** A request on a connection of its own: for a session, or what a client asks first. @returns The status of the answer. */
+/** Asks for a session or for the list of servers on a new connection. @returns Status of the answer. */
 function ask(port: number, ca: string, localAddress: string, session: boolean): Promise<number> {
   return new Promise((resolve, reject) => {
     const asked = request({

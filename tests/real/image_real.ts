@@ -1,4 +1,4 @@
-/** The image of the manual on a real Debian base, with the real executable: built, started, checked and stopped. */
+/** Build, start, check and stop of the manual's image, on a real Debian base with the real executable. */
 import assert from "node:assert/strict";
 import { until } from "../fixtures/deadline.ts";
 import { freePort } from "../fixtures/free_port.ts";
@@ -11,15 +11,15 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 const UID = 10001;
 const [CONF, DATA] = ["/etc/authserver", "/var/lib/authserver"];
 
-/** Runs the image's command until it is healthy for the image's check and, after that, until the input ends. */
+/** Runs the image's command, waits until the health check passes, and stops it when the input ends. */
 const SCRIPT =
   `"$@" & tries=300; until $0 >&2; do tries=$((tries - 1)); [ $tries -gt 0 ] || { kill $!; exit 1; }; sleep 1; done
   echo "healthy as $(id -u)"; cat; kill -TERM $!; wait $!`;
 
-/** Gives the account of the image what it mounts. */
+/** Makes the account of the image the owner of a folder that it mounts. */
 const giveAway = (folder: string) => run("chown", ["-R", `${UID}:${UID}`, folder]);
 
-/** Runs buildah with a store of its own below a folder. */
+/** Returns a function that runs buildah with its store below a folder, and its options and environment. */
 function buildahIn(folder: string) {
   const options = ["--root", `${folder}/store`, "--runroot", `${folder}/run`, "--storage-driver", "vfs"];
   const env = { BUILDAH_ISOLATION: "chroot" };
@@ -106,7 +106,7 @@ if (!await hasProgram("buildah") || !await hasProgram("mmdebstrap") || Deno.uid(
       assert.equal(code, 0, said.join(""));
       assert.match(said.join(""), new RegExp(`^healthy as ${UID}$[^]*"event":"stop"`, "m"));
     } finally {
-      await service?.stdin.close().catch(() => {}); // it may have ended
+      await service?.stdin.close().catch(() => {}); // the service may have ended
       await service?.status;
       await Deno.remove(folder, { recursive: true });
     }

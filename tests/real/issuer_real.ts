@@ -1,4 +1,4 @@
-/** Tokens of the npm package `oidc-provider` in a Node.js process, verified by issuer: signed, opaque, bound; keys that change. */
+/** Tokens of the npm package `oidc-provider` in Node.js, verified by issuer: signed, opaque and bound. */
 import assert from "node:assert/strict";
 import { exportJWK, generateKeyPair } from "jose";
 import { recipeOf } from "../docs/recipe.ts";
@@ -37,7 +37,7 @@ if (folder !== undefined) {
         await writeKeys(folder, authority, alg, "second");
         provider = await startProvider(folder, port);
         const after = await token("portal", "urn:uftp");
-        // Keys are fetched at most once in 30 seconds.
+        // The service fetches keys at most once in 30 seconds.
         let status = 0;
         for (let i = 0; i < 40 && status !== 200; i++) {
           ({ status } = await ask(after));
@@ -61,7 +61,7 @@ type Token = (
   headers?: Readonly<Record<string, string>>,
 ) => Promise<string>;
 
-/** The recipe of the manual for any provider, and what this test needs besides. */
+/** Returns the properties of the manual's recipe for any provider, and further ones for this test. */
 async function properties(issuer: string): Promise<Record<string, string>> {
   const { settings: [recipe = {}] } = await recipeOf("Any OIDC provider", {
     "https://idp.example.org": issuer,
@@ -152,7 +152,7 @@ async function opaqueTokens(ask: Ask, token: Token, authority: Authority, issuer
   assert.equal((await ask("made-up")).status, 401, "made up");
 }
 
-/** What the issuer shows on connections, and a key to sign by. */
+/** Writes the issuer's certificate for TLS, and a key for signatures. */
 async function writeKeys(
   folder: string,
   authority: Authority,
@@ -165,7 +165,7 @@ async function writeKeys(
   await Deno.writeTextFile(`${folder}/jwks.json`, JSON.stringify({ keys: [jwk] }));
 }
 
-/** @param port 0 for any. */
+/** @param port 0 for any free port. */
 async function startProvider(folder: string, port: number) {
   const { said, stop } = await startOidcScript(folder, SCRIPT, [String(port)]);
   const { issuer = "" } = said;

@@ -1,6 +1,7 @@
 /**
- * Tokens of a real Keycloak, verified by issuer, from its user to a session on a daemon. Keycloak comes from `KEYCLOAK_HOME`,
- * a folder with its distribution, or from Maven Central (some 170 MB, kept in the cache of the user); Java 17 or later runs it.
+ * Tokens of a real Keycloak, verified by issuer, from its user to a session on a daemon. Keycloak comes from
+ * `KEYCLOAK_HOME`, a folder with its distribution, or from Maven Central (some 170 MB, kept in the cache of
+ * the user). It needs Java 17 or later.
  */
 import assert from "node:assert/strict";
 import { type Recipe, recipeOf } from "../docs/recipe.ts";
@@ -16,10 +17,10 @@ import { findPyuftp } from "./pyuftp.ts";
 const PART = "Keycloak";
 const VERSION = "26.7.3";
 const DISTRIBUTION = "https://repo.maven.apache.org/maven2/org/keycloak/keycloak-quarkus-dist";
-/** It starts in a minute or two, on a busy machine in ten. */
+/** Longest start of Keycloak, in milliseconds: usually a minute or two, on a busy machine ten. */
 const MAX_WAIT_MS = 15 * 60_000;
 
-/** Address of the service for clients, as the manual has it. */
+/** Address of the service for clients, as in the manual. */
 const EXTERNAL_URL = "https://uftp.example.org";
 
 const home = await installed();
@@ -35,7 +36,7 @@ if (home !== undefined) {
       "https://idp.example.org": keycloak.origin,
       "https://uftp.example.org:9000": base,
     });
-    // The second recipe goes on in the shell of the first.
+    // The second recipe continues the first one in the same shell.
     await keycloak.type({ files: recipe.files, commands: [...recipe.commands, ...signIn.commands] });
     const clientSecret = await keycloak.type({
       files: {},
@@ -95,7 +96,7 @@ type Tokens = (
   headers?: Readonly<Record<string, string>>,
 ) => Promise<Readonly<Record<string, string>>>;
 
-/** Ann's tokens by her password. */
+/** Gets Ann's tokens for her password. */
 async function tokensFor(
   client: string,
   { issuer, authority, headers }: {
@@ -157,7 +158,7 @@ async function bound(system: SystemUnderTest, tokens: Tokens, issuer: string): P
   assert.equal(await statusOf(system, token), 401, "without proof");
 }
 
-/** Ann logs in by her password, which is passed on, and opens a session; nobody does by another one. */
+/** Logs Ann in by her password, which goes to Keycloak, and opens a session; tries a wrong password. */
 async function passwords(system: SystemUnderTest, issuer: string): Promise<void> {
   const basic = (password: string) => ({ Authorization: `Basic ${btoa(`ann:${password}`)}` });
   const headers = basic("wonder-4711");
@@ -174,7 +175,7 @@ async function passwords(system: SystemUnderTest, issuer: string): Promise<void>
   assert.equal((await system.ask("/rest/auth", { headers: basic("wonder-4712") })).status, 401);
 }
 
-/** Whoever guesses Ann's password has to wait, and so does she from there. */
+/** Guesses Ann's password until the service throttles logins. */
 async function lockedOut(system: SystemUnderTest): Promise<void> {
   const guess = async (password: string) => {
     const headers = { Authorization: `Basic ${btoa(`ann:${password}`)}` };
@@ -185,7 +186,7 @@ async function lockedOut(system: SystemUnderTest): Promise<void> {
   assert.deepEqual([...seen], [401, 429]);
 }
 
-/** Ann signs in by a browser at Keycloak, lets the login script in, and copies a file with what it tells her to type. */
+/** Signs Ann in at Keycloak by browser, approves the login script, and copies a file by its command line. */
 async function person(
   properties: Readonly<Record<string, string>>,
   { authority, base, secret, origin }: {
@@ -284,7 +285,7 @@ async function newKey(
   const kid = (token = "") => JSON.parse(atob(token.split(".")[0] ?? "")).kid;
   assert.notEqual(kid(after), kid(before));
   let status = 0;
-  // Keys are fetched at most once in 30 seconds.
+  // The service fetches keys at most once in 30 seconds.
   for (let i = 0; i < 40 && status !== 200; i++) {
     status = await statusOf(system, after);
     if (status !== 200) await new Promise((resolve) => setTimeout(resolve, 1000));
@@ -293,7 +294,7 @@ async function newKey(
   assert.equal(await statusOf(system, before), 200, "signed by the old key");
 }
 
-/** The folder of the distribution. */
+/** Returns the folder of the distribution. */
 async function installed(): Promise<string | undefined> {
   const set = Deno.env.get("KEYCLOAK_HOME");
   if (!await hasProgram("java")) return lackingPart("install Java 17 or later");
@@ -317,7 +318,7 @@ function lackingPart(what: string): undefined {
   lacking(PART, what);
 }
 
-/** A Keycloak of its own with the realm of `keycloak_realm.json`. */
+/** Starts a new Keycloak with the realm of `keycloak_realm.json`. */
 async function startKeycloak(home: string, authority: Authority) {
   const folder = await Deno.makeTempDir({ prefix: "authserver-keycloak-" });
   await run("cp", ["-r", `${home}/.`, folder]);
@@ -374,7 +375,7 @@ async function startKeycloak(home: string, authority: Authority) {
     await stop();
     throw error;
   }
-  /** What the recipe says to type, in a folder with its files; the administrator's password is in the environment. */
+  /** Runs a recipe's commands in a folder with its files, and with the administrator's password set. */
   const type = async ({ files, commands }: Pick<Recipe, "files" | "commands">) => {
     for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${folder}/${name}`, text);
     const store =
@@ -396,7 +397,7 @@ async function startKeycloak(home: string, authority: Authority) {
   return { origin, administrate, type, made, [Symbol.asyncDispose]: stop };
 }
 
-/** Two ports of the loopback that nobody uses. */
+/** Returns two free ports of the loopback. */
 function freePorts(): [number, number] {
   const listeners = [0, 0].map((port) => Deno.listen({ hostname: "127.0.0.1", port }));
   const [first = 0, second = 0] = listeners.map(({ addr }) => addr.port);

@@ -1,10 +1,10 @@
-/** Says in one line, and as an ignored test, what a part needs that is not here. */
+/** Reports in one line, and as an ignored test, what a part needs that is not installed. */
 export function lacking(part: string, what: string): void {
   console.log(`${part}: not tried, ${what}`);
   Deno.test.ignore(`${part}: ${what}`, () => {});
 }
 
-/** A program on the path. */
+/** Reports whether a program is on the path. */
 export async function hasProgram(name: string): Promise<boolean> {
   for (const folder of (Deno.env.get("PATH") ?? "").split(":")) {
     const found = await Deno.stat(`${folder}/${name}`).then(({ isFile }) => isFile, () => false);
@@ -13,7 +13,7 @@ export async function hasProgram(name: string): Promise<boolean> {
   return false;
 }
 
-/** Runs a program to its end. @throws If it fails, with what it printed. */
+/** Runs a program to its end. @throws If it fails, with its output. */
 export async function run(
   program: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** A transfer by the stock client with a user of a real OpenLDAP, by the manual's page from nothing. */
+/** The stock client transfers files for a user of a real OpenLDAP, set up from scratch as in the manual. */
 import assert from "node:assert/strict";
 import { SLAPD } from "../fixtures/slapd.ts";
 import { LDAP_USER, ldapSystem } from "../system/ldap_site.ts";

@@ -1,15 +1,15 @@
-/** What a chain of certificates is judged by, and how: a test case in the form of x509-limbo (`limbo.json`, version 1). */
+/** Chain of certificates with the expected result: a test case of x509-limbo (`limbo.json`, version 1). */
 export interface LimboCase {
   readonly id: string;
   readonly features: readonly string[];
-  /** Of whose certificate: a server's, judged by its client, or a client's, judged by the server. */
+  /** Owner of the certificate: a server, verified by its client, or a client, verified by the server. */
   readonly kind: "SERVER" | "CLIENT";
-  /** PEM, as are all certificates and keys. */
+  /** Trusted certificates in PEM, as all certificates and keys. */
   readonly trusted: readonly string[];
   readonly intermediates: readonly string[];
   readonly leaf: string;
   readonly key: string | undefined;
-  /** The moment to judge it at; now if absent. */
+  /** Time of the verification; now if absent. */
   readonly time: string | undefined;
   readonly accepted: boolean;
   /** Name or address that the client of a server expects. */
@@ -19,7 +19,7 @@ export interface LimboCase {
 
 /**
  * Reads `limbo.json`.
- * @throws {TypeError} That names the case and the member that is not as it should be.
+ * @throws {TypeError} With the names of the case and the invalid member.
  */
 export function readLimbo(text: string): LimboCase[] {
   const { version, testcases } = membersOf(JSON.parse(text), "limbo");

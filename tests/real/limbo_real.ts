@@ -1,6 +1,7 @@
 /**
- * x509-limbo's chains of certificates over real connections: servers' are shown to our outgoing client, clients' to our
- * edge. From `X509_LIMBO`, which is `limbo.json` of a checkout or the folder with it; it is in no package registry.
+ * x509-limbo's chains of certificates over real connections: our outgoing client verifies those of servers,
+ * our edge those of clients. `X509_LIMBO` is `limbo.json` of a checkout or the folder with it; no package
+ * registry has it.
  */
 import assert from "node:assert/strict";
 import { trustNobodyByDefault } from "../../src/outgoing/exclusive_trust.ts";
@@ -10,7 +11,10 @@ import { isBelieved, KeyOfNoUse, untriable } from "./limbo_trial.ts";
 
 const PART = "x509-limbo";
 
-/** Cases that are not judged as expected, with the reason. Of those that should be refused none lets anybody in whom no trusted authority vouches for, under a name that its certificate does not have. */
+/**
+ * Cases with another result than expected, and the reason. None of them admits a peer without a certificate
+ * of a trusted authority, or under a name that its certificate does not have.
+ */
 const OTHERWISE: ReadonlyMap<string, string> = new Map([
   ...because("refused, though valid: webpki takes no authority's certificate for a server's", [
     "pathlen::validation-ignores-pathlen-in-leaf",

@@ -1,4 +1,4 @@
-/** That cases in the form of x509-limbo are read and tried as they say; the real ones are not part of the repository. */
+/** Tests of the reader and the runner of x509-limbo cases; the real cases are not part of the repository. */
 import assert from "node:assert/strict";
 import { createAuthority, type Credential } from "../pki/authority.ts";
 import { readLimbo } from "./limbo_cases.ts";
@@ -8,7 +8,7 @@ const authority = createAuthority({ subject: "CN=Root" });
 const lower = authority.subordinate({ subject: "CN=Lower" });
 const names = ["server.example"];
 
-/** A case as the file has it, of a valid server. */
+/** Returns a case of a valid server, in the form of the file. */
 function item(
   { certificate, key }: Credential,
   more: Readonly<Record<string, unknown>> = {},
@@ -57,7 +57,7 @@ for (const [what, testcase, believed] of TRIALS) {
   });
 }
 
-Deno.test("cases that say nothing over a connection are known", () => {
+Deno.test("untriable() gives the reason for cases that cannot be tried over a connection", () => {
   for (
     const more of [
       { peer_certificate_key: null },

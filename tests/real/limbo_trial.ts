@@ -1,4 +1,4 @@
-/** How the service judges the certificates of an x509-limbo case, over real connections on the loopback. */
+/** Trial of the certificates of an x509-limbo case by the service, over real connections on the loopback. */
 import { Buffer } from "node:buffer";
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { connect, createServer, type Server } from "node:tls";
@@ -13,7 +13,7 @@ import { inTime } from "../fixtures/deadline.ts";
 import { createAuthority } from "../pki/authority.ts";
 import type { LimboCase } from "./limbo_cases.ts";
 
-/** Why a case says nothing over a connection; `undefined` if it does. */
+/** Returns why a case cannot be tried over a connection, or `undefined`. */
 export function untriable({ key, time, features, maxDepth }: LimboCase): string | undefined {
   if (key === undefined) return "nobody can show a certificate without its key";
   if (time !== undefined) return "it is judged at another moment than now";
@@ -21,10 +21,10 @@ export function untriable({ key, time, features, maxDepth }: LimboCase): string 
   return maxDepth === undefined ? undefined : "how long a chain may be is not configured here";
 }
 
-/** No server here can prove a key of that kind. */
+/** Error for a private key of a kind that no server here can use. */
 export class KeyOfNoUse extends Error {}
 
-/** Whether the certificate is believed: of a server by our outgoing client, of a client by our edge. @throws {KeyOfNoUse} */
+/** Reports whether our outgoing client or edge accepts the peer's certificate. @throws {KeyOfNoUse} */
 export async function isBelieved(limbo: LimboCase): Promise<boolean> {
   return limbo.kind === "SERVER" ? await serverIsBelieved(limbo) : await clientIsKnown(limbo);
 }
@@ -52,7 +52,7 @@ async function serverIsBelieved(limbo: LimboCase): Promise<boolean> {
   }
 }
 
-/** Has every name mean this host while a connection is opened. What it proves, the platform looks at all the same. */
+/** Connects to the loopback for any host name while `open` runs. Deno still verifies certificate and name. */
 async function toLoopback<Result>(port: number, open: () => Promise<Result>): Promise<Result> {
   const { connectTls } = Deno;
   Deno.connectTls = async (
@@ -68,7 +68,7 @@ async function toLoopback<Result>(port: number, open: () => Promise<Result>): Pr
   }
 }
 
-/** A server that shows the certificate and proves its key; no TLS library would show all that are in the cases. */
+/** Starts a server with the case's certificate and key. No TLS library would send all these certificates. */
 async function startServer(
   { leaf, key = "", intermediates }: LimboCase,
 ): Promise<{ readonly port: number } & AsyncDisposable> {
@@ -98,7 +98,7 @@ function isP256({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean
   return asymmetricKeyType === "ec" && /^(?:prime256v1|P-256)$/i.test(asymmetricKeyDetails?.namedCurve ?? "");
 }
 
-/** The bytes of a certificate as they are: some are none that a parser would take. */
+/** Returns the raw bytes of a certificate: a parser would refuse some of them. */
 function der(pem: string): Uint8Array {
   return Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ""), "base64");
 }
@@ -137,7 +137,7 @@ async function clientIsKnown({ leaf, key = "", intermediates, trusted }: LimboCa
   );
   const cert = [leaf, ...intermediates].join("\n");
   const socket = connect({ host: "127.0.0.1", port: edge.port, rejectUnauthorized: false, cert, key });
-  socket.on("error", () => {}); // a connection may be cut for its certificate
+  socket.on("error", () => {}); // the edge may close the connection because of the certificate
   try {
     socket.write("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
     const cut = new Promise<undefined>((resolve) => socket.once("close", () => resolve(undefined)));

@@ -4,9 +4,11 @@ import type { Authority } from "../pki/authority.ts";
 const VERSION = "9.13.3";
 
 /**
- * A folder with the package `oidc-provider` and a script that starts a provider of it; it goes when the tests have ended.
- * @param part What cannot be tried without it, for the one line that says so.
- * @param script File of this folder.
+ * Installs the package `oidc-provider` in a folder, with a script that starts a provider. Tests remove the
+ * folder at their end.
+ * @param part Name of the tests that need it, for the message if it cannot be installed.
+ * @param script File in the folder of this module.
+ * @returns Path of the folder; `undefined` if the package cannot be installed.
  */
 export async function installOidcProvider(part: string, script: string): Promise<string | undefined> {
   if (!await hasProgram("npm")) {
@@ -26,21 +28,21 @@ export async function installOidcProvider(part: string, script: string): Promise
   return folder;
 }
 
-/** Writes what a provider shows on connections, `cert.pem` and `key.pem`. */
+/** Writes a provider's certificate and key for TLS, `cert.pem` and `key.pem`. */
 export async function writeCertificate(folder: string, authority: Authority): Promise<void> {
   const own = authority.issue({ subject: "CN=localhost", names: ["localhost", "127.0.0.1"] });
   await Deno.writeTextFile(`${folder}/cert.pem`, own.certificate);
   await Deno.writeTextFile(`${folder}/key.pem`, own.key);
 }
 
-/** A provider that runs. */
+/** Running provider. */
 export interface RunningProvider {
-  /** What its script says of it, in one line of JSON. */
+  /** Facts that its script printed in one line of JSON. */
   readonly said: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
-/** Starts the script of a folder, and waits until it says where it is. */
+/** Starts the script of a folder, and waits for its line of JSON. */
 export async function startOidcScript(
   folder: string,
   script: string,
@@ -55,7 +57,7 @@ export async function startOidcScript(
   }).spawn();
   const reader = process.stdout.pipeThrough(new TextDecoderStream()).getReader();
   let printed = "";
-  // Behind warnings of its own.
+  // Node.js may print warnings before the line.
   while (!/^\{.*\n/m.test(printed)) {
     const { done, value } = await reader.read();
     if (done) throw new Error(`the provider ended: ${printed}`);
@@ -67,7 +69,7 @@ export async function startOidcScript(
       try {
         process.kill("SIGKILL");
       } catch {
-        return; // it has ended
+        return; // the process has ended
       }
       await reader.cancel();
       await process.status;

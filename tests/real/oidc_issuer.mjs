@@ -1,10 +1,11 @@
-// An issuer of the npm package `oidc-provider` over HTTPS, for issuer_real.ts. Arguments: a folder with cert.pem, key.pem and
-// jwks.json (private keys), and a port, 0 for any. Clients get tokens by their own credentials: for the resource urn:uftp
-// signed ones, for urn:uftp:opaque opaque ones. Prints its issuer and serves until it is ended.
+// Issuer of the npm package `oidc-provider` over HTTPS, for issuer_real.ts. Arguments: a folder with
+// cert.pem, key.pem and jwks.json (private keys), and a port, 0 for any. Clients get tokens with their own
+// credentials: signed tokens for the resource urn:uftp, opaque tokens for urn:uftp:opaque. The script prints
+// its issuer and serves until a signal ends it.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 
-// Not looked for by those who check types here: it is installed beside a copy of this file.
+// A variable hides the package from type checks here: it is installed beside a copy of this file.
 const packageName = "oidc-provider";
 const { Provider } = await import(packageName);
 
@@ -40,7 +41,7 @@ server.listen(Number(port), "127.0.0.1", () => {
         defaultResource: () => "urn:uftp",
         getResourceServerInfo: (_, resource) => ({
           scope: "transfer",
-          // One audience for both sorts of tokens.
+          // Both kinds of tokens have the same audience.
           audience: resource.replace(":opaque", ""),
           accessTokenTTL: 300,
           accessTokenFormat: resource === "urn:uftp:opaque" ? "opaque" : "jwt",

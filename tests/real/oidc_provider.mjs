@@ -1,11 +1,12 @@
-// A provider of the npm package `oidc-provider` over HTTPS, for oidc_provider_real.ts: with one client and one user, and
-// tokens of theirs. Argument: a folder with cert.pem and key.pem. Prints one line of JSON and serves until it is ended.
+// Provider of the npm package `oidc-provider` over HTTPS, for oidc_provider_real.ts: with two clients and
+// tokens of one user. Argument: a folder with cert.pem and key.pem. The script prints one line of JSON and
+// serves until a signal ends it.
 import { generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 import process from "node:process";
 
-// Not looked for by those who check types here: it is installed beside a copy of this file.
+// A variable hides the package from type checks here: it is installed beside a copy of this file.
 const packageName = "oidc-provider";
 const { Provider } = await import(packageName);
 

@@ -1,4 +1,4 @@
-/** The npm package `oidc-provider` in a Node.js process: its userinfo and introspection, by the recipes of the manual. */
+/** Userinfo and introspection of the npm package `oidc-provider` in Node.js, by the recipes of the manual. */
 import assert from "node:assert/strict";
 import { createAuthority } from "../pki/authority.ts";
 import { runService } from "../system/running_service.ts";
@@ -53,7 +53,7 @@ if (folder !== undefined) {
   });
 }
 
-/** A provider that runs, with its tokens. */
+/** Starts a provider, and returns its tokens. */
 async function startProvider(folder: string) {
   const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
   await writeCertificate(folder, authority);
@@ -62,7 +62,7 @@ async function startProvider(folder: string) {
   return { authority, issuer, token, revoked, clientKey, [Symbol.asyncDispose]: stop };
 }
 
-/** The service knows the bearer of the provider's token, and nobody by other tokens. */
+/** Asserts that the service knows the user of the provider's token, and refuses other tokens. */
 async function knows(
   { authority, token, revoked }: Awaited<ReturnType<typeof startProvider>>,
   settings: Readonly<Record<string, string>>,

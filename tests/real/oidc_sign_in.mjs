@@ -1,10 +1,11 @@
-// Providers of the npm package `oidc-provider` over HTTPS where people sign in, for oidc_sign_in_real.ts. Arguments: a folder
-// with cert.pem and key.pem, and the redirect URI of the one client. Prints its issuer and serves until it is ended.
+// Provider of the npm package `oidc-provider` over HTTPS with sign-in of users, for oidc_sign_in_real.ts.
+// Arguments: a folder with cert.pem and key.pem, and the redirect URI of the one client. The script prints
+// its issuer and serves until a signal ends it.
 import { generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 
-// Not looked for by those who check types here: it is installed beside a copy of this file.
+// A variable hides the package from type checks here: it is installed beside a copy of this file.
 const packageName = "oidc-provider";
 const { Provider } = await import(packageName);
 

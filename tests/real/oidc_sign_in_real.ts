@@ -1,4 +1,4 @@
-/** A person in Chromium signs in at two providers of the npm package `oidc-provider`, each in a Node.js process. */
+/** A user in Chromium signs in at two providers of the npm package `oidc-provider` in Node.js. */
 import assert from "node:assert/strict";
 import { Chromium, findChromium } from "../browser/chromium.ts";
 import { createAuthority } from "../pki/authority.ts";
@@ -16,7 +16,7 @@ async function startProvider(folder: string, redirectUri: string) {
   return { issuer, [Symbol.asyncDispose]: stop };
 }
 
-/** A port that is free now: the redirect URI has to be known before the service runs. */
+/** Returns a free port: the test must know the redirect URI before the service runs. */
 function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return listener.addr.port;
@@ -26,7 +26,7 @@ const browserPath = await findChromium();
 if (browserPath === undefined) lacking(PART, "install chromium");
 const folder = browserPath && await installOidcProvider(PART, SCRIPT);
 if (browserPath !== undefined && folder !== undefined) {
-  Deno.test(`${PART}: two of them are two buttons, and a person comes back from each`, async () => {
+  Deno.test(`${PART}: each of two providers has its button, and a user signs in at each`, async () => {
     const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
     await writeCertificate(folder, authority);
     const port = freePort();
@@ -43,7 +43,7 @@ if (browserPath !== undefined && folder !== undefined) {
       clientAuthentication: "client_secret_basic",
       requiredAudience: "urn:uftp",
       requiredClient: "uftp-auth",
-      maxAuthAge: "600", // of which the access token says nothing, but the ID token does
+      maxAuthAge: "600", // only the ID token has the time of the login, not the access token
       uidAssign: "sub",
     });
     await using _system = await runService({

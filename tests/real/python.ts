@@ -1,8 +1,8 @@
 import { run } from "./lacking.ts";
 
 /**
- * Makes a virtual environment with packages of PyPI; it goes when the tests have ended.
- * @returns Its folder. @throws If Python or PyPI is not there.
+ * Makes a virtual environment with packages of PyPI. Tests remove it at their end.
+ * @returns Its folder. @throws If Python or PyPI is not available.
  */
 export async function virtualEnvironment(packages: readonly string[]): Promise<string> {
   const folder = await Deno.makeTempDir({ prefix: "authserver-python-" });

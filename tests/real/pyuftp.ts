@@ -4,8 +4,8 @@ import { virtualEnvironment } from "./python.ts";
 const VERSION = "1.1.1";
 
 /**
- * Path of the client `pyuftp`: `PYUFTP`, or on the path, or from PyPI.
- * @param part What is not tried without it.
+ * Returns the path of the client `pyuftp`: from `PYUFTP`, or on the path, or from PyPI.
+ * @param part Name of the tests that need it.
  */
 export async function findPyuftp(part: string): Promise<string | undefined> {
   const set = Deno.env.get("PYUFTP");

@@ -1,4 +1,4 @@
-/** Audit lines at a real rsyslogd, configured as the manual says it. */
+/** Audit lines at a real rsyslogd, configured as in the manual. */
 import assert from "node:assert/strict";
 import { until } from "../fixtures/deadline.ts";
 import { freePort } from "../fixtures/free_port.ts";

@@ -1,6 +1,6 @@
 /**
- * The daemon simulator of the tests beside the real UFTPD from the checkout `UFTPD_CHECKOUT`: both get the same requests,
- * commands and sessions, and must answer alike but for ports, folders and moments.
+ * Comparison of the daemon simulator with the real UFTPD from the checkout `UFTPD_CHECKOUT`: both get the
+ * same requests, commands and sessions. Their answers may differ only in ports, folders and times.
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -16,17 +16,17 @@ const account = sessionAccount();
 const NAME = account.username;
 const MTIME = new Date("2024-03-04T05:06:07Z");
 
-/** One of the two, with a folder of its own. */
+/** UFTPD or the simulator, with its own folder. */
 interface Side extends AsyncDisposable {
   readonly commandPort: number;
   readonly port: number;
   readonly folder: string;
 }
 
-/** A line of a session; with `data`, a data connection is opened before, and `send` goes over it. */
+/** Line of a session; an object opens a data connection first, and sends `send` over it. */
 type Step = string | { readonly line: string; readonly send?: string };
 
-/** A session: values of its announcement, and what is sent in it. `FOLDER` stands for the folder of the side. */
+/** Session: values of its announcement, and its lines. `FOLDER` stands for the folder of the side. */
 interface Dialogue {
   readonly values: Readonly<Record<string, string>>;
   readonly steps: readonly Step[];
@@ -75,7 +75,7 @@ async function bothSides(uftpd: string) {
   };
 }
 
-/** Files of the account, all of the same moment. */
+/** Makes a folder with files of the account, all with the same modification time. */
 async function newFolder(): Promise<string> {
   const folder = await Deno.makeTempDir({ prefix: "authserver-twin-" });
   const files = {
@@ -91,7 +91,7 @@ async function newFolder(): Promise<string> {
   for (const path of all) {
     const full = `${folder}/${path}`;
     if (Deno.uid() === 0) await Deno.chown(full, account.uid, account.gid);
-    // For everybody: the simulator works as the one who runs the test.
+    // Writable for all accounts: the simulator works as the user of the test.
     await Deno.chmod(full, path in files ? 0o666 : 0o777);
     await Deno.utime(full, MTIME, MTIME);
   }
@@ -105,10 +105,10 @@ async function groupName(gid: number): Promise<string> {
 
 type Place = Omit<Side, keyof AsyncDisposable>;
 
-/** What was asked, and what came back. */
+/** Requests and replies. */
 type Answers = readonly (readonly [asked: string, reply: string])[];
 
-/** Asks both and compares what comes back, item by item. */
+/** Sends each item to both sides and compares the replies. */
 async function compare<T>(
   { real, made }: { readonly real: Place; readonly made: Place },
   items: readonly T[],
@@ -128,7 +128,7 @@ async function compare<T>(
   assert.equal(differences.length, 0, differences.slice(0, 60).join("\n"));
 }
 
-/** Without what differs from run to run: folders, ports, and moments of what was written just now. */
+/** Returns a reply without parts that differ in each run: folders, ports, and times of new files. */
 function plain(text: string, { folder, port }: Place): string {
   return text.replaceAll(folder, "FOLDER").replaceAll(String(port), "PORT")
     .replace(/\|\|\|\d+\|/, "|||PORT|").replace(/,\d+,\d+\)/, ",PORT)")
@@ -164,14 +164,14 @@ async function dialogue(side: Place, { values, steps }: Dialogue, id: number): P
   return answers;
 }
 
-/** Lists come in the order of the disk. */
+/** Sorts the lines of a list, which come in the order of the disk. */
 function sorted(reply: string): string {
   const [first = "", ...rest] = reply.split("\n");
   const last = rest.pop();
   return last === undefined ? first : [first, ...rest.sort(), last].join("\n");
 }
 
-/** A silence of either is an answer, too. */
+/** Limits the wait for a reply: a side may stay silent. */
 function maxWait(client: SessionClient) {
   return async (ask: () => Promise<string>): Promise<string> => {
     const timer = setTimeout(() => client.close(), 10_000);
@@ -183,7 +183,7 @@ function maxWait(client: SessionClient) {
   };
 }
 
-/** A command with a data connection: its replies, and what came over it. */
+/** Sends a command with a data connection, and returns its replies and the received data. */
 async function withData(
   client: SessionClient,
   { folder }: Place,
@@ -307,7 +307,7 @@ const PATHS = [
   "/etc/passwd",
 ];
 
-/** Commands with a path that change nothing, then those that do. */
+/** Commands with a path that change nothing. */
 const READING = ["MLST", "STAT", "STAT N", "STAT F", "STAT x", "HASH", "RNFR", "SIZE"];
 const LEVELS = ["NONE", "INFO", "READ", "WRITE", "FULL"];
 const LIMITS: readonly Readonly<Record<string, string>>[] = [

@@ -1,4 +1,4 @@
-/** OpenSSH certificates as `ssh-keygen` of OpenSSH makes them, and as `ssh-keygen -L` reads what is made of them. */
+/** Comparison with OpenSSH: certificates of `ssh-keygen`, and random ones as `ssh-keygen -L` reads them. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
@@ -24,15 +24,15 @@ const DAMAGED = 4000;
 
 if (!await hasProgram("ssh-keygen")) lacking(PART, "install OpenSSH");
 else {
-  Deno.test(`${PART} say to us what ssh-keygen -L prints of them`, ofSshKeygen);
+  Deno.test(`${PART} are read as ssh-keygen -L prints them`, ofSshKeygen);
   Deno.test(`${PART} are revoked by lists of ssh-keygen -k, by serial, id and key, and no others`, revoked);
   Deno.test(
-    `${PART}: what we read of certificates with any content, ssh-keygen -L reads alike`,
+    `${PART}: the service reads certificates with any content as ssh-keygen -L does`,
     ofAnyContent,
   );
 }
 
-/** What `ssh-keygen -L` prints of a certificate, as far as we read it. */
+/** Fields of a certificate that `ssh-keygen -L` prints, as far as we read them. */
 interface Printed {
   readonly type: string;
   readonly key: string;
@@ -167,7 +167,7 @@ async function ofAnyContent(): Promise<void> {
       fingerprint(certificate.authority),
     ];
     assert.deepEqual(read, [theirs.key, theirs.serial, theirs.authority], line);
-    // What cannot be printed is printed in another form there.
+    // ssh-keygen prints unprintable characters in another form.
     if (/^[\x20-\x5b\x5d-\x7e]*$/.test(certificate.principals.join(""))) {
       assert.deepEqual(certificate.principals, theirs.principals, line);
     }
@@ -188,7 +188,7 @@ function changed(
   return copy;
 }
 
-/** A folder with authorities and keys of all kinds. */
+/** Makes a folder with authorities and keys of all kinds. */
 async function keys() {
   const folder = await Deno.makeTempDir({ prefix: "authserver-ssh-" });
   const sshKeygen = (...args: readonly string[]) =>
@@ -199,7 +199,7 @@ async function keys() {
   return {
     folder,
     sshKeygen,
-    /** What is printed of the certificates among lines, by the number of the line. */
+    /** Returns the output for the certificates among lines, by line number. */
     async list(lines: string): Promise<ReadonlyMap<number, Printed>> {
       await Deno.writeTextFile(`${folder}/lines`, `${lines}\n`);
       const { stdout } = await new Deno.Command("ssh-keygen", {
@@ -267,7 +267,7 @@ function wallClock(seconds: number): string {
   return new Date(seconds * 1000).toISOString().slice(0, 19);
 }
 
-/** Of options that it does not know it prints the bytes. */
+/** Returns the line that ssh-keygen prints for an option; for unknown options it prints the bytes. */
 function optionLine([name, value]: readonly [string, string]): string {
   if (!name.includes("@")) return value === "" ? name : `${name} ${value}`;
   const content = Buffer.from(value);

@@ -1,9 +1,9 @@
 import { userInfo } from "node:os";
 
-/** Of every Debian; `nobody` may share nothing. */
+/** Account of every Debian system; the account `nobody` may share nothing. */
 const SYSTEM_ACCOUNT = { uid: 1, gid: 1, username: "daemon", homedir: "/usr/sbin" };
 
-/** The account whose sessions are tried: `daemon` for root, else one's own. */
+/** Returns the account of the sessions: `daemon` for root, else the user's own. */
 export function sessionAccount(): {
   readonly uid: number;
   readonly gid: number;
@@ -31,7 +31,7 @@ export async function startUftpd(
   },
 ): Promise<RealDaemon> {
   const [port, commandPort] = freePorts(2);
-  // Sessions run as another account, which need not be able to read all of Python: it is loaded before.
+  // Loads _strptime first: sessions run as another account, which may not be able to read all of Python.
   const program = `import _strptime, runpy, sys; sys.path.insert(0, sys.argv[1]); ` +
     `runpy.run_path(sys.argv[1] + "/UFTPD.py", run_name="__main__")`;
   const process = new Deno.Command("python3", {
@@ -62,7 +62,7 @@ export async function startUftpd(
   };
 }
 
-/** Ports of the loopback that nobody uses. */
+/** Returns free ports of the loopback. */
 export function freePorts(count: number): [number, number] {
   const listeners = Array.from({ length: count }, () => Deno.listen({ hostname: "127.0.0.1", port: 0 }));
   const [first = 0, second = 0] = listeners.map(({ addr }) => addr.port);
@@ -70,7 +70,7 @@ export function freePorts(count: number): [number, number] {
   return [first, second];
 }
 
-/** Until somebody listens. */
+/** Waits until a server listens on a port. */
 export async function reachable(port: number): Promise<void> {
   for (let i = 0;; i++) {
     try {

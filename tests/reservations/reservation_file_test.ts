@@ -57,7 +57,7 @@ Deno.test("readReservationFile() names a reservation without name by its place",
   assert.equal(entry({ name: undefined }).reservations[0]?.name, "reservation 1");
 });
 
-/** Members of an entry, and the problem. */
+/** Members of invalid entries, each with its diagnostic. */
 const BAD: readonly (readonly [Readonly<Record<string, unknown>>, string])[] = [
   [{ from: undefined }, "'r': expected a start, from"],
   [{ to: undefined }, "'r': expected an end, to"],
@@ -72,7 +72,7 @@ const BAD: readonly (readonly [Readonly<Record<string, unknown>>, string])[] = [
   [{ rateLimit: null }, "'r' rateLimit: expected a rate as text"],
 ];
 
-Deno.test("readReservationFile() leaves a bad entry out, tells its name and keeps the others", () => {
+Deno.test("readReservationFile() leaves out a bad entry, reports its name and keeps the others", () => {
   const good = { name: "good", ...TIMES };
   for (const [members, message] of BAD) {
     const list = [good, { name: "r", ...TIMES, ...members }, { ...good, name: "good2" }];
@@ -91,7 +91,7 @@ Deno.test("readReservationFile() leaves a bad entry out, tells its name and keep
   }
 });
 
-Deno.test("readReservationFile() takes an empty object for no reservations, as some write that", () => {
+Deno.test("readReservationFile() accepts an empty object as no reservations", () => {
   assert.deepEqual(read("{}\n"), { reservations: [], diagnostics: [] });
 });
 
@@ -117,7 +117,7 @@ Deno.test("readReservationFile() refuses a file without reservations", () => {
   }
 });
 
-Deno.test("readReservationFile() makes of any entries reservations that end after they begin, or problems", () => {
+Deno.test("readReservationFile() returns reservations that end after they begin, or diagnostics, for any entries", () => {
   const time = fc.oneof(
     fc.constantFrom("2026-01-05 20:00", "20:00", "2026-01-05T20:00:00+0100"),
     fc.string(),

@@ -8,7 +8,7 @@ import { NO_RESERVATIONS } from "../../src/reservations/reservation.ts";
 const NIGHT = { name: "night", from: "2026-01-05 20:00", to: "2026-01-05 23:00", uids: ["ann"] };
 const at = (text: string) => Date.parse(text);
 
-/** A book on a file that may be written to, and lines of its log to wait for. */
+/** Opens a registry on a file that the test can write, and records log lines that the test can wait for. */
 async function open(content: unknown, { zone = "UTC" } = {}) {
   const folder = await Deno.makeTempDir();
   const file = `${folder}/reservations.json`;
@@ -30,7 +30,7 @@ async function open(content: unknown, { zone = "UTC" } = {}) {
     await Deno.remove(folder, { recursive: true });
     throw error;
   });
-  const alive = setInterval(() => {}, 1000); // the watcher itself keeps no program alive
+  const alive = setInterval(() => {}, 1000); // the watcher does not keep the process alive
   return {
     registry,
     file,

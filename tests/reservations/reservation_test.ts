@@ -14,7 +14,7 @@ Deno.test("activeLimit() holds from the first moment up to the last", () => {
   assert.equal(activeLimit(all, "Ann", 150), 5);
 });
 
-Deno.test("activeLimit() of several reservations is the lowest, but for those who own one of them", () => {
+Deno.test("activeLimit() of several reservations is the lowest, except for owners of one of them", () => {
   const all = [reservation(0, 100, 9, "ann"), reservation(50, 150, 5, "bob"), reservation(0, 200, 0, "eve")];
   assert.deepEqual([25, 75, 125, 175].map((at) => activeLimit(all, "joe", at)), [9, 5, 5, 0]);
   assert.deepEqual([25, 75, 125, 175].map((at) => activeLimit(all, "ann", at)), [0, 0, 5, 0]);
@@ -37,7 +37,7 @@ Deno.test("activeLimit() is unlimited, or one of the active limits and none belo
   );
 });
 
-Deno.test("describeReservations() lists what the account owns and is not over", () => {
+Deno.test("describeReservations() lists reservations of the account that are not over", () => {
   const from = Date.parse("2026-01-05T20:00:00Z");
   const to = Date.parse("2026-01-05T23:00:00Z");
   const night = { name: "night-run", from, to, uids: ["alice"], rateLimit: 10485760, limitText: "10m" };

@@ -10,7 +10,7 @@ function times(from: string, to: string, zone = "UTC", now = "2026-01-05T12:00:0
   return [new Date(result.from).toISOString(), new Date(result.to).toISOString()].map((t) => t.slice(0, 16));
 }
 
-/** From, to, zone, and the two moments in UTC; or which of the two is wrong. */
+/** Start, end, zone, and both times in UTC; or which of the two is invalid. */
 const TIMES: readonly (readonly [string, string, string, readonly string[] | string])[] = [
   ["2026-01-05 20:00", "2026-01-05 23:00", "UTC", ["2026-01-05T20:00", "2026-01-05T23:00"]],
   [" 2026-01-05  20:00 ", "2026-01-05 23:00", "UTC", ["2026-01-05T20:00", "2026-01-05T23:00"]],
@@ -25,7 +25,7 @@ const TIMES: readonly (readonly [string, string, string, readonly string[] | str
     "2026-01-06T05:30",
   ]],
   ["2026-01-05T20:00:00+0100", "2026-01-05 23:00", "UTC", ["2026-01-05T19:00", "2026-01-05T23:00"]],
-  // The night of 29 March 2026 lacks the hour from 2 to 3 in Berlin, that of 25 October has it twice.
+  // In Berlin, the night of 29 March 2026 lacks the hour from 2 to 3, and that of 25 October has it twice.
   ["2026-03-29 01:30", "2026-03-29 03:30", "Europe/Berlin", ["2026-03-29T00:30", "2026-03-29T01:30"]],
   ["2026-03-29 02:30", "2026-03-29 04:00", "Europe/Berlin", ["2026-03-29T01:30", "2026-03-29T02:00"]],
   ["2026-03-29 01:00", "2026-03-29 02:30", "Europe/Berlin", ["2026-03-29T00:00", "2026-03-29T01:30"]],
@@ -64,7 +64,7 @@ Deno.test("readTimes() reads all formats, in the server's zone", () => {
   }
 });
 
-Deno.test("readTimes() finds the same occurrence of a time of day whenever it looks during it", () => {
+Deno.test("readTimes() finds the same occurrence of a time of day at any moment within it", () => {
   for (
     const now of [
       "2026-01-05T22:00:00Z",

@@ -1,4 +1,4 @@
-/** From the file that an operator changes to the limits of the service that follows the file. */
+/** Limits of a service that follows a file of reservations, which an operator changes. */
 import assert from "node:assert/strict";
 import { until } from "../fixtures/deadline.ts";
 import { SILENT } from "../../src/logging/logger.ts";
@@ -18,7 +18,7 @@ const at = (text: string) => Date.parse(`2026-01-05T${text}:00+0100`);
 
 type Entry = Partial<typeof NIGHT>;
 
-/** A file of reservations, which is not there yet, and the service's view of it. */
+/** File of reservations, which does not exist yet, and the service's view of it. */
 interface Opened {
   /** Writes the file with these reservations. */
   write(...reservations: readonly Entry[]): Promise<void>;

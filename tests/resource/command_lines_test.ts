@@ -5,7 +5,7 @@ import { commandLines, shellWord } from "../../src/resource/command_lines.ts";
 const HREF = "https://auth.example.org/rest/auth/HPC";
 const SCRIPT = "https://auth.example.org/login.sh";
 
-/** The option in the line that lists a directory, and the line before all others. */
+/** Returns the first line, and the option in the line that lists a directory. */
 function linesOf(method: string, facts: { login?: string; userName?: string; script?: string }) {
   const { login, userName, script } = facts;
   const identity = { dn: "CN=Ann", method, via: "X", login };

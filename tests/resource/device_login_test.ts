@@ -1,4 +1,4 @@
-/** Answers to programs that log in by a browser (RFC 8628), as JSON and as the text that the login script reads. */
+/** Answers to programs that log in by a browser (RFC 8628), as JSON and as text for the login script. */
 import assert from "node:assert/strict";
 import type { AccountStatus } from "../../src/authentication/account_status.ts";
 import { TokenIssuer } from "../../src/authentication/issued_token/issue.ts";
@@ -28,7 +28,7 @@ const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Device logins whose users are known to their source, or not any more. */
+/** Opens device logins whose users have this account status. */
 function opened(status: AccountStatus = { kind: "cannot tell" }) {
   const clock = Date.now;
   const records = openRecordStore(IN_MEMORY, clock);
@@ -113,7 +113,7 @@ Deno.test("programs hear what is wrong with their requests, which begin nothing"
   assert.match(await at.poll({ ...fields, grant_type: GRANT }), /^400 invalid_grant/);
 });
 
-Deno.test("requests that are too long are no requests of a program that could be told so", async () => {
+Deno.test("a request that is too long fails as any other, not with an error of RFC 8628", async () => {
   using at = opened();
   await assert.rejects(at.begin({ client_id: "x".repeat(100_000) }), { code: "ERR_BODY_TOO_LARGE" });
 });

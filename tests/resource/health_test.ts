@@ -10,14 +10,14 @@ function answer(servers: Readonly<Record<string, boolean>>, isDraining = false) 
   );
 }
 
-/** Status of `GET /health/ready`, what it says of itself, and the code of its error. */
+/** Returns the status of `GET /health/ready`, the facts in its answer, and the code of its error. */
 function answered(servers: Readonly<Record<string, boolean>>, isDraining = false) {
   const { status, body } = answer(servers, isDraining);
   const { ready, servers: { total, usable }, code } = JSON.parse(String(body));
   return [status, ready, `${usable} of ${total}`, code];
 }
 
-Deno.test("readiness() is there once a session can be made, or where no server is configured", () => {
+Deno.test("readiness() is 200 if a session can be opened, or if no server is configured", () => {
   assert.deepEqual(answered({}), [200, true, "0 of 0", undefined]);
   assert.deepEqual(answered({ A: true, B: false }), [200, true, "1 of 2", undefined]);
   assert.deepEqual(answered({ A: false, B: false }), [503, false, "0 of 2", "ERR_NOT_READY"]);

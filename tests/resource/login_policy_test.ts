@@ -14,7 +14,7 @@ function missing(required: Partial<LoginRequirements>, login: Partial<Identity>,
   return policy?.missing({ kind: "authenticated", identity: { ...ANN, ...login } }, addresses);
 }
 
-Deno.test("loginPolicy() is none where nothing is required", () => {
+Deno.test("loginPolicy() is undefined without requirements", () => {
   assert.equal(loginPolicy(ANY, Date.now), undefined);
 });
 
@@ -38,7 +38,7 @@ Deno.test("loginPolicy() takes a token for the login that it was got with, and n
   }
 });
 
-Deno.test("loginPolicy() requires class and age of the login, where they are told", () => {
+Deno.test("loginPolicy() requires authentication class and age of the login", () => {
   const acr = { requiredAcr: ["mfa", "card"] };
   assert.equal(missing(acr, { acr: "card" }), undefined);
   for (const login of [{}, { acr: "" }, { acr: "MFA" }, { acr: "mfa card" }]) {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { longTextResponse, UnreadAnswers } from "../../src/resource/long_text.ts";
 import type { HttpResponse } from "../../src/model/http_message.ts";
 
-/** So many pieces of 1000 characters, of which `made` have been made. */
+/** Returns `count` pieces of 1000 characters; `made` of them have been made. */
 function source(count: number, character = "x") {
   const state = { made: 0, given: false };
   function* make() {
@@ -23,7 +23,7 @@ async function open(count: number, { unread = new UnreadAnswers(), bytes = 0, ch
   return { response, state, unread };
 }
 
-/** An answer that is made as it is read. */
+/** Returns an answer that is made while it is read; asserts that it is one. */
 function streamed({ body, headers }: HttpResponse) {
   assert.ok(body instanceof ReadableStream);
   return { body, headers, text: () => new Response(body).text() };
@@ -46,7 +46,7 @@ for (const character of ["x", "é", "\u{1F600}"]) {
     const decoder = new TextDecoder("utf-8", { fatal: true });
     for await (const piece of body) {
       assert.ok(piece.length > 0 && piece.length <= 32 * 1024, `${piece.length} bytes`);
-      text += decoder.decode(piece); // each by itself: no character is cut
+      text += decoder.decode(piece); // fails if a piece ends within a character
     }
     assert.equal(text, character.repeat(500_000));
     assert.equal(unread.bytes, 0);

@@ -9,7 +9,7 @@ import { call, server, serversOf, USER } from "./sample_call.ts";
 
 const ANN = { ...USER, role: "user", uid: "ann", group: "hpc" };
 
-/** What comes of a request for a session: the answer, what the daemon is told, and the log. */
+/** Asks for a session. @returns The answer, the orders to the daemon, and the log. */
 async function asked(body: object, { names, up = true, segment = "HPC" }: {
   readonly names?: NameService;
   readonly up?: boolean;

@@ -47,7 +47,7 @@ function files(site: Site, who?: Who): Promise<Files> {
   return ownFiles(asked(site, who), parts);
 }
 
-/** What the last session request said. */
+/** Returns values of the last session request. */
 function requested(site: Site, ...names: string[]): (string | undefined)[] {
   const values = site.daemon.sessionRequests.at(-1);
   return names.map((name) => values?.get(name));

@@ -1,4 +1,4 @@
-/** Uploads of own files by pages, in pieces, by clients that go away and processes that die. */
+/** Uploads of own files by pages, in pieces, with clients that go away and processes that die. */
 import assert from "node:assert/strict";
 import { SILENT } from "../../src/logging/logger.ts";
 import { type Body, HeaderList } from "../../src/model/http_message.ts";
@@ -55,7 +55,7 @@ async function put(
   }
 }
 
-/** A body of which some bytes come, and no more until it is cut. */
+/** Returns a body that stalls after some bytes until the test cuts it. */
 function stalled(text: string) {
   const { readable, writable } = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>();
   const writer = writable.getWriter();
@@ -106,7 +106,7 @@ Deno.test("an upload whose client goes away goes on where it ended, at another i
   assert.deepEqual(dav.names("d"), ["a", "sub", "ten.txt"]);
 });
 
-Deno.test("who goes on with an own upload stops the request that has it, whose connection may be lost", async () => {
+Deno.test("a request that continues an own upload stops the earlier one, whose connection may be lost", async () => {
   await using dav = await DavSite.open();
   const { body } = stalled("01234");
   const first = put(dav, "d/a", "0-9/10", body);
@@ -125,13 +125,13 @@ Deno.test("an own upload has a key, and its pieces a range", async () => {
   assert.deepEqual(dav.names("d"), ["sub", "ten.txt"]);
 });
 
-Deno.test("the question how far an own upload is begins none", async () => {
+Deno.test("a question for the offset of an own upload begins no upload", async () => {
   await using dav = await DavSite.open();
   assert.equal(await put(dav, "d/a", "*/10"), "202 0");
   assert.equal(await put(dav, "d/a", "0-4/5", "01234"), "201", "it may have another length");
 });
 
-Deno.test("an upload of an own file is for its path alone, whatever other one has its key", async () => {
+Deno.test("an upload of an own file belongs to its path, even if another upload has the same key", async () => {
   await using dav = await DavSite.open();
   assert.equal(await put(dav, "d/a", "0-3/10", "0123"), "202 4");
   assert.equal(await put(dav, "d2/b", "*/10"), "202 0");

@@ -89,7 +89,7 @@ Deno.test("limits of a session allow and forbid, below its directory, what the u
       return;
     }
     const lists = [sent.includes, sent.excludes].filter((list) => list !== undefined);
-    if (!lists.every((list) => patternsLieInside(list, file))) return; // refused before a daemon hears of it
+    if (!lists.every((list) => patternsLieInside(list, file))) return; // the service refuses the session
     const matches = (list: string | undefined) =>
       (list ?? "").split(":").some((p) => p !== "" && matchesPattern(p.startsWith("/") ? p : file + p, path));
     assert.equal(matches(sent.includes) && !matches(sent.excludes), wanted);
@@ -180,7 +180,7 @@ Deno.test("scopeWithin() permits nothing outside the token's paths, and writing 
       assert.ok(covering.length > 0);
       assert.equal(permission === "FULL", covering.some(({ access }) => access === "all"));
       const matched = includes.split(":").some((pattern) =>
-        // A directory with a colon is the base of a pattern that counts from it.
+        // A directory with a colon is the base of a relative pattern.
         pattern.startsWith("/") ? matchesPattern(pattern, `${other}x`) : `${other}x`.startsWith(file)
       );
       assert.equal(matched, `${other}x`.startsWith(file));

@@ -3,10 +3,10 @@ import { HeaderList } from "../../src/model/http_message.ts";
 import { readJson } from "../../src/resource/request_body.ts";
 
 const MOST = 64 * 1024;
-/** JSON of so many bytes. */
+/** Returns JSON with this number of bytes. */
 const json = (bytes: number) => new TextEncoder().encode(`"${"x".repeat(bytes - 2)}"`);
 
-/** A body that comes in parts, and tells what became of it. */
+/** Returns a body in parts, and a record of how it is read. */
 function bodyOf(parts: readonly Uint8Array[], { ends = true } = {}) {
   const seen = { given: 0, cancelled: false };
   const body = new ReadableStream<Uint8Array>({

@@ -8,7 +8,7 @@ import type { ServiceFacts } from "../../src/resource/service_section.ts";
 
 const NOBODY = () => Promise.reject(new TypeError("nobody is asked"));
 
-/** A server of two instances. */
+/** Returns a server with two instances. */
 export function server(
   name: string,
   { up, sharing = false }: { up: boolean; sharing?: boolean },
@@ -64,7 +64,7 @@ export const USER: UserAttributes = {
   extra: new Map(),
 };
 
-/** What nobody in particular asks. */
+/** Returns a request of an anonymous caller. */
 export function call(segment?: string, servers: ReadonlyMap<string, ServerFacts> = new Map()): Call {
   return {
     request: {

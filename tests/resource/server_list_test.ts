@@ -12,7 +12,7 @@ Deno.test("serverList() is indented by two blanks, and says of each server wheth
   assert.deepEqual(A.dataSharing, { enabled: true, href: "https://h/rest/share/AA" });
   assert.deepEqual(B.dataSharing, { enabled: false });
   assert.deepEqual([A.status.slice(0, 3), B.status.slice(0, 5)], ["OK ", "DOWN "]);
-  // Stock clients read JSON, people read it with curl: the parts that are made apart are indented alike.
+  // Users read the JSON with curl: its parts, which are made separately, must be indented alike.
   assert.equal(content, JSON.stringify(JSON.parse(content), undefined, 2));
 });
 

@@ -39,7 +39,7 @@ Deno.test("ServiceSection is JSON whatever the values are", () => {
 
 Deno.test("ServiceSection tells strangers the site's name and the time, and no more", () => {
   const { read } = setting();
-  read(KNOWN); // what it keeps for others is not for them
+  read(KNOWN); // the cached section for known users is not for strangers
   assert.deepEqual(Object.keys(read({ kind: "anonymous" })), ["siteName", "currentTime"]);
 });
 

@@ -29,29 +29,29 @@ import { ApiDescription } from "../openapi/api_description.ts";
 import { Site } from "../sharing/site.ts";
 
 /**
- * Who asks: a user of the tests by name, or nobody in particular. Alice's home is the shared folder; Carol and Dave have
- * accounts whose homes are elsewhere, Bob has none.
+ * Caller: a user of the tests by name, or an anonymous caller. Alice's home is the shared folder. Carol and
+ * Dave have accounts with homes elsewhere, Bob has no account.
  */
 export type Who = "alice" | "bob" | "carol" | "dave" | "anonymous";
 
 export const BASE = "https://auth.example.org:9000";
 
-/** Silent data connections are given up soon; replies get their time, on a busy machine too. */
+/** Short timeouts for silent data connections and clients; replies get their time, on a busy machine too. */
 const SILENCE = { dataIdleMs: 3_000, clientIdleMs: 3_000 };
 
-/** The share and access resources over a simulated daemon and a real folder, asked as the service asks them. */
+/** Share and access resources over a simulated daemon and a real folder, called as the service calls them. */
 export class SharingSite implements AsyncDisposable {
-  /** What owners may reach now. */
+  /** Present path limits of the owners. */
   limits: PathLimits = {};
-  /** Whose {@link attributes} are told. */
+  /** User who has the {@link attributes}. */
   attributed: Who = "alice";
   /** Attributes of one user on the server, beyond the account. */
   attributes: PathLimits & { readonly rateLimit?: string; readonly xlogin?: string } = {};
-  /** Unix groups of those who have an account. */
+  /** Unix groups of users who have an account. */
   groups: Partial<Record<Who, readonly string[]>> = {};
-  /** Those of the token that each caller shows; absent: they show something else. */
+  /** Restrictions of the token that each caller shows; absent: callers show other credentials. */
   restrictions: TokenRestrictions | undefined;
-  /** What the audit line of the last request says besides who, what and when. */
+  /** Facts in the audit line of the last request besides user, action and time. */
   audited: Record<string, unknown> = {};
   readonly time = { ahead: 0 };
   log: Logger = SILENT;
@@ -101,7 +101,7 @@ export class SharingSite implements AsyncDisposable {
   }
 
   static async open(options: DaemonOptions = {}, silence = SILENCE): Promise<SharingSite> {
-    // Sessions do not stay counted after their end here, or tests with many would wait for each other.
+    // Sessions are not counted after their end here: otherwise tests with many sessions would wait.
     return new SharingSite(
       await Site.open({ maxSessions: 1_000_000, ...options }, silence, { holdMs: 0 }),
     );
@@ -168,7 +168,7 @@ export class SharingSite implements AsyncDisposable {
     }
   }
 
-  /** Makes a share of alice's. @returns Its id. */
+  /** Makes a share, by default of alice. @returns Its id. */
   async share(path: string, fields: Record<string, unknown> = {}, owner: Who = "alice"): Promise<string> {
     const body = { path: `${this.root}/${path}`, user: "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN", ...fields };
     const response = await this.ask(owner, "POST", "share/HPC", { body });
@@ -180,7 +180,7 @@ export class SharingSite implements AsyncDisposable {
     return location.slice(location.lastIndexOf("/") + 1);
   }
 
-  /** Sends files by the form of a share's page. @returns Names that they got. @throws {ServiceError} */
+  /** Sends files by the form of a share's page. @returns Their names in the share. @throws {ServiceError} */
   async bring(who: Who, id: string, form: FormData, query = ""): Promise<readonly string[]> {
     const { headers, body } = new Request(`${BASE}/drop/HPC/${id}`, { method: "POST", body: form });
     return await this.#bring(who, id, { headers: HeaderList.of(Object.fromEntries(headers)), body, query });
@@ -212,7 +212,7 @@ export class SharingSite implements AsyncDisposable {
     await Deno.remove(this.#storeFolder, { recursive: true });
   }
 
-  /** Made anew each time, since tests exchange the parts. */
+  /** Makes new routes for each request, since tests replace the parts. */
   #routes(): Route[] {
     return shareRoutes(
       this.parts,

@@ -69,7 +69,7 @@ Deno.test("uploadCertificate() goes from one method to the next, and says why th
   assert.deepEqual(asked.counted, ["failed"]);
 });
 
-Deno.test("uploadCertificate() names whose own authorities are to count", async () => {
+Deno.test("uploadCertificate() names the user whose own authorities are accepted", async () => {
   const owners: unknown[] = [];
   const noting = desk({
     upload: (_line, owner) => {

@@ -1,4 +1,4 @@
-/** What a narrowed token gives: sessions and shares within its bounds, and never more than the login it came from. */
+/** Tests that a narrowed token gives sessions and shares within its bounds, and never more than its login. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { TokenIssuer } from "../../src/authentication/issued_token/issue.ts";
@@ -59,7 +59,7 @@ Deno.test("a session of a token for an activity alone is the user's own, with le
   });
 });
 
-Deno.test("limits by absolute patterns are decided for the place where a session begins, which is what is sent", async () => {
+Deno.test("absolute patterns are applied to the directory where a session begins, which is sent to the daemon", async () => {
   const begin = async (file: string, limits: PathLimits, home?: string) => {
     const { file: sent, includes, excludes } = await session({}, file, limits, home);
     return [sent, includes, excludes];
@@ -205,7 +205,7 @@ const shared = fc.record({
   sources: fc.subarray(RANGES, { maxLength: 2 }),
 });
 
-/** What somebody can do who shows this: each right as `server address path` with how much it is. */
+/** Returns the rights of a caller: for each `server address path`, the degree of access. */
 async function rightsOf(caller: Caller): Promise<Map<string, number>> {
   const rights = new Map<string, number>();
   for (const server of SERVERS) {
@@ -285,7 +285,7 @@ Deno.test("no sequence of narrowing, renewing and sharing gives more than the lo
               { ...bearer(token), clientAddress: address ?? "203.0.113.99" },
               new AbortController().signal,
             );
-            if (result.kind !== "accepted") break; // from nowhere among the samples
+            if (result.kind !== "accepted") break; // no sample address may use the token
             caller = { kind: "authenticated", identity: result.identity };
           } catch (error) {
             if (!(error instanceof HttpError) || error.code !== "ERR_TOKEN_RESTRICTIONS") throw error;

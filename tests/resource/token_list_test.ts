@@ -4,7 +4,7 @@ import type { Call } from "../../src/resource/call.ts";
 import { issueToken, revokeToken, revokeTokens } from "../../src/resource/token_list.ts";
 import { call } from "./sample_call.ts";
 
-/** What a user asks about a token of this id, with one that has bounds or with other credentials. */
+/** Makes a request about the token with this id, by a restricted token or by other credentials. */
 function asked(
   id: string,
   restrictions?: TokenRestrictions,
@@ -22,7 +22,7 @@ function asked(
   };
 }
 
-Deno.test("revokeToken() takes a token back, and says which in the audit log", async () => {
+Deno.test("revokeToken() revokes a token, and names it in the audit log", async () => {
   const revoked: string[] = [];
   const registry = {
     revoke: (_owner: unknown, id: string) => {
@@ -48,7 +48,7 @@ Deno.test("revokeTokens() tells how many of the caller's ended", async () => {
   await assert.rejects(revokeTokens(asked("").call, undefined), { code: "ERR_TOKENS_NOT_KEPT" });
 });
 
-Deno.test("a token with bounds takes back no other", async () => {
+Deno.test("a restricted token revokes no other token", async () => {
   const nobody = {
     revoke: () => assert.fail("it is not asked"),
     revokeAll: () => assert.fail("nor for all"),

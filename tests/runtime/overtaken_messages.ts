@@ -1,7 +1,7 @@
-/** Prints how many messages of a worker to its maker were lost when it died, while those to a port arrived. */
+/** Prints how many messages to its parent a worker's death lost, while those to a port arrived. */
 import { inTime } from "../fixtures/deadline.ts";
 
-/** A worker that posts so much to its maker and to a port, says that it has, and dies. */
+/** Worker that posts messages to its parent and to a port, signals that, and dies. */
 const MORTAL = `
 self.onmessage = ({ data: { messages, port, done } }) => {
   const text = "x".repeat(1000);
@@ -31,7 +31,7 @@ for (let round = 0; round < 10 && overtaken === 0; round++) {
   };
   const done = new SharedArrayBuffer(4);
   worker.postMessage({ messages: MESSAGES, port: port2, done }, [port2]);
-  // Meanwhile the maker has other things to do.
+  // The parent thread is busy meanwhile.
   while (Atomics.load(new Int32Array(done), 0) === 0);
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50 * (round + 1));
   await inTime(dead, "the death of the worker");

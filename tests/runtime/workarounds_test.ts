@@ -1,6 +1,6 @@
 /**
- * What the runtime does that the service works around. A test that fails here says that the runtime has changed: look at
- * the file that is named, whether it can be simpler now, and at the list in docs/architecture.md.
+ * Behaviour of the runtime that the service works around. If a test fails here, the runtime has changed:
+ * simplify the file that the test names, if possible, and update the list in docs/architecture.md.
  */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
@@ -18,12 +18,12 @@ import { createAuthority } from "../pki/authority.ts";
 const authority = createAuthority({ subject: "CN=Site CA" });
 const own = authority.issue({ subject: "CN=localhost", names: ["localhost", "127.0.0.1"] });
 
-/** Runs while the runtime is as we know it. */
+/** Registers a test that a workaround is still needed. */
 function still(what: string, workaround: string, fn: () => Promise<void> | void): void {
   Deno.test(`${what}: src/${workaround} is needed`, fn);
 }
 
-/** A TLS server on the loopback that hands each connection over. */
+/** Starts a TLS server on loopback that passes each connection to `took`. */
 async function tlsServer(took: (socket: TLSSocket) => void) {
   const server = createServer({ cert: own.certificate, key: own.key }, (socket) => {
     socket.on("error", () => {});
@@ -51,7 +51,7 @@ still("pause() of a TLS connection stops no bytes", "edge/back_pressure.ts", asy
   const socket = await taken;
   const writer = client.writable.getWriter();
   const block = new Uint8Array(1024 * 1024);
-  // Far more than what systems keep for a connection that nobody reads.
+  // Far more than systems buffer for a connection that nobody reads.
   for (let sent = 0; sent < 64; sent++) {
     await inTime(writer.write(block), "the end of a write that nobody reads");
   }
@@ -132,7 +132,7 @@ still("a closed connection lives on until its handshake ends", "outgoing/open_tl
   await new Promise<void>((resolve) => server.close(() => resolve()));
 });
 
-/** Run in a process of its own, with another authority as the system's. */
+/** Script of a process whose system trusts another authority. */
 const TRUST = `
 const [port, other] = JSON.parse(Deno.args[0]);
 const connection = await Deno.connectTls({ hostname: "localhost", port, caCerts: [other] });

@@ -1,6 +1,6 @@
 /**
- * How long access lasts after a change: walks the table in docs/security.md. Each row names what ends, each cell within what time
- * that ends something else; a row or a cell that nobody tries here fails.
+ * Duration of access after a change, by the table in docs/security.md. A row names a change, a cell the time
+ * within which the change ends one kind of access. A row or cell without a test fails.
  */
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
@@ -26,13 +26,13 @@ import { formToken, Visitor } from "../system/visitor.ts";
 
 const CERT_DN = "CN=Alice by certificate,O=Demo,C=EU";
 const HOUR = 3_600_000;
-/** More than all buffers on the way take, which is less than 8 MiB. */
+/** More bytes than all buffers on the way, which take less than 8 MiB. */
 const BIG = 24 * 1024 ** 2;
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const clients = createAuthority({ subject: "CN=Client CA,O=Demo,C=EU" });
 const friend = createAuthority({ subject: "CN=Friend,O=Site-B,C=DE", ca: false });
 
-/** Service, edge and provider in this process, with one clock that the test turns. */
+/** Starts service, edge and provider in this process, with one clock that the test sets. */
 async function start() {
   const state = { offset: 0 };
   const clock = () => Date.now() + state.offset;
@@ -106,19 +106,19 @@ Deno.test.afterAll(async () => {
   await at.provider[Symbol.asyncDispose]();
 });
 
-/** Of requests that show no certificate: one that does has a connection of its own, since edges ask for it but once. */
+/** For requests without a certificate; those with one need their own connection, as an edge asks only once. */
 const agent = new Agent({ keepAlive: true });
 const system = { port: at.edge.port, authority, agent };
 const origin = `https://localhost:${at.edge.port}`;
 const send = (path: string, question: Question = {}) =>
   ask(origin + path, authority.certificate, { agent, ...question });
 
-/** Somebody's way to log in. */
+/** Credentials of a user after a login. */
 interface Login {
-  /** What is shown with requests. */
+  /** Credentials to send with requests. */
   readonly shown: Question;
   readonly browser: Visitor;
-  /** Token that came of the login; absent: the browser makes one. */
+  /** Token from the login; absent: the browser makes one. */
   readonly token?: string;
 }
 
@@ -176,16 +176,16 @@ async function byForeignToken(): Promise<Login> {
   return { shown, browser, token: await renewal(shown) };
 }
 
-/** A token that is got with another one. */
+/** Requests a token by another one. */
 async function renewal({ headers }: Question): Promise<string> {
   const path = "/rest/auth/token?renewable=true";
   return tokenIn(await send(path, { headers: { ...headers, Accept: "text/plain" } }));
 }
 
-/** Tries whether something still goes. */
+/** Function that reports whether one kind of access still works. */
 type Try = () => Promise<boolean>;
 
-/** All that somebody has by a login; each is tried by the title of its column. */
+/** Access that a user has by a login, with a check for each column of the table. */
 interface Possessions {
   readonly tries: ReadonlyMap<string, Try>;
   readonly shareId: string;
@@ -246,7 +246,7 @@ const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 const oauth = (path: string, fields: Readonly<Record<string, string>>) =>
   send(path, { method: "POST", headers: FORM, body: new URLSearchParams(fields).toString() });
 
-/** The device code of a program that a browser has allowed. */
+/** Returns the device code of a program that a browser has allowed. */
 async function approvedBy(browser: Visitor): Promise<string> {
   const { device_code, user_code } = (await oauth("/oauth/device", { client_id: "tool" })).json();
   const page = await browser.get("/login/device");
@@ -255,7 +255,7 @@ async function approvedBy(browser: Visitor): Promise<string> {
   return String(device_code);
 }
 
-/** Begins to read a file that is too big to be under way as a whole. */
+/** Begins to read a file that is too big for all buffers on the way. */
 async function begin(path: string, { as, certificate, headers }: Question) {
   const client = Deno.createHttpClient({
     caCerts: [authority.certificate],
@@ -270,7 +270,7 @@ async function begin(path: string, { as, certificate, headers }: Question) {
   return { finish, close: () => client.close() };
 }
 
-/** One row: how somebody logged in, how that ends, and how the next row finds everything as before. */
+/** Row of the table: a login, the change, and how to restore the state for the next row. */
 interface Ending {
   readonly login: () => Promise<Login>;
   readonly end: (had: Possessions) => Promise<unknown>;
@@ -306,7 +306,7 @@ const logoutToken = () => {
 };
 const FORM = { "Content-Type": "application/x-www-form-urlencoded" };
 
-/** The provider reports that its user has logged out. */
+/** Reports to the service, as the provider, that the user has logged out. */
 async function logOut(): Promise<void> {
   const body = new URLSearchParams({ logout_token: logoutToken() }).toString();
   const reply = await send("/oidc/backchannel-logout", { method: "POST", headers: FORM, body });
@@ -429,7 +429,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
 };
 const BAN = { user: "alice", names: [canonicalDn(ALICE_DN)] };
 
-Deno.test("a ban counts and is audited while the disk of the records is full, and ends browser sessions at their next requests", async () => {
+Deno.test("a ban works and is audited while the disk of the records is full, and ends browser sessions at their next requests", async () => {
   const { browser } = await byPassword();
   const cookies = [...browser.cookies];
   using records = new DatabaseSync(`${at.site.folder}/data/records.sqlite`);
@@ -461,7 +461,7 @@ Deno.test("a logout at the provider ends tokens also after the time of the brows
     const form = formToken(await browser.get("/tokens"));
     return tokenIn(await browser.post("/tokens", { token: form, name: "t", hours: "8", ...fields }));
   };
-  // In use until shortly before its end, hence not idle.
+  // Uses the session until shortly before its end, so that it is not idle.
   for (let minutes = 25; minutes < 480; minutes += 25) {
     at.state.offset = began + minutes * 60_000;
     assert.equal((await browser.get("/tokens")).status, 200, `${minutes} minutes`);
@@ -480,11 +480,11 @@ Deno.test("a logout at the provider ends tokens also after the time of the brows
   assert.deepEqual(await statuses(), [401, 401, 401]);
 });
 
-Deno.test("a core whose configuration lets no browser sign in at a provider refuses its browsers, and ends nothing", async () => {
+Deno.test("a core without the provider of browser sessions refuses them, but ends neither sessions nor tokens", async () => {
   const { browser } = await byProvider();
   const form = formToken(await browser.get("/tokens"));
   const token = bearerOf(tokenIn(await browser.post("/tokens", { token: form, name: "t", hours: "8" })));
-  at.state.offset += 301_000; // time to ask the provider
+  at.state.offset += 301_000; // the service has to ask the provider again
   const { authentication } = at.snapshot.config;
   const { authenticators } = authentication;
   const without = authenticators.filter(({ name }) => name !== "OIDC");
@@ -507,7 +507,7 @@ Deno.test("a core whose configuration lets no browser sign in at a provider refu
   assert.equal((await send("/rest/auth/tokens", token)).status, 200);
 });
 
-/** What a cell says: how long after the end something may still go on, in milliseconds; `never` if it has to go on. */
+/** Longest access after the change, in milliseconds, by the text of a cell; `never` if it must not end. */
 const WITHIN: Readonly<Record<string, number | "never">> = {
   "at once": 0,
   "next request": 0,
@@ -522,7 +522,7 @@ const WITHIN: Readonly<Record<string, number | "never">> = {
   "continue": "never",
 };
 
-/** The rows of the table, each with its cells by the titles of the columns. */
+/** Returns the rows of the table, each with its cells by column titles. */
 async function table(): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
   const page = await Deno.readTextFile(new URL("../../docs/security.md", import.meta.url));
   const lines = page.split("\n").filter((line) => line.startsWith("|"));
@@ -537,7 +537,7 @@ async function table(): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>
 
 const TABLE = await table();
 
-Deno.test("each row of the table of endings is tried, and nothing else", () => {
+Deno.test("tests cover each row of the table of endings, and no other", () => {
   assert.deepEqual([...TABLE.keys()].sort(), Object.keys(ENDINGS).sort());
 });
 

@@ -5,7 +5,7 @@ import { formatDiagnostic, InvalidFile } from "../../src/model/diagnostic.ts";
 import { createService } from "../../src/service/service.ts";
 import { createSite } from "../system/running_service.ts";
 
-// What the service spoils right before it starts: the last thing that is read, when all else is open already.
+// Files that a test breaks right before the start: the service reads them last, when all else is open.
 const SPOILT: [string, Record<string, string>, RegExp][] = [
   ["conf/gateway.pem", {
     "container.security.gateway.enable": "true",

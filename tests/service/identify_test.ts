@@ -30,7 +30,7 @@ function method(answer: Answer, looksAtCertificates?: true): Authenticator {
   };
 }
 
-/** A service with these authenticators, where two failures are free. */
+/** Returns a service with these authenticators, whose throttle permits two failures without delay. */
 function service(authenticators: readonly Authenticator[], learned = () => {}) {
   const steady = () => 1_700_000_000_000;
   const throttle = new LoginThrottle({
@@ -63,7 +63,7 @@ function service(authenticators: readonly Authenticator[], learned = () => {}) {
   };
 }
 
-/** What a caller sees of four guesses in a row. */
+/** Returns the errors that a caller gets for four guesses in a row. */
 async function guesses(
   authenticators: readonly Authenticator[],
 ): Promise<readonly Pick<HttpError, "status">[]> {
@@ -73,7 +73,7 @@ async function guesses(
     const failure = await show(basic("ann", `guess ${i}`)).then(() => undefined, (error) => error);
     assert.ok(failure instanceof HttpError, String(failure));
     const { status, code, headers } = failure;
-    // The text names the logins that the configuration permits, whatever was shown.
+    // The text names the configured ways to log in, for any credentials.
     const [publicMessage = ""] = failure.publicMessage.split(" This service accepts:");
     seen.push({ status, code, publicMessage, headers });
   }
@@ -94,7 +94,7 @@ Deno.test("recognise() counts wrong passwords and answers them as alone, whateve
   );
 });
 
-Deno.test("recognise() clears nobody's failures for the owner of a certificate, nor makes anybody known", async () => {
+Deno.test("recognise() neither clears failures nor remembers anybody for the owner of a certificate", async () => {
   for (const answer of [SKIP, DOWN]) {
     const { throttle, show } = service([method(ACCEPT, true), method(answer)]);
     throttle.memory.tables.pairs.fail("192.0.2.17\0ann", { user: "ann", address: "192.0.2.17" });
@@ -105,7 +105,7 @@ Deno.test("recognise() clears nobody's failures for the owner of a certificate, 
   }
 });
 
-/** Authenticator of passwords by name. @param kind Whether it can tell that it knows a name, as a file, or not. */
+/** Returns an authenticator for passwords. @param kind A file can list its names, a remote system cannot. */
 function passwords(kind: "file" | "remote", users: Readonly<Record<string, string>>): Authenticator {
   const dn = `CN=${Object.values(users)}`;
   return {
@@ -113,7 +113,7 @@ function passwords(kind: "file" | "remote", users: Readonly<Record<string, strin
     ...(kind === "file" && { lists: (login) => Object.hasOwn(users, userKey(login)) }),
     authenticate({ authorization }) {
       if (authorization.kind !== "basic") return Promise.resolve(SKIP);
-      // As many providers do; a file takes the exact name.
+      // Many providers ignore case; a file takes the exact name.
       const user = kind === "file" ? authorization.user : userKey(authorization.user);
       const right = authorization.password.reveal() === users[user];
       return Promise.resolve(
@@ -150,7 +150,7 @@ for (const { own, other, isFirst } of SETTINGS) {
     }
   });
 
-  Deno.test(`recognise() knows who has a name alone, and clears their failures unless somebody cannot tell: ${order}`, async () => {
+  Deno.test(`recognise() remembers a user whose name nobody else has, and clears failures if all can tell: ${order}`, async () => {
     const { throttle, show } = service(
       inOrder(passwords(own, { ann: "own" }), passwords(other, { bob: "x" })),
     );
@@ -162,7 +162,7 @@ for (const { own, other, isFirst } of SETTINGS) {
   });
 }
 
-Deno.test("recognise() makes nobody known whose namesake another authenticator lists", async () => {
+Deno.test("recognise() remembers nobody whose namesake another authenticator lists", async () => {
   for (const { own, isFirst } of SETTINGS) {
     const [mine, others] = [passwords(own, { ann: "own" }), passwords("file", { ann: "x" })];
     const { throttle, show } = service(isFirst ? [mine, others] : [others, mine]);

@@ -23,7 +23,7 @@ const METHOD = "container.security.rest.authentication.";
 const SOURCE = "container.security.attributes.";
 const ANN = "CN=Ann,O=Demo,C=EU";
 
-/** A site that uses the kinds that were made up, by their default names. */
+/** Makes a site that uses the made-up kinds, by their default names. */
 async function badgeSite({ badges = `${ANN}\n`, more = {} }: { badges?: string; more?: object } = {}) {
   const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
   const door = await startOidcProvider(
@@ -102,7 +102,7 @@ Deno.test("the core may read the files of a kind that was made up, and reach its
   assert(net !== false && net.includes(new URL(door).host));
 });
 
-Deno.test("a kind that was made up is looked through by check, and tried by check --online", async () => {
+Deno.test("a kind that was made up is inspected by check, and tried by check --online", async () => {
   await using site = await badgeSite({ badges: `${ANN}\n`.repeat(10) });
   const { config, snapshot, list, door } = site;
   assert(config !== undefined && snapshot !== undefined);
@@ -132,7 +132,7 @@ Deno.test("a kind that was made up lets users in, gives them attributes, and is 
   }
 });
 
-/** A site whose authenticator and attribute source speak a protocol of their own over TLS. */
+/** Makes a site whose authenticator and attribute source speak a protocol of their own over TLS. */
 async function gateSite({ asked = false, address }: { asked?: boolean; address?: string } = {}) {
   const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
   const server = await startGate(

@@ -31,7 +31,7 @@ const slapd = ignore ? undefined : await TestSlapd.start(
 );
 Deno.test.afterAll(async () => await slapd?.[Symbol.asyncDispose]());
 
-/** A service that asks the directory. */
+/** Makes a site that asks the directory. */
 async function ldapSite(more: Readonly<Record<string, string>> = {}) {
   const common = (prefix: string) => ({
     [`${prefix}LDAP.address`]: slapd?.ldaps ?? "",
@@ -66,7 +66,7 @@ async function ldapSite(more: Readonly<Record<string, string>> = {}) {
   };
 }
 
-/** Runs a service and asks it with user name and password. */
+/** Runs a service for requests with user name and password. */
 async function served<T>(
   { snapshot, found }: Awaited<ReturnType<typeof ldapSite>>,
   run: (ask: (user: string, password: string, path?: string) => Promise<Response>) => Promise<T>,
@@ -201,7 +201,7 @@ for (const [key, value, expected] of WRONG) {
 
 test("a wrong password counts whether or not the LDAP server is up, and an unknown user like a known one", async () => {
   await using site = await ldapSite({ [`${SOURCE}order`]: "FILE" });
-  /** Statuses of wrong passwords until the throttle steps in. */
+  /** Returns the statuses for wrong passwords until the throttle answers 429. */
   const guesses = (user: string) =>
     served(site, async (ask) => {
       const statuses: number[] = [];

@@ -6,7 +6,7 @@ import { probeWithoutCredentials } from "../../src/outgoing/probed_kind.ts";
 import { gate, gateSource } from "../fixtures/gate_kind/kind.ts";
 import { KINDS, type ServiceKinds } from "../../src/service/kinds.ts";
 
-/** A kind of authenticator that nobody else knows: a door with a list of badges. */
+/** Made-up kind of authenticator: a door with a list of badges. */
 const badge = authenticatorKind({
   title: "BadgeAuthenticator: badges of a door (BADGE)",
   keys: {
@@ -54,7 +54,7 @@ const badge = authenticatorKind({
   },
 });
 
-/** A kind of attribute source that nobody else knows: everybody may the same. */
+/** Made-up kind of attribute source: everybody has the same rights. */
 const everybody = attributeSourceKind({
   title: "EverybodySource: one account for everybody (EVERYBODY)",
   keys: { account: text({ help: "Account that everybody uses" }) },
@@ -74,7 +74,7 @@ const everybody = attributeSourceKind({
     }),
 });
 
-/** The kinds there are, and those that were made up: a line for each. */
+/** All kinds of the service, and the made-up kinds, one line for each. */
 export const MORE_KINDS: ServiceKinds = {
   authenticators: {
     ...KINDS.authenticators,

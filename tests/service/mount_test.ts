@@ -13,7 +13,7 @@ import { serveWithNode } from "../../docs/examples/mount_in_node_http.ts";
 const AUTHORIZATION = `Basic ${btoa(`${DEMO_USER.name}:${DEMO_USER.password}`)}`;
 const PEER = { address: "127.0.0.1" };
 
-/** A daemon, and the configuration of a service in front of it. */
+/** Starts a daemon and writes the configuration of a service in front of it. */
 async function host(more = "") {
   const authority = createAuthority({ subject: "CN=Demo CA,O=authserver demo" });
   const folder = await Deno.makeTempDir({ prefix: "authserver-mount-" });
@@ -48,7 +48,7 @@ container.security.rest.authentication.OAUTH.address=https://idp.example.org/use
 container.security.rest.authentication.OAUTH.identityAssign=email
 `;
 
-/** That each operation says what it answers when all is well, and what each error means. */
+/** Asserts that each operation describes an answer in case of success, and what each error means. */
 function assertTellsOutcomes({ paths, components }: {
   paths: Record<string, Record<string, unknown>>;
   components: { responses: Record<string, unknown> };

@@ -14,7 +14,7 @@ const store = (prefix: string, file: string) => ({
   [`${prefix}directoryLocations.1`]: file,
 });
 
-Deno.test("truststores of their own count for clients, providers and the daemons of a server", async () => {
+Deno.test("clients, providers and the daemons of a server have truststores of their own", async () => {
   const folder = await Deno.makeTempDir({ prefix: "authserver-stores-" });
   try {
     for (const [name, { certificate }] of Object.entries({ daemons, clients, providers })) {
@@ -48,7 +48,7 @@ for (const wanted of [true, false]) {
   Deno.test(`public authorities are ${wanted ? "read" : "not read"} where publicRoots is ${wanted}`, async () => {
     await using site = await createSite({ properties: { "container.client.publicRoots": String(wanted) } });
     const { snapshot, diagnostics } = await loadSnapshot(site.main, { environment: () => undefined });
-    // A machine may have none; then that is told.
+    // A machine may have none; then a diagnostic says so.
     const roots = snapshot?.material?.publicRoots?.length ?? diagnostics.map(formatDiagnostic).join("\n");
     if (wanted) {
       assert.ok(typeof roots === "number" ? roots > 0 : /public authorities/.test(roots), `${roots}`);

@@ -40,7 +40,7 @@ function create() {
         failure: undefined,
         ...facts,
       }),
-    /** Counts that are not about durations, as text. */
+    /** Returns the counts that are not about durations, as text. */
     counts: () =>
       observer.take().filter(({ part }) => part === undefined)
         .map((one) => `${seriesText(one).replace("authserver_", "")} ${one.value}`),
@@ -124,7 +124,7 @@ Deno.test("RequestObserver lets no fact of a request replace what the service kn
   );
 });
 
-Deno.test("RequestObserver counts what methods of authentication made of credentials", () => {
+Deno.test("RequestObserver counts results of authentication by method", () => {
   const { observer, counts } = create();
   observer.judged("PASSWORD", { kind: "refused", reason: "wrong" });
   observer.judged("PASSWORD", { kind: "refused", reason: "wrong" });
@@ -136,7 +136,7 @@ Deno.test("RequestObserver counts what methods of authentication made of credent
   assert.deepEqual(counts(), []);
 });
 
-Deno.test("RequestObserver counts tokens that are taken back, and SSH certificates that are uploaded or removed", () => {
+Deno.test("RequestObserver counts revoked tokens, and SSH certificates that are uploaded or removed", () => {
   const { answered, counts, records } = create();
   const revoking: Route = { ...SESSION, method: "DELETE", path: "/rest/auth/tokens", audit: "revoke" };
   const certificate: Route = { ...SESSION, path: "/rest/auth/ssh-certificate", audit: "certificate" };

@@ -1,4 +1,4 @@
-/** Which requests `container.audit.required` refuses while audit lines cannot be written. */
+/** Requests that `container.audit.required` refuses while audit lines cannot be written. */
 import assert from "node:assert/strict";
 import { inspect } from "../../src/command/diagnosis/inspect.ts";
 import type { AuditRecord } from "../../src/logging/audit_record.ts";
@@ -45,7 +45,7 @@ const assembled = await assemble(options, { log: SILENT, clock: Date.now });
 const { routes } = assembled;
 await assembled.close();
 
-/** A service, the audit lines and log lines it wrote, and its answers. */
+/** Starts a service, and returns the audit lines and log lines that it writes, and its answers. */
 async function serviceWith({ required }: { readonly required: boolean }) {
   const audited: AuditRecord[] = [];
   const log: string[] = [];

@@ -1,4 +1,4 @@
-/** What a service leaves to its successor while its own requests go on. */
+/** Work that a service leaves to its successor while its own requests go on. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
@@ -49,7 +49,7 @@ Deno.test("Service.retire() gives notifications to the successor, also one that 
   await first.admin.call({ command: "ban add", subject: { user: "eve" }, seconds: 60 });
   const closed = once(await inTime(held.promise, "the first attempt"), "close");
   first.retire();
-  await inTime(closed, "the end of the attempt", 10_000); // it has fifteen seconds
+  await inTime(closed, "the end of the attempt", 10_000); // the attempt has fifteen seconds
   assert.equal(await statusOf(first), 200);
 
   const main = await Deno.readTextFile(site.main);
@@ -73,7 +73,7 @@ Deno.test({
     const other = await open(site, 1, "other");
     retired.retire();
     await server.sql(database, "DELETE FROM authserver.instance");
-    // Both would announce themselves at the same intervals: the other one twice.
+    // Both would announce themselves at the same interval; waits for two announcements of the other one.
     const seen = new Set<string>();
     const connection = await server.connect(database);
     await until(async () => {

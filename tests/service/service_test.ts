@@ -6,7 +6,7 @@ import { createService } from "../../src/service/service.ts";
 import { certificateLine } from "../authentication/ssh_key/certificate/certificates.ts";
 import { createSite } from "../system/running_service.ts";
 
-/** A service in this very process, and what it logs. */
+/** Starts a service in this process, and returns its answers and log lines. */
 async function serviceWith(
   properties: Readonly<Record<string, string>>,
   files: Readonly<Record<string, string>> = {},
@@ -34,7 +34,7 @@ async function serviceWith(
     lines,
     status: async (path: string): Promise<number> => (await answer("GET", path)).status,
     text: async (path: string): Promise<string> => String((await answer("GET", path)).body),
-    /** The methods that a path has; empty if there is nothing. */
+    /** Returns the methods of a path; empty if there is no such path. */
     async methods(path: string): Promise<string> {
       const { status, headers } = await answer("OPTIONS", path);
       if (status === 404) return "";
@@ -111,7 +111,7 @@ Deno.test("a request is logged as a warning where the service could not do it, a
   assert.deepEqual(await levelOf("/health/ready"), ["warn"], "no daemon");
 });
 
-/** What a service serves, and what a page has of several services. */
+/** Methods by path, for each service, and for pages that need several services. */
 const PATHS = {
   always: {
     "/health/live": "GET, HEAD",
@@ -167,7 +167,7 @@ const PATHS = {
   },
 };
 
-/** Features that are off, and the services that go with them. */
+/** Features to turn off, and the services that each one turns off. */
 const FEATURES: readonly (readonly [feature: string, services: readonly string[]])[] = [
   ["Registry", []],
   ["AuthServer", ["auth"]],
@@ -188,7 +188,7 @@ for (const [feature, off] of FEATURES) {
     for (const [services, paths] of Object.entries(PATHS)) {
       const isOff = services.split(" ").some((service) => off.includes(service));
       for (const [path, methods] of Object.entries(paths)) {
-        // The start page is there for whoever looks whether there is anything.
+        // The start page stays, for clients that check whether the service is there.
         const expected = isOff ? (path === "/" ? "none here" : "") : methods;
         assert.equal(await at.methods(path), expected, path);
       }
@@ -196,7 +196,7 @@ for (const [feature, off] of FEATURES) {
   });
 }
 
-/** What each operation answers, when all is well and when not. */
+/** Statuses of each operation, for success and for errors. */
 const STATUSES = {
   isAlive: "200 400 406 408 413 431 500 503",
   isReady: "200 400 406 408 413 431 500 503",

@@ -10,7 +10,7 @@ import { assertAlike } from "../fixtures/assert_alike.ts";
 const NOW = 1_700_000_000_000;
 const SERVERS = ["A", "B"];
 
-/** All that a list has. */
+/** Returns all shares of a list. */
 async function listed(administration: ShareAdministration, ...list: Parameters<ShareAdministration["list"]>) {
   const found: Share[] = [];
   for await (const { shares } of administration.list(...list)) found.push(...shares);
@@ -130,7 +130,7 @@ Deno.test("ShareAdministration imports a JSON dump", () =>
     assert.deepEqual([share?.server, share?.access, share?.id.length], ["B", "READ", 22]);
   }));
 
-Deno.test("ShareAdministration takes what can be taken of a dump of the Java service, once for all servers", () =>
+Deno.test("ShareAdministration imports the valid shares of a Java service's dump, once for all servers", () =>
   withStore(async (administration) => {
     const fixture = new URL("../fixtures/java_shares/h2_2.4.csv", import.meta.url);
     const text = await Deno.readTextFile(fixture);
@@ -151,7 +151,7 @@ Deno.test("ShareAdministration takes what can be taken of a dump of the Java ser
     assert.equal((await listed(administration)).some(({ id }) => id === first.id), false);
   }));
 
-Deno.test("ShareAdministration takes a share by its id alone where there is one, and asks for the server where there are two", () =>
+Deno.test("ShareAdministration finds a share by its id if only one has it, and asks for the server if there are two", () =>
   withStore(async (administration) => {
     const share = await administration.store.put("A", DRAFT);
     assert.equal((await administration.show(share.id)).share.server, "A");
@@ -222,7 +222,7 @@ Deno.test("ShareAdministration refuses objects and lists within others, however 
     }
   }));
 
-Deno.test("ShareAdministration refuses what only our own dumps have if something else wrote it", () =>
+Deno.test("ShareAdministration refuses members of our own dumps in dumps of other programs", () =>
   withStore(async (administration) => {
     const entry = { server: "B", path: "/x", ownerID: "CN=a", targetID: "CN=b", uid: "a" };
     for (

@@ -14,7 +14,7 @@ import {
 import { DRAFT } from "./store/conformance.ts";
 import { canonicalDn, InvalidName } from "../../src/model/distinguished_name.ts";
 
-/** The end in seconds, how many uses are left, the clock in milliseconds, and whether the share is over. */
+/** End in seconds, remaining uses, time in milliseconds, and whether the share is over. */
 const ENDS:
   readonly (readonly [expires: number, usesLeft: number | undefined, now: number, over: boolean])[] = [
     [0, undefined, 5_000_000, false],
@@ -96,7 +96,7 @@ for (const text of NONE) {
   });
 }
 
-Deno.test("a group is the name of no user: an older version finds nobody for whom it would be", () => {
+Deno.test("the target of a group is no user name: to an older version the share is for nobody", () => {
   fc.assert(fc.property(fc.string(), fc.string(), (before, after) => {
     for (const text of [`group:${before}`, `${before}group:${after}`, `GROUP:${before}=${after}`]) {
       let form: string | undefined;
@@ -115,7 +115,7 @@ Deno.test("exactness() puts a user before a group, and a group before everybody"
   assert.deepEqual(targets.map(exactness), [0, 1, 2]);
 });
 
-Deno.test("parseTarget() says where the name of a group begins that is none", () => {
+Deno.test("parseTarget() gives the position of an invalid group name", () => {
   assert.throws(
     () => parseTarget("group:root"),
     (error) => error instanceof InvalidName && error.position === "group:".length + 1,

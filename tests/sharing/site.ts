@@ -14,10 +14,10 @@ import { IN_MEMORY } from "../../src/store/sqlite_database.ts";
 import { SESSION_TIMES } from "../../src/daemon/session/session_times.ts";
 import { type DaemonOptions, type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
 
-/** When the files of a site were last changed: 4 March 2026, 05:06:07 UTC, in seconds since the epoch. */
+/** Time of the last change of a site's files: 4 March 2026, 05:06:07 UTC, in seconds since the epoch. */
 export const LONG_AGO = 1772600767;
 
-/** Steps are short, so that tests of silent daemons are. */
+/** Short time limits, for tests of silent daemons. */
 export const SHORT_TIMES = {
   ...SESSION_TIMES,
   connectMs: 500,
@@ -26,7 +26,7 @@ export const SHORT_TIMES = {
   clientIdleMs: 500,
 };
 
-/** A transfer daemon over a real temporary folder, and what the service has of it. */
+/** Transfer daemon with a real temporary folder, and the service's access to it. */
 export class Site implements AsyncDisposable {
   #store: ShareStore | undefined;
 
@@ -34,7 +34,7 @@ export class Site implements AsyncDisposable {
     readonly daemon: DaemonSimulator,
     readonly group: DaemonGroup,
     readonly sessions: SessionClient,
-    /** The folder, without trailing slash. Outside of it, beside it, lies the canary. */
+    /** The folder, without trailing slash. The canary lies beside it. */
     readonly root: string,
     readonly canary: string,
     private readonly folder: string,
@@ -54,7 +54,7 @@ export class Site implements AsyncDisposable {
     await Deno.writeTextFile(`${root}/d2/canary`, "CANARY");
     await Deno.writeTextFile(`${root}/d/ten.txt`, "0123456789");
     await Deno.writeTextFile(`${root}/d/sub/x.dat`, "x");
-    // Some time ago: of files just written no parts are given.
+    // Backdates the files, since the service gives no parts of files that were just written.
     for (const name of ["ten.txt", "sub/x.dat"]) await Deno.utime(`${root}/d/${name}`, LONG_AGO, LONG_AGO);
     const daemon = await startDaemon({
       users: {
@@ -85,13 +85,13 @@ export class Site implements AsyncDisposable {
     return new Site(daemon, group, sessions, root, canary, folder);
   }
 
-  /** Records of uploads and of temporary files, in memory. */
+  /** Records of uploads and temporary files, in memory. */
   get uploads(): SharingParts["uploads"] {
     this.#store ??= openShareStore(IN_MEMORY, Date.now);
     return { locks: new PathLocks(), unfinished: new UnfinishedUploads(this.#store.uploads) };
   }
 
-  /** A session of alice for one path below the folder. */
+  /** Opens a session of alice for one path below the folder. */
   session(
     path: string,
     options: Partial<OwnSession> = {},
@@ -110,7 +110,7 @@ export class Site implements AsyncDisposable {
     await Deno.remove(this.folder, { recursive: true });
   }
 
-  /** Waits until no connection to the daemon is open, but those that are kept for the next request. */
+  /** Closes kept sessions and waits until no connection to the daemon is open. */
   async allClosed(): Promise<void> {
     this.sessions.close();
     const end = performance.now() + 3000;

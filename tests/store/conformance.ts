@@ -1,4 +1,4 @@
-/** What every store of records promises. */
+/** Tests that every store of records must pass. */
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import type { Clock } from "../../src/model/clock.ts";
@@ -10,7 +10,7 @@ export function record(key: string, more: Partial<KeptRecord> = {}): KeptRecord 
   return { key, owner: "cn=ann", made: NOW, ends: NOW + 100, content: { name: key }, ...more };
 }
 
-/** Opens a store and what closes it; several that are open at once share what they keep if `name` is the same. */
+/** Function that opens a store; `another` opens a second one on the same records. */
 type Open = (
   clock: Clock,
 ) => Promise<
@@ -40,7 +40,7 @@ export function testRecordStore(name: string, open: Open): void {
       }
     });
 
-  test("gives back what was put, by key, by owner and all, oldest first", async (store) => {
+  test("returns records by key, by owner and all, oldest first", async (store) => {
     const [one, two, others] = [
       record("one", { made: NOW + 1 }),
       record("two"),
@@ -73,13 +73,13 @@ export function testRecordStore(name: string, open: Open): void {
     });
   });
 
-  test("puts a record in place of that with its key", async (store) => {
+  test("replaces the record with the same key", async (store) => {
     await store.put("token", record("one"), 9);
     await store.put("token", record("one", { owner: "cn=bob", content: [1] }), 9);
     assert.deepEqual(await store.list("token"), [record("one", { owner: "cn=bob", content: [1] })]);
   });
 
-  test("lets go of what ends first where an owner has too many, but never of what is put", async (store) => {
+  test("drops the record that ends first if an owner has too many, but never the new one", async (store) => {
     for (const [key, ends] of [["a", 50], ["b", 90], ["c", 70], ["d", 10]] as const) {
       await store.put("token", record(key, { ends: NOW + ends }), 3);
     }
@@ -88,7 +88,7 @@ export function testRecordStore(name: string, open: Open): void {
     assert.equal((await store.list("token", "cn=bob")).length, 1);
   });
 
-  test("shows nothing that has ended, and deletes it", async (store, { later }) => {
+  test("hides and deletes expired records", async (store, { later }) => {
     await store.put("token", record("short", { ends: NOW + 10 }), 9);
     await store.put("token", record("long"), 9);
     later(9);
@@ -101,7 +101,7 @@ export function testRecordStore(name: string, open: Open): void {
     assert.equal(await store.purge(), 1);
   });
 
-  test("removes by key and by owner, and says what there was", async (store) => {
+  test("removes by key and by owner, and reports whether and how many", async (store) => {
     for (const key of ["a", "b", "c"]) await store.put("token", record(key), 9);
     await store.put("token", record("other", { owner: "cn=bob" }), 9);
     assert.deepEqual([await store.remove("token", "a"), await store.remove("token", "a")], [true, false]);
@@ -109,7 +109,7 @@ export function testRecordStore(name: string, open: Open): void {
     assert.deepEqual((await store.list("token")).map(({ key }) => key), ["other"]);
   });
 
-  test("removes of an owner only what was made before a time", async (store) => {
+  test("removes only those records of an owner that were made before a time", async (store) => {
     const { made } = record("a");
     for (const [key, later] of [["a", -1], ["b", 0], ["c", 1]] as const) {
       await store.put("token", record(key, { made: made + later }), 9);
@@ -119,7 +119,7 @@ export function testRecordStore(name: string, open: Open): void {
   });
 
   test(
-    "tells by its version that something changed, here or through another door",
+    "changes its version when something changed, here or in another store",
     async (store, { another }) => {
       const other = await another();
       const before = store.version();
@@ -127,7 +127,7 @@ export function testRecordStore(name: string, open: Open): void {
       const after = store.version();
       assert.notEqual(after, before);
       await other.put("token", record("there"), 9);
-      await until(() => store.version() !== after, { everyMs: 1 }); // word of it is on its way
+      await until(() => store.version() !== after, { everyMs: 1 }); // the notification is on its way
       assert.equal((await store.list("token")).length, 2);
       assert.equal((await other.list("token")).length, 2);
       other.close();

@@ -13,7 +13,7 @@ function records() {
   return new SqliteDatabase(IN_MEMORY, RECORD_SCHEMA, () => 0);
 }
 
-Deno.test("copyRows() copies all records as they are, and leaves those alone that are there", async () => {
+Deno.test("copyRows() copies all records unchanged, and skips existing ones", async () => {
   const [from, to] = [records(), records()];
   for (const key of ["1", "2", "3"]) {
     await from.change(() => row(INSERT, { kind: "token", key, content: '{"from":1}' }));

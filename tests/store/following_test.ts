@@ -4,7 +4,7 @@ import { httpError } from "../../src/model/http_error.ts";
 import { DatabaseAway, DatabaseFailure } from "../../src/store/database.ts";
 import { Following } from "../../src/store/following.ts";
 
-/** Something that is looked at whenever the test says so. */
+/** Returns a `Following` whose looks the test triggers. */
 function followed(look: () => Promise<void>) {
   let change = () => {};
   const lines: string[] = [];
@@ -35,7 +35,7 @@ function followed(look: () => Promise<void>) {
   };
 }
 
-Deno.test("Following looks at once, and again so long after each look, until it is closed", async () => {
+Deno.test("Following looks at once, and again after an interval, until it is closed", async () => {
   let looks = 0;
   const made = followed(() => Promise.resolve(void looks++));
   await made.following.follow();

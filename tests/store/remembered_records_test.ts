@@ -7,7 +7,7 @@ import { IN_MEMORY } from "../../src/store/sqlite_database.ts";
 import { openRecordStore } from "../../src/store/sqlite_record_store.ts";
 import { record } from "./conformance.ts";
 
-/** A store that two instances share, as one of them sees it, and may be away; timers are turned by the test. */
+/** Returns one instance's view of a shared store, which may be away; the test runs its timers. */
 function create() {
   const state = {
     now: 0.5,
@@ -66,7 +66,7 @@ function create() {
   };
 }
 
-Deno.test("RememberedRecords asks nobody for what it remembers, and hears of what others change", async () => {
+Deno.test("RememberedRecords answers from memory, and learns what others change", async () => {
   const { state, shared, remembered, turn, isFollowed } = create();
   await shared.put("revoked", record("one"), 9);
   await remembered.follow();
@@ -88,7 +88,7 @@ Deno.test("RememberedRecords asks nobody for what it remembers, and hears of wha
   assert.ok(!isFollowed());
 });
 
-Deno.test("RememberedRecords knows at once what it changes itself", async () => {
+Deno.test("RememberedRecords knows its own changes at once", async () => {
   const { remembered } = create();
   await remembered.follow();
   let version = remembered.version();
@@ -133,7 +133,7 @@ Deno.test("RememberedRecords answers by what it knew last while the store is awa
   assert.equal(await remembered.get("revoked", "two"), undefined);
   await shared.put("revoked", record("three"), 9);
   state.reachable = true;
-  state.changes++; // whatever happened meanwhile is unknown
+  state.changes++; // changes meanwhile are unknown
   await turn();
   assert.deepEqual((await remembered.list("revoked")).map(({ key }) => key), ["one", "three"]);
   assert.equal(remembered.staleMs, 0);
@@ -179,7 +179,7 @@ Deno.test("RememberedRecords reads what changed since the last read, and all aft
   remembered.close();
 });
 
-Deno.test("RememberedRecords keeps the later one of two records, in whatever order they come", async () => {
+Deno.test("RememberedRecords keeps the later of two records, in whatever order they arrive", async () => {
   const { remembered, shared, state, turn } = create();
   await remembered.follow();
   await remembered.put("revoked", record("one", { made: 20 }), 9);

@@ -29,7 +29,7 @@ async function inFolder(check: (file: string) => Promise<void> | void): Promise<
   }
 }
 
-Deno.test("SqliteDatabase takes the steps that a file has not taken, and refuses one that took more", () =>
+Deno.test("SqliteDatabase runs the missing schema steps of a file, and refuses a file with more steps", () =>
   inFolder(async (file) => {
     const old = open(file);
     await old.change(() => rows(INSERT, { text: "kept" }));
@@ -46,7 +46,7 @@ Deno.test("SqliteDatabase takes the steps that a file has not taken, and refuses
     );
   }));
 
-Deno.test("SqliteDatabase leaves files of others alone", () =>
+Deno.test("SqliteDatabase refuses files of other programs", () =>
   inFolder((file) => {
     open(file).close();
     const other = { ...SCHEMA, what: "share database", applicationId: 78 };
@@ -56,7 +56,7 @@ Deno.test("SqliteDatabase leaves files of others alone", () =>
     );
   }));
 
-Deno.test("SqliteDatabase waits for the disk at each change but those that ask for no wait, together where it can", () =>
+Deno.test("SqliteDatabase waits for the disk at each change, except asynchronous ones, together where it can", () =>
   inFolder(async (file) => {
     using disk = new HeldDisk();
     const database = open(file);
@@ -71,7 +71,7 @@ Deno.test("SqliteDatabase waits for the disk at each change but those that ask f
     await setImmediate();
     const found = await database.read(() => rows("SELECT text FROM note", {}));
     assert.deepEqual([found.length, done.length, disk.calls], [2, 1, 1]);
-    // The call under way may have begun before them.
+    // The sync under way may have begun before these changes.
     const others = [change("second"), change("third")];
     await change("asynchronous too", true);
     assert.equal(disk.calls, 1);
@@ -95,13 +95,13 @@ Deno.test("SqliteDatabase waits for the disk at each change but those that ask f
 
 Deno.test("SqliteDatabase keeps its locks when the process opens the file again, so that no other program deletes its log", () =>
   inFolder(async (file) => {
-    /** Locks of this process on the database and the index of its log; none without /proc/locks. */
+    /** Returns the number of this process's locks on database and WAL index; 0 without /proc/locks. */
     const locks = async () => {
       const inodes = (await Promise.all([file, `${file}-shm`].map((path) => Deno.stat(path)))).map((
         { ino },
       ) => ino);
       const lines = (await Deno.readTextFile("/proc/locks").catch(() => "")).split("\n");
-      // Other file systems have files of the same numbers, which other processes lock.
+      // Other file systems may have the same inode numbers, with locks of other processes.
       const own = lines.filter((line) => line.includes(` ${Deno.pid} `));
       return own.filter((line) => inodes.some((inode) => line.includes(`:${inode} `))).length;
     };
@@ -113,7 +113,7 @@ Deno.test("SqliteDatabase keeps its locks when the process opens the file again,
     first.close();
   }));
 
-Deno.test("SqliteDatabase takes back what a change did before it failed", () =>
+Deno.test("SqliteDatabase rolls back a change that fails", () =>
   inFolder(async (file) => {
     const database = open(file);
     const failing = database.change(function* () {
@@ -127,14 +127,14 @@ Deno.test("SqliteDatabase takes back what a change did before it failed", () =>
     assert.equal(database.isOpen, false);
   }));
 
-Deno.test("SqliteDatabase says what SQLite cannot do as a failure of the database", () =>
+Deno.test("SqliteDatabase reports errors of SQLite as failures of the database", () =>
   inFolder(async (file) => {
     const database = open(file);
     await assert.rejects(database.read(() => rows("SELECT * FROM elsewhere", {})), DatabaseFailure);
     database.close();
   }));
 
-/** Runs a check beside a program that holds the lock of the file, while time passes as the check says. */
+/** Runs a check while another program holds the lock of the file, in virtual time. */
 async function whileLocked(
   file: string,
   check: (other: { readonly release: () => void; readonly pass: (ms: number) => void }) => Promise<void>,
@@ -152,7 +152,7 @@ async function whileLocked(
   }
 }
 
-Deno.test("SqliteDatabase has changes wait in order while another program writes, and reads, the thread and new cores go on", () =>
+Deno.test("SqliteDatabase lets changes wait in order while another program writes; reads, the thread and new cores go on", () =>
   inFolder((file) =>
     whileLocked(file, async ({ release }) => {
       const database = open(file);
@@ -163,7 +163,7 @@ Deno.test("SqliteDatabase has changes wait in order while another program writes
       assert.deepEqual(await texts(), []);
       release();
       await changes[0];
-      // Those that wait come first.
+      // Waiting changes come first.
       await Promise.all([database.change(() => rows(INSERT, { text: "three" })), ...changes]);
       assert.deepEqual(await texts(), ["one", "two", "three"]);
       database.close();

@@ -18,7 +18,7 @@ testRecordStore("openRecordStore()", async (clock) => {
   };
 });
 
-Deno.test("openRecordStore() finds everything again, in a file that only its account can read", async () => {
+Deno.test("openRecordStore() keeps records in a file that only its account can read", async () => {
   const folder = await Deno.makeTempDir();
   const file = `${folder}/records.sqlite`;
   const first = openRecordStore(file, Date.now);

@@ -1,4 +1,4 @@
-/** What administrators see and do by page: as the operator at the command line. */
+/** Page for administrators, who see and do there what operators do at the command line. */
 import assert from "node:assert/strict";
 import { auditLines } from "../fixtures/audit_lines.ts";
 import { runCommand } from "../../src/command/run_command.ts";
@@ -17,7 +17,7 @@ import { formToken, Visitor } from "./visitor.ts";
 
 const BOSS = ["boss", "administers-9917"] as const;
 const BOSS_DN = "CN=Boss,O=Demo,C=EU";
-/** Whose name is typed as people do who are in a hurry. */
+/** Password that a hurried user typed as user name. */
 const SECRET = "hunter2-in-the-wrong-field";
 
 const system = await runService({
@@ -60,7 +60,7 @@ async function command(...args: readonly string[]): Promise<string> {
 const audited = (task: string) =>
   auditLines(`${system.folder}/logs/audit.log`, { wanted: (line) => line["task"] === task });
 
-Deno.test("an administrator sees daemons, failed logins and reservations; a name that nobody has is not repeated", async () => {
+Deno.test("an administrator sees daemons, failed logins and reservations, but no unknown user names", async () => {
   const boss = await signedIn(BOSS);
   assert.match((await boss.get("/")).text, /href="\.\/admin">Administration</);
   for (const user of ["alice", SECRET]) await new Visitor(system).signIn([user, "guess"]);
@@ -95,7 +95,7 @@ Deno.test("nobody else has that page, with whatever they show", async () => {
   assert.equal(await command("ban", "list"), "Nobody is banned\n");
 });
 
-Deno.test("a ban by page is one by hand: it signs out, is audited, outlives the core, and is lifted by page", async () => {
+Deno.test("a ban by page works like one by command: it signs out, is audited, outlives the core, and is lifted by page", async () => {
   const boss = await signedIn(BOSS);
   const alice = await signedIn(ALICE);
   const page = await boss.get("/admin");
@@ -118,7 +118,7 @@ Deno.test("a ban by page is one by hand: it signs out, is audited, outlives the 
     true,
   ]);
   assert.match(String(line?.until), /^\d{4}-/);
-  // The supervisor knows of it, and so do all cores that come.
+  // The supervisor knows the ban, and so do all later cores.
   await system.replace(
     "conf/container.properties",
     `${await Deno.readTextFile(system.main)}container.security.browser.idleTime=1000\n`,
@@ -149,7 +149,7 @@ Deno.test("a ban of an IPv6 address is lifted by the button beside it", async ()
   assert.equal(await command("ban", "list"), "Nobody is banned\n");
 });
 
-Deno.test("administrators keep nobody out who is nobody, and not themselves", async () => {
+Deno.test("administrators ban neither invalid names and addresses nor themselves", async () => {
   const boss = await signedIn(BOSS);
   const token = formToken(await boss.get("/admin"));
   const wrong: readonly Readonly<Record<string, string>>[] = [

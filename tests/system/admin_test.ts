@@ -1,4 +1,4 @@
-/** Actions of administrators (rest-api.md 1.14), by the public door. */
+/** Actions of administrators (rest-api.md 1.14), over HTTPS. */
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
@@ -44,13 +44,13 @@ Deno.test.afterAll(() => system[Symbol.asyncDispose]());
 
 const boss: Question = { as: ROOT, headers: { "X-UNICORE-User-Preferences": "role:admin" } };
 
-/** Carries out an action as an administrator. */
+/** Performs an action as an administrator. */
 async function act(name: string, body: unknown, question: Question = boss) {
   const reply = await system.ask(`/rest/admin/actions/${name}`, { method: "POST", ...question, body });
   return { status: reply.status, request: reply.headers["x-request-id"], ...JSON.parse(reply.text) };
 }
 
-/** The audit line of what was asked last. */
+/** Returns the audit line of an action. */
 async function audited({ request }: { readonly request: string }): Promise<AuditLine> {
   const [line] = await auditLines(`${system.folder}/audit.log`, {
     wanted: (line) => line["request"] === request,
@@ -116,7 +116,7 @@ for (const [who, question, status] of others) {
   });
 }
 
-Deno.test("/rest/admin asks for the role though access control is off, and is not there where switched off", async () => {
+Deno.test("/rest/admin requires the role even without access control, and does not exist where it is switched off", async () => {
   await using open = await runService({ properties: { "container.security.accesscontrol": "false" } });
   assert.equal((await open.ask("/rest/admin", { as: ALICE })).status, 403);
   const body = { subject: ALICE_DN };
@@ -183,7 +183,7 @@ Deno.test("ModifyShare changes what is named, and leaves the rest", async () => 
   assert.match(kept.message, /of cn=alice,o=demo,c=eu for cn=eve: \S+\/conf\/ca\.pem, READ, as alice:hpc$/);
 });
 
-Deno.test("IssueAPIToken makes a token that is what the sources say of the name", async () => {
+Deno.test("IssueAPIToken issues a token with the attributes that the sources have for the name", async () => {
   const made = await act("IssueAPIToken", { subject: ALICE_DN, lifetime: "600" });
   assert.deepEqual([made.success, made.message], [true, "OK"]);
   const bearer = { headers: { Authorization: `Bearer ${made.results.token}` } };
@@ -287,7 +287,7 @@ Deno.test("actions say what is wrong with their parameters, and change nothing",
   assert.deepEqual(share, JSON.parse(before).share);
 });
 
-Deno.test("actions refuse what is no JSON object, and there are no others", async () => {
+Deno.test("actions refuse bodies that are no JSON object, and no other actions exist", async () => {
   for (const body of ["no json", "[]", "null", '{"uid":{}}', '{"uid":["alice"]}']) {
     assert.equal((await act("ShowUserInfo", body)).status, 400, body);
   }

@@ -2,30 +2,30 @@ import { Agent, request } from "node:https";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Credential } from "../pki/authority.ts";
 
-/** A request as a test states it. */
+/** Request that a test sends. */
 export interface Question {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Name and password for Basic credentials. */
   readonly as?: readonly [name: string, password: string];
-  /** Sent as JSON text; a string or bytes are sent as they are. */
+  /** Value to send as JSON; strings and bytes are sent unchanged. */
   readonly body?: unknown;
-  /** Shown on the TLS connection. */
+  /** Client certificate for the TLS connection. */
   readonly certificate?: Credential;
-  /** Of kept-alive connections; a connection of its own without it, or with `false`. */
+  /** Agent with kept-alive connections; without one, or with `false`, the request opens a new connection. */
   readonly agent?: Agent | false;
 }
 
-/** The answer, whole. */
+/** Complete answer. */
 export interface Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The body as JSON. @throws {SyntaxError} */
+  /** Parses the body as JSON. @throws {SyntaxError} */
   json(): Record<string, unknown>;
 }
 
-/** Sends one request over HTTPS, trusting one authority only, and waits for the whole answer. */
+/** Sends one request over HTTPS, trusts only one authority, and waits for the complete answer. */
 export function ask(url: string, trusted: string, question: Question = {}): Promise<Reply> {
   const { method, as, body, agent, certificate, headers = {} } = question;
   const content = body === undefined || typeof body === "string" || body instanceof Uint8Array

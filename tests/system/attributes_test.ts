@@ -1,4 +1,4 @@
-/** From name to attributes to what the daemon is told (credentials.md 7, 8). */
+/** From a name to its attributes and to the request at the daemon (credentials.md 7, 8). */
 import assert from "node:assert/strict";
 import { startXuudb } from "../attributes/xuudb/xuudb_simulator.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
@@ -41,7 +41,7 @@ const byKey = (): Question => ({
   headers: { Authorization: `Bearer ${userToken("alice", "user_ed25519")}` },
 });
 
-/** The worked example of credentials.md 7.7. */
+/** Worked example of credentials.md 7.7. */
 const EXAMPLE = {
   [ALICE_DN]: { role: ["user", "admin"], group: ["proj1", "proj2"], "uftpd.HPC.group": "fast" },
 };
@@ -92,7 +92,7 @@ const examples: [string, string, unknown][] = [
     gid: "hpc",
   }],
 ];
-/** Of the tests that differ in the attribute sources alone. */
+/** Service for tests that differ only in their attribute sources. */
 const example = await runReloadedService({
   authority,
   properties: ALICE_KEY,
@@ -122,7 +122,7 @@ for (const [policy, form, expected] of examples) {
   });
 }
 
-Deno.test("an XUUDB that is out of order is 503, unless it may be or another answers in its place", async () => {
+Deno.test("an XUUDB that is out of order gives 503, unless it is optional or another source answers", async () => {
   const withSource = (more: Record<string, string>) =>
     example.reloadWith({ "container.security.attributes.order": "XUUDB FILE", ...at("XUUDB"), ...more });
   xuudb.reply = { status: 500, body: "out of order" };
@@ -220,14 +220,14 @@ Deno.test("preferences, groups, both spellings of server attributes and reservat
     return { user, group, rateLimit, includes, excludes };
   };
   const NONE = { rateLimit: undefined, includes: undefined, excludes: undefined };
-  // A reservation of hers is active: on HPC she is not limited.
+  // A reservation of hers is active: HPC does not limit her.
   assert.deepEqual(await told("HPC"), { ...NONE, user: "alice", group: "hpc" });
   const preferring = { headers: { [PREFERENCES_HEADER]: "uid:al, group:lab" } };
   assert.deepEqual(await told("HPC", preferring), {
     ...NONE,
     user: "al",
     group: "lab",
-    rateLimit: String(3 * 1024 * 1024), // no reservation is al's; the lowest limit of two counts
+    rateLimit: String(3 * 1024 * 1024), // al has no reservation; the lower of two limits applies
   });
   assert.deepEqual(await told("HPC", {}, { group: "users" }), { ...NONE, user: "alice", group: "users" });
   const two = {
@@ -269,7 +269,7 @@ Deno.test("preferences, groups, both spellings of server attributes and reservat
   }
 });
 
-Deno.test("a limit that cannot be read, and root, refuse the session", async () => {
+Deno.test("an unreadable limit, and the account root, refuse the session", async () => {
   await using system = await runService({
     servers: { HPC: [{}], TWO: [{}] },
     map: JSON.stringify({

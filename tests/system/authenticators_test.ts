@@ -1,4 +1,4 @@
-/** Every method of authentication through HTTPS, in one service (credentials.md 1 to 6, 9). */
+/** Every authentication method over HTTPS, in one service (credentials.md 1 to 6, 9). */
 import assert from "node:assert/strict";
 import { basicHeader } from "../identity_provider/unity_provider.ts";
 import type { Question } from "./ask.ts";
@@ -12,13 +12,13 @@ Deno.test.afterAll(() => setting[Symbol.asyncDispose]());
 unity.known.add(basicHeader("una", "sesame: Grüße")).add("Bearer unity-token");
 oidc.tokens.set("introspected-token", { name: "Iris", login: "iris", role: "user", scope: "a b" });
 oidc.tokens.set("no-account-token", { name: "Nora" });
-/** As long as the service takes them: `Authorization` has 32 KiB. */
+/** Longest token that the service accepts: `Authorization` may have 32 KiB. */
 const LONG_TOKEN = "t".repeat(32 * 1024 - "Bearer ".length);
 oidc.tokens.set(LONG_TOKEN, { name: "Lena", login: "lena", role: "user" });
 
 const bearer = (token: string): Question => ({ headers: { Authorization: `Bearer ${token}` } });
 
-/** What the service says a caller is: name, method, account, group, role. */
+/** Returns name, method, account, group and role of a caller, as the service reports them. */
 async function whoIs(question: Question): Promise<unknown[]> {
   const reply = await system.ask("/rest/auth", question);
   assert.equal(reply.status, 200, reply.text);
@@ -183,14 +183,14 @@ for (
     ],
   ] as const
 ) {
-  Deno.test(`a certificate ${what} makes nobody of its bearer, and the log says why`, async () => {
+  Deno.test(`a certificate ${what} leaves its bearer anonymous, and the log says why`, async () => {
     const already = system.log.length;
     assert.equal((await whoIs({ certificate }))[0], nobody);
     await system.logged(new RegExp(`client certificate passed over client=\\S+ reason="${reason}`), already);
   });
 }
 
-Deno.test("the log names the setting that a token is valid for too long for", async () => {
+Deno.test("the log names the setting whose limit the lifetime of a token exceeds", async () => {
   const already = system.log.length;
   const token = userToken("alice", "user_ed25519", { claims: { exp: Date.now() / 1000 + 7 * 86_400 } });
   assert.equal((await system.ask("/rest/auth", bearer(token))).status, 401);
@@ -200,7 +200,7 @@ Deno.test("the log names the setting that a token is valid for too long for", as
   );
 });
 
-Deno.test("the server's own certificate is no user's", async () => {
+Deno.test("the server's own certificate identifies no user", async () => {
   const certificate = authority.issue({ subject: "CN=AUTH,O=Demo,C=EU" });
   assert.equal((await system.ask("/rest/auth", { certificate })).status, 401);
 });
@@ -236,7 +236,7 @@ Deno.test("a token by an SSH key and a token of ours reach no identity provider"
   assert(seen() > before, "the providers' own tokens do");
 });
 
-Deno.test("a password reaches no OIDC server, and the legacy header no one but SSHKEY", async () => {
+Deno.test("a password reaches no OIDC server, and the legacy header reaches only SSHKEY", async () => {
   const before = [oidc.server.seen.length, unity.server.seen.length];
   await system.ask("/rest/auth", {
     as: ["alice", "QUJD"],
@@ -259,7 +259,7 @@ Deno.test("no log line holds a password, a token or a signature", async () => {
   }
 });
 
-/** The user that log and audit stream tell of a failed login. */
+/** Returns the user that the log names for a failed login. */
 async function toldUser(question: Question): Promise<string | undefined> {
   const reply = await system.ask("/rest/auth/HPC", { ...question, body: { serverPath: "" } });
   assert.equal(reply.status, 401, reply.text);
@@ -288,7 +288,7 @@ const claimed: [string, () => Question, RegExp][] = [
   ],
 ];
 for (const [who, question, name] of claimed) {
-  Deno.test(`the log names ${who} if that is a user of ours, else a digest`, async () => {
+  Deno.test(`the log names ${who} if the user is known, else a digest`, async () => {
     assert.match(await toldUser(question()) ?? "nobody", name);
   });
 }

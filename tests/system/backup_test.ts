@@ -1,4 +1,4 @@
-/** `authserver backup` of a service that serves, and `authserver restore`. */
+/** `authserver backup` of a running service, and `authserver restore`. */
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { PLACES } from "../../src/command/diagnosis/service_account.ts";
@@ -39,7 +39,7 @@ async function command(...args: readonly string[]) {
   return { code, out: io.out, err: io.err };
 }
 
-/** Runs a command that succeeds. @returns What it prints as JSON. */
+/** Runs a command that must succeed. @returns Its output as JSON. */
 async function done(...args: readonly string[]) {
   const { code, out, err } = await command(...args, "--json");
   assert.equal(code, 0, err);
@@ -61,7 +61,7 @@ async function shares({ ask }: Pick<Asked, "ask">): Promise<readonly string[]> {
   return [...text.matchAll(/"path":\s*"[^"]*\/([^"/]*)"/g)].map(([, name = ""]) => name).toSorted();
 }
 
-/** A path below a folder, the mode, the owner and the content of each file in it. */
+/** Returns path, mode, owner and digest of each file below a folder. */
 async function contents(folder: string): Promise<readonly string[]> {
   const found: string[] = [];
   for await (const { name, isDirectory } of Deno.readDir(folder)) {
@@ -82,8 +82,8 @@ async function contents(folder: string): Promise<readonly string[]> {
 type SiteWithBackup = Site & { readonly backup: string };
 
 /**
- * A site whose service has stopped, with a share, and a backup of it.
- * @param data Databases of such a service; default: it runs for a moment and makes them.
+ * Creates a site with a share, whose service has stopped, and a backup of it.
+ * @param data Databases of such a site; default: the service runs for a moment and creates them.
  */
 async function siteWithBackup(data?: string): Promise<SiteWithBackup> {
   const site = await createSite(SETTING);
@@ -142,7 +142,7 @@ Deno.test("backup copies a service that writes, and restore brings back its shar
     "only a new folder is written",
   );
 
-  // What is lost or damaged afterwards.
+  // Losses and damage after the backup.
   await share(system, "after");
   assert.equal((await system.ask("/rest/auth/tokens", { as: ALICE, method: "DELETE" })).status, 200);
   await done("ban", "remove", "--user", "stranger", "--config", site.main);
@@ -254,10 +254,10 @@ async function copyIn(backup: string, name: string): Promise<string> {
   return `${backup}/files${files.find(({ path }) => path.endsWith(name))?.path}`;
 }
 
-/** For tests that change nothing of it. */
+/** Site for tests that leave it unchanged. */
 const unchanged = await siteWithBackup();
 Deno.test.afterAll(() => unchanged[Symbol.asyncDispose]());
-/** Another one, for a test that changes it. */
+/** Creates another such site, for a test that changes it. */
 const another = () => siteWithBackup(`${unchanged.folder}/data`);
 
 for (const [what, spoil, told] of REFUSED) {
@@ -278,7 +278,7 @@ for (const [what, spoil, told] of REFUSED) {
 
 Deno.test("restore that fails half way leaves everything as it was", async () => {
   await using site = await another();
-  // The databases come last, and cannot be written below a file.
+  // `restore` writes the databases last, and cannot write them below a file.
   await Deno.rename(`${site.folder}/data`, `${site.folder}/gone`);
   await Deno.writeTextFile(`${site.folder}/data`, "in the way");
   const before = await contents(`${site.folder}/conf`);
@@ -386,7 +386,7 @@ Deno.test({
   },
 });
 
-Deno.test("backup prints what copies a PostgreSQL database, and restore what brings it back", async () => {
+Deno.test("backup prints commands that copy a PostgreSQL database, and restore those that bring it back", async () => {
   await using site = await createSite({
     properties: {
       "share.servers": "HPC",
@@ -440,11 +440,11 @@ Deno.test({
   },
 });
 
-// There is no release yet: the version before comes out of the history of the checkout, where that is at hand.
+// There is no release yet: the previous version comes from the history of the checkout, if it is there.
 const older = await versionBefore();
 Deno.test.afterAll(async () => await older?.[Symbol.asyncDispose]());
 Deno.test({
-  name: `rollback: what the version before has left is there again for it after an upgrade${
+  name: `rollback: after an upgrade, the previous version gets back the data that it left${
     older ? "" : " (no history here)"
   }`,
   ignore: older === undefined,
@@ -465,7 +465,7 @@ Deno.test({
     };
     const old = await serve();
     await share(old.asked, "old");
-    await done("backup", backup, "--config", site.main); // by this version, before it takes over
+    await done("backup", backup, "--config", site.main); // by this version, before the upgrade
     old.process.kill("SIGTERM");
     assert.equal(await old.process.ended, 0);
 

@@ -1,4 +1,4 @@
-/** Bans of a single instance over restarts, also ends that nobody planned. */
+/** Bans of a single instance across restarts and crashes. */
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";

@@ -1,4 +1,4 @@
-/** Bans by hand, against whatever the banned may show. */
+/** Bans by an operator, against all credentials of banned users. */
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
@@ -73,10 +73,10 @@ const tokenOf = async (question: Question) =>
   (await system.ask("/rest/auth/token", { ...question, headers: { ...headers, ...question.headers } })).text;
 
 const certificate = authority.issue({ subject: ALICE_DN, extendedKeyUsage: ["clientAuth"] });
-// For longer than usual: a busy machine may come to these tests minutes after they were loaded.
+// Longer than usual: a busy machine may run these tests minutes after it loaded them.
 const issued = (await system.ask("/rest/auth/token?lifetime=3000", { as: ALICE, headers })).text;
 
-/** Everything that names alice, as whom she signs in or as whose account. */
+/** All credentials that name alice, as their user or as her account. */
 const ALICES: Readonly<Record<string, () => Question>> = {
   "a password": () => ({ as: ALICE }),
   "an SSH token": () => bearer(userToken("alice", "user_ed25519")),

@@ -5,7 +5,7 @@ import { openTls, readAll } from "../edge/tls_client.ts";
 import type { Question, Reply } from "./ask.ts";
 import { ALICE, ALICE_DN, passwordLine, PASSWORDS, runService, settled } from "./running_service.ts";
 
-/** Each may occur nowhere, nor may its base64. */
+/** Secrets that must occur nowhere, not even in base64. */
 const CANARY = {
   password: "CANARY-password-1",
   rightPassword: ALICE[1],
@@ -94,7 +94,7 @@ const requests: [string, Question][] = [
   ["/nothing", { headers: { Accept: "text/html" } }],
 ];
 
-/** Everything that anybody may have read, with the secrets of sessions that were granted. */
+/** Returns all texts that others may have read, and all secrets, including those of granted sessions. */
 async function everything(replies: readonly Reply[], granted: readonly string[]) {
   const path = `${system.folder}/logs/authserver.log`;
   return {
@@ -160,7 +160,7 @@ Deno.test("secrets sent through every route and every failure are in no log, no 
     const answer = await readAll(socket).catch(() => "");
     replies.push({ status: 400, headers: {}, text: answer, json: () => ({}) });
   }
-  // Files that become worse while the service runs.
+  // Files that become invalid while the service runs.
   const lines = system.log.length;
   await system.replace("conf/keys.txt", `alice ${CANARY.keyBlob}\n`);
   await system.replace("conf/users.txt", `${PASSWORDS}${EVIL}alice:${CANARY.storedHash}\n`);

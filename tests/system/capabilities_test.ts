@@ -1,4 +1,4 @@
-/** Tokens whose scopes permit some paths only, through HTTPS: what daemons are asked for, and what is refused. */
+/** Tokens whose scopes permit only some paths, over HTTPS: requests to daemons, and refusals. */
 import assert from "node:assert/strict";
 import { whoamiTestCommand } from "../../src/command/diagnosis/whoami_test_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
@@ -100,7 +100,7 @@ for (
   });
 }
 
-Deno.test("the list of servers shows what is left", async () => {
+Deno.test("the list of servers shows the remaining rights", async () => {
   const { client } = (await system.ask("/rest/auth", { headers: headers(BOTH) })).json();
   assert.ok(typeof client === "object" && client !== null && "capabilities" in client);
   assert.deepEqual(client.capabilities, [
@@ -109,7 +109,7 @@ Deno.test("the list of servers shows what is left", async () => {
   ]);
 });
 
-Deno.test("a limited token is traded for no other one, and neither makes nor shows shares", async () => {
+Deno.test("a limited token is exchanged for no other, and neither creates nor shows shares", async () => {
   for (
     const [path, question] of [
       ["/rest/auth/token", {}],

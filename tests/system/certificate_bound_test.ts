@@ -1,4 +1,4 @@
-/** Tokens bound to certificates (RFC 8705) that no authority issued, and what the log says of those that do not count. */
+/** Tokens bound to self-signed certificates (RFC 8705), and the log's reasons for refused tokens. */
 import assert from "node:assert/strict";
 import { hash, X509Certificate } from "node:crypto";
 import { startOidcProvider } from "../identity_provider/oidc_provider.ts";
@@ -7,7 +7,7 @@ import { createAuthority } from "../pki/authority.ts";
 import { authenticatorProperties } from "./every_method.ts";
 import { runService } from "./running_service.ts";
 
-/** A self-signed certificate as the manual has it made. */
+/** Creates a self-signed certificate with the command of the manual. */
 async function selfSigned(name: string) {
   const folder = await Deno.makeTempDir();
   const args = [

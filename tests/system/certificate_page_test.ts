@@ -1,4 +1,4 @@
-/** SSH certificates that people show by page, and browsers for which there is no way to sign in. */
+/** SSH certificates that people upload by page, and browsers that have no way to sign in. */
 import assert from "node:assert/strict";
 import { certificateLine } from "../authentication/ssh_key/certificate/certificates.ts";
 import { ALICE, runService } from "./running_service.ts";
@@ -11,7 +11,7 @@ const keys = authenticatorProperties("SSHKEY", {
   certificateAuthorities: "{folder}/conf/ssh_ca.pub",
 });
 
-Deno.test("a certificate is shown by page as by curl, from a page of ours alone", async () => {
+Deno.test("a certificate is uploaded by page as by curl, and only from our own page", async () => {
   await using system = await runService({
     properties: {
       "container.security.rest.authentication.order": "PASSWORD SSHKEY",
@@ -37,7 +37,7 @@ Deno.test("a certificate is shown by page as by curl, from a page of ours alone"
   assert.equal((await new Visitor(system).post("/certificate", fields)).status, 303, "to the sign-in page");
 });
 
-Deno.test("where no method fits browsers, there is no sign-in page and none that needs it", async () => {
+Deno.test("where no method works in browsers, there is no sign-in page and no page that needs it", async () => {
   await using system = await runService({
     properties: {
       "container.security.rest.authentication.order": "SSHKEY",
@@ -56,7 +56,7 @@ Deno.test("where no method fits browsers, there is no sign-in page and none that
   assert.equal((await one.post("/login", { token: "x", user: "a", password: "b" })).status, 404);
 });
 
-Deno.test("people sign in below a path prefix, behind whatever hands the requests on", async () => {
+Deno.test("people sign in below a path prefix, behind a proxy", async () => {
   const front = "https://front.example.org/auth";
   await using system = await runService({ properties: { "container.externalurl": front } });
   const one = new Visitor(system);

@@ -6,7 +6,7 @@ import { recordedIo } from "../command/recorded_io.ts";
 import { once } from "node:events";
 import { ALICE, runService, settled, type SystemUnderTest } from "./running_service.ts";
 
-/** Common name that the service shows to a new connection. */
+/** Returns the common name of the certificate that the service shows to a new connection. */
 async function shownName(system: SystemUnderTest): Promise<string> {
   const socket = connect({
     host: "localhost",
@@ -30,7 +30,7 @@ Deno.test("renewed certificates are shown from the next handshake on, to clients
   await system.replace("conf/auth-key.pem", renewed.key);
   await system.replace("conf/auth-cert.pem", renewed.certificate);
   await system.logged(/certificates renewed/, lines);
-  // The edge hears of it in a message; the handshakes that overtake this one still show the old certificate.
+  // A message brings the new certificate to the edge; handshakes before that still show the old one.
   for (let early = 0; await shownName(system) !== "RENEWED"; early++) assert(early < 200, "not shown");
   const session = await system.ask("/rest/auth/HPC", { as: ALICE, body: { serverPath: "" } });
   assert.equal(session.status, 200);

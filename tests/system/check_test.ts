@@ -1,11 +1,11 @@
-/** `authserver check`: says before the start what the start would say, and what is doubtful. */
+/** `authserver check`: reports before the start what the start would report, and doubtful settings. */
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import { createSite as createAnySite, MAP as SOME, type Setting, type Site } from "./running_service.ts";
 import { CHECKOUT, runAuthserver } from "./service_process.ts";
 
-/** Whoever logs in is somebody, and has an account. */
+/** Map file in which every user of the password file has a role and an account. */
 const MAP = {
   ...SOME,
   "CN=Stranger,O=Demo,C=EU": { role: "user", xlogin: "stranger" },
@@ -21,7 +21,7 @@ async function check(site: Site, ...options: readonly string[]) {
   return { code, out: io.out, err: io.err.replace(ROOT_NOTE, "") };
 }
 
-/** What `check` says where these tests run as root. */
+/** Note of `check` if these tests run as root. */
 const ROOT_NOTE = /^note: the service runs as root, .*; set User= in its unit\n/m;
 
 Deno.test("check notes that the service would run as root, unless it is for another account", async () => {
@@ -42,7 +42,7 @@ Deno.test("check notes that the service would run as root, unless it is for anot
   assert.deepEqual(await checked(), [false, false], "judged as the owner of the folder");
 });
 
-/** An account that each Linux has. */
+/** User id that exists on every Linux. */
 const NOBODY = 65_534;
 
 Deno.test("check finds nothing wrong with a good configuration", async () => {
@@ -200,7 +200,7 @@ const facts: [string, (site: Site) => Promise<unknown>, 0 | 1, RegExp][] = [
     /^warning: \S+users\.txt:4: expected username:hash:salt:DN: without all four fields nobody can log in/m,
   ],
 ];
-/** An entry of the map, and what is said of it. */
+/** Entries of the map, each with the expected finding. */
 const MISTAKES: readonly (readonly [entry: Record<string, unknown>, expected: RegExp])[] = [
   [
     { role: "user", xlogn: "bob", xlogin: "bob" },
@@ -229,7 +229,7 @@ for (const [entry, expected] of MISTAKES) {
   });
 }
 
-Deno.test("check names users of the password file for whom the map file has no entry", async () => {
+Deno.test("check names users of the password file without an entry in the map", async () => {
   await using site = await createSite({ map: JSON.stringify(SOME) });
   const { err } = await check(site);
   assert.match(
@@ -300,7 +300,7 @@ for (const [what, spoil, code, expected] of facts) {
   });
 }
 
-Deno.test("check --json says the same as a program reads it", async () => {
+Deno.test("check --json reports the same to programs", async () => {
   await using site = await createSite({ properties: { "container.prt": "1", "container.port": "many" } });
   const io = recordedIo();
   assert.equal(await runCommand(["check", "--config", site.main, "--json"], io), 1);
@@ -324,7 +324,7 @@ Deno.test("check --json says the same as a program reads it", async () => {
   assert.match(second.expected, /container\.port/);
 });
 
-Deno.test("check on the configuration we ship names what the operator has yet to put there", async () => {
+Deno.test("check of the shipped configuration names what the operator still has to add", async () => {
   const folder = await Deno.makeTempDir({ prefix: "authserver-test-" });
   try {
     await Deno.mkdir(`${folder}/conf`);

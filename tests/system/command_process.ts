@@ -7,7 +7,9 @@ import { runFromSource } from "./service_process.ts";
 /** Longest time of a command, in milliseconds. */
 const COMMAND_MS = 120_000;
 
-/** A process with the flags of the product that runs one command after the other: to start it takes longer than a command. */
+/**
+ * Process with the flags of the product that runs commands in turn: its start takes longer than a command.
+ */
 export class CommandProcess implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array<ArrayBuffer>>;
@@ -28,7 +30,7 @@ export class CommandProcess implements AsyncDisposable {
     this.#said = new Response(this.#child.stderr).text();
   }
 
-  /** Runs a command in a folder, the ones before it ended. @param input What it reads from its standard input. */
+  /** Runs a command in a folder, after all earlier ones. @param input Standard input of the command. */
   async run(args: readonly string[], cwd: string, input = ""): Promise<Ran> {
     await this.#writer.write(new TextEncoder().encode(`${JSON.stringify({ args, cwd, input })}\n`));
     const { value } = await inTime(this.#answers.next(), args.join(" "), COMMAND_MS);

@@ -1,4 +1,4 @@
-/** What callers and operators hear when a daemon fails (daemon-protocol.md 7). */
+/** Answers to callers, and reports to operators, when a daemon fails (daemon-protocol.md 7). */
 import assert from "node:assert/strict";
 import type { CommandFault } from "../daemon_simulator/command_fault.ts";
 import { createAuthority } from "../pki/authority.ts";
@@ -6,10 +6,10 @@ import { ALICE, runService, settled } from "./running_service.ts";
 
 const foreign = createAuthority({ subject: "CN=Foreign CA" }).issue({ subject: "CN=UFTPD,O=Demo,C=EU" });
 
-/** Fault, status, code, what the log says of the cause. */
+/** Fault, status and code of the answer, and the cause in the log. */
 const facts: Readonly<Record<string, [CommandFault, number, string, RegExp]>> = {
   closed: [{ kind: "close-at-once" }, 503, "ERR_DAEMON_UNAVAILABLE", /closes the connection during/],
-  // Whether the reset arrives before or after the connection counts as made is a matter of luck.
+  // By chance, the reset arrives before or after the connection is established.
   reset: [
     { kind: "reset-at-once" },
     503,
@@ -65,17 +65,17 @@ const system = await runService({
 await Promise.all(Object.keys(facts).map((name) => settled(system, name)));
 for (const [name, [fault]] of Object.entries(facts)) system.daemon(name).fault = fault;
 
-/** All at once, since some of them take as long as a daemon may take. */
+/** Answers to all requests, which run at once: some of them last until the timeout. */
 const replies = Object.fromEntries(
   Object.keys(facts).map((name) => [
     name,
     system.ask(`/rest/auth/${name}`, { as: ALICE, body: { serverPath: "" } }),
   ]),
 );
-for (const reply of Object.values(replies)) reply.catch(() => {}); // each is awaited in its test
+for (const reply of Object.values(replies)) reply.catch(() => {}); // each test awaits its own
 
 Deno.test.afterAll(async () => {
-  // What still hangs in a daemon ends with it, so that nobody waits for it.
+  // Requests that still hang in a daemon end with it, so that nobody waits for them.
   await Promise.all(Object.keys(facts).map((name) => system.daemon(name).stop()));
   await system[Symbol.asyncDispose]();
 });
@@ -141,7 +141,7 @@ Deno.test("a daemon that never answered makes no server OK and no service ready"
 Deno.test("a reload keeps what is known of the daemons", async () => {
   await using alone = await runService();
   await settled(alone);
-  alone.daemon().fault = { kind: "hang-before-handshake" }; // the next check takes its time to fail
+  alone.daemon().fault = { kind: "hang-before-handshake" }; // the next check fails only after its timeout
   await alone.service.reload();
   const entry = (await alone.ask("/rest/auth/HPC", { as: ALICE })).json();
   assert.match(String(entry.status), /^OK \[connected/);

@@ -1,4 +1,4 @@
-/** Every file of a configuration, damaged in every way: `check` and `serve` say the same, with file and line. */
+/** Every file of a configuration, damaged in every way: `check` and `serve` report the same file and line. */
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { startService } from "../../src/command/serving/running_service.ts";
@@ -10,7 +10,7 @@ import { LONG } from "../long/results.ts";
 import { createFullSite, FILES } from "./full_site.ts";
 import type { Site } from "./running_service.ts";
 
-/** Files of text in UTF-8; properties may be in Latin-1, as the Java service writes them. */
+/** Text files in UTF-8; properties may be in Latin-1, as the Java service writes them. */
 const TEXTS = [
   "users.txt",
   "keys.txt",
@@ -24,7 +24,7 @@ const concat = (...parts: readonly (string | Uint8Array)[]) =>
     parts.flatMap((part) => [...(typeof part === "string" ? new TextEncoder().encode(part) : part)]),
   );
 
-/** A line after the last: text in the ways of this file, so that it is read as one. */
+/** Appends a line with these bytes, as a comment where the format has comments. */
 const afterLast = (path: string, bytes: Uint8Array, what: Uint8Array) =>
   concat(bytes, path.endsWith(".json") ? "\n" : "# ", what, "\n");
 
@@ -53,12 +53,12 @@ const DAMAGES: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
   },
 };
 
-/** Files without which the service starts, and so beside an unusable one; `watched_file_test.ts` has more damages. */
+/** Files that the service can start without, even if unusable; `watched_file_test.ts` has more damages. */
 const OPTIONAL = ["reservations.json"];
 
 interface Told {
   readonly starts: boolean;
-  /** Errors, or of a service that starts also warnings. */
+  /** Errors; if the service starts, warnings, too. */
   readonly diagnostics: readonly string[];
 }
 
@@ -95,14 +95,14 @@ Deno.test("check and serve find nothing wrong with the files before they are dam
   assert.equal((await served(site)).starts, true);
 });
 
-/** Root reads everything, but not in a process that has given up this right. */
+/** Damage that root does not notice, except in a process without the capability to read everything. */
 const UNREADABLE = "no permission";
 const WITHOUT_RIGHTS = "AUTHSERVER_TEST_WITHOUT_RIGHTS";
 const isWithoutRights = Deno.env.has(WITHOUT_RIGHTS);
 const isRoot = Deno.uid() === 0 && !isWithoutRights;
 
 Deno.test({
-  name: "check and serve judge each file alike that root may not read either",
+  name: "check and serve agree about each file that even root may not read",
   ignore: !isRoot,
   async fn() {
     const { success, stdout, stderr } = await new Deno.Command("setpriv", {
@@ -120,7 +120,7 @@ Deno.test({
   },
 });
 
-/** Of each file the damages that `check` does not mind: for `serve`, see the last test. */
+/** Damages of each file that `check` accepts; the last test tries them with `serve`. */
 const accepted = new Map<string, string[]>();
 
 for (const file of FILES) {
@@ -140,7 +140,7 @@ for (const file of FILES) {
             const told = await checked(site);
             const lines = told.diagnostics.join("\n");
             if (told.starts) found.push(damage);
-            // A whole start takes long: by day one start tries a damage of each file, in the last test.
+            // A start takes long: outside of long runs, the last test tries one damage per file and start.
             if (!told.starts || LONG) {
               const start = await served(site);
               assert.equal(start.starts, told.starts, `check:\n${lines}`);
@@ -169,7 +169,7 @@ for (const file of FILES) {
   });
 }
 
-Deno.test("serve starts with every damage that check does not mind; of an optional file with some", async () => {
+Deno.test("serve starts with every damage that check accepts; for optional files, with some of them", async () => {
   const ofOthers = [...accepted].flatMap(([file, { length }]) => OPTIONAL.includes(file) ? [] : length);
   const rounds = Math.max(1, ...ofOthers);
   assert(ofOthers.length > 0 || isWithoutRights);

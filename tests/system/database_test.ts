@@ -7,7 +7,7 @@ import { ALICE, runService, type SystemUnderTest } from "./running_service.ts";
 const server = POSTGRES === undefined ? undefined : await TestPostgres.start();
 Deno.test.afterAll(() => server?.[Symbol.asyncDispose]());
 
-/** The keys that choose a database of the test server. */
+/** Returns the properties that select a database of the test server. */
 function chosen(port: number, database: string): Record<string, string> {
   return {
     "share.servers": "HPC",

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 
-/** Tests of litmus that do not pass; `docs/files.md` has the reasons. */
+/** Tests of litmus that do not pass; `docs/files.md` gives the reasons. */
 export const LITMUS_EXCEPTIONS: readonly string[] = [
   ...["propset", "propget", "propmove", "propdeletes", "propreplace", "propnullns", "prophighunicode"],
   ...["propremoveset", "propsetremove", "propvalnspace", "propmanyns", "owner_modify"], // dead properties
-  ...["cond_put", "complex_cond_put"], // conditions on a file that was written less than two seconds ago
+  ...["cond_put", "complex_cond_put"], // conditions on a file that is less than two seconds old
   "expect100", // litmus itself skips it with TLS
 ];
 
-/** Returns the tests of litmus that did not pass, of which at least one did. */
+/** Returns the tests of litmus that did not pass; fails unless more than 70 passed. */
 export async function litmus(
   url: string,
   [user, password]: readonly [string, string],
@@ -56,7 +56,7 @@ export async function tree(folder: string, files: number): Promise<void> {
   }
 }
 
-/** Sends a tree, compares it, and brings it back. */
+/** Uploads a tree, compares it, and downloads it again. */
 export async function bothWays(
   url: string,
   as: readonly [string, string],

@@ -1,4 +1,4 @@
-/** WebDAV by programs of others: Debian's litmus and rclone, against the service with the flags of the product. */
+/** WebDAV with Debian's programs litmus and rclone, against the service with the flags of the product. */
 import assert from "node:assert/strict";
 import { bothWays, litmus, LITMUS_EXCEPTIONS } from "./dav_clients.ts";
 import { LONG } from "../long/results.ts";

@@ -1,4 +1,4 @@
-/** Programs that log in by a browser (RFC 8628), with each way to sign in, by HTTP and by the script that the service serves. */
+/** Programs that log in by a browser (RFC 8628): each way to sign in, by HTTP and by the service's script. */
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
@@ -167,7 +167,7 @@ Deno.test("a stranger who opens the link signs in first, and the link alone allo
   assert.equal((await poll(device_code)).json().error, "slow_down");
 });
 
-Deno.test("the page shows what asks, as text that nobody verified, from which address, and for what", async () => {
+Deno.test("the page shows the unverified name of the program, its address, and the rights that it requests", async () => {
   const { user_code = "" } = await begin({ path: "/data/run7/", activity: "read", lifetime: "3600" });
   const browser = await byPassword();
   const page = await browser.get("/login/device");
@@ -189,7 +189,7 @@ Deno.test("the page shows what asks, as text that nobody verified, from which ad
   assert.match(wrong.text, /role="alert"/);
 });
 
-Deno.test("the token of a program is as narrow as it asked, and one that was denied gets none", async () => {
+Deno.test("the token of a program is as narrow as requested, and a denied program gets none", async () => {
   const browser = await byPassword();
   const narrow = await begin({ path: "/data/run7/", activity: "read" });
   await decide(browser, narrow.user_code);
@@ -203,7 +203,7 @@ Deno.test("the token of a program is as narrow as it asked, and one that was den
   assert.deepEqual([status, json().error], [400, "access_denied"]);
 });
 
-Deno.test("programs hear the errors of RFC 6749 and 8628, and invalid requests begin nothing", async () => {
+Deno.test("programs get the errors of RFC 6749 and 8628, and invalid requests start no login", async () => {
   const cases: readonly (readonly [Readonly<Record<string, string>>, RegExp])[] = [
     [{}, /client_id/],
     [{ client_id: "a\nb" }, /client_id/],
@@ -273,7 +273,7 @@ Deno.test("the script of GET /login.sh logs in with sh and curl, and keeps the t
   await Deno.writeTextFile(`${folder}/login.sh`, shown.text);
   await Deno.writeTextFile(`${folder}/ca.pem`, authority.certificate);
   await Deno.writeTextFile(`${folder}/token`, "an old one that all can read", { mode: 0o644 });
-  // The script's pause lasts until the test says so.
+  // The script's pause lasts until the test ends it.
   await Deno.writeTextFile(`${folder}/sleep`, `#!/bin/sh\nexec cat ${folder}/pause\n`, { mode: 0o755 });
   assert((await new Deno.Command("mkfifo", { args: [`${folder}/pause`] }).output()).success);
   const process = new Deno.Command("sh", {

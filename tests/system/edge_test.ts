@@ -1,4 +1,4 @@
-/** Edge and core together, over real sockets: who is asked for a body, who gets a connection, and what is counted. */
+/** Edge and core together, over real sockets: `100 Continue`, limits of connections, and metrics. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -11,12 +11,12 @@ import { startedWorker, workersSoFar } from "./worker_spy.ts";
 
 const basic = ([name, password]: readonly [string, string]) => `Basic ${btoa(`${name}:${password}`)}`;
 
-/** The head of a request whose body waits to be asked for. */
+/** Returns the head of a request whose body waits for `100 Continue`. */
 const waitingHead = (line: string, as: readonly [string, string] | undefined) =>
   `${line} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 17\r\n` +
   `Expect: 100-continue\r\n${as === undefined ? "" : `Authorization: ${basic(as)}\r\n`}\r\n`;
 
-Deno.test("whoever has a wrong password, or no right, is told so before the body is asked for", async () => {
+Deno.test("callers with a wrong password, or without rights, are refused before the service asks for the body", async () => {
   await using sharing = await SharingSystem.open();
   const { port } = sharing.system;
   const open = await sharing.share("d", { access: "READ" });
@@ -32,7 +32,7 @@ Deno.test("whoever has a wrong password, or no right, is told so before the body
   await Promise.all(refused.map(async ([line, as, status]) => {
     const socket = await openTls(port);
     socket.write(waitingHead(line, as));
-    // To its end, so that a 100 before or behind the answer would be seen.
+    // Reads to the end, which shows a 100 before or after the answer.
     const reply = await readAll(socket);
     assert.match(reply, new RegExp(`^HTTP/1\\.1 ${status} `), `${line} ${as}`);
     assert.equal(reply.match(/HTTP\/1\.1 /g)?.length, 1, reply);
@@ -48,13 +48,13 @@ Deno.test("whoever has a wrong password, or no right, is told so before the body
   socket.destroy();
 });
 
-/** Whether a connection from an address of this host is taken. */
+/** Opens a connection from an address of this host; `undefined` if the service refuses it. */
 async function connection(port: number, from: string): Promise<TLSSocket | undefined> {
   const socket = connectTls({
     socket: connect({ port, host: "127.0.0.1", localAddress: from }),
     rejectUnauthorized: false,
   });
-  socket.on("error", () => {}); // a connection that is refused may end in a reset
+  socket.on("error", () => {}); // a refused connection may end in a reset
   const outcome = new Promise<boolean>((resolve) => {
     socket.once("secureConnect", () => resolve(true));
     socket.once("close", () => resolve(false));
@@ -77,7 +77,7 @@ async function end(sockets: readonly TLSSocket[]): Promise<void> {
   for (const socket of sockets) if (!socket.closed) await once(socket, "close");
 }
 
-Deno.test("one address holds half of the connections, a gateway all, and there is one left for somebody else", async () => {
+Deno.test("one address can hold half of the connections, a gateway all, and one is left for others", async () => {
   await using system = await runService({
     properties: {
       "container.httpServer.maxConnections": "32",
@@ -87,7 +87,7 @@ Deno.test("one address holds half of the connections, a gateway all, and there i
   });
   await settled(system);
   const { port } = system;
-  // Now and then a connection is our own, to see whether the port takes any.
+  // Now and then the service itself connects, to check whether the port accepts connections.
   const near = (count: number, expected: number) =>
     assert(Math.abs(count - expected) <= 1, `${count}, not ${expected}`);
   const first = await connections(port, "127.0.0.2", 40);
@@ -99,7 +99,7 @@ Deno.test("one address holds half of the connections, a gateway all, and there i
   await system.logged(/connection refused, there are too many .*client=127\.0\.0\.2/);
   await end([...first, ...second, ...other]);
   let gateway: TLSSocket[] = [];
-  // The service may not have noticed all ends yet.
+  // The service may not have noticed the end of all connections yet.
   for (let i = 0; i < 50 && gateway.length < 30; i++) {
     await end(gateway);
     gateway = await connections(port, "127.0.0.9", 40);
@@ -108,7 +108,7 @@ Deno.test("one address holds half of the connections, a gateway all, and there i
   await end(gateway);
 });
 
-/** Sends raw text, and reads to the end. */
+/** Sends raw text, and reads the answer to its end. */
 async function answerTo(port: number, text: string): Promise<string> {
   const socket = await openTls(port);
   socket.write(text);
@@ -122,7 +122,7 @@ Deno.test("answers that the edge gives by itself are on the metrics page, as all
   await settled(system);
   const { port } = system;
   const head = (line: string, more = "") => `${line} HTTP/1.1\r\nHost: localhost\r\n${more}`;
-  const unfinished = answerTo(port, head("GET /rest/auth")); // the head has no end: 408 in time
+  const unfinished = answerTo(port, head("GET /rest/auth")); // the head has no end: 408 after a while
   const large = `Authorization: ${
     basic(ALICE)
   }\r\nContent-Type: application/json\r\nContent-Length: 70000\r\n\r\n`;
@@ -145,7 +145,7 @@ Deno.test("answers that the edge gives by itself are on the metrics page, as all
     Number(
       new RegExp(`^authserver_requests_total\\{.*code="${status}"\\} (\\d+)$`, "m").exec(text)?.[1] ?? 0,
     );
-  // Counts arrive once a second.
+  // The edge reports counts once a second.
   let text = await page();
   for (let i = 0; i < 200 && statuses.some((status) => counted(text, status) === 0); i++) {
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -154,7 +154,7 @@ Deno.test("answers that the edge gives by itself are on the metrics page, as all
   for (const status of statuses) assert(counted(text, status) >= 1, `${status} is not counted:\n${text}`);
 });
 
-/** The status of the first answer that is not 200. */
+/** Returns the first status that is not 200. */
 async function firstHttpError(system: SystemUnderTest): Promise<number> {
   for (;;) {
     const { status } = await system.ask("/rest/auth", { as: ALICE });

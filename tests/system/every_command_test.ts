@@ -1,4 +1,4 @@
-/** Every command of the operator, in an installation's folder, beside its service, with the flags of the product. */
+/** Every operator command, in an installation's folder, beside its service, with the flags of the product. */
 import { EVERYTHING, runToEnd, tryEveryCommand } from "../build/every_command.ts";
 import { CommandProcess } from "./command_process.ts";
 import { runService, settled } from "./running_service.ts";
@@ -7,7 +7,7 @@ import { runFromSource } from "./service_process.ts";
 Deno.test("every command works with the permissions that are delivered", async () => {
   await using system = await runService(EVERYTHING);
   await settled(system);
-  // As text each command is a process; as JSON one process runs them all.
+  // Commands with text output run in a process each, commands with JSON output all in one process.
   await using together = new CommandProcess();
   await tryEveryCommand((args, input) =>
     args.includes("--json") ? together.run(args, system.folder, input) : runToEnd(

@@ -7,7 +7,7 @@ import { ALICE_DN, runService } from "./running_service.ts";
 
 const EXTERNAL_URL = "https://auth.demo.example:9000/DEMO";
 
-/** Properties of one method of the order. */
+/** Returns the properties of one authentication method. */
 export function authenticatorProperties(
   name: string,
   values: Readonly<Record<string, string>>,
@@ -19,7 +19,7 @@ export function authenticatorProperties(
   );
 }
 
-/** A claim of being `user`, as clients make it (credentials.md 3.7). */
+/** Returns a token with which a client claims to be `user` (credentials.md 3.7). */
 export function userToken(
   user: string,
   key: string,
@@ -41,7 +41,9 @@ const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const tls = authority.issue({ subject: "CN=idp", names: ["localhost"] });
 const signer = authority.issue({ subject: "CN=unity", keyType: "rsa-2048" });
 
-/** A service with every method there is, each with users of its own; all providers are simulated. */
+/**
+ * Starts a service with every authentication method, each with its own users; all providers are simulated.
+ */
 export async function runWithEveryMethod(properties: Readonly<Record<string, string>> = {}) {
   const oidc = await startOidcProvider(tls);
   const unity = await startUnityProvider({ tls, signer, url: EXTERNAL_URL, now: Date.now });
@@ -63,7 +65,7 @@ export async function runWithEveryMethod(properties: Readonly<Record<string, str
           late: home("late", 1004, `expiry-time="20200101" ${publicLine("user_ecdsa256")}\n`),
           forced: home("forced", 1005, `command="/bin/date" ${publicLine("user_ecdsa256")}\n`),
           signed: home("signed", 1006, `cert-authority ${publicLine("user_ecdsa256")}\n`),
-          // The keys file has a line for her, so this key does not count.
+          // The keys file has a line for her, so the service ignores this key.
           fay: home("fay", 1007, `${publicLine("user_ecdsa256")}\n`),
         },
       }],

@@ -1,4 +1,6 @@
-/** Data files that change while the service runs (design note 6): in use as soon as they are whole, or not at all. */
+/**
+ * Data files that change while the service runs (design note 6): used once they are complete, or not at all.
+ */
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
@@ -10,14 +12,14 @@ const BOB_DN = "CN=Bob,O=Demo,C=EU";
 const system = await runService({ passwords: PASSWORDS + passwordLine(BOB, BOB_DN) });
 Deno.test.afterAll(() => system[Symbol.asyncDispose]());
 
-/** Makes a change and waits for the log to tell that it was noticed; how soon, `watch/watched_file_test.ts` looks at. */
+/** Makes a change and waits for its log line; `watch/watched_file_test.ts` tests how soon it comes. */
 async function noticed(change: () => Promise<void>, line: RegExp): Promise<void> {
   const before = system.log.length;
   await change();
   await system.logged(line, before);
 }
 
-/** What `authserver status` says. */
+/** Runs `authserver status`. */
 async function status() {
   const io = recordedIo();
   const code = await runCommand(["status", "--config", system.main], io);
@@ -77,7 +79,7 @@ Deno.test("a broken map file changes nothing and says where it is broken; a good
 Deno.test("files behind symbolic links are followed when the link is switched", async () => {
   const version = (user: typeof ALICE | typeof BOB, dn: string) => passwordLine(user, dn);
   const { folder } = system;
-  // As a container's mounted volume does it: the file is a link into a folder that is itself a link.
+  // As in a container's mounted volume: the file is a link into a folder that is itself a link.
   const publish = async (name: string, text: string) => {
     await Deno.mkdir(`${folder}/${name}`);
     await Deno.writeTextFile(`${folder}/${name}/users.txt`, text);

@@ -5,7 +5,7 @@ import { ALICE_DN, createSite, type Site } from "./running_service.ts";
 
 const METHOD = "container.security.rest.authentication";
 
-/** A configuration that names a file of each sort. */
+/** Creates a configuration that names a file of each kind. */
 export async function createFullSite(): Promise<Site> {
   const site = await createSite({
     properties: {

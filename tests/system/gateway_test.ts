@@ -1,4 +1,4 @@
-/** Behind a gateway (credentials.md 1.9, 9; rest-api.md 1.6). */
+/** Service behind a gateway (credentials.md 1.9, 9; rest-api.md 1.6). */
 import assert from "node:assert/strict";
 import { createHash, createPrivateKey, sign } from "node:crypto";
 import { createAuthority } from "../pki/authority.ts";
@@ -42,7 +42,7 @@ Deno.test.afterAll(async () => {
   await Promise.all([trusted, untrusted].map((system) => system[Symbol.asyncDispose]()));
 });
 
-/** The header as a gateway makes it. */
+/** Returns the header that a gateway creates. */
 function consignor(dn: string, key: string): Record<string, string> {
   const digest = createHash("sha1").update(dn, "utf8").digest();
   const signature = sign("sha1", digest, createPrivateKey(key)).toString("base64");
@@ -69,7 +69,7 @@ for (
     ["for the server itself", consignor("CN=AUTH,O=Demo,C=EU", gateway.key), [401, undefined]],
   ] as const
 ) {
-  Deno.test(`a name signed ${what} makes nobody of its bearer`, async () => {
+  Deno.test(`a name signed ${what} identifies nobody`, async () => {
     const reply = await trusted.ask("/rest/auth", { headers });
     assert.deepEqual([reply.status, reply.status === 200 ? clientOf(reply).dn : undefined], outcome);
   });
@@ -96,7 +96,7 @@ Deno.test("the status page leads back to the gateway, however the address was ty
   assert.match(text, /<a href="https:\/\/front\.example\.org\/auth\/login">/);
 });
 
-Deno.test("from anybody else the headers count for nothing", async () => {
+Deno.test("the service ignores the headers from anybody else", async () => {
   const headers = {
     ...consignor(ALICE_DN, gateway.key),
     "X-UNICORE-Consignor-IP": "192.0.2.7",
@@ -118,7 +118,7 @@ Deno.test("from anybody else the headers count for nothing", async () => {
   assert.doesNotMatch(session?.get("client-ip") ?? "", /192\.0\.2\.7/);
 });
 
-Deno.test("the gateway's client is where its key must be used from, and where the daemon expects it", async () => {
+Deno.test("key restrictions and the daemon see the address of the gateway's client", async () => {
   const headers = {
     "X-UNICORE-Consignor-IP": "192.0.2.7",
     "X-UNICORE-Gateway": "https://gw.example:8080/DEMO",

@@ -1,4 +1,4 @@
-/** Several daemons behind one name: turns, fail-over, return (specification 2.1, rule 3). */
+/** Several daemons behind one name: rotation, fail-over and return (specification 2.1, rule 3). */
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
 import { LONG } from "../long/results.ts";
@@ -55,7 +55,7 @@ Deno.test("a daemon that dies under load costs no request", async () => {
   await dying;
 });
 
-Deno.test("a group without sessions left on one daemon takes the other; on none, 429", async () => {
+Deno.test("a group with no sessions left on one daemon uses the other; with none left on both, 429", async () => {
   const statuses: number[] = [];
   for (let i = 0; i < 4; i++) statuses.push((await system.ask("/rest/auth/SMALL", POST)).status);
   assert.deepEqual(statuses, [200, 200, 200, 429]);
@@ -74,13 +74,13 @@ Deno.test("a client that goes away leaves no daemon waiting for END", async () =
   assert.equal((await system.ask("/rest/auth/SLOW", POST)).status, 200);
 });
 
-/** Kept-alive connections that end with the block. */
+/** Returns an agent whose kept-alive connections end with the block. */
 function keptAlive(ca: string): Agent & Disposable {
   const agent = new Agent({ keepAlive: true, maxSockets: 16, ca });
   return Object.assign(agent, { [Symbol.dispose]: () => agent.destroy() });
 }
 
-/** Does something so many times, so many at a time. */
+/** Repeats an action this many times, `width` of them at once. */
 async function inParallel(times: number, width: number, act: () => Promise<void>): Promise<void> {
   let left = times;
   await Promise.all(Array.from({ length: width }, async () => {

@@ -1,4 +1,4 @@
-/** The service as HTTP sees it: methods, media types, sizes, addresses (rest-api.md 1.1, 1.3, 1.8). */
+/** HTTP of the service: methods, media types, sizes, addresses (rest-api.md 1.1, 1.3, 1.8). */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { once } from "node:events";
@@ -19,7 +19,7 @@ const facts: [string, string, Question, number, string | undefined][] = [
   ["another site's name", "/OTHER/rest/auth", { as: ALICE }, 404, "ERR_NOT_FOUND"],
   ["a query", "/rest/auth?fields=a&x=%00", { as: ALICE }, 200, undefined],
   ["an unknown path", "/rest/other", { as: ALICE }, 404, "ERR_NOT_FOUND"],
-  ["a path above the root", "/../rest/auth", { as: ALICE }, 200, undefined], // put right by the client,
+  ["a path above the root", "/../rest/auth", { as: ALICE }, 200, undefined], // the client normalises it
   ["a path with two slashes", "//rest/auth", { as: ALICE }, 400, "ERR_BAD_REQUEST"],
   ["a bad percent-encoding", "/rest/auth/%ff", { as: ALICE }, 400, "ERR_INVALID_REQUEST"],
   ["a server's name in percent-encoding", "/rest/auth/%48PC", { as: ALICE }, 200, undefined],
@@ -241,7 +241,7 @@ for (const [what, head, expected] of RAW) {
   });
 }
 
-Deno.test("nothing that clients did was an error of ours", () => {
+Deno.test("no request of this file caused an error of the service", () => {
   const errors = system.log.filter((line) => / error /.test(line));
   assert.deepEqual(errors, []);
 });
@@ -256,7 +256,7 @@ const strict = await runService({
 });
 Deno.test.afterAll(() => strict[Symbol.asyncDispose]());
 
-/** As a gateway sends them, or somebody who would like to be one. */
+/** Headers that a gateway sends, or a client that poses as one. */
 const FORWARDED = {
   "X-UNICORE-Gateway": "https://gw.example.org/SITE",
   "X-UNICORE-Consignor-IP": "203.0.113.9",
@@ -273,7 +273,7 @@ Deno.test("links begin with the configured address; behind a gateway with the on
   assert.equal(bad.href, direct.href);
 });
 
-Deno.test("a daemon expects the client that a configured gateway names, and from nobody else another", async () => {
+Deno.test("a daemon expects the client that a configured gateway names, while claims of other senders have no effect", async () => {
   const clientOf = ({ daemon }: typeof system) => daemon().sessionRequests.at(-1)?.get("client-ip");
   await strict.ask("/rest/auth/HPC", { ...SESSION, headers: FORWARDED });
   assert.equal(clientOf(strict), "203.0.113.9,::ffff:203.0.113.9");

@@ -1,4 +1,4 @@
-/** What an instance costs that nobody asks for anything: processor time of its own, and of its database. */
+/** Cost of an instance without requests: processor time of its own and of its database. */
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { POSTGRES } from "../fixtures/postgres.ts";
@@ -6,12 +6,12 @@ import { note } from "../long/results.ts";
 import { SeveralInstances } from "./several_instances.ts";
 
 const INSTANCES = 3;
-/** Until what runs once a second is compiled, and the garbage of the start collected. */
+/** Time until code that runs once a second is compiled, and the garbage of the start is collected. */
 const SETTLING_MS = 300_000;
 const MEASURED_MS = 60_000;
-/** What is promised of the database's time for one instance, in milliseconds of a second. */
+/** Promised limit of the database's time for one instance, in milliseconds per second. */
 const MOST_MS = 5;
-/** What an instance is woken at most in a second, which costs more than what it then does; a busy machine wakes it less. */
+/** Limit of wake-ups per second, which cost more than the work that follows; a busy machine has fewer. */
 const MOST_WAKINGS = 30;
 
 interface Thread {
@@ -20,7 +20,7 @@ interface Thread {
   readonly wakings: number;
 }
 
-/** Threads of a process by their number. */
+/** Returns the threads of a process by their id. */
 function threadsOf(pid: number): Map<string, Thread> {
   const tasks = `/proc/${pid}/task`;
   return new Map(
@@ -38,7 +38,7 @@ function threadsOf(pid: number): Map<string, Thread> {
   );
 }
 
-/** What threads of the same name did since an earlier look, in a second of one instance. */
+/** Returns the work of threads of each name since an earlier state, per second and instance. */
 function doneBy(before: readonly Map<string, Thread>[], seconds: number, pids: readonly number[]): Thread[] {
   const done = new Map<string, Thread>();
   for (const [i, pid] of pids.entries()) {
@@ -56,7 +56,7 @@ function doneBy(before: readonly Map<string, Thread>[], seconds: number, pids: r
 }
 
 Deno.test({
-  name: "an instance that nobody asks costs its database next to nothing, and is seldom woken",
+  name: "an idle instance costs its database next to nothing, and seldom wakes up",
   ignore: POSTGRES === undefined || Deno.build.os !== "linux",
 }, async () => {
   await using several = await SeveralInstances.start({ instances: INSTANCES });

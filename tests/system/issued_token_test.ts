@@ -96,7 +96,7 @@ Deno.test("an account that a daemon's key proved stays where it was proven", asy
   assert.equal(await session("TWO"), 401);
 });
 
-Deno.test("only who may open a session gets a token, below whatever service it is asked for", async () => {
+Deno.test("only users who may open a session get a token, at any service's address", async () => {
   for (const service of ["auth", "share", "access"]) {
     const path = `/rest/${service}/token`;
     const headers = { Accept: "text/plain" };
@@ -107,7 +107,7 @@ Deno.test("only who may open a session gets a token, below whatever service it i
   }
 });
 
-/** Replaces a file, and waits until it is read. */
+/** Replaces a file, and waits until the service has read it. */
 async function change(path: string, text: string): Promise<void> {
   const before = system.log.length;
   await system.replace(path, text);
@@ -154,7 +154,7 @@ Deno.test("a token ends with its user's line in the password file, and nobody el
   assert.deepEqual(await statuses(), [200, 200, 200]);
 });
 
-Deno.test("nobody gets no token", async () => {
+Deno.test("an anonymous caller gets no token", async () => {
   const reply = await token("", {});
   assert.equal(reply.status, 401);
   assert.match(reply.headers["www-authenticate"] ?? "", /^Basic /);

@@ -1,4 +1,4 @@
-/** Tokens of two issuers, through HTTPS, with the product's flags. */
+/** Tokens of two issuers, over HTTPS, with the product's flags. */
 import assert from "node:assert/strict";
 import { hash, X509Certificate } from "node:crypto";
 import { createDpopClient } from "../identity_provider/dpop_client.ts";
@@ -58,7 +58,7 @@ Deno.test.afterAll(async () => {
 
 const seconds = () => Math.floor(Date.now() / 1000);
 
-/** What the first issuer says of Ann. */
+/** Returns the first issuer's claims about Ann. */
 const annClaims = () => ({
   iss: one.issuer,
   sub: "ann",
@@ -70,7 +70,7 @@ const annClaims = () => ({
   preferred_username: "ann",
   realm_access: { roles: ["/hpc/projA", "/hpc/other", "/bio/projA"] },
 });
-/** What the second one says of Bob. */
+/** Returns the second issuer's claims about Bob. */
 const bobClaims = () => ({
   iss: two.issuer,
   sub: "bob",
@@ -91,7 +91,7 @@ const show = (token: string) => system.ask("/rest/auth", authorized("Bearer", to
 const challengeOf = ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }) =>
   String(headers["www-authenticate"]);
 
-Deno.test("tokens of two issuers log in by what each of them says, and nobody is asked", async () => {
+Deno.test("tokens of two issuers log in by their own claims, without a request to the issuers", async () => {
   const before = [one, two].map(({ server }) => server.seen.length);
   const ann = (await show(annToken())).json().client;
   assert.deepEqual(ann, {
@@ -104,7 +104,7 @@ Deno.test("tokens of two issuers log in by what each of them says, and nobody is
   assert.ok(typeof client === "object" && client !== null && "dn" in client);
   assert.equal(client.dn, "UID=bob@example.org");
   assert.deepEqual([one, two].map(({ server }) => server.seen.length), before);
-  // Both had their keys before the service said that it is ready.
+  // The service fetched the keys of both before it reported itself ready.
   for (const { server } of [one, two]) assert.ok(server.seen.some(({ path }) => path === "/keys"));
 });
 
@@ -140,7 +140,7 @@ Deno.test("many first logins cost their issuer no request", async () => {
   assert.equal(one.server.seen.length, before);
 });
 
-Deno.test("200 first logins at once by tokens that the provider is asked about all succeed, each asked about once", async () => {
+Deno.test("200 first logins at once by introspected tokens all succeed, with one introspection each", async () => {
   const tokens = Array.from({ length: 200 }, (_, i) => `first-${i}`);
   for (const token of tokens) {
     two.tokens.set(token, { ...bobClaims(), client_id: "portal", token_type: "Bearer" });
@@ -149,7 +149,7 @@ Deno.test("200 first logins at once by tokens that the provider is asked about a
   const began = performance.now();
   const replies = await Promise.all(tokens.map(async (token) => {
     const { status, text } = await show(token);
-    // Who waits for a turn does so for 5 seconds: only a machine with much else to do is that slow.
+    // A login waits up to 5 seconds for its turn; only a busy machine is that slow.
     return status === 503 && performance.now() - began >= 5000 ? undefined : `${status} ${text.slice(0, 20)}`;
   }));
   for (const reply of replies) if (reply !== undefined) assert.match(reply, /^200 /);
@@ -158,7 +158,7 @@ Deno.test("200 first logins at once by tokens that the provider is asked about a
   assert.ok(asked.length <= tokens.length, String(asked.length));
 });
 
-Deno.test("tokens that are forged in a user's name keep the user out nowhere", async () => {
+Deno.test("forged tokens in a user's name do not lock out the user", async () => {
   assert.equal((await show(annToken())).status, 200);
   const forger = createSigner("EdDSA", "1");
   const forged = Array.from(
@@ -170,7 +170,7 @@ Deno.test("tokens that are forged in a user's name keep the user out nowhere", a
   assert.equal((await show(annToken({ jti: "after" }))).status, 200);
 });
 
-Deno.test("a token is shown to its own issuer alone, an opaque one where such tokens are made", async () => {
+Deno.test("a token is sent only to its own issuer, an opaque one only to an issuer of opaque tokens", async () => {
   two.tokens.set("opaque", { ...bobClaims(), client_id: "portal", token_type: "Bearer" });
   const before = one.server.seen.length;
   assert.equal((await show("opaque")).status, 200);
@@ -178,7 +178,7 @@ Deno.test("a token is shown to its own issuer alone, an opaque one where such to
   assert.equal(one.server.seen.length, before);
   assert.equal(two.server.seen.at(-1)?.path, "/introspect");
   const asked = two.server.seen.length;
-  // Of an issuer that nobody knows, or that does not sign so.
+  // Of an unknown issuer, or with a signature of another issuer.
   assert.equal((await show(annToken({ iss: "https://other.example" }))).status, 401);
   assert.equal((await show(first.sign({ ...bobClaims(), iss: two.issuer }))).status, 401);
   assert.equal((await show(second.sign({ ...annClaims(), iss: one.issuer }))).status, 401);
@@ -260,7 +260,7 @@ Deno.test("clients read where tokens come from (RFC 9728)", async () => {
 });
 
 Deno.test("a token bound to a key logs in with proofs of that key, each good for one request", async () => {
-  // As Keycloak 26.7 has it: a member that binds nothing stands beside.
+  // As in Keycloak 26.7, with a further member that binds nothing.
   const token = annToken({ cnf: { jkt: client.jkt, "kc-jkt-type": "DPoP" } });
   const url = `https://localhost:${system.port}/rest/auth`;
   const proof = client.prove({ token, method: "GET", url });
@@ -311,7 +311,7 @@ Deno.test("an opaque token that its provider says is bound logs in with proofs o
   assert.equal((await ask(client, "Bearer")).status, 401);
 });
 
-Deno.test("a token bound to a key or a certificate is not exchanged for one that counts without", async () => {
+Deno.test("a token bound to a key or a certificate is not exchanged for an unbound one", async () => {
   const path = "/rest/auth/token";
   const url = `https://localhost:${system.port}${path}`;
   const token = annToken({ cnf: { jkt: client.jkt } });
@@ -326,7 +326,7 @@ Deno.test("a token bound to a key or a certificate is not exchanged for one that
   assert.equal((await system.ask(path, authorized("Bearer", annToken(), { Accept: "*/*" }))).status, 200);
 });
 
-Deno.test("an administrator whose token is bound has no token made that counts without", async () => {
+Deno.test("an administrator whose token is bound cannot issue an unbound one", async () => {
   const path = "/rest/admin/actions/IssueAPIToken";
   const url = `https://localhost:${system.port}${path}`;
   const boss = { "X-UNICORE-User-Preferences": "role:admin" };

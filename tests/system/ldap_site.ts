@@ -1,4 +1,4 @@
-/** A service that was set up by the page about LDAP, in front of a real OpenLDAP. */
+/** Service configured by the manual's page about LDAP, in front of a real OpenLDAP. */
 import { recipeOf } from "../docs/recipe.ts";
 import { BASE, person, SERVICE, TestSlapd } from "../fixtures/slapd.ts";
 import { createAuthority } from "../pki/authority.ts";
@@ -6,13 +6,13 @@ import { runService, type SystemUnderTest } from "./running_service.ts";
 
 export const LDAP_USER = ["alice", "wonder-4711"] as const;
 
-/** The service, and the server that it asks. */
+/** Service, and the LDAP server that it asks. */
 export interface LdapSystem extends AsyncDisposable {
   readonly system: SystemUnderTest;
   readonly slapd: TestSlapd;
 }
 
-/** Follows the recipe for OpenLDAP, whose first server is down. */
+/** Starts a service by the recipe for OpenLDAP, whose first server is down. */
 export async function ldapSystem(): Promise<LdapSystem> {
   const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
   const slapd = await TestSlapd.start(authority.issue({ subject: "CN=localhost", names: ["localhost"] }), [

@@ -1,4 +1,4 @@
-/** What code of an attacker could do in the workers: with the lists of a real configuration, nothing beyond them. */
+/** Code of an attacker in the workers: a real configuration's permissions let it do nothing beyond them. */
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { inspect } from "../../src/command/diagnosis/inspect.ts";
@@ -28,7 +28,7 @@ async function config(main = site.main) {
   return snapshot.config;
 }
 
-/** Runs attempts in a worker with these permissions; what came of each. */
+/** Runs attempts in a worker with these permissions, and returns the outcome of each. */
 async function attempt(
   permissions: WorkerPermissions,
   attempts: readonly Attempt[],
@@ -48,7 +48,7 @@ async function attempt(
   }
 }
 
-/** Checks that each attempt ends as it should. */
+/** Checks the outcome of each attempt. */
 async function expect(
   permissions: WorkerPermissions,
   facts: readonly (readonly [Attempt["kind"], string, "allowed" | "NotCapable"])[],
@@ -141,7 +141,7 @@ Deno.test("with PostgreSQL the core reaches the servers of the database at their
   assert.deepEqual([more.write, more.env, more.run], [false, false, plain.run]);
 });
 
-Deno.test("to look up names of clients the core may ask this machine's name servers, and else it may not", async () => {
+Deno.test("the core may ask this machine's name servers only where it looks up names of clients", async () => {
   await using resolving = await createSite({ properties: { "authservice.resolveClientNames": "true" } });
   const { net: plain } = await corePermissions(await config(), resolveHost);
   const { net: more } = await corePermissions(await config(resolving.main), resolveHost);

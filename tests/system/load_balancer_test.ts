@@ -1,4 +1,4 @@
-/** Behind a load balancer that forwards TCP (proxy-protocol.txt), and what it is told of an instance that ends. */
+/** Service behind a load balancer that forwards TCP (proxy-protocol.txt), also while an instance ends. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { Agent } from "node:https";
@@ -12,7 +12,7 @@ import { runAuthserver } from "./service_process.ts";
 const BALANCER = "127.0.0.9";
 const SESSION = { as: ALICE, body: { serverPath: "" } } as const;
 
-/** A balancer that says of each connection that it comes from this address. */
+/** Starts a balancer that reports this address as the client of each connection. */
 async function balancerFor(client: string, { port, authority }: SystemUnderTest) {
   const server = createServer((inside) => {
     const outside = connect({ host: "127.0.0.1", port, localAddress: BALANCER });
@@ -33,7 +33,7 @@ async function balancerFor(client: string, { port, authority }: SystemUnderTest)
   };
 }
 
-Deno.test("a client behind a load balancer counts by its own address, with daemons, in logs, in limits", async () => {
+Deno.test("daemons, logs and limits see the real address of a client behind a load balancer", async () => {
   await using system = await runService({
     properties: {
       "container.httpServer.proxyProtocol.trustedPeers": `192.0.2.99 ${BALANCER}`,
@@ -61,7 +61,7 @@ async function draining(site: Site, seconds: number) {
   return await runAt(site);
 }
 
-Deno.test("a service that drains tells health checks, and serves everybody else meanwhile", async () => {
+Deno.test("a draining service tells health checks, and still serves everybody else", async () => {
   const site = await createSite();
   const system = await draining(site, 3600);
   assert.equal((await system.ask("/health/ready")).status, 200);
@@ -76,7 +76,7 @@ Deno.test("a service that drains tells health checks, and serves everybody else 
   }]);
   assert.match(String(errorMessage), /draining/);
   assert.equal((await system.ask("/health/live")).status, 200);
-  const agent = new Agent({ keepAlive: true }); // asks for a connection that lasts
+  const agent = new Agent({ keepAlive: true }); // requests a persistent connection
   const session = await system.ask("/rest/auth/HPC", { ...SESSION, agent });
   assert.deepEqual([session.status, session.headers.connection], [200, "close"]);
   agent.destroy();
@@ -97,7 +97,7 @@ Deno.test("a service that drains tells health checks, and serves everybody else 
   await site[Symbol.asyncDispose]();
 });
 
-Deno.test("a service that has drained ends as it would have without", async () => {
+Deno.test("a drained service ends like any other", async () => {
   await using site = await createSite();
   const system = await draining(site, 1);
   system.service.stop();

@@ -1,4 +1,4 @@
-/** What servers require of logins: by which method, class, age, and from where. */
+/** Requirements of servers for logins: method, class, age and network. */
 import assert from "node:assert/strict";
 import { startOidcProvider } from "../identity_provider/oidc_provider.ts";
 import { createSigner } from "../identity_provider/token_issuer.ts";
@@ -54,7 +54,7 @@ const oauth = (claims: object) =>
     }),
   );
 
-/** Statuses of sessions on each server, which the list has to foretell. */
+/** Returns the servers that open a session for a login; the list of servers must predict them. */
 async function usable(as: Question): Promise<string> {
   const whole = await system.ask("/rest/auth", as);
   assert.equal(whole.status, 200, whole.text);
@@ -80,7 +80,7 @@ async function tokenOf(as: Question, query = ""): Promise<Question> {
   return bearer(reply.text);
 }
 
-Deno.test("a server is used by logins that are good enough, the list tells beforehand, and tokens count as their login", async () => {
+Deno.test("a server accepts only sufficient logins, the list predicts that, and tokens count as their login", async () => {
   for (
     const [as, expected] of [
       [{ as: ALICE }, "HPC NEW HERE"],
@@ -97,7 +97,7 @@ Deno.test("a server is used by logins that are good enough, the list tells befor
   }
 });
 
-Deno.test("shares on such a server are made, seen and used by such logins alone, and links of it by nobody without", async () => {
+Deno.test("only sufficient logins create, see and use shares and links on such a server", async () => {
   const strong = oauth({ acr: "mfa" });
   const path = "/rest/share/MFA";
   const body = { path: "conf/ca.pem", user: "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN", access: "READ" };
@@ -112,7 +112,7 @@ Deno.test("shares on such a server are made, seen and used by such logins alone,
   assert.equal((await system.ask(link)).status, 401);
 });
 
-Deno.test("addresses that a session is asked for have to be in the networks, too", async () => {
+Deno.test("client addresses in a session request must be in the networks, too", async () => {
   const reply = await system.ask("/rest/auth/HERE", {
     as: ALICE,
     body: { serverPath: "", client: "127.0.0.1,192.0.2.7" },

@@ -1,4 +1,6 @@
-/** What a monitoring system sees of a service: `authserver status`, from anywhere, also of one that hangs. */
+/**
+ * Service as a monitoring system sees it: `authserver status`, from any folder, and while the service hangs.
+ */
 import assert from "node:assert/strict";
 import { runToEnd } from "../build/every_command.ts";
 import { runCommand } from "../../src/command/run_command.ts";

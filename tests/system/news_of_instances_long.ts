@@ -1,4 +1,4 @@
-/** How long it takes until a change that one instance answered counts on all three. */
+/** Time until a change that one instance acknowledged takes effect on all three. */
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
@@ -14,17 +14,17 @@ import { formToken, Visitor } from "./visitor.ts";
 const BOSS = ["boss", "administers-9917"] as const;
 const BOSS_DN = "CN=Boss,O=Demo,C=EU";
 const ROUNDS = 30;
-/** What is promised, in milliseconds. */
+/** Promised limit, in milliseconds. */
 const PROMISED_MS = 1000;
 
-/** A change at one instance, and a question whose answer is another one as soon as it counts. */
+/** Change at one instance, and a request whose answer differs as soon as the change takes effect. */
 interface Change {
   readonly make: (at: Instance) => Promise<void>;
   readonly ask: (instance: Instance, agent: Agent) => Promise<Reply>;
   readonly counts: (reply: Reply) => boolean;
 }
 
-/** Milliseconds from the answer to the change until the last instance goes by it. */
+/** Returns the milliseconds from the answer to the change until it takes effect on the last instance. */
 async function measure(
   several: SeveralInstances,
   at: Instance,
@@ -54,7 +54,7 @@ const HPC = "/rest/auth/HPC";
 const asAlice = (instance: Instance, agent: Agent) => instance.ask(HPC, { as: ALICE, agent });
 const isBanned = ({ status }: Reply) => status === 429;
 
-/** Changes in the order in which they are made, in each round anew. */
+/** Returns the changes in the order of each round. */
 async function changesOf(
   several: SeveralInstances,
   boss: (at: Instance) => Promise<{ visitor: Visitor; token: string }>,
@@ -102,7 +102,7 @@ async function changesOf(
 
 Deno.test(
   {
-    name: "what one of three instances answered counts on all within a second",
+    name: "a change that one of three instances acknowledged takes effect on all within a second",
     ignore: POSTGRES === undefined,
   },
   async () => {

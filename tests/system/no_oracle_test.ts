@@ -1,4 +1,4 @@
-/** Whoever is refused learns nothing about who exists: all refusals look the same, and cost the same. */
+/** Refused callers learn nothing about existing users: all refusals look the same, and cost the same. */
 import assert from "node:assert/strict";
 import { formatScrypt, hashWithScrypt } from "../../src/authentication/password/stored_hash.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
@@ -63,7 +63,7 @@ const KINDS: Record<string, () => Question> = {
   "credentials that cannot be read": () => ({ headers: { Authorization: "Basic ???" } }),
 };
 
-/** What a caller sees, without what differs between any two requests. */
+/** Returns an answer without the parts that differ between any two requests. */
 function seen(reply: Reply) {
   const { date: _, "x-request-id": id, ...headers } = reply.headers;
   assert.match(String(id), /^[0-9a-f-]{36}$/);
@@ -77,7 +77,7 @@ const WANTED: [string, { path?: string; accept?: string; body?: unknown }][] = [
   ["a token", { path: "/rest/auth/token", accept: "text/plain" }],
 ];
 for (const [what, { path = "/rest/auth", accept = "application/json", body }] of WANTED) {
-  Deno.test(`whoever asks for ${what} in vain sees the same, whatever is wrong`, async () => {
+  Deno.test(`refused requests for ${what} get the same answer, whatever is wrong`, async () => {
     const ask = async (question: Question) =>
       seen(
         await system.ask(path, {
@@ -87,7 +87,7 @@ for (const [what, { path = "/rest/auth", accept = "application/json", body }] of
         }),
       );
     const refused = await ask(password("nobody", "x"));
-    // Who showed a token is told that it counts for nothing (RFC 6750, 3.1), and that of every token alike.
+    // A caller with a token learns that it is invalid (RFC 6750, 3.1), alike for every token.
     const refusedToken = await ask(TOKEN);
     assert.deepEqual([refused.status, refusedToken.status], [401, 401]);
     const challenge = `${refused.headers["www-authenticate"]}, error="invalid_token"`;
@@ -103,7 +103,9 @@ for (const [what, { path = "/rest/auth", accept = "application/json", body }] of
   });
 }
 
-/** Milliseconds that the service has computed so far, as Linux counts them: 100 ticks a second. */
+/**
+ * Returns the milliseconds that the service has computed so far, as Linux counts them: 100 ticks a second.
+ */
 async function computed(): Promise<number> {
   const stat = await Deno.readTextFile(`/proc/${system.service.pid}/stat`);
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -116,7 +118,7 @@ Deno.test("a wrong password costs the same whether the user exists or not, and w
     for (let attempt = 0; attempt < 8; attempt++) await system.ask("/rest/auth", question(attempt));
     return await computed() - before;
   };
-  await cost(() => ({ as: ALICE })); // the engine gets to know the way
+  await cost(() => ({ as: ALICE })); // warms up the engine
   const cheap = await cost(() => ({ as: ALICE }));
   const scrypt = await cost((attempt) => password("sam", `guess ${attempt}`));
   assert(scrypt > 3 * cheap, `or there is nothing to compare: ${scrypt} ms beside ${cheap} ms`);
@@ -129,7 +131,7 @@ Deno.test("a wrong password costs the same whether the user exists or not, and w
 Deno.test("a daemon is asked about unknown users as about known ones", async () => {
   const asked = (user: string) =>
     system.daemon().requests.filter(({ values }) => values?.get("user") === user).length;
-  for (const user of ["fay", "newcomer", "stranger"]) { // of whom nobody asked before
+  for (const user of ["fay", "newcomer", "stranger"]) { // nobody asked about them before
     await system.ask("/rest/auth", token(user));
     assert.equal(asked(user), 1, user);
   }

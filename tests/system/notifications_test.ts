@@ -1,4 +1,4 @@
-/** Webhooks and mail of a running service: over a receiver's failure and the death of the service, and as the operator sees them. */
+/** Webhooks and mail of a running service: failures of the receiver, a crash, and reports to operators. */
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { inspect } from "../../src/command/diagnosis/inspect.ts";

@@ -1,4 +1,4 @@
-/** Two hundred shares for one use, each used by 300 at once on three instances while something fails. */
+/** Two hundred one-time shares, each used 300 times at once on three instances while something fails. */
 import { POSTGRES } from "../fixtures/postgres.ts";
 import { note } from "../long/results.ts";
 import { oneTimeRound } from "./one_time_rounds.ts";

@@ -1,29 +1,31 @@
-/** One-time shares that many use at once on several instances, while one of them is killed and the database crashes. */
+/**
+ * One-time shares with concurrent uses on several instances, while one is killed and the database crashes.
+ */
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
 import { LONG } from "../long/results.ts";
 import { type Instance, SeveralInstances } from "./several_instances.ts";
 
-/** Uses that are tried at once. */
+/** Number of concurrent uses. */
 const USES = LONG ? 300 : 90;
 
-/** What became of one use: the status, or that nobody told. */
+/** Outcome of one use: the status, or `cut` if the client got no complete answer. */
 type Outcome = number | "cut";
 
-/** What happens in the middle of a round. */
+/** Faults in the middle of a round. */
 const FAULTS = ["nothing", "instance killed", "database stopped", "both"] as const;
 
-/** What a round showed. */
+/** Result of a round. */
 export interface Round {
   readonly fault: typeof FAULTS[number];
-  /** How often each outcome was met. */
+  /** Number of uses with each outcome. */
   readonly outcomes: ReadonlyMap<Outcome, number>;
 }
 
 /**
- * A share for one use is used by many at once, over all instances. @throws {AssertionError} If the history of what clients
- * were told and what the database has is not that of exactly one use.
+ * Uses a one-time share many times at once, over all instances.
+ * @throws {AssertionError} If the answers and the database do not show exactly one use.
  */
 export async function oneTimeRound(several: SeveralInstances, number: number): Promise<Round> {
   const fault = FAULTS[number % FAULTS.length] ?? "nothing";
@@ -55,7 +57,7 @@ export async function oneTimeRound(several: SeveralInstances, number: number): P
   return { fault, outcomes };
 }
 
-/** Does what is to be done in the middle, and sets all right again. */
+/** Causes the fault in the middle of a round, and repairs everything. */
 async function strike(several: SeveralInstances, fault: Round["fault"], victim: number): Promise<void> {
   const kills = fault === "instance killed" || fault === "both";
   const stops = fault === "database stopped" || fault === "both";
@@ -76,7 +78,7 @@ async function strike(several: SeveralInstances, fault: Round["fault"], victim: 
   }
 }
 
-/** Whether what clients were told fits what the database has, which is one use. */
+/** Checks that the answers to clients fit the database, which has one use. */
 async function checkHistory(
   several: SeveralInstances,
   id: string,
@@ -88,7 +90,7 @@ async function checkHistory(
   for (const outcome of outcomes.keys()) {
     assert.ok(["cut", 200, 404, 503].includes(outcome), `${outcome} is no answer to a use: ${told}`);
   }
-  // All is well again: who was told nothing may try again.
+  // Everything works again: a client without an answer may try again.
   const again = await decided(several, id);
   const unknown = (outcomes.get("cut") ?? 0) + (outcomes.get(503) ?? 0);
   assert.ok(again.status === 404 || (again.status === 200 && first === 0), `${again.status} after ${told}`);
@@ -103,7 +105,7 @@ async function checkHistory(
   assert.deepEqual([kept?.["count"], kept?.["left"], kept?.["uses"]].map(Number), [1, 0, 1], told);
 }
 
-/** What a use comes to when the database has the time to answer. */
+/** Returns the answer to a use once the database has had time for it. */
 async function decided({ one }: SeveralInstances, id: string) {
   for (;;) {
     const reply = await one.ask(`/rest/access/HPC/${id}`);

@@ -1,4 +1,4 @@
-/** Used once, whatever fails meanwhile. */
+/** One-time shares that are used once, whatever fails meanwhile. */
 import { POSTGRES } from "../fixtures/postgres.ts";
 import { oneTimeRound } from "./one_time_rounds.ts";
 import { SeveralInstances } from "./several_instances.ts";

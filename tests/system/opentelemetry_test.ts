@@ -1,11 +1,11 @@
-/** What the runtime tells a collector of OpenTelemetry about the service, as docs/monitoring.md says it. */
+/** Data about the service that the runtime sends to an OpenTelemetry collector (docs/monitoring.md). */
 import assert from "node:assert/strict";
 import { inTime } from "../fixtures/deadline.ts";
 import { ask } from "./ask.ts";
 import { ALICE, createSite } from "./running_service.ts";
 import { runAuthserver } from "./service_process.ts";
 
-/** A collector that takes everything: path of a message -> its text. */
+/** Starts a collector that accepts everything, and records path and text of each message. */
 function startCollector() {
   const taken: (readonly [path: string, text: string])[] = [];
   let changed = Promise.withResolvers<void>();
@@ -18,7 +18,7 @@ function startCollector() {
   return {
     address: `http://127.0.0.1:${server.addr.port}`,
     taken,
-    /** All that came to a path, once it holds that. */
+    /** Waits until the messages to a path contain this text, and returns them all. */
     async has(path: string, text: string): Promise<string> {
       for (;;) {
         const all = taken.filter(([at]) => at === path).map(([, sent]) => sent).join("\n");
@@ -64,7 +64,7 @@ Deno.test("OpenTelemetry: spans and metrics of requests arrive, log lines and pa
       OTEL_SERVICE_NAME: "authserver",
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.address,
       OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
-      // Deno 2.9.6 may wait for ever if it ends while metrics are on their way: none are, soon after the first ones.
+      // Deno 2.9.6 may hang if it ends while it exports metrics; soon after the first export it exports none.
       OTEL_METRIC_EXPORT_INTERVAL: "3000",
       OTEL_BSP_SCHEDULE_DELAY: "200",
     },
@@ -74,7 +74,7 @@ Deno.test("OpenTelemetry: spans and metrics of requests arrive, log lines and pa
   const reply = await ask(url, site.authority.certificate, { as: ALICE, body: { serverPath: "" } });
   assert.equal(reply.status, 200);
   await collector.has("/v1/metrics", "http.server.request.duration");
-  // Before the end: what is not sent by then, a busy machine may not send any more.
+  // Waits for the spans before the end: a busy machine may not send them later.
   const spans = await collector.has("/v1/traces", "/rest/auth/HPC");
   service.kill("SIGTERM");
   assert.equal(await service.ended, 0, "and nothing of it keeps the service from its end");

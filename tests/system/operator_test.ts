@@ -1,4 +1,4 @@
-/** What the operator sees of a running service, and does to it, with the real commands and the real socket. */
+/** Running service as the operator sees and controls it, with the real commands and the real socket. */
 import { killWorker } from "./kill_worker.ts";
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
@@ -16,7 +16,7 @@ import {
   type SystemUnderTest,
 } from "./running_service.ts";
 
-/** The workers of all cores, in the order of their start. */
+/** Workers of all cores, in the order of their start. */
 const cores: Worker[] = [];
 globalThis.Worker = class extends Worker {
   constructor(specifier: string | URL, options?: WorkerOptions) {
@@ -32,7 +32,7 @@ async function command(system: Pick<SystemUnderTest, "main">, ...args: readonly 
   return { status, out: io.out, err: io.err, json: () => JSON.parse(io.out) };
 }
 
-/** Reads the configuration again, until that is done. */
+/** Reloads the configuration, and waits until that is done. */
 async function reload(system: SystemUnderTest): Promise<void> {
   await system.service.reload();
 }
@@ -43,7 +43,7 @@ const audited = (system: SystemUnderTest, count: number, wanted?: (line: AuditLi
 const openSession = (system: SystemUnderTest, as: readonly [string, string] = ALICE) =>
   system.ask("/rest/auth/HPC", { as, body: { serverPath: "/" } });
 
-/** The one behind `sudo`. */
+/** User behind `sudo`. */
 Deno.env.set("SUDO_USER", "olga");
 
 Deno.test("status and bans by hand", async (test) => {
@@ -52,7 +52,7 @@ Deno.test("status and bans by hand", async (test) => {
   await test.step("status tells all there is to know, as a page and as JSON", async () => {
     assert.equal((await openSession(system)).status, 200);
     assert.equal((await openSession(system, ["alice", "wrong"])).status, 401);
-    await reload(system); // the core that leaves reports what it has counted
+    await reload(system); // the core that ends reports what it has counted
     const { status, json } = await command(system, "status", "--json");
     const answer = json();
     assert.equal(status, 0);
@@ -73,7 +73,7 @@ Deno.test("status and bans by hand", async (test) => {
     assert.match(page.out, /^Servers:\n {2}HPC {2}up {2}127\.0\.0\.1:\d+/m);
   });
   await test.step("status counts sessions over all cores", async () => {
-    for (;;) { // counts arrive once a second, or with the end of a core
+    for (;;) { // cores report counts once a second, and at their end
       await reload(system);
       const { sessions } = (await command(system, "status", "--json")).json();
       if (sessions.granted === 0) continue;
@@ -128,7 +128,7 @@ Deno.test("status and bans by hand", async (test) => {
   });
 });
 
-Deno.test("each decision leaves one audit line, over changes of the core and of the file; the control socket is its owner's alone, and goes with the service", async () => {
+Deno.test("each decision leaves one audit line, across new cores and files; only its owner may use the control socket, which ends with the service", async () => {
   await using system = await runService();
   await settled(system);
   const path = `${system.folder}/logs/control.sock`;
@@ -176,11 +176,11 @@ Deno.test("each decision leaves one audit line, over changes of the core and of 
   assert.equal((await command(system, "ban", "list")).status, 1);
 });
 
-/** For tests that only look. */
+/** Service for tests that only read. */
 const shared = await runService();
 Deno.test.afterAll(() => shared[Symbol.asyncDispose]());
 
-Deno.test("a failed login is told by its user name if it is one of ours, else by a digest", async () => {
+Deno.test("log and audit stream name a known user of a failed login, else a digest", async () => {
   const system = shared;
   const names: string[] = [];
   for (const user of ["alice", "my-pa55word"]) {
@@ -209,7 +209,7 @@ Deno.test("log and audit stream can be read by the service's group and by nobody
   }
 });
 
-Deno.test("container.logging.format=json writes an object a line, also of what the workers tell", async () => {
+Deno.test("container.logging.format=json writes one object a line, also for messages of the workers", async () => {
   await using system = await runServiceHere({ properties: { "container.logging.format": "json" } });
   await system.ask("/rest/auth", { as: ALICE });
   const file = `${system.folder}/logs/authserver.log`;
@@ -221,7 +221,7 @@ Deno.test("container.logging.format=json writes an object a line, also of what t
   assert.deepEqual([found.level, found.status, found.client], ["info", 200, "127.0.0.1"]);
 });
 
-Deno.test("bans by hand hold also after the core died", async () => {
+Deno.test("bans by an operator survive a crash of the core", async () => {
   await using system = await runServiceHere();
   await settled(system);
   await command(system, "ban", "add", "--user", "alice");
@@ -239,7 +239,7 @@ Deno.test("bans by hand hold also after the core died", async () => {
   assert.deepEqual(json().bans, { passwords: 0, tokens: 0, operator: 1 });
 });
 
-Deno.test("failed logins are remembered over a change of the core", async () => {
+Deno.test("failed logins are remembered when the core is replaced", async () => {
   await using system = await runService({
     properties: {
       "container.security.throttling.maxFailures": "2",
@@ -250,14 +250,14 @@ Deno.test("failed logins are remembered over a change of the core", async () => 
   const guess = async () => (await system.ask("/rest/auth", { as: ["alice", "wrong"] })).status;
   assert.deepEqual([await guess(), await guess()], [401, 401]);
   await reload(system);
-  assert.equal(await guess(), 401); // the third, which is not free
+  assert.equal(await guess(), 401); // the third guess, which is not free
   await reload(system);
   assert.equal(await guess(), 429);
   const { out } = await command(system, "ban", "list");
   assert.match(out, /^alice +127\.0\.0\.1 +passwords +3 /m);
 });
 
-Deno.test("user show tells what daemons say, without repeating keys", async () => {
+Deno.test("user show prints the answers of daemons, without their keys", async () => {
   const system = shared;
   await settled(system);
   const known = await command(system, "user", "show", "alice");
@@ -269,7 +269,7 @@ Deno.test("user show tells what daemons say, without repeating keys", async () =
   assert.match(unknown.out, /HPC: {2}no such account/);
 });
 
-Deno.test("the metrics page tells what was asked, what runs and what is wrong", async () => {
+Deno.test("the metrics page reports requests, running parts and problems", async () => {
   await using system = await runService({ properties: { "container.metrics.port": "0" } });
   const port = /port=(\d+)/.exec(await system.logged(/metrics page port=/))?.[1];
   await settled(system);
@@ -285,7 +285,7 @@ Deno.test("the metrics page tells what was asked, what runs and what is wrong", 
     };
   };
   let page = await scrape();
-  // Counts arrive once a second, or with the end of a core; each worker reports for itself.
+  // Each worker reports its own counts, once a second; a core also at its end.
   const reported = () =>
     page.text.includes("authserver_sessions_total{") && page.text.includes('lag_seconds{worker="edge"}');
   await until(async () => {
@@ -322,17 +322,17 @@ Deno.test("the metrics page tells what was asked, what runs and what is wrong", 
   assert.equal((await scrape("/rest/auth")).status, 404);
   assert.equal((await scrape("/metrics", "POST")).status, 405);
 
-  // The page moves with the configuration, and goes with it.
+  // The page follows the configuration, and ends with its setting.
   const good = await Deno.readTextFile(system.main);
   await system.replace("conf/container.properties", good.replace(/^container\.metrics.*$/m, ""));
   await reload(system);
   await assert.rejects(scrape());
 });
 
-/** Nobody but the test reads the configuration again. */
+/** Setting under which only the test reloads the configuration. */
 const BY_HAND = { properties: { "container.runtimeConfigurationUpdate": "false" } };
 
-/** Changes settings, and reads the configuration again. */
+/** Changes settings, and reloads the configuration. */
 async function set(system: SystemUnderTest, settings: Readonly<Record<string, string>>): Promise<void> {
   const text = await Deno.readTextFile(system.main);
   const lines = text.split("\n").filter((line) => !(line.replace(/=.*/, "") in settings));
@@ -404,11 +404,11 @@ Deno.test("a reload moves log and audit stream to other files, and changes the l
   await openSession(system);
   using stranger = await Deno.connect({ hostname: "localhost", port: system.port });
   await stranger.write(new TextEncoder().encode("no TLS"));
-  await system.logged(/ debug TLS handshake failed/); // what the edge says
+  await system.logged(/ debug TLS handshake failed/); // a line of the edge
   assert.equal(await Deno.readTextFile(old), before);
   const log = await Deno.readTextFile(`${system.folder}/elsewhere/service.log`);
   assert.match(log, /settings changed keys="?container\.logging\.file container\.logging\.level/);
-  // Beside the log file, since nothing else is said.
+  // The audit stream is beside the log file, since no setting says otherwise.
   assert.deepEqual(await events(`${system.folder}/elsewhere/audit.log`, 2), ["reload", "session"]);
   assert.deepEqual(await events(`${system.folder}/logs/audit.log`, 1), ["start"]);
 
@@ -418,7 +418,7 @@ Deno.test("a reload moves log and audit stream to other files, and changes the l
   });
   const lines = system.log.length;
   await openSession(system);
-  // Lines of the core come in batches.
+  // The core sends lines in batches.
   assert.deepEqual(await events(`${system.folder}/decisions`, 2), ["reload", "session"]);
   assert.deepEqual(system.log.slice(lines).filter((line) => !line.includes(" error ")), []);
 });
@@ -428,7 +428,7 @@ Deno.test("audit lines that could not be written go where a reload says", async 
   await settled(system);
   const path = `${system.folder}/logs/audit.log`;
   await Deno.remove(path);
-  await Deno.mkdir(path); // in the way, within a second
+  await Deno.mkdir(path); // blocks the file, within a second
   for (;;) {
     await openSession(system);
     if (system.log.some((line) => line.includes("audit lines not written"))) break;

@@ -1,4 +1,4 @@
-/** What else decides who gets in: providers that are down, credentials that are missing, access control that is off. */
+/** Further conditions of access: providers that are down, missing credentials, access control that is off. */
 import assert from "node:assert/strict";
 import { runWithEveryMethod, userToken } from "./every_method.ts";
 import { ALICE, runService, STRANGER } from "./running_service.ts";
@@ -16,7 +16,7 @@ Deno.test("while the identity providers are down their tokens get 503, and other
   assert.equal(reply.headers["www-authenticate"], undefined);
   assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
   assert.equal((await system.ask("/rest/auth", bearer(userToken("alice", "user_ed25519")))).status, 200);
-  // The password file refuses it: were it 503 because Unity might know it, an outage would hide guesses.
+  // The password file refuses it. A 503, because Unity might know it, would let an outage hide guesses.
   assert.equal((await system.ask("/rest/auth", { as: ["una", "sesame"] })).status, 401);
   const { server } = JSON.parse((await system.ask("/rest/auth", { as: ALICE })).text);
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/** My files: what people do with their own files by pages, and what others try with these. */
+/** My files: pages on which people manage their own files, and attacks on them. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { wordsOf } from "../pages/words.ts";
@@ -144,7 +144,7 @@ Deno.test("My files takes a file whole or in pieces, resumes it, and tells its d
 const post = (path: string, fields: Readonly<Record<string, string>>, by = alice) =>
   by.post(at(path), { token, ...fields });
 
-Deno.test("My files makes, renames, moves and deletes, what the page said alone", async () => {
+Deno.test("My files creates, renames, moves and deletes only what its page named", async () => {
   assert.equal((await post("", { do: "make", name: "folder <b>" })).status, 303);
   assert.equal((await post("", { do: "make", name: "folder <b>" })).status, 405, "it is there");
   for (const name of ["", "a/b", "..", ".", "a\nb"]) {
@@ -263,13 +263,13 @@ Deno.test("My files is for those who are signed in and have an account, and only
   assert.doesNotMatch((await visitor.get("/")).text, />Files</);
 });
 
-Deno.test("a service that is killed knows later what temporary files it left of uploads to My files and WebDAV", async () => {
+Deno.test("a killed service later knows the temporary files that uploads to My files and WebDAV left behind", async () => {
   await using site = await createSharingSite({ properties: { "container.feature.Files.enable": "true" } });
   const one = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
   const browser = new Visitor(one);
   await browser.signIn(ALICE);
   const page = await browser.get(`/files/HPC${site.data}/d/`);
-  /** Sends four bytes of ten, and no more. */
+  /** Sends only four of ten bytes. */
   const begin = (path: string, headers: Readonly<Record<string, string>>) => {
     const sent = request(`https://localhost:${one.port}${path}`, {
       method: "PUT",
@@ -350,7 +350,7 @@ for (const { on, after, left, content } of DAEMON_HANGS) {
       log: SILENT,
     });
     const sessions = new SessionClient(group, {});
-    // The hold of the dead service lasts for 15 s.
+    // The lease of the dead service lasts for 15 s.
     const store = openShareStore(`${site.folder}/data/${SHARE_DATABASE}`, () => Date.now() + 16_000);
     const uploads = { locks: new PathLocks(), unfinished: new UnfinishedUploads(store.uploads) };
     await until(() => !group.status().unchecked);

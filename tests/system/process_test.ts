@@ -14,7 +14,7 @@ Deno.test("SIGTERM lets a request under way finish, and ends with status 0; SIGH
   await using site = await createSite();
   const service = runAuthserver(["serve", "--config", site.main, "--name", "AUTH-TEST"]);
   await service.prints(/Reading config/);
-  service.kill("SIGHUP"); // too early to mean anything, and no reason to die
+  service.kill("SIGHUP"); // too early to have an effect, and no reason to end
   const [, port] = await service.prints(/service started .*port=(\d+)/);
   await service.prints(/\*\*\*\*\* Server started\. \*\*\*\*\*\nSend TERM signal to shutdown gracefully\./);
   assert.match(service.printed, /^Reading config from .*container\.properties$/m);
@@ -32,7 +32,7 @@ Deno.test("SIGTERM lets a request under way finish, and ends with status 0; SIGH
   await until(() => sessions() !== 0, { everyMs: 5 });
   service.kill("SIGTERM");
   await service.prints(/shutting down/);
-  service.kill("SIGTERM"); // an impatient operator cuts nothing
+  service.kill("SIGTERM"); // an impatient operator interrupts nothing
   assert.equal((await underWay).status, 200);
   assert.equal(await service.ended, 0);
   await assert.rejects(ask(url, site.authority.certificate, post), /ECONNREFUSED/);
@@ -57,7 +57,7 @@ Deno.test("a taken port is a clear message and status 1", async () => {
   assert.doesNotMatch(service.printed, /\n {4}at /, "no stack");
 });
 
-Deno.test("a bad configuration is told whole, with file and line, and status 78", async () => {
+Deno.test("a bad configuration is reported completely, with file and line, and status 78", async () => {
   await using site = await createSite();
   const main = await Deno.readTextFile(site.main);
   const line = main.split("\n").length;

@@ -1,6 +1,6 @@
 /**
- * The recipes of the manual for providers that cannot be started here: its very lines, with what these providers put into
- * their tokens and answers, from the token to a session. Keycloak and npm oidc-provider themselves: tests/real/.
+ * Recipes of the manual for providers that cannot run here: their exact lines, with what these providers put
+ * into tokens and answers, from the token to a session. Keycloak and npm oidc-provider run in tests/real/.
  */
 import assert from "node:assert/strict";
 import { recipeOf } from "../docs/recipe.ts";
@@ -13,7 +13,7 @@ import { runReloadedService, type SystemUnderTest } from "./running_service.ts";
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const tls = authority.issue({ subject: "CN=idp", names: ["localhost"] });
 const signer = createSigner("RS256", "rsa1");
-/** Signs for Unity. */
+/** Certificate and key with which Unity signs. */
 const sealer = authority.issue({ subject: "CN=unity", keyType: "rsa-2048" });
 const service = await runReloadedService({
   authority,
@@ -23,22 +23,22 @@ Deno.test.afterAll(async () => await service[Symbol.asyncDispose]());
 const seconds = () => Math.floor(Date.now() / 1000);
 
 interface Trial {
-  /** Section of the page. */
+  /** Section of the manual page. */
   readonly heading: string;
-  /** Name of the issuer there, and the path of the one that stands for it. */
+  /** Issuer in that section; the simulated issuer has the same path. */
   readonly issuer: string;
-  /** What it puts into the head of a token besides algorithm and key. */
+  /** Header members of the token besides algorithm and key. */
   readonly head?: Readonly<Record<string, unknown>>;
-  /** What it puts into a token besides issuer and times. */
+  /** Claims of the token besides issuer and times. */
   readonly claims: Readonly<Record<string, unknown>>;
-  /** What its userinfo endpoint says. */
+  /** Answer of the userinfo endpoint. */
   readonly userinfo?: Readonly<Record<string, unknown>>;
-  /** Claims that must not do. */
+  /** Claims that the service must refuse. */
   readonly refused: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** Lines that the page says to add. */
+  /** Value of `uidAssign` that the page says to add. */
   readonly account?: string;
   readonly serverPath?: string;
-  /** Of the order at the daemon. */
+  /** Expected values of the request to the daemon. */
   readonly ordered: Readonly<Record<string, string>>;
   readonly name: (issuer: string) => string;
 }
@@ -98,7 +98,7 @@ for (const trial of TRIALS) {
   Deno.test(`the recipe for ${trial.heading} leads from a token to a session`, async () => {
     await using provider = await startOidcProvider(tls);
     provider.keys.push(signer.jwk);
-    // Some issuers end in a slash, some in a path.
+    // Some issuers end with a slash, some with a path.
     const issuer = `${provider.issuer}${new URL(trial.issuer).pathname}`;
     provider.metadata = { issuer };
     provider.metadataPath = `${new URL(issuer).pathname.replace(/\/$/, "")}/.well-known/openid-configuration`;
@@ -106,7 +106,7 @@ for (const trial of TRIALS) {
     const uidAssign = "container.security.rest.authentication.OAUTH.uidAssign";
     const system = await service.reloadWith({
       ...properties,
-      // Of the public authorities none knows the issuer of this test.
+      // No public authority issued the certificate of this test's issuer.
       "container.client.publicRoots": "false",
       ...(trial.account !== undefined && { [uidAssign]: trial.account }),
     });
@@ -114,7 +114,7 @@ for (const trial of TRIALS) {
   });
 }
 
-/** What the daemon was asked for last. */
+/** Returns a value of the latest session request to the daemon. */
 function ordered(system: SystemUnderTest, key: string): string | undefined {
   return system.daemon().sessionRequests.at(-1)?.get(key);
 }
@@ -164,7 +164,7 @@ Deno.test("the recipe for Unity leads from a password to a session", async () =>
   assert.equal((await system.ask("/rest/auth", { headers: wrong })).status, 401);
 });
 
-/** What the endpoints of the recipes by address alone say of a user. */
+/** Answer of the endpoints about a user, in the recipes without an issuer. */
 const MEMBERS = { sub: "9b7c", email: "ann@example.org", preferred_username: "ann" };
 
 async function byAddress(which: number, provider: OidcProvider): Promise<SystemUnderTest> {

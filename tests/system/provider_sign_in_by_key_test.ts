@@ -1,4 +1,4 @@
-/** The service as a client without a secret: it signs for each code that it exchanges (`private_key_jwt`). */
+/** Service as a client without a secret: it signs each exchange of a code (`private_key_jwt`). */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { CODE_CLIENT, startCodeProvider } from "../identity_provider/code_provider.ts";
@@ -12,7 +12,7 @@ const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const tls = authority.issue({ subject: "CN=idp", names: ["localhost"] });
 const KEY_ID = "key-of-portal";
 
-/** A method for each algorithm, and one whose provider knows another key of the client. */
+/** One method for each algorithm, and one whose provider knows another key of the client. */
 const METHODS = { EC: "ES256", RSA: "RS256", ED: "EdDSA", OTHER: "ES256" } as const satisfies Readonly<
   Record<string, SigningAlgorithm>
 >;
@@ -57,7 +57,7 @@ Deno.test.afterAll(async () => {
   await Promise.all(ways.map(({ provider }) => provider[Symbol.asyncDispose]()));
 });
 
-/** Goes to a provider, signs in there and comes back. */
+/** Sends a browser to a provider, signs in there, and returns to the service. */
 async function signIn(name: string, { provider }: (typeof ways)[number]) {
   const browser = new Visitor(system);
   const { headers: { location = "" } } = await browser.get(`/login/${name}`);

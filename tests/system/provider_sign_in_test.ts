@@ -1,4 +1,4 @@
-/** Browsers that sign in at OpenID Connect providers by authorisation code, and what others try with that. */
+/** Browsers that sign in at OpenID Connect providers by authorisation code, and attacks on that. */
 import assert from "node:assert/strict";
 import { createHash, randomUUID } from "node:crypto";
 import { CODE_CLIENT, startCodeProvider } from "../identity_provider/code_provider.ts";
@@ -28,7 +28,7 @@ const system = await runService({
   authority,
   properties: {
     "container.security.rest.authentication.order": "API ONE TWO PASSWORD",
-    // Takes tokens of programs; those of browsers too, were it asked.
+    // Accepts tokens of programs; it would accept those of browsers, too.
     ...authenticatorProperties("API", {
       class: "OAuthAuthenticator",
       issuer: one.issuer,
@@ -50,7 +50,7 @@ Deno.test.afterAll(async () => {
 
 const COOKIE = "__Host-authserver-sign-in";
 
-/** Goes to a provider; what it is asked. */
+/** Sends a browser to a provider, and returns the address and its parameters. */
 async function leave(
   browser: Visitor,
   way: string,
@@ -65,7 +65,7 @@ async function nameOn(browser: Visitor): Promise<string | undefined> {
   return /Signed in as <strong><bdi>([^<]+)</.exec((await browser.get("/")).text)?.[1];
 }
 
-/** Comes back and is nobody. */
+/** Returns to the service, and checks that nobody is signed in. */
 async function refused(browser: Visitor, path: string, what: string, status = 403): Promise<void> {
   const reply = await browser.get(path);
   assert.equal(reply.status, status, `${what}: ${reply.text.slice(-600)}`);
@@ -103,7 +103,7 @@ Deno.test("a browser signs in at each of two providers, and goes on to the page 
   assert.equal(await nameOn(other), `CN=bob,O=${two.issuer}`);
 });
 
-Deno.test("what was sent to the provider comes from this service alone: the verifier fits the challenge, the secret is in no address", async () => {
+Deno.test("the verifier matches the challenge of the request to the provider, and the secret is in no address", async () => {
   const browser = new Visitor(system);
   const { location, asked } = await leave(browser, "ONE");
   await browser.get(one.signIn(location, "ann"));
@@ -126,11 +126,11 @@ Deno.test("an answer counts in the browser alone that asked, at the provider tha
   await refused(new Visitor(system), answer, "no cookie");
   await leave(thief, "ONE");
   await refused(thief, answer, "a stolen answer in another browser");
-  // The thief's own answer is sent to the victim, who would work in the thief's name.
+  // The thief sends their own answer to the victim, who would then work under the thief's name.
   const own = one.signIn((await leave(thief, "ONE")).location, "mallory");
   await refused(victim, own, "another's answer");
   assert.equal(traded(), before, "the provider is not even asked");
-  // A stolen code with a state of one's own: the verifier does not fit.
+  // A stolen code with the thief's own state: the verifier does not match.
   const code = new URL(answer, "https://x").searchParams.get("code") ?? "";
   const mixed = new URL(one.signIn((await leave(thief, "ONE")).location, "mallory"), "https://x");
   mixed.searchParams.set("code", code);
@@ -262,7 +262,7 @@ Deno.test("a client that shows its expired token again and again keeps nobody at
   assert.equal((await browser.get(one.signIn(location, "ann"))).status, 303);
 });
 
-Deno.test("a sign-in belongs to its authenticator, whichever other takes the provider's tokens first", async () => {
+Deno.test("a sign-in belongs to its authenticator, even if another one accepts the provider's tokens first", async () => {
   for (const refreshing of [true, false]) {
     one.refreshing = refreshing;
     const browser = new Visitor(system);
@@ -349,7 +349,7 @@ Deno.test("whatever a stranger sends in place of a logout token is a bad request
   }
 });
 
-Deno.test("who signs out is offered the logout at the provider, if it has one, and goes home otherwise", async () => {
+Deno.test("after sign-out, a user is offered the logout at the provider if there is one, and else goes home", async () => {
   const signOut = async () => {
     const browser = new Visitor(system);
     await browser.get(two.signIn((await leave(browser, "TWO")).location, "bob"));
@@ -358,7 +358,7 @@ Deno.test("who signs out is offered the logout at the provider, if it has one, a
   assert.equal((await signOut()).status, 303);
   two.metadata = { end_session_endpoint: `${two.issuer}/end?realm=a` };
   try {
-    await system.service.reload(); // the discovery document is kept for an hour
+    await system.service.reload(); // the service keeps the discovery document for an hour
     const page = await signOut();
     assert.equal(page.status, 200);
     const back = encodeURIComponent(`https://localhost:${system.port}/`);

@@ -1,4 +1,4 @@
-/** An identity provider that a proxy alone can reach, with the product's permissions. */
+/** Identity provider that the service can reach only by a proxy, with the product's permissions. */
 import assert from "node:assert/strict";
 import { startOidcProvider } from "../identity_provider/oidc_provider.ts";
 import { startConnectProxy } from "../outgoing/connect_proxy.ts";

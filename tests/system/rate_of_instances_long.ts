@@ -1,6 +1,6 @@
 /**
- * Sessions a second at one real UFTPD, which serves one command at a time and drops what its short backlog does not take: by
- * three instances together, against one that is alone. UFTPD is that of the checkout `UFTPD_CHECKOUT`.
+ * Sessions per second at one real UFTPD: by three instances together, and by one alone. UFTPD serves one
+ * command at a time and drops connections beyond its short backlog. `UFTPD_CHECKOUT` names its checkout.
  */
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
@@ -18,12 +18,12 @@ if (CHECKOUT === undefined) {
 
 const ROUNDS = 7;
 const SECONDS = 4;
-/** Requests at once, over all instances. */
+/** Number of concurrent requests over all instances. */
 const AT_ONCE = 12;
-/** What is promised, of the rate of one instance. */
+/** Promised fraction of the rate of one instance. */
 const PROMISED = 0.9;
 
-/** Sessions a second that these instances open together. */
+/** Returns the sessions per second that these instances open together. */
 async function rateOf(instances: readonly Instance[]): Promise<number> {
   const all = await Promise.all(instances.map(({ port }) =>
     runWrk({
@@ -43,7 +43,7 @@ function median(all: readonly number[]): number {
   return all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? NaN;
 }
 
-/** So many more instances, with a database of their own, in front of that daemon. */
+/** Starts further instances, with a separate database, in front of this daemon. */
 async function startAt(
   several: SeveralInstances,
   count: number,

@@ -1,4 +1,4 @@
-/** Reloads that fail for want of a file, and renewals of certificates at the same time. */
+/** Reloads that fail because a file is missing, and renewals of certificates at the same time. */
 import assert from "node:assert/strict";
 import { connect } from "node:tls";
 import { SignJWT } from "jose";
@@ -87,7 +87,7 @@ Deno.test("a reload at the same time as a renewal does not bring the old certifi
   assert.notEqual(await shown(), first);
 });
 
-Deno.test("a reload knows the environment of the start, which the process has given up to see", async () => {
+Deno.test("a reload uses the environment of the start, which the process can no longer read", async () => {
   await using site = await createSite();
   const service = runAuthserver(["serve", "--config", site.main], {
     env: { AUTH_TEST_TEXT: "from outside" },

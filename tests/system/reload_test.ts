@@ -1,4 +1,4 @@
-/** `authserver reload`: waits for the outcome, and tells it. */
+/** `authserver reload`: waits for the outcome, and reports it. */
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";

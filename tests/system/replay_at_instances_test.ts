@@ -1,4 +1,4 @@
-/** What is valid once, shown at several instances, and an instance that starts without the database. */
+/** One-time values at several instances, and an instance that starts without the database. */
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
@@ -13,7 +13,7 @@ import { ALICE } from "./running_service.ts";
 import { type Instance, SeveralInstances } from "./several_instances.ts";
 
 Deno.test(
-  { name: "what is valid once is taken once by several instances", ignore: POSTGRES === undefined },
+  { name: "several instances accept a one-time value only once", ignore: POSTGRES === undefined },
   async (t) => {
     const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
     await using provider = await startOidcProvider(
@@ -33,7 +33,7 @@ Deno.test(
           requiredAudience: "uftp",
         }),
         "share.maxPerUser": "0",
-        // Both are asked by one name, as behind a load balancer.
+        // Clients use one name for both, as behind a load balancer.
         "container.externalurl": "https://uftp.example.org",
       },
     });
@@ -95,7 +95,7 @@ Deno.test(
 );
 
 Deno.test({
-  name: "an instance that has never read the revoked tokens refuses all of ours, and says so",
+  name: "an instance that has never read the revoked tokens refuses all issued tokens, and says so",
   ignore: POSTGRES === undefined,
 }, async () => {
   await using several = await SeveralInstances.start({ instances: 1 });

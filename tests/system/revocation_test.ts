@@ -4,7 +4,7 @@ import { ALICE, runService } from "./running_service.ts";
 
 const TRUST = "container.security.truststore";
 
-Deno.test("a daemon is believed when there is a revocation list of its authority, and not before", async () => {
+Deno.test("a daemon is trusted only once there is a revocation list of its authority", async () => {
   await using system = await runService({
     properties: {
       [`${TRUST}.crlMode`]: "REQUIRE",

@@ -1,6 +1,6 @@
 /**
- * Runs commands one after the other. Each line of its input is one, `{"args": [...], "cwd": "...", "input": "..."}`, and each
- * line of its output says how it ended, `{"code": 0, "out": "...", "err": "..."}`.
+ * Runs commands in turn. Each line of input is a command, `{"args": [...], "cwd": "...", "input": "..."}`,
+ * and each line of output is its result, `{"code": 0, "out": "...", "err": "..."}`.
  */
 import process from "node:process";
 import { createInterface } from "node:readline";

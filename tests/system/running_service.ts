@@ -11,18 +11,18 @@ import { until } from "../fixtures/deadline.ts";
 import { ask, type Question, type Reply } from "./ask.ts";
 import { runAuthserver } from "./service_process.ts";
 
-/** A user with everything: password, account and group. */
+/** User with a password, an account and a group. */
 export const ALICE = ["alice", "wonder-4711"] as const;
 export const ALICE_DN = "CN=Alice,O=Demo,C=EU";
 
-/** A user in the password file whom the map file does not know. */
+/** User in the password file who is not in the map file. */
 export const STRANGER = ["stranger", "nowhere-0815"] as const;
 
-/** A user who has a role and no account. */
+/** User with a role but without an account. */
 export const ROLE_ONLY = ["roleonly", "homeless-2342"] as const;
 
 const SALT = "Rk3_vT8mZq0LxN5w";
-/** Lines of the password file. */
+/** Returns a line of the password file. */
 export const passwordLine = ([name, password]: readonly [string, string], dn: string) =>
   `${name}:${createHash("md5").update(SALT + password).digest("hex")}:${SALT}:${dn}\n`;
 
@@ -34,7 +34,7 @@ export const MAP = {
   "CN=Role Only,O=Demo,C=EU": { role: "user" },
 };
 
-/** What a test wants to be different from a service with one logical server `HPC` of one daemon. */
+/** Differences from a service with one logical server `HPC` of one daemon. */
 export interface Setting {
   /** Logical servers and the daemons of each. */
   readonly servers?: Readonly<Record<string, readonly DaemonOptions[]>>;
@@ -45,54 +45,54 @@ export interface Setting {
   readonly map?: string;
   /** Further files by path below the folder, such as `conf/keys.txt`. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Whom service and daemons trust, so that others can show its certificates too. */
+  /** Authority of service and daemons; given if others show its certificates, too. */
   readonly authority?: Authority;
 }
 
-/** A configuration on disk with the daemons it names, which run. */
+/** Configuration on disk, and its running daemons. */
 export interface Site extends AsyncDisposable {
-  /** Holds `conf/` and `logs/`. */
+  /** Folder of `conf/` and `logs/`. */
   readonly folder: string;
   /** Main configuration file. */
   readonly main: string;
   readonly authority: Authority;
-  /** The daemons of a logical server. */
+  /** Returns the daemons of a logical server. */
   daemons(server?: string): readonly DaemonSimulator[];
-  /** The first daemon of a logical server. */
+  /** Returns the first daemon of a logical server. */
   daemon(server?: string): DaemonSimulator;
-  /** Writes a file below the folder, complete before it is in its place. */
+  /** Replaces a file below the folder by a complete new one. */
   replace(path: string, text: string): Promise<void>;
   /** Ends everything; throws if a daemon was wedged. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** A service in front of simulated daemons. */
+/** Service in front of simulated daemons. */
 export interface SystemUnderTest extends Site {
   readonly port: number;
-  /** Keeps connections to the service for the next request. */
+  /** Agent that keeps connections to the service for the next request. */
   readonly agent: Agent;
   readonly service: Pick<RunningService, "port" | "reload" | "stop" | "stopped"> & {
     readonly pid: number;
-    /** Asks for a reload by a signal, and does not wait for it. */
+    /** Sends the signal for a reload, and does not wait for it. */
     readonly hangUp: () => void;
   };
   /** Log lines so far. */
   readonly log: readonly string[];
-  /** Sends a request; fails if the service's own description does not know such an answer. */
+  /** Sends a request; fails if the service's own API description does not allow the answer. */
   ask(path: string, question?: Question): Promise<Reply>;
   /**
-   * The first log line that matches, now or in the near future.
-   * @param after Number of lines not to look at.
+   * Waits for a log line that matches, and returns the first.
+   * @param after Number of lines to skip.
    */
   logged(pattern: RegExp, after?: number): Promise<string>;
 }
 
-/** A log line that has not come by then, in milliseconds, does not come. */
+/** Longest wait for a log line, in milliseconds. */
 const MAX_WAIT_MS = 60_000;
 
 const CREDENTIAL_SUBJECT = "CN=AUTH,O=Demo,C=EU";
 
-/** Writes a configuration below a temporary folder and starts its daemons. */
+/** Writes a configuration into a temporary folder and starts its daemons. */
 export async function createSite(setting: Setting = {}): Promise<Site> {
   const authority = setting.authority ?? createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
   const folder = await Deno.makeTempDir({ prefix: "authserver-test-" });
@@ -147,7 +147,7 @@ export async function createSite(setting: Setting = {}): Promise<Site> {
   };
 }
 
-/** Removes a folder, unless a worker of this process that was just ended writes a last file into it. */
+/** Removes a folder; `false` if a worker that has just ended wrote a last file into it meanwhile. */
 async function removed(folder: string): Promise<boolean> {
   try {
     await Deno.remove(folder, { recursive: true });
@@ -159,27 +159,24 @@ async function removed(folder: string): Promise<boolean> {
 }
 
 /**
- * Starts a service and its daemons; at the end no daemon may have been wedged. The service is a process of its own with the
- * flags of the product.
+ * Starts a service and its daemons; at the end no daemon may have been wedged. The service runs in a separate
+ * process with the flags of the product.
  */
 export async function runService(setting: Setting = {}): Promise<SystemUnderTest> {
   return await runWith(startProcess, setting);
 }
 
-/**
- * As {@link runService}, but in this process and with its permissions: for tests that lay hands on the workers' workers, and
- * only for those.
- */
+/** Like {@link runService}, but in this process with its permissions: only for tests that access workers. */
 export async function runServiceHere(setting: Setting = {}): Promise<SystemUnderTest> {
   return await runWith(startHere, setting);
 }
 
-/** Starts a service from a configuration at hand. */
+/** Starts the service of an existing site. */
 export function runAt(site: Site): Promise<SystemUnderTest> {
   return systemAt(site, startProcess);
 }
 
-/** Starts the service of a site. @param tell Takes whole log lines with their ends. */
+/** Function that starts the service of a site. @param tell Receives complete log lines with line ends. */
 type Start = (site: Site, tell: (text: string) => void) => Promise<SystemUnderTest["service"]>;
 
 async function runWith(start: Start, setting: Setting): Promise<SystemUnderTest> {
@@ -202,7 +199,7 @@ const startProcess: Start = async ({ main, folder }, tell) => {
   const stopped = child.ended.then((status) => {
     if (status !== 0) throw new Error(`the service ended with status ${status}:\n${child.printed}`);
   });
-  stopped.catch(() => {}); // told to whoever waits for it
+  stopped.catch(() => {}); // callers that wait for it get the error
   let stopping = false;
   return {
     pid: child.pid,
@@ -212,7 +209,7 @@ const startProcess: Start = async ({ main, folder }, tell) => {
       const io = recordedIo();
       if (await runCommand(["reload", "--config", main], io) === 0) return;
       if (/stays in use/.test(io.err)) return;
-      // Not reached since the socket is about to move: a signal does it, too.
+      // The socket is about to move, so the command cannot reach it: a signal reloads, too.
       const before = child.printed.length;
       child.kill("SIGHUP");
       await child.prints(/settings changed|stays/, before);
@@ -290,7 +287,9 @@ async function systemAt(site: Site, start: Start): Promise<SystemUnderTest> {
   };
 }
 
-/** A service says that a server is up once a daemon of it has answered; where none will, for a test of that, go on. */
+/**
+ * Waits until a daemon has answered: before that, no server is up. Gives up after 3 s, for tests without one.
+ */
 async function someDaemonAnswered(
   send: (path: string) => Promise<Reply>,
 ): Promise<void> {
@@ -340,7 +339,7 @@ function mainFile(
   return Object.entries(values).map(([key, value]) => `${key}=${value}\n`).join("");
 }
 
-/** Lines of a main file with others in the place of those with the same key, and behind them. */
+/** Returns lines of a main file with these properties in place of those with the same keys. */
 export function withProperties(text: string, properties: Readonly<Record<string, string>>): string {
   const lines = text.trimEnd().split("\n").filter((line) =>
     !Object.hasOwn(properties, line.split("=")[0] ?? "")
@@ -349,11 +348,11 @@ export function withProperties(text: string, properties: Readonly<Record<string,
 }
 
 /**
- * Starts a service for tests that differ in their lines alone and leave nothing behind: a reload takes a fourth of the
- * processor time of a start.
+ * Starts a service for tests that differ only in their lines and leave nothing behind: a reload takes a
+ * quarter of the processor time of a start.
  */
 export async function runReloadedService(setting: Setting) {
-  // Reloaded by the command alone: the reload that is waited for is then the only one.
+  // Only the command reloads it, so the awaited reload is the only one.
   const system = await runService({
     ...setting,
     properties: { ...setting.properties, "container.runtimeConfigurationUpdate": "false" },
@@ -361,7 +360,7 @@ export async function runReloadedService(setting: Setting) {
   const main = await Deno.readTextFile(system.main);
   return {
     ...system,
-    /** Puts lines into the place of those that an earlier call gave, and waits until they are in use. */
+    /** Replaces the lines of an earlier call, and waits until the new ones are in use. */
     async reloadWith(properties: Readonly<Record<string, string>>): Promise<SystemUnderTest> {
       const text = withProperties(main, properties).replaceAll("{folder}", system.folder);
       await system.replace("conf/container.properties", text);

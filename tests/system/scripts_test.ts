@@ -9,7 +9,7 @@ interface Outcome {
   readonly out: string;
 }
 
-/** A folder as an operator has it after unpacking: program, scripts, configuration. */
+/** Sets up a folder as after unpacking: program, scripts, configuration. */
 async function install(site: Site): Promise<void> {
   for (const name of ["main.ts", "deno.json", "deno.lock", ".deno-version", "src"]) {
     await Deno.symlink(`${CHECKOUT}${name}`, `${site.folder}/${name}`);
@@ -31,7 +31,7 @@ async function script(site: Site, name: "start" | "stop" | "status"): Promise<Ou
   return { code, out: decoder.decode(stdout) + decoder.decode(stderr) };
 }
 
-/** As the Java service's archive ships it, and sites have extended it. */
+/** Settings of the Java service's archive, as sites have extended them. */
 const JAVA_STYLE = `#!/bin/bash
 JAVA=java
 MEM=-Xmx256m
@@ -49,7 +49,7 @@ async function settings(site: Site, text: string): Promise<void> {
   await Deno.writeTextFile(`${site.folder}/conf/startup.properties`, text);
 }
 
-/** The port of a service that was started, which has said so on its console by then. */
+/** Returns the port of a started service, from its console output. */
 async function started(site: Site): Promise<number> {
   const text = await Deno.readTextFile(`${site.folder}/logs/authserver-startup.log`);
   const match = /service started .*port=(\d+)/.exec(text);
@@ -57,7 +57,7 @@ async function started(site: Site): Promise<number> {
   return Number(match[1]);
 }
 
-Deno.test("the scripts start the service, tell of it, and stop it", async () => {
+Deno.test("the scripts start the service, report on it, and stop it", async () => {
   await using site = await createSite();
   await install(site);
   await settings(site, JAVA_STYLE);
@@ -93,12 +93,12 @@ Deno.test("the scripts start the service, tell of it, and stop it", async () => 
   assert.match(await Deno.readTextFile(`${site.folder}/logs/authserver.log`), / stopped\n$/);
 });
 
-Deno.test("a stale PID file, also one whose number another process has, is told and overcome", async () => {
+Deno.test("a stale PID file, also with the id of another process, is reported and replaced", async () => {
   await using site = await createSite();
   await install(site);
   await settings(site, "SERVERNAME=AUTH-ELSE\n");
   await Deno.mkdir(`${site.folder}/logs`);
-  // Process 1 is there on every machine, and it is not ours.
+  // Process 1 exists on every machine, and is not the service.
   await Deno.writeTextFile(`${site.folder}/logs/authserver.pid`, "1\n");
   assert.deepEqual(await script(site, "status"), {
     code: 3,
@@ -114,7 +114,7 @@ Deno.test("a start that fails says why and leaves no PID file", async () => {
   await using site = await createSite({ properties: { "container.port": "many" } });
   await install(site);
   await Deno.mkdir(`${site.folder}/logs`, { recursive: true });
-  // What an earlier start said does not count.
+  // `start` must ignore the output of an earlier start.
   await Deno.writeTextFile(`${site.folder}/logs/authserver-startup.log`, "Server started\n");
   const { code, out } = await script(site, "start");
   assert.equal(code, 1);
@@ -137,7 +137,7 @@ Deno.test("a service whose PID file cannot be written is not started: nobody cou
   await assert.rejects(Deno.stat(`${site.folder}/logs/control.sock`), Deno.errors.NotFound);
 });
 
-Deno.test("what the start says needs a file of its own: without one nothing is started", async () => {
+Deno.test("the output of a start needs a file: without one nothing is started", async () => {
   await using site = await createSite();
   await install(site);
   await settings(site, "STARTLOG=conf\n"); // a folder
@@ -147,7 +147,7 @@ Deno.test("what the start says needs a file of its own: without one nothing is s
   assert.equal((await script(site, "status")).code, 7);
 });
 
-Deno.test("MEM limits the heap, as the Java service writes it and as we do; what is no size is refused", async () => {
+Deno.test("MEM limits the heap, in the Java service's notation and in ours; anything else is refused", async () => {
   await using site = await createSite();
   await install(site);
   await settings(site, `${JAVA_STYLE}MEM="-Xms64m -Xmx384m"\n`);
@@ -156,7 +156,7 @@ Deno.test("MEM limits the heap, as the Java service writes it and as we do; what
   const pid = (await Deno.readTextFile(`${site.folder}/logs/auth.pid`)).trim();
   const environment = (await Deno.readTextFile(`/proc/${pid}/environ`)).split("\0");
   assert(environment.includes("DENO_V8_FLAGS=--max-old-space-size=384"));
-  assert(environment.includes("AUTHSERVER_HEAP_MB=384")); // what the executable reads
+  assert(environment.includes("AUTHSERVER_HEAP_MB=384")); // the executable reads this
   assert.equal((await script(site, "stop")).code, 0);
 
   for (const size of ["plenty", "0", "63m", "-Xmx100k", "512"]) {

@@ -1,4 +1,4 @@
-/** The configurations of the specification, both variants, started as they are but for addresses and paths. */
+/** Both configurations of the specification, started as they are except for addresses and paths. */
 import assert from "node:assert/strict";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import type { DaemonOptions } from "../daemon_simulator/daemon.ts";

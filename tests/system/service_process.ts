@@ -1,16 +1,16 @@
-/** The service as a process of its own, started from source with exactly the flags that the product has. */
+/** Service in a separate process, started from source with exactly the flags of the product. */
 import { inTime } from "../fixtures/deadline.ts";
 import { readProject } from "../../bin/build/project.ts";
 
-/** Top of the checkout. */
+/** Root folder of the checkout. */
 export const CHECKOUT = new URL("../../", import.meta.url).pathname;
 
 const { programFlags } = await readProject();
 
 /**
- * Arguments of `deno` that run the program from source as the task `start` does.
- * @param root Of the checkout or of another version, with `/` at the end.
- * @param flags Those of this version.
+ * Returns the arguments of `deno` that run the program from source as the task `start` does.
+ * @param root Folder of the checkout or of another version, with `/` at the end.
+ * @param flags Flags of that version.
  */
 export function runFromSource(root = CHECKOUT, flags: readonly string[] = programFlags): readonly string[] {
   return [
@@ -24,20 +24,20 @@ export function runFromSource(root = CHECKOUT, flags: readonly string[] = progra
   ];
 }
 
-/** Longest silence of a process of which something is awaited, in milliseconds. */
+/** Longest silence of a process while something waits for its output, in milliseconds. */
 const PRINTS_MS = 120_000;
 
 export interface ServiceProcess {
   readonly pid: number;
   kill(signal: Deno.Signal): void;
-  /** What it printed so far, on both streams. */
+  /** Output so far, on both streams. */
   readonly printed: string;
   /**
-   * The first match in what it prints; throws if the process ends without.
-   * @param after How much of what it has printed is not looked at.
+   * Waits for a match in the output, and returns the first; throws if the process ends without one.
+   * @param after Number of characters of the output to skip.
    */
   prints(pattern: RegExp, after?: number): Promise<RegExpExecArray>;
-  /** Exit status, once everything it printed is read. */
+  /** Exit status, once all output is read. */
   readonly ended: Promise<number>;
 }
 
@@ -47,11 +47,11 @@ export function runAuthserver(
   { cwd = CHECKOUT, env = {}, under = [], program: source = runFromSource(), onLine = () => {} }: {
     readonly cwd?: string;
     readonly env?: Readonly<Record<string, string>>;
-    /** A command that runs it and takes its own arguments first, such as `prlimit` with a limit. */
+    /** Command that runs the program and takes its own arguments first, such as `prlimit` with a limit. */
     readonly under?: readonly string[];
     /** Arguments of `deno` that run another version. */
     readonly program?: readonly string[];
-    /** Told each line of standard output, without its end. */
+    /** Receives each line of standard output, without the line end. */
     readonly onLine?: (line: string) => void;
   } = {},
 ): ServiceProcess {

@@ -1,32 +1,32 @@
-/** Versions of the service beside that of the checkout, to run together with it. */
+/** Other versions of the service, to run together with that of the checkout. */
 import assert from "node:assert/strict";
 import { readProject } from "../../bin/build/project.ts";
 import { CHECKOUT, runAuthserver, runFromSource } from "./service_process.ts";
 
-/** The program in one version. */
+/** One version of the program. */
 export interface ServiceVersion {
-  /** What tests call it. */
+  /** Name in tests. */
   readonly name: string;
-  /** Version of the tables that it makes. */
+  /** Version of the tables that the program creates. */
   readonly tables: number;
   readonly run: typeof runAuthserver;
 }
 
-/** A version in a temporary folder. */
+/** Version in a temporary folder. */
 export interface OtherVersion extends ServiceVersion, AsyncDisposable {}
 
 const SCHEMA = "src/store/postgres/postgres_schema.ts";
-/** What the program consists of. */
+/** Parts of the program. */
 const PARTS = ["bin", "deno.json", "deno.lock", "main.ts", "src"];
 
-/** The version of the checkout. */
+/** Returns the version of the checkout. */
 export async function thisVersion(): Promise<ServiceVersion> {
   return { name: "this version", tables: stepsIn(await schema()), run: runAuthserver };
 }
 
 /**
- * The last version whose tables are older than those of the checkout, out of its history; of what is not committed yet, the
- * commit that it comes after.
+ * Returns the last version in the history whose tables are older than those of the checkout; if the
+ * checkout's tables are not committed yet, that is the current commit.
  * @returns `undefined` if there is no such history here.
  */
 export async function versionBefore(): Promise<OtherVersion | undefined> {
@@ -41,7 +41,7 @@ export async function versionBefore(): Promise<OtherVersion | undefined> {
   }
 }
 
-/** A version after that of the checkout: it has one more step of the tables, which adds to those that there are. */
+/** Creates a version after that of the checkout: one more schema step adds to the existing tables. */
 export async function versionAfter(): Promise<OtherVersion> {
   const root = `${await Deno.makeTempDir({ prefix: "authserver-next-" })}/`;
   const copied = await new Deno.Command("cp", { args: ["-r", ...PARTS.map((part) => CHECKOUT + part), root] })
@@ -70,7 +70,7 @@ async function unpacked(commit: string, tables: number): Promise<OtherVersion | 
   const root = `${await Deno.makeTempDir({ prefix: "authserver-before-" })}/`;
   if (await git(["archive", `--output=${root}all.tar`, commit, ...PARTS]) === undefined) {
     await Deno.remove(root, { recursive: true });
-    return undefined; // the history was cut off before
+    return undefined; // the history does not go back that far
   }
   const { success, stderr } = await new Deno.Command("tar", { args: ["-xf", `${root}all.tar`, "-C", root] })
     .output();
@@ -93,12 +93,12 @@ function schema(): Promise<string> {
   return Deno.readTextFile(CHECKOUT + SCHEMA);
 }
 
-/** How many steps the source lists; what stands for no tables works with 0. */
+/** Returns the number of schema steps in the source, without the entry for no tables (`worksWith: 0`). */
 function stepsIn(text: string): number {
   return text.match(/^ {2}worksWith: [1-9]\d*,$/gm)?.length ?? 0;
 }
 
-/** What git prints, asked in the checkout; `undefined` if it fails or is not here. */
+/** Returns the output of git in the checkout; `undefined` if git fails or is missing. */
 async function git(args: readonly string[]): Promise<string | undefined> {
   try {
     const { success, stdout } = await new Deno.Command("git", {

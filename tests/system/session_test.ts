@@ -1,4 +1,4 @@
-/** `POST /rest/auth/<server>[-<n>]` (rest-api.md 1.10), from the request to what the daemon reads. */
+/** `POST /rest/auth/<server>[-<n>]` (rest-api.md 1.10), from the request to the command at the daemon. */
 import assert from "node:assert/strict";
 import { PREFERENCES_HEADER } from "../../src/service/identify.ts";
 import { ALICE, ALICE_DN, ROLE_ONLY, runService, settled, STRANGER } from "./running_service.ts";
@@ -23,7 +23,7 @@ await settled(system, "HPC");
 await settled(system, "GROUP");
 Deno.test.afterAll(() => system[Symbol.asyncDispose]());
 
-/** What the daemons of a server were sent besides pings. */
+/** Returns the session requests that the daemons of a server received. */
 const sessions = (server: string) =>
   system.daemons(server).map(({ requests }) =>
     requests.flatMap(({ values }) =>
@@ -35,7 +35,7 @@ const AES_KEY = btoa("0123456789abcdef".repeat(2));
 const post = (path: string, body: unknown, more = {}) =>
   system.ask(`/rest/auth/${path}`, { as: ALICE, body, ...more });
 
-Deno.test("a session request leads to a daemon that expects the user, and back to where and how", async () => {
+Deno.test("a session request makes a daemon expect the user, and returns where and how to connect", async () => {
   const reply = await post("HPC", { serverPath: "" });
   assert.equal(reply.status, 200);
   const { secret, ...rest } = reply.json();
@@ -114,7 +114,7 @@ Deno.test("a number names one daemon of the group, no number takes them in turn"
 });
 
 Deno.test("a session costs one command connection", async () => {
-  // Once the daemon is idle, pings are connections too.
+  // An idle daemon also gets connections with pings.
   const pings = () => system.daemon().requests.length - system.daemon().sessionRequests.length;
   const before = system.daemon().connections - pings();
   for (let i = 0; i < 10; i++) assert.equal((await post("HPC", { serverPath: "" })).status, 200);
@@ -220,7 +220,7 @@ for (const [who, caller, status, code] of callers) {
     assert.equal(reply.status, status);
     assert.equal(reply.json().code, code);
     if (status === 401) {
-      // Bearer for the tokens that the service issues itself.
+      // Bearer stands for tokens that the service itself issues.
       const offered = 'Basic realm="DEMO", charset="UTF-8", Bearer realm="DEMO"';
       assert.equal(reply.headers["www-authenticate"], offered);
     }
@@ -232,7 +232,7 @@ Deno.test("a preferred group is the session's", async () => {
   assert.equal(latest("HPC").group, "users");
 });
 
-Deno.test("of the addresses a client names those count that are addresses; names are dropped, and without any it is the caller's", async () => {
+Deno.test("client addresses in a request are used, names are dropped, and without any the caller's address is used", async () => {
   const clientIp = async (client: string) => {
     assert.equal((await post("HPC", { serverPath: "", client })).status, 200, client);
     return latest("HPC")["client-ip"];
@@ -242,7 +242,7 @@ Deno.test("of the addresses a client names those count that are addresses; names
   await system.logged(/names of hosts in client are not looked up .*dropped=1/);
 });
 
-Deno.test("with resolveClientNames the addresses of a client's names count, and those without any are dropped", async () => {
+Deno.test("with resolveClientNames the addresses of client names are used, and names without one are dropped", async () => {
   await using resolving = await runService({ properties: { "authservice.resolveClientNames": "true" } });
   await settled(resolving);
   const clientIp = async (client: string) => {
@@ -250,7 +250,7 @@ Deno.test("with resolveClientNames the addresses of a client's names count, and 
     assert.equal((await resolving.ask("/rest/auth/HPC", { as: ALICE, body })).status, 200, client);
     return resolving.daemon().sessionRequests.at(-1)?.get("client-ip");
   };
-  // This name is answered without the network (RFC 6761, 6.3).
+  // This name resolves without the network (RFC 6761, 6.3).
   assert.equal(
     await clientIp("localhost 192.0.2.7"),
     "192.0.2.7,::ffff:192.0.2.7,127.0.0.1,::ffff:127.0.0.1,::1",

@@ -1,4 +1,6 @@
-/** Several instances of one service with a real PostgreSQL, each a process of its own with the flags of the product. */
+/**
+ * Several instances of one service with a real PostgreSQL, in separate processes with the product's flags.
+ */
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
@@ -9,27 +11,30 @@ import { ALICE, type Setting, type Site, withProperties } from "./running_servic
 import { runAuthserver, type ServiceProcess } from "./service_process.ts";
 import { createSharingSite, EVERYBODY } from "./sharing/sharing_system.ts";
 
-/** One instance as a test sees it. */
+/** Instance as a test sees it. */
 export interface Instance {
   readonly process: ServiceProcess;
   readonly port: number;
   /** Main configuration file. */
   readonly main: string;
-  /** Sends a request, on a kept connection unless `agent` is `false`, as it must be while the instance may end or drain. */
+  /**
+   * Sends a request, on a kept-alive connection unless `agent` is `false`; pass that while the instance may
+   * end or drain.
+   */
   ask(path: string, question?: Question): Promise<Reply>;
 }
 
-/** How the instances are to be. */
+/** Settings of the instances. */
 interface SeveralSetting {
   readonly instances?: number;
   readonly postgres?: PostgresSettings;
   /** Further lines of all main files. */
   readonly properties?: Setting["properties"];
-  /** Issues the certificates; default: one of its own. */
+  /** Issuer of the certificates; default: a new authority. */
   readonly authority?: Setting["authority"];
 }
 
-/** The lines of a main file that say where the database is. */
+/** Returns the properties of a main file that select the database. */
 export function databaseProperties(server: TestPostgres, database: string): Record<string, string> {
   return {
     "persistence.class": "eu.unicore.example.PGSQLPersist",
@@ -43,9 +48,9 @@ export function databaseProperties(server: TestPostgres, database: string): Reco
 
 /**
  * Starts an instance with the configuration of a site, and its own log and control socket.
- * @param number Tells it from the others.
+ * @param number Distinguishes it from the others.
  * @param more Lines that differ from the others'.
- * @param start Runs the program; default from source.
+ * @param start Runs the program; default: from source.
  */
 export async function startInstance(
   { folder, main: common, authority }: Pick<Site, "folder" | "main" | "authority">,
@@ -110,7 +115,7 @@ export class SeveralInstances implements AsyncDisposable {
     }
   }
 
-  /** Starts an instance; of that number, in the place of one that ended. @param more Lines that differ from the others'. */
+  /** Starts an instance, or replaces the ended one of a number. @param more Lines that only this one has. */
   startInstance(
     number: number,
     more: Readonly<Record<string, string>> = {},
@@ -119,14 +124,14 @@ export class SeveralInstances implements AsyncDisposable {
     return startInstance(this.site, number, more, start);
   }
 
-  /** Asks one of them; in turn if no number is given. */
+  /** First instance. */
   get one(): Instance {
     const [first] = this.instances;
     assert.ok(first);
     return first;
   }
 
-  /** Makes a share of Alice's for everybody. @returns Its id. */
+  /** Creates a share of Alice's for everybody. @returns Its id. */
   async share(
     path = "d/ten.txt",
     fields: Readonly<Record<string, unknown>> = {},
@@ -134,7 +139,7 @@ export class SeveralInstances implements AsyncDisposable {
   ): Promise<string> {
     const body = { path: `${this.site.data}/${path}`, user: EVERYBODY, access: "READ", ...fields };
     let reply = await at.ask("/rest/share/HPC", { as: ALICE, body });
-    // A database that was just started, on a machine with much to do, may need longer than it is given.
+    // On a busy machine, a database that has just started may exceed its time limit.
     await until(async () => {
       if (reply.status === 503) reply = await at.ask("/rest/share/HPC", { as: ALICE, body });
       return reply.status !== 503;
@@ -143,7 +148,7 @@ export class SeveralInstances implements AsyncDisposable {
     return String(reply.headers.location).split("/").at(-1) ?? "";
   }
 
-  /** A file for a share of its own. */
+  /** Creates a file to share. @returns Its path. */
   async file(name: string): Promise<string> {
     const path = `${this.site.data}/d/${name}`;
     await Deno.writeTextFile(path, "0123456789");

@@ -79,7 +79,7 @@ Deno.test({ name: "several instances are one service", ignore: POSTGRES === unde
         if (reply?.status === 401) tries++;
         else assert.equal(reply?.status, 429);
       }
-      // By itself each would have let six pass. How few it is exactly, where nothing is slow, another test says.
+      // Alone, each would allow six. Another test checks the exact number, where nothing is slow.
       assert.ok(tries >= 6 && tries < 3 * 6, `${tries} tries`);
     },
   );

@@ -1,4 +1,4 @@
-/** Browsers that people sign in with: what begins, what ends it, and what it is good for. */
+/** Browsers that people sign in with: start, end and effect of a sign-in. */
 import assert from "node:assert/strict";
 import { auditLines } from "../fixtures/audit_lines.ts";
 import { runCommand } from "../../src/command/run_command.ts";
@@ -27,7 +27,7 @@ async function visitor(user?: readonly [string, string]): Promise<Visitor> {
   return one;
 }
 
-/** Whom the page at the root names. */
+/** Returns the user whom the page at the root names. */
 async function nameOn(one: Visitor): Promise<string | undefined> {
   const { text } = await one.get("/");
   return /Signed in as <strong><bdi>([^<]+)</.exec(text)?.[1];
@@ -120,7 +120,7 @@ Deno.test("no browser keeps a page of somebody who is signed in, for whoever com
   assert.equal((await (await visitor()).get("/")).headers["cache-control"], "private, no-cache");
 });
 
-Deno.test("what a browser shows is in no file of the service", async () => {
+Deno.test("no file of the service contains the cookie of a browser", async () => {
   const one = await visitor(ALICE);
   const token = one.cookies.get(COOKIE) ?? "";
   assert.equal(token.length, 22);
@@ -130,7 +130,7 @@ Deno.test("what a browser shows is in no file of the service", async () => {
   }
 });
 
-Deno.test("a wrong password is told, counted and audited like any other, and right ones wait then", async () => {
+Deno.test("a wrong password is reported, counted and audited like any other, and right ones then wait", async () => {
   const one = await visitor();
   const wrong = await one.signIn([STRANGER[0], "guess"]);
   assert.equal(wrong.status, 403);
@@ -164,7 +164,7 @@ Deno.test("a wrong password is told, counted and audited like any other, and rig
   await command("ban", "remove", "--address", "127.0.0.1");
 });
 
-Deno.test("a browser that is signed in is nobody below /rest/, and Basic and bearer sign no browser in", async () => {
+Deno.test("a signed-in browser is anonymous below /rest/, and Basic and bearer sign no browser in", async () => {
   const one = await visitor(ALICE);
   const headers = { Accept: "*/*" };
   for (const [path, status] of [["/rest/auth/token", 401], ["/rest/share/HPC", 404]] as const) {
@@ -204,7 +204,7 @@ Deno.test("the right password of a page of ours alone signs in: no other site, n
     const reply = await one.get("/login", { method: "POST", body, headers: { ...form, ...headers } });
     assert.equal(reply.status, 403, what);
     assert.equal(one.cookies.has(COOKIE), false, what);
-    // A browser sends no cookie with what another site sends; an answer must not replace it.
+    // A browser sends no cookie with requests from another site; an answer must not replace the cookie.
     for (const type of [form["Content-Type"], "text/plain", "multipart/form-data; boundary=x", ""]) {
       const without = await one.get("/login", {
         method: "POST",
@@ -236,7 +236,7 @@ Deno.test("the right password of a page of ours alone signs in: no other site, n
 
 Deno.test("nobody can be made to use a browser's place that was there before, or be signed out by another site", async () => {
   const one = await visitor();
-  one.cookies.set(COOKIE, "A".repeat(22)); // as whoever wants to come in by it afterwards
+  one.cookies.set(COOKIE, "A".repeat(22)); // like an attacker who wants to use it later
   await one.signIn(ALICE);
   assert.notEqual(one.cookies.get(COOKIE), "A".repeat(22));
   const first = one.cookies.get(COOKIE) ?? "";
@@ -246,7 +246,7 @@ Deno.test("nobody can be made to use a browser's place that was there before, or
   assert.equal((await one.post("/logout", { token: "x".repeat(43) })).status, 403);
   assert.equal((await one.get("/logout")).status, 405, "an image or a link");
   assert.equal(await nameOn(one), "alice");
-  // Who signs in once more has another place, and the former one is gone.
+  // A second sign-in gets another session, and ends the first one.
   const page = await one.get("/login", { headers: { Cookie: "" } });
   one.cookies.set(COOKIE, first);
   await one.post("/login", { token: formToken(page), user: STRANGER[0], password: STRANGER[1] });
@@ -289,7 +289,7 @@ Deno.test("a certificate signs a browser in when its owner says so", async () =>
   assert.equal((await one.post("/login", fields)).status, 403, "without it");
   assert.equal((await one.post("/login", fields, { certificate })).status, 303);
   assert.equal(await nameOn(one), ALICE_DN);
-  // What is typed counts, whoever's certificate the browser shows.
+  // The name that a user types wins over the browser's certificate.
   const other = new Visitor(system);
   await other.signIn(STRANGER, { certificate });
   assert.equal(await nameOn(other), STRANGER[0]);
@@ -306,7 +306,7 @@ Deno.test("a ban signs a user's browsers out, and lifting it does not bring them
   assert.equal(await nameOn(other), STRANGER[0]);
 });
 
-Deno.test("who is no user any more is signed out, a reload and another core change nothing", async () => {
+Deno.test("a removed user is signed out, while a reload and another core sign out nobody", async () => {
   const [alice, stranger] = [await visitor(ALICE), await visitor(STRANGER)];
   await system.replace(
     "conf/container.properties",

@@ -1,4 +1,4 @@
-/** Audit lines, log and console that cannot be written: what the operator sees, and what callers get. */
+/** Audit stream, log and console that cannot be written: reports to operators, and answers to callers. */
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
@@ -21,7 +21,7 @@ async function sinks(system: Located): Promise<Record<string, Record<string, unk
   return Object.fromEntries(sinks.map((sink: { readonly name: string }) => [sink.name, sink]));
 }
 
-/** Has writes to a file fail, until the result is called. */
+/** Makes writes to a file fail, until a test calls the returned function. */
 async function blocked(path: string): Promise<() => Promise<void>> {
   await Deno.mkdir(path);
   return () => Deno.remove(path);
@@ -198,7 +198,7 @@ Deno.test("a full console is in status and once in the log file as error, and th
   }
 });
 
-/** Makes a named pipe that takes only so many bytes. @returns Its end for reading, open. */
+/** Creates a named pipe that takes only this many more bytes. @returns Its open end for reading. */
 async function almostFullPipe(path: string, left: number): Promise<number> {
   await new Deno.Command("mkfifo", { args: [path] }).output();
   const pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);

@@ -1,4 +1,4 @@
-/** What requests and commands cost the database once it holds a million shares, tokens and other records each. */
+/** Database cost of requests and commands with a million shares, tokens and other records each. */
 import assert from "node:assert/strict";
 import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
@@ -17,19 +17,19 @@ import { record } from "../store/conformance.ts";
 import { SeveralInstances } from "./several_instances.ts";
 
 const MILLION = 1_000_000;
-/** Expired shares, all of which wait to be purged. */
+/** Number of expired shares, all of which wait to be purged. */
 const EXPIRED = 200_000;
-/** Names that own a thousand shares and ten tokens each; the shares of a thousand of them. */
+/** Number of owners with a thousand shares each; tokens have 100,000 owners, with ten each. */
 const OWNERS = 1000;
 const SERVER = "HPC";
-/** What is promised, in milliseconds. */
+/** Promised limits, in milliseconds. */
 const REQUEST_MS = 5;
 const COMMAND_MS = 1000;
 const TRIES = 30;
 
 /** Statements that fill the tables. */
 const FILL = [
-  // Each row would be told of.
+  // The trigger would report each row.
   "ALTER TABLE record DISABLE TRIGGER USER",
   `INSERT INTO share (server, id, path, owner, target, uid, access, one_time, expires, sources, access_count, created)
    SELECT '${SERVER}', 's' || lpad(n::text, 7, '0'), '/data/' || n, 'cn=owner' || n % ${OWNERS}, 'cn=target' || n % 5000,
@@ -46,13 +46,13 @@ const FILL = [
   "VACUUM ANALYZE",
 ];
 
-/** Milliseconds that the database works for a request: all its statements, on average. */
+/** Returns the average milliseconds that the database works for a request, with all its statements. */
 async function databaseTime(
   several: SeveralInstances,
   request: (i: number) => Promise<unknown>,
 ): Promise<number> {
   const { server, database } = several;
-  for (let i = 0; i < 10; i++) await request(TRIES + i); // until plans are kept
+  for (let i = 0; i < 10; i++) await request(TRIES + i); // until the server caches plans
   await server.sql(database, "SELECT public.pg_stat_statements_reset()");
   for (let i = 0; i < TRIES; i++) await request(i);
   const [spent] = await server.sql(
@@ -63,7 +63,7 @@ async function databaseTime(
   return Number(spent?.["ms"]) / TRIES;
 }
 
-/** Requests of clients, by what they do. */
+/** Returns requests of clients, by their effect. */
 function requestsOf(shares: ShareStore, records: DatabaseRecordStore) {
   const live = (i: number) => `s${String(EXPIRED + 1 + i * 7919).padStart(7, "0")}`;
   const made: string[] = [];
@@ -90,7 +90,7 @@ function requestsOf(shares: ShareStore, records: DatabaseRecordStore) {
   };
 }
 
-/** Commands of an operator, each with what its output has. */
+/** Commands of an operator, each with a part of its output. */
 const COMMANDS: readonly [words: string[], output: RegExp][] = [
   [["share", "list", "--limit", "1000"], /s\d{7}/],
   [["share", "list", "--limit", "1000", "--after", `${SERVER}/s0500000`], /s0500001/],
@@ -181,15 +181,17 @@ Deno.test({
   });
 });
 
-/** Shares, each with a use, and as many records that are imported. */
+/** Number of imported shares, each with a use, and of imported records. */
 const IMPORTED = 100_000;
-/** Shares a second, as promised: by the processor time of the busier of command and database, which work side by side. */
+/**
+ * Promised shares per second of processor time, of the busier of command and database, which run in parallel.
+ */
 const IMPORT_RATE = 10_000;
 
 const NUMBERS =
   `WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ${IMPORTED})`;
 
-/** Makes the shares of a single instance, each with a use. */
+/** Creates the shares of a single instance, each with a use. */
 function fillShares(folder: string): void {
   openShareStore(`${folder}/${SHARE_DATABASE}`, Date.now).close();
   using shares = new DatabaseSync(`${folder}/${SHARE_DATABASE}`);
@@ -201,7 +203,7 @@ function fillShares(folder: string): void {
     ${NUMBERS} SELECT '${SERVER}', 's' || n, n, 'cn=guest', '192.0.2.1', 'UFTP', '/data/' || n FROM number`);
 }
 
-/** Makes its tokens. */
+/** Creates the tokens of a single instance. */
 function fillRecords(folder: string): void {
   openRecordStore(`${folder}/${RECORD_DATABASE}`, Date.now).close();
   using records = new DatabaseSync(`${folder}/${RECORD_DATABASE}`);

@@ -1,4 +1,4 @@
-/** OpenSSH certificates: shown once, with curl -T; then stock clients sign in with the plain key. */
+/** OpenSSH certificates: uploaded once, with curl -T; then stock clients sign in with the plain key. */
 import assert from "node:assert/strict";
 import { certificateLine } from "../authentication/ssh_key/certificate/certificates.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
@@ -34,7 +34,7 @@ const upload = (system: SystemUnderTest, name: string) =>
     headers: { "Content-Type": "text/plain" },
   });
 
-/** Status of a login with the user's key, and what the caller is called. */
+/** Logs in with the user's key, and returns status and text of the answer. */
 async function signIn(system: SystemUnderTest, user = "ann", key = "user_ed25519") {
   const { status, text } = await system.ask("/rest/auth/HPC", {
     headers: { Authorization: `Bearer ${userToken(user, key)}` },
@@ -43,11 +43,11 @@ async function signIn(system: SystemUnderTest, user = "ann", key = "user_ed25519
   return { status, text };
 }
 
-/** For tests that leave it as it was. */
+/** Service for tests that leave it as it was. */
 const shared = await runService(settings());
 Deno.test.afterAll(() => shared[Symbol.asyncDispose]());
 
-Deno.test("a key counts as long as a certificate that was shown speaks for it", async () => {
+Deno.test("a key is accepted as long as an uploaded certificate covers it", async () => {
   const system = shared;
   assert.equal((await signIn(system)).status, 401);
   const reply = await upload(system, "for_ever");
@@ -75,7 +75,7 @@ Deno.test("a key counts as long as a certificate that was shown speaks for it", 
   assert.equal((await forget()).status, 404);
 });
 
-Deno.test("what is revoked counts no more at once, and an authority that is gone takes its certificates along", async () => {
+Deno.test("a revocation takes effect at once, and certificates of a removed authority are refused", async () => {
   const system = shared;
   assert.equal((await upload(system, "for_ever")).status, 200);
   assert.equal((await signIn(system)).status, 200);
@@ -94,13 +94,13 @@ Deno.test("what is revoked counts no more at once, and an authority that is gone
   assert.equal((await signIn(system)).status, 401);
 });
 
-Deno.test("a certificate that was shown counts on another instance at once, and after kill -9, until it is forgotten", async () => {
+Deno.test("an uploaded certificate takes effect on another instance at once, and after kill -9, until it is deleted", async () => {
   const site = await createSite(settings());
   const text = await Deno.readTextFile(site.main);
   await site.replace("conf/second.properties", text.replace("/logs/authserver.log", "/logs2/authserver.log"));
   const one = await runAt(site);
   {
-    // The site is that of the first one, which ends it.
+    // The first instance owns the site, and disposes of it.
     await using two = await runAt({
       ...site,
       main: `${site.folder}/conf/second.properties`,
@@ -118,7 +118,7 @@ Deno.test("a certificate that was shown counts on another instance at once, and 
   assert.equal((await signIn(again)).status, 401);
 });
 
-Deno.test("a certificate that does not count is refused with the reason, and whoever goes on waits", async () => {
+Deno.test("an invalid certificate is refused with the reason, and further attempts have to wait", async () => {
   const { properties, ...rest } = settings();
   const maxFailures = { "container.security.throttling.maxFailures": "1" };
   await using system = await runService({ ...rest, properties: { ...properties, ...maxFailures } });
@@ -139,7 +139,7 @@ Deno.test("a certificate that does not count is refused with the reason, and who
   assert(statuses.includes(429), statuses.join());
 });
 
-Deno.test("whoever tries to have certificates forgotten that are not there waits, too", async () => {
+Deno.test("repeated deletions of missing certificates have to wait, too", async () => {
   const { properties, ...rest } = settings();
   const maxFailures = { "container.security.throttling.maxFailures": "1" };
   await using system = await runService({ ...rest, properties: { ...properties, ...maxFailures } });
@@ -150,7 +150,7 @@ Deno.test("whoever tries to have certificates forgotten that are not there waits
   assert(statuses[0] === 404 && statuses.includes(429), statuses.join());
 });
 
-Deno.test("without certificate no key counts where only=certificates, from whatever source it is", async () => {
+Deno.test("with only=certificates no key is accepted without a certificate, from any source", async () => {
   const { files, map, properties } = settings({ only: "certificates", file: "{folder}/conf/keys.txt" });
   await using system = await runService({
     properties,
@@ -175,7 +175,7 @@ Deno.test("without certificate no key counts where only=certificates, from whate
   assert.equal((await signIn(system)).status, 200);
 });
 
-Deno.test("without authorities there is nowhere to show certificates", async () => {
+Deno.test("without authorities there is no address for certificates", async () => {
   await using system = await runService();
   assert.equal((await upload(system, "for_ever")).status, 405); // a server could have that name
 });
@@ -188,7 +188,7 @@ Deno.test("a service whose list of revoked keys is broken does not start, and na
   assert.match(running.printed, /\/conf\/revoked: line 1: key is not in base64/);
 });
 
-/** Accounts whose own `authorized_keys` name an authority that is none of the operator's. */
+/** Returns settings with accounts whose own `authorized_keys` name an authority unknown to the operator. */
 function withOwnAuthorities() {
   const { properties, files } = settings();
   const account = (line: string) => ({
@@ -228,7 +228,7 @@ const uploadFor = (system: SystemUnderTest, user: string, method = "PUT") =>
     headers: { "Content-Type": "text/plain" },
   });
 
-Deno.test("an authority that users name in their own authorized_keys counts for them, and for nobody else", async () => {
+Deno.test("an authority that users name in their own authorized_keys is trusted for them, and for nobody else", async () => {
   await using system = await runService(withOwnAuthorities());
   assert.equal((await upload(system, "for_ever")).status, 403, "the operator has not named it");
   assert.equal((await signIn(system)).status, 401);
@@ -270,7 +270,7 @@ Deno.test("an authority that users name in their own authorized_keys counts for 
   assert.equal((await signIn(system, "dora")).status, 200);
 });
 
-Deno.test("authorities of users do not count where only certificates of the operator's do", async () => {
+Deno.test("authorities of users are not trusted where only those of the operator are", async () => {
   const { properties, ...rest } = withOwnAuthorities();
   const only = authenticatorProperties("SSHKEY", { only: "certificates" });
   await using system = await runService({ ...rest, properties: { ...properties, ...only } });

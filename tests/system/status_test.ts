@@ -1,4 +1,6 @@
-/** What callers learn about servers and service (rest-api.md 1.9, 1.11; design decisions "Anonymous" and "status"). */
+/**
+ * Information on servers and service for callers (rest-api.md 1.9, 1.11; decisions "Anonymous" and "status").
+ */
 import assert from "node:assert/strict";
 import { ALICE, ALICE_DN, ROLE_ONLY, runService, settled, STRANGER } from "./running_service.ts";
 
@@ -22,7 +24,7 @@ const base = `https://localhost:${system.port}`;
 const listen = (server: string) => system.daemons(server).map(({ listenPort }) => `127.0.0.1:${listenPort}`);
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}$/;
 
-/** Values that differ from run to run, each replaced by what is known of its form. */
+/** Replaces values that differ from run to run by a description of their form. */
 function known(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (_key, inner) => {
     if (typeof inner === "string" && TIME.test(inner)) return "<time>";

@@ -1,4 +1,4 @@
-/** The audit log at a log server, from the first line to the last. */
+/** Audit stream at a log server, from the first line to the last. */
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";

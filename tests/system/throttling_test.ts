@@ -1,4 +1,4 @@
-/** Guessing is slowed down, and nobody is kept out by the guesses of others. */
+/** Throttling slows guesses down, and guesses of others lock nobody out. */
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
 import { formatScrypt, hashWithScrypt } from "../../src/authentication/password/stored_hash.ts";
@@ -18,7 +18,7 @@ const setting = {
 };
 
 for (const user of ["alice", "nobody"]) {
-  Deno.test(`guesses at the password of ${user} are answered with 429 after a few, and keys still count`, async () => {
+  Deno.test(`guesses at the password of ${user} are answered with 429 after a few, and keys still work`, async () => {
     await using system = await runService(setting);
     const guess = (password: string) => system.ask("/rest/auth", { as: [user, password] });
     const statuses = [];
@@ -55,7 +55,7 @@ Deno.test("a password that is typed in the place of the name is in no log, howev
   assert.doesNotMatch(await readLog() + system.log.join(), /canary/i);
 });
 
-Deno.test("a right password in between is no excuse for guesses at another's", async () => {
+Deno.test("a right password in between does not excuse guesses at another user's", async () => {
   await using system = await runService(setting);
   for (let i = 0; i < 4; i++) {
     assert.equal((await system.ask("/rest/auth", { as: ["alice", `guess ${i}`] })).status, 401);
@@ -82,7 +82,7 @@ Deno.test("throttling can be switched off", async () => {
   }
 });
 
-Deno.test("twenty who mistype all the time hold none of a thousand users back who share their address", async () => {
+Deno.test("twenty users who always mistype hold back none of a thousand users at the same address", async () => {
   const users = Array.from({ length: 1000 }, (_, i) => [`user${i}`, `secret-${i}`] as const);
   const lines = users.map((user, i) => passwordLine(user, `CN=User ${i},O=Demo,C=EU`)).join("");
   await using system = await runService({ passwords: PASSWORDS + lines });
@@ -105,7 +105,7 @@ Deno.test("twenty who mistype all the time hold none of a thousand users back wh
   assert((outcomes.get(429) ?? 0) > 0, "who mistypes all the time has to wait");
 });
 
-Deno.test("guesses at dear passwords leave a known user of the same address a turn", async () => {
+Deno.test("guesses at slowly hashed passwords leave a turn to a known user of the same address", async () => {
   const dear = formatScrypt(await hashWithScrypt(ALICE[1], { ln: 14, r: 8, p: 1 }));
   await using system = await runService({ passwords: `alice:${dear}::${ALICE_DN}\n` });
   assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
@@ -113,7 +113,7 @@ Deno.test("guesses at dear passwords leave a known user of the same address a tu
     { length: 60 },
     (_, i) => system.ask("/rest/auth", { as: [`nobody${i}`, "guess"] }),
   );
-  // Not the password that is remembered as right: this one has to be worked on.
+  // Not the cached right password: the service has to hash this one.
   assert.equal((await system.ask("/rest/auth", { as: [ALICE[0], "mistyped"] })).status, 401);
   const statuses = (await Promise.all(guesses)).map(({ status }) => status);
   assert(statuses.includes(503), "the address has room for eight that wait");

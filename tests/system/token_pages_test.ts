@@ -1,4 +1,4 @@
-/** The page on which people have their tokens. */
+/** Page on which people manage their tokens. */
 import assert from "node:assert/strict";
 import { ALICE, runService, STRANGER } from "./running_service.ts";
 import { withoutTimes, wordsOf } from "../pages/words.ts";
@@ -16,7 +16,7 @@ async function signedIn(user: readonly [string, string]): Promise<Visitor> {
 const usable = async (token: string) =>
   (await system.ask("/rest/auth/HPC", { headers: { Authorization: `Bearer ${token}` } })).status;
 
-Deno.test("a token is made for what the form says, shown once, listed, and taken back", async () => {
+Deno.test("a token is created as the form says, shown once, listed, and revoked", async () => {
   const alice = await signedIn(ALICE);
   assert.match((await alice.get("/")).text, /href="\.\/tokens">Tokens</);
   const page = await alice.get("/tokens");
@@ -36,7 +36,7 @@ Deno.test("a token is made for what the form says, shown once, listed, and taken
   const shown = withoutTimes(wordsOf(list.text));
   assert.deepEqual(shown.slice(shown.indexOf("Active tokens"), shown.indexOf("Create a token")), [
     "Active tokens",
-    "Active tokens", // of the table
+    "Active tokens", // caption of the table
     "Name",
     "Expires",
     "Last used",
@@ -126,7 +126,7 @@ Deno.test("who is not signed in, or has no account, gets no token", async () => 
   assert.equal((await (await signedIn(STRANGER)).get("/tokens")).status, 403);
 });
 
-Deno.test("home says how one is known and until when; nobody in particular reads of no daemon's address", async () => {
+Deno.test("the home page says how and until when a user is signed in, and shows anonymous callers no daemon's address", async () => {
   const alice = await signedIn(ALICE);
   const { text } = await alice.get("/");
   assert.match(text, /Signed in with<\/dt><dd>user name and password</);

@@ -1,4 +1,4 @@
-/** Tokens that are listed and taken back: by their owner, by the operator, and for every instance. */
+/** Tokens that their owner or the operator lists and revokes, for every instance. */
 import assert from "node:assert/strict";
 import { auditLines } from "../fixtures/audit_lines.ts";
 import { runCommand } from "../../src/command/run_command.ts";
@@ -34,7 +34,7 @@ function idOf(text: string): string {
   return JSON.parse(new TextDecoder().decode(claims)).jti;
 }
 
-/** Status of an answer to whoever shows the token. */
+/** Returns the status of an answer to a request with the token. */
 async function shown(system: Asked, text: string): Promise<number> {
   return (await system.ask("/rest/auth/HPC", { headers: bearer(text), body: { serverPath: "" } })).status;
 }
@@ -49,7 +49,7 @@ async function listed(system: Asked, by?: string): Promise<Record<string, unknow
 const remove = (system: Asked, path: string, by?: string) =>
   system.ask(path, { method: "DELETE", ...(by === undefined ? { as: ALICE } : { headers: bearer(by) }) });
 
-/** For tests that end the tokens they got; the last one ends its users, too. */
+/** Service for tests that end their own tokens; the last test also removes users. */
 const system = await runService(KEPT);
 Deno.test.afterAll(() => system[Symbol.asyncDispose]());
 
@@ -175,7 +175,7 @@ Deno.test("a narrowed token sees and ends itself alone, and nobody sees or ends 
   assert.equal((await remove(system, `${LIST}/${idOf(other)}`)).status, 204);
 });
 
-Deno.test("without persistence.directory tokens count until they end, and the answer says why none is listed", async () => {
+Deno.test("without persistence.directory tokens are valid until they expire, and the answer says why it lists none", async () => {
   await using system = await runService();
   const text = await token(system);
   assert.equal(await shown(system, text), 200);
@@ -191,7 +191,7 @@ Deno.test("without persistence.directory tokens count until they end, and the an
   assert.match(io.err, /keeps no list of its tokens: expected persistence\.directory/);
 });
 
-Deno.test("what was taken back counts nowhere within a second: on another instance, after a reload, after kill -9", async () => {
+Deno.test("a revoked token is refused everywhere within a second: on another instance, after a reload, after kill -9", async () => {
   const site = await createSite(KEPT);
   const text = await Deno.readTextFile(site.main);
   await site.replace("conf/second.properties", text.replace("/logs/authserver.log", "/logs2/authserver.log"));
@@ -201,7 +201,7 @@ Deno.test("what was taken back counts nowhere within a second: on another instan
   const [a = "", b = "", c = "", d = ""] = tokens;
   const renewed = await token(one, "", b);
   {
-    // The site is that of the first one, which ends it.
+    // The first instance owns the site, and disposes of it.
     const two = await runAt({
       ...site,
       main: `${site.folder}/conf/second.properties`,
@@ -210,7 +210,7 @@ Deno.test("what was taken back counts nowhere within a second: on another instan
     await using _ = two;
     for (const each of [...tokens, renewed]) assert.equal(await shown(two, each), 200);
     assert.equal((await remove(one, `${LIST}/${idOf(a)}`)).status, 204);
-    while (await shown(two, a) !== 401); // the store is asked ten times a second
+    while (await shown(two, a) !== 401); // an instance asks the store ten times a second
     assert.equal(await shown(two, c), 200);
     assert.equal((await remove(two, `${LIST}/${idOf(b)}`)).status, 204);
     while (await shown(one, b) !== 401);
@@ -227,7 +227,7 @@ Deno.test("what was taken back counts nowhere within a second: on another instan
   assert.deepEqual(statuses, [200, 401, 401, 401, 401]);
 });
 
-Deno.test("a user who is removed takes their tokens along, and a replaced certificate does not", async () => {
+Deno.test("the removal of a user ends their tokens, and the replacement of a certificate does not", async () => {
   const text = await token(system);
   assert.equal(await shown(system, text), 200);
   const renewed = system.authority.issue({

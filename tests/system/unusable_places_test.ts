@@ -1,4 +1,7 @@
-/** Places that the service cannot write to or listen on: `check` finds them, and `serve` ends with status 78 and one line. */
+/**
+ * Places that the service cannot write to or listen on: `check` finds them, and `serve` ends with status 78
+ * and one line.
+ */
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
@@ -9,7 +12,7 @@ interface Case {
   readonly what: string;
   readonly properties: Setting["properties"];
   readonly files?: Setting["files"];
-  /** Made before files are written. */
+  /** Folder that the test creates before the files. */
   readonly folder?: string;
   readonly told: RegExp;
   readonly fix: RegExp;

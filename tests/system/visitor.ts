@@ -1,14 +1,14 @@
 import type { Agent } from "node:https";
 import { ask, type Question, type Reply } from "./ask.ts";
 
-/** What a browser sends with a form of a page that it has from us. */
+/** Headers that a browser sends with a form from a page of ours. */
 export const OWN_PAGE: Readonly<Record<string, string>> = { "Sec-Fetch-Site": "same-origin" };
 
-/** Somebody who looks at pages: keeps cookies as browsers do, sends forms, and goes where answers lead only when asked to. */
+/** User of a browser without script: keeps cookies, sends forms, and follows redirects only when told to. */
 export class Visitor {
-  /** By name. */
+  /** Cookies by name. */
   readonly cookies = new Map<string, string>();
-  /** `Set-Cookie` fields as they came, the last one last. */
+  /** `Set-Cookie` fields in the order of arrival. */
   readonly settings: string[] = [];
 
   constructor(
@@ -20,7 +20,7 @@ export class Visitor {
     readonly base = "",
   ) {}
 
-  /** @param question Headers come beside those of the browser. */
+  /** Requests a page. @param question Request, whose headers join those of the browser. */
   async get(path: string, question: Question = {}): Promise<Reply> {
     const { port, authority, agent } = this.system;
     const cookie = [...this.cookies].map((pair) => pair.join("=")).join("; ");
@@ -55,7 +55,7 @@ export class Visitor {
   }
 }
 
-/** The hidden field of a page's forms. */
+/** Returns the token in the hidden field of a page's forms. */
 export function formToken({ text }: Pick<Reply, "text">): string {
   return /name="token" value="([^"]+)"/.exec(text)?.[1] ?? "";
 }

@@ -1,4 +1,4 @@
-/** Workers that die at the wrong moment, and configurations that cannot be taken over. */
+/** Workers that die at the wrong moment, and configurations that cannot be used. */
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { startedWorker, workersSoFar } from "./worker_spy.ts";
@@ -7,13 +7,13 @@ import { ALICE, runServiceHere, settled, type SystemUnderTest } from "./running_
 
 const POST = { as: ALICE, body: { serverPath: "" } };
 
-/** What is logged from now on. */
+/** Returns a function that waits for a log line from now on. */
 function logFromNow(system: SystemUnderTest): (pattern: RegExp) => Promise<string> {
   const before = system.log.length;
   return (pattern) => system.logged(pattern, before);
 }
 
-/** The answer to the first request that the service takes. */
+/** Repeats a request until the service serves it, and returns the answer. */
 async function served(system: SystemUnderTest, path: string, question: Parameters<typeof ask>[2]) {
   let reply = await system.ask(path, question);
   await until(async () => {
@@ -23,7 +23,7 @@ async function served(system: SystemUnderTest, path: string, question: Parameter
   return reply;
 }
 
-Deno.test("whoever guesses has not one guess more when the core dies, once, and again", async () => {
+Deno.test("crashes of the core give nobody an extra guess", async () => {
   const from = workersSoFar();
   await using system = await runServiceHere({
     properties: {
@@ -31,7 +31,7 @@ Deno.test("whoever guesses has not one guess more when the core dies, once, and 
       "container.security.throttling.baseDelay": "300",
     },
   });
-  /** @returns Guesses that were looked at until there was 429. */
+  /** @returns Number of guesses that the service checked before the first 429. */
   const guesses = async (user: string, killAfter: readonly number[]) => {
     for (let looked = 0;; looked++) {
       const { status } = await served(system, "/rest/auth", { as: [user, `guess ${looked}`] });
@@ -40,7 +40,7 @@ Deno.test("whoever guesses has not one guess more when the core dies, once, and 
       const generation = killAfter.indexOf(looked + 1) + 1;
       if (generation === 0) continue;
       const told = logFromNow(system);
-      (await startedWorker(`core ${generation}`, from)).kill(); // in the very moment of the answer
+      (await startedWorker(`core ${generation}`, from)).kill(); // right after the answer
       await told(/core died, starting another/);
     }
   };
@@ -53,7 +53,7 @@ Deno.test("whoever guesses has not one guess more when the core dies, once, and 
   assert.equal((await served(system, "/rest/auth", { as: ALICE })).status, 429, "nor is a wait forgotten");
 });
 
-Deno.test("a core that leaves is let go when the edge dies that had requests with it", async () => {
+Deno.test("an old core ends when the edge dies that had requests with it", async () => {
   const from = workersSoFar();
   await using system = await runServiceHere();
   await settled(system);
@@ -90,7 +90,7 @@ Deno.test("a core that dies during a reload does not bring the old configuration
   assert.equal((await served(system, "/health/ready", {})).json().generation, 2);
 });
 
-Deno.test("a new core that dies while it starts leaves the one before where it is", async () => {
+Deno.test("a new core that dies while it starts leaves the previous one in place", async () => {
   const from = workersSoFar();
   await using system = await runServiceHere();
   await settled(system);
@@ -139,7 +139,7 @@ Deno.test("a request under way outlives two changes of the core and one of the e
     `POST /rest/auth/HPC HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${btoa(ALICE.join(":"))}\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 3)}`,
   );
-  // The edge has read as much when it answers somebody who came later.
+  // By the time the edge answers a later client, it has read this much.
   assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
   await system.service.reload();
   await system.service.reload();
@@ -207,14 +207,14 @@ Deno.test("an edge with other limits takes the place of the one before on the sa
   assert.equal((await served(system, "/rest/auth/HPC", { as: ALICE })).status, 200);
 });
 
-Deno.test("a rejection that nobody handles is logged and counted, and ends no room", async () => {
+Deno.test("a rejection that nobody handles is logged and counted, and ends no worker", async () => {
   const from = workersSoFar();
   await using system = await runServiceHere({
     properties: { "container.metrics.host": "127.0.0.1", "container.metrics.port": "0" },
   });
   await settled(system);
   const told = logFromNow(system);
-  // Defects behind an await: a link and certificates that are none.
+  // Defects after an await: an invalid channel and invalid certificates.
   (await startedWorker("core 1", from)).tell({ kind: "channel", port: null });
   await told(/error rejection that nobody handled error=".*TypeError/);
   const again = logFromNow(system);
@@ -234,7 +234,7 @@ Deno.test("a rejection that nobody handles is logged and counted, and ends no ro
   assert.equal((await system.ask("/health/ready")).json().generation, 1);
 });
 
-Deno.test("how long edge and core stood still is measured, look by look", async () => {
+Deno.test("the service measures the stalls of edge and core, sample by sample", async () => {
   await using system = await runServiceHere({
     properties: { "container.metrics.host": "127.0.0.1", "container.metrics.port": "0" },
   });

@@ -1,32 +1,32 @@
-/** The workers of all workers that are started in this process; to be imported before the first. */
+/** Spy on all workers that this process starts; import it before the first one. */
 import { killWorker } from "./kill_worker.ts";
 
 export interface SpiedWorker {
   readonly name: string;
-  /** Lets it die, see {@link killWorker}. */
+  /** Makes the worker die, see {@link killWorker}. */
   kill(): void;
-  /** Sends it a message as if it were the supervisor. */
+  /** Sends the worker a message as if from the supervisor. */
   tell(message: Told): void;
-  /** Keeps back messages to it from now on. */
+  /** Holds back messages to the worker from now on. */
   hold(): HeldMessages;
-  /** Resolves when it is over. */
+  /** Resolves when the worker was terminated. */
   readonly ended: Promise<void>;
-  /** How often it was ended so far. */
+  /** Number of calls that terminated the worker so far. */
   readonly ends: number;
 }
 
-/** Messages to a worker that are kept back. */
+/** Messages to a worker that the spy holds back. */
 export interface HeldMessages {
-  /** Their kinds, in their order. */
+  /** Kinds of the messages, in their order. */
   readonly kinds: readonly unknown[];
-  /** Sends them, and keeps back no more. */
+  /** Sends the messages, and holds back no more. */
   release(): void;
 }
 
-/** A worker that is not started by then, in milliseconds, is not started. */
+/** Longest wait for the start of a worker, in milliseconds. */
 const MAX_WAIT_MS = 60_000;
 
-/** A message of the supervisor. */
+/** Message of the supervisor. */
 interface Told {
   readonly kind?: unknown;
   readonly [field: string]: unknown;
@@ -37,7 +37,7 @@ interface Held {
   readonly options: StructuredSerializeOptions | undefined;
 }
 
-/** In the order of their start. */
+/** Workers in the order of their start. */
 const workers: SpiedWorker[] = [];
 const waiting = new Set<() => void>();
 
@@ -88,12 +88,12 @@ globalThis.Worker = class extends Worker {
   }
 };
 
-/** How many workers were started so far. */
+/** Returns the number of workers started so far. */
 export function workersSoFar(): number {
   return workers.length;
 }
 
-/** The first worker of that name, now or as soon as it is started. @param after Workers not to look at. */
+/** Waits for the first worker of that name, and returns it. @param after Number of workers to skip. */
 export async function startedWorker(name: string, after = 0): Promise<SpiedWorker> {
   for (;;) {
     const found = workers.slice(after).find((worker) => worker.name === name);

@@ -1,11 +1,11 @@
-/** Workers that die, and cores that change under load (design note 6). */
+/** Workers that die, and cores that a reload replaces under load (design note 6). */
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
 import { killWorker } from "./kill_worker.ts";
 import { ALICE, runService, runServiceHere, settled } from "./running_service.ts";
 
-/** The workers' workers by name, in the order of their start. */
+/** Workers by name, in the order of their start. */
 const workers: { readonly name: string; readonly worker: Worker }[] = [];
 globalThis.Worker = class extends Worker {
   constructor(specifier: string | URL, options?: WorkerOptions) {
@@ -14,9 +14,9 @@ globalThis.Worker = class extends Worker {
   }
 };
 
-/** Lets a worker die. */
+/** Makes a worker die. */
 function kill(name: string): void {
-  const worker = workers.find((worker) => worker.name === name); // those of the service that was started first
+  const worker = workers.find((worker) => worker.name === name); // of the service that was started first
   assert(worker !== undefined, `no room ${name}`);
   killWorker(worker.worker);
 }
@@ -57,7 +57,7 @@ Deno.test("when the edge dies the core gives up its requests, and another one li
     `POST /rest/auth/HPC HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${btoa(ALICE.join(":"))}\r\n` +
       "Content-Type: application/json\r\nContent-Length: 20\r\nExpect: 100-continue\r\n\r\n",
   ));
-  await caller.read(new Uint8Array(100)); // the core wants the body
+  await caller.read(new Uint8Array(100)); // the core asks for the body
   kill("edge");
   await mortal.logged(/error edge died, starting another/);
   await mortal.logged(/request answered .*method=POST .*status=400 .*The request ended early/);
@@ -66,7 +66,7 @@ Deno.test("when the edge dies the core gives up its requests, and another one li
   assert.equal((await mortal.ask("/rest/auth/HPC", POST)).status, 200);
 });
 
-/** Its end is tested too. */
+/** Service whose end is tested, too. */
 const system = await runService();
 await settled(system);
 
@@ -99,7 +99,7 @@ Deno.test("reloading under 32 busy connections fails no request and cuts no conn
   assert(requests > 100, `${requests} requests`);
 });
 
-/** Changes the main file and asks for a reload. */
+/** Changes the main file, and sends the signal for a reload. */
 async function reloadWith(text: string): Promise<void> {
   await system.replace("conf/container.properties", text);
   system.service.hangUp();
@@ -130,7 +130,7 @@ Deno.test("a configuration that changes on disk is taken over without a signal",
   }
 });
 
-Deno.test("what was answered just before the end is in the log, and the end is its last line", async () => {
+Deno.test("a request that is answered just before the end is in the log, whose last line is the end", async () => {
   assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 200);
   await system[Symbol.asyncDispose]();
   assert(system.log.some((line) => /audit session.*decision=granted/.test(line)), system.log.join("\n"));

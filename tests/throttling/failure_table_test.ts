@@ -64,10 +64,10 @@ Deno.test("FailureTable forgets when the window after the last failure and its w
   const { table, clock, fail } = create();
   fail("a", 3);
   clock.now += 1000 + 59_999;
-  fail("a"); // still the fourth
+  fail("a"); // the fourth failure: the window has not passed
   assert.equal(table.state("a").waitMs, 2000);
   clock.now += 2000 + 60_000;
-  fail("a"); // the first again
+  fail("a"); // the first failure again
   assert.equal(table.state("a").waitMs, 0);
 });
 
@@ -118,12 +118,12 @@ Deno.test("FailureTable allows one attempt fewer at once for each free failure, 
   assert.deepEqual([0, 1, 2, 3].map((failures) => most(failures, wide)), [9, 8, 1, 1]);
 });
 
-/** Somebody in the queue who notes being called, and waits longer than any run of tests. */
+/** Returns a waiter that reports its call, and waits longer than any test. */
 function waiter(called: () => void, queueKey = "") {
   return { queueKey, maxWaitMs: 24 * 3_600_000, called, left: () => assert.fail("left the queue") };
 }
 
-Deno.test("FailureTable gives turns in the order asked for, one for each attempt that ends", () => {
+Deno.test("FailureTable gives turns in order of arrival, one for each attempt that ends", () => {
   const { table } = create();
   const order: string[] = [];
   for (let i = 0; i < 4; i++) table.enter("a");
@@ -139,7 +139,7 @@ Deno.test("FailureTable gives turns in the order asked for, one for each attempt
   assert.deepEqual(order, ["first", "second", "third"]);
 });
 
-Deno.test("FailureTable gives lanes turns, so that a crowd delays nobody else by more than one", () => {
+Deno.test("FailureTable serves keys in turn, so that a crowd delays others by at most one turn", () => {
   const { table } = create();
   const order: string[] = [];
   for (let i = 0; i < 4; i++) table.enter("a");
@@ -150,7 +150,7 @@ Deno.test("FailureTable gives lanes turns, so that a crowd delays nobody else by
   assert.deepEqual(order, ["x1", "y1", "x2", "x3"]);
 });
 
-Deno.test("FailureTable goes on to the next in the queue if one does not take its turn", () => {
+Deno.test("FailureTable calls the next waiter if one does not take its turn", () => {
   const { table } = create();
   const order: string[] = [];
   for (let i = 0; i < 4; i++) table.enter("a");
@@ -159,7 +159,7 @@ Deno.test("FailureTable goes on to the next in the queue if one does not take it
   assert.deepEqual(order, ["first", "second"]);
 });
 
-Deno.test("FailureTable asks each in the queue once for an attempt that ends, also who queues again", () => {
+Deno.test("FailureTable calls each waiter once for an attempt that ends, even if it queues again", () => {
   const { table } = create();
   for (let i = 0; i < 4; i++) table.enter("a");
   const asked = { first: 0, second: 0 };
@@ -179,7 +179,7 @@ Deno.test("FailureTable asks each in the queue once for an attempt that ends, al
   assert.deepEqual(asked, { first: 2, second: 2 });
 });
 
-Deno.test("FailureTable ends the waiting for a turn when the time is up", async () => {
+Deno.test("FailureTable ends a wait for a turn when its time is up", async () => {
   const { table } = create();
   for (let i = 0; i < 4; i++) table.enter("a");
   let turned = false;
@@ -210,7 +210,7 @@ Deno.test("FailureTable grants further free failures where it is told to", () =>
   assert.equal(table.state("one user").waitMs, 1000);
 });
 
-Deno.test("FailureTable makes room at the expense of the key idle longest, not of a running wait", () => {
+Deno.test("FailureTable drops the key that was idle longest to make room, but no running wait", () => {
   const { table, fail } = create(3, { free: 3 });
   fail("banned", 5);
   fail("old", 3);
@@ -218,13 +218,13 @@ Deno.test("FailureTable makes room at the expense of the key idle longest, not o
   fail("newest");
   assert.equal(table.size, 3);
   assert.ok(table.state("banned").waitMs > 0);
-  fail("new"); // its fourth: it was kept
+  fail("new"); // its fourth failure: the record was kept
   assert.ok(table.state("new").waitMs > 0);
-  fail("old"); // its first again: it had to go
+  fail("old"); // its first failure again: the record was dropped
   assert.equal(table.state("old").waitMs, 0);
 });
 
-Deno.test("FailureTable uses the room of waits that ended", () => {
+Deno.test("FailureTable reuses the places of expired waits", () => {
   const { table, clock, fail } = create(2);
   fail("a", 3);
   fail("b", 3);
@@ -235,7 +235,7 @@ Deno.test("FailureTable uses the room of waits that ended", () => {
   assert.equal(table.state("c").waitMs, 1000);
 });
 
-Deno.test("FailureTable full of running waits gives up who failed longest ago, and counts whoever comes", () => {
+Deno.test("FailureTable full of running waits drops the key that failed longest ago, and counts new ones", () => {
   const { table, clock, fail } = create(3);
   for (const key of ["a", "b", "c", "d"]) {
     fail(key, 8);
@@ -286,13 +286,13 @@ Deno.test("FailureTable hands its records over, running waits first", () => {
   next.table.adopt(table.entries(10));
   assert.equal(next.table.state("waiting").waitMs, table.state("waiting").waitMs);
   assert.ok(table.state("waiting").waitMs > 0);
-  // The count goes on where it was.
+  // The count continues.
   next.fail("later", 2);
   fail("later", 2);
   assert.equal(next.table.state("later").waitMs, table.state("later").waitMs);
 });
 
-Deno.test("FailureTable leaves out what is forgotten when it hands over and when it takes over", () => {
+Deno.test("FailureTable leaves out expired records when it hands over and when it takes over", () => {
   const { table, clock, fail } = create();
   fail("old");
   const entries = table.entries(10);
@@ -323,7 +323,7 @@ Deno.test("FailureTable takes over no more than it has room for", () => {
   assert.equal(next.table.size, 8);
 });
 
-Deno.test("FailureTable gives up who failed longest ago, however often somebody looks", () => {
+Deno.test("FailureTable drops the key that failed longest ago, however often its state is read", () => {
   const { table, fail } = create(3);
   for (const key of ["a", "b", "c"]) fail(key);
   for (let i = 0; i < 3; i++) table.state("a");

@@ -10,7 +10,7 @@ const CONFIG = {
   windowSeconds: 600,
 };
 
-/** What is counted, by table and key. */
+/** Returns the counters of a limiter, as table and key. */
 function counted({ places }: ReturnType<typeof passwordLimiter>) {
   return places.map(({ counted, key, queueKey }) => [counted, key, queueKey]);
 }
@@ -30,7 +30,7 @@ Deno.test("passwordLimiter() counts for user at address, address and user; for k
   assert.deepEqual([counted(known), known.known], [[own], true]);
 });
 
-Deno.test("tokenLimiter() counts for claimant and address, for known claimants apart, and not at all where they are verified here", () => {
+Deno.test("tokenLimiter() counts for claimant and address, for known claimants separately, and not if they are verified here", () => {
   const memory = new ThrottlingMemory({ config: CONFIG, steady: () => 1 });
   const pair = "tokens 192.0.2.1\0ann";
   const limiter = (asked: boolean) => tokenLimiter(memory, "192.0.2.1", { claimant: "ann", asked });

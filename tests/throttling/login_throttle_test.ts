@@ -40,7 +40,7 @@ function create(
     maxWaitMs,
     issuers,
   });
-  /** An attempt that needs not wait for others. */
+  /** Returns an attempt that does not wait for others. */
   const admit = (credentials: Credentials): Attempt => {
     const attempt = throttle.admit(credentials);
     assert(!(attempt instanceof Promise), "others are in the way");
@@ -50,7 +50,7 @@ function create(
     throttle,
     admit,
     clock,
-    /** Milliseconds to wait, 0 if credentials may be checked. */
+    /** Returns the wait in milliseconds, 0 if the credentials may be checked. */
     wait(credentials: Credentials): number {
       try {
         admit(credentials).undecided();
@@ -60,11 +60,11 @@ function create(
         return waitOf(error);
       }
     },
-    /** Fails so often as is admitted, waiting in between. */
+    /** Fails `times` times. */
     fail(credentials: Credentials, times = 1) {
       for (let i = 0; i < times; i++) admit(credentials).failed();
     },
-    /** Fails with so many tokens at an address, each once. */
+    /** Fails once with each of `times` tokens at an address. */
     failTokens(times: number, address = HERE) {
       for (let i = 0; i < times; i++) admit(bearer(`stolen-${i}`, address)).failed();
     },
@@ -128,7 +128,7 @@ Deno.test("LoginThrottle clears a user at an address by a right password, and co
   assert.equal(wait(ann), 1000);
 });
 
-Deno.test("LoginThrottle knows a user by a success that clears no failures, here and at other instances", () => {
+Deno.test("LoginThrottle remembers a user after a success that clears no failures, here and at other instances", () => {
   const passed: [string, boolean][] = [];
   const news: ThrottlingNews[] = [];
   const throttle = new LoginThrottle({
@@ -157,7 +157,7 @@ Deno.test("LoginThrottle does not clear an address by the right password of one 
   const { wait, fail, succeed, clock } = create();
   for (let i = 0; i < 20; i++) fail(basic(`victim${i}`, "x"));
   succeed(basic("mallory", "right"));
-  fail(basic("victim20", "x")); // free, since one user is known here
+  fail(basic("victim20", "x")); // a free failure, since one user is known here
   assert.equal(wait(basic("victim21", "x")), 0);
   fail(basic("victim21", "x"));
   assert.equal(wait(basic("victim22", "x")), 1000);
@@ -232,7 +232,7 @@ Deno.test("LoginThrottle never holds back whose tokens are known at an address f
   assert.equal(wait(jwt({ ...ann, exp: 1 })), 0);
   assert.equal(wait(jwt({ ...una, exp: 1 })), 0);
   assert.equal(wait(sshLegacy("carl")), 0);
-  // What is verified here costs little; a provider is not asked without end in somebody's name.
+  // Tokens verified here cost little; a provider must not get endless questions in somebody's name.
   fail(jwt(ann), 200);
   assert.equal(wait(jwt(ann)), 0);
   fail(jwt(una), 101);
@@ -243,7 +243,7 @@ Deno.test("LoginThrottle never holds back whose tokens are known at an address f
   assert.ok(wait(jwt(ann)) > 0, "known for a day");
 });
 
-Deno.test("LoginThrottle keeps nobody out who passed with a token that is verified here, whatever is forged in their name", () => {
+Deno.test("LoginThrottle keeps nobody out who passed with a token verified here, whatever others forge in their name", () => {
   const [una, eve] = [{ sub: "una", iss: "https://idp.example" }, { sub: "eve", iss: "https://idp.example" }];
   const jwt = (claims: object) => bearer(unsignedJwt(claims));
   const { wait, fail, succeed } = create({}, SILENT, { issuers: new Set(["https://idp.example"]) });
@@ -255,15 +255,15 @@ Deno.test("LoginThrottle keeps nobody out who passed with a token that is verifi
   assert.equal(wait(jwt(una)), 0);
 });
 
-/** How long people log in: all have, when the first two hours are over; the other six are for a long test. */
+/** Hours of logins: everybody has logged in after the first two; a long test adds six. */
 const HOURS = LONG ? 8 : 2;
 
 for (const seed of LONG ? [1, 2, 3] : [1]) {
-  Deno.test(`Regulator lets 99.9 % of right passwords of 1,000 users behind one address pass at once while 20 mistype all the time (${seed})`, () => {
+  Deno.test(`LoginThrottle lets 99.9 % of right passwords of 1,000 users behind one address pass at once while 20 mistype all the time (${seed})`, () => {
     const { throttle, clock } = create({ windowSeconds: 600, baseDelaySeconds: 5 });
     let state = seed;
-    const random = () => (state = Math.imul(state, 48271) >>> 0) / 2 ** 32; // a generator with a seed
-    /** Whether the attempt was admitted at once. */
+    const random = () => (state = Math.imul(state, 48271) >>> 0) / 2 ** 32; // a seeded generator
+    /** Reports whether an attempt was admitted at once. */
     const attempt = (user: number, right: boolean): boolean => {
       try {
         const admitted = throttle.admit(basic(`user${user}`, "x"));
@@ -278,8 +278,8 @@ for (const seed of LONG ? [1, 2, 3] : [1]) {
     };
     let logins = 0;
     let passed = 0;
-    // 20 clients try a wrong password each second, the others log in every 40 minutes or so. Who has not
-    // logged in before types wrong one time in 30, and tries again until it is right.
+    // 20 clients try a wrong password each second; the others log in about every 40 minutes. One login in 30
+    // is mistyped, at most one of each user.
     const mistyped = new Set<number>();
     for (let second = 0; second < HOURS * 3600; second++) {
       clock.now += 1000;
@@ -299,7 +299,7 @@ for (const seed of LONG ? [1, 2, 3] : [1]) {
   });
 }
 
-Deno.test("LoginThrottle lets who gives up leave the queue", async () => {
+Deno.test("LoginThrottle removes a caller that leaves from the queue", async () => {
   const { throttle } = create();
   const ann = basic("ann", "x");
   const { underWay, semaphore } = crowd(throttle, ann, 1);
@@ -312,7 +312,7 @@ Deno.test("LoginThrottle lets who gives up leave the queue", async () => {
   for (const turn of semaphore) (await turn).undecided();
 });
 
-Deno.test("LoginThrottle has only so many wait for one user at an address", async () => {
+Deno.test("LoginThrottle limits the waiters for one user at an address", async () => {
   const { throttle } = create();
   const { underWay, semaphore } = crowd(throttle, basic("ann", "x"), 1000);
   await assert.rejects(Promise.resolve(throttle.admit(basic("ann", "x"))), {
@@ -382,7 +382,7 @@ Deno.test("LoginThrottle slows down failing tokens by address, gently, and no pa
   assert.equal(wait(bearer("x", "192.0.2.18")), 0);
 });
 
-/** Whose failures are told to be too many. */
+/** Scopes that the message about too many failures names. */
 const SCOPES: readonly (readonly [scope: string, failing: readonly Credentials[], refused: Credentials])[] = [
   ["user at address", [basic("ann", "x")], basic("ann", "y")],
   ["address", Array.from({ length: 21 }, (_, i) => basic(`stranger${i}`, "x")), basic("ann", "y")],
@@ -390,7 +390,7 @@ const SCOPES: readonly (readonly [scope: string, failing: readonly Credentials[]
   ["tokens from address", Array.from({ length: 101 }, (_, i) => bearer(`x${i}`)), bearer("y")],
 ];
 for (const [scope, failing, refused] of SCOPES) {
-  Deno.test(`Regulator says that there were too many failures of: ${scope}`, () => {
+  Deno.test(`LoginThrottle says that there were too many failures of: ${scope}`, () => {
     const lines: string[] = [];
     const { admit } = create({}, createLogger((line) => lines.push(line)));
     for (let i = 0; lines.length === 0; i++) admit(failing[i % failing.length] ?? refused).failed();
@@ -399,7 +399,7 @@ for (const [scope, failing, refused] of SCOPES) {
   });
 }
 
-Deno.test("LoginThrottle delays nobody else at an address for a client that shows its dead token again and again", async () => {
+Deno.test("LoginThrottle delays nobody else at an address for a client that sends its expired token again and again", async () => {
   const { throttle, wait, fail, failTokens, clock } = create({ windowSeconds: 1_000_000 });
   const endless = (credentials: Credentials) => {
     for (let i = 0; i < 1000; i++) {
@@ -428,14 +428,14 @@ Deno.test("LoginThrottle says that there were too many failures of: tokens of us
   for (let i = 0; i < 2; i++) {
     fail(una, 100);
     assert.equal(wait(una), 0);
-    succeed(una); // clears what failed before
+    succeed(una); // clears earlier failures
   }
   fail(una, 101);
   assert.throws(() => admit(una), /\(tokens of user at address\)/);
 });
 
 for (const [what, credentials] of [["no", NO_CREDENTIALS], ["malformed", MALFORMED]] as const) {
-  Deno.test(`Regulator does not count ${what} credentials`, () => {
+  Deno.test(`LoginThrottle does not count ${what} credentials`, () => {
     const { throttle, wait, fail } = create();
     fail(credentials, 1000);
     assert.equal(wait(credentials), 0);
@@ -449,7 +449,7 @@ Deno.test("LoginThrottle counts nothing for attempts that nobody could decide", 
   assert.equal(wait(basic("ann", "x")), 0);
 });
 
-/** Attempts under way, as many as may be, and some promises of further ones. */
+/** Returns as many attempts under way as permitted, and promises of further ones. */
 function crowd(throttle: LoginThrottle, credentials: Credentials, waiting: number) {
   const underWay: Attempt[] = [];
   for (;;) {
@@ -474,7 +474,7 @@ Deno.test("LoginThrottle bounds the guesses that can be made before the first is
   assert.equal(wait(ann), 900_000);
 });
 
-Deno.test("LoginThrottle lets everybody who is right in, however many at once, each in turn", async () => {
+Deno.test("LoginThrottle admits everybody with the right password, however many at once, each in turn", async () => {
   const { throttle, wait } = create();
   const ann = basic("ann", "right");
   const { underWay, semaphore } = crowd(throttle, ann, 500);
@@ -483,7 +483,7 @@ Deno.test("LoginThrottle lets everybody who is right in, however many at once, e
   assert.equal(wait(ann), 0);
 });
 
-Deno.test("LoginThrottle lets others go first who are not in the way of each other", async () => {
+Deno.test("LoginThrottle does not delay other users while one user's attempts wait", async () => {
   const { throttle, admit } = create();
   const { underWay, semaphore } = crowd(throttle, basic("ann", "x"), 3);
   admit(basic("bob", "x")).succeeded();
@@ -491,7 +491,7 @@ Deno.test("LoginThrottle lets others go first who are not in the way of each oth
   for (const turn of semaphore) (await turn).undecided();
 });
 
-Deno.test("LoginThrottle lets many users of one address in, each in turn", async () => {
+Deno.test("LoginThrottle admits many users of one address, each in turn", async () => {
   const { throttle } = create();
   const attempts = Array.from({ length: 400 }, (_, i) => throttle.admit(basic(`user${i}`, "right")));
   const waiting = attempts.filter((attempt) => attempt instanceof Promise);
@@ -499,7 +499,7 @@ Deno.test("LoginThrottle lets many users of one address in, each in turn", async
   for (const attempt of attempts) (await attempt).succeeded();
 });
 
-Deno.test("LoginThrottle refuses who had no turn for too long", async () => {
+Deno.test("LoginThrottle refuses attempts that wait too long for a turn", async () => {
   const { throttle } = create({}, SILENT, { maxWaitMs: 1 });
   const { underWay, semaphore } = crowd(throttle, basic("ann", "x"), 2);
   for (const turn of semaphore) {
@@ -512,7 +512,7 @@ Deno.test("LoginThrottle refuses who had no turn for too long", async () => {
   underWay.forEach((attempt) => attempt.undecided());
 });
 
-Deno.test("LoginThrottle gives nobody's turn away to who is banned meanwhile", async () => {
+Deno.test("LoginThrottle gives no turn to an attempt that is throttled meanwhile", async () => {
   const { throttle, clock } = create();
   const { underWay, semaphore } = crowd(throttle, basic("ann", "x"), 3);
   underWay.slice(0, 6).forEach((attempt) => attempt.failed());
@@ -533,7 +533,7 @@ Deno.test("LoginThrottle counts an attempt once, however often it ends", () => {
   assert.equal(wait(basic("ann", "x")), 0);
 });
 
-Deno.test("LoginThrottle that is switched off counts nothing, but keeps bans by hand", () => {
+Deno.test("LoginThrottle that is switched off counts nothing, but keeps operator bans", () => {
   const { throttle, wait, fail, clock } = create({ enabled: false });
   fail(basic("ann", "x"), 1000);
   fail(bearer("x"), 1000);
@@ -568,7 +568,7 @@ const BANS: [string, { user?: string; address?: string }, [Credentials, boolean]
 ];
 
 for (const [what, subject, attempts] of BANS) {
-  Deno.test(`Regulator bans ${what} by hand, until the moment given or a change of mind`, () => {
+  Deno.test(`LoginThrottle bans ${what} for the operator, until the given time or until the ban is lifted`, () => {
     const { throttle, wait, clock } = create();
     throttle.memory.ban(subject, clock.now + 5000);
     for (const [credentials, banned] of attempts) assert.equal(wait(credentials), banned ? 5000 : 0);
@@ -585,7 +585,7 @@ for (const [what, subject, attempts] of BANS) {
   });
 }
 
-Deno.test("LoginThrottle keeps a banned address out before anybody looks at anything", () => {
+Deno.test("LoginThrottle refuses a banned address before any other check", () => {
   const { throttle, clock } = create();
   throttle.memory.ban({ address: "2001:db8::1" }, clock.now + 5000);
   throttle.memory.ban({ user: "ann", address: HERE }, clock.now + 5000);
@@ -618,7 +618,7 @@ Deno.test("LoginThrottle keeps a banned user out by whatever names them", () => 
   }
 });
 
-Deno.test("LoginThrottle keeps a banned account out, and ends what runs under it, wherever the account came from", () => {
+Deno.test("LoginThrottle refuses a banned account, and ends its work, wherever the account came from", () => {
   const { throttle, clock } = create();
   const identity: Identity = { dn: "CN=X", method: "M", via: "M" };
   const caller = { kind: "authenticated", identity } as const;
@@ -634,12 +634,12 @@ Deno.test("LoginThrottle keeps a banned account out, and ends what runs under it
   throttle.admitCaller(identity, HERE, ["pat"]);
 });
 
-Deno.test("LoginThrottle wants to know whom to ban", () => {
+Deno.test("LoginThrottle refuses a ban without user and address", () => {
   const { throttle } = create();
   assert.throws(() => throttle.memory.ban({}, 1), TypeError);
 });
 
-Deno.test("LoginThrottle lists whoever has to wait, and lifts waits by user or address", () => {
+Deno.test("LoginThrottle lists all waits, and lifts them by user or address", () => {
   const { throttle, wait, fail, failTokens, clock } = create();
   fail(basic("ann", "x"), 6);
   failTokens(101, "198.51.100.1");
@@ -649,9 +649,9 @@ Deno.test("LoginThrottle lists whoever has to wait, and lifts waits by user or a
     { address: "198.51.100.1", reason: "tokens", failures: 101, until },
   ]);
   assert.equal(throttle.memory.lift({ user: "bob" }), 0);
-  assert.equal(throttle.memory.lift({ user: "ann" }), 2); // at the address, and everywhere
+  assert.equal(throttle.memory.lift({ user: "ann" }), 2); // at the address, and at all addresses
   assert.equal(wait(basic("ann", "x")), 0);
-  assert.equal(throttle.memory.lift({ address: "198.51.100.1" }), 102); // each token, and the address
+  assert.equal(throttle.memory.lift({ address: "198.51.100.1" }), 102); // each token, and the address itself
   assert.deepEqual(throttle.memory.bans(), []);
 });
 
@@ -678,7 +678,7 @@ Deno.test("LoginThrottle lists waits of users, of addresses, of both together an
   ]);
 });
 
-Deno.test("LoginThrottle counts waits without a list of them, and lists as many as are wanted", () => {
+Deno.test("LoginThrottle counts waits without a list, and lists a given number of them", () => {
   const { throttle, fail, failTokens, clock } = create();
   for (let i = 0; i < 5; i++) fail(basic(`user${i}`, "x"), 6);
   failTokens(101);
@@ -695,7 +695,7 @@ Deno.test("LoginThrottle counts waits without a list of them, and lists as many 
   assert.deepEqual(throttle.memory.banCounts(), { passwords: 0, tokens: 0, operator: 0 });
 });
 
-Deno.test("LoginThrottle tells the log of each wait, without passwords, also those typed in the place of the name", () => {
+Deno.test("LoginThrottle logs each wait, without passwords, even if somebody typed one as the user name", () => {
   const lines: string[] = [];
   const { fail } = create({}, createLogger((line) => lines.push(line.slice(25)), { clock: () => 0 }));
   for (const name of ["ann", "hunter2"]) fail(basic(name, "hunter2"), 6);
@@ -709,9 +709,9 @@ Deno.test("LoginThrottle tells the log of each wait, without passwords, also tho
   ]);
 });
 
-Deno.test("LoginThrottle treats a user who exists and one who does not alike, whatever happens before", () => {
-  // Failures are all that the login throttle learns of a user who does not exist; one who exists, and never logged in
-  // from the same address, must get the same answers.
+Deno.test("LoginThrottle treats existing and unknown users alike, whatever happened before", () => {
+  // The login throttle only learns failures of a user who does not exist. A user who exists, but never logged
+  // in from the same address, must get the same answers.
   const move = fc.record({
     user: fc.constantFrom("ann", "nobody"),
     from: fc.integer({ min: 1, max: 4 }),
@@ -736,7 +736,7 @@ Deno.test("LoginThrottle treats a user who exists and one who does not alike, wh
   }));
 });
 
-/** Milliseconds that the log names. */
+/** Returns the wait in milliseconds that the error names for the log. */
 function waitOf({ message }: HttpError): number {
   return Number(/, ([\d.]+) ms to wait$/.exec(message)?.[1]);
 }
@@ -752,7 +752,7 @@ const OUTCOMES: [string, () => Promise<string>, boolean][] = [
 ];
 
 for (const [what, check, counts] of OUTCOMES) {
-  Deno.test(`regulate() counts ${what}`, async () => {
+  Deno.test(`throttleLogin() counts ${what}`, async () => {
     const { throttle, wait } = create({ maxFailures: 1 });
     const ann = basic("ann", "x");
     for (let i = 0; i < 2; i++) await throttleLogin(throttle.admit(ann), check).catch(() => {});
@@ -760,7 +760,7 @@ for (const [what, check, counts] of OUTCOMES) {
   });
 }
 
-Deno.test("regulate() tells whoever checks a password that its user is known here, once they passed", async () => {
+Deno.test("throttleLogin() tells the check of a password that the user is known here, after a success", async () => {
   const { throttle } = create();
   const told: (string | undefined)[] = [];
   const check = (knownAs: string | undefined) => Promise.resolve(told.push(knownAs));
@@ -769,7 +769,7 @@ Deno.test("regulate() tells whoever checks a password that its user is known her
   assert.match(told[1] ?? "", /ann$/);
 });
 
-Deno.test("regulate() passes on results and errors", async () => {
+Deno.test("throttleLogin() passes on results and errors", async () => {
   const { throttle } = create({ maxFailures: 1 });
   const ann = basic("ann", "x");
   assert.equal(await throttleLogin(throttle.admit(ann), () => Promise.resolve("ann")), "ann");
@@ -780,7 +780,7 @@ Deno.test("regulate() passes on results and errors", async () => {
 });
 
 for (const [end, counts] of [["refused", true], ["undecided", false], ["skipped", false]] as const) {
-  Deno.test(`regulate() counts ${counts ? "a" : "no"} failure for a result that is ${end}`, async () => {
+  Deno.test(`throttleLogin() counts ${counts ? "a" : "no"} failure for a result that is ${end}`, async () => {
     const { throttle, wait } = create({ maxFailures: 1 });
     const ann = basic("ann", "x");
     for (let i = 0; i < 2; i++) {
@@ -805,13 +805,13 @@ Deno.test("LoginThrottle hands over everything that its successor must know, as 
     assert.ok(before.wait(credentials) > 0);
     assert.equal(after.wait(credentials), before.wait(credentials));
   }
-  // Three failures are remembered: it is the sixth that costs.
+  // Three failures were handed over: the sixth causes a wait.
   assert.equal(after.wait(basic("bob", "x")), 0);
   after.fail(basic("bob", "x"), 2);
   assert.equal(after.wait(basic("bob", "x")), 0);
   after.fail(basic("bob", "x"));
   assert.ok(after.wait(basic("bob", "x")) > 0);
-  // Carl is known here, so guesses from elsewhere do not keep him out.
+  // Carl is known at this address, so guesses from elsewhere do not keep him out.
   for (let i = 0; i < 60; i++) {
     try {
       after.fail(basic("carl", "x", `203.0.113.${i}`));
@@ -834,7 +834,7 @@ function address(i: number): string {
   return `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`;
 }
 
-Deno.test("LoginThrottle has waits and bans last as long as they should, however the clock of the machine is set", () => {
+Deno.test("LoginThrottle keeps the length of waits and bans, whatever the system clock is set to", () => {
   const time = { elapsed: 1_700_000_000_000, clock: 1_700_000_000_000 };
   const throttle = new LoginThrottle({
     config: CONFIG,
@@ -872,7 +872,7 @@ Deno.test("LoginThrottle has waits and bans last as long as they should, however
   assert.deepEqual([wait("ann"), wait("bob")], [0, 59_000]);
 });
 
-Deno.test("LoginThrottle hands over to one whose clock tells another time", () => {
+Deno.test("LoginThrottle hands over to a successor with another clock time", () => {
   const before = create();
   before.fail(basic("ann", "x"), 6);
   before.succeed(basic("carl", "right"));
@@ -896,7 +896,7 @@ function knownAs(attempt: Attempt): boolean {
   return attempt.knownAs !== undefined;
 }
 
-Deno.test("LoginThrottle takes over what all instances counted, and lowers no count by a total that comes late", async () => {
+Deno.test("LoginThrottle adopts the counts of all instances, and lowers no count by a late total", async () => {
   const totals: ((totals: number[]) => void)[] = [];
   const throttle = new LoginThrottle({
     config: CONFIG,

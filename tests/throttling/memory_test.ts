@@ -10,13 +10,13 @@ const CONFIG = {
   maxDelaySeconds: 900,
 };
 
-Deno.test("ThrottlingMemory remembers 50,000 of each kind, whoever comes: its memory has an end", () => {
+Deno.test("ThrottlingMemory remembers at most 50,000 known clients", () => {
   const memory = new ThrottlingMemory({ config: CONFIG, steady: () => 1000 });
   for (let i = 0; i < 50_002; i++) memory.known.add(`${i}\0user`);
   assert.equal(memory.known.size, 50_000);
 });
 
-Deno.test("KnownClients notes a key that is seen again once in a thousandth of its lifetime", () => {
+Deno.test("KnownClients notes a key again at most once in a thousandth of its lifetime", () => {
   const time = { at: 1000 };
   const keys = new KnownClients(1_000_000, 9, () => time.at);
   assert.equal(keys.add("a"), 1000);
@@ -26,7 +26,7 @@ Deno.test("KnownClients notes a key that is seen again once in a thousandth of i
   assert.equal(keys.add("a"), 2000);
 });
 
-Deno.test("KnownClients takes no news of what it has seen later, nor moves it back", () => {
+Deno.test("KnownClients ignores times earlier than the one it has", () => {
   const keys = new KnownClients(1_000_000, 9, () => 5000);
   assert.equal(keys.note("a", 4000), true);
   assert.equal(keys.note("a", 1000), false);
@@ -36,7 +36,7 @@ Deno.test("KnownClients takes no news of what it has seen later, nor moves it ba
   assert.deepEqual(keys.entries(9), [["a", 5000]]);
 });
 
-Deno.test("KnownClients knows how many of a group are left when one of them makes room", () => {
+Deno.test("KnownClients counts the rest of a group when it drops one of them", () => {
   const time = { at: 1000 };
   const keys = new KnownClients(1_000_000, 2, () => time.at++);
   for (const key of ["here\0ann", "here\0ben", "there\0cid"]) keys.add(key);
@@ -45,7 +45,7 @@ Deno.test("KnownClients knows how many of a group are left when one of them make
   assert.deepEqual([keys.countOf("here"), keys.countOf("there")], [0, 2]);
 });
 
-Deno.test("tooManyFailures() tells whole seconds to wait, none too few and at least one", () => {
+Deno.test("tooManyFailures() rounds the wait up to whole seconds, at least one", () => {
   for (const [waitMs, seconds] of [[1, "1"], [1000, "1"], [1001, "2"], [60_000, "60"]] as const) {
     assert.equal(tooManyFailures(waitMs, "user").headers["Retry-After"], seconds);
   }

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { watchPaths } from "../../src/watch/watch_paths.ts";
 import { inTime } from "../fixtures/deadline.ts";
 
-/** Timers that the test turns. */
+/** Timers that the test runs. */
 class Timers {
-  /** The pauses that were asked for, in milliseconds. */
+  /** Requested pauses, in milliseconds. */
   readonly pauses: number[] = [];
   #task: (() => void) | undefined;
   #asked = Promise.withResolvers<void>();
@@ -20,7 +20,7 @@ class Timers {
     return this.#task === undefined;
   }
 
-  /** The pause ends. @returns Resolves when the look is over, and the next pause begins. */
+  /** Ends the pause. @returns Resolves when the look is over and the next pause begins. */
   turn(): Promise<void> {
     const task = this.#task;
     assert(task !== undefined, "nobody waits");
@@ -30,7 +30,7 @@ class Timers {
   }
 }
 
-/** A file whose changes are looked for when the test says so. */
+/** Registers a test with a file and timers that trigger looks at it. */
 function test(
   name: string,
   check: (file: string, timers: Timers, write: (text: string) => Promise<void>) => Promise<void>,
@@ -45,27 +45,30 @@ function test(
   });
 }
 
-test("calls back once after a change, when all is at rest, and not before", async (file, timers, write) => {
-  const calls: string[] = [];
-  const watch = watchPaths(
-    () => [file],
-    () => void calls.push(Deno.readTextFileSync(file)),
-    { schedule: timers.schedule },
-  );
-  for (const text of ["one", "other"]) {
-    calls.length = 0;
-    for (let part = 1; part <= 3; part++) {
-      await write(text.repeat(part));
-      await timers.turn();
-      assert.deepEqual(calls, [], "it still changes");
+test(
+  "calls back once after a change, when nothing changes any more, and not before",
+  async (file, timers, write) => {
+    const calls: string[] = [];
+    const watch = watchPaths(
+      () => [file],
+      () => void calls.push(Deno.readTextFileSync(file)),
+      { schedule: timers.schedule },
+    );
+    for (const text of ["one", "other"]) {
+      calls.length = 0;
+      for (let part = 1; part <= 3; part++) {
+        await write(text.repeat(part));
+        await timers.turn();
+        assert.deepEqual(calls, [], "it still changes");
+      }
+      for (let i = 0; i < 3; i++) await timers.turn();
+      assert.deepEqual(calls, [text.repeat(3)]);
     }
-    for (let i = 0; i < 3; i++) await timers.turn();
-    assert.deepEqual(calls, [text.repeat(3)]);
-  }
-  watch.close();
-});
+    watch.close();
+  },
+);
 
-test("notices what appears and what vanishes", async (file, timers) => {
+test("notices new and removed paths", async (file, timers) => {
   let calls = 0;
   const other = `${file}.other`;
   const watch = watchPaths(() => [file, other], () => void calls++, { schedule: timers.schedule });
@@ -78,7 +81,7 @@ test("notices what appears and what vanishes", async (file, timers) => {
   watch.close();
 });
 
-test("notices what changes while the callback runs", async (file, timers, write) => {
+test("notices changes while the callback runs", async (file, timers, write) => {
   const seen: string[] = [];
   const watch = watchPaths(() => [file], async () => {
     seen.push(await Deno.readTextFile(file));
@@ -90,7 +93,7 @@ test("notices what changes while the callback runs", async (file, timers, write)
   watch.close();
 });
 
-test("takes another set of paths for granted after a callback that made it", async (file, timers, write) => {
+test("accepts another set of paths after a callback that changed it", async (file, timers, write) => {
   let paths = [file];
   let calls = 0;
   const watch = watchPaths(() => paths, () => {
@@ -118,7 +121,7 @@ test("goes on when its callback throws, and says so", async (file, timers, write
 });
 
 test(
-  "calls a callback that did not succeed again after five minutes, and no other",
+  "repeats a failed callback after five minutes, and no other",
   async (file, timers, write) => {
     const results = [false, "defect", true];
     let calls = 0;
@@ -195,7 +198,7 @@ test("looks no more once it is closed, in a callback too", async (file, timers, 
   assert.equal(timers.pauses.length, length);
 });
 
-test("goes by the timers of the platform, which keep no process alive", async (file, _timers, write) => {
+test("uses timers of the platform that keep no process alive", async (file, _timers, write) => {
   const called = Promise.withResolvers<void>();
   const watch = watchPaths(() => [file], called.resolve, { intervalMs: () => 5 });
   await write("one");

@@ -13,12 +13,12 @@ import {
   type WatchOptions,
 } from "../../src/watch/watched_file.ts";
 
-/** The first diagnostic of a file whose version on disk is not in use. */
+/** Returns the first diagnostic of a file whose version on disk is not in use. */
 function diagnosticOf({ path }: WatchedFile<unknown>): string | undefined {
   return refusedFiles().find((diagnostic) => diagnostic.includes(path));
 }
 
-/** Refuses texts that hold `broken`. */
+/** Parses a text; refuses texts that contain `broken`. */
 function parse(text: string): string {
   if (text.includes("broken")) throw new SyntaxError("this is broken");
   return text.trim();
@@ -33,7 +33,7 @@ interface Scene {
   readonly lines: string[];
 }
 
-/** A test with a folder of its own and a file in it that holds `first`. */
+/** Registers a test with a folder of its own, in which a file contains `first`. */
 function scene(name: string, run: (scene: Scene) => Promise<void>): void {
   Deno.test(name, async () => {
     const folder = await Deno.makeTempDir();
@@ -63,13 +63,13 @@ function scene(name: string, run: (scene: Scene) => Promise<void>): void {
   });
 }
 
-/** Writes beside the file and renames over it, as careful editors do. */
+/** Writes a new file and renames it over the old one, as careful editors do. */
 async function renameOver(path: string, text: string): Promise<void> {
   await Deno.writeTextFile(`${path}.new`, text);
   await Deno.rename(`${path}.new`, path);
 }
 
-/** Options with the short interval of tests, and the contents as they change. */
+/** Returns options with a short interval, and a function that waits for the next content. */
 function listening(): { options: Partial<WatchOptions<string>>; next: () => Promise<string> } {
   const contents: string[] = [];
   let wake = () => {};
@@ -82,7 +82,7 @@ function listening(): { options: Partial<WatchOptions<string>>; next: () => Prom
       },
     },
     async next() {
-      // Watching does not keep a process alive; waiting for it has to.
+      // A watch does not keep the process alive, so this timer must.
       const { promise: late, reject } = Promise.withResolvers<never>();
       const deadline = setTimeout(() => reject(new Error("the change was not seen")), 5000);
       try {
@@ -97,7 +97,7 @@ function listening(): { options: Partial<WatchOptions<string>>; next: () => Prom
   };
 }
 
-scene("watchFile() reads the first content and is silent about it", async ({ watch, lines, path }) => {
+scene("watchFile() reads the first content without a log line", async ({ watch, lines, path }) => {
   let told = 0;
   const file = await watch({ onChange: () => told++ });
   assert.equal(file.current, "first");
@@ -117,12 +117,12 @@ scene("watchFile() throws if the first content is not UTF-8", async ({ path, wat
   await assert.rejects(watch(), { constructor: InvalidFile, message: `${path}:1: expected UTF-8 text` });
 });
 
-scene("watchFile() throws if there is no file and no content for that", async ({ watch, path }) => {
+scene("watchFile() throws if there is no file and no fallback", async ({ watch, path }) => {
   await Deno.remove(path);
   await assert.rejects(watch(), Deno.errors.NotFound);
 });
 
-scene("watchFile() leaves out a byte order mark", async ({ watch, write }) => {
+scene("watchFile() removes a byte order mark", async ({ watch, write }) => {
   await write("\ufefffirst");
   assert.equal((await watch()).current, "first");
 });
@@ -160,7 +160,7 @@ for (const [what, change] of CHANGES) {
     const { options, next } = listening();
     const file = await scene.watch(options);
     await change(scene);
-    // A slow machine may see a state between; the last one must come.
+    // A slow machine may see a state in between; the last one must arrive.
     while (await next() !== "second");
     assert.equal(file.current, "second");
   });
@@ -223,7 +223,7 @@ scene("WatchedFile keeps the last good content beside a broken one, and says so 
 });
 
 scene(
-  "refusedFiles() has a diagnostic of each broken file, until it is usable or no longer watched",
+  "refusedFiles() has a diagnostic for each broken file, until it is usable or no longer watched",
   async (scene) => {
     const { path, watch, write } = scene;
     const refused = () => refusedFiles().filter((diagnostic) => diagnostic.includes(path));
@@ -243,7 +243,7 @@ scene(
 );
 
 scene(
-  "WatchedFile is content again when a broken file is restored",
+  "WatchedFile removes its diagnostic when a broken file is restored",
   async ({ path, watch, write, lines }) => {
     let told = 0;
     const file = await watch({ onChange: () => told++ });
@@ -378,7 +378,7 @@ scene(
       },
     });
     await write("half");
-    writesDuringRead = 3; // as many as there are attempts
+    writesDuringRead = 3; // as many as attempts
     await file.check();
     assert.equal(file.current, "first");
     await file.check();
@@ -387,7 +387,7 @@ scene(
 );
 
 scene(
-  "a poll takes nothing that changed while it was read, until it has rested",
+  "a poll does not use content that changed during the read, until the file is at rest",
   async ({ watch, write }) => {
     let cuts = 0;
     const { options, next } = listening();
@@ -398,7 +398,7 @@ scene(
         async stamp(path) {
           const stamp = await DISK.stamp(path);
           restedFor.set(stamp ?? "", (restedFor.get(stamp ?? "") ?? 0) + 1);
-          // The writer of the cut file goes on after two looks at it, not between two reads.
+          // The writer of the truncated file goes on after two looks at it, not between two reads.
           if (cuts === 1 && restedFor.get(stamp ?? "") === 2) {
             cuts = 0;
             await write("the whole");
@@ -439,7 +439,7 @@ scene("WatchedFile tries again at once when a file changed while it was read", a
 });
 
 scene("WatchedFile waits by itself until a file is at rest", async ({ watch, write }) => {
-  // Each look but the last two finds the file changed.
+  // Each look except the last two finds the file changed.
   const stamps = ["a", "b", "c", "d", "d"];
   const readAt: number[] = [];
   const { options, next } = listening();
@@ -458,7 +458,7 @@ scene("WatchedFile waits by itself until a file is at rest", async ({ watch, wri
   assert.deepEqual(readAt.slice(0, 2), [5, 1]);
 });
 
-scene("WatchedFile reads a file at rest no more, once it has settled", async ({ watch }) => {
+scene("WatchedFile no longer reads a file once it has settled", async ({ watch }) => {
   let reads = 0;
   const file = await watch({
     intervalMs: 1000,
@@ -471,11 +471,11 @@ scene("WatchedFile reads a file at rest no more, once it has settled", async ({ 
     },
   });
   for (let look = 0; look < 10; look++) await file.check();
-  // The first content, the first look (not yet at rest), the one half a second later, and two seconds of rest.
+  // Five reads: the first content, the first look (not at rest), half a second later, and for two seconds.
   assert.equal(reads, 5);
 });
 
-scene("WatchedFile has not settled while it changes, and reads again", async ({ watch, write }) => {
+scene("WatchedFile does not settle while a file changes, and reads it again", async ({ watch, write }) => {
   let [reads, change] = [0, false];
   const file = await watch({
     intervalMs: 60_000, // two looks at rest are enough
@@ -501,7 +501,7 @@ scene("WatchedFile has not settled while it changes, and reads again", async ({ 
   assert.equal(file.current, "the whole");
 });
 
-scene("WatchedFile parses a touched file no second time", async ({ path }) => {
+scene("WatchedFile does not parse a touched file again", async ({ path }) => {
   let parsed = 0;
   const file = await watchFile(path, (text) => {
     parsed++;
@@ -513,7 +513,7 @@ scene("WatchedFile parses a touched file no second time", async ({ path }) => {
   assert.equal(parsed, 1);
 });
 
-scene("WatchedFile drops what it was parsing when it is closed", async ({ path, write }) => {
+scene("WatchedFile discards the result of a parse when it is closed", async ({ path, write }) => {
   const parsing = Promise.withResolvers<void>();
   const parsed = Promise.withResolvers<string>();
   let told = 0;
@@ -536,7 +536,7 @@ scene("WatchedFile drops what it was parsing when it is closed", async ({ path, 
   assert.equal(file.current, "first");
 });
 
-scene("WatchedFile lets checks at the same time follow one another", async ({ path, write }) => {
+scene("WatchedFile runs concurrent checks one after the other", async ({ path, write }) => {
   const order: string[] = [];
   const file = await watchFile(path, async (text) => {
     await Promise.resolve();
@@ -564,7 +564,7 @@ scene("WatchedFile survives a listener that throws", async ({ watch, write, line
 });
 
 scene(
-  "WatchedFile has taken over a saved file at the second look at it, which comes within two seconds",
+  "WatchedFile uses a saved file after the second look at it, which comes within two seconds",
   async ({ watch, path }) => {
     const { options, next } = listening();
     let saved = false;
@@ -580,7 +580,7 @@ scene(
     await renameOver(path, "second");
     saved = true;
     assert.equal(await next(), "second");
-    // Two looks and one after the reading, besides a look that was under way.
+    // Two looks and one after the read, in addition to a look under way.
     assert.ok(looks <= 5, `${looks} stamps`);
     assert(LOOK_MS + REST_MS < 2000); // the promise of the manual
   },
@@ -597,7 +597,7 @@ scene(
   },
 );
 
-scene("WatchedFile comes back from a check when what it found is in use", async ({ path, write }) => {
+scene("WatchedFile.check() resolves when the new content is in use", async ({ path, write }) => {
   const file = await watchFile(path, async (text) => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     return text;
@@ -608,7 +608,7 @@ scene("WatchedFile comes back from a check when what it found is in use", async 
   assert.equal(file.current, "second");
 });
 
-scene("WatchedFile parses nothing of what it reads while it is closed", async ({ path, write }) => {
+scene("WatchedFile does not parse content if it is closed during the read", async ({ path, write }) => {
   const parsed: string[] = [];
   const opened: WatchedFile<string>[] = [];
   const file = await watchFile(path, (text) => {
@@ -631,7 +631,7 @@ scene("WatchedFile parses nothing of what it reads while it is closed", async ({
   assert.deepEqual(parsed, ["first"]);
 });
 
-/** Things that are no files, and whose end may never come. */
+/** Paths that are no files, and may have no end. */
 const ENDLESS: readonly [string, (path: string) => Promise<unknown>][] = [
   ["a pipe that nobody writes to", (path) => new Deno.Command("mkfifo", { args: [path] }).output()],
   ["a device without end", (path) => Deno.symlink("/dev/zero", path)],
@@ -662,7 +662,7 @@ scene("watchFile() does not wait for a pipe that nobody writes to", async ({ pat
   await assert.rejects(watch(), /is no regular file/);
 });
 
-/** A file whose stamp and content the test sets, read so often that it needs no rereading; by checks only. */
+/** Returns a settled file whose stamp and content the test sets, and which is read only by checks. */
 async function settled(stamp: string | undefined, fallback?: string) {
   const state = { stamp, error: undefined as Error | undefined };
   const source: FileSource = {
@@ -689,7 +689,7 @@ for (const [what, away, fallback] of [["another one", "b"], ["nothing", undefine
   });
 }
 
-Deno.test("WatchedFile forgets its diagnostic when a file that could not be looked at is there again", async () => {
+Deno.test("WatchedFile removes its diagnostic when a file can be looked at again", async () => {
   const { state, file } = await settled("a");
   state.error = new Deno.errors.PermissionDenied("no way");
   await file.check();

@@ -17,7 +17,7 @@ const GET: HttpRequest = {
 };
 const NEVER = new AbortController().signal;
 
-/** Both ends of a channel with an answer behind it. */
+/** Runs a test with both ends of a channel, in front of `answer`. */
 async function withChannel(
   answer: Answer,
   test: (channel: CoreChannel, edge: EdgeChannel) => Promise<void>,
@@ -33,7 +33,7 @@ async function withChannel(
   }
 }
 
-/** A source of numbered chunks that counts how many were taken from it. */
+/** Returns a stream of numbered chunks, and the count of chunks that were read. */
 function source(count: number, size: number) {
   const state = { taken: 0, cancelled: false };
   const stream = new ReadableStream<Uint8Array>({
@@ -62,7 +62,7 @@ function asStream(body: unknown): ReadableStream<Uint8Array> {
   return body;
 }
 
-Deno.test("a channel carries a request there and its answer back", async () => {
+Deno.test("a channel carries a request to the core and its answer back", async () => {
   const answer: Answer = (request) =>
     Promise.resolve({
       status: 201,
@@ -119,9 +119,9 @@ Deno.test("a channel sends no more of a stream than its reader gave credit for",
     async (channel) => {
       const reply = await channel.call(GET, NEVER);
       const reader = asStream(reply.body).getReader();
-      const READ = 40; // each lets one more be on the way, up to the most
+      const READ = 40; // each read gives credit for one more chunk, up to the limit
       for (let i = 0; i < READ; i++) await reader.read();
-      // Whatever the sender may send unread, it has sent by the time another exchange has gone there and back.
+      // After another exchange, the sender has sent everything that it may send unread.
       await channel.call(GET, NEVER).catch(() => {});
       assert.equal((state.taken - READ) * CHUNK_BYTES, 1024 * 1024);
       await reader.cancel();
@@ -129,7 +129,7 @@ Deno.test("a channel sends no more of a stream than its reader gave credit for",
   );
 });
 
-Deno.test("a channel bounds what many streams that are read no further have under way, and gives it back", async () => {
+Deno.test("a channel bounds the unread bytes of many streams together, and frees them again", async () => {
   const streams = 100;
   const sources = Array.from({ length: streams }, () => source(1_000, 1_000));
   const answer: Answer = ({ path }) =>
@@ -159,7 +159,7 @@ Deno.test("a channel bounds what many streams that are read no further have unde
   });
 });
 
-Deno.test("a channel gives up the source when its reader wants no more", async () => {
+Deno.test("a channel cancels the source when its reader stops", async () => {
   const { state, stream } = source(1_000, CHUNK_BYTES);
   const answer: Answer = ({ path }) =>
     Promise.resolve({ status: 200, headers: new HeaderList(), body: path === "/data" ? stream : "pong" });
@@ -172,7 +172,7 @@ Deno.test("a channel gives up the source when its reader wants no more", async (
   });
 });
 
-Deno.test("a channel breaks off the answer when its source fails", async () => {
+Deno.test("a channel aborts the answer when its source fails", async () => {
   const stream = new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(new Uint8Array(10));
@@ -207,7 +207,7 @@ Deno.test("a channel tells the core when the client is gone", async () => {
   });
 });
 
-Deno.test("a channel gives up what waits for an edge that died: its answers, and the sources of its bodies", async () => {
+Deno.test("a channel cancels answers for an edge that died, and the sources of their bodies", async () => {
   const { state, stream } = source(1_000, CHUNK_BYTES);
   const aborted = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();
@@ -238,7 +238,7 @@ Deno.test("a channel reports a failed answer instead of hanging", async () => {
   });
 });
 
-Deno.test("a channel fails what waits for a core that died, and all that comes after", async () => {
+Deno.test("a channel fails requests that wait for a core that died, and all later ones", async () => {
   await withChannel(() => new Promise(() => {}), async (channel) => {
     const waiting = channel.call(GET, NEVER);
     channel.lose();
@@ -247,7 +247,7 @@ Deno.test("a channel fails what waits for a core that died, and all that comes a
   });
 });
 
-Deno.test("a channel takes no more of an upload when the core died", async () => {
+Deno.test("a channel cancels an upload when the core died", async () => {
   const { state, stream } = source(1_000_000, 1_000);
   const begun = Promise.withResolvers<void>();
   const answer: Answer = async ({ body }) => {
@@ -277,7 +277,7 @@ Deno.test("a channel is idle when the last request under way is answered, and no
     const idle = channel.idle().then(() => isIdle = true);
     answers[0]?.();
     await replies[0];
-    await new Promise((resolve) => setTimeout(resolve)); // who is told of it would be by now
+    await new Promise((resolve) => setTimeout(resolve)); // by now the promise would have resolved
     assert.equal(isIdle, false);
     answers[1]?.();
     await replies[1];

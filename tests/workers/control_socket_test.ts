@@ -23,7 +23,7 @@ import {
   readLine,
 } from "../../src/workers/control_socket.ts";
 
-/** A folder of its own, and a socket in it that remembers what it was asked. */
+/** Calls `act` with a socket in a folder of its own, and its requests and log lines. */
 async function withSocket(
   act: (path: string, asked: AdminRequest[], log: string[]) => Promise<void>,
   { answer = (): unknown => "done", requestMs = 5000 } = {},
@@ -48,7 +48,7 @@ async function withSocket(
   }
 }
 
-/** Sends bytes as they are; the whole answer, which is empty if the service just hangs up. */
+/** Sends bytes and returns the whole answer, which is empty if the service only closes the connection. */
 async function send(path: string, bytes: Uint8Array): Promise<string> {
   using connection = await Deno.connect({ transport: "unix", path });
   try {
@@ -84,7 +84,7 @@ Deno.test("askService() tries one place after the other", async () => {
   });
 });
 
-Deno.test("askService() passes on why the service refused, and no more than that", async () => {
+Deno.test("askService() passes on the reason of a refusal, and nothing else", async () => {
   await withSocket(async (path, _asked, log) => {
     await assert.rejects(askService([path], { command: "status" }, 5000), {
       constructor: CommandFailed,
@@ -188,7 +188,7 @@ for (const [what, line, error] of BAD_LINES) {
   });
 }
 
-Deno.test("ControlSocket refuses what is no line", async () => {
+Deno.test("ControlSocket refuses lines that are too long or not UTF-8", async () => {
   await withSocket(async (path, asked) => {
     const long = utf8(`"${"a".repeat(MAX_REQUEST)}"\n`);
     assert.match(await send(path, long), /longer than 16384 bytes|^$/);
@@ -197,14 +197,14 @@ Deno.test("ControlSocket refuses what is no line", async () => {
   });
 });
 
-Deno.test("ControlSocket hangs up on who sends nothing", async () => {
+Deno.test("ControlSocket closes a connection that sends nothing", async () => {
   await withSocket(async (path, asked) => {
     assert.equal(await send(path, new Uint8Array()), "");
     assertAlike(asked, []);
   }, { requestMs: 20 });
 });
 
-Deno.test("ControlSocket takes its time for what was asked, however short that of asking is", async () => {
+Deno.test("ControlSocket does not limit the time of an answer by the time limit for a request", async () => {
   const answer = () => new Promise((resolve) => setTimeout(() => resolve("done at last"), 60));
   await withSocket(async (path) => {
     assert.equal(await askService([path], { command: "status" }, 20_000), "done at last");
@@ -212,7 +212,7 @@ Deno.test("ControlSocket takes its time for what was asked, however short that o
 });
 
 Deno.test({
-  name: "ControlSocket waits for nobody who has left",
+  name: "ControlSocket does not wait for a caller that has left",
   sanitizeOps: true,
   fn: () =>
     withSocket(async (path) => {
@@ -241,17 +241,17 @@ Deno.test("ControlSocket.close() logs that it cannot remove the socket, and does
   await withSocket(async (path, _asked, log) => {
     said = log;
     await Deno.remove(path);
-    await Deno.mkdir(`${path}/full`, { recursive: true }); // cannot be removed, not even by root
+    await Deno.mkdir(`${path}/full`, { recursive: true }); // not even root can remove it
   });
   assert.match(said.join(), /warn {2}control socket not removed path=\S+ error=.*not empty/);
 });
 
-Deno.test("ControlSocket replaces what a dead service left, and nothing else", async () => {
+Deno.test("ControlSocket replaces the socket of a dead service, and nothing else", async () => {
   const folder = await Deno.makeTempDir();
   const path = `${folder}/control.sock`;
   const parts = { answer: () => Promise.resolve("new"), log: SILENT };
 
-  // A process that is killed leaves its socket behind.
+  // A killed process leaves its socket behind.
   const code = `Deno.listen({ transport: "unix", path: ${
     JSON.stringify(path)
   } }); Deno.kill(Deno.pid, "SIGKILL")`;
@@ -368,7 +368,7 @@ for (const [what, { socket, enabled = true, log, runtime }, own, looked] of CASE
   });
 }
 
-/** A connection on which these parts arrive one by one, and then its end. */
+/** Returns a connection on which these parts arrive one by one, and then its end. */
 function arriving(...parts: readonly string[]): Pick<Deno.Conn, "read"> {
   const left = parts.map((part) => new TextEncoder().encode(part));
   return {

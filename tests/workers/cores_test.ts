@@ -18,7 +18,7 @@ const CONFIG = {
 
 const ASOF = 1_700_000_000_000;
 
-/** A login throttle and the state that follows it. */
+/** Returns a login throttle and the copy of its state. */
 function followed() {
   const now = () => ASOF;
   const copy = new CoreState(CONFIG, now);
@@ -53,7 +53,7 @@ const CREDENTIALS = [
   bearer("t", "203.0.113.9"),
 ];
 
-Deno.test("CoreState knows after each attempt all that the login throttle does", () => {
+Deno.test("CoreState knows as much as the login throttle after each attempt", () => {
   fc.assert(fc.property(
     fc.array(
       fc.tuple(fc.constantFrom(...CREDENTIALS), fc.constantFrom("succeeded" as const, "failed" as const)),
@@ -71,7 +71,7 @@ Deno.test("CoreState knows after each attempt all that the login throttle does",
   ));
 });
 
-Deno.test("CoreState follows bans by hand, and keeps all it knows when the configuration changes", () => {
+Deno.test("CoreState follows an operator's bans, and keeps its knowledge when the configuration changes", () => {
   const { copy, throttle } = followed();
   for (let i = 0; i < 3; i++) attempt(throttle, basic("ann", "x"), "failed");
   const ban: Ban = { user: "bob", reason: "operator", failures: 0, until: ASOF + 60_000 };

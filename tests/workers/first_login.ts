@@ -1,4 +1,4 @@
-/** Makes the service of a configuration as a core does, and answers one login by password. Prints the status. */
+/** Creates the service of a configuration as a core does, answers one password login, and prints the status. */
 import { createLogger } from "../../src/logging/logger.ts";
 import { HeaderList } from "../../src/model/http_message.ts";
 import { loadSnapshot } from "../../src/service/assembly/load_snapshot.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { ALICE, createSite } from "../system/running_service.ts";
 import { CHECKOUT } from "../system/service_process.ts";
 
-/** Paths of `src/` that a service with a password file, a map file and one server does without. */
+/** Paths of `src/` that a service with a password file, a map file and one server does not need. */
 const NEEDLESS = [
   /^(?:pages|sharing|instances|resource\/(?:share|access)|service\/explanation)\//,
   /^(?:daemon\/session|store\/postgres\/postgres_|throttling\/shared)/,
@@ -14,7 +14,7 @@ const NEEDLESS = [
   /^reservations\/reservation_(?:file|registry|times)\.ts/,
 ];
 
-/** Packages that it does without. */
+/** Packages that such a service does not need. */
 const NEEDLESS_PACKAGES = /\/(?:jose|postgres|ssh2|xml-crypto|xmldom|uqr)\b/;
 
 /** Kilobytes of source that each thread may evaluate before the first answer. */

@@ -15,7 +15,7 @@ const PERMISSIONS = {
   import: false,
 } as const;
 
-/** A worker that is asked for a sign of life at each `tick` while one is set, and what becomes of it. */
+/** Starts a worker that gets a ping at each `tick` while one is set, and records its messages and death. */
 export function open(patience?: Patience) {
   const said: FromWorker["kind"][] = [];
   const told: FromWorker[] = [];

@@ -23,7 +23,7 @@ const PROXY = {
   "container.client.http.proxyPort": "3128",
 };
 
-/** What the core may reach besides its daemon, where a provider is at an address. */
+/** Addresses of providers, more settings, and what the core may reach besides its daemon. */
 const PROVIDERS: readonly (readonly [address: string, more: Readonly<Record<string, string>>, string])[] = [
   ["https://idp.example.org/userinfo", {}, "idp.example.org:443"],
   ["https://idp.example.org:8443/userinfo", {}, "idp.example.org:8443"],

@@ -1,4 +1,4 @@
-/** A worker that does as it is told: answers so many pings, and then none; cannot start; or meets a defect. */
+/** Worker that follows orders: answers a number of pings, cannot start, or meets a defect. */
 
 declare const self: {
   onmessage: ((event: MessageEvent<Told>) => void) | null;

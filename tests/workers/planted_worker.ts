@@ -1,4 +1,4 @@
-/** Code of an attacker in a worker: tries what it is told to and reports what was not refused. */
+/** Code of an attacker in a worker: tries the given actions and reports each outcome. */
 
 declare const self: {
   onmessage: ((event: MessageEvent<Attempt[]>) => void) | null;
@@ -14,7 +14,7 @@ self.onmessage = async ({ data }) => {
   self.postMessage(await Promise.all(data.map(outcome)));
 };
 
-/** `allowed`, or the name of the error; the module loader wraps a refusal of its own. */
+/** Returns `allowed`, or the name of the error; the module loader wraps its own refusals. */
 async function outcome({ kind, what }: Attempt): Promise<string> {
   try {
     await attempt(kind, what);

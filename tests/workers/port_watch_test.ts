@@ -12,12 +12,12 @@ Deno.test("takesConnections() tells a listener that serves from one that does no
   await new Promise((resolve) => server.close(resolve));
   assert.equal(await takesConnections({ address: "127.0.0.1", port: address.port }), false);
 
-  // It listens, so that the system takes connections, but nobody ever accepts them.
+  // This socket listens, so that the system completes connections, but nobody accepts them.
   using deaf = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   assert.equal(await takesConnections({ address: "127.0.0.1", port: deaf.addr.port }, 50), false);
 });
 
-/** Looks whose outcomes a test decides. @returns What the watch told, look by look. */
+/** Runs a watch on checks with given outcomes. @returns Its reports, with the number of the check. */
 async function watched(answers: readonly boolean[], listeners: readonly string[]): Promise<string[]> {
   const told: string[] = [];
   const all = new Map(listeners.map((name) => [name, { address: name, port: 1 }]));
@@ -30,7 +30,7 @@ async function watched(answers: readonly boolean[], listeners: readonly string[]
     everyMs: 1,
   });
   const timer = setInterval(() => {
-    // What a look does it does in microtasks: they are over before the next timer.
+    // A check runs in microtasks, which end before the next timer.
     if (++look >= answers.length) resolve();
   }, 1);
   await over;

@@ -1,4 +1,4 @@
-/** Cores that have a successor: what they still learn, what they leave to it, and that their commands to daemons end. */
+/** Cores with a successor: what they still learn, what they leave to it, and how their commands end. */
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
 import { startedWorker, workersSoFar } from "../system/worker_spy.ts";
@@ -13,7 +13,7 @@ import { createSite } from "../system/running_service.ts";
 
 const resolveLoopback = () => Promise.resolve(["127.0.0.1"]);
 
-/** Cores without a supervisor. @param withEdge Whether an edge has requests in every core, and keeps them. */
+/** Starts cores without a supervisor. @param withEdge Whether an edge keeps requests in every core. */
 async function open({ withEdge = false, resolve = resolveLoopback }: {
   readonly withEdge?: boolean;
   readonly resolve?: (host: string) => Promise<readonly string[]>;
@@ -54,7 +54,7 @@ async function open({ withEdge = false, resolve = resolveLoopback }: {
   };
 }
 
-/** Turns of the event loop: more than anything needs that could begin at once. */
+/** Waits more turns of the event loop than anything needs that could begin at once. */
 async function aWhile() {
   for (let i = 0; i < 50; i++) await setImmediate();
 }
@@ -78,7 +78,7 @@ for (const withEdge of [false, true]) {
   });
 }
 
-Deno.test("Cores.finish() waits for a core that starts, or that was not needed", async () => {
+Deno.test("Cores.finish() waits for a core that starts, or that was discarded", async () => {
   await using setting = await open();
   const { cores, changes, next, prepare, started } = setting;
   await next();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { AdminAnswer, AdminRequest } from "../../src/resource/admin/admin_request.ts";
 import { AdminCalls, NoAnswer } from "../../src/workers/serving_core.ts";
 
-/** Calls to a core that answers so; undefined: never. */
+/** Returns calls to a core with these answers; `undefined`: it never answers. */
 function callsTo(answer: (request: AdminRequest) => Promise<AdminAnswer> | undefined): AdminCalls {
   const calls: AdminCalls = new AdminCalls((id, request) =>
     void answer(request)?.then(

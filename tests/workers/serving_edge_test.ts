@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ConnectionLimit } from "../../src/workers/serving_edge.ts";
 
-/** Configured number, how many files can be opened, and the connections there may be. */
+/** Configured number, number of files that can be opened, and permitted connections. */
 const cases: [number | undefined, number, number][] = [
   [undefined, 100_000, 4096],
   [undefined, 4096, 3840],
@@ -20,7 +20,7 @@ for (const [configured, files, expected] of cases) {
   });
 }
 
-Deno.test("ConnectionLimit need not lower its default under the unit that is delivered", async () => {
+Deno.test("ConnectionLimit need not lower its default under the service unit", async () => {
   const unit = await Deno.readTextFile(new URL("../../conf/authserver.service", import.meta.url));
   const files = Number(/^LimitNOFILE=(\d+)$/m.exec(unit)?.[1]);
   const most = (configured?: number) =>
@@ -28,13 +28,13 @@ Deno.test("ConnectionLimit need not lower its default under the unit that is del
   assert.deepEqual([most(), most(0)], [4096, 16_384]);
 });
 
-Deno.test("ConnectionLimit holds for a number that is configured later, too", () => {
+Deno.test("ConnectionLimit also bounds a number that is configured later", () => {
   const limit = new ConnectionLimit(undefined, (wanted) => Math.min(1024, wanted));
   assert.equal(limit.most(2000), 768);
   assert.equal(limit.most(100), 100);
 });
 
-Deno.test("ConnectionLimit tries out what can be opened, and closes all of it", () => {
+Deno.test("ConnectionLimit opens files to find the limit, and closes all of them", () => {
   const limit = new ConnectionLimit(10);
   assert.equal(limit.most(10), 10);
 });
@@ -48,7 +48,7 @@ for (const files of ["300", "$(ulimit -Hn)"]) {
       args: ["-c", `ulimit -n ${files} && exec "$@"`, "sh", Deno.execPath(), "eval", code],
     }).output();
     const found = Number(new TextDecoder().decode(stdout));
-    // Some are open already.
+    // Some files are open already.
     if (files === "300") assert.ok(found > 100 && found <= 150, `${found}`);
     else assert.ok(found > 150 && found <= 4096, `${found}`);
   });

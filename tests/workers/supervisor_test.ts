@@ -1,4 +1,4 @@
-/** Changes of workers come one after the other, each begins with what the one before left; and the end of all. */
+/** Changes of workers, one after the other, each on the state that the one before left; and the stop. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { Agent, request } from "node:https";
@@ -22,12 +22,12 @@ async function snapshotOf(site: Site, changed: (main: string) => string): Promis
   return snapshot;
 }
 
-/** Turns of the event loop: more than anything needs that could begin at once. */
+/** Waits more turns of the event loop than anything needs that could begin at once. */
 async function aWhile() {
   for (let i = 0; i < 50; i++) await setImmediate();
 }
 
-Deno.test("Supervisor.reload() waits for the reload before it, and for a renewal, and what was asked last is in use", async () => {
+Deno.test("Supervisor.reload() waits for an earlier reload or renewal, and the last request takes effect", async () => {
   await using site = await createSite();
   const snapshot = await snapshotOf(site, (main) => main);
   const { material } = snapshot;
@@ -109,7 +109,7 @@ Deno.test("Supervisor reports a core as replaced when the edge directs requests 
   }
 });
 
-Deno.test("Supervisor.reload() lets an edge go that has ended: at the end of all it is not ended again", async () => {
+Deno.test("Supervisor.reload() forgets an edge that has ended: stop() does not end it again", async () => {
   await using site = await createSite();
   const snapshot = await snapshotOf(site, (main) => main);
   const other = await snapshotOf(site, (main) => `${main}container.httpServer.disabledProtocols=TLSv1.2\n`);
@@ -130,10 +130,10 @@ Deno.test("Supervisor.reload() lets an edge go that has ended: at the end of all
   assert((await startedWorker("edge", next)).ends > 0);
 });
 
-/** The answer when there is one: a worker that is replaced takes no connections for a moment. */
+/** Asks until there is an answer: a worker that is replaced accepts no connections for a moment. */
 async function answered(port: number, site: Site, path: string): Promise<Reply> {
   const once = async () => {
-    // With an agent of its own: it asks to keep the connection.
+    // An agent of its own asks to keep the connection.
     const agent = new Agent({ keepAlive: true });
     return await ask(`https://localhost:${port}${path}`, site.authority.certificate, { agent })
       .catch(() => undefined).finally(() => agent.destroy());
@@ -144,7 +144,7 @@ async function answered(port: number, site: Site, path: string): Promise<Reply> 
   return reply;
 }
 
-Deno.test("Supervisor.leave() holds for workers that are replaced, too", async () => {
+Deno.test("Supervisor.leave() also applies to replacements of workers", async () => {
   await using site = await createSite();
   const from = workersSoFar();
   const supervisor = await Supervisor.start(await snapshotOf(site, (main) => main), {
@@ -186,7 +186,7 @@ Deno.test("Supervisor.stop() ends an edge that is about to take the place of ano
   await edge.ended;
 });
 
-/** Begins a session request whose body comes later. @returns Sends it, and resolves to the status of the answer. */
+/** Begins a session request without its body. @returns Function that sends it and returns the status. */
 async function begunRequest(site: Site, port: number): Promise<() => Promise<number | undefined>> {
   const body = JSON.stringify({ serverPath: "" });
   const sent = request(`https://localhost:${port}/rest/auth/HPC`, {
@@ -239,7 +239,7 @@ Deno.test("Supervisor.reload() to a port that is taken fails before any connecti
   }
 });
 
-Deno.test("metricsPage() tells whether there is a core", async () => {
+Deno.test("metricsPage() shows whether there is a core", async () => {
   await using site = await createSite();
   const supervisor = await Supervisor.start(await snapshotOf(site, (main) => main), {
     logFile: new LogFile(undefined, () => {}),
@@ -260,7 +260,7 @@ Deno.test("Supervisor.stop() waits until the journal has all audit lines", async
   })();
   const free = Promise.withResolvers<void>();
   const { connect } = Deno;
-  // A journal that is slow to take anybody.
+  // The journal is slow to accept connections.
   const slow = async () => {
     await free.promise;
     return await connect({ transport: "unix", path });

@@ -17,7 +17,7 @@ const SNAPSHOT: Snapshot = snapshot;
 
 const LINE = JSON.stringify({ time: "2026-01-05T09:15:00.123Z", event: "session", dn: "CN=Zoë" });
 
-/** Audit lines that go to a log server. */
+/** Returns an audit sink that sends lines to a log server. */
 function subject({ port }: Pick<LogServer, "port">, { hostName = "auth1", writeMs = 10_000 } = {}) {
   const log: string[] = [];
   const logger = createLogger((line) => void log.push(line.slice(25)));
@@ -69,13 +69,13 @@ Deno.test("syslogServer() keeps lines while there is no server, and sends them i
   await before.has("a");
   await before[Symbol.asyncDispose]();
   await until(() => {
-    audit.write(["b"]); // until the end of the connection is noticed
+    audit.write(["b"]); // until the sink notices the end of the connection
     return sink.failing;
   }, { everyMs: 20 });
   audit.write(["c"]);
   await using server = await startLogServer(authority, { port });
   await until(() => {
-    audit.retry(); // as the supervisor does now and then
+    audit.retry(); // as the supervisor does from time to time
     return server.messages.some((parts) => parts.at(-1) === "c");
   });
   assert.deepEqual(await audit.close(), []);

@@ -11,7 +11,7 @@ interface Scene {
   replaced(): Promise<void>;
 }
 
-/** A place; `start` says how many attempts fail. */
+/** Returns a policy whose first `failing` starts fail. */
 function scene(failing: number): Scene {
   const [pauses, lines]: [number[], string[]] = [[], []];
   let done = Promise.withResolvers<void>();
@@ -43,7 +43,7 @@ function scene(failing: number): Scene {
   };
 }
 
-Deno.test("RestartPolicy starts another at once, then with growing pauses, until one lives", async () => {
+Deno.test("RestartPolicy starts another worker at once, then with growing pauses, until one lives", async () => {
   const { restartPolicy, pauses, lines, replaced } = scene(7);
   const first = {};
   restartPolicy.put(first);
@@ -56,7 +56,7 @@ Deno.test("RestartPolicy starts another at once, then with growing pauses, until
   assert.equal(lines.at(-1), "warn  worker replaced what=edge");
 });
 
-Deno.test("RestartPolicy pauses before it replaces one that soon died, whatever happens to other kinds of workers", async () => {
+Deno.test("RestartPolicy pauses before it replaces a worker that died soon, whatever happens to other kinds of workers", async () => {
   const { restartPolicy, pauses, replaced } = scene(0);
   const other = scene(5);
   for (const one of [restartPolicy, other.restartPolicy]) {
@@ -71,7 +71,7 @@ Deno.test("RestartPolicy pauses before it replaces one that soon died, whatever 
   assert.deepEqual(pauses, [0, 1000]);
 });
 
-Deno.test("RestartPolicy takes no notice of the death of one that was replaced, and starts nobody once closed", () => {
+Deno.test("RestartPolicy ignores the death of a replaced worker, and starts none once closed", () => {
   const { restartPolicy, pauses } = scene(0);
   const [first, second] = [{}, {}];
   assert.equal(restartPolicy.put(first), undefined);

@@ -15,7 +15,7 @@ Deno.test("WorkerReports writes at its end what the audit file did not take befo
   reports.writeAudit(['{"one":1}']);
   await Deno.remove(`${folder}/audit`);
   await reports.close();
-  assert.equal((await Deno.readTextFile(path)).trim(), '{"one":1}'); // whole, behind what may be cut off
+  assert.equal((await Deno.readTextFile(path)).trim(), '{"one":1}'); // whole, on a line of its own
   await Deno.remove(folder, { recursive: true });
 });
 

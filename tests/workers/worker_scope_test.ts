@@ -4,7 +4,7 @@ import { Measurements, workerLog } from "../../src/workers/worker_scope.ts";
 import { type Increments, sample } from "../../src/metrics/counters.ts";
 import { VirtualTime } from "../fixtures/virtual_time.ts";
 
-/** A worker's log, and what was posted so far: the number of lines of each batch. */
+/** Returns a worker's log, and the number of lines of each batch that it posted. */
 function recorded() {
   const batches: number[] = [];
   let told = () => {};
@@ -15,7 +15,7 @@ function recorded() {
   return { ...worker, batches, posted: () => new Promise<void>((resolve) => told = resolve) };
 }
 
-Deno.test("workerLog() has lines wait for company, but not for long", async () => {
+Deno.test("workerLog() collects lines for a short time", async () => {
   const { log, batches, posted } = recorded();
   log.info("one");
   log.info("two");
@@ -33,7 +33,7 @@ for (const level of ["warn", "error"] as const) {
   });
 }
 
-Deno.test("workerLog() has no more than 500 lines wait", () => {
+Deno.test("workerLog() collects at most 500 lines", () => {
   const { log, batches, flush } = recorded();
   for (let i = 0; i < 499; i++) log.info("line");
   assert.deepEqual(batches, []);
@@ -47,7 +47,7 @@ Deno.test("workerLog() has no more than 500 lines wait", () => {
 
 const COUNTS = [sample("authserver_core_up", {}, 1)];
 
-/** Measurements of a worker whose time stands still until it is moved. */
+/** Returns measurements of a worker in virtual time. */
 function measured(counts: Increments = COUNTS) {
   const time = new VirtualTime();
   const reports: Report[] = [];
@@ -62,7 +62,7 @@ function measured(counts: Increments = COUNTS) {
     measurements,
     reports,
     pass: (ms: number) => time.advance(ms, () => Promise.resolve()),
-    /** The event loop stands still. */
+    /** Stalls the event loop. */
     stall: (ms: number) => time.now += ms,
   };
 }
@@ -81,8 +81,8 @@ Deno.test("Measurements finds how long the event loop stood still, and reports a
   assert.deepEqual([second.delaysMs, second.ownDelayMs, second.rejections], [[], 0, 0]);
 });
 
-Deno.test("Measurements tells a stall by own work from one for want of a processor", async () => {
-  /** What is found if from one look to the next a second passes, of which the thread ran so long. */
+Deno.test("Measurements distinguishes a stall by own work from one without a free processor", async () => {
+  /** Returns the delay by own work, if a look comes a second late and the thread worked for `workedMs`. */
   const ownDelay = async (workedMs: number) => {
     const { state, reports, pass, stall } = measured();
     stall(1250);

@@ -5,15 +5,15 @@ import { ownProcess } from "../fixtures/own_process.ts";
 import { open } from "./opened_worker.ts";
 import { PING_MS, Watchdog } from "../../src/workers/worker_thread.ts";
 
-Deno.test("WorkerThread dies that answers no pings any more, and not before", async () => {
+Deno.test("WorkerThread dies when it answers no more pings, and not before", async () => {
   const { worker, pings, said, died, deaths } = open();
   const heard = (count: number) => until(() => said.length === count, { what: `message ${count}` });
   worker.tell({ kind: "start", pongs: 20 });
   const ready = await worker.ready();
   assert.equal(ready.kind, "ready");
-  await heard(2); // it was asked once before
+  await heard(2); // the answer to the first ping
   for (let pongs = 1; pongs < 20; pongs++) {
-    pings.tick?.(); // it said something since the last time
+    pings.tick?.(); // no ping: a message came since the last tick
     pings.tick?.();
     await heard(2 + pongs);
   }
@@ -26,7 +26,7 @@ Deno.test("WorkerThread dies that answers no pings any more, and not before", as
   assert.equal(deaths.length, 1);
 });
 
-Deno.test("WorkerThread is not asked for signs of life before it is ready, nor after its end", async () => {
+Deno.test("WorkerThread gets no pings before it is ready, nor after its end", async () => {
   const { worker, pings, deaths } = open();
   assert.equal(pings.tick, undefined);
   worker.tell({ kind: "start", pongs: 1_000_000 });
@@ -37,7 +37,7 @@ Deno.test("WorkerThread is not asked for signs of life before it is ready, nor a
   assert.deepEqual([pings.tick, deaths], [undefined, []]);
 });
 
-Deno.test("WorkerThread that cannot start says why; that is no death", async () => {
+Deno.test("WorkerThread reports why it cannot start, and does not count that as a death", async () => {
   const { worker, deaths } = open();
   const ready = worker.ready();
   worker.tell({ kind: "fail" });
@@ -73,13 +73,13 @@ Deno.test("WorkerThread.ready() ends a start that only looks busy", async () => 
   worker.end();
 });
 
-Deno.test("WorkerThread dies of a defect, and whoever waits for it is told", async () => {
+Deno.test("WorkerThread dies of a defect, and reports that to all that wait for it", async () => {
   const { stdout, stderr } = await ownProcess(new URL("./dying_worker.ts", import.meta.url));
   const told = JSON.parse(stdout);
   assert.match(told.died, /a defect/);
   assert.match(told.notReady, /^CannotStart: .*a defect/);
   assert.equal(told.closed, true);
-  assert.match(stderr, /Uncaught \(in worker "pinged"\) Error: a defect/); // by the runtime itself
+  assert.match(stderr, /Uncaught \(in worker "pinged"\) Error: a defect/); // from the runtime itself
 });
 
 Deno.test("WorkerThread.says() waits no longer for a worker that is ended", async () => {
@@ -92,7 +92,7 @@ Deno.test("WorkerThread.says() waits no longer for a worker that is ended", asyn
   assert.deepEqual(deaths, []);
 });
 
-Deno.test("WorkerThread.says() waits for the worker's word, and no longer than it is told", async () => {
+Deno.test("WorkerThread.says() waits for the worker's message, and no longer than its limit", async () => {
   const { worker } = open();
   worker.tell({ kind: "start", pongs: 1_000_000 });
   await worker.ready();
@@ -103,7 +103,7 @@ Deno.test("WorkerThread.says() waits for the worker's word, and no longer than i
   worker.end();
 });
 
-/** Ticks until the worker counts as dead, at most so many. */
+/** Returns the number of ticks until the watchdog reports the worker dead; `undefined`: never. */
 function ticksToDeath(
   events: readonly ("on time" | "heard" | { readonly late: number })[],
 ): number | undefined {

@@ -22,7 +22,7 @@ async function subject(
       await Deno.remove(file);
       throw error;
     });
-  // The watcher itself keeps no program alive.
+  // The watcher does not keep the process alive.
   const alive = setInterval(() => {}, 1000);
   return {
     source,
@@ -69,7 +69,7 @@ testAttributeSource({
   unknown: identity("CN=Eve,O=Site-A"),
 });
 
-Deno.test("fileAttributeSource() gives of two entries for one name the last, and says so", async () => {
+Deno.test("fileAttributeSource() uses the last of two entries for one name, and says so", async () => {
   const lines: string[] = [];
   await using made = await subject(
     '{"CN=Ann": {"role": "user"},\n"cn=ann ": {"role": "banned"}}',
@@ -84,7 +84,7 @@ Deno.test("fileAttributeSource() gives of two entries for one name the last, and
   assert.match(lines[0] ?? "", /warn .*:2: cn=ann : expected each name once; line 1 names the same user/);
 });
 
-Deno.test("fileAttributeSource() gives of several patterns that match the first in the file", async () => {
+Deno.test("fileAttributeSource() uses the first of several matching patterns in the file", async () => {
   const entries = ["cn=b.*", "cn=a.*", "cn=.*"].map((key, i) => [key, i]);
   const json = `{${entries.map(([key, i]) => `"${key}": {"role": "r${i}"}`).join()}}`;
   const xml = `<fileAttributeSource>${
@@ -124,7 +124,7 @@ Deno.test("fileAttributeSource() fails closed for a name it cannot read", async 
   });
 });
 
-/** Writes a file whole, so that nobody sees half of it. */
+/** Replaces a file in one step, so that nobody reads half of it. */
 async function replace(file: string, text: string): Promise<void> {
   await Deno.writeTextFile(`${file}.new`, text);
   await Deno.rename(`${file}.new`, file);
@@ -159,7 +159,7 @@ Deno.test("fileAttributeSource() follows changes, of content and of format", asy
   assert.deepEqual(await role(), NO_ATTRIBUTES);
 });
 
-Deno.test("fileAttributeSource() reads XML in ISO-8859-1 that declares it, and the operator's check does", async () => {
+Deno.test("fileAttributeSource() reads XML that declares ISO-8859-1, as the operator's check does", async () => {
   const text = '<?xml version="1.0" encoding="ISO-8859-1"?>\n<fileAttributeSource><entry key="CN=Jörg">' +
     '<attribute name="role"><value>user</value></attribute></entry></fileAttributeSource>';
   await using made = await subject(Uint8Array.from(text, (sign) => sign.charCodeAt(0)));
@@ -185,7 +185,7 @@ Deno.test("fileAttributeSource() refuses a file that is far too long before read
   await Deno.remove(file);
 });
 
-/** Values of claims that somebody chooses in order to look like other parts of a name. */
+/** Values of claims that look like other parts of a name. */
 const LIKE_PARTS = [
   ...["Eve,OU=Admins", "Eve, OU=Admins", "Eve\uff0cOU=Admins", "Eve+OU=Admins", "Eve;OU=Admins"],
   ...['Eve",OU=Admins', "Eve\\,OU=Admins", "Eve\\", "#Eve,OU=Admins", "Eve\n,OU=Admins", "OU=Admins"],

@@ -21,7 +21,7 @@ async function read(text: string, format?: MapFormat): Promise<readonly MapEntry
   return entries;
 }
 
-/** Keys with their attributes. */
+/** Returns the keys with their attributes. */
 async function content(text: string): Promise<unknown> {
   return (await read(text)).map((
     { key, attributes },
@@ -89,7 +89,7 @@ Deno.test("attributesOfEntry() knows the standard names in any case, and keeps a
   );
 });
 
-/** Text, and the problem as the operator reads it. */
+/** Invalid texts, with the message for the operator. */
 const INVALID: readonly (readonly [string, string])[] = [
   ["", "map:1: expected JSON, beginning with {, or XML, beginning with <"],
   ["CN=x", "map:1: expected JSON, beginning with {, or XML, beginning with <"],
@@ -143,7 +143,7 @@ Deno.test("readMapFile() refuses a broken file and says where it is broken", asy
   }
 });
 
-Deno.test("readMapFile() tells all problems of a file at once, up to a bound", async () => {
+Deno.test("readMapFile() reports all problems of a file at once, up to a bound", async () => {
   const entries = Array.from({ length: 300 }, (_, i) => `"CN=${i}": {"limit": ${i}}`);
   await assert.rejects(
     () => read(`{${entries.join()}}`),
@@ -161,7 +161,7 @@ Deno.test("readMapFile() refuses a file that has errors even if warnings fill th
     }), InvalidFile);
 });
 
-Deno.test("readMapFile() does not look into the format it was told", async () => {
+Deno.test("readMapFile() trusts the format that its caller gives", async () => {
   await assert.rejects(() => read("<fileAttributeSource/>", "JSON"), InvalidFile);
   await assert.rejects(() => read("{}", "XML"), InvalidFile);
   assert.deepEqual(await read(" \n\ufeff{}".trim()), []);
@@ -200,7 +200,7 @@ const map = fc.uniqueArray(
 Deno.test("readMapFile() finds the same in a JSON and an XML file of the same content", async () => {
   const xmlText = (text: string) => text.replace(/[<&>"']/g, (c) => `&#${c.charCodeAt(0)};`);
   await fc.assert(fc.asyncProperty(map, async (entries) => {
-    // Not by way of an object, which would reorder keys such as "1".
+    // Writes JSON without an object, which would reorder keys such as "1".
     const json = entries.map(([key, attributes]) =>
       `${JSON.stringify(key)}: {${
         attributes.map(([n, v]) => `${JSON.stringify(n)}: ${JSON.stringify(v)}`).join()

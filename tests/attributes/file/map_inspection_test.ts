@@ -21,7 +21,7 @@ Deno.test("inspectMapFile() knows that mail is used", async () => {
   assert.deepEqual((await inspect('{"CN=x": {"mail": "x@example.org"}}')).diagnostics, []);
 });
 
-/** One attribute of an entry, and the problem with it. */
+/** Attributes of an entry, each with its diagnostic. */
 const DIAGNOSTICS: readonly (readonly [string, string])[] = [
   [
     '"uftpd.S.rateLimit": "fast"',
@@ -81,7 +81,7 @@ Deno.test("inspectMapFile() tells what sessions would be refused for, and what h
   }
 });
 
-Deno.test("inspectMapFile() misses neither account nor role of users who are banned", async () => {
+Deno.test("inspectMapFile() requires neither account nor role of users who are banned", async () => {
   const diagnosticsOf = async (attributes: string) => {
     const text = `{"CN=x":\n{${attributes}}}`;
     const { diagnostics } = await inspectMapFile(text, { file: "map", matching: "strict", alone: true });
@@ -92,7 +92,7 @@ Deno.test("inspectMapFile() misses neither account nor role of users who are ban
   assert.deepEqual(await diagnosticsOf('"xlogin": "ann"'), ["no role, "]);
 });
 
-Deno.test("inspectMapFile() tells also what makes the file unusable", async () => {
+Deno.test("inspectMapFile() also reports errors that make the file unusable", async () => {
   assert.deepEqual((await inspect('{"demouser": {}}')).diagnostics.map((p) => p.slice(0, 56)), [
     "error map:1: demouser: expected a distinguished name: ex",
   ]);
@@ -100,7 +100,7 @@ Deno.test("inspectMapFile() tells also what makes the file unusable", async () =
   assert.deepEqual((await inspect('{"cn=(": {}}', "regexp")).diagnostics.length, 1);
 });
 
-Deno.test("inspectMapFile() tells whom the entries are about, where they are names and no patterns", async () => {
+Deno.test("inspectMapFile() returns the users of entries, where keys are names and no patterns", async () => {
   const text = '{\n"CN=x": { "role": "user" },\n"CN=y": { "role": "user" }\n}';
   const { names } = await inspectMapFile(text, { file: "map", matching: "strict" });
   assert.deepEqual(names, [{ key: "CN=x", line: 2 }, { key: "CN=y", line: 3 }]);

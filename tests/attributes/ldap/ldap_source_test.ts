@@ -55,7 +55,7 @@ const slapd = SLAPD === undefined ? undefined : await TestSlapd.start(
     names("outer", "cn=inner,ou=groups", "cn=outer,ou=groups"),
   ],
 );
-// By a request: the overlay that keeps memberOf takes no part in what is loaded.
+// Adds this group by a request: the memberof overlay ignores groups that slapadd loads.
 await slapd?.change(`dn: cn=inner,ou=groups,${BASE}
 changetype: add
 objectClass: groupOfNames
@@ -217,7 +217,7 @@ test("knows users by the names of their entries, below its base only", async () 
   assert.equal(await account(`uid=x\\,ou=people,${BASE}`), undefined);
 });
 
-test("refuses a user that several entries have: which one's limits hold, nobody can tell", async () => {
+test("refuses a user with several entries, since nobody can tell which limits hold", async () => {
   const twin = { lookUpBy: "account", userFilter: "(description=%user%)" } as const;
   await assert.rejects(
     found(twin, identity("CN=twin,O=Demo", { uid: "twin" })),

@@ -2,27 +2,28 @@ import { canonicalDn } from "../../../src/model/distinguished_name.ts";
 import type { Credential } from "../../pki/authority.ts";
 import type { OutgoingHttp } from "../../../src/outgoing/outgoing.ts";
 
-/** A user as an XUUDB has it; lists joined with `:`. */
+/** User of an XUUDB; `:` separates the items of a list. */
 export interface XuudbUser {
   readonly xlogin?: string;
   readonly role?: string;
   readonly projects?: string;
 }
 
-/** An XUUDB on loopback that speaks both wire forms of credentials.md 7.6. */
+/** XUUDB on loopback that speaks both wire forms of credentials.md 7.6. */
 export interface XuudbSimulator extends AsyncDisposable {
   readonly address: string;
   /** Requests so far, by path without query. */
   readonly requests: readonly string[];
-  /** While set, every request waits for it. */
+  /** If set, every request waits for it. */
   hold: Promise<void> | undefined;
-  /** While set, every request is answered with it. */
+  /** If set, the answer to every request. */
   reply: { readonly status: number; readonly body: string } | undefined;
 }
 
 /**
+ * Starts the simulator.
  * @param users By site and name.
- * @param tls What it shows; plain HTTP without.
+ * @param tls Server certificate; absent: plain HTTP.
  */
 export function startXuudb(
   users: Readonly<Record<string, Readonly<Record<string, XuudbUser>>>>,
@@ -92,7 +93,7 @@ function soap(
   );
 }
 
-/** Plain HTTP, enough for loopback. */
+/** Client for plain HTTP on loopback. */
 export const LOOPBACK_HTTP: OutgoingHttp = {
   async send({ method, url, headers, body }, signal) {
     const init = { method, signal, headers: { ...headers }, ...(body === undefined ? {} : { body }) };

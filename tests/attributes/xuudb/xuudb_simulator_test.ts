@@ -3,7 +3,7 @@ import ANSWERS from "./fixtures/answers.json" with { type: "json" };
 import { JSON_FORM, SOAP_FORM } from "../../../src/attributes/xuudb/xuudb_source.ts";
 import { LOOPBACK_HTTP, startXuudb } from "./xuudb_simulator.ts";
 
-/** The users of `fixtures/XuudbWithUsers.java`. */
+/** Users of `fixtures/XuudbWithUsers.java`. */
 const USERS = {
   "CN=Ann Example, O=Site-A, C=DE": { xlogin: "a1001:a1002", role: "user", projects: "proj1:proj2" },
   "CN=Ben": { xlogin: "ben", role: "user" },

@@ -120,7 +120,7 @@ for (const form of ["soap", "json"] as const) {
     await using made = make(form);
     made.xuudb.reply = { status: 500, body: "{}" };
     await assert.rejects(made.source.attributesOf(ANN, AbortSignal.abort(new Error("gone"))), /gone/);
-    // Asked later and answered later; Deno fails the test if nobody heard of the first failure.
+    // This answer comes after the first one; Deno fails the test if nobody handled the first failure.
     await assert.rejects(made.source.attributesOf(identity("CN=Eve"), signal), {
       code: "ERR_ATTRIBUTE_SOURCE",
     });
@@ -158,7 +158,7 @@ for (const { form, dn, status, body } of ANSWERS) {
 
 const ENVELOPE = (inside: string) => `<e:Envelope xmlns:e="x"><e:Body>${inside}</e:Body></e:Envelope>`;
 
-/** Bodies with status 200 that are no answer. None may pass for "unknown user". */
+/** Bodies with status 200 that are no answer. The source must not read any as "unknown user". */
 const UNREADABLE = {
   json: [
     "",
@@ -216,7 +216,7 @@ Deno.test("XuudbSource (json) takes null for absent and ignores other members", 
   assert.deepEqual(await made.source.attributesOf(ANN, signal), attributeSet({ role: ["user"] }));
 });
 
-/** A source that asks a client of the test. */
+/** Returns a source with an HTTP client of the test. */
 function sourceOver(http: OutgoingHttp, { cache = false, elapsed = (): number => 0 } = {}): XuudbSource {
   return new XuudbSource({
     name: "X",
@@ -274,7 +274,7 @@ Deno.test("XuudbSource leaves an XUUDB alone that cannot be reached, and asks it
   assert.deepEqual(await ask("CN=Ann"), attributeSet({ role: ["user"] }));
 });
 
-Deno.test("XuudbSource leaves an XUUDB alone that answers what nobody understands", async () => {
+Deno.test("XuudbSource leaves an XUUDB alone whose answers it does not understand", async () => {
   let asked = 0;
   const http: OutgoingHttp = {
     send: () => {

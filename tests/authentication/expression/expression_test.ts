@@ -202,7 +202,7 @@ const NAMES: [string, string, string, string][] = [
 
 for (const [source, x, expected, what] of NAMES) {
   Deno.test(`name() escapes text from outside: ${what}`, () => {
-    // RFC 4514 has no need to escape `=` in a value; both spellings mean the same.
+    // RFC 4514 does not require that `=` in a value is escaped; both spellings mean the same.
     assert.equal(name(source, { x })?.replaceAll("\\=", "="), expected.replaceAll("\\=", "="));
   });
 }

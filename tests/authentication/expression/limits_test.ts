@@ -12,12 +12,12 @@ Deno.test("an expression makes texts up to the limit, and none longer", () => {
 });
 
 Deno.test("text that an expression makes is paid for by its length: a step for each 64 characters", () => {
-  /** Makes a text of half the limit again and again. */
+  /** Returns an expression that makes a text of half the limit `times` times. */
   const source = (times: number) => `${"b = a + a; ".repeat(times)}'done'`;
   const a = "x".repeat(MAX_TEXT / 4);
   const most = Math.floor(MAX_STEPS / (MAX_TEXT / 2 / 64));
   assert.equal(run(source(most - 2), { a }), "done");
   assert.throws(() => run(source(most + 1), { a }), /takes more than 10000 steps/);
-  // As often with short ones costs next to nothing.
+  // The same number of short texts costs next to nothing.
   assert.equal(run(source(10 * most), { a: "x" }), "done");
 });

@@ -35,7 +35,7 @@ function material(options: Partial<Parameters<typeof AUTHORITY.issue>[0]> = {}):
 
 const TLS = material();
 
-/** An issuer and a check that share a clock, which a test moves, and a certificate. */
+/** Makes an issuer and a check of tokens with a common certificate and a clock that the test moves. */
 function service(tls: TlsMaterial = TLS, limits = LIMITS) {
   const state = { now: NOW, tls };
   const parts = { tls: () => state.tls, clock: () => state.now * 1000 };
@@ -332,7 +332,7 @@ Deno.test("TokenIssuer never issues more than was allowed, whatever is asked for
   );
 });
 
-Deno.test("TokenIssuer makes each narrowed token for this server only, so that nobody takes it who does not know bounds", async () => {
+Deno.test("TokenIssuer issues restricted tokens for this server alone, since other servers may ignore restrictions", async () => {
   const { issue, accept, state } = service();
   for (
     const restrictions of [
@@ -360,7 +360,7 @@ Deno.test("TokenIssuer makes each narrowed token for this server only, so that n
   assert.equal((await other.authenticate(bearer(narrow), signal)).kind, "refused");
 });
 
-Deno.test("TokenIssuer issues nothing by a certificate that is not valid yet, or no more, by whichever way", async () => {
+Deno.test("TokenIssuer issues no token while its certificate is not yet or no longer valid", async () => {
   const { issue, issueFor, state } = service();
   const day = 86_400;
   for (const shift of [1, -2]) {
@@ -372,7 +372,7 @@ Deno.test("TokenIssuer issues nothing by a certificate that is not valid yet, or
   }
 });
 
-Deno.test("TokenIssuer issues no token without an end, by whichever way, and none beyond the certificate", async () => {
+Deno.test("TokenIssuer gives every token an end, never after that of the certificate", async () => {
   const { issue, issueFor, state } = service();
   for (const token of [await issue(ANN), await issueFor(), await issueFor(60)]) {
     const { claims: { iat, exp } } = contents(token);

@@ -27,7 +27,7 @@ Deno.test("readRestrictions() reads what a token is to be narrowed to, in normal
   );
 });
 
-Deno.test("bounds stay what they are on their way through a token", () => {
+Deno.test("restrictionsFromClaim() reads back what restrictionsClaim() writes", () => {
   assert.deepEqual(restrictionsFromClaim(JSON.parse(JSON.stringify(restrictionsClaim(FULL)))), FULL);
   assert.equal(restrictionsClaim({}), undefined);
   assert.equal(restrictionsClaim(undefined), undefined);
@@ -58,12 +58,12 @@ const BAD: readonly (readonly [query: string, says: RegExp])[] = [
 ];
 
 for (const [query, says] of BAD) {
-  Deno.test(`no token is narrowed by ${query.slice(0, 60)}`, () => {
+  Deno.test(`readRestrictions() refuses ${query.slice(0, 60)}`, () => {
     assert.throws(() => read(query), { code: "ERR_INVALID_TOKEN_REQUEST", message: says });
   });
 }
 
-Deno.test("a name is what can be printed, 1 to 100 characters", () => {
+Deno.test("readTokenRequest() takes printable names of 1 to 100 characters", () => {
   const name = (text: string) => readTokenRequest(new URLSearchParams({ name: text })).name;
   assert.equal(name("night run, größer"), "night run, größer");
   for (const bad of ["", "x".repeat(101), "a\nb", "a\u202eb", "\u200b"]) {
@@ -71,7 +71,7 @@ Deno.test("a name is what can be printed, 1 to 100 characters", () => {
   }
 });
 
-Deno.test("bounds of a token that cannot be read are no bounds that can be ignored", () => {
+Deno.test("restrictionsFromClaim() returns undefined for restrictions that it cannot read", () => {
   const bad: unknown[] = [
     null,
     "",

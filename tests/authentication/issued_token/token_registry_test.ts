@@ -1,4 +1,4 @@
-/** Which tokens there are, and which were taken back. */
+/** Tests of the registry of issued and revoked tokens. */
 import assert from "node:assert/strict";
 import { createPrivateKey, hash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
@@ -32,7 +32,7 @@ const BOB: Identity = { ...ANN, dn: "CN=Bob, O=Site", login: "bob" };
 const PLAIN: TokenRequest = { renewable: true, limited: false };
 const FROM = "192.0.2.1";
 
-/** Instances of a service with one store, one certificate and one clock, which tests change. */
+/** Opens instances of a service with one store, one certificate and one clock, which tests change. */
 async function site() {
   const folder = await Deno.makeTempDir();
   const state = { now: NOW * 1000, tls: FIRST, elapsed: 0, looks: 100, staleMs: 0, full: false };
@@ -132,7 +132,7 @@ Deno.test("TokenRegistry lists a user's tokens, what they may, and when and from
   assert.deepEqual(await registry.list(owner(ANN)), [], "what has ended");
 });
 
-Deno.test("TokenRegistry writes a use down once a day and token, whatever the number of instances' uses", async () => {
+Deno.test("TokenRegistry records one use of each token a day, however many uses instances see", async () => {
   await using s = await site();
   const one = s.instance();
   const token = await one.issue(ANN, { lifetime: 86_400 });
@@ -174,7 +174,7 @@ Deno.test("TokenRegistry asks the store ten times a second at most, but what was
   const [one, two] = [s.instance(), s.instance()];
   const [first, second] = [await one.issue(ANN), await one.issue(ANN)];
   for (const token of [first, second]) assert.ok(await two.accepts(token));
-  await two.issue(BOB); // their first uses are recorded by then
+  await two.issue(BOB); // the first uses of both tokens have been recorded by then
   for (const token of [first, second]) assert.ok(await two.accepts(token));
   s.state.looks = 0;
   assert.ok(await one.registry.revoke(owner(ANN), idOf(first)));
@@ -193,7 +193,7 @@ Deno.test("a token that was taken back counts no more on any instance, nor does 
   const parent = await one.issue(ANN);
   const child = await one.renew(parent);
   const grandchild = await two.renew(child);
-  await two.renew(child); // and never used
+  await two.renew(child); // a token that nobody uses
   const other = await one.issue(ANN);
   for (const token of [parent, child, grandchild, other]) assert.ok(await two.accepts(token));
   assert.equal(await one.registry.revoke(owner(BOB), idOf(child)), false, "somebody else's");
@@ -210,7 +210,7 @@ Deno.test("a token that was taken back counts no more on any instance, nor does 
     assert.equal(await each.accepts(child), undefined);
     assert.equal(await each.accepts(grandchild), undefined);
   }
-  s.state.now += 3_700_000; // a token that outlives the one it was got with
+  s.state.now += 3_700_000; // the grandchild outlives the token that it was renewed from
   assert.equal(await two.accepts(grandchild), undefined);
 });
 
@@ -300,7 +300,7 @@ Deno.test("short-lived tokens between do not hide the one that is taken back", a
   assert.equal(await accepts(token), undefined);
 });
 
-Deno.test("whoever takes back one token after the other keeps them all taken back", async () => {
+Deno.test("tokens that a user revokes one after the other all stay revoked", async () => {
   await using s = await site();
   const { registry, records, issue, accepts } = s.instance();
   const first = await issue(ANN);
@@ -313,12 +313,12 @@ Deno.test("whoever takes back one token after the other keeps them all taken bac
   const [second, third] = [await issue(ANN), await issue(ANN)];
   await registry.revoke(owner(ANN), idOf(second));
   for (const token of [first, second, third]) assert.equal(await accepts(token), undefined);
-  s.state.now += 62_000; // longer than clocks may differ
+  s.state.now += 62_000; // more than the allowed clock skew
   await registry.revokeAll(owner(ANN));
   assert.equal((await records.list("revoked-token", "cn=ann,o=site")).length, 0);
 });
 
-Deno.test("TokenRegistry lists 1,000 tokens of a user, those that end last; the others count, and end with all", async () => {
+Deno.test("TokenRegistry lists the 1,000 tokens of a user that end last; the others are valid, and end with all", async () => {
   await using s = await site();
   const { registry, records, issue, accepts } = s.instance();
   const first = await issue(ANN, { lifetime: 100 });
@@ -340,7 +340,7 @@ Deno.test("TokenRegistry lists 1,000 tokens of a user, those that end last; the 
   assert.equal(await accepts(last), undefined);
 });
 
-Deno.test("a user whose name counts on some servers only sees and ends tokens that were got there", async () => {
+Deno.test("a user with accounts on some servers alone lists and revokes only tokens for these servers", async () => {
   await using s = await site();
   const { registry, issue, accepts } = s.instance();
   const here = await issue({ ...ANN, uid: "ann", uidServers: ["HPC"] });
@@ -353,7 +353,7 @@ Deno.test("a user whose name counts on some servers only sees and ends tokens th
   assert.ok(await accepts(there));
 });
 
-Deno.test("TokenRegistry.revokeAll() ends a token that those of a namesake on other servers pushed out of the list", async () => {
+Deno.test("TokenRegistry.revokeAll() ends a token that a namesake's tokens for other servers pushed out of the list", async () => {
   await using s = await site();
   const { registry, records, issue, accepts } = s.instance();
   const here = await issue({ ...ANN, uid: "ann", uidServers: ["HPC"] }, { lifetime: 100 });
@@ -369,7 +369,7 @@ Deno.test("TokenRegistry.revokeAll() ends a token that those of a namesake on ot
   const caller = { ...owner(ANN), servers: ["HPC", "THREE"] };
   assert.deepEqual(await registry.list(caller), []);
   const [one] = await registry.list({ ...owner(ANN), servers: ["TWO"] });
-  assert.ok(one && await registry.revoke({ ...owner(ANN), servers: ["TWO"] }, one.id)); // not full any more
+  assert.ok(one && await registry.revoke({ ...owner(ANN), servers: ["TWO"] }, one.id)); // no longer full
   assert.equal(await registry.revokeAll(caller), 0);
   for (const each of [accepts, s.instance().accepts]) {
     assert.equal(await each(here), undefined);
@@ -497,7 +497,7 @@ Deno.test("TokenBook: a use that is written late puts no revoked token back into
     const written = Promise.withResolvers<void>();
     let isFirst = true;
     Object.defineProperty(records, "get", {
-      // The token is revoked between the reading of its record and the writing of the use.
+      // Revokes the token after its record was read and before the use is written.
       value: async (...args: Parameters<typeof get>) => {
         const found = await get(...args);
         if (args[0] !== "token" || !isFirst) return found;

@@ -64,7 +64,7 @@ async function accepted(token: string, options: Partial<IssuedTokenOptions> = {}
 
 testAuthenticator({
   name: "issuedToken()",
-  // Its name is fixed, for it stands before the configured methods.
+  // The authenticator has a fixed name, since no configuration names it.
   create: () => Object.defineProperty(issuedToken(DEFAULTS), "name", { value: "SUBJECT" }),
   method: "ETD",
   good: bearer(own()),
@@ -99,7 +99,7 @@ Deno.test("issuedToken() honours account, servers and limits in a token of our o
     line: [["2", NOW], ["3", NOW + 1]],
   };
   const identity = await accepted(own({ ...claims, renewableUntil: NOW + 9000 }));
-  const present = JSON.parse(JSON.stringify(identity)); // without what the token does not say
+  const present = JSON.parse(JSON.stringify(identity)); // without undefined members
   assert.deepEqual(present, {
     dn: ANN,
     method: "ETD",
@@ -413,7 +413,7 @@ Deno.test("issuedToken() takes a token that is bound to an address from there al
   for (const elsewhere of ["192.0.2.16", "2001:db8::1", ""]) assert.equal(await from(elsewhere), "refused");
 });
 
-Deno.test("issuedToken() holds the very credential and the moment of the login against their source", async () => {
+Deno.test("issuedToken() asks the source about the credential and the time of the login", async () => {
   const asked: unknown[] = [];
   const accountStatus: IssuedTokenOptions["accountStatus"] = (user) => {
     asked.push([user.credential, user.proved]);

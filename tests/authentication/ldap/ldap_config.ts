@@ -1,7 +1,7 @@
 import type { LdapAuthenticatorConfig } from "../../../src/authentication/ldap/ldap.ts";
 import { BASE, SERVICE } from "../../fixtures/slapd.ts";
 
-/** Configuration of an authenticator as read from properties with the defaults. */
+/** Returns the configuration of an authenticator with the defaults of all properties. */
 export function ldapConfig(more: Partial<LdapAuthenticatorConfig> = {}): LdapAuthenticatorConfig {
   return {
     kind: "LDAPAuthenticator",

@@ -39,7 +39,7 @@ const create = (more: Partial<LdapAuthenticatorConfig> = {}, clock = Date.now) =
     log: SILENT,
   });
 
-/** The result for a password, in one word or with its reason. */
+/** Returns the DN that a password gives, the reason of a refusal, or `skipped`. */
 async function result(subject: LdapAuthenticator, user: string, password: string): Promise<string> {
   const found = await subject.authenticate(basic(user, password), NEVER);
   return found.kind === "accepted" ? found.identity.dn : found.kind === "refused" ? found.reason : found.kind;
@@ -173,7 +173,7 @@ test("ends what a login gave when the password changes or the account is locked"
   assert(login.kind === "accepted");
   const { dn, credential } = login.identity;
   const status = async () => {
-    const subject = create(); // without what another one remembers
+    const subject = create(); // with an empty cache
     const { kind } = await subject.accountStatusOf({ dn, login: "user1", credential }, NEVER);
     subject.close();
     return kind;
@@ -222,7 +222,7 @@ pwdAccountLockedTime: 000001010000Z
   subject.close();
 });
 
-test("leaves a server alone to which no connection comes about", async () => {
+test("marks a server as down to which no connection is established in time", async () => {
   using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const dead = `ldaps://localhost:${silent.addr.port}`;
   const subject = create({ addresses: [dead, address], timeoutMs: 2000 });
@@ -323,7 +323,7 @@ test("sends a password at most twice if connections close without an answer", as
       async connect(remote, signal) {
         const connection = await real.connect(remote, signal);
         opened++;
-        const isBroken = () => opened > 4; // after both sorts of connections were opened twice
+        const isBroken = () => opened > 4; // connections of both kinds have been opened twice by then
         return {
           ...connection,
           async read() {

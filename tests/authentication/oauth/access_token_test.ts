@@ -28,7 +28,7 @@ const [WEAK, ENCRYPTING, PUBLISHED, WITHDRAWN] = [
 ];
 const SECRET = { kty: "oct", kid: "oct", k: encode("a secret of thirty-two characters") };
 
-/** What Keycloak, Entra and others sign is in the tests that accept; this is RFC 9068, 2.2, whole. */
+/** Returns all claims of RFC 9068, 2.2. `ACCEPTED` has the claims of Keycloak, Entra and others. */
 function claims(issuer: string): Readonly<Record<string, unknown>> {
   return {
     iss: issuer,
@@ -46,7 +46,7 @@ function claims(issuer: string): Readonly<Record<string, unknown>> {
 interface Setting {
   readonly provider: OidcProvider;
   readonly subject: OAuth;
-  /** The reason of a refusal, or `accepted`. */
+  /** Returns the reason of a refusal, or `accepted`. */
   ask(token: string): Promise<string>;
 }
 
@@ -76,7 +76,7 @@ async function withIssuer(
       provider,
       subject,
       async ask(token) {
-        elapsed += 31_000; // keys may be fetched again
+        elapsed += 31_000; // after the pause between two fetches of keys
         const result = await subject.authenticate(bearer(token), new AbortController().signal);
         return "reason" in result ? result.reason ?? "skipped" : result.kind;
       },
@@ -93,7 +93,7 @@ type Make = (issuer: string) => string;
 const by =
   (signer: TokenSigner, change: Readonly<Record<string, unknown>>, header: object = AT): Make => (issuer) =>
     signer.sign({ ...claims(issuer), ...change }, { ...header });
-/** With claims left out. */
+/** Makes a token without some claims. */
 const without = (...names: string[]): Make => (issuer) =>
   EC.sign(Object.fromEntries(Object.entries(claims(issuer)).filter(([name]) => !names.includes(name))), AT);
 const hmac = (secret: string | Uint8Array, alg = "HS256", kid = "rsa"): Make => (issuer) => {
@@ -102,10 +102,10 @@ const hmac = (secret: string | Uint8Array, alg = "HS256", kid = "rsa"): Make => 
     createHmac(alg === "HS512" ? "sha512" : "sha256", secret).update(content).digest("base64url")
   }`;
 };
-/** A good token with a part changed. */
+/** Makes a good token and changes its parts. */
 const changed = (change: (parts: string[], issuer: string) => string[]): Make => (issuer) =>
   change(EC.sign(claims(issuer), AT).split("."), issuer).join(".");
-/** A token without type, as it may be another sort of token. */
+/** Makes a token with the type `JWT`, which does not state the purpose of the token. */
 const untyped = (change: Readonly<Record<string, unknown>>): Make => by(EC, change, { typ: "JWT" });
 const bare = (change: Readonly<Record<string, unknown>>): Make => (issuer) => {
   const { scope: _scope, client_id: _client, ...rest } = claims(issuer);
@@ -302,7 +302,7 @@ const REFUSED: readonly [rule: string, what: string, make: Make][] = [
   ["RFC 7519, 4.1.5", "that begins later", by(EC, { nbf: SECONDS + 90 })],
   ["RFC 7519, 4.1.5", "that begins in words", by(EC, { nbf: "now" })],
   ["RFC 7519, 4.1.6", "issued in the future", by(EC, { iat: SECONDS + 90 })],
-  // Other sorts of tokens of the same issuer.
+  // Tokens of other kinds by the same issuer.
   ["RFC 9068, 4", "of the type of a logout token", by(EC, {}, { typ: "logout+jwt" })],
   ["RFC 9449, 4.2", "of the type of a proof", by(EC, {}, { typ: "dpop+jwt" })],
   ["RFC 8417, 2.3", "of the type of a security event", by(EC, {}, { typ: "application/secevent+jwt" })],
@@ -323,7 +323,7 @@ const REFUSED: readonly [rule: string, what: string, make: Make][] = [
     by(EC, { events: { "http://schemas.openid.net/event/backchannel-logout": {} } }),
   ],
   ["RFC 8725, 3.12", "a type that is a list", untyped({ typ: ["Bearer"] })],
-  // Bound tokens without what they are bound to.
+  // Bound tokens without proof of possession.
   ["RFC 9449, 7.2", "bound to a key, shown as bearer token", by(EC, { cnf: { jkt: "A".repeat(43) } })],
   ["RFC 8705, 3", "bound to a certificate, shown without", by(EC, { cnf: { "x5t#S256": "A".repeat(43) } })],
   ["RFC 7800, 3.2", "bound to a key in it", by(EC, { cnf: { jwk: EC.jwk } })],
@@ -349,7 +349,7 @@ Deno.test(`OAuth refuses ${REFUSED.length} tokens that an issuer did not make fo
         assert.notEqual(await ask(make(provider.issuer)), "accepted");
       });
     }
-    // None of them was worth a question but for keys.
+    // The service sent none of these tokens to the provider: it only fetched metadata and keys.
     const paths = new Set(provider.server.seen.map(({ path }) => path));
     assert.deepEqual([...paths], ["/.well-known/openid-configuration", "/keys"]);
   });
@@ -426,7 +426,7 @@ const FIXED_ISSUER = "https://issuer.example/realm";
 
 const VICTIM = "https://b.example";
 
-/** Answers by which a provider speaks of a user of another one, of another user, or of another token. */
+/** Answers of a provider about another provider's user, another user or another token. */
 const RESTATED: readonly (readonly [said: Readonly<Record<string, unknown>>, outcome: string])[] = [
   [{ sub: "ann", iss: VICTIM }, "the provider's answer names another issuer"],
   [{ sub: "victim" }, "the provider's answer is about another user"],

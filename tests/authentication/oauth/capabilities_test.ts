@@ -17,12 +17,12 @@ const CASES: readonly [scope: string, capabilities: readonly string[]][] = [
   ["storage.modify:/data storage.read:/data/run7", ["all /data/run7/"]],
   ["read:/a write:/a", ["all /a/"]],
   ["read:/a read:/a", ["read /a/"]],
-  // What daemons cannot enforce counts for nothing.
+  // Ignored, since daemons cannot enforce it: creation alone, or modification without reading.
   ["storage.modify:/data", []],
   ["storage.create:/data", []],
   ["storage.read:/data storage.create:/data", ["read /data/"]],
   ["storage.read:/data storage.modify:/data2", ["read /data/"]],
-  // What is not in its normal form, or means something else to daemons.
+  // Paths that are not in normal form, or mean something else to daemons, and unknown scopes.
   ["storage.read", []],
   ["storage.read:", []],
   ["storage.read:data", []],

@@ -42,7 +42,7 @@ const VISIT = {
   verifier: "v".repeat(43),
 };
 
-/** Signs in. @param change What somebody changes in the answer that the browser brings back. */
+/** Signs in. @param change Changes the answer that the browser brings back, as an attacker might. */
 async function signIn(misbehaviour: Misbehaviour = {}, change: (answer: URLSearchParams) => void = () => {}) {
   provider.misbehaviour = misbehaviour;
   const back = provider.signIn(await subject.begin(VISIT, ASKER), "ann");
@@ -118,7 +118,7 @@ for (const [what, misbehaviour, reason] of TOKENS) {
   });
 }
 
-Deno.test("CodeLogin refuses nobody if the provider's answer is of no use", async () => {
+Deno.test("CodeLogin reports an outage, not a refusal, if the provider's answer is unusable", async () => {
   for (
     const answer of [{ token_type: "DPoP" }, { access_token: 1 }, { access_token: undefined }, {
       id_token: "",

@@ -71,7 +71,7 @@ function shows(pem: string | undefined): Pick<Credentials, "certificate"> {
   return pem === undefined ? {} : { certificate: { subject: "CN=ann", pem } };
 }
 
-/** A token with a new proof of a client, and a certificate of the connection. */
+/** Returns credentials of a token with a new proof of a client, and the certificate of the connection. */
 function proved(by: typeof client, pem?: string): Credentials {
   return bound(REQUEST.token, { text: by.prove(REQUEST), ...REQUEST }, shows(pem));
 }

@@ -21,7 +21,7 @@ const made = (change: Parameters<typeof client.prove>[1] = {}) => client.prove(S
 const { kty, crv, x, y, kid: _kid } = client.signer.jwk;
 const JWK = { kty, crv, x, y };
 
-/** What was changed in the last part of the address of a proof. */
+/** Makes a proof for another address. */
 const elsewhere = (url: string) => made({ claims: { htu: url } });
 
 const REFUSED: Readonly<Record<string, () => string>> = {

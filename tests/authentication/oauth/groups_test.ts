@@ -69,7 +69,7 @@ function groups(rules: Partial<GroupRules>) {
   return { lines, subject: new Groups({ ...RULES, ...rules }, createLogger((line) => lines.push(line))) };
 }
 
-Deno.test("Groups are Unix groups without the slash, and what can be none is told of once", () => {
+Deno.test("Groups become Unix groups without the slash, and names that cannot are logged once", () => {
   const { subject, lines } = groups({});
   const expected = ["staff", "uma_authorization", "physics", "cms"];
   assert.deepEqual([subject.unixGroups(said), subject.unixGroups(said)], [expected, expected]);

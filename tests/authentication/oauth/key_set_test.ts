@@ -20,13 +20,13 @@ interface Setting {
   readonly subject: OAuth;
   readonly time: VirtualTime;
   readonly lines: string[];
-  /** How often the keys were fetched. */
+  /** Returns how often the keys were fetched. */
   fetches(): number;
-  /** Moves time, and lets what falls due come to its end. */
+  /** Advances the clock and waits for the tasks that fall due. */
   pass(ms: number): Promise<void>;
-  /** A token that nobody has seen, and ends a day later: accepted, the reason of its refusal, or of the outage. */
+  /** Shows a new token that ends a day later. Returns `accepted`, or the reason of a refusal or an outage. */
   ask(signer: TokenSigner): Promise<string>;
-  /** The same for a given token. */
+  /** Does the same with a given token. */
   show(token: string): Promise<string>;
   token(signer: TokenSigner): string;
 }
@@ -125,7 +125,7 @@ Deno.test("KeySet fetches for unknown keys three times, then after 1, 2, 4 and a
   });
 });
 
-Deno.test("KeySet has a crowd with unknown keys wait for two fetches at most", async () => {
+Deno.test("KeySet fetches at most twice for many tokens with unknown keys at once", async () => {
   await withKeys({}, async ({ subject, ask, fetches }) => {
     await subject.warmUp();
     const strangers = Array.from({ length: 20 }, (_, i) => createSigner("EdDSA", `stranger ${i}`));
@@ -195,7 +195,7 @@ Deno.test("KeySet keeps keys through an outage of a day, and no longer", async (
     await subject.warmUp();
     provider.fault = (_request, response) => response.writeHead(503).end();
     await pass(10 * MINUTE);
-    time.now += 22 * HOUR; // as on a host that was suspended: what was due comes once
+    time.now += 22 * HOUR; // as on a host that was suspended: due tasks run once
     await pass(50 * MINUTE);
     assert.equal(await ask(OLD), "accepted");
     assert.match(await ask(NEW), /^out of order/);

@@ -1,7 +1,7 @@
 import type { OAuthConfig } from "../../../src/authentication/oauth/oauth_config.ts";
 import { assignments } from "../remote_subject.ts";
 
-/** What a method has of whose key nothing is written but an address. */
+/** Configuration of an OAuth authenticator with only an address, and all defaults. */
 export const OAUTH_CONFIG: OAuthConfig = {
   kind: "OAuthAuthenticator",
   name: "SUBJECT",

@@ -24,7 +24,7 @@ import { assertAlike } from "../../fixtures/assert_alike.ts";
 const GOOD_TOKEN = "2YotnFZFEjr1zCsicMWpAA";
 const ANN = { sub: "u1", email: "ann+x@site-a.example", preferred_username: "ann", groups: ["hpc", "users"] };
 const NOW = Date.UTC(2027, 0, 15, 8);
-/** By which the clock of this machine is ahead of that of the cluster. */
+/** Lead of this machine's clock over the shared clock, in milliseconds. */
 const AHEAD_MS = 600_000;
 const PROVED = (NOW - AHEAD_MS) / 1000;
 
@@ -38,12 +38,12 @@ interface Setting {
   readonly time: { now: number };
   readonly lines: string[];
   readonly subject: OAuth;
-  /** The result about a token, as `kind` or as reason. */
+  /** Returns the result for a token, as `kind` or as reason. */
   ask(token: string, signal?: AbortSignal): Promise<string>;
   identity(token?: string): Promise<Identity>;
 }
 
-/** A method and the provider it asks, for the length of one test. */
+/** Runs a test with an authenticator and its provider. */
 async function withProvider(
   config: Partial<OAuthConfig> & { introspect?: boolean; timeoutMs?: number },
   run: (setting: Setting) => Promise<void>,
@@ -351,7 +351,7 @@ const REQUIREMENTS: [string, Partial<OAuthConfig>, Record<string, unknown>, bool
 for (const [what, config, claims, accepted] of REQUIREMENTS) {
   Deno.test(`OAuth ${accepted ? "accepts" : "refuses"} a token with ${what}`, async () => {
     const check = async ({ ask, provider }: Setting) => {
-      // In the reply; in the token itself; and in the token while the reply says something else.
+      // The claims are in the reply; in the token; and in the token while the reply contradicts them.
       provider.tokens.set("opaque", { ...ANN, ...claims });
       assert.equal(await ask("opaque") === "accepted", accepted);
       const jwt = unsignedJwt({ iss: "https://idp.example", ...claims });
@@ -366,7 +366,7 @@ for (const [what, config, claims, accepted] of REQUIREMENTS) {
   });
 }
 
-/** What a provider's answer, or the token itself, says of tokens that open nothing here (RFC 8725, 3.12; RFC 7800). */
+/** Claims of a provider's answer or a token that give no access (RFC 8725, 3.12; RFC 7800). */
 const NO_ACCESS: readonly [claims: Readonly<Record<string, unknown>>, reason: RegExp][] = [
   ...[
     "refresh_token",
@@ -424,7 +424,7 @@ Deno.test("OAuth refuses tokens that the introspection endpoint reports without 
   });
 });
 
-Deno.test("OAuth says why an opaque token is refused of which nobody says for whom it is", async () => {
+Deno.test("OAuth gives the reason when it refuses an opaque token of unknown audience or client", async () => {
   for (const [key, claim] of [["requiredAudience", "aud"], ["requiredClient", "client_id, azp"]] as const) {
     await withProvider({ [key]: ["uftp"] }, async ({ ask, provider }) => {
       provider.tokens.set("opaque", ANN);
@@ -541,7 +541,7 @@ for (const [what, fault] of OUTAGES) {
         return true;
       });
       provider.fault = undefined;
-      // A machine that has much to do may itself be too slow for the short time.
+      // A busy machine may itself be too slow for the short timeout.
       const again = () => ask(GOOD_TOKEN).catch((error) => assert.ok(error instanceof RemoteUnavailable));
       for (let result, tries = 0; result !== "accepted" && tries < 100; tries++) {
         time.now += 60_000;
@@ -609,7 +609,7 @@ Deno.test("OAuth tells in the log what a userinfo endpoint says of a token", () 
     assert.equal(await ask("late"), "the provider answered with status 401, invalid_token: Token expired");
   }));
 
-Deno.test("OAuth leaves a provider alone that asks for it, and knows who it knew", () =>
+Deno.test("OAuth asks nothing until the provider's Retry-After, and accepts tokens that it remembers", () =>
   withProvider({}, async ({ ask, provider, time }) => {
     assert.equal(await ask(GOOD_TOKEN), "accepted");
     provider.tokens.set("other", ANN);

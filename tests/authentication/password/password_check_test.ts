@@ -32,7 +32,7 @@ const TABLES: Record<string, PasswordTable> = {
   mixed: await parsePasswordFile(`${MD5_LINE}\ncheap:${CHEAP}::CN=C\ndear:${DEAR}::CN=D\noff::s:CN=O`, ""),
 };
 
-/** A check that notes its work, and a clock to move. */
+/** Makes a check that records its work, and a clock that the test moves. */
 function counted() {
   const work: string[] = [];
   const matchers: Matchers = {
@@ -49,7 +49,7 @@ function counted() {
   const check = new PasswordCheck({ elapsed: () => clock.now, matchers });
   return {
     clock,
-    /** Whether the password is right, and the work done to find out. */
+    /** Returns whether the password is right, and the work of the check. */
     async ask(table: PasswordTable | undefined, user: string, password: string): Promise<[boolean, string]> {
       assert.ok(table);
       work.length = 0;
@@ -92,7 +92,7 @@ Deno.test("PasswordCheck remembers a right scrypt password for five minutes, and
   assert.deepEqual(await ask(TABLES.scrypt, "cheap", "right"), [true, "ln=10 md5"]);
 });
 
-Deno.test("PasswordCheck does not stretch what it remembers by using it", async () => {
+Deno.test("PasswordCheck does not remember a password longer because it is used", async () => {
   const { ask, clock } = counted();
   await ask(TABLES.scrypt, "cheap", "right");
   for (let minute = 1; minute < 5; minute++) {
@@ -124,7 +124,7 @@ Deno.test("PasswordCheck does the work once for a client that starts with many r
   assert.equal(runs, 1);
 });
 
-/** A check whose work goes on until it is told, and the passwords that are being worked on. */
+/** Makes a check whose work lasts until the test ends it, and a list of the passwords in work. */
 function held() {
   const begun: string[] = [];
   const ends: (() => void)[] = [];
@@ -144,7 +144,7 @@ function held() {
     begun,
     check: (user: string, password: string, seeker = stranger()) =>
       check.entryOf(table, user, password, seeker),
-    /** Ends all work, also what begins by it, and lets the outcomes be known. */
+    /** Ends all work, including work that begins then, and delivers the outcomes. */
     async endAll() {
       for (let next = ends.shift(); next !== undefined; next = ends.shift()) {
         next();

@@ -25,7 +25,7 @@ bob:${SCRYPT}::CN=Bob
 off::Rk3_vT8mZq0LxN5w:CN=Off
 `;
 
-/** The method over a file with a text, removed again on `close()`. */
+/** Creates an authenticator over a file with this text; `close()` removes the file. */
 async function create(text = USERS, log = SILENT): Promise<Authenticator & { readonly file: string }> {
   const folder = await Deno.makeTempDir();
   const file = join(folder, "users.txt");
@@ -115,7 +115,7 @@ Deno.test("passwordFile() follows the file: a removed user is gone, a changed pa
   const method = await create(USERS, log);
   const ask = async (user: string, password: string) =>
     (await method.authenticate(basic(user, password), new AbortController().signal)).kind;
-  assert.equal(await ask("bob", "sesame"), "accepted"); // and is remembered
+  assert.equal(await ask("bob", "sesame"), "accepted"); // the password is remembered now
   await Deno.writeTextFile(method.file, USERS.replace(/^bob.*\n/m, "").replace(/^ann:447a/m, "ann:547a"));
   await inTime(changed.promise, "the changed file");
   assert.equal(await ask("bob", "sesame"), "refused");
@@ -137,7 +137,7 @@ Deno.test("passwordFile() lets nobody in under a name that a half-written save c
   assert.equal(result.kind === "accepted" && result.identity.dn, "CN=Ann Example");
 });
 
-Deno.test("passwordFile() knows a user by the password that was shown alone, until its hash is another one", async () => {
+Deno.test("passwordFile() knows a user only until the password of the login changes", async () => {
   const lines = (hash: string) => `${hash}bob:447abe86dd2c12ca422693a3089de5c6:Rk3_vT8mZq0LxN5w:CN=Ann\n`;
   const method = await create(lines("ann:447abe86dd2c12ca422693a3089de5c6:Rk3_vT8mZq0LxN5w:CN=Ann\n"));
   const { signal } = new AbortController();

@@ -13,7 +13,7 @@ for (const line of ["", "   ", "\t", "#", "# ann:x:y:CN=a", "  # indented", `\t#
   });
 }
 
-/** Line, user, fields of the hash as they would be written, DN. */
+/** Line, user, hash and salt as formatStoredHash() writes them, and DN. */
 const ENTRIES: [string, string, string, string, string][] = [
   [
     `ann:${MD5}:Rk3_vT8mZq0LxN5w:CN=Ann Example, OU=Lab 2`,

@@ -16,7 +16,7 @@ const REQUEST = { client: "login.sh on lab1", address: "192.0.2.7", query: "name
 const APPROVAL = { identity: ANN, role: "user" };
 const NOW = 1_800_000_000;
 
-/** Two instances with one store, and a clock that the test turns. */
+/** Opens two instances with one store, and a clock that the test moves. */
 function opened() {
   let now = NOW;
   const clock = () => now * 1000;

@@ -1,4 +1,4 @@
-/** Browsers whose logins are kept up to date by their provider, and ended by it. */
+/** Tests of browser logins that their provider renews and ends. */
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
 import type { ProviderSession, Renewal } from "../../../src/authentication/authenticator.ts";
@@ -14,7 +14,7 @@ const ANN = { dn: "CN=Ann", method: "OAUTH", via: "OIDC", proved: NOW, role: "us
 const SESSION = { sub: "ann", sid: "session 1", refreshToken: "a-secret-refresh-token" };
 const { signal } = new AbortController();
 
-/** Instances with one store, and a provider that answers as the test says. */
+/** Opens instances with one store, and a provider that answers as the test says. */
 function site() {
   const state = {
     derivedSeconds: 28_800,
@@ -27,7 +27,7 @@ function site() {
     answer: (_rotated: (refreshToken: string) => Promise<void>): Promise<Renewal> =>
       Promise.reject(new Error("nobody is asked")),
   };
-  const pause = { during: () => {} }; // between two looks for the answer that another instance gets
+  const pause = { during: () => {} }; // between two attempts to read the result of another instance
   const clock = () => state.now * 1000;
   const records = openRecordStore(IN_MEMORY, clock);
   const instance = () =>
@@ -57,7 +57,7 @@ function site() {
     return { kind: "renewed", identity: { ...ANN, proved: state.now, ...more } };
   };
   const refuses = () => Promise.resolve<Renewal>({ kind: "refused", reason: "locked out" });
-  /** A provider that takes each refresh token once, and answers after `held`. */
+  /** Returns answers of a provider that takes each refresh token once, and answers after `held`. */
   const rotates = (held: Promise<void>, asked: () => void): typeof provider.answer => {
     let valid = SESSION.refreshToken;
     return async (rotated) => {
@@ -117,7 +117,7 @@ Deno.test("SignIns last as long as the provider vouches for them, to their longe
   assert.equal(await signIns.find(token, signal), undefined);
 });
 
-Deno.test("SignIns end with what was got by them when the provider refuses, or names another user", async () => {
+Deno.test("SignIns end, and their tokens are revoked, when the provider refuses or names another user", async () => {
   for (const what of ["refused", "another"] as const) {
     using at = site();
     const signIns = at.instance();
@@ -215,7 +215,7 @@ for (
   });
 }
 
-Deno.test("an instance asks in place of one that has not answered in time, which then believes the answer", async () => {
+Deno.test("an instance asks if another one has no answer in time, and the other one then takes that answer", async () => {
   using at = site();
   const [one, two] = [at.instance(), at.instance()];
   const token = await at.begin(one);
@@ -238,7 +238,7 @@ Deno.test("an instance asks in place of one that has not answered in time, which
   assert.deepEqual(at.state.revoked, []);
 });
 
-Deno.test("a new refresh token counts also if another instance began to ask meanwhile, and is refused", async () => {
+Deno.test("a renewal holds, even if another instance asks meanwhile with the old refresh token and is refused", async () => {
   using at = site();
   const [one, two] = [at.instance(), at.instance()];
   const token = await at.begin(one);
@@ -277,7 +277,7 @@ Deno.test("an instance that cannot store that it asks ends nothing that another 
   at.records.get = (kind, key) => {
     if (kind !== "sign-in-renewal") return get.call(at.records, kind, key);
     at.records.get = get;
-    return Promise.resolve(before); // read before the other instance began to ask
+    return Promise.resolve(before); // the record before the other instance asked
   };
   at.records.raise = () => Promise.reject(httpError("ERR_RECORD_STORE", "no connection"));
   assert.equal((await two.find(token, signal))?.identity.role, "user");
@@ -302,7 +302,7 @@ Deno.test("a browser that signs out while another request of it is under way kee
   assert.deepEqual(at.state.revoked, []);
 });
 
-Deno.test("the store has no refresh token that could be used, and what somebody else has written there counts for nothing", async () => {
+Deno.test("refresh tokens in the store are sealed, each for its own browser", async () => {
   using at = site();
   const signIns = at.instance();
   const [token, other] = [await at.begin(signIns), await at.begin(signIns)];

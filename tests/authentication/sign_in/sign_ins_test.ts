@@ -10,7 +10,7 @@ import { openRecordStore } from "../../../src/store/sqlite_record_store.ts";
 const ANN = { dn: "CN=Ann, O=Example", method: "PASSWORD_FILE", via: "PASSWORD", login: "ann" };
 const NOW = 1_800_000_000;
 
-/** Browsers that are signed out after 30 minutes without a request, and after eight hours. */
+/** Opens sign-ins that end after 30 minutes without a request, and after eight hours. */
 function opened(accountStatus: () => AccountStatus = () => ({ kind: "known" }), derived = Infinity) {
   let now = NOW;
   const clock = () => now * 1000;
@@ -36,7 +36,7 @@ function opened(accountStatus: () => AccountStatus = () => ({ kind: "known" }), 
   };
 }
 
-Deno.test("SignIns find again whom they have seen sign in, by 128 random bits that the store does not have", async () => {
+Deno.test("SignIns find a browser that signed in, by 128 random bits that are not in the store", async () => {
   using at = opened();
   const token = await at.signIns.begin({ identity: { ...ANN, groups: ["hpc"] }, userName: "ann" });
   assert.match(token, /^[A-Za-z0-9_-]{22}$/);
@@ -53,7 +53,7 @@ Deno.test("SignIns find again whom they have seen sign in, by 128 random bits th
   }
 });
 
-Deno.test("SignIns let go of a browser that is idle, and of one that is used, in the end", async () => {
+Deno.test("SignIns end for an idle browser, and after the longest time for one in use", async () => {
   using at = opened();
   const [idle, used] = [await at.signIns.begin({ identity: ANN }), await at.signIns.begin({ identity: ANN })];
   at.later(1740);
@@ -77,11 +77,11 @@ Deno.test("SignIns note at most once a minute that a browser was heard of", asyn
   assert.equal(at.records.version(), before);
   at.later(10);
   await at.find(token);
-  await setImmediate(); // nobody waits for the note
+  await setImmediate(); // find() does not wait until the use is recorded
   assert.notEqual(at.records.version(), before);
 });
 
-Deno.test("SignIns find a browser while the store takes no notes of its use, until the last one is too old", async () => {
+Deno.test("SignIns find a browser while the store cannot record its use, until the last recorded use is too old", async () => {
   using at = opened();
   const token = await at.signIns.begin({ identity: ANN });
   at.records.put = () => Promise.reject(httpError("ERR_RECORD_STORE", "disk is full"));
@@ -186,7 +186,7 @@ Deno.test("a browser that signs out while another request of it is under way sta
   records.close();
 });
 
-Deno.test("SignIns let go of users who are gone, and take away accounts that are no longer proved", async () => {
+Deno.test("SignIns end for users who are gone, and drop accounts that are no longer proved", async () => {
   let accountStatus: AccountStatus = { kind: "known", servers: ["HPC"] };
   using at = opened(() => accountStatus);
   const token = await at.signIns.begin({ identity: { ...ANN, uid: "ann", uidServers: ["HPC", "VIZ"] } });

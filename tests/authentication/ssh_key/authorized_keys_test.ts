@@ -9,7 +9,7 @@ const NOW = Date.UTC(2026, 0, 15, 12);
 const KEY = publicLine("user_ed25519");
 const [TYPE, BLOB] = publicKeyWords("user_ed25519");
 
-/** What becomes of a caller at 192.0.2.17 with a key on this line: `accepted`, `empty`, or the reason. */
+/** Returns the result for a caller with a key on this line: `accepted`, `empty`, or the reason. */
 function judge(line: string, clientAddress = "192.0.2.17", now = NOW): string {
   const parsed = parseKeyLine(line);
   if (parsed.kind === "empty") return "empty";
@@ -29,7 +29,7 @@ const COMMAND = "option command: the key may run only one command";
 const AUTHORITY = "option cert-authority: the key signs certificates, it is no user's";
 
 const LINES: [string, string][] = [
-  // The line as such.
+  // Lines without options.
   [KEY, ACCEPTED],
   [SHEET_KEY_LINE, ACCEPTED],
   [`${TYPE} ${BLOB}`, ACCEPTED],
@@ -51,7 +51,7 @@ const LINES: [string, string][] = [
   [`sk-ssh-ed25519@openssh.com ${BLOB}`, "key type is not supported"],
   [publicLine("weak_rsa1024"), "RSA key of 1024 bits, expected 2048 to 4096"],
   [`${KEY}${"x".repeat(17_000)}`, "line is too long"],
-  // Options that do not matter here.
+  // Options without effect here.
   [`restrict ${KEY}`, ACCEPTED],
   [`restrict,pty,port-forwarding,agent-forwarding,X11-forwarding,user-rc ${KEY}`, ACCEPTED],
   [`no-pty,no-port-forwarding,no-X11-forwarding,no-agent-forwarding,no-user-rc ${KEY}`, ACCEPTED],
@@ -68,7 +68,7 @@ const LINES: [string, string][] = [
   [`Cert-Authority,from="*" ${KEY}`, AUTHORITY],
   [`cert-authority,principals="ann" ${KEY}`, AUTHORITY],
   [`principals="ann" ${KEY}`, "option principals: the key signs certificates, it is no user's"],
-  // Options that are none, or not written as options are.
+  // Unknown options, and options with a wrong syntax.
   [`no-such-option ${KEY}`, UNKNOWN],
   [`no-no-pty ${KEY}`, UNKNOWN],
   [`no-restrict ${KEY}`, UNKNOWN],
@@ -179,7 +179,7 @@ Deno.test("hindrance() tells a time with Z from one without where the host has a
   assert.equal(new TextDecoder().decode(stdout).trim(), `${utc + 4 * 3600} ${utc}`);
 });
 
-/** Tried with sshd of OpenSSH 9.2, all but the name of a service, which it takes: we do not know what it stands for. */
+/** Results of sshd (OpenSSH 9.2), except for names of services: sshd takes them, we do not know the ports. */
 const values: [taken: boolean, option: string][] = [
   ...['any"', 'ANY"', '0"', ' 1"', '2147483645"'].map((end): [boolean, string] => [true, `tunnel="${end}`]),
   ...['blah"', '2147483646"', '-1"', '"'].map((end): [boolean, string] => [false, `tunnel="${end}`]),

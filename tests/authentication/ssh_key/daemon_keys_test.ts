@@ -11,7 +11,7 @@ import { signToken } from "../sign_token.ts";
 import { privateKey, publicLine } from "./user_keys.ts";
 import { inTime } from "../../fixtures/deadline.ts";
 
-/** What a key file holds besides the key that counts. */
+/** Lines of a key file that give no usable key. */
 const NOISE = [
   "# mine",
   "",
@@ -42,7 +42,7 @@ function groupOf(name: string, daemon: DaemonSimulator): DaemonGroup {
   });
 }
 
-/** Runs a test with two daemons, the groups over them and a method that asks those. */
+/** Runs a test with two daemons, their groups and an authenticator that asks these groups. */
 async function withDaemons(
   run: (at: {
     daemons: readonly [DaemonSimulator, DaemonSimulator];

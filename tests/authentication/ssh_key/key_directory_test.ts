@@ -12,7 +12,7 @@ const NEVER = new AbortController().signal;
 const SEEKER = { queueKey: "192.0.2.17", known: false, signal: NEVER };
 const some = (keys: readonly AuthorizedKey[]) => Promise.resolve(keys.length > 0);
 
-/** A server whose answers the test gives. */
+/** Server with answers of the test. */
 class Server implements KeySource {
   readonly asked: string[] = [];
   readonly signals: AbortSignal[] = [];
@@ -42,7 +42,7 @@ class Server implements KeySource {
   }
 }
 
-/** Notes for how long timers are set. */
+/** Recorder of the delays of timers. */
 class WaitingTimes implements Disposable {
   readonly #setTimeout = globalThis.setTimeout;
   #ms: (number | undefined)[] = [];
@@ -55,7 +55,7 @@ class WaitingTimes implements Disposable {
     }, set);
   }
 
-  /** In milliseconds, since the last call. */
+  /** Returns the delays of timers since the last call, in milliseconds. */
   take(): readonly (number | undefined)[] {
     const taken = this.#ms;
     this.#ms = [];
@@ -67,7 +67,7 @@ class WaitingTimes implements Disposable {
   }
 }
 
-/** Runs a test with a directory over these servers, a clock that stands still, and the lines of its log. */
+/** Runs a test with a directory over these servers, a stopped clock, and the lines of its log. */
 async function withDirectory(
   servers: readonly Server[],
   times: Partial<KeyCacheTimes>,

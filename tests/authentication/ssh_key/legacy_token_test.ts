@@ -25,7 +25,7 @@ function verifies(name: string, signature: Buffer, signed: Uint8Array = SIGNED):
   return token !== undefined && isLegacySignedBy(token, publicKey(name));
 }
 
-/** The SSH form of an ECDSA signature, from its two halves. */
+/** Returns the SSH form of an ECDSA signature, from its two halves. */
 function sshForm(plain: Buffer): Buffer {
   const half = (bytes: Buffer) => {
     const digits = bytes.subarray(bytes.findIndex((byte) => byte !== 0));

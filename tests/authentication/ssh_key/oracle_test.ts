@@ -1,4 +1,4 @@
-/** Public keys and signatures as `ssh2` sees them: what we take, it takes, and means the same by it. */
+/** Comparison of public keys and signatures with `ssh2`: it reads all keys that we read, as the same keys. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { generateKeyPairSync, sign, verify } from "node:crypto";
@@ -20,7 +20,7 @@ function isParsed(value: unknown): value is Parsed {
   return typeof value === "object" && value !== null && "getPublicPEM" in value;
 }
 
-/** What `ssh2` makes of a line; `undefined` if it refuses it. */
+/** Returns the key that `ssh2` reads from a line; `undefined` if it refuses the line. */
 function bySsh2(line: string): Parsed | undefined {
   const parsed: unknown = keyParser.parseKey(line);
   return isParsed(parsed) ? parsed : undefined;

@@ -17,7 +17,7 @@ for (
     ["**", "192.0.2.7", true],
     ["192.0.2.7*", "192.0.2.7", true],
     ["192.0.2.?", "192.0.2.7", true],
-    // A question mark is one character: not none, not two.
+    // A question mark matches exactly one character.
     ["192.0.2.7?", "192.0.2.7", false],
     ["192.0.2.?", "192.0.2.77", false],
     ["192.0.2.??", "192.0.2.77", true],

@@ -15,19 +15,19 @@ import { testAuthority } from "./certificate/signed_certificate.ts";
 import { openRecordStore } from "../../../src/store/sqlite_record_store.ts";
 import { credentialFingerprint } from "../../../src/authentication/credential_fingerprint.ts";
 
-/** What the documented key is known by. */
+/** SHA-256 of the documented key, in base64. */
 const KEY = hash("sha256", Buffer.from(SHEET_KEY_LINE.split(" ")[1] ?? "", "base64"), "base64");
 const NOW = 1_800_000_100_000;
 const SERVER = "CN=auth.site-a.example,O=Site-A,C=DE";
 const SIGNAL = new AbortController().signal;
 
-/** The documented tokens (credentials.md 3.7) with `alg` `EdDSA` and `Ed25519`. */
+/** Documented tokens (credentials.md 3.7) with `alg` `EdDSA` and `Ed25519`. */
 const SHEET_TOKENS = [
   "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhbm4iLCJpc3MiOiJhbm4iLCJpYXQiOjE4MDAwMDAwMDAsImV4cCI6MTgwMDAwMDMwMH0.im2vsrndG95IXhSH6fGzqDbtyQS1Ib1CYHJ6DTHAZJWYDFa1VZrOws_pG77MZCVuo0U_Gb59_NLIt6odFWFlBg",
   "eyJhbGciOiJFZDI1NTE5In0.eyJzdWIiOiJhbm4iLCJpc3MiOiJhbm4iLCJpYXQiOjE4MDAwMDAwMDAsImV4cCI6MTgwMDAwMDMwMH0.jtHVqHTKP-BrYQRMPiP9cJGYruqsFWWbprn24RvWls3HVYm0rYM6ZHRk7vNDIZonV5dkHkTZsVHHHjBx0rpKAg",
 ] as const;
 
-/** The documented legacy token (credentials.md 3.8). */
+/** Documented legacy token (credentials.md 3.8). */
 const SHEET_LEGACY = sshLegacy(
   "ann",
   "XiYaw8LEsI6VuobhwccV+uD7/TNkZbhaufUM9qQU4Xy9EuEY1nZB6TorjJA13J9M+AGLRxjFikilA4sKXCApCg==",
@@ -68,7 +68,7 @@ function token(
   });
 }
 
-/** What a method with these options makes of credentials. */
+/** Returns the result of an authenticator with these options. */
 async function ask(
   options: Partial<SshKeyOptions>,
   credentials: Parameters<typeof judge>[1],
@@ -250,7 +250,8 @@ Deno.test("sshKey() gives the name of the line in the keys file, and asks no dae
       credential: credentialFingerprint(KEY, "key", "ann"),
       authTime: 1_800_000_000,
     });
-    // The file overrides: a key that only the daemon has does not count, nor if the file's own cannot be used.
+    // The file overrides the daemon: for users in the file, a key of the daemon is refused, even if the
+    // file's own key cannot be used.
     for (const user of ["ann", "bob"]) {
       const proof = bearer(token(user, "other_ed25519", "EdDSA"));
       assert.equal((await ask(options, proof)).kind, "refused", user);
@@ -356,7 +357,7 @@ Deno.test("sshKey() answers alike for an unknown user and for a wrong key, whate
   method.close();
 });
 
-/** How often Web Cryptography, which verifies those of ECDSA, is asked about a signature; its work is on other threads. */
+/** Returns how often work calls `verify()` of Web Cryptography, which verifies ECDSA on other threads. */
 async function verifications(work: () => Promise<void>): Promise<number> {
   const { subtle } = crypto;
   const { verify } = subtle;
@@ -463,7 +464,7 @@ Deno.test("sshKey() says when somebody logged in by when their token was made, n
   for (const iat of [undefined, "now"]) assert.equal(await authTimeOf({ iat }), undefined);
 });
 
-Deno.test("sshKey() knows a user by the key that was shown alone, in the file and at daemons", async () => {
+Deno.test("sshKey() knows a user only by the key of the login, in the file and at daemons", async () => {
   const [own, other] = [publicLine("user_ed25519"), publicLine("other_ed25519")];
   const atDaemon = (...lines: string[]) => ({ sources: [source("HPC", { ann: lines })] });
   const identity = identityOf(await ask(atDaemon(own, other), bearer(token("ann", "user_ed25519", "EdDSA"))));
@@ -489,7 +490,7 @@ Deno.test("sshKey() knows a user by the key that was shown alone, in the file an
   }
 });
 
-/** Runs with authorities in a file, of which one is `AUTHORITY`, and records of certificates. */
+/** Runs a test with `AUTHORITY` in a file of authorities, and with records of certificates. */
 async function withCertificates(
   run: (options: NonNullable<SshKeyOptions["certificates"]>) => Promise<void>,
 ): Promise<void> {

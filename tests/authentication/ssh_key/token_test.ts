@@ -14,7 +14,7 @@ const RULES = { now: NOW, audience: SERVER, maxLifetime: { seconds: 86_400, sett
 const KEY = privateKey("user_ed25519");
 const CLAIMS = { sub: "ann", iss: "ann", iat: 1_800_000_000, exp: 1_800_000_300 };
 
-/** Why a token is not read; `undefined` if it is. */
+/** Returns why a token is refused, or `undefined`. */
 function refusal(text: string, rules = RULES): string | undefined {
   try {
     readSshToken(text, rules);

@@ -3,24 +3,24 @@ import { createPrivateKey, type KeyObject } from "node:crypto";
 
 const FOLDER = new URL("../../fixtures/ssh_keys/", import.meta.url);
 
-/** The line of a fixture's `.pub` file. */
+/** Returns the line of a fixture's `.pub` file. */
 export function publicLine(name: string): string {
   return Deno.readTextFileSync(new URL(`${name}.pub`, FOLDER)).trim();
 }
 
-/** Type and blob of a fixture, without comment. */
+/** Returns type and blob of a fixture, without the comment. */
 export function publicKeyWords(name: string): [string, string] {
   const [type = "", blob = ""] = publicLine(name).split(" ");
   return [type, blob];
 }
 
-/** A fixture's private key. */
+/** Returns a fixture's private key. */
 export function privateKey(name: string): KeyObject {
   const pem = Deno.readTextFileSync(new URL(name, FOLDER));
   return pem.includes("OPENSSH") ? readEd25519(pem) : createPrivateKey(pem);
 }
 
-/** Ed25519 keys exist in OpenSSH's own form only: look for the 64 bytes of seed and public key. */
+/** Reads an Ed25519 key, which is in OpenSSH's own format: finds the 64 bytes of seed and public key. */
 function readEd25519(pem: string): KeyObject {
   const bytes = Buffer.from(pem.replace(/-----.*?-----/g, ""), "base64");
   const at = bytes.lastIndexOf(Buffer.from([0, 0, 0, 64])) + 4;
@@ -29,11 +29,11 @@ function readEd25519(pem: string): KeyObject {
   return createPrivateKey({ key, format: "jwk" });
 }
 
-/** The key of the examples (credentials.md 3.2). */
+/** Key of the examples (credentials.md 3.2). */
 export const SHEET_KEY_LINE =
   "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILZQMXiEwFiVRbM7ZLBrt2FLK/uB0vJfu2ex0daNkpl1 ann@laptop";
 
-/** An SSH string: its length in four bytes, and the bytes. */
+/** Returns an SSH string: the length in four bytes, and the bytes. */
 export function wireString(content: string | Uint8Array): Buffer {
   const bytes = Buffer.from(content);
   const length = Buffer.alloc(4);

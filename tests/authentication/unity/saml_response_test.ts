@@ -65,7 +65,7 @@ const replace = (from: string | RegExp, to: string) => (text: string) => {
   return result;
 };
 
-// What is accepted
+// Accepted responses
 
 Deno.test("readSamlResponse() gives name, attributes and end of a good response", async () => {
   const { dn, attributes, usableUntil } = await read(await make());
@@ -181,7 +181,7 @@ Deno.test("readSamlResponse() reads what OpenSAML's library has signed, with a l
   const issuers = exactly([await file("signer.pem")], NOW);
   const { dn } = await readSamlResponse(message, expected, { issuers, anchored: issuers });
   assert.equal(dn, "CN=K7YCRKTJ\\, O\\=x,UID=ann,O=https://idp.example.org/idp");
-  // The list is part of what is signed: without it, or for another declaration of xs, nothing verifies.
+  // The signature covers the list: without it, or with another declaration of xs, verification fails.
   const spoiled = [
     replace(/<ds:InclusiveNamespaces[^>]*>/, ""),
     replace('http://www.w3.org/2001/XMLSchema"', 'urn:other"'),
@@ -252,23 +252,23 @@ Deno.test("readSamlResponse() lets clocks differ by a minute if strict, and by t
   }
 });
 
-// Forgeries. Each begins with what an attacker can get: a good message, and a signing key of his own.
+// Forgeries. An attacker can get a good message, and has a signing key of his own.
 
-/** The evil twin of the signed assertion. */
+/** Returns an assertion like the signed one, but about Mallory. */
 const evil = (id: string) => authnAssertion({ ...OPTIONS, nameId: "CN=Mallory" }, id);
 const signature = (signed: string) => /<ds:Signature[^]*<\/ds:Signature>/.exec(signed)?.[0] ?? "";
 const withoutSignature = (signed: string) => signed.replace(/<ds:Signature[^]*<\/ds:Signature>/, "");
 
-/** A message whose response holds what `wrap` makes of the signed assertion. */
+/** Makes a message with a response around the result of `wrap` for the signed assertion. */
 const wrapped = (wrap: (signed: string) => string | Promise<string>) => async () =>
   soapEnvelope(
     samlResponse(OPTIONS, await wrap(await signElement(authnAssertion(OPTIONS), { signer: unity }))),
   );
-/** A message whose assertion is changed, then signed by its provider. */
+/** Makes a message whose assertion is changed before the provider signs it. */
 const edited = (edit: (assertion: string) => string) => () => make({ edit });
-/** A good message, changed after it was signed. */
+/** Makes a good message and changes it after it was signed. */
 const tampered = (tamper: (message: string) => string) => () => make({ tamper });
-/** A message signed in another way. */
+/** Makes a message with other options of the signature. */
 const signed = (options: Partial<Parameters<typeof signElement>[1]>) => () =>
   make({ sign: (xml) => signElement(xml, { signer: unity, ...options }) });
 
@@ -727,7 +727,7 @@ const FORGERIES: [string, () => string | Promise<string>, RegExp][] = [
     ),
     /at most 64 levels/,
   ],
-  // What is said, truly signed
+  // Content with a valid signature
   [
     "another audience",
     edited(replace(/<saml:Audience>[^<]*/, "<saml:Audience>https://other.example")),
@@ -974,7 +974,7 @@ for (const [what, forge, accepted] of LOOSE) {
   });
 }
 
-/** Where somebody would change a response: whom it names, whom and when it is for, how it is signed. */
+/** Places that an attacker would change: user, attributes, recipient, times and signature. */
 const WORTH_CHANGING =
   /CN=Ann Example|preferredUsername|>ann<|>hpc<|InResponseTo="[^"]*"|<saml:Audience>[^<]*|NotOnOrAfter="[^"]*"|Algorithm="[^"]*"|URI="[^"]*"|<ds:DigestValue>[^<]*|<ds:SignatureValue>[^<]*|<saml:Assertion |<\/saml:Assertion>/g;
 
@@ -1042,7 +1042,7 @@ for (const place of ["CN=Ann Example", ">ann<", ">hpc<"]) {
   });
 }
 
-Deno.test("anchored() counts a truststore's end entity as itself, and nothing that it signed", () => {
+Deno.test("anchored() trusts an end-entity certificate of the truststore, and nothing that it signed", () => {
   const entity = createAuthority({ subject: "CN=daemon", ca: false });
   const signed = entity.issue({ subject: "CN=unity" });
   const shown = (pem: string) => new X509Certificate(pem).raw;

@@ -29,7 +29,7 @@ interface Setting {
   readonly time: { now: number };
   readonly lines: string[];
   readonly subject: Unity;
-  /** The result as `kind` or as reason. */
+  /** Returns the result as `kind` or as reason. */
   ask(credentials: Credentials): Promise<string>;
   identity(credentials: Credentials): Promise<Identity>;
   close(): Promise<void>;
@@ -379,7 +379,7 @@ for (const [what, fault] of OUTAGES) {
       provider.fault = fault;
       await assert.rejects(ask(ANN), RemoteUnavailable);
       provider.fault = undefined;
-      // A machine that has much to do may itself be too slow for the short time.
+      // A busy machine may itself be too slow for the short timeout.
       const again = () => ask(ANN).catch((error) => assert.ok(error instanceof RemoteUnavailable));
       for (let result, tries = 0; result !== "accepted" && tries < 100; tries++) {
         time.now += 60_000;

@@ -11,13 +11,13 @@ import { startBenchSite } from "../bench_site.ts";
 import { type Figure, type Measurement, median } from "../figure.ts";
 
 const ALGORITHMS: readonly SigningAlgorithm[] = ["EdDSA", "RS256", "ES256"];
-/** Of what a token costs that is verified, beyond one that is remembered, as a multiple of `jose.jwtVerify`. */
+/** Promised cost of a verified token beyond that of a cached token, as a multiple of `jose.jwtVerify`. */
 const PROMISED = { atMost: 1.5 };
-/** Rounds of each sort of token; they alternate, so that a disturbance meets both. */
+/** Rounds of each kind of token; the kinds alternate, so that a disturbance affects both. */
 const ROUNDS = 5;
-/** Requests of a round. Signing takes longer than verifying, so these are few. */
+/** Requests of a round. Signing takes longer than verifying, so there are few. */
 const REQUESTS = 1_000;
-/** Requests at once. */
+/** Concurrent requests. */
 const AT_ONCE = 32;
 
 interface Cost {
@@ -25,7 +25,7 @@ interface Cost {
   readonly core: number;
 }
 
-/** Processor time of one call in microseconds, of this process with all its threads. */
+/** Returns the processor time of one call, for all threads of this process, in microseconds. */
 async function timeOf(texts: readonly string[], call: (text: string) => unknown): Promise<number> {
   const before = cpuUsage();
   for (const text of texts) await call(text);
@@ -33,7 +33,7 @@ async function timeOf(texts: readonly string[], call: (text: string) => unknown)
   return (user + system) / texts.length;
 }
 
-/** The steps of a token in this process; `library` measures the whole of it by `jose`. */
+/** Measures the steps of verifying a token in this process; `library` measures verification by `jose`. */
 async function partsOf(alg: SigningAlgorithm, jwk: JWK, authorizations: readonly string[]) {
   const textsOf = (all: readonly string[]) => all.map((each) => each.slice("Bearer ".length));
   const texts = textsOf(authorizations);
@@ -49,11 +49,10 @@ async function partsOf(alg: SigningAlgorithm, jwk: JWK, authorizations: readonly
   };
 }
 
-/** What a token costs that is verified, of what one costs that is remembered. */
+/** Cost of a verified token, compared with a cached token. */
 export const accessTokens: Measurement = {
   name: "access-tokens",
-  summary:
-    "GET /rest/auth with another access token of an issuer each time, against one that was seen before",
+  summary: "GET /rest/auth with a new access token of an issuer each time, compared with a known token",
   note:
     "The limit is the library: what another token costs the whole program beyond one that was seen before, against jose.jwtVerify of the same tokens with the same key in the same run. The rest of that cost is the claims (issuer, times, requirements, name and attributes) and the cache. jose verifies by Web Cryptography; RS256 and EdDSA are verified here by faster means.",
   async run() {
@@ -76,7 +75,7 @@ export const accessTokens: Measurement = {
       },
     });
     using client = Deno.createHttpClient({ caCerts: [authority.certificate] });
-    /** Processor time of a request in microseconds: of the whole program, and of its core alone. */
+    /** Returns the processor time of a request in microseconds: of the program, and of its core alone. */
     const costOf = async (authorizations: readonly string[]): Promise<Cost> => {
       const before = bench.process.cpu();
       const waiting = authorizations.values();
@@ -116,21 +115,21 @@ export const accessTokens: Measurement = {
       const of = (pick: (round: typeof rounds[number]) => number) => median(rounds.map(pick));
       figures.push(
         {
-          what: `${alg}: processor time beyond one seen before, of jose.jwtVerify`,
+          what: `${alg}: verification of a new token, relative to jose.jwtVerify`,
           value: of(({ known, fresh, library }) => (fresh.all - known.all) / library),
           unit: "×",
           target: PROMISED,
         },
         { what: `${alg}: processor time of jose.jwtVerify`, value: of(({ library }) => library), unit: "µs" },
-        { what: `${alg}: of the signature here`, value: parts.signature, unit: "µs" },
-        { what: `${alg}: of header and JSON here`, value: parts.parsing, unit: "µs" },
+        { what: `${alg}: signature in the service`, value: parts.signature, unit: "µs" },
+        { what: `${alg}: header and JSON in the service`, value: parts.parsing, unit: "µs" },
         {
-          what: `${alg}: beyond one seen before, core`,
+          what: `${alg}: additional time of the core for a new token`,
           value: of(({ known, fresh }) => fresh.core - known.core),
           unit: "µs",
         },
         { what: `${alg}: processor time`, value: of(({ fresh }) => fresh.all), unit: "µs" },
-        { what: `${alg}: processor time, seen before`, value: of(({ known }) => known.all), unit: "µs" },
+        { what: `${alg}: processor time of a known token`, value: of(({ known }) => known.all), unit: "µs" },
       );
     }
     return figures;

@@ -22,7 +22,7 @@ import { transferMemory } from "./transfer_memory.ts";
 import { unpacking } from "./unpacking.ts";
 import { zipStream } from "./zip_stream.ts";
 
-/** All there is to measure, in the order of the page. */
+/** All measurements, in the order of the page. */
 export const ALL: readonly Measurement[] = [
   password,
   token,

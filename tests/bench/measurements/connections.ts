@@ -4,14 +4,14 @@ import { compare, type Side } from "../comparison.ts";
 import type { Measurement } from "../figure.ts";
 import { connectForAWhile } from "../tls_client.ts";
 
-/** Clients, each with one connection after the other. */
+/** Clients, each of which opens one connection after the other. */
 const CLIENTS = 8;
-/** Connections until what is used often is compiled. */
+/** Connections until hot code is compiled. */
 const WARM_UP = 10_000;
 
 export const connections: Measurement = {
   name: "connections",
-  summary: "New TLS connections with full handshakes, against the bare server; needs openssl",
+  summary: "New TLS connections with full handshakes, compared with the bare server",
   async run() {
     await using bench = await startBenchSite();
     const bare = await startBareServer(bench);

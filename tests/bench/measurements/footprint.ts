@@ -6,17 +6,17 @@ import { ALICE, createSite, type Site } from "../../system/running_service.ts";
 import { type Figure, type Measurement, median } from "../figure.ts";
 import { fromSource, makeExecutable, type Program } from "../program.ts";
 
-/** Starts that are measured; the middle one counts. */
+/** Measured starts of each program; the figure is their median. */
 const STARTS = 7;
-/** Requests so far when the memory is looked at; between the last two it must have levelled off. */
+/** Numbers of requests after which memory is measured; between the last two it must have levelled off. */
 const MARKS = [10_000, 20_000, 40_000];
 const CONNECTIONS = 16;
-/** After the first answer, in milliseconds: what the start left behind is collected or not by then. */
+/** Pause after the first answer, in milliseconds, in which the engine may collect garbage of the start. */
 const REST_MS = 3000;
 
 export const footprint: Measurement = {
   name: "footprint",
-  summary: "Start-up and memory, from source and of the executable, which is made for it",
+  summary: "Start-up and memory, from source and of the executable, which the measurement builds",
   async run() {
     const port = freePort();
     await using site = await createSite({ properties: { "container.port": String(port) } });
@@ -27,11 +27,11 @@ export const footprint: Measurement = {
     const bare = new Subject(bareProgram(site, port), site, port);
     const subjects = programs.map((program) => new Subject(program, site, port));
     for (const subject of [bare, ...subjects]) await subject.prepare();
-    // In turn, so that whatever else the machine does meets all alike.
+    // In turn, so that other load on the machine affects all programs alike.
     for (let i = 0; i < STARTS; i++) for (const subject of [bare, ...subjects]) await subject.start();
     const bareMs = median(bare.starts);
     const figures: Figure[] = [{
-      what: "from start to the first answer, bare with a worker",
+      what: "start to first answer, bare Deno with a worker",
       value: bareMs,
       unit: "ms",
     }];
@@ -40,7 +40,7 @@ export const footprint: Measurement = {
   },
 };
 
-/** The service of one program, in the folder of a site. */
+/** Program under measurement, in the folder of a site. */
 class Subject {
   readonly #program: Program;
   readonly #site: Site;
@@ -55,7 +55,7 @@ class Subject {
       (await ask(url, site.authority.certificate, { as: ALICE, ...(agent && { agent }) })).status;
   }
 
-  /** Fills the caches that later starts have: of the unpacked program, of compiled code. */
+  /** Starts the program once to fill the caches of later starts: the unpacked program, compiled code. */
   async prepare(): Promise<void> {
     await stop(await this.#serve());
   }
@@ -67,7 +67,7 @@ class Subject {
     await stop(service);
   }
 
-  /** @param bareMs Start of the bare program. */
+  /** @param bareMs Start time of the bare program. */
   async figures(bareMs: number): Promise<Figure[]> {
     const { name } = this.#program;
     const isExecutable = name.endsWith("executable");
@@ -86,13 +86,13 @@ class Subject {
       const [before = NaN, last = NaN] = loaded.slice(-2);
       return [
         {
-          what: `from start to the first answer, ${name}`,
+          what: `start to first answer, ${name}`,
           value: median(this.starts),
           unit: "ms",
           target: { atMost: 250 },
         },
         {
-          what: `the same, of the bare one's, ${name}`,
+          what: `start to first answer, relative to bare Deno, ${name}`,
           value: median(this.starts) / bareMs,
           unit: "×",
           target: { atMost: 9 },
@@ -110,13 +110,13 @@ class Subject {
           ...isExecutable && mark === MARKS.at(-1) && { target: { atMost: 150 } },
         })),
         {
-          what: `growth by the last ${(done / 2).toLocaleString("en")} requests, ${name}`,
+          what: `growth of memory during the last ${(done / 2).toLocaleString("en")} requests, ${name}`,
           value: (last / before - 1) * 100,
           unit: "%",
           target: { atMost: 5 },
         },
         {
-          what: `file descriptors more than when idle, ${name}`,
+          what: `file descriptors left open after the requests, ${name}`,
           value: descriptorsOf(service.pid) - descriptors,
           unit: "",
           target: { atMost: 2 },
@@ -127,7 +127,7 @@ class Subject {
     }
   }
 
-  /** Asks with a password, by connections that are kept. */
+  /** Sends requests with a password over persistent connections. */
   async #ask(requests: number): Promise<void> {
     const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
     let left = requests;
@@ -141,7 +141,7 @@ class Subject {
     await new Promise((resolve) => setTimeout(resolve, 100)); // the service closes its ends
   }
 
-  /** Starts it and waits for its first answer. */
+  /** Starts the program and waits for its first answer. */
   async #serve(): Promise<Deno.ChildProcess> {
     const [program = "", ...words] = this.#program.command;
     const { folder } = this.#site;
@@ -158,13 +158,13 @@ class Subject {
       if (ended) throw new Error(`${program} ended before it answered`);
       return await this.#get().catch(() => undefined) === 200;
     };
-    // Pauses that grow would round the time of a start up.
+    // Growing pauses would round the start time up.
     await until(answers, { what: `${program} answers`, longestPauseMs: 5 });
     return service;
   }
 }
 
-/** Deno that serves the same address from a worker, and does nothing else. */
+/** Returns a bare program: Deno, which serves the same address from a worker and does nothing else. */
 function bareProgram({ folder }: Site, port: number): Program {
   const script = new URL("../bare_worker_server.ts", import.meta.url).pathname;
   const [certificate, key] = [`${folder}/conf/auth-cert.pem`, `${folder}/conf/auth-key.pem`];
@@ -177,7 +177,7 @@ async function stop(service: Deno.ChildProcess): Promise<void> {
   await service.status;
 }
 
-/** Resident memory of a process, MiB. */
+/** Returns the resident memory of a process in MiB. */
 function memory(pid: number): number {
   const [, kib] = /^VmRSS:\s+(\d+) kB/m.exec(Deno.readTextFileSync(`/proc/${pid}/status`)) ?? [];
   return Number(kib) / 1024;

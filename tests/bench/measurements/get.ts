@@ -7,36 +7,37 @@ import type { Measurement } from "../figure.ts";
 import { type Load, runWrk } from "../wrk.ts";
 
 /**
- * Connections at once. Client, edge and core are three busy threads; where they share two cores, each waits for its turn
- * at times, and the fewer requests are under way, the more often the others have nothing to do meanwhile.
+ * Concurrent connections. Client, edge and core are three busy threads. On two cores, each sometimes waits
+ * for a core; the fewer requests are in flight, the more often the other threads are idle meanwhile.
  */
 const CONNECTIONS = 64;
-/** The same ratio is shown for so many, without a promise. */
+/** Connections for a second ratio, which has no promise. */
 const FEWER_CONNECTIONS = 32;
-/** Enough that none comes twice in one round. */
+/** Number of tokens, so that no token is used twice in a round. */
 const FRESH_TOKENS = 20_000;
 
 export const password: Measurement = {
   name: "password",
-  summary: "GET /rest/auth with a password (MD5), against a bare node:https server with the same bytes",
+  summary:
+    "GET /rest/auth with a password (MD5), compared with a bare node:https server that sends the same bytes",
   note: "Client, edge and core are three busy threads on two cores, so the rate depends on the client too.",
   run: () => againstBare(() => ({ headers: { Authorization: BASIC } }), { all: 1.7, edge: 1.1 }),
 };
 
 export const token: Measurement = {
   name: "token",
-  summary: "GET /rest/auth with an SSH-key token that is used again",
+  summary: "GET /rest/auth with the same SSH key token each time",
   run: () =>
     againstBare(() => ({ headers: { Authorization: `Bearer ${sshToken()}` } }), { all: 2.2, edge: 1.2 }),
 };
 
 export const freshTokens: Measurement = {
   name: "fresh-tokens",
-  summary: "GET /rest/auth with another Ed25519 token each time",
+  summary: "GET /rest/auth with a new Ed25519 token each time",
   run: () => againstBare(() => ({ authorizations: freshAuthorizations() })),
 };
 
-/** Credentials of alice, another token in each. */
+/** Returns `Authorization` values of alice, each with another token. */
 export function freshAuthorizations(): readonly string[] {
   return Array.from({ length: FRESH_TOKENS }, (_, i) => `Bearer ${sshToken(String(i))}`);
 }
@@ -49,7 +50,9 @@ export const connectionsWithLogin: Measurement = {
   run: () => againstBare(() => ({ headers: { Authorization: BASIC, Connection: "close" } })),
 };
 
-/** @param load Made anew for each round: tokens live five minutes, and a busy machine may take longer for all of them. */
+/**
+ * @param load Makes the load of a round: tokens expire after five minutes, which may be too short for all.
+ */
 async function againstBare(load: () => Pick<Load, "headers" | "authorizations">, atMost?: CostPromise) {
   await using bench: BenchSite = await startBenchSite();
   const bare = await startBareServer(bench);
@@ -63,7 +66,9 @@ async function againstBare(load: () => Pick<Load, "headers" | "authorizations">,
     return compare(side(bench.process, bench.url), side(process, bare.url), options);
   };
   const figures = await comparedWith(CONNECTIONS, atMost);
-  const fewer = (await comparedWith(FEWER_CONNECTIONS)).filter(({ what }) => what.startsWith("rate, of"));
+  const fewer = (await comparedWith(FEWER_CONNECTIONS)).filter(({ what }) =>
+    what.startsWith("rate, relative")
+  );
   return [
     ...figures,
     ...fewer.map((figure) => ({ ...figure, what: `${figure.what}, with ${FEWER_CONNECTIONS} connections` })),

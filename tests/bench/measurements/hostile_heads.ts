@@ -9,9 +9,9 @@ import { ENDLESS, SHARING } from "../bench_site.ts";
 import type { Measurement } from "../figure.ts";
 
 const HEADS = 12_000;
-/** Bytes of a head, as the edge takes it. */
+/** Largest head that the edge accepts, in bytes. */
 const HEAD_BYTES = 16 * 1024;
-/** What takes longer than this at first is timed again: the machine may have had other things to do. */
+/** Time above which a request is measured again, in milliseconds: the machine may have been busy. */
 const DOUBTFUL_MS = 0.3;
 const TRIES = 8;
 
@@ -72,7 +72,7 @@ const BEGINNINGS = [
 ];
 const NAMES = [...HEADER_LIMITS.keys(), "Host", "Cookie", "X-Forwarded-For", "A"];
 
-/** A text of about so many characters, all of the same piece but for its ends. */
+/** Generates texts of up to about `longest` characters that repeat one piece between their ends. */
 const filled = (longest: number) =>
   fc.tuple(
     fc.constantFrom(...BEGINNINGS),
@@ -83,7 +83,7 @@ const filled = (longest: number) =>
     begin + piece.repeat(Math.max(0, percent / 100 * longest - begin.length) / piece.length) + end
   );
 
-/** Headers as long as their limits, and longer, as often as they fit. */
+/** Heads with headers up to their limits and longer, repeated as often as they fit. */
 const HEAD: fc.Arbitrary<Head> = fc.record({
   method: fc.constantFrom("GET", "GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"),
   target: fc.oneof(
@@ -102,7 +102,7 @@ const HEAD: fc.Arbitrary<Head> = fc.record({
     { maxLength: 5 },
   ).map((headers) => headers.flat()),
 }).map(({ method, target, headers }) => {
-  // What is over the limit of the edge never gets here.
+  // The edge refuses larger heads.
   let left = HEAD_BYTES - method.length - Math.min(target.length, HEAD_BYTES);
   const kept: string[] = [];
   for (let i = 0; i + 1 < headers.length; i += 2) {
@@ -116,7 +116,8 @@ const HEAD: fc.Arbitrary<Head> = fc.record({
 
 export const hostileHeads: Measurement = {
   name: "hostile-heads",
-  summary: `Time of the core for a request without valid credentials, the worst of ${HEADS} generated heads`,
+  summary:
+    `Processor time of the core for a request without valid credentials, the slowest of ${HEADS} generated heads`,
   note:
     "The heads are up to 16 KiB long, of all targets, methods and headers that the service knows, filled with what parsers stumble over. Each comes from another address.",
   async run() {
@@ -152,7 +153,7 @@ async function worstOf(service: Pick<Service, "answer">) {
   const { signal } = new AbortController();
   let callers = 0;
   const timed = async ({ method, target, headers }: Head) => {
-    // Of what the edge turns away for its target, the headers alone.
+    // If the edge refuses the target, only the headers are tried.
     const read = readTarget(target) ?? { path: "/rest/auth", query: "" };
     const client = { address: `10.${callers >> 16 & 255}.${callers >> 8 & 255}.${callers++ & 255}` };
     const began = performance.now();

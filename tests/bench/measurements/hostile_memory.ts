@@ -8,14 +8,14 @@ import type { Figure, Measurement } from "../figure.ts";
 import { runWrk } from "../wrk.ts";
 
 const CLIENTS = 500;
-/** Entries of the directory that is listed. */
+/** Entries of the listed directory. */
 const ENTRIES = 5_000;
-/** Bytes of the file that is downloaded; it is a hole. */
+/** Bytes of the downloaded file, which is sparse. */
 const FILE = 1024 ** 3;
-/** How often memory is looked at, in milliseconds. */
+/** Pause between two readings of the memory, in milliseconds. */
 const LOOK_MS = 100;
 
-/** What is sent, as `hostile_clients.ts` knows it, and what is shared for it. */
+/** Names of the figures, kinds of `hostile_clients.ts`, and paths to share for them. */
 const KINDS: readonly (readonly [what: string, kind: string, shared?: string])[] = [
   ["headers without end", "headers"],
   ["bodies of uploads", "bodies", "list/"],
@@ -27,7 +27,7 @@ const KINDS: readonly (readonly [what: string, kind: string, shared?: string])[]
 
 export const hostileMemory: Measurement = {
   name: "hostile-memory",
-  summary: `Resident memory that ${CLIENTS} connections add which send what they can and read nothing`,
+  summary: `Resident memory that ${CLIENTS} connections add that send as much as they can and read nothing`,
   note:
     "Above the most that the same service had while it was busy with good clients. Bodies are sent with a wrong password; answers are a listing of 5,000 entries and a large file, both shared with everybody.",
   async run() {
@@ -61,7 +61,7 @@ async function added(kind: string, shared: string | undefined): Promise<number> 
   await using process = service.process;
   const url = `https://localhost:${service.said}`;
   const path = shared === undefined ? "/" : await share(site, url, `${site.data}/d/${shared}`);
-  // What the engine takes for its first garbage is not what is measured.
+  // The initial growth of the engine's heap must not be measured.
   await runWrk({ url: `${url}/rest/auth`, connections: 32, seconds: 4, headers: { Authorization: BASIC } });
   const before = process.memory();
   let most = before;
@@ -81,7 +81,7 @@ async function added(kind: string, shared: string | undefined): Promise<number> 
   return Math.round((most - before) * 10) / 10;
 }
 
-/** Shares a path with everybody. @returns Where it is. */
+/** Shares a path with everybody. @returns Path of its URL. */
 async function share(site: Site, url: string, path: string): Promise<string> {
   const body = { path, user: EVERYBODY, access: path.endsWith("/") ? "WRITE" : "READ" };
   const made = await ask(`${url}/rest/share/HPC`, site.authority.certificate, { as: ALICE, body });

@@ -15,15 +15,15 @@ import { type Load, runWrk } from "../wrk.ts";
 import { bareRound } from "./sessions.ts";
 
 const CONNECTIONS = 32;
-/** Rounds with each store; they alternate. */
+/** Rounds with each store; the stores alternate. */
 const ROUNDS = 7;
 const SECONDS = 3;
-/** Requests until what is used often is compiled. */
+/** Requests until hot code is compiled. */
 const WARM_UP = { logins: 30_000, others: 1500 } as const;
-/** Claims at once. */
+/** Concurrent claims. */
 const CLAIMS = 8;
 const PEERS = "container.httpServer.proxyProtocol.trustedPeers";
-/** What the model takes the database's machine for. */
+/** Cores of the database's machine in the model. */
 const DATABASE_CORES = 4;
 
 const LACKS = [
@@ -34,9 +34,9 @@ const LACKS = [
 export const instances: Measurement = {
   name: "instances",
   summary:
-    "Several instances with PostgreSQL: what a login and a claim on a share cost, and in a model what more of them give",
+    "Several instances with PostgreSQL: cost of a login and of a claim on a share, and a model of more instances",
   note:
-    `The last rows are computed, not measured: exact mean value analysis of a closed network with 32 clients for each instance, each of which sends a request on a new connection as soon as it has its answer. It is fed with the processor times above them. It assumes that each instance, the database (${DATABASE_CORES} cores) and HAProxy (one thread) have machines of their own, like this one; that an instance's two busy threads, edge and core, have a core each and its other threads find one; that the balancer spreads evenly; that times of service are spread exponentially; that nobody waits for locks, disks or the network. "full first" names what is at its limit when there are clients enough: more instances help only as long as those are the edges or cores. Each session and each use of a share takes a command to a daemon, which serves one command after the other: if the daemon is the bottleneck, more daemons help and more instances do not.`,
+    `The rows of the model are computed, not measured: exact mean value analysis of a closed network with 32 clients per instance. Each client sends its next request on a new connection when it has its answer. The input are the processor times above. The model assumes a machine like this one for each instance, for the database (${DATABASE_CORES} cores) and for HAProxy (one thread); a core each for the edge and the core of an instance; an even spread by the balancer; exponential service times; and no wait for locks, disks or the network. "limited by" names the bottleneck with many clients: more instances help only if it is the edges or the cores. A daemon serves one command after the other: if it is the bottleneck, add daemons.`,
   lacks: LACKS,
   run: measureInstances,
 };
@@ -58,7 +58,7 @@ async function measureInstances(): Promise<readonly Figure[]> {
   return [...logins, ...claims, ...await modelFigures(shared, pid)];
 }
 
-/** A login with both stores, in turn. @param of.pid Of the database server. */
+/** Measures logins with both stores, in turn. @param of.pid Process of the database server. */
 async function loginFigures(
   { alone, shared, pid }: { readonly alone: BenchSite; readonly shared: BenchSite; readonly pid: number },
 ): Promise<readonly Figure[]> {
@@ -76,7 +76,7 @@ async function loginFigures(
   for (let i = 0; i < ROUNDS; i++) {
     const sqlite = () => round(alone, () => 0);
     const postgres = () => round(shared, () => cpuOfTree(pid));
-    // Who comes second may find a warmer machine, or a busier one.
+    // The second store may find a warmer machine, or a busier one.
     if (i % 2 === 0) rounds.push({ sqlite: await sqlite(), postgres: await postgres() });
     else {
       const second = await postgres();
@@ -86,17 +86,21 @@ async function loginFigures(
   const of = (pick: (round: typeof rounds[number]) => number) => median(rounds.map(pick));
   return [
     {
-      what: "processor time of a login with PostgreSQL, of that with SQLite",
+      what: "processor time of a login with PostgreSQL, relative to SQLite",
       value: of(({ sqlite, postgres }) => postgres / sqlite),
       unit: "×",
       target: { atMost: 1.05 },
     },
-    { what: "login with PostgreSQL, its server included", value: of(({ postgres }) => postgres), unit: "µs" },
+    {
+      what: "login with PostgreSQL, including its server",
+      value: of(({ postgres }) => postgres),
+      unit: "µs",
+    },
     { what: "login with SQLite", value: of(({ sqlite }) => sqlite), unit: "µs" },
   ];
 }
 
-/** A claim without the rest of its request. */
+/** Measures claims without the rest of their requests. */
 async function claimFigures(server: TestPostgres, database: string, pid: number): Promise<readonly Figure[]> {
   const script = new URL("../bare_claims.ts", import.meta.url).pathname;
   const args = [String(server.port), database, server.login(database).user, String(CLAIMS), String(SECONDS)];
@@ -124,12 +128,12 @@ async function claimFigures(server: TestPostgres, database: string, pid: number)
       unit: "ms",
       target: { atMost: 3 },
     },
-    { what: "of it PostgreSQL", value: ofServer, unit: "ms" },
-    { what: "a claim lasts, if there is no other", value: aloneMs / aloneClaims, unit: "ms" },
+    { what: "share of PostgreSQL in a claim", value: ofServer, unit: "ms" },
+    { what: "duration of a claim without concurrent claims", value: aloneMs / aloneClaims, unit: "ms" },
   ];
 }
 
-/** What requests take of all they go through, and what more instances give by that. */
+/** Measures the service times of requests, and models the rates of several instances with them. */
 async function modelFigures(bench: BenchSite, pid: number): Promise<readonly Figure[]> {
   const { site, port } = bench;
   const ca = site.authority.certificate;
@@ -143,7 +147,7 @@ async function modelFigures(bench: BenchSite, pid: number): Promise<readonly Fig
   };
   const daemon = await daemonTime(site);
   const figures: Figure[] = [{
-    what: "a daemon's time for a session: processor time of it and of who asks",
+    what: "processor time of a daemon and of the service for a session",
     value: daemon,
     unit: "ms",
   }];
@@ -169,8 +173,9 @@ async function modelFigures(bench: BenchSite, pid: number): Promise<readonly Fig
 }
 
 /**
- * How long a daemon is busy with a session, in milliseconds: it serves one after the other, so the time of who asks counts,
- * too. By processor time, since others want this machine as well; the simulator is in this process.
+ * Returns the time that a session keeps a daemon busy, in milliseconds. It serves one request at a time, so
+ * the time of its client is part of it. Measures processor time, since other programs use this machine, too;
+ * the simulator is in this process.
  */
 async function daemonTime(site: BenchSite["site"]): Promise<number> {
   const before = process.cpuUsage();
@@ -219,7 +224,7 @@ async function demandsOf(
   };
 }
 
-/** Makes a share of ten bytes for everybody. @returns Where it is used. */
+/** Shares a file of ten bytes with everybody. @returns Its URL. */
 async function sharedFile({ site }: BenchSite, origin: string): Promise<string> {
   const path = `${site.folder}/shared.txt`;
   await Deno.writeTextFile(path, "0123456789");
@@ -229,7 +234,7 @@ async function sharedFile({ site }: BenchSite, origin: string): Promise<string> 
   return `${origin}/access/HPC/${String(made.headers.location).split("/").at(-1)}`;
 }
 
-/** @returns Number of requests. @throws If one failed. */
+/** Puts load on a server. @returns Number of requests. @throws If a request failed. */
 async function succeeded(load: Load): Promise<number> {
   const { requests, failures, said } = await runWrk(load);
   if (failures > 0) throw new Error(`${failures} of ${requests} requests to ${load.url} failed: ${said}`);

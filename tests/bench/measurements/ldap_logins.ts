@@ -5,18 +5,18 @@ import { ALICE, passwordLine } from "../../system/running_service.ts";
 import { type BenchSite, startBenchSite } from "../bench_site.ts";
 import { type Measurement, median } from "../figure.ts";
 
-/** Rounds of each sort of login; they alternate, so that a disturbance meets both. */
+/** Rounds of each kind of login; the kinds alternate, so that a disturbance affects both. */
 const ROUNDS = 5;
-/** Requests of a round; each of LDAP is of another user, so that no answer is remembered. */
+/** Requests of a round; each is of another user, so that no result is cached. */
 const REQUESTS = 1_000;
-/** Requests at once. */
+/** Concurrent requests. */
 const AT_ONCE = 16;
 
-/** What a login at an LDAP server costs this service, of what one by the password file costs. */
+/** Cost of a login by LDAP for this service, relative to a login by the password file. */
 export const ldapLogins: Measurement = {
   name: "ldap-logins",
   summary:
-    "GET /rest/auth with name and password of another LDAP user each time, against the same users in a password file (MD5); without the processor time of the LDAP server",
+    "GET /rest/auth as a different LDAP user each time, compared with the same users in a password file (MD5); without the processor time of the LDAP server",
   async run() {
     if (SLAPD === undefined) throw new Error("needs slapd and ldap-utils");
     const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
@@ -56,14 +56,18 @@ export const ldapLogins: Measurement = {
     rounds.shift(); // warms both up
     return [
       {
-        what: "processor time of a login, of one by the password file",
+        what: "processor time of a login, relative to the password file",
         value: median(rounds.map(({ file, ldap }) => ldap / file)),
         unit: "×",
         target: { atMost: 3 },
       },
-      { what: "processor time by LDAP", value: median(rounds.map(({ ldap }) => ldap)), unit: "µs" },
       {
-        what: "processor time by the password file",
+        what: "processor time of a login by LDAP",
+        value: median(rounds.map(({ ldap }) => ldap)),
+        unit: "µs",
+      },
+      {
+        what: "processor time of a login by the password file",
         value: median(rounds.map(({ file }) => file)),
         unit: "µs",
       },
@@ -71,7 +75,7 @@ export const ldapLogins: Measurement = {
   },
 };
 
-/** Processor time of a request of this service in microseconds. */
+/** Returns the processor time of this service for a request, in microseconds. */
 async function costOf(
   { process, url }: BenchSite,
   client: Deno.HttpClient,

@@ -4,7 +4,7 @@ import { engineFlags } from "../program.ts";
 
 export const reload: Measurement = {
   name: "reload",
-  summary: "Data files change to ones of 100,000 users under a running core",
+  summary: "Reload of data files with 100,000 users in a running core",
   note:
     "Processor time of the longest piece of work, that of the collector of garbage in the same thread included. The time on the wall is longer where others want the processor, too.",
   async run() {
@@ -17,7 +17,7 @@ export const reload: Measurement = {
     await process[Symbol.asyncDispose]();
     const pieces: unknown = JSON.parse(said);
     return Object.entries(Object(pieces)).map(([file, ms]) => ({
-      what: `longest piece of reading ${file}`,
+      what: `longest uninterrupted piece of reading ${file}`,
       value: Number(ms),
       unit: "ms",
       target: { atMost: 100 },

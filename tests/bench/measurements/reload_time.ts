@@ -7,13 +7,14 @@ import { runWrk } from "../wrk.ts";
 const RELOADS = 8;
 /** Time between two reloads, in milliseconds. */
 const REST_MS = 3000;
-/** The watch looks once a second, and waits for the file to be left alone for another. */
+/** Longest pause of the watcher: it polls every 1.5 s, then waits for half a second without a change. */
 const PAUSE_MS = 2000;
 const LONGEST_MS = 60_000;
 
 export const reloadTime: Measurement = {
   name: "reload-time",
-  summary: "From the change of the configuration to its use, eight times, idle and with 32 busy connections",
+  summary:
+    "Time from a change of the configuration until it is in use, eight times, idle and with 32 busy connections",
   note: "The pause of the watch, up to 2 s, is part of it.",
   async run() {
     await using bench = await startBenchSite();
@@ -33,7 +34,7 @@ export const reloadTime: Measurement = {
   },
 };
 
-/** @returns Number of requests without a good answer. */
+/** Sends requests until `over` aborts. @returns Number of failures. */
 async function keepBusy({ url }: BenchSite, over: AbortSignal): Promise<number> {
   let failures = 0;
   while (!over.aborted) {
@@ -43,7 +44,7 @@ async function keepBusy({ url }: BenchSite, over: AbortSignal): Promise<number> 
   return failures;
 }
 
-/** Changes the configuration time after time. @returns Milliseconds until each change was in use. */
+/** Changes the configuration several times. @returns Milliseconds until each change was in use. */
 async function reloads({ site }: BenchSite): Promise<number[]> {
   const text = await Deno.readTextFile(site.main);
   const times: number[] = [];
@@ -62,7 +63,7 @@ async function reloads({ site }: BenchSite): Promise<number[]> {
   return times;
 }
 
-/** Generation of the core in use, as the control socket tells it. */
+/** Returns the generation of the current core, as the control socket reports it. */
 async function generation(folder: string): Promise<number> {
   const status = await askService([`${folder}/logs/control.sock`], { command: "status" }, LONGEST_MS);
   if (typeof status === "object" && status !== null && "generation" in status) {

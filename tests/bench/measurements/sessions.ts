@@ -6,21 +6,21 @@ import { runWrk } from "../wrk.ts";
 const AT_ONCE = 8;
 const SECONDS = 2;
 const ROUNDS = 5;
-/** Sessions until what is used often is compiled; of the yardstick, which does less, in each round. */
+/** Sessions until hot code is compiled. The yardstick, which does less, warms up in each round. */
 const WARM_UP = 2000;
 const WARM_UP_BARE = 300;
 
-/** What was done in a round, by one side. */
+/** Result of one side in a round. */
 interface Round {
   /** Sessions a second. */
   readonly rate: number;
-  /** Microseconds of processor time for each. */
+  /** Microseconds of processor time per session. */
   readonly cost: number;
 }
 
 export const sessions: Measurement = {
   name: "sessions",
-  summary: "POST /rest/auth/<server>, against a bare loop of command connections to the same daemon",
+  summary: "POST /rest/auth/<server>, compared with a bare loop of command connections to the same daemon",
   async run() {
     await using bench = await startBenchSite();
     const { url, site } = bench;
@@ -44,14 +44,14 @@ export const sessions: Measurement = {
     const of = (pick: (round: typeof rounds[number]) => number) => median(rounds.map(pick));
     const figures: Figure[] = [
       {
-        what: "processor time, of the bare one's",
+        what: "processor time, relative to the bare program",
         value: of((r) => r.ours.cost / r.bare.cost),
         unit: "×",
         target: { atMost: 2.5 },
       },
       { what: "processor time", value: of((r) => r.ours.cost), unit: "µs" },
       { what: "processor time, bare", value: of((r) => r.bare.cost), unit: "µs" },
-      { what: "rate, of the bare one's", value: of((r) => r.ours.rate / r.bare.rate), unit: "×" },
+      { what: "rate, relative to the bare program", value: of((r) => r.ours.rate / r.bare.rate), unit: "×" },
       { what: "rate", value: of((r) => r.ours.rate), unit: "sessions/s" },
       { what: "rate, bare", value: of((r) => r.bare.rate), unit: "sessions/s" },
     ];
@@ -59,7 +59,7 @@ export const sessions: Measurement = {
   },
 };
 
-/** Sessions that a daemon gives a bare loop, eight at once; `replies` has those before what counts as well. */
+/** Opens sessions with a daemon in a bare loop, eight at once; `replies` includes the warm-up. */
 export async function bareRound(
   commandPort: number,
   folder: string,

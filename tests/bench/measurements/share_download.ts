@@ -12,13 +12,13 @@ import {
 /** Bytes of the file: 2 GiB, sparse. */
 const SIZE = 2 * 1024 ** 3;
 
-/** Downloads on each side, in turn, so that a disturbance meets both. */
+/** Downloads of each side, in turn, so that a disturbance affects both. */
 const ROUNDS = 3;
 
 export const shareDownload: Measurement = {
   name: "share-download",
   summary:
-    "2 GiB of a share over HTTPS, against a bare server that pipes the same from the same daemon; at a UFTPD too where UFTPD_CHECKOUT names one; needs curl",
+    "2 GiB of a share over HTTPS, compared with a bare server that pipes the same bytes from the same daemon; also with a real UFTPD if UFTPD_CHECKOUT is set",
   async run() {
     const figures: Figure[] = [];
     for (const { at, make } of SITES) {
@@ -36,7 +36,7 @@ async function against(service: SharingBench): Promise<readonly Figure[]> {
   await using bare = yardstick.process;
   const ours = service.process;
   const link = await service.share(path);
-  await download(ours, link, SIZE); // both are compiled by then
+  await download(ours, link, SIZE); // compiles hot code of both sides
   await download(bare, yardstick.url, SIZE);
   const rounds: { readonly ours: Transfer; readonly bare: Transfer }[] = [];
   for (let i = 0; i < ROUNDS; i++) {
@@ -53,14 +53,14 @@ async function against(service: SharingBench): Promise<readonly Figure[]> {
   return [
     {
       ...figure(
-        "processor time, of the bare one's",
+        "processor time, relative to the bare program",
         "×",
         (r) => (r.ours.cpu.total ?? NaN) / (r.bare.cpu.total ?? NaN),
       ),
       target: { atMost: 2 },
     },
     {
-      ...figure("throughput, of the bare one's", "×", (r) => r.ours.rate / r.bare.rate),
+      ...figure("throughput, relative to the bare program", "×", (r) => r.ours.rate / r.bare.rate),
       target: { atLeast: 0.6 },
     },
     figure("throughput", "MiB/s", (r) => r.ours.rate),

@@ -4,13 +4,13 @@ import { makeFile, startBare, startSharingBench, type Transfer, upload } from ".
 /** Bytes of the file: 1 GiB. */
 const SIZE = 1024 ** 3;
 
-/** Uploads on each side, in turn, so that a disturbance meets both. */
+/** Uploads of each side, in turn, so that a disturbance affects both. */
 const ROUNDS = 3;
 
 export const shareUpload: Measurement = {
   name: "share-upload",
   summary:
-    "1 GiB brought to a share over HTTPS, against a bare server that pipes the same to the same daemon; needs curl",
+    "1 GiB uploaded to a share over HTTPS, compared with a bare server that pipes the same bytes to the same daemon",
   async run() {
     await using service = await startSharingBench();
     const { data, folder } = service.site;
@@ -26,7 +26,7 @@ export const shareUpload: Measurement = {
         ours: await upload(ours, source, link),
         bare: await upload(bare, source, yardstick.url),
       };
-      if (i > 0) rounds.push(round); // both are compiled by then, and the files are there
+      if (i > 0) rounds.push(round); // the first round compiles hot code and creates the files
     }
     for (const name of ["ours", "bare"]) {
       const { size } = await Deno.stat(`${data}/d/${name}`);
@@ -39,7 +39,7 @@ export const shareUpload: Measurement = {
     });
     return [
       {
-        ...figure("throughput, of the bare one's", "×", (r) => r.ours.rate / r.bare.rate),
+        ...figure("throughput, relative to the bare program", "×", (r) => r.ours.rate / r.bare.rate),
         target: { atLeast: 0.6 },
       },
       figure("throughput", "MiB/s", (r) => r.ours.rate),

@@ -8,7 +8,7 @@ import { costOf } from "../cost.ts";
 import type { Figure, Measurement } from "../figure.ts";
 
 const COUNTS = [1, 100, 10_000];
-/** Whoever has all the shares but one. */
+/** Owner of all shares but one. */
 const BOB = ["bob", "builder-1999"] as const;
 const BOB_DN = "CN=Bob,O=Demo,C=EU";
 

@@ -5,13 +5,13 @@ import { runWrk } from "../wrk.ts";
 
 const SLOW = 500;
 const ROUNDS = 3;
-/** Looked at while there are slow clients alone: longer than any of them is borne. */
+/** Time with slow clients alone, in milliseconds: longer than the service keeps any of them. */
 const WATCH_MS = 30_000;
 
 export const slowClients: Measurement = {
   name: "slow-clients",
   summary:
-    "What 500 clients cost that waste the time of the service in four ways, and the latency of four good ones among them",
+    "Cost of 500 slow clients that hold connections in four ways, and the latency of four good clients among them",
   async run() {
     await using bench = await startBenchSite();
     const load = {
@@ -41,19 +41,23 @@ export const slowClients: Measurement = {
     const beset = await p99();
     return [
       {
-        what: "processor time for the slow clients alone",
+        what: "processor time for slow clients",
         value: spent,
         unit: "% of a core",
         target: { atMost: 20 },
       },
-      { what: "99th percentile, of the one alone", value: beset / alone, unit: "×" },
-      { what: "99th percentile, alone", value: alone, unit: "ms" },
-      { what: "99th percentile, among slow clients", value: beset, unit: "ms" },
+      {
+        what: "99th percentile among slow clients, relative to the one without",
+        value: beset / alone,
+        unit: "×",
+      },
+      { what: "99th percentile without slow clients", value: alone, unit: "ms" },
+      { what: "99th percentile among slow clients", value: beset, unit: "ms" },
     ];
   },
 };
 
-/** Processor time that a process takes while it has nothing to do but for the slow clients. */
+/** Returns the processor time of a process with slow clients alone, in percent of a core. */
 async function spentOn(process: ChildProcess): Promise<number> {
   const before = process.cpu().total ?? 0;
   await new Promise((resolve) => setTimeout(resolve, WATCH_MS));

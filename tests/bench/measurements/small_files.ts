@@ -4,20 +4,20 @@ import { type Figure, type Measurement, median } from "../figure.ts";
 import { SITES } from "../real_daemon.ts";
 import { download, type SharingBench, startSharingBench } from "../transfers.ts";
 
-/** Files that are uploaded, each of {@link BYTES}, as many at once as the page sends. */
+/** Uploaded files, each of {@link BYTES}, and concurrent uploads, as on the page. */
 const UPLOADED = 1000;
 const AT_ONCE = 4;
 const ARCHIVED = 5000;
-/** Of these, so many are read one by one: a UFTPD needs 50 ms for each. */
+/** Archived files that are also read one by one: a UFTPD needs 50 ms for each. */
 const READ = 1000;
-/** Rounds of uploads and STORs, in turn, so that a disturbance meets both. */
+/** Rounds of uploads and STORs, in turn, so that a disturbance affects both. */
 const ROUNDS = 5;
 const BYTES = 1024;
 
 export const smallFiles: Measurement = {
   name: "small-files",
   summary:
-    "1,000 small uploads as the page sends them, and an archive of 5,000 small files, against one bare session to the same daemon; at a UFTPD too where UFTPD_CHECKOUT names one; needs curl",
+    "1,000 small uploads as the page sends them, and an archive of 5,000 small files, compared with one bare session to the same daemon; also with a real UFTPD if UFTPD_CHECKOUT is set",
   note:
     "The uploads have headers and bodies as the page sends them, over four kept connections, from a client that does little else: browsers run on machines of their own.",
   async run() {
@@ -71,25 +71,25 @@ async function against(service: SharingBench): Promise<readonly Figure[]> {
   const of = (pick: (round: typeof rounds[number]) => number) => median(rounds.map(pick));
   return [
     {
-      what: "uploads, of STORs on one session",
+      what: "uploads, relative to STOR on one session",
       value: of(({ uploaded, stored }) => uploaded / stored),
       unit: "×",
       target: { atLeast: 0.3 },
     },
     {
-      what: "archive, of RETRs on one session",
+      what: "archive, relative to RETR on one session",
       value: archived / read,
       unit: "×",
       target: { atLeast: 0.5 },
     },
     { what: "uploads", value: of(({ uploaded }) => uploaded), unit: "files/s" },
-    { what: "STORs on one session", value: of(({ stored }) => stored), unit: "files/s" },
+    { what: "STOR on one session", value: of(({ stored }) => stored), unit: "files/s" },
     { what: "archive", value: archived, unit: "files/s" },
-    { what: "RETRs on one session", value: read, unit: "files/s" },
+    { what: "RETR on one session", value: read, unit: "files/s" },
   ];
 }
 
-/** Runs a task for each number of a range, some at once. @returns Tasks per second. */
+/** Runs a task for each number of a range, several at once. @returns Tasks per second. */
 async function rate(
   { from, to }: { readonly from: number; readonly to: number },
   atOnce: number,
@@ -104,7 +104,7 @@ async function rate(
   return (to - from) * 1000 / (performance.now() - start);
 }
 
-/** Has a UFTPD send its next line at once, as the service does: it would wait 40 ms for the system to acknowledge the last one. */
+/** Makes a UFTPD send its next line at once, as the service does: it would wait 40 ms for the last ACK. */
 function acknowledge({ socket }: SessionClient): void {
   socket.write("\n");
 }
@@ -124,15 +124,15 @@ async function bareSession({ site, daemon }: SharingBench): Promise<SessionClien
 }
 
 /**
- * Connections that send files as `upload.js` does. Not by `node:https`, which takes as much of the processor as the edge:
- * browsers run on machines of their own.
+ * Connections that send files as `upload.js` does. They do without `node:https`, which needs as much
+ * processor time as the edge: browsers run on machines of their own.
  */
 class Browser {
   readonly #idle: Deno.TlsConn[] = [];
 
   constructor(readonly url: URL, readonly trusted: string) {}
 
-  /** Sends a file below the address, and waits for the answer. @throws If it is not stored and its digest told. */
+  /** Sends a file below the URL and waits. @throws Unless the answer is 201 with the digest. */
   async upload(path: string, content: string): Promise<void> {
     const { host, pathname } = this.url;
     const connection = this.#idle.pop() ?? await this.#connect();
@@ -145,7 +145,7 @@ class Browser {
       "If-None-Match: *",
       "Want-Repr-Digest: sha-256=10",
     ];
-    // As browsers, which read a file only when its head is on the way.
+    // Like browsers, which read a file only after they sent the head.
     for (const part of [`${head.join("\r\n")}\r\n\r\n`, content]) {
       const bytes = new TextEncoder().encode(part);
       for (let sent = 0; sent < bytes.length;) sent += await connection.write(bytes.subarray(sent));
@@ -157,7 +157,7 @@ class Browser {
     this.#idle.push(connection);
   }
 
-  /** Sends small pieces at once, as browsers do. */
+  /** Opens a connection that sends small pieces at once, as browsers do. */
   async #connect(): Promise<Deno.TlsConn> {
     const { hostname, port } = this.url;
     const connection = await Deno.connect({ hostname, port: Number(port) });
@@ -169,7 +169,7 @@ class Browser {
     for (const connection of this.#idle.splice(0)) connection.close();
   }
 
-  /** Reads a head; nothing follows it. */
+  /** Reads the head of an answer without a body. */
   async #read(connection: Deno.TlsConn): Promise<string> {
     const into = new Uint8Array(16 * 1024);
     for (let length = 0, text = "";;) {

@@ -7,15 +7,15 @@ import { type Load, runWrk } from "../wrk.ts";
 import { StallWatch } from "../stall_watch.ts";
 import { freshAuthorizations } from "./get.ts";
 
-/** All loads in turn, so often in each half. */
+/** Turns of all loads in each half. */
 const TURNS = 4;
-/** Of each load in each turn; ten minutes in all. */
+/** Seconds of each load in each turn; ten minutes in all. */
 const SECONDS = 13;
-/** At the end of each half. */
+/** Pause at the end of each half, in milliseconds. */
 const REST_MS = 30_000;
-/** Between two looks at the memory, in milliseconds. */
+/** Pause between two readings of the memory, in milliseconds. */
 const LOOK_MS = 500;
-/** Milliseconds that no part of the service may stand still by its own work. */
+/** Longest stall that a worker may cause by its own work, in milliseconds. */
 const LONGEST_STALL_MS = 50;
 
 export const soak: Measurement = {
@@ -40,14 +40,14 @@ export const soak: Measurement = {
     });
     const link = (shared.headers.location ?? "").replace("/share/", "/access/");
     const get = { url: `${url}/rest/auth`, headers: { Authorization: BASIC } };
-    /** Tokens are made anew for each turn, as they expire. */
+    /** Returns the loads of a turn, with new tokens, since tokens expire. */
     const loads = (): readonly Omit<Load, "seconds">[] => [
       { ...get, connections: 32 },
       { ...get, headers: {}, authorizations: freshAuthorizations(), connections: 32 },
       { ...get, headers: { ...get.headers, Connection: "close" }, connections: 16 },
       { ...get, url: `${url}/rest/auth/HPC`, body: '{"serverPath":""}', connections: 8 },
       { url: link, connections: 8 },
-      // From elsewhere, or everybody at our address would have to wait.
+      // From another address; otherwise the throttle would delay all clients at our address.
       {
         ...get,
         headers: { "X-UNICORE-Consignor-IP": "203.0.113.9" },
@@ -73,7 +73,7 @@ export const soak: Measurement = {
       } finally {
         clearInterval(timer);
       }
-      // The engine gives memory back when it has nothing to do; what is left is in use.
+      // The engine returns memory while it is idle; the rest is in use.
       await new Promise((resolve) => setTimeout(resolve, REST_MS));
       return {
         busy: median(seen),
@@ -87,8 +87,8 @@ export const soak: Measurement = {
     stalls.close();
     return [
       { what: "requests", value: requests, unit: "" },
-      { what: "failed, guesses aside", value: failures, unit: "", target: { atMost: 0 } },
-      // With all other processes of the measurement on the same cores.
+      { what: "failed requests besides wrong passwords", value: failures, unit: "", target: { atMost: 0 } },
+      // All other processes of the measurement share the cores.
       { what: "longest stall of the core", value: stalls.longestMs("core"), unit: "ms" },
       { what: "longest stall of the edge", value: stalls.longestMs("edge"), unit: "ms" },
       ...(["core", "edge"] as const).map((worker) => ({
@@ -110,7 +110,7 @@ export const soak: Measurement = {
         target: { atMost: 5 },
       },
       {
-        what: "file descriptors more than after half the time",
+        what: "file descriptors opened in the second half",
         value: second.open - first.open,
         unit: "",
         target: { atMost: 2 },
@@ -119,17 +119,17 @@ export const soak: Measurement = {
   },
 };
 
-/** Memory in MiB. */
+/** Figures of one half; memory in MiB. */
 interface Half {
-  /** Under load: the median, and the most. */
+  /** Memory under load: the median, and the maximum. */
   readonly busy: number;
   readonly most: number;
   readonly rest: number;
-  /** File descriptors, at rest. */
+  /** Open file descriptors, at rest. */
   readonly open: number;
 }
 
-/** Wrong passwords of many users. */
+/** Returns `Authorization` values with wrong passwords of many users. */
 function guesses(): readonly string[] {
   return Array.from({ length: 5_000 }, (_, i) => `Basic ${btoa(`user${i}:guess${i}`)}`);
 }

@@ -1,19 +1,19 @@
 import type { Measurement } from "../figure.ts";
 import { download, makeFile, PATIENT, startSharingBench, upload } from "../transfers.ts";
 
-/** Archives and uploads at once, so many of each. */
+/** Number of concurrent archives, and of concurrent uploads. */
 const EACH = 20;
 /** Files of an archive, and bytes of each of them. */
 const FILES = 128;
 const SIZE = 1024 ** 2;
-/** Rounds of one after the other: enough that all code has run; more would hide in the garbage of theirs what is looked for. */
+/** Rounds of single transfers, enough to run all code: the garbage of more would hide the added memory. */
 const WARM_UP = 3;
-/** How often memory is looked at, in milliseconds. */
+/** Pause between two readings of the memory, in milliseconds. */
 const LOOK_MS = 50;
 
 export const transferMemory: Measurement = {
   name: "transfer-memory",
-  summary: `Resident memory that ${EACH} .zip streams and ${EACH} uploads at once add; needs curl`,
+  summary: `Resident memory that ${EACH} .zip streams and ${EACH} uploads at once add`,
   note:
     "Each of 128 MiB, an archive in 128 files. Above the most that the same service had while one archive, one file and one upload of the same size went through, one after the other.",
   async run() {

@@ -5,11 +5,12 @@ const STARTS = 40;
 
 export const unpacking: Measurement = {
   name: "unpacking",
-  summary: "What the script at the head of a self-extracting executable adds to each start but the first",
+  summary:
+    "Time that the script at the head of a self-extracting executable adds to each start after the first",
   async run() {
     const folder = await Deno.makeTempDir({ prefix: "authserver-bench-" });
     try {
-      // With a program that does nothing, so that the difference is the script's.
+      // The program does nothing, so that the difference is the cost of the script.
       const file = `${folder}/nothing`;
       const nothing = packSelfExtracting({
         version: "0",

@@ -2,16 +2,16 @@ import { type Figure, type Measurement, median } from "../figure.ts";
 import { download, makeFile, startSharingBench, type Transfer } from "../transfers.ts";
 
 const FILES = 1000;
-/** Bytes of each file, so that all are 1 GiB; sparse. */
+/** Bytes of each file, 1 GiB in all; the files are sparse. */
 const SIZE = Math.ceil(1024 ** 3 / FILES);
 
-/** Downloads of each kind, in turn, so that a disturbance meets both. */
+/** Downloads of each kind, in turn, so that a disturbance affects both. */
 const ROUNDS = 3;
 
 export const zipStream: Measurement = {
   name: "zip-stream",
   summary:
-    "1 GiB of a shared directory in 1,000 files as one .zip stream, against the same in one file; needs curl",
+    "1 GiB of a shared directory in 1,000 files as one .zip stream, compared with one file of that size",
   async run() {
     await using service = await startSharingBench();
     const { process, site: { data } } = service;
@@ -26,7 +26,7 @@ export const zipStream: Measurement = {
         many: await download(process, many, FILES * SIZE),
         one: await download(process, one, FILES * SIZE),
       };
-      if (i > 0) rounds.push(round); // all is compiled by then
+      if (i > 0) rounds.push(round); // the first round compiles hot code
     }
     const figure = (what: string, unit: string, of: (round: typeof rounds[number]) => number): Figure => ({
       what,
@@ -35,7 +35,7 @@ export const zipStream: Measurement = {
     });
     return [
       {
-        ...figure("throughput, of that of one file", "×", (r) => r.many.rate / r.one.rate),
+        ...figure("throughput, relative to one file", "×", (r) => r.many.rate / r.one.rate),
         target: { atLeast: 0.6 },
       },
       figure("throughput", "MiB/s", (r) => r.many.rate),

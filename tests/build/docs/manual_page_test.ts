@@ -20,7 +20,7 @@ const SPEC: DocumentedCommand = {
 
 const pageOf = (spec: DocumentedCommand) => manualPages([spec], PROGRAM).at(-1)?.text ?? "";
 
-Deno.test("manualPages() describe every command and option, and those within", () => {
+Deno.test("manualPages() describe every command and option, and their subcommands", () => {
   const pages = new Map(
     manualPages(COMMANDS.map(({ spec }) => documented(spec)), PROGRAM).map(({ file, text }) => [file, text]),
   );
@@ -59,7 +59,7 @@ Deno.test("every command but version has examples, which can be typed as they st
   }
 });
 
-Deno.test("manualPages() take no text for a request, and lose none of it", () => {
+Deno.test("manualPages() escape text that looks like a request, and lose none of it", () => {
   const text = pageOf(SPEC);
   assert.match(text, /^\\&\.dots and 'quotes' and \\ebackslashes, and a\\-b, and \\\[u00FC\]$/m);
   assert.match(text, /^\.br\n\\&'second line$/m);

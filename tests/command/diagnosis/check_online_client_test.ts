@@ -1,4 +1,4 @@
-/** What `check --online` finds of the client that this service has at a provider where browsers sign in. */
+/** Findings of `check --online` about the service's client at a provider where browsers sign in. */
 import assert from "node:assert/strict";
 import { check } from "../../../src/command/diagnosis/check.ts";
 import { CODE_CLIENT, startCodeProvider } from "../../identity_provider/code_provider.ts";
@@ -14,7 +14,7 @@ Deno.test.afterAll(async () => await provider[Symbol.asyncDispose]());
 const BASE = "https://auth.example.org:9000/DEMO";
 const REDIRECT = `${BASE}/login/OAUTH/done`;
 
-/** The line about the provider, and the one with the remedy. */
+/** Returns the line about the provider, and the one with the remedy. */
 async function said(values: Readonly<Record<string, string>>) {
   await using site = await createSite({
     authority,

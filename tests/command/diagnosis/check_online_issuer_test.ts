@@ -14,7 +14,7 @@ const [first, second] = [createSigner("ES256", "1"), createSigner("EdDSA", "2")]
 provider.keys.push(first.jwk, second.jwk);
 elsewhere.keys.push(first.jwk);
 
-/** A site whose only other system besides its daemon is the issuer. */
+/** Makes a site with a daemon and the issuer as its only other systems. */
 const siteOf = (values: Readonly<Record<string, string>>) =>
   createSite({
     authority,
@@ -39,7 +39,7 @@ Deno.test.afterAll(async () => {
   );
 });
 
-/** What is said of the issuer, without addresses and the days of its certificate. */
+/** Returns the lines about the issuer, without addresses and the days of its certificate. */
 async function said({ main }: Site) {
   const io = recordedIo();
   const status = await check.run(["--online", "--config", main], io);
@@ -68,7 +68,7 @@ Deno.test("check --online reads an issuer's documents, and tries the endpoint wh
   ]);
 });
 
-/** What an issuer may get wrong, and what is said of it. */
+/** Faults of an issuer, each with its message. */
 const FAULTS: Readonly<
   Record<
     string,

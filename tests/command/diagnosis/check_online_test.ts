@@ -61,7 +61,7 @@ Deno.test.afterAll(async () => {
   await Promise.all([oidc, unity, xuudb, site].map((each) => each[Symbol.asyncDispose]()));
 });
 
-/** Lines about other systems, without addresses, each with what to do about it. */
+/** Returns the lines about other systems, without addresses, each with its remedy. */
 function findings(printed: string): readonly string[] {
   return printed.split(/\n(?! )/).filter((line) => /^(?:ok|failed) /.test(line))
     .map((line) => line.replace(/ +/g, " ").replace(/ (?:https:\/\/)?[\w.]+:\d+\S*:/, ":"));
@@ -94,13 +94,13 @@ Deno.test("check --online says of every other system what it found", async () =>
   assert(requests.every(({ headers }) => headers.authorization === undefined));
 });
 
-Deno.test("check --online says the same as the product, which knows no authorities of the system's", async () => {
+Deno.test("check --online says the same in a process of its own, which trusts no system authorities", async () => {
   const running = runAuthserver(["check", "--online", "--config", site.main]);
   assert.equal(await running.ended, 0, running.printed);
   assert.deepEqual(findings(running.printed), GOOD);
 });
 
-/** The finding that replaces the one of the same system while something is wrong. */
+/** Asserts the finding about a system while a fault is arranged. */
 async function finds(expected: RegExp, arrange: () => void, undo: () => void): Promise<void> {
   arrange();
   try {

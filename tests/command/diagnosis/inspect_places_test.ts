@@ -6,7 +6,7 @@ import { createSite } from "../../system/running_service.ts";
 
 const ACCOUNT = { name: "authserver", uid: 54_321, gids: [54_321] };
 
-/** Places below a folder that another account owns: setting, and severity if the service cannot write there. */
+/** Settings with a path in another account's folder, and the severity if the service cannot write there. */
 const PLACES: readonly (readonly [key: string, path: string, severity: "error" | "warning"])[] = [
   ["persistence.directory", "other/data", "error"],
   ["container.control.socket", "other/control.sock", "error"],
@@ -15,7 +15,7 @@ const PLACES: readonly (readonly [key: string, path: string, severity: "error" |
 ];
 
 for (const [key, path, severity] of PLACES) {
-  Deno.test(`inspectPlaces() tries ${key} under the account of the service, and names who has to own what`, async () => {
+  Deno.test(`inspectPlaces() tries ${key} under the account of the service, and names the required owner`, async () => {
     const own = {
       "container.logging.file": "-",
       "container.audit.file": "-",
@@ -49,7 +49,7 @@ for (const [key, path, severity] of PLACES) {
   });
 }
 
-Deno.test("inspectPlaces() takes a folder that another instance makes while it looks", async () => {
+Deno.test("inspectPlaces() accepts a folder that another instance makes meanwhile", async () => {
   await using site = await createSite({ properties: { "persistence.directory": "{folder}/data" } });
   const data = `${site.folder}/data`;
   const { snapshot, effective } = await loadSnapshot(site.main, { environment: () => undefined });

@@ -87,7 +87,7 @@ Result          allowed
   assert.equal(status, 0);
 });
 
-/** What is told of a user: by the arguments, the exit status, and what the explanation has to say. */
+/** Arguments, input, exit status, and lines that the explanation must have. */
 const CASES: [string, string[], Parameters<typeof recordedIo>[0], number, RegExp[]][] = [
   [
     "a password",

@@ -1,4 +1,4 @@
-/** Access tokens that `whoami-test` explains without being told whose they are. */
+/** Access tokens that `whoami-test` explains without the name of their user. */
 import assert from "node:assert/strict";
 import { whoamiTestCommand } from "../../../src/command/diagnosis/whoami_test_command.ts";
 import { startOidcProvider } from "../../identity_provider/oidc_provider.ts";

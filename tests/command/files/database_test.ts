@@ -30,7 +30,7 @@ share.servers=A
 persistence.directory={folder}/data
 `;
 
-/** A configuration that chooses a database of the test server, and the folder that it had before. */
+/** Configuration that chooses a database of the test server, and its former data folder. */
 class Place implements AsyncDisposable {
   readonly folder = Deno.makeTempDirSync();
   readonly #main = `${this.folder}/container.properties`;
@@ -143,7 +143,7 @@ test("database import copies shares with their uses, and records, each once", as
   assert.equal(JSON.parse((await place.run(["share", "show", id, "--json"])).out).uses.length, 2);
 });
 
-test("database import copies the bans in force, and which daemons were told to be down", async (server) => {
+test("database import copies the bans in force, and which daemons were reported down", async (server) => {
   const name = await server.database();
   await using place = new Place(chosen(server.port, name));
   const digests = new Digests("");
@@ -157,7 +157,7 @@ test("database import copies the bans in force, and which daemons were told to b
   const shares = new SqliteDatabase(`${place.folder}/data/shares.sqlite`, SHARE_SCHEMA, Date.now);
   await shares.change(() => rows("INSERT INTO notified_state VALUES ('daemon a', 'daemon.down')", {}));
   shares.close();
-  await server.sql(name, "INSERT INTO operator_ban VALUES ('ann', '', '[]', 1)"); // has ended
+  await server.sql(name, "INSERT INTO operator_ban VALUES ('ann', '', '[]', 1)"); // expired
   const counts = async () => JSON.parse((await place.run(["database", "import", "--json"])).out).bans;
   assert.deepEqual(await counts(), { added: 2, present: 0 });
   assert.deepEqual(await counts(), { added: 0, present: 2 });
@@ -171,7 +171,7 @@ test("database import copies the bans in force, and which daemons were told to b
   assert.deepEqual(states, [{ subject: "daemon a", state: "daemon.down" }]);
 });
 
-test("database import takes an empty folder for nothing, and says what it lacks", async (server) => {
+test("database import copies nothing from an empty folder, and refuses a missing one", async (server) => {
   await using place = new Place(chosen(server.port, await server.database()));
   assert.match((await place.run(["database", "import"])).out, /^Shares: 0 copied, 0 existed already\n/);
   const nowhere = await place.run(["database", "import", "--directory", `${place.folder}/none`]);
@@ -187,7 +187,7 @@ Deno.test("database commands need a configuration that chooses PostgreSQL", asyn
   }
 });
 
-Deno.test("database commands say in one line that nobody is there", async () => {
+Deno.test("database commands say in one line that no server answers", async () => {
   await using place = new Place({ ...chosen(1, "none"), statementTimeout: "200" });
   for (const words of [["database", "migrate"], ["database", "import"], ["share", "list"]]) {
     const { status, err } = await place.run(words);

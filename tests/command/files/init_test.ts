@@ -18,7 +18,7 @@ async function run(...args: readonly string[]) {
   return { status: await init.run(args, io), out: io.out, err: io.err };
 }
 
-/** Files below a folder: path -> mode. */
+/** Returns the files below a folder: path -> mode. */
 async function filesIn(root: string, below = ""): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for await (const { name, isDirectory } of Deno.readDir(`${root}/${below}`)) {
@@ -29,7 +29,7 @@ async function filesIn(root: string, below = ""): Promise<Record<string, string>
   return found;
 }
 
-Deno.test("init writes the configuration that is shipped", async () => {
+Deno.test("init writes the shipped configuration", async () => {
   await using at = await folder();
   const { status, out } = await run("--directory", at.path);
   assert.equal(status, 0);
@@ -156,7 +156,7 @@ Deno.test("systemFiles() of a package and of an administrator differ in the plac
   );
 });
 
-Deno.test("init tells to enter a folder that it made, and not the one that one is in", async () => {
+Deno.test("init tells the user to enter a folder that it made, but not the current one", async () => {
   const folder = await Deno.makeTempDir();
   const steps = async (...where: readonly string[]) => {
     const main = new URL("../../../main.ts", import.meta.url).pathname;

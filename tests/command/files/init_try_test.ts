@@ -16,7 +16,7 @@ async function folder() {
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 
-/** Asks as curl does with the options that the command printed. */
+/** Sends the request of curl with the options that the command printed. */
 function ask(port: number, ca: string, auth: string): Promise<{ status?: number; body: string }> {
   return new Promise((resolve, reject) => {
     request({ host: "localhost", port, path: "/rest/auth", ca, auth }, (response) => {
@@ -54,7 +54,7 @@ Deno.test("init --try makes a service that answers its user out of an empty fold
   const checked = runAuthserver(["check"], { cwd: `${at.path}/site` });
   assert.equal(await checked.ended, 0, checked.printed);
   assert.match(checked.printed, /valid: 0 errors, 0 warnings/);
-  // SSH keys are asked first, and any name could be that of an account with keys: the password file knows this one.
+  // The SSH key method comes first, and any name could have keys; but the password file lists this name.
   const explained = runAuthserver(["whoami-test", "demo"], { cwd: `${at.path}/site` });
   assert.equal(await explained.ended, 0, explained.printed);
   assert.match(explained.printed, /^Caller +CN=Demo User,O=authserver trial$/m);
@@ -103,5 +103,5 @@ Deno.test("createTrialCertificates() makes an authority and a certificate that i
   assert.equal(certificateFacts(ca).signsCertificates, true);
   assert.equal(permits(certificateFacts(own), "serverAuth"), true);
   const way = findPath([own], { anchors: [authority], purpose: "serverAuth", at: valid[0].getTime() + 1 });
-  assert.notEqual(typeof way, "string", String(way)); // with nothing critical in it that nobody knows
+  assert.notEqual(typeof way, "string", String(way)); // no unknown critical extension
 });

@@ -13,7 +13,7 @@ Deno.test.afterAll(() => authserver[Symbol.asyncDispose]());
 
 const FIXTURES = new URL("../../fixtures/java_installation/", import.meta.url).pathname;
 
-/** A folder with an installation of the Java service in `java`, changed as wanted, and an empty one to run commands in. */
+/** Makes a folder with a Java installation in `java`, plus `files`, and an empty folder for commands. */
 async function site(variant: string, files: Readonly<Record<string, string | Uint8Array>> = {}) {
   const folder = await Deno.makeTempDir({ prefix: "authserver-migrate-" });
   await Deno.mkdir(`${folder}/new`);
@@ -35,7 +35,7 @@ async function site(variant: string, files: Readonly<Record<string, string | Uin
   };
 }
 
-/** Files below a folder: path -> mode, time of the last change, and content. */
+/** Returns the files below a folder: path -> mode, time of the last change, and content. */
 async function listing(root: string, below = ""): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for await (const { name, isDirectory } of Deno.readDir(`${root}/${below}`)) {
@@ -49,7 +49,7 @@ async function listing(root: string, below = ""): Promise<Record<string, string>
   return found;
 }
 
-/** Paths and contents only. */
+/** Returns the files below a folder: path -> content. */
 async function contents(root: string): Promise<Record<string, string>> {
   const all = Object.entries(await listing(root));
   return Object.fromEntries(all.map(([path, facts]) => [path, facts.split(" ")[2] ?? ""]));
@@ -84,7 +84,7 @@ for (const variant of ["variant_a", "variant_b"]) {
   });
 }
 
-Deno.test("migrate names what needs a hand, with the commands", async () => {
+Deno.test("migrate names the remaining manual work, with the commands", async () => {
   const old = createAuthority({ subject: "CN=Old daemon,O=Site", version: 1 });
   await using at = await site("variant_b", {
     "conf/certs/auth.jks": Uint8Array.of(0xfe, 0xed, 0xfe, 0xed, 0, 0, 0, 2),
@@ -133,7 +133,7 @@ Deno.test("migrate names what needs a hand, with the commands", async () => {
   says("The service would not start");
 });
 
-/** A certificate and its key in a PKCS#12 store, made by OpenSSL. */
+/** Makes a PKCS#12 store of a certificate and its key, with OpenSSL. */
 async function pkcs12({ certificate, key }: { certificate: string; key: string }, password: string) {
   const folder = await Deno.makeTempDir();
   try {
@@ -149,7 +149,7 @@ async function pkcs12({ certificate, key }: { certificate: string; key: string }
   }
 }
 
-/** An installation with two servers that share, whose shares are kept as these lines say. */
+/** Makes an installation with two servers that share, and with these lines about the database of shares. */
 async function sharingSite(persistence: string, files: Readonly<Record<string, string>> = {}) {
   const at = await site("variant_a", files);
   const main = `${at.folder}/java/conf/container.properties`;
@@ -159,7 +159,7 @@ async function sharingSite(persistence: string, files: Readonly<Record<string, s
   return at;
 }
 
-/** What is in the new installation, each share under each server. */
+/** Returns the ids of shares in the new installation, which must be the same under each server. */
 async function sharedLinks(at: Awaited<ReturnType<typeof site>>) {
   const { printed } = await at.run("share", "list", "--json");
   const shares: { server: string; id: string }[] = JSON.parse(printed);
@@ -169,7 +169,7 @@ async function sharedLinks(at: Awaited<ReturnType<typeof site>>) {
   return ids("TEST");
 }
 
-/** Runs commands that `migrate` printed, as a shell does; `java` and `mysqldump` write what they wrote for the fixture. */
+/** Runs the commands that `migrate` printed in a shell, where `java` and `mysqldump` copy the fixture. */
 async function runPrinted(at: Awaited<ReturnType<typeof site>>, printed: string, fixture: string) {
   const bin = `${at.folder}/path`;
   await Deno.mkdir(bin, { recursive: true });
@@ -243,7 +243,7 @@ for (
   });
 }
 
-/** The lines about shares in what `migrate` printed, for any place of the folder. */
+/** Returns the lines of `migrate` about shares, without the folder. */
 const sharesOf = (printed: string, { folder }: { readonly folder: string }) =>
   /^Shares, [^]*?(?=^authserver check says)/m.exec(printed.replaceAll(folder, ""))?.[0].trim().split("\n");
 
@@ -339,7 +339,7 @@ Deno.test("migrate imports no shares of a service that runs", async () => {
   assert.match(shares.left[0], /the old service seems to run\. Stop it, which removes \S+\.pid, then run:$/);
 });
 
-Deno.test("migrate says why shares cannot be imported, and goes on when that is mended", async () => {
+Deno.test("migrate says why it cannot import shares, and goes on once that is fixed", async () => {
   await using at = await sharingSite("persistence.directory=data\n", { "data/SHARES_TEST.mv.db": "H:2" });
   const main = `${at.folder}/java/conf/container.properties`;
   await Deno.writeTextFile(main, "share.maxPerUser=many\n", { append: true });
@@ -397,7 +397,7 @@ if (POSTGRES !== undefined) {
   Deno.test.afterAll(() => server[Symbol.asyncDispose]());
 }
 
-Deno.test("migrate writes what the Java service takes for granted about a gateway", async () => {
+Deno.test("migrate writes the Java service's defaults for a gateway", async () => {
   await using at = await site("variant_a");
   const main = `${at.folder}/java/conf/container.properties`;
   const text = (await Deno.readTextFile(main)).replace(/^container\.security\.gateway\..*\n/gm, "");
@@ -420,7 +420,7 @@ Deno.test("migrate leaves nothing to do about shares in memory", async () => {
   assert.equal(sharesOf((await at.run("migrate", "../java")).printed, at), undefined);
 });
 
-Deno.test("migrate leaves nothing to do about shares where nobody shared", async () => {
+Deno.test("migrate leaves nothing to do about shares where there are none", async () => {
   await using at = await site("variant_a");
   const main = `${at.folder}/java/conf/container.properties`;
   const chosen = "persistence.class=eu.unicore.persist.impl.PGSQLPersist\npersistence.host=localhost\n" +
@@ -441,7 +441,7 @@ Deno.test("migrate refuses an archive, and writes nothing", async () => {
   assert.deepEqual(await Array.fromAsync(Deno.readDir(`${at.folder}/new`)), []);
 });
 
-Deno.test("migrate takes the folder of the package, and makes paths of a place of its own", async () => {
+Deno.test("migrate accepts the folder of a package, and writes paths of the new folder", async () => {
   await using at = await site("variant_a");
   const conf = `${at.folder}/java/conf`;
   for (const name of ["container.properties", "startup.properties"]) {
@@ -463,7 +463,7 @@ Deno.test("migrate takes the folder of the package, and makes paths of a place o
   assert.equal(copied, await Deno.readTextFile(`${FIXTURES}variant_a/conf/container.properties`));
 });
 
-Deno.test("migrate brings files beside conf/ that the configuration names, as the archive's own template has them", async () => {
+Deno.test("migrate copies files beside conf/ that the configuration names, as in the archive's own template", async () => {
   const long = "x".repeat(300);
   await using at = await site("variant_a");
   const { folder } = at;
@@ -496,7 +496,7 @@ Deno.test("migrate brings files beside conf/ that the configuration names, as th
   assert.equal(await Deno.readTextFile(`${folder}/new/certs/auth.p12`), "mine");
 });
 
-Deno.test("migrate brings nothing from outside the folder of the Java service", async () => {
+Deno.test("migrate copies nothing from outside the folder of the Java service", async () => {
   await using at = await site("variant_a", { "../outside.p12": "x" });
   const main = `${at.folder}/java/conf/container.properties`;
   const text = await Deno.readTextFile(main);
@@ -516,7 +516,7 @@ const DISK = await mountSmallDisk(64);
 Deno.test.afterAll(async () => await DISK?.[Symbol.asyncDispose]());
 
 Deno.test({
-  name: "migrate that fails half way leaves nothing that would pass for the whole the next time",
+  name: "migrate that fails half way leaves nothing that looks complete the next time",
   ignore: DISK === undefined,
   async fn() {
     await using at = await site("variant_a", { "conf/zz-large": "x".repeat(200_000) });
@@ -528,10 +528,10 @@ Deno.test({
   },
 });
 
-/** An old configuration in `/etc/x/conf` with these keys. */
+/** Returns an old configuration in `/etc/x/conf` with these keys. */
 const old = (...keys: readonly string[]) => ({ conf: "/etc/x/conf", keys: new Set(keys) });
 
-Deno.test("convertProperties() gives the new service a folder of its own, whatever ends and separates lines", () => {
+Deno.test("convertProperties() gives the new service a folder of its own, with any line end and separator", () => {
   for (
     const [before, after] of [
       ["persistence.directory=/opt/data\r\n", "persistence.directory=data\r\n"],
@@ -551,7 +551,7 @@ Deno.test("convertProperties() gives the new service a folder of its own, whatev
   assert.deepEqual(withGateway(explicit, old("container.security.gateway.enable")), explicit);
 });
 
-Deno.test("convertProperties() leaves comments and all that is not of the old place as it is", () => {
+Deno.test("convertProperties() leaves comments and other paths unchanged", () => {
   const text =
     "# /etc/x/conf/a\r\na=/etc/x/confer/b:/old/etc/x/conf/a\nd=/etc/x/conf.d/b\nb=/etc/x/conf/c\r\npersistence.directory=data\n";
   assert.deepEqual(convertProperties(text, old()), {

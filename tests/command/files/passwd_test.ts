@@ -24,7 +24,7 @@ interface Scene {
   text(): Promise<string>;
 }
 
-/** A test with a folder of its own and a password file in it. */
+/** Registers a test with a folder of its own and a password file in it. */
 function scene(name: string, test: (scene: Scene) => Promise<void>, text: string | undefined = USERS): void {
   Deno.test(name, async () => {
     const folder = await Deno.makeTempDir();
@@ -51,7 +51,7 @@ function scene(name: string, test: (scene: Scene) => Promise<void>, text: string
   });
 }
 
-/** Whom the service takes a user with a password for. */
+/** Returns the name that the service accepts for a user with a password. */
 async function signIn(file: string, user: string, password: string): Promise<string | undefined> {
   const method = await passwordFile({ name: "P", file, log: SILENT });
   const result = await method.authenticate(basic(user, password), new AbortController().signal);

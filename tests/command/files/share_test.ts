@@ -22,7 +22,7 @@ authservice.server.B.commandPort=64437
 authservice.server.B.ssl=false
 `;
 
-/** A configuration with sharing, and its database as a running service has it open. */
+/** Configuration with sharing, and its database, open as in a running service. */
 class Place implements AsyncDisposable {
   readonly folder = Deno.makeTempDirSync();
   readonly main = `${this.folder}/container.properties`;
@@ -114,7 +114,7 @@ Deno.test("share list prints a part of the list, and where the next one begins",
   assert.equal((await place.run("list", "--json", "--server", "A", "--owner", "cn=nobody")).out, "[]\n");
 });
 
-Deno.test("share list tells how often shares can be used yet", async () => {
+Deno.test("share list shows the remaining uses of shares", async () => {
   await using place = new Place();
   const drafts = [{}, { usesLeft: 3 }, { oneTime: true, usesLeft: 1 }, { usesLeft: 0 }];
   for (const [i, draft] of drafts.entries()) {
@@ -147,7 +147,7 @@ Deno.test("share show tells who used a share", async () => {
   assert.equal(json.uses.length, 1);
 });
 
-Deno.test("share show tells how much was brought, of how much, where files can be", async () => {
+Deno.test("share show shows uploaded bytes and their limit, for shares that accept files", async () => {
   await using place = new Place();
   const brought = async (draft: Partial<typeof DRAFT> & { readonly quota?: Quota }) => {
     const { id } = await place.store.put("A", { ...DRAFT, ...draft });
@@ -173,7 +173,7 @@ Deno.test("share show tells how much was brought, of how much, where files can b
   );
 });
 
-Deno.test("share remove and chown change what a running service has", async () => {
+Deno.test("share remove and chown change the shares of a running service", async () => {
   await using place = new Place();
   const { id } = await place.store.put("A", DRAFT);
   const given = await place.run("chown", id, "--owner", "CN=Bob, O=X", "--uid", "bob", "--gid", "staff");
@@ -297,7 +297,7 @@ for (const [what, args, status, message] of BAD) {
   });
 }
 
-Deno.test("share says what is missing for it", async () => {
+Deno.test("share says what it lacks", async () => {
   await using none = new Place("");
   assert.match(
     (await none.run("list")).err,
@@ -320,7 +320,7 @@ Deno.test("share says what is missing for it", async () => {
 
 Deno.test({
   name: "share is not run by another account than the service's",
-  ignore: Deno.uid() !== 0, // nobody else can make the file somebody else's
+  ignore: Deno.uid() !== 0, // only root can change the owner of the file
   async fn() {
     await using place = new Place();
     await allShares(place.store);

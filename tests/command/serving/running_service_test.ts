@@ -23,7 +23,7 @@ async function load(lines: string): Promise<ServiceConfig> {
   }
 }
 
-/** What is looked at: `<paths> every <seconds> then <what to do>`. */
+/** Returns the watched files: `<paths> every <seconds>: <action>`. */
 function watchesOf(config: ServiceConfig): string[] {
   const found: string[] = [];
   const reload = () => {};

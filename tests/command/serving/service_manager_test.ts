@@ -85,7 +85,7 @@ Deno.test("connectServiceManager() reads how often it must say that it is alive"
   }
 });
 
-Deno.test("startService() reloads what changes while it starts", async () => {
+Deno.test("startService() reloads files that change while it starts", async () => {
   await using site = await createSite();
   const main = await Deno.readTextFile(site.main);
   const { promise: reloaded, resolve } = Promise.withResolvers<void>();
@@ -131,6 +131,6 @@ Deno.test("startService() tells the manager of its start, life, reloads good and
     await Deno.remove(folder, { recursive: true });
   }
   let last = await notified.nextChange();
-  while (!last.startsWith("STOPPING")) last = await notified.nextChange(); // the watch may have seen the change too
+  while (!last.startsWith("STOPPING")) last = await notified.nextChange(); // the watcher may reload too
   assert.equal(last, "STOPPING=1\nSTATUS=Requests under way finish");
 });

@@ -13,7 +13,7 @@ const FILES = [
   "cb/d/e.pem",
 ];
 
-/** Looks for a pattern among the files above; shows files and folders relative to theirs. */
+/** Matches a pattern against the files above; returns files and folders relative to the root. */
 async function find(pattern: string): Promise<{ files: string[]; folders: string[] }> {
   const root = await Deno.makeTempDir();
   for (const file of FILES) {

@@ -19,7 +19,7 @@ type Settings = Partial<
 const ORIGIN = { file: "conf/container.properties", line: 3, key: "container.security.credential.path" };
 const KEY_ORIGIN = { ...ORIGIN, line: 4, key: "container.security.credential.keyPath" };
 
-/** Loads a credential out of the fixtures, copied to where only we can read them. */
+/** Loads a credential from copies of fixtures that only the test's user can read. */
 async function load(path: string, settings: Settings = {}, now = NOW) {
   const folder = await mkdtemp(join(tmpdir(), "credential-"));
   const privately = async (name: string) => {

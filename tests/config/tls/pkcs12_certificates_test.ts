@@ -25,7 +25,7 @@ Deno.test("certificatesOfPkcs12() refuses any damaged store with an UnusableStor
   );
 });
 
-/** RFC 2268, 5: one block each. */
+/** Test vectors of RFC 2268, 5, one block each. */
 const RC2_VECTORS: [key: string, effectiveBits: number, plain: string, cipher: string][] = [
   ["0000000000000000", 63, "0000000000000000", "ebb773f993278eff"],
   ["ffffffffffffffff", 64, "ffffffffffffffff", "278b27e42e2f0d49"],
@@ -44,7 +44,7 @@ const RC2_VECTORS: [key: string, effectiveBits: number, plain: string, cipher: s
 
 for (const [key, effectiveBits, plain, cipher] of RC2_VECTORS) {
   Deno.test(`decryptRc2Cbc() decrypts ${cipher} with ${effectiveBits} bits of ${key}`, () => {
-    // The vectors are lone blocks, while CBC ends in padding: the initial vector turns the plain block into padding.
+    // The vectors are single blocks, but CBC ends in padding: the IV turns the plain block into padding.
     const block = Uint8Array.fromHex(cipher);
     const padding = new Uint8Array(8).fill(8);
     const iv = Uint8Array.fromHex(plain).map((octet, index) => octet ^ (padding[index] ?? 0));

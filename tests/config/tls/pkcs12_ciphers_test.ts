@@ -24,7 +24,7 @@ for (
   });
 }
 
-Deno.test("certificatesOfPkcs12() says how to export a store anew that is encrypted in a way the runtime does not have", async () => {
+Deno.test("certificatesOfPkcs12() says how to export a store again whose encryption the runtime does not support", async () => {
   const bytes = await Deno.readFile(join(FIXTURES, "trust-aes-192.p12"));
   assert.throws(
     () => certificatesOfPkcs12(bytes, "fixture"),
@@ -40,7 +40,7 @@ Deno.test("certificatesOfPkcs12() reads octet strings in parts, as BER has them"
     0x30,
     value(0x30, CERTIFICATE_BAG, value(0xa0, value(0x30, X509, value(0xa0, certificate)))),
   );
-  // Parts in a part, too.
+  // Nests parts in a part as well.
   const contents = value(
     0x24,
     value(0x24, value(0x04, bags.subarray(0, 40))),
@@ -52,7 +52,7 @@ Deno.test("certificatesOfPkcs12() reads octet strings in parts, as BER has them"
   assert.deepEqual([found?.raw, more], [new X509Certificate(der).raw, []]);
 });
 
-/** A DER value of parts. */
+/** Returns a DER value that consists of parts. */
 function value(tag: number, ...parts: readonly (Uint8Array | readonly number[])[]): Uint8Array {
   const content = parts.flatMap((part) => [...part]);
   const size = content.length;

@@ -13,11 +13,11 @@ const DATA = "1.2.840.113549.1.7.1";
 
 interface Store {
   readonly password: string;
-  /** Whether the integrity check is made without one byte of a password, not even the zero at its end. */
+  /** Whether the integrity check uses a password of zero bytes, without even the terminating zero. */
   readonly zeroLength?: boolean;
-  /** Rounds of the integrity check; absent: there is none. One is what a store has that says nothing. */
+  /** Rounds of the integrity check; absent: no check. A store that gives no number has one. */
   readonly macRounds?: number;
-  /** How PBKDF2 mixes; absent: nothing is encrypted. SHA-1 is what a store has that says nothing. */
+  /** Digest of PBKDF2; absent: no encryption. A store that names none has SHA-1. */
   readonly encrypted?: "sha1" | "sha256";
   readonly keys?: number;
 }
@@ -35,7 +35,7 @@ Deno.test("openKeyStore() refuses several keys, and encodings that it does not r
 const number = (value: number) =>
   der.integer(Buffer.from([value >> 8, value & 0xff].slice(value > 0x7f ? 0 : 1)));
 
-/** PBES2 (RFC 8018, 6.2): the algorithm, and what it makes of a text. */
+/** Encrypts a text by PBES2 (RFC 8018, 6.2). @returns Algorithm and encrypted text. */
 function encrypt(text: Uint8Array, password: string, digest: "sha1" | "sha256"): readonly [Buffer, Buffer] {
   const iv = Buffer.alloc(16, 7);
   const mixing = digest === "sha1"
@@ -55,7 +55,7 @@ function encrypt(text: Uint8Array, password: string, digest: "sha1" | "sha256"):
   return [algorithm, Buffer.concat([cipher.update(text), cipher.final()])];
 }
 
-/** A PKCS#12 store (RFC 7292) with one certificate and its key, as often as wanted. */
+/** Returns a PKCS#12 store (RFC 7292) with a certificate and its key, `keys` times. */
 function store({ password, zeroLength = false, macRounds, encrypted, keys = 1 }: Store): Uint8Array {
   const bag = (kind: string, value: Uint8Array) =>
     der.sequence(der.objectIdentifier(kind), der.explicit(0, value));

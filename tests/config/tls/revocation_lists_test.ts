@@ -8,7 +8,7 @@ const authority = createAuthority({ subject: "CN=Root" });
 const leaf = authority.issue({ subject: "CN=Ann" }).certificate;
 const good = authority.revoke([leaf]);
 
-/** Loads a truststore of one authority with revocation lists in files of these names and contents. */
+/** Loads a truststore of one authority, with revocation lists in these files. */
 async function load(files: Record<string, string | Uint8Array>, mode: RevocationConfig["mode"] = "IF_VALID") {
   const folder = await Deno.makeTempDir();
   try {
@@ -71,6 +71,6 @@ for (const [fact, files, lists, found] of FACTS) {
   });
 }
 
-Deno.test("loadTruststore() says what becomes of everybody where lists are required and there are none", async () => {
+Deno.test("loadTruststore() warns that everybody is refused if lists are required and there are none", async () => {
   assert.match((await load({}, "REQUIRE")).found.join(), /without revocation lists no certificate will do/);
 });

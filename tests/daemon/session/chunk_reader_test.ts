@@ -3,7 +3,7 @@ import { chunkBytes, ChunkReader } from "../../../src/daemon/session/chunk_reade
 
 const MS = 10_000;
 
-/** A data connection that brings zeros: so many at a time, until there are no more. */
+/** Returns a data connection that delivers `left` zeros, at most `atOnce` at a time. */
 function connection(
   atOnce: number,
   left: number,
@@ -18,7 +18,7 @@ function connection(
   };
 }
 
-/** One that brings more than anybody reads, as fast as it is taken. */
+/** Returns a reader of an endless connection. */
 const endless = () => new ChunkReader(connection(Infinity, Infinity));
 
 Deno.test("chunkBytes() is 64 KiB for few connections, and never less than 16", () => {
@@ -27,7 +27,7 @@ Deno.test("chunkBytes() is 64 KiB for few connections, and never less than 16", 
   for (const many of [32, 100_000]) assert.equal(chunkBytes(many), 16 * 1024);
 });
 
-Deno.test("ChunkReader gives small chunks while many are open, and large ones again after them, however often these are closed", async () => {
+Deno.test("ChunkReader gives small chunks while many are open, and large ones again after those are closed, even twice", async () => {
   const [last, ...others] = Array.from({ length: 150 }, endless);
   assert(last !== undefined);
   assert.equal((await last.read(Infinity, MS))?.length, 16 * 1024);
@@ -48,7 +48,7 @@ Deno.test("ChunkReader gives no more than is asked for, all that there is, and t
     for (let chunk; (chunk = await reader.read(Infinity, MS)) !== undefined;) {
       assert(chunk.length > 0);
       sum += chunk.length;
-      // What waits to be sent holds at most twice its bytes.
+      // A chunk that waits to be sent keeps at most twice its bytes in memory.
       assert(chunk.buffer.byteLength <= 2 * chunk.length);
     }
     assert.equal(sum, left);

@@ -6,7 +6,7 @@ import { ReplyReader } from "../../../src/daemon/session/reply_reader.ts";
 import { isHttpError } from "../../../src/model/http_error.ts";
 import { CHARACTER } from "../../fixtures/character.ts";
 
-/** What a connection makes of bytes that come in these pieces, before the end of the stream. */
+/** Reads replies from a stream of these pieces. @returns Replies and errors. */
 async function readReplies(pieces: readonly Uint8Array[], count: number): Promise<unknown[]> {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const serving = (async () => {
@@ -49,7 +49,7 @@ Deno.test("ControlConnection sends an empty line before each part of a reply but
       const line = new Uint8Array(100);
       return new TextDecoder().decode(line.subarray(0, await connection.read(line) ?? 0));
     };
-    // Each line only when something came that acknowledges the last one.
+    // Sends each line only after the client acknowledged the last one.
     const lines: string[] = [];
     for (const line of ["331 a\n", "250- Listing\n", " entry\n", "250 End\n", "226 done\n"]) {
       lines.push(await heard());
@@ -98,7 +98,7 @@ Deno.test("ControlConnection refuses bytes that are no UTF-8", async () => {
   );
 });
 
-Deno.test("ControlConnection makes replies or its own error of any bytes", async () => {
+Deno.test("ControlConnection returns replies or its own error for any bytes", async () => {
   const line = fc.oneof(
     fc.constantFrom("220 ok\n", "250- x\n", " inner\n", "250 End\n", "\r\n", "250-", "\u0000"),
     fc.string({ unit: CHARACTER, maxLength: 8 }),

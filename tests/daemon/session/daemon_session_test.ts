@@ -10,7 +10,7 @@ import type { SessionFault } from "../../daemon_simulator/session_fault.ts";
 import { inTime } from "../../fixtures/deadline.ts";
 import { SHORT_TIMES, Site } from "../../sharing/site.ts";
 
-/** Downloads a range and tells what came of it. */
+/** Downloads a range and returns its text and result. */
 async function fetchRange(
   site: Site,
   path: string,
@@ -121,7 +121,7 @@ for (const [first, length, expected] of RANGES) {
   });
 }
 
-/** The texts of several files, as a series gives them. */
+/** Reads several files as a series and returns their texts. */
 async function seriesOf(session: DaemonSession, files: Parameters<DaemonSession["series"]>[0]) {
   const series = await session.series(files);
   const texts: string[] = [];
@@ -139,7 +139,7 @@ async function seriesOf(session: DaemonSession, files: Parameters<DaemonSession[
 for (const keeps of [true, false]) {
   Deno.test(`DaemonSession gives a series of files in order, from a daemon that ${keeps ? "keeps" : "ends"} data connections`, async () => {
     await using site = await Site.open();
-    // Commands for all of them are longer than what is asked for ahead.
+    // The commands for all of them are longer than the session sends ahead.
     const names = Array.from({ length: 60 }, (_, i) => `${String(i).padStart(3, "0")}${"n".repeat(120)}`);
     const textOf = (i: number) => `${i}`.repeat(i === 30 ? 100_000 : 1 + i % 3);
     for (const [i, name] of names.entries()) await Deno.writeTextFile(`${site.root}/d/${name}`, textOf(i));
@@ -153,7 +153,7 @@ for (const keeps of [true, false]) {
     using session = await site.session("d/");
     const files = names.map((name, i) => ({ path: `${site.root}/d/${name}`, length: textOf(i).length }));
     assert.deepEqual(await seriesOf(session, files), names.map((_, i) => textOf(i)));
-    // What comes after is as before.
+    // The session works on after the series.
     const listed: string[] = [];
     await session.list(`${site.root}/d/sub/`, ({ name }) => listed.push(name));
     assert.deepEqual(listed, ["x.dat"]);
@@ -186,7 +186,7 @@ Deno.test("DaemonSession ends a series with a file that is not there, or is shor
   }
 });
 
-Deno.test("DaemonSession lets a daemon go whose files nobody takes, in a file and between two", async () => {
+Deno.test("DaemonSession leaves a daemon when nobody takes its files, within a file and between two", async () => {
   await using site = await Site.open({}, { clientIdleMs: 50 });
   await Deno.writeFile(`${site.root}/d/large`, new Uint8Array(1_000_000));
   const large = { path: `${site.root}/d/large`, length: 1_000_000 };
@@ -347,10 +347,10 @@ for (const keeps of [true, false]) {
       for (const [name, text] of [["a", "one"], ["b", ""], ["c", "x".repeat(100_000)]] as const) {
         await write(name, text);
       }
-      // A daemon closes the data connection with the answer that there is no such file.
+      // A daemon closes the data connection when it reports a missing file.
       await assert.rejects(session.entry(`${root}/d/none`), { code: "ERR_NOT_FOUND" });
       await write("d", "after");
-      // Others use a connection that ends with them.
+      // Larger files and those of unknown length use a connection of their own.
       await write("large", "x".repeat(1024 ** 2 + 1));
       await write("unknown", "without a length", -1);
       const listed: string[] = [];
@@ -365,7 +365,7 @@ for (const keeps of [true, false]) {
   });
 }
 
-/** Brings a small file at hand, which is renamed next. @returns Its digest, if the daemon told it. */
+/** Uploads a small file in memory, which is renamed next. @returns Its digest, if the daemon sent it. */
 async function bring(session: DaemonSession, path: string, text: string): Promise<string | undefined> {
   const bytes = new TextEncoder().encode(text);
   const seen: number[] = [];
@@ -394,7 +394,7 @@ Deno.test("DaemonSession sends small files at hand with the commands, and learns
     site.daemon.sessions.at(-1)?.commands.flatMap((command) => command.match(/^[A-Z]+/) ?? []) ?? [];
   const from = commands.indexOf("ALLO");
   assert.deepEqual(commands.slice(from, from + 5), ["ALLO", "STOR", "HASH", "RNFR", "RNTO"]);
-  // What is renamed is what the caller says, whatever has begun.
+  // The session renames the file that the caller names, even if it has begun to rename another.
   await bring(session, `${root}/d/part`, "other");
   await session.rename(`${root}/d/named`, `${root}/d/last`);
   assert.equal(await Deno.readTextFile(`${root}/d/part`), "other");
@@ -491,7 +491,7 @@ Deno.test("DaemonSession gives up on a client that sends nothing", async () => {
   assert.equal(cancelled, true);
 });
 
-Deno.test("DaemonSession cuts a listing that is too long, and asks for no word of its end", async () => {
+Deno.test("DaemonSession cuts a listing that is too long, and does not wait for its end", async () => {
   await using site = await Site.open();
   const lines = Array.from({ length: 150_000 }, (_, i) => `size=1;type=file; ${"n".repeat(150)}${i}`);
   site.daemon.sessionFaults.queue.push({ kind: "injected-directory", lines });

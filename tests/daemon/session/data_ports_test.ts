@@ -4,7 +4,7 @@ import { GuardedSocket } from "../../../src/daemon/session/guarded_socket.ts";
 import type { SessionFault } from "../../daemon_simulator/session_fault.ts";
 import { SHORT_TIMES, Site } from "../../sharing/site.ts";
 
-/** Data connections only on another local address than the control connection's; given up soon. */
+/** Data connections on another local address than the control connection's, with a short timeout. */
 const ELSEWHERE = { advertiseHost: "127.0.0.2", dataTimeout: 500 };
 
 async function fetchTen(site: Site): Promise<string> {
@@ -14,7 +14,7 @@ async function fetchTen(site: Site): Promise<string> {
   return await new Response(stream).text();
 }
 
-/** The commands of each session that asked for a data connection. */
+/** Returns the commands of each session that request a data connection. */
 function passiveCommands(site: Site): string[][] {
   return site.daemon.sessions.map(({ commands }) => commands.filter((line) => /^(EPSV|PASV)/.test(line)));
 }
@@ -89,7 +89,7 @@ Deno.test({
   },
 });
 
-// Before the test, which may not listen.
+// Outside the test, which may not listen.
 const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
 const { port } = listener.addr;
 listener.unref();

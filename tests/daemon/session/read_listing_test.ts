@@ -3,7 +3,7 @@ import { readListing } from "../../../src/daemon/session/read_listing.ts";
 
 const line = (name: string) => `type=file;size=1; ${name}`;
 
-/** What is read of a listing that comes in pieces of so many bytes. */
+/** Reads a listing that arrives in pieces of `piece` bytes. */
 async function read(text: string | Uint8Array, piece = 65_536) {
   const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
   let at = 0;
@@ -62,7 +62,7 @@ Deno.test("readListing() refuses a line without end, and reads one of 4096 chara
 
 Deno.test("readListing() cuts a listing after 100,000 lines", async () => {
   const lines = (count: number) => `${line("n")}\n`.repeat(count);
-  // Lines are counted piece by piece: here each has one.
+  // The reader counts lines after each piece: here each piece is one line.
   const piece = line("n").length + 1;
   const whole = await read(lines(100_000), piece);
   assert.deepEqual([whole.complete, whole.names.length], [true, 100_000]);

@@ -8,7 +8,7 @@ import { SHORT_TIMES, Site } from "../../sharing/site.ts";
 
 const NEVER = new AbortController().signal;
 
-/** A logical server whose first instances are the given addresses, and whose last is the site's daemon. */
+/** Returns a logical server with these addresses as its first instances and the site's daemon as the last. */
 function grouped(
   site: Site,
   addresses: readonly string[],
@@ -25,7 +25,7 @@ function grouped(
   };
 }
 
-/** A port on which nobody listens. */
+/** Returns an address at which nobody listens. */
 function deadAddress(): string {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;

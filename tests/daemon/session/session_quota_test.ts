@@ -39,19 +39,19 @@ Deno.test("SessionQuota holds a used slot for a while, an unused one not at all"
   (await acquire()).release(true);
 });
 
-Deno.test("SessionQuota lets nobody who comes when a slot gets free overtake who waits for it", async () => {
+Deno.test("SessionQuota lets no new caller overtake a waiting one when a slot gets free", async () => {
   const { acquire, time } = sessionQuota({ limit: 1 });
   (await acquire()).release(true);
   const order: string[] = [];
   const first = acquire().then((slot) => (order.push("first"), slot));
-  time.now += 5_500; // the waiting one's timer has not run yet
+  time.now += 5_500; // the timer of the waiting caller has not run yet
   const second = acquire().then((slot) => (order.push("second"), slot));
   (await first).release(false);
   (await second).release(false);
   assert.deepEqual(order, ["first", "second"]);
 });
 
-Deno.test("SessionQuota serves who waits in turn", async () => {
+Deno.test("SessionQuota serves waiting callers in turn", async () => {
   const { acquire } = sessionQuota({ limit: 1 });
   const order: string[] = [];
   let slot: Slot = await acquire();
@@ -68,7 +68,7 @@ Deno.test("SessionQuota serves who waits in turn", async () => {
   assert.deepEqual(order, ["a", "b", "c"]);
 });
 
-Deno.test("SessionQuota lets who waits for a full instance hold up nobody for another", async () => {
+Deno.test("SessionQuota serves other instances while a caller waits for a full one", async () => {
   const { acquire } = sessionQuota({ limit: 1, maxWaiting: 2 });
   const [one, two] = [await acquire([1]), await acquire([2])];
   const order: string[] = [];
@@ -87,7 +87,7 @@ Deno.test("SessionQuota lets who waits for a full instance hold up nobody for an
   assert.deepEqual(order, ["1,2 at 1", "2 at 2"]);
 });
 
-Deno.test("SessionQuota serves all who wait, in turn, when the daemon allows more", async () => {
+Deno.test("SessionQuota serves all waiting callers, in turn, when the daemon allows more", async () => {
   const options = { limit: 1 };
   const { acquire } = sessionQuota(options);
   const slot = await acquire();
@@ -103,7 +103,7 @@ Deno.test("SessionQuota serves all who wait, in turn, when the daemon allows mor
   assert.deepEqual(order, ["a", "b", "c"]);
 });
 
-Deno.test("SessionQuota wakes who waits when a held slot gets free", async () => {
+Deno.test("SessionQuota wakes a waiting caller when a held slot gets free", async () => {
   const time = new VirtualTime();
   const { clock: elapsed, schedule } = time;
   const made = new SessionQuota({ limit: () => 1, elapsed, schedule });
@@ -118,7 +118,7 @@ Deno.test("SessionQuota wakes who waits when a held slot gets free", async () =>
   assert.equal(time.pending, 0);
 });
 
-Deno.test("SessionQuota lets go one who waits among others, and nobody else", async () => {
+Deno.test("SessionQuota removes a waiting caller that leaves, and nobody else", async () => {
   const { acquire } = sessionQuota({ limit: 1 });
   const slot = await acquire();
   const leaving = new AbortController();
@@ -136,7 +136,7 @@ Deno.test("SessionQuota lets go one who waits among others, and nobody else", as
   assert.deepEqual(order, ["first", "third", "fourth"]);
 });
 
-Deno.test("SessionQuota refuses when too many wait, and lets go who is gone", async () => {
+Deno.test("SessionQuota refuses callers when too many wait, and removes those that leave", async () => {
   const { acquire } = sessionQuota({ limit: 1, maxWaiting: 1 });
   const slot = await acquire();
   const controller = new AbortController();
@@ -157,7 +157,7 @@ Deno.test("SessionQuota gives an idle session to the next with its key, and ends
   const again = await acquire("a");
   assert.equal(again.idle?.key, "a");
   const other = acquire("b");
-  again.keep(idle("a")); // no room for the other otherwise
+  again.keep(idle("a")); // frees the slot that the other waits for
   assert.equal((await other).idle, undefined);
   assert.deepEqual(closed, ["a"]);
   (await other).keep(idle("b"));

@@ -37,7 +37,7 @@ Deno.test("certificateFacts() of a certificate of version 1, which says nothing"
   assert.ok(facts.hasWellFormedKey);
 });
 
-Deno.test("permits() goes by what a certificate says that it is for, if it says so", () => {
+Deno.test("permits() goes by the extended key usage of a certificate, if it has one", () => {
   const of = (...extendedKeyUsage: readonly ("clientAuth" | "serverAuth")[]) => {
     const facts = factsOf(authority.issue({ subject: "CN=x", extendedKeyUsage }).certificate);
     return [permits(facts, "serverAuth"), permits(facts, "clientAuth")];
@@ -47,7 +47,7 @@ Deno.test("permits() goes by what a certificate says that it is for, if it says 
   assert.deepEqual(of("clientAuth", "serverAuth"), [true, true]);
 });
 
-Deno.test("certificateFacts() tells how far an authority's word goes", () => {
+Deno.test("certificateFacts() returns path length and key usage of an authority", () => {
   const { certificate } = authority.subordinate({ subject: "CN=Sub", pathLength: 2 });
   const facts = factsOf(certificate);
   assert.deepEqual([facts.authority, facts.pathLength, facts.signsCertificates], [true, 2, true]);

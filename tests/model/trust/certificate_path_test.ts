@@ -10,7 +10,7 @@ const lower = root.subordinate({ subject: "CN=Lower", pathLength: 0 });
 const lowest = lower.subordinate({ subject: "CN=Lowest" });
 const subject = "CN=Leaf,O=Site";
 
-/** An extension that nobody has heard of. */
+/** Returns an unknown extension. */
 const unheardOf = (critical: boolean) =>
   der.sequence(
     der.objectIdentifier("1.3.6.1.4.1.99999.1"),
@@ -18,7 +18,7 @@ const unheardOf = (critical: boolean) =>
     der.octetString(Uint8Array.of(0x05, 0x00)),
   );
 
-/** Names on the way, or why there is none. */
+/** Returns the names on the path, or the reason why there is no path. */
 function path(shown: readonly string[], anchors: readonly string[] = [root.certificate]): string[] | string {
   const way = findPath(shown.map((pem) => new X509Certificate(pem)), {
     anchors,

@@ -19,7 +19,7 @@ function base64(pem: string): string {
   return pem.replace(/-----[^-]+-----|\s+/g, "");
 }
 
-/** What is wrong with a certificate when these lists are minded; `undefined`: nothing. */
+/** Returns the error of a certificate with these revocation lists; `undefined` if it is valid. */
 function diagnostic(
   sent: readonly string[],
   mode: Revocation["mode"],
@@ -131,7 +131,7 @@ Deno.test("readRevocationList() reads damaged lists or throws a TypeError", () =
 const WHEN = new Date("2025-06-01");
 const REASON = der.sequence(der.objectIdentifier("2.5.29.21"), der.octetString(Buffer.of(0x0a, 1, 1)));
 
-/** A list of certificates by their serial numbers, with something about each; nobody signed it. */
+/** Returns an unsigned list of certificates by serial number, with these extensions of each entry. */
 function listOf(serials: readonly Uint8Array[], ...extensions: readonly Uint8Array[]): Buffer {
   return listOfEntries(Buffer.concat(serials.map((serial) => entryOf(serial, ...extensions))));
 }
@@ -148,7 +148,7 @@ function listOfEntries(entries: Buffer, from = der.time(WHEN)): Buffer {
   return der.sequence(content, nothing, der.bitString(Buffer.alloc(64)));
 }
 
-Deno.test("readRevocationList() refuses a list of which nobody can tell from when it holds", () => {
+Deno.test("readRevocationList() refuses a list without a readable start", () => {
   const time = der.time(WHEN);
   const text = Buffer.from(time).fill(0x0c, 0, 1);
   for (

@@ -23,7 +23,7 @@ import { createAuthority } from "../../pki/authority.ts";
 const FIXTURES = new URL("../fixtures/", import.meta.url);
 const read = (name: string) => new X509Certificate(Deno.readTextFileSync(new URL(name, FIXTURES)));
 
-/** Authorities with RSA keys that `verify()` of the platform refuses, and a certificate signed by each. */
+/** Authorities with RSA keys that the platform's `verify()` refuses, and a certificate signed by each. */
 const large = ([5120, 8192] as const).map((bits) => ({
   bits,
   authority: read(`rsa_${bits}_ca.pem`),
@@ -53,7 +53,7 @@ Deno.test("isSignedBy() takes no signature for another's, or for changed content
       try {
         changed = new X509Certificate(bytes);
       } catch {
-        continue; // no certificate any more
+        continue; // the bytes are no certificate any more
       }
       assert.equal(isSignedBy(changed, authority), false, `byte ${at}`);
     }
@@ -66,21 +66,21 @@ Deno.test("isSignedBy() takes no signature for another's, or for changed content
 const CONTENT = Buffer.from("what is signed");
 const HASHES: readonly RsaHash[] = ["sha256", "sha384", "sha512"];
 
-/** A key of 3072 bits: to make one takes a second. */
+/** Key of 3072 bits from a file: to generate one takes a second. */
 const RSA_3072 = new URL("../../fixtures/ssh_keys/user_rsa3072", import.meta.url);
 
-/** A new pair with its numbers. */
+/** Generates a key pair and returns it with its numbers. */
 function pair(bits: number, publicExponent = 65_537) {
   return numbersOf(generateKeyPairSync("rsa", { modulusLength: bits, publicExponent }).privateKey, bits);
 }
 
-/** A pair with its numbers. */
+/** Returns a key pair with its numbers. */
 function numbersOf(privateKey: KeyObject, bits: number) {
   const { n = "", d = "", e = "" } = privateKey.export({ format: "jwk" });
   const [modulus, secret, exponent] = [n, d, e].map((text) => Buffer.from(text, "base64url"));
   const key = rsaPublicKey(modulus ?? Buffer.of(), exponent ?? Buffer.of());
   assert(key !== undefined);
-  /** Seals what a signer would never sign. */
+  /** Signs a raw block, which may be one that no signer would sign. */
   const seal = (block: Buffer) =>
     bytesOf(power(numberOf(block), numberOf(secret ?? Buffer.of()), key.modulus), bits / 8);
   return { privateKey, publicKey: createPublicKey(privateKey), key, seal, modulus: modulus ?? Buffer.of() };
@@ -103,7 +103,7 @@ const INFO = Buffer.concat([
   Buffer.from("3031300d060960864801650304020105000420", "hex"),
   createHash("sha256").update(CONTENT).digest(),
 ]);
-/** A block of 256 bytes that begins with these, is filled up, and ends so. */
+/** Returns a block of 256 bytes with this head and end, filled up in between. */
 const block = (head: readonly number[], end: Buffer, fill = 0xff) =>
   Buffer.concat([Buffer.of(...head), Buffer.alloc(256 - head.length - end.length, fill), end]);
 const GOOD = block([0, 1], Buffer.concat([Buffer.of(0), INFO]));

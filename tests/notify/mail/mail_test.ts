@@ -171,7 +171,7 @@ for (const at of ["recipient", "message"] as const) {
   });
 }
 
-Deno.test("Mail with a wrong password is no fault of the message", async () => {
+Deno.test("Mail treats a wrong password as a failure of the relay, not of the message", async () => {
   await using server = await started("StartTLS");
   const mail = mailTo(server, "StartTLS", { login: { ...LOGIN, password: "not-this" } });
   await assert.rejects(
@@ -192,7 +192,7 @@ for (const form of ["smtps", "StartTLS"] as const) {
   });
 }
 
-/** A relay that answers each command with the next of these, whatever it is. @returns What it heard. */
+/** Starts a relay that gives these answers in order. `heard()` returns the commands that it got. */
 function answering(answers: readonly string[]): { readonly server: MailServer; heard(): Promise<string[]> } {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const heard = (async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { SmtpConnection } from "../../../src/notify/mail/smtp_connection.ts";
 
-/** A connection to a relay that says this and then nothing, and breaks when a text is written that has some other text in it. */
+/** Returns a connection to a relay with these replies, which breaks when a written text contains `breaks`. */
 function breakingAt(breaks: string, replies: readonly string[]) {
   const left = [...replies];
   const written: string[] = [];
@@ -30,7 +30,7 @@ Deno.test("SmtpConnection reports a connection that breaks while it sends a comm
   await assert.rejects(message.message(["Subject: x", "", "text"]), /broken pipe/);
 });
 
-Deno.test("SmtpConnection writes lines and the end of a message as SMTP has them", async () => {
+Deno.test("SmtpConnection writes lines and the end of a message in SMTP form", async () => {
   const connection = breakingAt("nothing", ["354 go", "250 taken"]);
   await new SmtpConnection(connection).message(["Subject: x", "", "text"]);
   assert.deepEqual(connection.written, ["DATA\r\n", "Subject: x\r\n\r\ntext\r\n.\r\n"]);

@@ -12,7 +12,7 @@ const CONFIG = {
   events: undefined,
 };
 
-/** What is found at a receiver that answers with a status. */
+/** Probes a receiver that answers with this status. */
 async function probed(status: number) {
   const asked: OutgoingRequest[] = [];
   const outgoing: Outgoing = {
@@ -51,7 +51,7 @@ for (const status of [500, 503]) {
   });
 }
 
-Deno.test("webhook sends the events that are configured, by default all", () => {
+Deno.test("webhook sends the configured events, by default all", () => {
   const event = { type: "ban.created", stream: "bans", data: {} } as const;
   assert.equal(webhook.wants(CONFIG, event), true);
   assert.equal(webhook.wants({ ...CONFIG, events: ["ban.created"] }, event), true);

@@ -125,7 +125,7 @@ const BODIES: readonly (readonly [string, body: Uint8Array | string, headers?: R
   ["is shorter than announced", "x", { "Content-Length": "2" }],
 ];
 for (const [what, body, headers] of BODIES) {
-  Deno.test(`Webhook takes status 200 for success, though the body ${what}`, async () => {
+  Deno.test(`Webhook treats status 200 as success, even if the body ${what}`, async () => {
     await using receiver = await startReceiver({ status: 200, headers, body });
     for (const message of ["m-1", "m-2"]) {
       await receiver.destination.deliver([notification(message)], signal);
@@ -135,7 +135,7 @@ for (const [what, body, headers] of BODIES) {
 }
 
 for (const status of [301, 400, 404, 410]) {
-  Deno.test(`Webhook takes status ${status} for a failure of this message alone`, async () => {
+  Deno.test(`Webhook treats status ${status} as a failure of this message only`, async () => {
     await using receiver = await startReceiver({
       status,
       headers: { Location: "https://elsewhere.example/" },
@@ -159,7 +159,7 @@ for (const status of [429, 503]) {
   });
 }
 
-Deno.test("Webhook sends nothing to a receiver whose certificate no trusted authority signed", async () => {
+Deno.test("Webhook sends nothing to a receiver without a certificate of a trusted authority", async () => {
   await using receiver = await startReceiver({ anchors: [authority.impostor().certificate] });
   await assert.rejects(receiver.destination.deliver([notification("m-1")], signal), RemoteUnavailable);
   assert.deepEqual(receiver.seen, []);

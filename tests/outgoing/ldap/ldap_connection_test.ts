@@ -6,7 +6,7 @@ import { answering, entry, message, policy, result, text } from "./ldap_wire.ts"
 
 const SEARCH = { base: "dc=x", scope: "sub", filter: "(uid=a)", attributes: ["uid"], most: 2 } as const;
 const DONE = message(1, result(0, { tag: 0x65 }));
-const LONGER = "x".repeat(300); // than what one octet tells the length of
+const LONGER = "x".repeat(300); // longer than one length octet can express
 const LONG = "x".repeat(1_100_000);
 
 Deno.test("LdapConnection.bind() gives code, text and error of the password policy", async () => {
@@ -22,7 +22,7 @@ Deno.test("LdapConnection.bind() never sends an empty password or name, which wo
   assert.equal(wire.written.length, 0);
 });
 
-Deno.test("LdapConnection.search() reads entries in whatever pieces they come, and leaves references out", async () => {
+Deno.test("LdapConnection.search() reads entries in any pieces, and leaves references out", async () => {
   const reference = message(1, tagged(0x73, text("ldap://other.example/dc=x")));
   const all = Buffer.concat([
     message(1, entry("uid=a,dc=x", { uid: ["a"], cn: ["A", "ä"] })),
@@ -64,7 +64,7 @@ const BROKEN: readonly (readonly [what: string, parts: readonly Uint8Array[], er
   ["announces more than is taken", [Buffer.of(0x30, 0x84, 0x7f, 0xff, 0xff, 0xff)], /longer than/],
   ["is more than is taken", Array.from({ length: 16 }, () => message(1, entry(LONG, {}))), /longer than/],
   ["has no end of its length", [Buffer.of(0x30, 0x80)], /length/],
-  // ldapts 9.2.0 never comes back from these two.
+  // ldapts 9.2.0 never returns from these two.
   ["has a set that ends later than its message", [
     message(1, tagged(0x64, text("a"), sequence(sequence(tagged(4, Buffer.of(4, 0, 0x31, 0x7f, 4, 0x7f)))))),
   ], /well-formed/],
@@ -83,7 +83,7 @@ for (const [what, parts, error] of BROKEN) {
   });
 }
 
-Deno.test("LdapConnection.startTls() goes on after a success alone, and takes no bytes that came with it", async () => {
+Deno.test("LdapConnection.startTls() goes on only after success, and accepts no bytes that came with it", async () => {
   const ask = async (answer: Uint8Array) => {
     using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     using plain = await Deno.connect({ port: listener.addr.port });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { AndFilter, EqualityFilter, FilterParser } from "ldapts";
 import { escapeFilterValue, fillFilter, inspectFilter } from "../../../src/outgoing/ldap/ldap_directory.ts";
 
-/** The value that a server is asked for, of a filter with this user name. */
+/** Returns the value that a server gets in a filter with this user name. */
 function asked(user: string): unknown {
   const filter = FilterParser.parseString(fillFilter("(&(objectClass=person)(uid=%user%))", { user }));
   const [, equality] = filter instanceof AndFilter ? filter.filters : [];
@@ -13,7 +13,7 @@ Deno.test("fillFilter() asks for each character of Unicode as it is, and for not
   for (let point = 0; point <= 0x10ffff; point++) {
     if (point >= 0xd800 && point < 0xe000) continue;
     const character = String.fromCodePoint(point);
-    // A round trip of the escaping for all, one through the parser for those that could mean something to it.
+    // Every character passes a round trip of the escaping, and those below U+3000 pass the parser as well.
     const plain = escapeFilterValue(character).replace(
       /\\([0-9a-f]{2})/g,
       (_, hex) => String.fromCharCode(parseInt(hex, 16)),

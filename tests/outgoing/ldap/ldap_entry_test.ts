@@ -17,7 +17,7 @@ const entry = (attributes: Readonly<Record<string, string | readonly string[]>>)
 });
 
 const NOW = Date.UTC(2026, 10, 24);
-/** 100 ns since 1601. */
+/** Returns a time as Windows FILETIME: units of 100 ns since 1601. */
 const filetime = (ms: number) => String((BigInt(ms) + 11_644_473_600_000n) * 10_000n);
 
 const LOCKS: readonly (readonly [attributes: Parameters<typeof entry>[0], expected: string | undefined])[] = [
@@ -45,7 +45,7 @@ for (const [attributes, expected] of LOCKS) {
   });
 }
 
-Deno.test("lockOf() takes a lock that the server no longer minds for none, and an expired account for one", () => {
+Deno.test("lockOf() ignores a lock that the server no longer applies, and treats an expired account as locked", () => {
   assert.equal(lockOf(entry({ pwdAccountLockedTime: "20260101000000Z" }), NOW, true), undefined);
   assert.equal(lockOf(entry({ shadowExpire: "1" }), NOW, true), "expired (shadowExpire)");
 });
@@ -69,7 +69,7 @@ Deno.test("nameOf() gives no name without exactly one text for each attribute", 
   for (const uid of [[], [""], ["a", "b"]]) assert.equal(nameOf(entry({ uid }), "CN=%uid%"), undefined);
 });
 
-Deno.test("firstValueInName() gives the first part of a name, and nothing of what is none", () => {
+Deno.test("firstValueInName() returns the first part of a name, and nothing for other text", () => {
   assert.deepEqual(firstValueInName("cn=staff+ou=x,dc=demo"), ["staff", "x"]);
   assert.deepEqual(firstValueInName("no name"), []);
 });

@@ -20,7 +20,7 @@ const SEARCH = { base: BASE, scope: "sub", filter: "(uid=a)", attributes: [], mo
 type Answer = Uint8Array | undefined;
 const end = (id: number, code: number) => message(id, result(code, { tag: 0x65, said: "text" }));
 
-/** What servers send on each of their connections, one after the other; then no connection comes about. */
+/** Returns connections on which servers send these answers, one after the other; further connections fail. */
 function parts(connections: readonly (readonly Answer[])[]) {
   const wires = connections.map((answers) => answering(...answers));
   const left = [...wires];
@@ -47,12 +47,12 @@ const server = (...connections: readonly Answer[][]) =>
 const directory = (more: Parameters<typeof ldapConfig>[0], ...connections: readonly Answer[][]) =>
   new LdapDirectory({ ...config, ...more }, parts(connections).parts);
 
-Deno.test("LdapServer.search() finds nothing below a base that is not there only where it asks for the base itself", async () => {
+Deno.test("LdapServer.search() returns nothing for a missing base only if it searches for the base itself", async () => {
   assert.deepEqual(await server([end(1, 32)]).search({ ...SEARCH, scope: "base" }, ASKER), []);
   await assert.rejects(server([end(1, 32)]).search(SEARCH, ASKER), /answers a search with code 32 text/);
 });
 
-Deno.test("LdapServer.search() takes what comes up to the limit, and no other result for an answer", async () => {
+Deno.test("LdapServer.search() accepts entries up to the limit, and no other result as an answer", async () => {
   const some = message(1, entry("uid=a", {}));
   assert.equal((await server([some, some, end(1, 4)]).search(SEARCH, ASKER)).length, 2);
   const own = server([some, end(1, 4)]).search(SEARCH, ASKER);
@@ -74,7 +74,7 @@ Deno.test("LdapServer.bind() tells a refused password from a server that cannot 
   }
 });
 
-Deno.test("LdapServer says why no connection comes about, and that there was none", async () => {
+Deno.test("LdapServer says why there is no connection", async () => {
   await assert.rejects(server().search(SEARCH, ASKER), (error) => {
     assert(error instanceof RemoteUnavailable);
     assert.deepEqual([error.reason, error.connected], ["refused", false]);
@@ -119,7 +119,7 @@ Deno.test("LdapDirectory.probe() looks for the base, then for the test user", as
   }
 });
 
-/** What a server finds for a name that it takes for alike, as Active Directory does with accents. */
+/** Entries that a server finds for a name it considers equal, as Active Directory does with accents. */
 const SPELLINGS: readonly (readonly [
   kind: string,
   user: string,
@@ -132,7 +132,7 @@ const SPELLINGS: readonly (readonly [
   ["found", "\u00e4lice", { uid: ["a\u0308lice"] }],
   ["found", "al@demo.org", { uid: ["alice"], mail: ["Al@demo.org"] }, "(|(uid=%user%)(mail=%user%))"],
   ["none", "\u00e4l@demo.org", { uid: ["alice"], mail: ["al@demo.org"] }, "(|(uid=%user%)(mail=%user%))"],
-  ["found", "\u00e4lice", {}], // not shown
+  ["found", "\u00e4lice", {}], // attribute not readable
   ["found", "\u00e4l", { mail: ["al@demo.org"] }, "(mail=%user%@demo.org)"],
 ];
 for (const [kind, user, attributes, userFilter = "(&(objectClass=x)(uid=%user%))"] of SPELLINGS) {

@@ -1,19 +1,19 @@
-/** Messages of an LDAP server (RFC 4511, 4), written whole. */
+/** Complete messages of an LDAP server (RFC 4511, 4). */
 import { Buffer } from "node:buffer";
 import type { TlsConnection } from "../../../src/outgoing/open_tls.ts";
 import { boolean, integer, octetString, sequence, tagged } from "../../pki/der.ts";
 
 export const text = (value: string): Buffer => octetString(Buffer.from(value));
 
-/** A message with its number. */
+/** Returns a message with its number. */
 export const message = (id: number, ...parts: readonly Uint8Array[]): Buffer =>
   sequence(integer(Buffer.of(id)), ...parts);
 
-/** The end of an operation; by default of a bind. */
+/** Returns the result of an operation; by default of a bind. */
 export const result = (code: number, { tag = 0x61, said = "" } = {}): Buffer =>
   tagged(tag, tagged(0x0a, Buffer.of(code)), text(""), text(said));
 
-/** One entry of a search. */
+/** Returns one entry of a search. */
 export const entry = (dn: string, attributes: Readonly<Record<string, readonly string[]>>): Buffer =>
   tagged(
     0x64,
@@ -25,7 +25,7 @@ export const entry = (dn: string, attributes: Readonly<Record<string, readonly s
     ),
   );
 
-/** Controls with one of the password policy. */
+/** Returns controls with one of the password policy. */
 export const policy = (error: number): Buffer =>
   tagged(
     0xa0,
@@ -36,7 +36,7 @@ export const policy = (error: number): Buffer =>
     ),
   );
 
-/** A connection whose other end sends these bytes, whatever it is asked. */
+/** Returns a connection whose peer sends these bytes for any request. */
 export function answering(
   ...parts: readonly (Uint8Array | undefined)[]
 ): TlsConnection & { written: Uint8Array[] } {

@@ -12,7 +12,7 @@ import { isHttpError } from "../../../src/model/http_error.ts";
 
 const DAY = 86_400;
 
-/** Values that the options of a page have, the chosen one marked. */
+/** Returns the values of a field's options on a page, with a mark at the selected one. */
 function options(page: string, id: string): string[] {
   const [, field = ""] = new RegExp(`<select id="${id}"[^>]*>(.*?)</select>`, "s").exec(page) ?? [];
   return [...field.matchAll(/<option value="([^"]*)"( selected)?/g)].map(([, value, chosen]) =>
@@ -46,14 +46,14 @@ for (const [most, offered] of LIFETIMES) {
   });
 }
 
-Deno.test("changeFields() keeps the lifetime unless another one is chosen, and can take a password away", () => {
+Deno.test("changeFields() keeps the lifetime unless another one is chosen, and can remove a password", () => {
   const open = String(changeFields({ note: "for <you>" }, 0));
   assert.deepEqual(options(open, "days"), ["*", "1", "7", "30", "365", "0"]);
   assert.match(open, /value="for &#60;you&#62;"/);
   assert.doesNotMatch(open, /name="open"/);
 });
 
-Deno.test("changeFields() says what an empty password means, and takes away only what is there", () => {
+Deno.test("changeFields() says what an empty password means, and offers to remove only what exists", () => {
   const words = (password?: string) => wordsOf(String(changeFields({ password }, DAY))).slice(4);
   assert.deepEqual(words(), [
     "Password for the link",
@@ -66,7 +66,7 @@ Deno.test("changeFields() says what an empty password means, and takes away only
   ]);
 });
 
-Deno.test("shareFields() say of each field what it is for", () => {
+Deno.test("shareFields() explain the purpose of each field", () => {
   assert.deepEqual(wordsOf(fields(true, DAY)), [
     "File or directory",
     "Recipient",
@@ -100,7 +100,7 @@ Deno.test("shareRequest() is for a person, for a group, or for everybody", () =>
   assert.equal(forWhom(""), EVERYBODY);
 });
 
-Deno.test("shareFields() offers the groups of whoever shares", () => {
+Deno.test("shareFields() offers the groups of the owner", () => {
   const restrictions = { allowWriteAccess: true, maxLifetimeSeconds: 0 };
   const offered = String(shareFields("/data/", restrictions, { groups: ["hpc", 'a"b'] }));
   assert.match(offered, /<datalist id="groups"><option value="hpc"><\/option><option value="a&#34;b">/);

@@ -76,7 +76,7 @@ Deno.test("download() gives no parts and no lasting validators of a file that wa
   assert.equal(first.headers.get("Accept-Ranges"), "none");
   await Deno.writeTextFile(`${site.root}/d/ten.txt`, "abcdefghij");
   await Deno.utime(`${site.root}/d/ten.txt`, now, now);
-  // The same size, the same second.
+  // The new content has the same size and second.
   const conditions: Record<string, string>[] = [
     { Range: "bytes=5-", "If-Range": etag },
     { "If-None-Match": etag },
@@ -115,7 +115,7 @@ Deno.test("download() answers conditional requests without using the share", asy
 });
 
 Deno.test("download() of a one-time share succeeds for exactly one of 200 parallel clients (D10)", async () => {
-  // A client that a busy machine keeps from reading could otherwise be cut off and try again.
+  // With shorter timeouts, the service could cut off a client that reads slowly on a busy machine.
   await using site = await SharingSite.open({}, { dataIdleMs: 60_000, clientIdleMs: 60_000 });
   const id = await site.share("d/ten.txt", { onetime: true });
   const answers = await Promise.all(Array.from({ length: 200 }, async () => {
@@ -390,7 +390,7 @@ Deno.test("download() closes every connection and session, also when the client 
   await site.site.allClosed();
 });
 
-/** Lines of a daemon's listing. */
+/** Returns lines of a daemon's listing. */
 function listingLines(names: readonly string[]): string[] {
   return names.map((name) =>
     `size=1;modify=20260304050607;type=${name.endsWith("/") ? "dir" : "file"};perm=r;UNIX.mode=${

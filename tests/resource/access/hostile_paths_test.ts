@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { LONG, note } from "../../long/results.ts";
 import { SharingSite } from "../sharing_site.ts";
 
-/** What attackers put into paths; `ROOT` stands for the folder that holds the shared one. */
+/** Parts that attackers put into paths; `ROOT` stands for the parent of the shared folder. */
 const PIECES = [
   "..",
   ".",
@@ -65,7 +65,7 @@ const PIECES = [
   "etc/passwd",
 ];
 
-/** Texts of every file below a folder, by path. */
+/** Returns the texts of all files below a folder, by path. */
 async function snapshot(folder: string, into = new Map<string, string>()): Promise<Map<string, string>> {
   for await (const { name, isDirectory } of Deno.readDir(folder)) {
     const path = `${folder}/${name}`;
@@ -75,10 +75,10 @@ async function snapshot(folder: string, into = new Map<string, string>()): Promi
   return into;
 }
 
-/** Paths in a normal run; `AUTHSERVER_LONG_TESTS=1` makes it 10,000. */
+/** Number of paths; `AUTHSERVER_LONG_TESTS=1` makes it 10,000. */
 const COUNT = LONG ? 10_000 : 2_000;
 
-/** The same paths each time. */
+/** Returns the same paths in each run. */
 function hostilePaths(root: string): string[] {
   const path = fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 7 })
     .chain((pieces) => fc.constantFrom("", "/").map((separator) => pieces.join(separator)));
@@ -105,7 +105,7 @@ Deno.test(`${COUNT} hostile paths read and write nothing outside of the share`, 
       seen.set(response.status, (seen.get(response.status) ?? 0) + 1);
     }
   };
-  // One after the other: a file that is replaced while it is read ends the reading with an error.
+  // All reads come before the writes: a read of a file that is replaced meanwhile ends with an error.
   const reading = paths.slice(COUNT / 5);
   await Promise.all(Array.from({ length: 8 }, () => visit("GET", reading)));
   const writing = paths.slice(0, COUNT / 5);
@@ -124,7 +124,7 @@ Deno.test(`${COUNT} hostile paths read and write nothing outside of the share`, 
       assert.ok(!path.split("/").includes(".."), path);
     }
   }
-  // Not everything was refused at the door, or the test would say little.
+  // The service did not refuse all paths at once; otherwise the test would prove little.
   for (const status of [200, 404]) assert.ok((seen.get(status) ?? 0) > 20, JSON.stringify([...seen]));
   note("trials", {
     trial: "path traversal out of a shared directory",

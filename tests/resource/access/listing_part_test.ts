@@ -13,7 +13,7 @@ function entry(name: string): Entry {
   return { name: directory ? name.slice(0, -1) : name, kind, size: 1, permissions: "r" };
 }
 
-/** Names in the order of all parts, and the length of each part. */
+/** Returns names in the order of all parts, and the length of each part. */
 function inParts(names: readonly string[], most: number): { names: string[]; lengths: number[] } {
   const found: string[] = [];
   const lengths: number[] = [];
@@ -59,8 +59,8 @@ Deno.test("ListingPart refuses a place that is no name", () => {
   }
 });
 
-Deno.test("ListingPart puts no more than the beginning of a name in order for people, and forgets nothing of the rest", () => {
-  /** Names of which each character is 18 in the form for people. */
+Deno.test("ListingPart sorts long names by their beginnings alone, and loses no entry", () => {
+  /** Returns names of characters that normalization for sorting turns into 18 characters each. */
   const names = (length: number) => Array.from({ length: 3000 }, (_, i) => `${"\ufdfa".repeat(length)}${i}`);
   const milliseconds = (names: readonly string[]) => {
     const entries = names.map(entry);

@@ -1,11 +1,11 @@
-/** Transfers in progress end with what permitted them. */
+/** Tests that transfers in progress end with the share that permits them. */
 import assert from "node:assert/strict";
 import { inTime } from "../../fixtures/deadline.ts";
 import { RunningUses } from "../../../src/resource/access/running_uses.ts";
 import type { Share } from "../../../src/sharing/share.ts";
 import { SharingSite } from "../sharing_site.ts";
 
-/** More than all buffers on the way take. */
+/** Size of a file that is larger than all buffers on the way, in bytes. */
 const BIG = 24 * 1024 ** 2;
 
 async function setting() {
@@ -18,7 +18,7 @@ async function setting() {
   return { site, running, [Symbol.asyncDispose]: () => site[Symbol.asyncDispose]() };
 }
 
-/** Begins to take a body. @returns Takes the rest; whether all of it came. */
+/** Begins to read a body. @returns Function that reads the rest, and reports whether the body is complete. */
 async function begun(response: Response): Promise<() => Promise<boolean>> {
   assert.equal(response.status, 200);
   const reader = response.body?.getReader();
@@ -76,7 +76,7 @@ for (const [what, end] of ENDINGS) {
         pull(controller) {
           resolve();
           controller.enqueue(new TextEncoder().encode("01"));
-          return new Promise<void>((resolve) => setTimeout(resolve, 50)); // clients that are silent are given up
+          return new Promise<void>((resolve) => setTimeout(resolve, 50)); // silent clients are cut off
         },
       }, { highWaterMark: 0 });
     const put = site.ask("anonymous", "PUT", `access/HPC/${id}/new`, {
@@ -123,7 +123,7 @@ Deno.test("while the database is away, a transfer ends when its share is known t
   over();
 });
 
-Deno.test("the shares of transfers are looked at again and again as long as there are any", async () => {
+Deno.test("RunningUses checks the shares of transfers regularly as long as there are transfers", async () => {
   await using site = await SharingSite.open();
   const share = await site.parts.store.get("HPC", await site.share("d/"));
   assert.ok(share !== undefined);

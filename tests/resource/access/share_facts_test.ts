@@ -34,7 +34,7 @@ const SIGNED_IN = {
   },
 };
 
-/** How `pyuftp` and `curl` get at it, by who may and who asks. */
+/** Options of `pyuftp` and `curl` for a share, by the users whom it is for and the user who asks. */
 const COMMANDS:
   readonly (readonly [what: string, share: Share, user: string | undefined, pyuftp: string, curl: string])[] =
     [

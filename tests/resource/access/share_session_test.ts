@@ -1,4 +1,4 @@
-/** A share is as fast by HTTP as by UFTP, under the same account, whoever uses it. */
+/** Tests that a share has the same rate limit and account by HTTP and UFTP, for all users. */
 import assert from "node:assert/strict";
 import { SharingSite, type Who } from "../sharing_site.ts";
 
@@ -6,7 +6,7 @@ interface Row {
   readonly who: Who;
   readonly own?: string;
   readonly account?: string;
-  /** For accounts by name, and for everybody else. */
+  /** Returns the limit of an account, or without `uid` of everybody else. */
   readonly reservation: (uid: string | undefined) => number;
   readonly expected: string;
 }

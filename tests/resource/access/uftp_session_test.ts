@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { server, serversOf } from "../sample_call.ts";
 import { SharingSite } from "../sharing_site.ts";
 
-/** The values of the last session that the daemon was told to expect. */
+/** Returns the values of the last session request to the daemon. */
 function announced(site: SharingSite): ReadonlyMap<string, string> {
   return site.site.daemon.sessionRequests.at(-1) ?? new Map();
 }
@@ -135,7 +135,7 @@ Deno.test("sharedUftpSession() applies the owner's limits of today (D20)", async
   assert.equal((await site.ask("anonymous", "POST", "access/HPC", { body })).status, 404);
 });
 
-/** Asks for a session as bob, and tells under whose account it is. */
+/** Asks for a session as bob, and returns its account, or the code of the error. */
 async function sessionOf(
   site: SharingSite,
   path: string,
@@ -157,7 +157,7 @@ Deno.test("sharedUftpSession() runs as the owner who was first, whoever shares t
     const refused = await site.ask("dave", "POST", "share/HPC", { body });
     assert.deepEqual([refused.status, (await refused.json()).code], [409, "ERR_SHARED_BY_ANOTHER"], path);
   }
-  // What was there already, say imported, does not come before it either.
+  // Later shares that are already in the store, say by an import, do not take precedence either.
   const { store } = site.parts;
   const [carols] = await store.ownedBy("HPC", "cn=carol,o=example");
   assert.ok(carols);
@@ -210,7 +210,7 @@ Deno.test("sharedUftpSession() gives no more than when the share was made, and n
   assert.equal(await excludes(), secret);
   site.limits = { excludes: `${site.root}/d/ten.txt` };
   assert.equal(await excludes(), `${site.root}/d/ten.txt:${secret}`);
-  // New terms are a new making.
+  // New terms count as a new share.
   await site.share("d/");
   site.limits = {};
   assert.equal(await excludes(), undefined);

@@ -135,13 +135,13 @@ Deno.test("upload() gives up its turn at a path with its client, and whoever wai
   (await next)();
 });
 
-/** What the pages call an access level (`accessLevels` in the texts) is what it permits. */
+/** Access levels permit what the pages say (`accessLevels` in the texts). */
 for (
   const [access, expected] of [
     ["READ", { read: 200, add: 403, replace: 403, form: 403, remove: 405 }],
     ["WRITE", { read: 200, add: 201, replace: 200, form: 403, remove: 405 }],
     ["MODIFY", { read: 200, add: 201, replace: 200, form: 201, remove: 405 }],
-    ["DROP", { read: 403, add: 201, replace: 201, form: 403, remove: 405 }], // gets another name
+    ["DROP", { read: 403, add: 201, replace: 201, form: 403, remove: 405 }], // saved under another name
   ] as const
 ) {
   Deno.test(`a share with ${access} lets others read, add and replace as far as its name says, and delete nothing`, async () => {

@@ -10,14 +10,14 @@ Deno.test("useShare() counts the bytes that pass through the service, apart by t
   const at = `access/HPC/${id}/ten.txt`;
   assert.equal((await site.ask("anonymous", "PUT", at, { body: "seven !" })).status, 200);
   assert.equal(await (await site.ask("anonymous", "GET", at)).text(), "seven !");
-  await until(() => counted.length >= 2, { everyMs: 1 }); // once the answer is read
+  await until(() => counted.length >= 2, { everyMs: 1 }); // the service counts once the answer is read
   assert.deepEqual(counted, [["upload", 7], ["download", 7]]);
   const address = { body: { serverPath: `${site.root}/d/ten.txt`, send: "true" } };
   assert.equal((await site.ask("anonymous", "POST", "access/HPC", address)).status, 200);
   assert.equal(counted.length, 2, "what a daemon hands out itself is not known here");
 });
 
-Deno.test("useShare() refuses who comes after the last use was taken, while the request was under way", async () => {
+Deno.test("useShare() refuses a request if another one takes the last use meanwhile", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/", { access: "WRITE", maxUses: 1 });
   Object.defineProperty(site.parts.store, "claim", { value: () => Promise.resolve(undefined) });

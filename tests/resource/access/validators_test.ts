@@ -34,7 +34,7 @@ Deno.test("validatorsOf() are weak until two seconds after the last change, and 
   ) {
     assert.match(fresh.etag, /^W\/"[0-9a-z-]+"$/);
     assert.equal(fresh.settled, false);
-    // A tag from now must not fit the file of later, which may be another one of the same second.
+    // A tag of a fresh file must not match later: the file may have changed within the same second.
     assert.equal(evaluateConditions(HeaderList.of({ "If-None-Match": fresh.etag }), FILE), "proceed");
     assert.equal(evaluateConditions(HeaderList.of({ "If-None-Match": fresh.etag }), fresh), "proceed");
     assert.equal(evaluateConditions(HeaderList.of({ "If-Match": fresh.etag }), fresh), "failed");

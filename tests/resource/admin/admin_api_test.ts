@@ -5,7 +5,7 @@ import type { AccountStatus } from "../../../src/authentication/account_status.t
 import { httpError } from "../../../src/model/http_error.ts";
 import { knownNames } from "../../../src/resource/admin/admin_api.ts";
 
-/** A method by which Ann signs in, and which knows whom it is told to know. */
+/** Makes an authenticator for Ann's login, with a given function for the status of accounts. */
 function authenticator(known: (dn: string) => AccountStatus): Authenticator {
   return {
     name: "PASSWORD",
@@ -17,7 +17,7 @@ function authenticator(known: (dn: string) => AccountStatus): Authenticator {
   };
 }
 
-/** What the operator's word for a user stands for, where users are known by these names. */
+/** Returns the names that the operator's word for a user stands for, if these names are known. */
 function of(user: string, known: readonly string[] = [], attributes?: AttributeSource["attributesOf"]) {
   return knownNames(user, {
     authenticators: [authenticator((dn) => ({ kind: known.includes(dn) ? "known" : "gone" }))],

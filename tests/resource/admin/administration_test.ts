@@ -51,7 +51,7 @@ const TOKENS = new TokenIssuer({
   derivedUntil: () => Infinity,
 });
 
-/** What an action of these parameters says, by an administrator who signed in like this. */
+/** Returns the result of an action with these parameters, by an administrator with this identity. */
 async function act(
   name: string,
   parameters: Readonly<Record<string, string>>,

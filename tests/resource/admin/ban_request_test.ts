@@ -1,4 +1,4 @@
-/** Bans by the form of the administrators' page. */
+/** Tests of bans by the form of the administrators' page. */
 import assert from "node:assert/strict";
 import { isHttpError } from "../../../src/model/http_error.ts";
 import { changeBansByForm } from "../../../src/resource/admin/ban_request.ts";
@@ -6,7 +6,7 @@ import { call } from "../sample_call.ts";
 
 const OWN_ADDRESS = "192.0.2.1";
 
-/** What a form does that Ann sends, who signed in as `ann`, or as nobody in particular. */
+/** Sends a form of Ann, who signed in as `ann` or without a user name. @returns The changes, or the error. */
 async function done(fields: Readonly<Record<string, string>>, userName: string | undefined = "ann") {
   const told: string[] = [];
   const audited: object[] = [];

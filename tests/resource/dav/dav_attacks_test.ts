@@ -1,4 +1,4 @@
-/** Attacks on WebDAV by somebody who has read the code. */
+/** Attacks on WebDAV by an attacker who has read the code. */
 import assert from "node:assert/strict";
 import { canonicalDn } from "../../../src/model/distinguished_name.ts";
 import { DavSite, lockinfo, type Question } from "./dav_site.ts";
@@ -273,7 +273,7 @@ Deno.test("WebDAV ends a download when its caller is banned", async () => {
 
 Deno.test("WebDAV deletes, copies and moves neither the root nor what links lead to", async () => {
   await using dav = await DavSite.open();
-  const limits = { includes: `${dav.root}/*` }; // which would keep the machine from harm
+  const limits = { includes: `${dav.root}/*` }; // protects this machine if the test fails
   assert.equal(await dav.told("DELETE", "/dav/HPC/", { limits }), "403 ERR_OVERLAP");
   for (const method of ["COPY", "MOVE"]) {
     const into = { headers: { Destination: `/dav/HPC${dav.root}/d/new` } };

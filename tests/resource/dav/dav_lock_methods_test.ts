@@ -1,4 +1,4 @@
-/** Locks of WebDAV as requests make, extend, open and remove them. */
+/** Tests of requests that make, extend, use and remove locks of WebDAV. */
 import assert from "node:assert/strict";
 import { canonicalDn } from "../../../src/model/distinguished_name.ts";
 import { httpError } from "../../../src/model/http_error.ts";
@@ -55,7 +55,7 @@ Deno.test("WebDAV locks no file that somebody makes at the same moment, and leav
   assert.deepEqual(await locks.at(alice, `${dav.root}/d/new`), [], "no lock is left");
 });
 
-Deno.test("WebDAV takes no failure of the daemon for a condition that does not hold", async () => {
+Deno.test("WebDAV does not take a failure of the daemon for a failed condition", async () => {
   await using dav = await DavSite.open();
   dav.site.sessions.open = () => Promise.reject(httpError("ERR_SERVER_DOWN", { status: "down" }));
   assert.match(
@@ -64,7 +64,7 @@ Deno.test("WebDAV takes no failure of the daemon for a condition that does not h
   );
 });
 
-/** Marks of instances that share a database. */
+/** Opens marks of instances that share a database. */
 function sharedMarks() {
   const steps = [MARK_TABLES.replaceAll("UNLOGGED ", "")];
   const database = new SqliteDatabase(IN_MEMORY, { what: "marks", applicationId: 1, steps }, Date.now);
@@ -106,7 +106,7 @@ Deno.test("WebDAV makes and extends locks while another user's LOCK waits for a 
   assert.equal(await slow, "423 ERR_LOCKED");
 });
 
-Deno.test("WebDAV gives one of several who lock a new file at once an exclusive lock, on all instances", async () => {
+Deno.test("WebDAV gives one of several simultaneous requests the exclusive lock of a new file, on all instances", async () => {
   await using dav = await DavSite.open();
   using setting = sharedMarks();
   const { uploads: { unfinished }, locks } = dav.parts;
@@ -133,7 +133,7 @@ Deno.test("WebDAV gives one of several who lock a new file at once an exclusive 
   assert.equal((await Deno.stat(`${dav.root}/d/fresh`)).size, 0);
 });
 
-Deno.test("WebDAV locks bind all who may write a file, and are opened by their token in the owner's hand alone", async () => {
+Deno.test("WebDAV locks bind all who may write a file, and only their owner passes them with the token", async () => {
   await using dav = await DavSite.open();
   const token = await locked(dav, "d/ten.txt");
   const write = (question = {}) => dav.told("PUT", "d/ten.txt", { body: "x", ...question });
@@ -174,7 +174,7 @@ Deno.test("WebDAV locks of a directory bind its account with all below, and nobo
 
 Deno.test("WebDAV knows the version of a file under its client's lock as soon as it is written, as davfs2 needs it", async () => {
   await using dav = await DavSite.open();
-  dav.time.ahead = -3_600_000; // whatever is written has just been written
+  dav.time.ahead = -3_600_000; // all files count as just written
   const token = await locked(dav, "d/new");
   const tag = async (path = "d/new") => (await dav.ask("HEAD", path)).headers.get("ETag") ?? "";
   const put = (body: string, headers: Record<string, string>, question = {}) =>

@@ -21,11 +21,11 @@ import { openRecordStore } from "../../../src/store/sqlite_record_store.ts";
 import { Site } from "../../sharing/site.ts";
 import { call, server, serversOf, USER } from "../sample_call.ts";
 
-/** How a test asks; by default as alice, with all rights. */
+/** Options of a request; the default is alice with all rights. */
 export interface Question {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** Name in the login; several may have one account. */
+  /** Name in the login; several names may have the same account. */
   readonly as?: string;
   readonly uid?: string;
   readonly restrictions?: TokenRestrictions;
@@ -33,16 +33,16 @@ export interface Question {
   readonly limits?: Readonly<Record<string, string>>;
 }
 
-/** WebDAV over a simulated daemon and a real folder, which is alice's home and a project of carol's. */
+/** WebDAV over a simulated daemon and a real folder, which is alice's home and carol's project. */
 export class DavSite implements AsyncDisposable {
   readonly #folder = Deno.makeTempDirSync();
   readonly #records: RecordStore;
   readonly #store: ShareStore;
   readonly time = { ahead: 0 };
   parts: DavParts;
-  /** Ends what runs, as a ban does. */
+  /** Ends running requests, as a ban does. */
   ban = (_reason: unknown) => {};
-  /** Requests that a ban would end now. */
+  /** Number of requests that a ban would end now. */
   watched = 0;
 
   private constructor(readonly site: Site) {
@@ -68,7 +68,7 @@ export class DavSite implements AsyncDisposable {
     };
   }
 
-  /** As a process that is dead for the others: it renews nothing that it holds. */
+  /** Stops renewing leases, so that other processes take this one for dead. */
   renewNothing(): void {
     const { locks, unfinished: { store } } = this.parts.uploads;
     this.parts = {
@@ -77,7 +77,7 @@ export class DavSite implements AsyncDisposable {
     };
   }
 
-  /** Names in a directory below the folder, sorted. */
+  /** Returns the sorted names in a directory below the folder. */
   names(directory: string): string[] {
     return [...Deno.readDirSync(`${this.root}/${directory}`)].map(({ name }) => name).sort();
   }
@@ -90,7 +90,7 @@ export class DavSite implements AsyncDisposable {
     return this.site.root;
   }
 
-  /** Sends a request. @param path Below `/dav/HPC/`, from the folder on, unless it begins with `/dav`. */
+  /** Sends a request. @param path Path relative to the folder, unless it begins with `/dav`. */
   async ask(method: string, path: string, question: Question = {}): Promise<Response> {
     const { headers = {}, body, as = "alice", uid = "alice", restrictions, capabilities, limits = {} } =
       question;

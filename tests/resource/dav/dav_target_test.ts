@@ -4,7 +4,7 @@ import { HeaderList } from "../../../src/model/http_message.ts";
 import { destinationOf } from "../../../src/resource/dav/dav_target.ts";
 import { call, server, serversOf } from "../sample_call.ts";
 
-/** The path that a destination names for a request to the server HPC, or the code of the refusal. */
+/** Returns the path of a destination for a request to the server HPC, or the code of the refusal. */
 function found(Destination: string): string {
   const asked = call("HPC", serversOf(server("HPC", { up: true })));
   const headers = HeaderList.of({ Host: "behind:8080", Destination });

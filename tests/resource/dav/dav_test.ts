@@ -136,7 +136,7 @@ Deno.test("WebDAV makes, copies, moves and deletes, and says what is in the way"
   assert.equal(await dav.told("GET", "d2"), "405 ERR_METHOD_NOT_ALLOWED");
 });
 
-/** A PUT of which nine bytes of ten have arrived. */
+/** Begins a PUT, and waits until nine bytes of ten have arrived. */
 async function begunPut(dav: DavSite, path: string) {
   const { readable, writable } = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>();
   const writer = writable.getWriter();

@@ -1,9 +1,9 @@
-/** Shares for the members of a Unix group: who is one is judged at each use. */
+/** Shares for the members of a Unix group; the service checks membership at each use. */
 import assert from "node:assert/strict";
 import { httpError } from "../../../src/model/http_error.ts";
 import { SharingSite, type Who } from "../sharing_site.ts";
 
-/** How a caller is answered who wants a file of a share of alice's directory `d/`. */
+/** Returns the answers to a caller who uses a share of alice's directory `d/`. */
 async function statuses(site: SharingSite, id: string, who: Who) {
   const download = await site.ask(who, "GET", `access/HPC/${id}/ten.txt`);
   await download.body?.cancel();
@@ -64,7 +64,7 @@ Deno.test("new terms go to the share for the same group, and NONE ends that one 
   assert.deepEqual(shares.map(({ id }: { id: string }) => id), [everybody]);
 });
 
-Deno.test("of an owner's shares of a path the caller's own decides, then a group's, then everybody's", async () => {
+Deno.test("of an owner's shares of a path, the one for the caller decides, then a group's, then everybody's", async () => {
   await using site = await SharingSite.open();
   const permission = async (who: Who) => {
     const body = { serverPath: `${site.root}/d/`, send: true };

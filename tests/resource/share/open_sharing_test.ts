@@ -9,7 +9,7 @@ import { SHARE_DATABASE } from "../../../src/sharing/store/schema.ts";
 import { DRAFT } from "../../sharing/store/conformance.ts";
 import { Site } from "../../sharing/site.ts";
 
-/** Gives everybody the account of their login. */
+/** Attribute source that gives all users the account of their login. */
 const SOURCE: AttributeSource = {
   name: "SAME",
   attributesOf: ({ uid = "" }) =>

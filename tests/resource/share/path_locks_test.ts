@@ -13,7 +13,7 @@ const rest = async () => {
   for (let i = 0; i < 40; i++) await Promise.resolve();
 };
 
-/** Locks of several instances with one database. */
+/** Opens locks of several instances with one database. */
 function create() {
   const time = new VirtualTime();
   const steps = [MARK_TABLES.replaceAll("UNLOGGED ", "")];

@@ -14,7 +14,7 @@ import { DRAFT } from "../../sharing/store/conformance.ts";
 
 const SHARE: Share = { ...DRAFT, server: "HPC", id: "x", accessCount: 0, created: 0 };
 
-/** The sources give account, group and role. */
+/** Making of a share whose account, group and role came from the sources. */
 const MADE: Making = {
   owner: { dn: "CN=Alice, O=Example", via: "PASSWORD", login: "alice" },
   mappedGroup: true,
@@ -23,7 +23,7 @@ const MADE: Making = {
   limits: {},
 };
 
-/** The login proves the account, and gives group and role. */
+/** Making of a share whose account, group and role came with the login. */
 const BY_LOGIN: Making = {
   ...MADE,
   owner: { ...MADE.owner, uid: SHARE.uid },
@@ -31,7 +31,7 @@ const BY_LOGIN: Making = {
   mappedRole: false,
 };
 
-/** What a source says of the owner. */
+/** Attributes of the owner from a source. */
 interface Told {
   readonly role?: string;
   readonly extra?: Readonly<Record<string, string>>;
@@ -43,7 +43,7 @@ type Sources = Told | ((uid: string | undefined) => Told);
 
 const NEVER = new AbortController().signal;
 
-/** Owners in a chain of one source and the automatic one. */
+/** Returns owners with a chain of one source and the automatic source. */
 function ownersWith(
   sources: Sources,
   {
@@ -124,7 +124,7 @@ Deno.test("ShareOwners leaves an owner any account that is still theirs", async 
   assertAlike(await limits({ role: "user", accounts: ["other", SHARE.uid] }), [{}]);
   const extra = { "uftpd.HPC.xlogin": SHARE.uid };
   assertAlike(await limits({ role: "user", extra, accounts: ["other"] }), [{}]);
-  // Found out by authentication, which is not there to be asked.
+  // The account came from authentication, which cannot be asked now.
   assertAlike(await limits((uid = "") => ({ role: "user", accounts: ["other", uid] })), [{}]);
 });
 
@@ -143,7 +143,7 @@ for (const [what, sources] of GONE) {
   });
 }
 
-Deno.test("ShareOwners holds the sources to what they said when the share was made, and to no more", async () => {
+Deno.test("ShareOwners requires of the sources what they gave when the share was made, and no more", async () => {
   const whole: Told = { role: "user", accounts: ["first", SHARE.uid], groups: ["users", "hpc"] };
   assertAlike(await mapped(whole), { mappedGroup: true, mappedRole: true });
   assertAlike(await limits(whole, MADE), [{}, {}]);
@@ -169,7 +169,7 @@ Deno.test("ShareOwners compares each group of a list", async () => {
 
 const MERGED = ["MERGE_LAST_OVERRIDES", "MERGE"] as const;
 
-/** What the sources say when a share is made and later, and what the login gives by itself, by combining policy. */
+/** Combining policies, attributes of the login, and those of the sources when a share is made and later. */
 const LOSSES: [
   string,
   readonly CombiningPolicy[],
@@ -236,7 +236,7 @@ Deno.test("ShareOwners takes the limits of the account of the login, not of the 
   assertAlike(await limits(sources, made), [{ excludes: "/secret/*" }, {}]);
 });
 
-Deno.test("ShareOwners asks by the name as it was proved, and for shares from before by the one that there is", async () => {
+Deno.test("ShareOwners asks for the name as the login proved it, and for older shares by the stored name", async () => {
   const asked: string[] = [];
   const named: NamedOwner[] = [];
   const owners = ownersWith({ role: "user", accounts: [SHARE.uid], groups: ["hpc"] }, {
@@ -263,7 +263,7 @@ Deno.test("ShareOwners ends the shares of owners whom their source does not know
   await assert.rejects(ask(() => Promise.reject(outOfOrder)), outOfOrder);
 });
 
-Deno.test("ShareOwners gives an owner whom another server proved what the sources give to the name", async () => {
+Deno.test("ShareOwners gives an owner who was proved for another server the attributes of the name", async () => {
   const elsewhere: AccountStatus = { kind: "known", servers: ["OTHER"] };
   const login = { uid: SHARE.uid, uidServers: ["OTHER"] };
   const named: Told = { role: "user", accounts: ["first", SHARE.uid], groups: ["hpc"] };

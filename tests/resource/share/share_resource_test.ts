@@ -119,7 +119,7 @@ Deno.test("listShares() gives long lists in parts, first the caller's own", asyn
   const others = { ...draft, owner: "cn=bob,o=example", target: ALICE };
   await store.addAll(
     Array.from({ length: 5100 }, (_, i) => {
-      // Several at the same moment.
+      // Several shares have the same time of creation.
       const rest = { server: "HPC", accessCount: 0, created: Math.floor(i / 3), oneTime: false, sources: [] };
       const own = { ...draft, ...rest, id: `own${i}`, path: `/data/${i}` };
       return i < 250 ? [own, { ...others, ...rest, id: `others${i}`, path: `/other/${i}` }] : [own];

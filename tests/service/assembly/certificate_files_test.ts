@@ -47,7 +47,7 @@ for (const [setting, read] of Object.entries(READERS)) {
       ["cut off DER", der.subarray(0, 100)],
     ] as const
   ) {
-    Deno.test(`${read.name}() finds no use for ${what}, and says in which file and for which setting`, async () => {
+    Deno.test(`${read.name}() refuses ${what}, and names file and setting`, async () => {
       await withFile(content, async (file) => {
         await assert.rejects(read(file), (error) => {
           assert(error instanceof InvalidFile);
@@ -58,7 +58,7 @@ for (const [setting, read] of Object.entries(READERS)) {
     });
   }
 
-  Deno.test(`${read.name}() says which file is not there, and for which setting`, async () => {
+  Deno.test(`${read.name}() names the missing file and its setting`, async () => {
     await assert.rejects(read("/no/such/file.pem"), {
       message: /^\/no\/such\/file\.pem: container\..*: cannot/,
     });

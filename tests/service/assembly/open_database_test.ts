@@ -11,7 +11,7 @@ async function has(store: RecordStore | undefined, key: string): Promise<boolean
   return await store?.get("test", key) !== undefined;
 }
 
-Deno.test("Records for reading give what somebody has kept, and make nothing where nobody has", async () => {
+Deno.test("Records for reading return what is stored, and create no files", async () => {
   const place = await Deno.makeTempDir();
   const early = recordsAt(place, true);
   assert.equal(await has(early.open(), "kept"), false);
@@ -33,7 +33,7 @@ Deno.test("Records for reading need not even a folder", () => {
   records.close();
 });
 
-Deno.test("Records without a place keep nothing, but for whoever needs records while the service lasts", () => {
+Deno.test("Records without a place store nothing, except for callers that need records while the service runs", () => {
   const records = recordsAt(undefined, false);
   assert.equal(records.open(), undefined);
   const store = records.openAnyway();

@@ -43,7 +43,7 @@ function operationOf(route: Route): Operation {
 const PAGES = new Set(pageRoutes(PARTS).map(nameOf));
 const PUBLISHED = ROUTES.filter((route) => !PAGES.has(nameOf(route)));
 
-/** Returns an operation without references, as its readers see it. */
+/** Returns an operation with all references resolved. */
 function resolved(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(resolved);
   if (typeof value !== "object" || value === null) return value;
@@ -109,7 +109,7 @@ Deno.test("openApiDocument() has the errors of the table for each status", () =>
   for (const [name, { responses }] of OPERATIONS) {
     for (const status of ["400", "408", "413", "431", "500", "503"]) assert(status in responses, name);
     for (const [status, answer] of Object.entries(responses)) {
-      if (Number(status) >= 400) resolved(answer); // names a status of the table, or says it all
+      if (Number(status) >= 400) resolved(answer); // fails if a reference leads nowhere
     }
   }
 });

@@ -11,7 +11,7 @@ import { isHttpError } from "../../../src/model/http_error.ts";
 import type { GatewayConfig } from "../../../src/config/service_config.ts";
 import { peerAddress } from "../../../src/model/address.ts";
 
-/** What callers may count on. */
+/** Limits that callers may rely on. */
 const LIMITS = {
   "Accept": 1024,
   "Access-Control-Request-Method": 32,
@@ -31,7 +31,7 @@ const LIMITS = {
   "Range": 256,
   "Sec-Fetch-Site": 64,
 };
-Deno.test("HEADER_LIMITS has what callers may count on", () => {
+Deno.test("HEADER_LIMITS has the limits that callers may rely on", () => {
   assert.deepEqual(Object.keys(LIMITS).map((name) => HEADER_LIMITS.get(name)), Object.values(LIMITS));
 });
 
@@ -104,7 +104,7 @@ Deno.test("checkQuery() takes anything where nothing is declared", () => {
 
 const GATEWAY_BASE = "https://gateway.example.org/SITE";
 
-Deno.test("checkOwnOrigin() takes what a page of this service has sent, at its known address or the one in use", () => {
+Deno.test("checkOwnOrigin() takes requests of this service's own pages, at its known address or the one in use", () => {
   const taken: readonly Readonly<Record<string, string>>[] = [
     { "Sec-Fetch-Site": "same-origin" },
     { "Sec-Fetch-Site": "same-origin", Origin: "null" },
@@ -114,7 +114,7 @@ Deno.test("checkOwnOrigin() takes what a page of this service has sent, at its k
   for (const headers of taken) checkOwnOrigin(HeaderList.of(headers), GATEWAY_BASE);
 });
 
-Deno.test("checkOwnOrigin() refuses what another site, or who knows who, has sent", () => {
+Deno.test("checkOwnOrigin() refuses requests of another site or of unknown origin", () => {
   const refusedOnes: readonly Readonly<Record<string, string>>[] = [
     {},
     { Host: "gateway.example.org" },

@@ -6,7 +6,7 @@ import { EVERYBODY } from "../../../src/sharing/share.ts";
 
 const OPTIONS = { file: "shares.csv", server: "HPC", servers: ["HPC"], now: 0 };
 
-/** The shares of a dump in which nothing is wrong. */
+/** Returns the shares of a dump without errors. */
 function parseShareDump(text: string, options: Parameters<typeof readShareDump>[1]) {
   const { shares, diagnostics } = readShareDump(text, options);
   if (diagnostics.length > 0) throw new InvalidFile(diagnostics);
@@ -23,7 +23,7 @@ for await (const { name } of Deno.readDir(FIXTURES)) {
     const text = await Deno.readTextFile(new URL(name, FIXTURES));
     const options = { file: name, servers: ["TEST", "GRP"], now: Date.UTC(2026, 0) };
     const { shares, ended, refused, diagnostics } = readShareDump(text, options);
-    // In 2021 shares neither ended nor were counted.
+    // In 2021, shares had no end and no number of uses.
     const isOld = name.startsWith("h2_1.4");
     assert.deepEqual([shares.length, ended, refused], [isOld ? 10 : 8, isOld ? 0 : 1, 2]);
     assert.deepEqual(diagnostics.map(({ key, expected }) => [key, expected]), [
@@ -56,7 +56,7 @@ for await (const { name } of Deno.readDir(FIXTURES)) {
   });
 }
 
-Deno.test("parseShareDump() reads shares for groups, and says what it expects of a target", () => {
+Deno.test("parseShareDump() reads shares for groups, and explains invalid targets", () => {
   const [share] = parseShareDump("path,ownerID,uid,targetID\n/d,CN=Ann,ann,group:hpc\n", OPTIONS);
   assert.equal(share?.target, "group:hpc");
   assert.deepEqual(

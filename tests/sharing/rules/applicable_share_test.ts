@@ -105,14 +105,14 @@ for (const [title, shares, expected] of [...CHOICES, ...OWNERS]) {
   }
 }
 
-Deno.test("decidingShare() leaves a share that does not grant what is wanted only to those who have no other", () => {
+Deno.test("decidingShare() returns a share that does not grant the wanted access only if there is no other", () => {
   const read = share("read", { ...AT_HOME, created: 1 });
   const write = share("write", { ...B, created: 2, access: "WRITE" });
   const wanting = (wanted: "READ" | "WRITE", ...shares: Share[]) => decidingShare(shares, wanted)?.id;
   assert.equal(wanting("READ", read, write), "read");
   assert.equal(wanting("WRITE", read, write), "write");
   assert.equal(wanting("WRITE", read), "read");
-  // What an owner gives less of further down is not had from further up.
+  // A share with fewer rights on a deeper path decides there, not the one above it.
   const deeper = share("deeper", { ...B, created: 3, path: "/data/d/x" });
   assert.equal(wanting("WRITE", write, deeper), "deeper");
 });

@@ -51,7 +51,7 @@ interface Opened {
   close(): Promise<void> | void;
 }
 
-/** What every share store must do. `create` opens an empty store on a clock that the test moves. */
+/** Registers the tests for every share store. @param create Opens an empty store with the clock of a test. */
 export function testShareStore(name: string, create: (clock: Clock) => Promise<Opened> | Opened): void {
   const fact = (
     title: string,
@@ -69,7 +69,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
   };
   const seconds = (time: { now: number }) => time.now / 1000;
 
-  fact("gives back what was put in", async (store, time) => {
+  fact("returns a share as it was put in", async (store, time) => {
     const draft: ShareDraft = {
       ...DRAFT,
       access: "MODIFY",
@@ -90,7 +90,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
   });
 
   fact(
-    "continues the same person's use for an hour, and takes another one for anybody else",
+    "continues the same person's use for an hour, and counts another one for anybody else",
     async (store, time) => {
       const { id } = await store.put("HPC", { ...DRAFT, usesLeft: 2 });
       const continues = { version: "v1", visitor: "cookie", ranged: false };
@@ -145,7 +145,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
   );
 
   fact(
-    "continues a broken download from the same address, and one use for many ranges at once",
+    "continues an interrupted download from the same address, and counts one use for parallel ranges",
     async (store) => {
       const { id } = await store.put("HPC", { ...DRAFT, oneTime: true });
       const part = (ranged: boolean) => ({
@@ -167,7 +167,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     },
   );
 
-  fact("gives back no use that another request continued", async (store) => {
+  fact("takes back no use that another request continued", async (store) => {
     const { id } = await store.put("HPC", { ...DRAFT, oneTime: true });
     const use = { ...USE, continues: { version: "v", visitor: "cookie", ranged: true } };
     const first = await store.claim("HPC", id, use);
@@ -179,7 +179,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal(await store.claim("HPC", id, { ...use, who: "cn=bob" }), undefined);
   });
 
-  fact("records looks without taking a use, and none of a share that has ended", async (store) => {
+  fact("records looks without a use, and no looks at a share that has ended", async (store) => {
     const { id } = await store.put("HPC", { ...DRAFT, oneTime: true });
     await store.recordLook("HPC", id, { ...USE, kind: "HTTP-look" });
     await store.recordLook("HPC", "none", { ...USE, kind: "HTTP-look" });
@@ -190,7 +190,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal(await store.canContinue("HPC", id, person), false);
   });
 
-  fact("keeps a share for uploads alone, with new terms and without", async (store) => {
+  fact("stores a share for uploads only, also with new terms", async (store) => {
     const { id } = await store.put("HPC", { ...DRAFT, access: "DROP", quota: { files: 1 } });
     const stored = await store.get("HPC", id);
     assert.deepEqual([stored?.access, stored?.quota?.files, stored?.quota?.bytes], ["DROP", 1, undefined]);
@@ -237,7 +237,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     },
   );
 
-  fact("bounds the uploads under way, and not those that have ended", async (store) => {
+  fact("limits the uploads under way, but not those that have ended", async (store) => {
     const { id } = await store.put("HPC", { ...DRAFT, access: "DROP" });
     const { uploads } = store;
     for (let i = 0; i < 501; i++) {
@@ -249,7 +249,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.deepEqual((await store.get("HPC", id))?.received, { files: 1001, bytes: 0 });
   });
 
-  fact("has one request hold an upload, until it lets go or no longer renews that", async (store, time) => {
+  fact("lets one request hold an upload, until it leaves or no longer renews", async (store, time) => {
     const { id } = await store.put("HPC", { ...DRAFT, access: "DROP" });
     const { uploads } = store;
     const key = { server: "HPC", share: id, key: "k" };
@@ -289,7 +289,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
   });
 
   fact(
-    "has what is set aside due when nobody holds it, and a temporary file a day later",
+    "reports set-aside files as due when nobody holds them, and temporary files a day later",
     async (store, time) => {
       const { uploads } = store;
       const begun = { ...uploadOf("~alice", "part", {}), files: 0, name: "/data/d/part.part" };
@@ -414,7 +414,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.deepEqual(rest, found.slice(5));
   });
 
-  fact("lists what is for several targets in one order, and in parts", async (store, time) => {
+  fact("lists shares for several targets in one order, and in parts", async (store, time) => {
     const all = ["cn=bob", "group:hpc", "group:users"];
     for (let i = 0; i < 9; i++) {
       if (i % 4 === 0) time.now++;
@@ -437,7 +437,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal((await store.targetedAt("A", ["group:hpc"])).length, 3);
   });
 
-  fact("finds by path what is for one of several targets, and nothing that is for others", async (store) => {
+  fact("finds by path shares for one of several targets, and none for others", async (store) => {
     const ids: string[] = [];
     for (const target of ["cn=bob", "group:hpc", "group:HPC", ANYBODY]) {
       ids.push((await store.put("A", { ...DRAFT, target })).id);
@@ -451,7 +451,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.deepEqual(await found(), []);
   });
 
-  fact("lists pages however many expired shares are between those that count", async (store, time) => {
+  fact("lists pages however many expired shares are between valid ones", async (store, time) => {
     const lasting: string[] = [];
     for (let i = 0; i < 24; i++) {
       time.now++;
@@ -499,7 +499,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal(await store.purge(), 0);
   });
 
-  fact("purges however many there are, and lets others in between", async (store, time) => {
+  fact("purges any number of shares, and lets other work run in between", async (store, time) => {
     for (let i = 0; i < 90; i++) {
       await store.put("A", { ...DRAFT, path: `/${i}`, expires: seconds(time) + 1 });
     }
@@ -520,7 +520,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.deepEqual(await store.withPaths("A", [DRAFT.path], [ANYBODY]), []);
   });
 
-  fact("leaves one use of a one-time share, or none, whatever else is said", async (store) => {
+  fact("gives a one-time share at most one use, whatever number is set", async (store) => {
     const left = async (path: string, usesLeft: number) =>
       (await store.put("A", { ...DRAFT, path, oneTime: true, usesLeft })).usesLeft;
     assert.deepEqual([await left("/3", 3), await left("/1", 1), await left("/0", 0)], [1, 1, 0]);
@@ -533,7 +533,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal(await store.claim("A", id, USE), undefined);
   });
 
-  fact("records with a use what belongs to it, or neither", async (store) => {
+  fact("records a use together with its upload, or neither", async (store) => {
     const { id } = await store.put("HPC", { ...DRAFT, access: "DROP", quota: { files: 1, bytes: 10 } });
     const claimFor = (key: string) => {
       const upload = uploadOf(id, key, { bytes: 10 });
@@ -553,7 +553,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.deepEqual([share?.accessCount, share?.received], [1, { files: 1, bytes: 10 }]);
   });
 
-  fact("gives a claim back exactly once", async (store) => {
+  fact("takes a claim back exactly once", async (store) => {
     const { id } = await store.put("A", { ...DRAFT, oneTime: true });
     const claim = await store.claim("A", id, USE);
     assert.ok(claim);
@@ -587,7 +587,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.ok(await store.claim("A", second.id, USE));
   });
 
-  fact("gives back to an unlimited share without limiting it", async (store) => {
+  fact("takes back a claim on an unlimited share without limiting it", async (store) => {
     const { id } = await store.put("A", DRAFT);
     const claim = await store.claim("A", id, USE);
     assert.ok(claim);
@@ -645,7 +645,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal((await allShares(store, "A")).filter(({ owner }) => owner === DRAFT.owner).length, 9);
   });
 
-  fact("changes terms and owners of what exists", async (store) => {
+  fact("changes terms and owners of existing shares", async (store) => {
     const share = await store.put("A", { ...DRAFT, oneTime: true });
     const { id } = share;
     await store.claim("A", id, USE);
@@ -682,7 +682,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal(await store.amend("A", "none", amended), undefined);
   });
 
-  fact("sends mail to its owner alone, as long as they want it", async (store) => {
+  fact("keeps the mail address of the owner only, for as long as the owner wants mail", async (store) => {
     const mail = "ann@example.org";
     const share = await store.put("A", { ...DRAFT, mail });
     assert.equal((await store.change("A", share.id, { note: "x" }))?.mail, mail);
@@ -695,12 +695,12 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal((await store.get("A", again.id))?.mail, undefined);
   });
 
-  fact("remembers what was known of the owner when terms or path were last set", async (store) => {
+  fact("stores the facts about the owner from the last change of terms or path", async (store) => {
     const { id } = await store.put("A", DRAFT);
     assert.equal((await store.get("A", id))?.made, undefined);
     assertAlike((await store.put("A", { ...DRAFT, made: MADE })).made, MADE);
     const less: Making = { ...MADE, owner: { dn: "CN=Alice" }, limits: {}, mappedRole: true };
-    // Whether the group is by the sources was asked for another account: that says nothing of this one.
+    // The fact about the group was for another account, so it says nothing about this one.
     const other = { ...DRAFT, uid: "alice2", made: { ...less, mappedGroup: false } };
     assertAlike((await store.put("A", other)).made, { ...less, mappedGroup: true });
     const moved = await store.change("A", id, { path: "/data/e", made: { ...MADE, mappedGroup: false } });
@@ -714,7 +714,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     }
   });
 
-  /** Shares of alice, what bob wants to share after her, and whether that gets between her and her users. */
+  /** Shares of alice, later shares of bob, and whether these would come between alice and her users. */
   const OTHERS: [string, Partial<ShareDraft>, Partial<ShareDraft>, boolean][] = [
     ["the same path for everybody", {}, {}, true],
     ["the same path for the same user", { target: "cn=u" }, { target: "cn=u" }, true],
@@ -746,7 +746,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
       if (refused) await assert.rejects(store.put("A", draft), { code: "ERR_SHARED_BY_ANOTHER" });
       else await store.put("A", draft);
       assert.equal((await store.ownedBy("A", "cn=bob")).length, refused ? 0 : 1);
-      // Elsewhere, and once the other share has ended, it is nobody else's.
+      // On another server, or once the first share has ended, the path is free.
       await store.put("B", draft);
       await store.removeByPath("A", DRAFT.owner, DRAFT.path, alices.target ?? DRAFT.target);
       await store.put("A", draft);
@@ -774,7 +774,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     });
   });
 
-  fact("takes in shares with older ids, once", async (store, time) => {
+  fact("imports shares with ids of older forms, once", async (store, time) => {
     const share: Share = { ...DRAFT, server: "A", id: "2aXf9Kq01bZ", accessCount: 7, created: time.now };
     const added = async (...shares: readonly Share[]) =>
       (await store.addAll(shares)).map((each) => each.added);
@@ -786,7 +786,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
   });
 
   fact(
-    "takes in a share without id unless its owner has one of this path and target",
+    "imports a share without id unless its owner has one with this path and target",
     async (store, time) => {
       const share: Share = { ...DRAFT, server: "A", id: "", accessCount: 0, created: time.now };
       const others = [{ server: "B" }, { owner: "cn=bob" }, { target: "cn=dora" }, {

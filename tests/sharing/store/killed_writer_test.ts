@@ -3,10 +3,10 @@ import { DatabaseSync } from "node:sqlite";
 import { openShareStore } from "../../../src/sharing/store/share_store.ts";
 import { LONG, note } from "../../long/results.ts";
 
-/** Rounds in a normal run; `AUTHSERVER_LONG_TESTS=1` makes it 200. */
+/** Number of rounds; 200 with `AUTHSERVER_LONG_TESTS=1`. */
 const ROUNDS = LONG ? 200 : 3;
 
-/** Acknowledged shares of one writer, which is killed when it has written enough. */
+/** Kills a writer once it has written enough. @returns Its acknowledged shares. */
 async function writeAndKill(file: string, round: number): Promise<Map<string, number>> {
   const writer = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--quiet", new URL("writer.ts", import.meta.url).pathname, file, `round${round}`],

@@ -54,7 +54,7 @@ if (POSTGRES !== undefined) {
     store.close();
   });
 
-  Deno.test("a file that arrives is told of after what was done with its share before", async () => {
+  Deno.test("a file that arrives is reported after earlier events of its share", async () => {
     await server.empty(name);
     const [destination] = await Promise.all(DESTINATIONS.kinds.map(async ({ load }) => {
       const kind = await load();

@@ -31,7 +31,7 @@ async function inFolder(check: (file: string) => Promise<void> | void): Promise<
   }
 }
 
-Deno.test("openShareStore() finds everything again when opened again", () =>
+Deno.test("openShareStore() keeps everything when it opens the file again", () =>
   inFolder(async (file) => {
     const first = openShareStore(file, Date.now);
     const share = await first.put("A", DRAFT);
@@ -79,7 +79,7 @@ Deno.test("openShareStore() refuses the database of another program and of a new
     assert.throws(() => openShareStore(file, Date.now), /schema version 99/);
   }));
 
-Deno.test("openShareStore() takes over a database of an older version, with all that is in it", () =>
+Deno.test("openShareStore() upgrades a database of an older version, with all its contents", () =>
   inFolder(async (file) => {
     const older = new DatabaseSync(file);
     older.exec(await Deno.readTextFile(new URL("schema_v1.sql", import.meta.url)));
@@ -118,7 +118,7 @@ Deno.test("openShareStore() takes over a database of an older version, with all 
     openShareStore(file, Date.now).close();
   }));
 
-Deno.test("openShareStore() waits until a change is on the disk, for the power may be cut", () =>
+Deno.test("openShareStore() waits until a change is on the disk, in case the power fails", () =>
   inFolder(async (file) => {
     using disk = new HeldDisk();
     const store = openShareStore(file, Date.now);
@@ -131,7 +131,7 @@ Deno.test("openShareStore() waits until a change is on the disk, for the power m
     store.close();
   }));
 
-Deno.test("whoever looks for some shares of a server does not read them all", () =>
+Deno.test("queries for some shares of a server do not read all of them", () =>
   inFolder((file) => {
     openShareStore(file, Date.now).close();
     const database = new DatabaseSync(file);
@@ -140,10 +140,10 @@ Deno.test("whoever looks for some shares of a server does not read them all", ()
       if (all.has(name)) continue;
       const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all().map(({ detail }) => String(detail));
       const reads = plan.filter((step) => /^(?:SCAN|SEARCH) share\b/.test(step));
-      // The servers there are: the first, and each time the one behind.
+      // Walks the servers: the first one, and then each next one.
       const walks = / share USING COVERING INDEX (?!.*\?)|\(server>\?\)$/;
       for (const step of reads.filter((step) => step.startsWith("SCAN") || !walks.test(step))) {
-        if (/ INDEX (?:share_by_end|share_used_up) \(/.test(step)) continue; // what can be purged, of all servers
+        if (/ INDEX (?:share_by_end|share_used_up) \(/.test(step)) continue; // all servers' shares to purge
         assert.match(step, / \(server=\? AND \w+(?:=\?|>\? AND \w+<\?)/, `${name}: ${step}`);
       }
     }
@@ -160,7 +160,7 @@ Deno.test("newShareId() uses the whole alphabet evenly and never repeats", () =>
   for (const [c, n] of counts) assert.ok(Math.abs(n - expected) < expected / 4, `${c}: ${n}`);
 });
 
-Deno.test("isShareId() knows the ids of the Java service in all its ages, and nothing else", () => {
+Deno.test("isShareId() accepts ids of all versions of the Java service, and nothing else", () => {
   for (const id of ["6QDHpBQFHM", "2aXf9Kq01bZ", newShareId(), "9268d578-3983-47f3-bdce-d271c8dc02eb"]) {
     assert(isShareId(id), id);
   }

@@ -1,4 +1,4 @@
-/** Puts shares into a store as fast as it can and says so after each; killed by `killed_writer_test.ts`. */
+/** Puts shares into a store as fast as it can and prints each id; `killed_writer_test.ts` kills it. */
 import { openShareStore } from "../../../src/sharing/store/share_store.ts";
 import { DRAFT, USE } from "./conformance.ts";
 

@@ -27,7 +27,7 @@ Deno.test({
        UPDATE authserver.record SET written = ${written} WHERE key = '${key}';
        ALTER TABLE authserver.record ENABLE TRIGGER record_ordered`,
     );
-  /** Makes it look written long before what is read now. */
+  /** Makes records look as if they were written long before the current read. */
   const age = (...keys: readonly string[]) => Promise.all(keys.map((key) => move(key, -1_000_000)));
   try {
     await put("revoked-token", "one");
@@ -61,7 +61,7 @@ Deno.test({
       "also what is replaced",
     );
 
-    // A crash loses ids that were not on the disk: a revocation afterwards may have one from before the last read.
+    // A crash loses ids that were not on disk: a later revocation may get an id from before the last read.
     await move("late", third.until - 9);
     assert.deepEqual(keys(await readRevocations(database, KINDS, third.until)), ["late", "two"]);
 

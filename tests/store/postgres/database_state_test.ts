@@ -32,7 +32,7 @@ Deno.test("DatabaseState is degraded while connections work and further ones are
   assert.deepEqual(told, ["degraded: sorry, too many clients already", "up"]);
 });
 
-Deno.test("DatabaseState is away without any connection for work, also if it hears of changes", async () => {
+Deno.test("DatabaseState is away without any connection for work, even if it gets notifications", async () => {
   const { time, told, state, httpError } = create();
   state.listens();
   await httpError();
@@ -63,7 +63,7 @@ Deno.test("DatabaseState is away when the last connection is lost and no other c
   assert.equal(state.condition.kind, "away");
 });
 
-Deno.test("DatabaseState is degraded while notifications from others do not arrive", () => {
+Deno.test("DatabaseState is degraded while it gets no notifications of changes", () => {
   const { told, state } = create();
   state.listens("cut");
   assert.deepEqual(state.condition, { kind: "degraded", reason: "cut" });
@@ -71,7 +71,7 @@ Deno.test("DatabaseState is degraded while notifications from others do not arri
   assert.deepEqual(told, ["degraded: cut", "up"]);
 });
 
-Deno.test("DatabaseState tells nobody once it is closed", () => {
+Deno.test("DatabaseState notifies nobody once it is closed", () => {
   const { told, state } = create();
   state.close();
   state.listens("cut");

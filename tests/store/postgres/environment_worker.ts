@@ -1,4 +1,4 @@
-/** A worker without a right to the environment, which asks a database for the name under which it is known there. */
+/** Worker without access to the environment that asks a database for its application name there. */
 import { row } from "../../../src/store/database.ts";
 import { PostgresDatabase, type PostgresOptions } from "../../../src/store/postgres/postgres_database.ts";
 

@@ -1,4 +1,4 @@
-/** A pooler between service and database: fine if each connection has a session of its own, and recognized if not. */
+/** Pooler between service and database: works if each connection has its own session, else is recognised. */
 import assert from "node:assert/strict";
 import { DatabaseFailure } from "../../../src/store/database.ts";
 import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
@@ -31,7 +31,7 @@ for (const mode of ["session", "transaction"] as const) {
 }
 
 Deno.test(
-  "PostgresDatabase hears of itself without a pooler",
+  "PostgresDatabase gets its own notifications without a pooler",
   { ignore: POSTGRES === undefined },
   async () => {
     await using server = await TestPostgres.start();

@@ -18,7 +18,7 @@ function test(name: string, check: (server: TestPostgres) => Promise<void>): voi
 const socketTo = ({ port }: TestPostgres) =>
   reachPlain({ host: "127.0.0.1", port }, AbortSignal.timeout(20_000));
 
-test("leaves no socket open where nobody is let in", async (server) => {
+test("leaves no socket open if the server refuses the login", async (server) => {
   const socket = await socketTo(server);
   await assert.rejects(
     PostgresConnection.open(socket, { ...server.options("none").login, database: "none" }),
@@ -27,7 +27,7 @@ test("leaves no socket open where nobody is let in", async (server) => {
   assert.ok(socket.destroyed);
 });
 
-test("fails what is under way when it ends, and all that comes after", async (server) => {
+test("fails statements under way when it ends, and all later ones", async (server) => {
   const connection = await PostgresConnection.open(
     await socketTo(server),
     server.options(await server.database()).login,
@@ -41,7 +41,7 @@ test("fails what is under way when it ends, and all that comes after", async (se
   await assert.rejects(connection.run("SELECT 1"), PostgresError);
 });
 
-test("takes no socket for another when the first is lost", async (server) => {
+test("opens no second socket when the first is lost", async (server) => {
   const socket = await socketTo(server);
   const connection = await PostgresConnection.open(socket, server.options(await server.database()).login);
   socket.destroy();

@@ -15,7 +15,7 @@ const COUNT = "SELECT count(*) AS notes FROM note";
 const server = POSTGRES === undefined ? undefined : await TestPostgres.start();
 Deno.test.afterAll(() => server?.[Symbol.asyncDispose]());
 
-/** Work on a database with one table, `note`. */
+/** Registers a test on a database with one table, `note`. */
 function test(
   name: string,
   check: (
@@ -55,14 +55,14 @@ test("keeps all of a change or nothing", async (database) => {
   assert.equal(database.isOpen, true);
 });
 
-test("tells the time by the clock of the server", async (database, { name, server }) => {
+test("uses the clock of the server", async (database, { name, server }) => {
   const here = await database.read(() => row("SELECT :now AS now, :clock AS clock", {}));
   const [there] = await server.sql(name, "SELECT extract(epoch FROM now()) AS now");
   assert.ok(Math.abs(Number(here?.["now"]) - Number(there?.["now"])) < 60);
   assert.equal(here?.["now"], Math.floor(Number(here?.["clock"]) / 1000));
 });
 
-test("lets those who name the same run one after the other, others beside them", async (database) => {
+test("runs changes that name the same lock one after the other, and others beside them", async (database) => {
   let inside = 0;
   let most = 0;
   const enter = (alone?: string) =>
@@ -78,7 +78,7 @@ test("lets those who name the same run one after the other, others beside them",
 });
 
 test(
-  "shows what ran before to those who waited for it, whatever isolation is the default",
+  "shows earlier changes to those that waited for them, under any default isolation",
   async (_, parts) => {
     const { name, server, options } = parts;
     await server.sql(name, `ALTER DATABASE ${name} SET default_transaction_isolation = 'repeatable read'`);
@@ -100,7 +100,7 @@ test(
   },
 );
 
-test("waits for the disk, but for changes that are loose", async (database) => {
+test("waits for the disk, except for asynchronous commits", async (database) => {
   const waits = function* () {
     return (yield* row("SELECT current_setting('synchronous_commit') AS waits", {}))?.["waits"];
   };
@@ -110,7 +110,7 @@ test("waits for the disk, but for changes that are loose", async (database) => {
   assert.deepEqual(told, ["on", "off", "off", "on"]);
 });
 
-test("begins anew when two changes wait for each other", async (database) => {
+test("retries when two changes wait for each other", async (database) => {
   await database.change(function* () {
     yield* rows(INSERT, { text: "a" });
     yield* rows(INSERT, { text: "b" });
@@ -129,7 +129,7 @@ test("begins anew when two changes wait for each other", async (database) => {
   ]);
 });
 
-/** Connections of which the one that sends a commit is lost: before the server gets it, or after it was done. */
+/** Loses connections that send a commit, before the server gets it or after it has committed. */
 function losing(when: "before" | "after", times: number): { reach: Reach; readonly lost: number } {
   const state = { reach, lost: 0 };
   async function reach(...[to, signal]: Parameters<Reach>): Promise<Duplex> {
@@ -164,14 +164,14 @@ for (const when of ["before", "after"] as const) {
       return tries;
     });
     assert.equal(await count(database), 1);
-    // Of a change that was kept comes what that try gave, not what the one that came too late would have.
+    // If the first try was committed, its result is returned, not that of a later try.
     assert.deepEqual([number, tries], when === "after" ? [1, 1] : [3, 3]);
     assert.equal(loss.lost, when === "after" ? 1 : 2);
   }, { reach: loss.reach });
 }
 
 test(
-  "says that it came to no end in time, and ends it on the server too",
+  "reports a change that takes too long, and cancels it on the server too",
   async (database, { name, server }) => {
     const slow = database.change(function* () {
       yield* rows(INSERT, { text: "late" });
@@ -186,15 +186,19 @@ test(
   { timeoutMs: 300 },
 );
 
-test("has no more connections than it may, and lets others wait", async (database, { name, server }) => {
-  await Promise.all(Array.from({ length: 30 }, () => database.change(() => rows(INSERT, { text: "x" }))));
-  const [found] = await server.sql(
-    name,
-    "SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = 'authserver' AND datname = current_database() AND pid <> pg_backend_pid()",
-  );
-  assert.ok(Number(found?.["n"]) <= 3, String(found?.["n"]));
-  assert.equal(await count(database), 30);
-}, { connections: 3 });
+test(
+  "opens no more connections than permitted, and lets other work wait",
+  async (database, { name, server }) => {
+    await Promise.all(Array.from({ length: 30 }, () => database.change(() => rows(INSERT, { text: "x" }))));
+    const [found] = await server.sql(
+      name,
+      "SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = 'authserver' AND datname = current_database() AND pid <> pg_backend_pid()",
+    );
+    assert.ok(Number(found?.["n"]) <= 3, String(found?.["n"]));
+    assert.equal(await count(database), 30);
+  },
+  { connections: 3 },
+);
 
 test("hears what others change, by table", async (database, { options }) => {
   const other = new PostgresDatabase(options);
@@ -207,7 +211,7 @@ test("hears what others change, by table", async (database, { options }) => {
 });
 
 test(
-  "takes nothing for known after the connection that hears was lost",
+  "treats nothing as known after the listening connection was lost",
   async (database, { name, server }) => {
     await until(() => database.isReachable);
     const before = database.version("record");
@@ -222,7 +226,7 @@ test(
 
 const reached: Duplex[] = [];
 
-test("ends at once, when it is closed, all connections on which nothing is under way", async (database) => {
+test("closes idle connections at once when it is closed", async (database) => {
   await until(() => database.isReachable);
   await Promise.all([1, 2].map(() => count(database)));
   assert(reached.length >= 2, "one hears, others did something");
@@ -281,9 +285,9 @@ test("goes on when the tables get a column meanwhile", async (database, { name, 
 });
 
 test(
-  "finds no way into the environment, and needs none",
+  "cannot read the environment, and does not need it",
   async (database, { options: { servers, login } }) => {
-    // A room has no right to read it: asking would fail.
+    // The worker may not read the environment: any attempt would fail.
     const worker = new Worker(new URL("environment_worker.ts", import.meta.url), {
       type: "module",
       deno: { permissions: { net: [`127.0.0.1:${servers[0]?.port}`], read: true, env: false } },

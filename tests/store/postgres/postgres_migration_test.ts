@@ -13,7 +13,7 @@ function test(name: string, check: (server: TestPostgres) => Promise<void>): voi
   });
 }
 
-/** What an account may do with tables; and that none of its own can be made. */
+/** Returns the rights of an account on tables, and whether it may create its own. */
 async function rights(server: TestPostgres, database: string, role: string) {
   const has = (table: string, right: string) =>
     `has_table_privilege('${
@@ -28,7 +28,7 @@ async function rights(server: TestPostgres, database: string, role: string) {
   return found;
 }
 
-test("lets the account that works with the tables do that, and no more", async (server) => {
+test("lets the working account use the tables, and nothing more", async (server) => {
   await server.sql("postgres", 'CREATE ROLE "wor""ker"');
   await server.sql("postgres", "CREATE DATABASE two_accounts");
   const versions = await migrateDatabase(server.options("two_accounts"), 'wor"ker');
@@ -45,7 +45,7 @@ test("lets the account that works with the tables do that, and no more", async (
   assert.deepEqual(await migrateDatabase(server.options("two_accounts"), 'wor"ker'), { from: to, to });
 });
 
-test("takes nothing from an account that makes the tables and works with them", async (server) => {
+test("revokes nothing from an account that both owns and uses the tables", async (server) => {
   await server.sql("postgres", "CREATE ROLE sole LOGIN");
   await server.sql("postgres", "CREATE DATABASE one_account OWNER sole");
   const options = server.options("one_account");
@@ -61,7 +61,7 @@ test("takes nothing from an account that makes the tables and works with them", 
   });
 });
 
-test("says of an account that is not there what it is, and leaves no connection open", async (server) => {
+test("reports a missing account, and leaves no connection open", async (server) => {
   await server.sql("postgres", "CREATE DATABASE nobody");
   await assert.rejects(
     migrateDatabase(server.options("nobody"), "absent"),

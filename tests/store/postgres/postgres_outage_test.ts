@@ -8,7 +8,7 @@ import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 
 const KEEP = "INSERT INTO record VALUES ('k', :key, 'o', 1, 2, '{}') ON CONFLICT DO NOTHING";
 
-/** Whose patience is short may need several tries on a busy machine. */
+/** Retries a change until it is kept: with a short timeout, a busy machine may need several tries. */
 async function untilKept(database: PostgresDatabase, key: string): Promise<void> {
   await until(() => database.change(() => rows(KEEP, { key })).then(() => true, () => false));
 }
@@ -28,9 +28,9 @@ Deno.test("PostgresDatabase waits for a server that starts again, but not for on
   await server.stop();
   await until(() => !patient.isReachable);
   const waiting = patient.change(() => rows(KEEP, { key: "meanwhile" }));
-  waiting.catch(() => {}); // if it fails it is told below
+  waiting.catch(() => {}); // a failure is reported below
   await assert.rejects(hasty.read(() => rows("SELECT 1", {})), DatabaseAway);
-  // Nobody answers for longer than it may take: then nobody waits for that.
+  // The server does not answer for longer than the timeout: then reads no longer wait.
   await until(async () => {
     const error = await hasty.read(() => rows("SELECT 1", {})).catch((error) => error);
     return /nobody answers for some time/.test(String(error));
@@ -63,7 +63,7 @@ Deno.test("PostgresDatabase leaves a server that answers no more, and finds it w
   database.close();
 });
 
-Deno.test("PostgresDatabase goes to the server that takes changes, and to the one that takes its place", {
+Deno.test("PostgresDatabase uses the server that accepts changes, and its successor", {
   ignore: POSTGRES === undefined,
 }, async () => {
   await using first = await TestPostgres.start();
@@ -82,7 +82,7 @@ Deno.test("PostgresDatabase goes to the server that takes changes, and to the on
   await until(async () => (await second.sql(name, kept))[0]?.["n"] === 1);
   await first.stop();
   const waiting = database.change(() => rows(KEEP, { key: "meanwhile" }));
-  await until(() => told.includes("away")); // no server takes changes
+  await until(() => told.includes("away")); // no server accepts changes
   await second.sql("postgres", "SELECT pg_promote()");
   await waiting;
   assert.deepEqual(await database.read(() => row(kept, {})), { n: 2 });

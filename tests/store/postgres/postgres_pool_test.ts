@@ -9,7 +9,7 @@ import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 const server = POSTGRES === undefined ? undefined : await TestPostgres.start();
 Deno.test.afterAll(() => server?.[Symbol.asyncDispose]());
 
-/** A pool of one connection, and deadlines that come when the test says so. */
+/** Registers a test of a pool with one connection. */
 function test(name: string, check: (pool: PostgresPool) => Promise<void>): void {
   Deno.test(`PostgresPool ${name}`, { ignore: server === undefined }, async () => {
     if (server === undefined) return;
@@ -53,7 +53,7 @@ test("ends a connection whose work is late, and opens another for the next", asy
   assert.deepEqual(await pool.use(deadline(), (on) => on.query("SELECT 1 AS one", [])), [{ one: 1 }]);
 });
 
-test("leaves a connection alone when the deadline comes of work that was done before on it", async (pool) => {
+test("keeps a connection when the deadline of its earlier, finished work passes", async (pool) => {
   const first = deadline();
   const before = await pool.use(first, (on) => Promise.resolve(on));
   await pool.use(deadline(), async (on) => {
@@ -64,7 +64,7 @@ test("leaves a connection alone when the deadline comes of work that was done be
   });
 });
 
-test("keeps no connection that comes back after its end", async (pool) => {
+test("keeps no connection that is returned after its end", async (pool) => {
   const connection = await pool.use(deadline(), (on) => {
     pool.close();
     return Promise.resolve(on);

@@ -14,7 +14,7 @@ function test(name: string, check: (server: TestPostgres, database: string) => P
   });
 }
 
-/** What a service says that works on a database. */
+/** Returns the number of shares that a service reads from a database, or its error. */
 async function tried(server: TestPostgres, name: string): Promise<unknown> {
   const database = new PostgresDatabase(server.options(name));
   try {
@@ -26,7 +26,7 @@ async function tried(server: TestPostgres, name: string): Promise<unknown> {
   }
 }
 
-test("migrate() makes the tables once, however many run it at a time", async (server) => {
+test("migrate() creates the tables once, however many instances run it at a time", async (server) => {
   await server.sql("postgres", "CREATE DATABASE fresh");
   assert.match(String(await tried(server, "fresh")), /no tables yet: run `authserver database migrate`/);
   const connections = await Promise.all([server.connect("fresh"), server.connect("fresh")]);

@@ -8,21 +8,21 @@ const TIMEOUT_MS = 5000;
 type Rows = readonly Record<string, boolean | number>[];
 const FINE: Rows = [{ readOnly: false }];
 
-/** A watch whose time and server the test moves. */
+/** Watch with virtual time and a simulated server. */
 class Watched {
   readonly time = new VirtualTime();
   readonly said: string[] = [];
-  /** What connections were asked, with the second. */
+  /** Statements on connections, with the second of each. */
   readonly asked: string[] = [];
-  /** What connections answer. */
+  /** Answer of connections. */
   answer: () => Promise<Rows> = () => Promise.resolve(FINE);
-  /** How many connections were opened, and how many of them are open. */
+  /** Number of opened connections, and of those that are open. */
   opened = 0;
   open = 0;
-  /** How often a trial of the connection went well, and how often other connections were given up. */
+  /** Number of successful checks of the connection, and of reports that other connections are unusable. */
   tried = 0;
   unusable = 0;
-  /** What the state of the database says: how long no connection may be opened. */
+  /** Pause before the next connection by the state of the database, in milliseconds. */
   waitMs = 0;
   heard: (table: string) => void = () => {};
   readonly watch: PostgresWatch;
@@ -87,7 +87,7 @@ class Watched {
     };
   }
 
-  /** So much time passes, in milliseconds. */
+  /** Advances the time, in milliseconds. */
   async pass(ms: number): Promise<void> {
     await setImmediate();
     await this.time.advance(ms, setImmediate);
@@ -110,7 +110,7 @@ function test(
   });
 }
 
-test("listens before it says so, and hears nothing as long as it does not", async (watched) => {
+test("listens before it reports so, and gets no notifications before that", async (watched) => {
   const listening = Promise.withResolvers<Rows>();
   watched.answer = () => listening.promise;
   await watched.pass(100);
@@ -134,7 +134,7 @@ test("knows which table was changed", async (watched) => {
   );
 });
 
-test("tells listeners of each change, and when all may have changed", async (watched) => {
+test("notifies listeners of each change, and when all may have changed", async (watched) => {
   let told = 0;
   const { watch } = watched;
   watch.onChange(() => {
@@ -149,7 +149,7 @@ test("tells listeners of each change, and when all may have changed", async (wat
   assert.equal(told, 3);
 });
 
-test("tries the connection out every 5 s, and takes all for changed every 15 s", async (watched) => {
+test("checks the connection every 5 s, and treats all as changed every 15 s", async (watched) => {
   await watched.pass(0);
   const before = watched.watch.version("share");
   await watched.pass(14_999);
@@ -166,7 +166,7 @@ test("tries the connection out every 5 s, and takes all for changed every 15 s",
   assert.equal(watched.watch.version("share"), before + 2);
 });
 
-test("tells of each trial that went well", async (watched) => {
+test("reports each successful check", async (watched) => {
   await watched.pass(50_000);
   assert.equal(watched.tried, 10);
   assert.equal(watched.unusable, 0);
@@ -227,7 +227,7 @@ test("says so when another session answers on its connection", async (watched) =
   assert.match(watched.said.join("; "), /^there; .*pgbouncer: pool_mode = session/);
 });
 
-test("says once that nobody is there, however often it tries", async (watched) => {
+test("reports once that no server answers, however often it tries", async (watched) => {
   await watched.pass(10_000);
   assert.deepEqual(watched.said, ["away nobody is there"]);
   watched.reachable = true;
@@ -235,7 +235,7 @@ test("says once that nobody is there, however often it tries", async (watched) =
   assert.deepEqual(watched.said, ["away nobody is there", "there"]);
 }, { reachable: false });
 
-test("takes nothing for unchanged while it does not listen", async (watched) => {
+test("treats nothing as unchanged while it does not listen", async (watched) => {
   const { watch } = watched;
   await watched.pass(0);
   const before = watch.version("record");
@@ -252,7 +252,7 @@ test("takes nothing for unchanged while it does not listen", async (watched) => 
   assert.equal(watch.version("record"), versions.at(-1), "it listens");
 });
 
-test("says nothing of an end that it was told", async (watched) => {
+test("reports nothing when it is closed", async (watched) => {
   await watched.pass(0);
   watched.watch.close();
   await watched.pass(10_000);

@@ -14,7 +14,7 @@ const server = POSTGRES === undefined ? undefined : await TestPostgres.start({
 });
 Deno.test.afterAll(() => server?.[Symbol.asyncDispose]());
 
-/** What the database says of a connection with this trust: the user and whether there is TLS, or why there is none. */
+/** Connects with this trust. @returns User, and whether there is TLS, by the database; or the error. */
 async function ask(trust: PostgresTrust, host = "127.0.0.1", user?: string, password = ""): Promise<string> {
   if (server === undefined) return "";
   const options = server.options("postgres");
@@ -43,7 +43,7 @@ function test(name: string, check: () => Promise<void>): void {
   Deno.test(name, { ignore: server === undefined }, check);
 }
 
-test("reachByTls() speaks to the server that the authority names, by TLS 1.3", async () => {
+test("reachByTls() connects to a server with a certificate of the authority, by TLS 1.3", async () => {
   assert.equal(await ask({ anchors }), "authserver_test true TLSv1.3");
 });
 
@@ -73,13 +73,13 @@ test("reachByTls() logs in by certificate where the database asks for one", asyn
   assert.match(await ask({ anchors }, undefined, "by_certificate"), /certificate/);
 });
 
-test("PostgresDatabase logs in by password, and says of a wrong one no more than that", async () => {
+test("PostgresDatabase logs in by password, and reports a wrong one without details", async () => {
   assert.match(await ask({ anchors }, undefined, "by_password", DATABASE_PASSWORD), /^by_password true/);
   const refused = await ask({ anchors }, undefined, "by_password", "not this one");
   assert.equal(refused, 'password authentication failed for user "by_password"');
 });
 
-test("reachByTls() goes nowhere without TLS", async () => {
+test("reachByTls() makes no connection without TLS", async () => {
   await using plain = await TestPostgres.start();
   const database = new PostgresDatabase({
     ...plain.options("postgres"),

@@ -1,10 +1,10 @@
-/** Connections that a server refuses for a while: the defect that kept an instance out of service for ever. */
+/** Connections that a server refuses for a while; this once kept an instance out of service for ever. */
 import assert from "node:assert/strict";
 import { row } from "../../../src/store/database.ts";
 import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 
-/** Waits for a condition, for a minute at most. */
+/** Waits for a condition, at most a minute. */
 async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
   const late = AbortSignal.timeout(60_000);
   while (!await condition()) {
@@ -14,14 +14,14 @@ async function until(what: string, condition: () => boolean | Promise<boolean>):
 }
 
 Deno.test(
-  "PostgresDatabase works again after connections were refused, by itself and with the next piece of work",
+  "PostgresDatabase recovers from refused connections, by itself and with the next piece of work",
   {
     ignore: POSTGRES === undefined,
   },
   async () => {
     await using server = await TestPostgres.start();
     const name = await server.database();
-    // Limits of connections do not hold for superusers, as the user of the tests is one.
+    // Connection limits do not apply to superusers such as the user of the tests.
     await server.sql(
       name,
       `CREATE ROLE limited LOGIN; GRANT ALL ON SCHEMA authserver TO limited;
@@ -40,13 +40,13 @@ Deno.test(
       await until("it listens", () => database.isReachable);
       const limit = (most: number) => server.sql(name, `ALTER ROLE limited CONNECTION LIMIT ${most}`);
       for (let round = 0; round < 2; round++) {
-        await limit(1); // the one that listens
+        await limit(1); // the listening connection
         await server.sql(
           name,
           `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'limited'
            AND query NOT LIKE 'LISTEN%' AND query NOT LIKE 'SELECT%readOnly%'`,
         );
-        // On a busy machine, work may end by its time limit before a connection is refused.
+        // On a busy machine, work may reach its time limit before the server refuses a connection.
         await until("the state tells of refused connections", async () => {
           await one().catch(() => {});
           const { status } = database;
@@ -64,7 +64,7 @@ Deno.test(
   },
 );
 
-Deno.test("PostgresDatabase counts a statement that is wrong as a defect, with its name", {
+Deno.test("PostgresDatabase reports an invalid statement as a defect, with its name", {
   ignore: POSTGRES === undefined,
 }, async () => {
   await using server = await TestPostgres.start();

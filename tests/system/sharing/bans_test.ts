@@ -14,13 +14,16 @@ async function ban(...args: readonly string[]): Promise<void> {
   assert.equal(await runCommand(["ban", ...args, "--config", sharing.system.main], io), 0, io.err);
 }
 
-/** Bytes of a file; 0 if it is not there. */
+/** Returns the size of a file in bytes; 0 if the file does not exist. */
 const sizeOf = (path: string) => Deno.stat(path).then(({ size }) => size, () => 0);
 
-/** More than all buffers on the way take. */
+/** More bytes than all buffers on the way hold. */
 const BIG = 24 * 1024 ** 2;
 
-/** Begins to read a file that is too big to be under way as a whole. @returns Reads on; whether all of it came. */
+/**
+ * Starts a download that is too large for all buffers.
+ * @returns Function that reads the rest, and reports whether everything came.
+ */
 async function beginDownload(id: string, as: readonly [string, string]): Promise<() => Promise<boolean>> {
   const client = Deno.createHttpClient({ caCerts: [sharing.system.authority.certificate] });
   const headers = { Authorization: `Basic ${btoa(as.join(":"))}` };

@@ -1,4 +1,4 @@
-/** Files that browsers without script bring into a share that may be written. */
+/** Uploads by browsers without script into a share with write access. */
 import assert from "node:assert/strict";
 import { ALICE_DN, MAP } from "../running_service.ts";
 import { OWN_PAGE, Visitor } from "../visitor.ts";

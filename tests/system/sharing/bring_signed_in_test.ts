@@ -1,4 +1,4 @@
-/** Files that people bring into what is shared with them, by pages for whoever is signed in; and what others try with these. */
+/** Uploads by signed-in users into shares for them, by pages, and attacks on these pages. */
 import assert from "node:assert/strict";
 import type { Reply } from "../ask.ts";
 import { ALICE, ALICE_DN, MAP, passwordLine } from "../running_service.ts";
@@ -30,7 +30,7 @@ const text = (path: string) => Deno.readTextFile(`${data}/${path}`);
 const names = (path: string) =>
   Array.from(Deno.readDirSync(`${data}/${path}`), ({ name }) => name).toSorted();
 
-/** What the fields of a page say: where files go, by script and by form, and the token that goes with them. */
+/** Returns fields of a page: upload addresses for script and form, and the token that goes with them. */
 function fieldsOf({ text }: Reply, page: string) {
   const [, to = "", token = ""] = /data-to="([^"]*)"[^>]*data-token="([^"]*)"/.exec(text) ?? [];
   const [, form = ""] = /enctype="multipart\/form-data" action="([^"]*)"/.exec(text) ?? [];
@@ -58,7 +58,7 @@ const send = (
     body: `${parts.join("")}--x1--\r\n`,
   });
 
-Deno.test("files are brought to a share for somebody who is signed in, by script and by form, and nothing is shown", async () => {
+Deno.test("signed-in users upload files to a share for them, by script and by form, and the page shows no files", async () => {
   const id = await sharing.share("d/sub/", { user: CAROL_DN, access: "DROP" });
   const home = (await carol.get("/")).text;
   const [, listed = ""] = new RegExp(`href="([^"]*shared/HPC/${id}/)"`).exec(home) ?? [];
@@ -95,7 +95,7 @@ Deno.test("files are brought to a share for somebody who is signed in, by script
   for (const name of ["x (2).dat", "x (3).dat"]) await Deno.remove(`${data}/d/sub/${name}`);
 });
 
-Deno.test("files are added to and replaced in a shared directory, as its access is", async () => {
+Deno.test("files are added to and replaced in a shared directory, as its access permits", async () => {
   const id = await sharing.share("d/", { user: "group:proj", access: "WRITE" });
   const page = `/shared/HPC/${id}/sub/`;
   const listing = await carol.get(page);
@@ -173,7 +173,7 @@ Deno.test("nobody else brings anything in the name of whoever is signed in", asy
   assert.deepEqual([names("d"), names("d/sub"), await text("d/sub/x.dat")], before);
 });
 
-Deno.test("a share with a password asks whoever is signed in for it by a page, and leads back", async () => {
+Deno.test("a share with a password asks signed-in users for it by a page, and leads back", async () => {
   const id = await sharing.share("d/", { user: CAROL_DN, password: "s&cret" });
   const page = `/shared/HPC/${id}/`;
   const asks = await carol.get(page);
@@ -194,7 +194,7 @@ Deno.test("a share with a password asks whoever is signed in for it by a page, a
   assert.equal((await alice.get(back)).status, 200, "the owner looks without it");
 });
 
-Deno.test("the command on the page is for whoever sees it", async () => {
+Deno.test("the command on the page fits the user who sees it", async () => {
   const id = await sharing.share("d/sub/", { user: CAROL_DN, access: "DROP" });
   const { text } = await carol.get(`/shared/HPC/${id}/`);
   assert.match(text, new RegExp(`curl -T &#60;file&#62; -u carol https://[^<]*/rest/access/HPC/${id}/<`));

@@ -3,7 +3,7 @@ import { SharingSystem } from "./sharing_system.ts";
 
 const BROWSER = await findBrowser(["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]);
 
-/** Names that would be more than text in a page that does not escape them. */
+/** Names that would become markup in a page without escapes. */
 const NAMES = [
   "<img src=x onerror=document.title='broken'>",
   "<svg onload=document.title='broken'>",
@@ -32,7 +32,7 @@ Deno.test({
       [, text, slash],
     ) => unescape(text ?? "") + slash);
     for (const name of [...NAMES, "<b>bold/"]) {
-      const text = name.replace("\u202e", "\\u{202e}"); // what does not show is shown escaped
+      const text = name.replace("\u202e", "\\u{202e}"); // invisible characters appear escaped
       assert.ok(shown.includes(text), `${name} is not shown as ${text}`);
     }
     assert.match(hostile, /<title>hostile<\/title>/, "no name became a script");
@@ -40,7 +40,9 @@ Deno.test({
   },
 });
 
-/** The listing of a shared directory with files and a directory of these names, as the browser has it. */
+/**
+ * Returns the listing of a shared directory with these files and this directory, after the browser parsed it.
+ */
 async function listing(
   sharing: SharingSystem,
   folder: string,
@@ -52,12 +54,12 @@ async function listing(
   return await dumpDom(`${sharing.origin}/rest/access/HPC/${await sharing.share(folder)}/`);
 }
 
-/** Names of the elements, in order. */
+/** Returns the names of the elements, in order. */
 function elements(page: string): string[] {
   return [...page.matchAll(/<([a-z0-9]+)/gi)].map(([, element = ""]) => element);
 }
 
-/** The page as the browser has it once its scripts, if it had any, have run. */
+/** Returns the page as the browser serialises it after all scripts have run. */
 async function dumpDom(url: string): Promise<string> {
   const profile = await Deno.makeTempDir();
   const { stdout, stderr } = await new Deno.Command(BROWSER ?? "", {
@@ -80,7 +82,7 @@ async function dumpDom(url: string): Promise<string> {
   return page;
 }
 
-/** Text as it stands in a serialised page. */
+/** Decodes text of a serialised page. */
 function unescape(text: string): string {
   return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&nbsp;", "\u00a0").replaceAll(
     "&amp;",

@@ -1,4 +1,4 @@
-/** What the manual says of `curl` and shares for uploads, with the real one. */
+/** Commands of the manual for `curl` and upload shares, with the real curl. */
 import assert from "node:assert/strict";
 import { ROOT } from "../../../bin/build/project.ts";
 import { cutting } from "./cut_way.ts";
@@ -25,7 +25,7 @@ Deno.test({
       `https://localhost:${way.port}/rest/access/HPC/${id}`,
     )
       .replaceAll("curl ", "curl -sk ").split(/^# after.*$/m);
-    // The second time ends early too, and the third one brings it to its end.
+    // The second attempt ends early, too; the third one completes the upload.
     const { stderr } = await new Deno.Command("sh", {
       args: ["-c", `${begin}\n${again}\n${again}`],
       cwd: folder,

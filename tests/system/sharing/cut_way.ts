@@ -1,6 +1,6 @@
 /**
- * A way to the service that is cut when so many bytes have gone through it, one cut after the other.
- * @param how Whether both sides learn of a cut, or nothing moves any more.
+ * Starts a proxy to the service that cuts a connection after each of these numbers of bytes, in turn.
+ * @param how Whether both sides see the cut, or the transfer stalls.
  */
 export function cutting(port: number, cuts: number[], how: "close" | "stall" = "close") {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -17,7 +17,7 @@ export function cutting(port: number, cuts: number[], how: "close" | "stall" = "
         for (let at = 0; at < count;) at += await to.write(buffer.subarray(at, count));
       }
     } catch {
-      // One side is gone, and with it the other.
+      // One side has closed, so the other closes, too.
     }
     for (const end of [from, to]) {
       try {

@@ -71,20 +71,20 @@ Deno.test("a shared directory is listed, and what is below it downloaded", async
   await sharing.sessionsClosed();
 });
 
-Deno.test("a client that reads slowly holds the daemon back, and gets everything in the end", async () => {
+Deno.test("a client that reads slowly slows the daemon down, and still gets everything", async () => {
   const size = 48 * MIB;
   await sparse(`${sharing.data}/d/big`, size);
   const id = await sharing.share("d/big");
   const slow = await sharing.open(id);
-  // A paused TLS socket goes on reading from the system: the test's client has to be held back as the edge does it.
+  // A paused TLS socket still reads from the system: the test must hold its client back as the edge does.
   const backPressure = backPressureOf(slow.socket);
   backPressure.stop();
-  // In the time in which another client gets everything, the daemon would be done with the slow one as well.
+  // While another client downloads everything, the daemon could have finished the slow client, too.
   assert.equal(await lengthOf(await sharing.open(id)), size);
   const { sessions } = sharing.system.daemon();
   const open = () =>
     sessions.filter(({ ended, commands }) => !ended && commands.some((line) => /^RETR/.test(line))).length;
-  // The other client has all its bytes a little before its session ends.
+  // The other client has all its bytes shortly before its session ends.
   await until(() => open() <= 1, { everyMs: 5 });
   assert.equal(open(), 1);
   backPressure.start();

@@ -1,4 +1,4 @@
-/** Shares for a group, with the groups that the service knows by its own sources. */
+/** Shares for a group, with groups from the service's own sources. */
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { runCommand } from "../../../src/command/run_command.ts";
@@ -15,9 +15,9 @@ const [FAR, FAR_DN] = user("far");
 const map = {
   [ALICE_DN]: { ...MAP[ALICE_DN], "uftpd.HPC.group": ["hpc", "users"] },
   [CAROL_DN]: { role: "user", xlogin: "carol", group: ["users", "proj"] },
-  // The role says which services somebody may use; what is shared with them does not ask for it.
+  // The role decides which services a user may use; shares for the user do not require it.
   [GUEST_DN]: { role: "guest", xlogin: "guest", group: "proj" },
-  // On another server, and not on this one.
+  // Only on another server.
   [FAR_DN]: { role: "user", "uftpd.ELSEWHERE.xlogin": "far", "uftpd.ELSEWHERE.group": "proj", group: "proj" },
 };
 const sharing = await SharingSystem.open({
@@ -31,7 +31,7 @@ Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
 const asked = async (id: string, as?: readonly [string, string]) =>
   (await sharing.fetch(`${id}/ten.txt`, as === undefined ? {} : { as })).status;
 
-Deno.test("a share is for those whom the sources put into its group on its server, at the time of its use", async () => {
+Deno.test("a share is for users whom the sources put into its group on its server when they use it", async () => {
   const id = await sharing.share("d/", { user: "group:proj" });
   assert.deepEqual(
     await Promise.all([CAROL, GUEST, FAR, BOB, ALICE, undefined].map((as) => asked(id, as))),
@@ -52,7 +52,7 @@ Deno.test("a share is for those whom the sources put into its group on its serve
   }
   assert.equal(await asked(id, CAROL), 403);
 
-  // Whom the map bans as owner shares nothing any more, with nobody.
+  // An owner whom the map bans no longer shares anything with anybody.
   await system.replace(
     "conf/mapfile.json",
     JSON.stringify({ ...others, [ALICE_DN]: { ...MAP[ALICE_DN], role: "banned" } }),
@@ -128,7 +128,7 @@ Deno.test("a share for a group is made by page, seen by its members, and known t
   assert.match(shown.out, /^For +group:proj$/m);
 });
 
-Deno.test("whoever is signed in sees what is shared with them, from home, and nobody is below /rest/", async () => {
+Deno.test("signed-in users see shares for them from the home page, and are anonymous below /rest/", async () => {
   const id = await sharing.share("d/", { user: "group:proj" });
   const carol = new Visitor(system);
   const follow = async (from: string, reply: { readonly headers: Readonly<Record<string, unknown>> }) => {
@@ -146,7 +146,7 @@ Deno.test("whoever is signed in sees what is shared with them, from home, and no
   assert.equal(seen.status, 200, seen.text);
   assert.doesNotMatch(seen.text, /rest\/access\/HPC\/[^:]*\/"|type="file"/);
 
-  // Home leads there, and each link of the page to what is meant.
+  // The home page leads there, and each link of the page to its target.
   const home = (await carol.get("/")).text;
   const [, listed = ""] = new RegExp(`href="([^"]*shared/HPC/${id}/)"`).exec(home) ?? [];
   const directory = new URL(listed, "https://x/").pathname;
@@ -159,7 +159,7 @@ Deno.test("whoever is signed in sees what is shared with them, from home, and no
   assert.match(preview.text, new RegExp(`shared/HPC/${id}/ten\\.txt\\?download"`));
   assert.equal((await carol.get(`${directory}?view=zip`)).headers["content-type"], "application/zip");
 
-  // The cookie is worth nothing below /rest/, to programs there nothing has changed, and others see nothing.
+  // The cookie has no effect below /rest/, programs there see no change, and other users see nothing.
   const program = { headers: { Accept: "*/*" } };
   assert.equal((await carol.get(`/rest/access/HPC/${id}/ten.txt`, program)).status, 401);
   const led = await carol.get(`/rest/access/HPC/${id}/ten.txt?view=preview`);

@@ -1,4 +1,6 @@
-/** Links of the Java service, imported from what its own storage wrote, over HTTPS and under every share server. */
+/**
+ * Links of the Java service, imported from dumps of its own storage, over HTTPS and under every share server.
+ */
 import assert from "node:assert/strict";
 import { runCommand } from "../../../src/command/run_command.ts";
 import { recordedIo } from "../../command/recorded_io.ts";
@@ -10,7 +12,7 @@ const ANN = ["ann", "ann-4711"] as const;
 const BEN = ["ben", "ben-4711"] as const;
 const CY = ["cy", "cy-4711"] as const;
 
-/** Shares of `WriteShares.java` by their paths: a file below each link, its text, and who may read it. */
+/** Shares of `WriteShares.java` by path: the link's suffix, the file with its text, and who may read it. */
 const LINKS: Readonly<
   Record<string, readonly [below: string, file: string, as?: readonly [string, string]]>
 > = {
@@ -18,10 +20,13 @@ const LINKS: Readonly<
   "results/folder/": ["/inside.txt", "results/folder/inside.txt", CY],
   "数据/🗄/": ["/größe.txt", "数据/🗄/größe.txt", BEN],
 };
-/** For everybody, and once. */
+/** One-time share for everybody. */
 const ONE_TIME = `Größe "a", b's; c\\d.txt`;
 
-/** Imports a dump, whose paths are moved below a folder. @returns Shares by path below the folder. */
+/**
+ * Imports a dump with its paths moved below a folder.
+ * @returns Summary of the import, and a lookup of shares by path below the folder.
+ */
 async function imported(system: SystemUnderTest, data: string, dump: string) {
   const file = `${system.folder}/${dump}`;
   const text = await Deno.readTextFile(new URL(dump, DUMPS));

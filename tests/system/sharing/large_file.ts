@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 const MB = 1000 * 1000;
 
-/** Makes a file that is not the same at any two places. @param size Bytes, millions of them. @returns Its SHA-256. */
+/** Writes a file without repetitions. @param size Bytes, a multiple of a million. @returns Its SHA-256. */
 export async function largeFile(path: string, size: number): Promise<string> {
   const hash = createHash("sha256");
   using file = await Deno.open(path, { write: true, create: true });
@@ -16,7 +16,7 @@ export async function largeFile(path: string, size: number): Promise<string> {
   return hash.digest("hex");
 }
 
-/** SHA-256 of a file. */
+/** Returns the SHA-256 of a file. */
 export async function digestOf(path: string): Promise<string> {
   const hash = createHash("sha256");
   using file = await Deno.open(path);

@@ -8,7 +8,7 @@ const PASSWORD = "open sesame äö";
 const sharing = await SharingSystem.open();
 Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
 
-/** Basic credentials without a user name, as `curl -u :PASSWORD` sends them. */
+/** Returns Basic credentials without a user name, as `curl -u :PASSWORD` sends them. */
 const basic = (password: string) => ({
   Authorization: `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`:${password}`)))}`,
 });
@@ -50,7 +50,7 @@ Deno.test("a link with a password gives nothing without it, in whatever way it i
   }
 });
 
-Deno.test("the password of a link is shown by Basic without a user name, as curl does, and is nobody's", async () => {
+Deno.test("the password of a link is accepted by Basic without a user name, as from curl, and identifies nobody", async () => {
   const id = await sharing.share("d/ten.txt", { password: PASSWORD });
   assert.equal((await sharing.fetch(id, { headers: basic(PASSWORD) })).text, "0123456789");
   assert.equal((await sharing.fetch(id, { headers: basic("wrong") })).status, 401);
@@ -107,7 +107,7 @@ Deno.test("another site's page cannot send the form of a link, and it leads nowh
   assert.match(own.headers.location ?? "", new RegExp(`^(?:\\.\\./)+rest/access/HPC/${id}$`));
 });
 
-Deno.test("the form tells nothing about a password to those for whom the share is not", async () => {
+Deno.test("the form reveals nothing about a password to users whom the share excludes", async () => {
   const elsewhere = await sharing.locked("d/ten.txt", PASSWORD, { sources: ["192.0.2.0/24"] });
   const forBob = await sharing.locked("d/ten.txt", PASSWORD, { user: BOB_DN });
   const cases = [[elsewhere, 403, 403], [forBob, 303, 303]] as const;

@@ -1,10 +1,10 @@
 /**
- * Listings as long as they come, read and not read, through the service: neither edge nor core may stand still over them,
- * and what nobody reads must not fill the memory.
+ * Longest possible listings, read and unread, through the service: neither edge nor core may stall over them,
+ * and listings that no client reads must not fill the memory.
  *
- * On a machine that has other things to do a thread also stands still because no processor is free. So a stall counts as
- * far as the thread itself ran in it, which the service tells beside it: a busy machine makes none, and none that the code
- * makes gets by on one.
+ * On a busy machine a thread also stalls because no processor is free. So the test counts only the part of a
+ * stall in which the thread itself ran, which the service reports, too: load causes no such stall, and hides
+ * none that the code causes.
  */
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
@@ -17,13 +17,13 @@ import { ALICE } from "../running_service.ts";
 import { StallWatch } from "../../bench/stall_watch.ts";
 import { SharingSystem } from "./sharing_system.ts";
 
-/** Milliseconds that neither worker may stand still, whatever is asked for. */
+/** Longest stall of either worker, in milliseconds, whatever clients request. */
 const LONGEST_MS = 50;
-/** The workers tell once a second; by then all has been told that was. */
+/** Time after which the workers have reported everything, in milliseconds; they report once a second. */
 const REPORTED_MS = 2500;
 const ENTRIES = 50_000;
 const SHARES = 10_000;
-/** By which the resident memory may grow; engine, connections and garbage included. */
+/** Limit of growth of the resident memory, in bytes, including engine, connections and garbage. */
 const ALLOWED = 200_000_000;
 
 Deno.test({
@@ -34,13 +34,13 @@ Deno.test({
     const { system } = sharing;
     const id = await sharing.share("d/");
     multiplyShares(`${system.folder}/data`, SHARES);
-    // Names of the greatest length, with a character that makes the engine hold two bytes for each of them.
+    // Longest names, with a character that makes the engine store two bytes for every character.
     const lines = Array.from({ length: ENTRIES }, (_, i) => {
       const name = `${"x".repeat(240)}\u65e5${(i * 7919) % ENTRIES}`;
       return `size=10;modify=20260304050607;type=file;perm=rw;UNIX.mode=100644; ${name}`;
     });
     system.daemon().sessionFaults.always = { kind: "injected-directory", lines };
-    await all(sharing, id); // what the engine takes for its first garbage is not what is measured
+    await all(sharing, id); // warms up: the engine's first garbage does not matter
     const before = residentMemory(system.service.pid);
 
     await delay(REPORTED_MS);
@@ -58,7 +58,7 @@ Deno.test({
   },
 });
 
-/** Everything at once: six who do not read, one who does, and two who list their own shares to the end. */
+/** Does everything at once: six clients do not read, one reads, and two list their own shares to the end. */
 async function all(sharing: SharingSystem, id: string): Promise<void> {
   const silent: IncomingMessage[] = [];
   const read = async (accept: string) => {
@@ -91,7 +91,7 @@ async function all(sharing: SharingSystem, id: string): Promise<void> {
   for (const response of silent) response.on("error", () => {}).destroy();
 }
 
-/** Puts as many shares beside the only one as make so many, in one piece. */
+/** Adds this many copies of the only share, in one statement. */
 function multiplyShares(folder: string, count: number): void {
   using database = new DatabaseSync(`${folder}/${SHARE_DATABASE}`, { timeout: 5000 });
   const columns = database.prepare("SELECT name FROM pragma_table_info('share')").all().map(({ name }) =>
@@ -105,7 +105,7 @@ function multiplyShares(folder: string, count: number): void {
   );
 }
 
-/** In bytes. */
+/** Returns the resident memory of a process, in bytes. */
 function residentMemory(pid: number): number {
   const status = Deno.readTextFileSync(`/proc/${pid}/status`);
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;

@@ -13,7 +13,7 @@ const MIB = 1024 ** 2;
 /** Size of the file: 256 MiB in a normal run, 2 GiB with `AUTHSERVER_LONG_TESTS=1`. */
 const SIZE = (LONG ? 2048 : 256) * MIB;
 
-/** Bytes by which the resident memory of the service's process may grow. */
+/** Limit of growth of the service's resident memory, in bytes. */
 const ALLOWED = 50_000_000;
 
 Deno.test({
@@ -40,7 +40,7 @@ Deno.test({
         return response;
       };
 
-      // What the engine takes for its first garbage is not what is measured.
+      // Warms up: the engine's first garbage does not matter.
       for (let i = 0; i < 2; i++) await drain(await open(`bytes=0-${64 * MIB - 1}`), service);
       const before = residentMemory(service);
       const slow = await stalled();
@@ -60,13 +60,13 @@ Deno.test({
   },
 });
 
-/** In bytes. */
+/** Returns the resident memory of the service, in bytes. */
 function residentMemory({ pid }: ServiceProcess): number {
   const status = Deno.readTextFileSync(`/proc/${pid}/status`);
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;
 }
 
-/** Reads everything. @returns How much it was, and the most memory that the service had meanwhile. */
+/** Reads everything. @returns Bytes read, and the most memory that the service used meanwhile. */
 async function drain(response: IncomingMessage, service: ServiceProcess) {
   let [bytes, most, looked] = [0, 0, 0];
   for await (const part of response) {

@@ -1,4 +1,4 @@
-/** What becomes of shares when their owners change, in a service that runs. */
+/** Shares in a running service whose owners change. */
 import assert from "node:assert/strict";
 import { ALICE_DN, MAP, passwordLine, PASSWORDS } from "../running_service.ts";
 import { BOB, BOB_DN, SharingSystem } from "./sharing_system.ts";
@@ -6,7 +6,7 @@ import { BOB, BOB_DN, SharingSystem } from "./sharing_system.ts";
 const EXCLUDED = { excludes: "*/secret/*" };
 const ALICES = MAP[ALICE_DN];
 
-/** The map with another entry for Alice, or none. */
+/** Returns the map file with another entry for Alice, or without one. */
 function mapWith(alice: Record<string, unknown> | undefined): string {
   return JSON.stringify({ [BOB_DN]: { role: "user" }, ...(alice !== undefined && { [ALICE_DN]: alice }) });
 }
@@ -17,7 +17,7 @@ async function changeFile(sharing: SharingSystem, file: string, text: string): P
   await sharing.system.logged(new RegExp(`file read again.*${file.split("/").at(-1)}`), before);
 }
 
-/** A shared directory of an owner who must not reach a part of it. */
+/** Starts a service with a shared directory whose owner must not reach a part of it. */
 async function openShared() {
   const sharing = await SharingSystem.open();
   await Deno.mkdir(`${sharing.data}/d/secret`);
@@ -37,7 +37,7 @@ async function openShared() {
   return { sharing, status, session };
 }
 
-Deno.test("an owner who is taken out of the map takes the shares along, and the excludes hold for ever", async () => {
+Deno.test("shares of an owner who is removed from the map end, and the excludes remain in force", async () => {
   const { sharing, status, session } = await openShared();
   await using _ = sharing;
   await changeFile(sharing, "conf/mapfile.json", mapWith(undefined));
@@ -48,7 +48,7 @@ Deno.test("an owner who is taken out of the map takes the shares along, and the 
   assert.deepEqual([await status("ten.txt"), await session()], [404, 404]);
 });
 
-Deno.test("an owner who is taken out of the password file takes the shares along", async () => {
+Deno.test("shares of an owner who is removed from the password file end", async () => {
   const { sharing, status, session } = await openShared();
   await using _ = sharing;
   await changeFile(sharing, "conf/users.txt", passwordLine(BOB, BOB_DN));

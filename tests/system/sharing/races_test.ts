@@ -7,14 +7,14 @@ Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
 
 const { system } = sharing;
 
-/** Takes a share by the door for files. @returns Whether it was there. */
+/** Downloads a share by its link. @returns Whether it was there. */
 async function byLink(id: string): Promise<boolean> {
   const { status, text } = await sharing.fetch(id);
   assert.ok(status === 404 || (status === 200 && text === "0123456789"), `${status} ${text}`);
   return status === 200;
 }
 
-/** Takes it by the door for sessions. */
+/** Uses a share by a session. @returns Whether it was there. */
 async function bySession(id: string): Promise<boolean> {
   const body = { serverPath: `${sharing.data}/d/ten.txt`, send: true };
   const { status, text } = await system.ask(`/rest/access/HPC/${id}`, { as: BOB, method: "POST", body });
@@ -22,7 +22,7 @@ async function bySession(id: string): Promise<boolean> {
   return status === 200;
 }
 
-/** Changes when it ends, as its owner may at any time. */
+/** Changes the end of a share, as its owner may at any time. */
 async function change(id: string, lifetime: number): Promise<void> {
   const { status, text } = await system.ask(`/rest/share/HPC/${id}`, {
     as: ALICE,
@@ -32,7 +32,7 @@ async function change(id: string, lifetime: number): Promise<void> {
   assert.ok(status < 300 || status === 404, `${status} ${text}`);
 }
 
-Deno.test("a one-time share is had once, by whichever door and whatever its owner changes meanwhile", async () => {
+Deno.test("a one-time share is used once, by link or by session, whatever its owner changes meanwhile", async () => {
   for (let round = 0; round < 5; round++) {
     const id = await sharing.share("d/ten.txt", { onetime: true });
     const taken = await Promise.all(Array.from({ length: 24 }, async (_, i) => {

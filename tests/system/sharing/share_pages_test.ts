@@ -1,4 +1,4 @@
-/** The pages on which people share what is theirs: the forms in them, and what others try with these. */
+/** Pages on which people share their files: the forms in them, and attacks on these. */
 import assert from "node:assert/strict";
 import { withoutTimes, wordsOf } from "../../pages/words.ts";
 import { formToken, OWN_PAGE, Visitor } from "../visitor.ts";
@@ -21,10 +21,10 @@ async function signedIn(user: readonly [string, string]): Promise<Visitor> {
 const alice = await signedIn(ALICE);
 const bob = await signedIn(BOB);
 
-/** Address of the page to which an answer leads. */
+/** Returns the path of the page to which an answer leads. */
 const target = (location = "", from = "/shares/HPC") => new URL(location, `https://x${from}`).pathname;
 
-/** What stands above each of these pages, and in each page of a share. */
+/** Words at the top of each of these pages, and on each page of a share. */
 const ABOVE = ["Servers", "Shares", "Tokens", "Help", "Signed in as alice", "Sign out"];
 const CHANGE = [
   "Change",
@@ -116,7 +116,7 @@ Deno.test("somebody goes through their directories, shares one, gives the link a
     ...[`<b>bold & "quoted".txt`, "1 B", "Share"],
     ...["ten.txt", "10 B", "Share"],
   ]);
-  // How much it was is written down once all of it is gone out.
+  // The service records the size once everything is sent.
   let used = "";
   for (let tries = 0; tries < 500 && !used.includes("10 B"); tries++) used = (await alice.get(path)).text;
   assert.match(
@@ -250,7 +250,7 @@ Deno.test("nobody changes, ends or sees another's share, whatever page or browse
     assert.equal((await alice.post(path, { token: own, do: "end" }, { headers })).status, 403, site);
     assert.equal((await alice.post("/shares/HPC", { token: own }, { headers })).status, 403, site);
   }
-  // Credentials that a browser sends by itself, or a program, are no page of ours.
+  // Basic credentials of a browser or a program do not replace a page of ours.
   const program = await new Visitor(system).post(path, { token: own, do: "end" }, { as: ALICE });
   assert.equal(program.status, 403);
   assert.equal((await alice.get(path)).status, 200, "it is still there");
@@ -269,7 +269,7 @@ Deno.test("who is not signed in is led to sign in and back", async () => {
   assert.match((await visitor.get("/shares/HPC/new?path=%2Fdata%2F")).text, /value="\/data\/"/);
 });
 
-Deno.test("what a path in an address or a name in a directory says is text on the page", async () => {
+Deno.test("paths in addresses and names in directories are text on the page", async () => {
   const hostile = `"><script>alert(1)</script>`;
   for (const page of ["new", "browse"]) {
     const { text } = await alice.get(`/shares/HPC/${page}?path=${encodeURIComponent(hostile)}`);
@@ -309,7 +309,7 @@ Deno.test("who has no script brings files by a form: of our own page alone, besi
   assert.match(brought.text, /3 files were uploaded[^]*<bdi>ten \(2\)\.txt<[^]*<bdi>&#60;i&#62;\.txt</);
   assert.equal(await Deno.readTextFile(`${data}/d/ten (2).txt`), "two");
   assert.equal(await Deno.readTextFile(`${data}/d/ten.txt`), "0123456789");
-  // Worker is taken for all of the form, and given back for what was no file.
+  // The service reserves quota for the whole form, and returns the part that was no file.
   const share = JSON.parse((await system.ask(`/rest/share/HPC/${id}`, { as: ALICE })).text).share;
   assert.deepEqual(share.received, { files: 3, bytes: 306 });
   assert.equal((await send([["b.txt", "x".repeat(1900)]])).status, 507);
@@ -332,7 +332,7 @@ Deno.test("who has no script brings files by a form: of our own page alone, besi
   );
 });
 
-Deno.test("the owner sees a share as its recipient does, which takes no use and is theirs in the log", async () => {
+Deno.test("the owner views a share as its recipient, without a use, and under their own name in the log", async () => {
   const made = await make(alice, { user: BOB_DN, uses: "1", path: `${data}/d/ten.txt`, password: "s&cret" });
   const path = target(made.headers.location);
   const page = await alice.get(path);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { ALICE } from "../running_service.ts";
 import { BOB, BOB_DN, EVERYBODY, SharingSystem } from "./sharing_system.ts";
 
-// Every line there is, so that none tells the id of a share.
+// Logs every line, to test that none contains the id of a share.
 const sharing = await SharingSystem.open({ properties: { "container.logging.level": "debug" } });
 Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
 

@@ -19,13 +19,13 @@ import {
   type SystemUnderTest,
 } from "../running_service.ts";
 
-/** A user who can sign in and has no account on the daemon. */
+/** User who can sign in and has no account on the daemon. */
 export const BOB = ["bob", "builder-1999"] as const;
 export const BOB_DN = "CN=Bob,O=Demo,C=EU";
 
 export const EVERYBODY = "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN";
 
-/** A request whose answer a test reads, or does not read, as it likes. */
+/** Request whose answer a test may read or leave unread. */
 export interface Ask {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export interface Ask {
 
 export interface SharingSetting {
   readonly daemon?: DaemonOptions;
-  /** Further Unix groups that the daemon's host knows. */
+  /** Further Unix groups on the daemon's host. */
   readonly groups?: readonly string[];
   /** Further lines of the main file. */
   readonly properties?: Readonly<Record<string, string>>;
@@ -43,12 +43,12 @@ export interface SharingSetting {
   readonly passwords?: string;
   /** Further entries of the map file. */
   readonly map?: Readonly<Record<string, unknown>>;
-  /** As those of {@link createSite}. */
+  /** Files as in {@link createSite}. */
   readonly files?: Readonly<Record<string, string>>;
   readonly authority?: Authority;
 }
 
-/** A configuration with sharing on its server `HPC`, whose daemon serves a folder of Alice's. */
+/** Creates a configuration with sharing on its server `HPC`, whose daemon serves a folder of Alice's. */
 export async function createSharingSite(
   { daemon = {}, groups = [], properties = {}, passwords = "", map = {}, files, authority }: SharingSetting =
     {},
@@ -57,7 +57,7 @@ export async function createSharingSite(
   await Deno.mkdir(`${data}/d/sub`, { recursive: true });
   await Deno.writeTextFile(`${data}/d/ten.txt`, "0123456789");
   await Deno.writeTextFile(`${data}/d/sub/x.dat`, "x");
-  // Of files that were just written no parts are given.
+  // The service gives no parts of files that have just been written.
   for (const name of ["ten.txt", "sub/x.dat"]) await Deno.utime(`${data}/d/${name}`, LONG_AGO, LONG_AGO);
   const site = await createSite({
     files,
@@ -92,7 +92,7 @@ export async function createSharingSite(
   };
 }
 
-/** The service with data sharing, asked over HTTPS. */
+/** Service with data sharing, over HTTPS. */
 export class SharingSystem implements AsyncDisposable {
   private constructor(readonly system: SystemUnderTest, readonly data: string) {}
 
@@ -119,7 +119,9 @@ export class SharingSystem implements AsyncDisposable {
     return location.slice(location.lastIndexOf("/") + 1);
   }
 
-  /** As {@link share}, with a password: its hash is a cheap one, since the service's own takes a third of a second each time. */
+  /**
+   * Like {@link share}, with a password and a cheap hash: the service's own hash takes a third of a second.
+   */
   async locked(
     path: string,
     password: string,
@@ -148,7 +150,7 @@ export class SharingSystem implements AsyncDisposable {
     return await answerTo(this.begin(path, ask).end());
   }
 
-  /** The whole answer. */
+  /** Sends a request without body and returns the complete answer. */
   async fetch(path: string, ask: Ask = {}) {
     const response = await this.open(path, ask);
     const { statusCode: status, headers } = response;
@@ -169,15 +171,15 @@ export class SharingSystem implements AsyncDisposable {
   }
 }
 
-/** The head of the answer to a request. */
+/** Waits for the head of the answer to a request, and returns it. */
 export async function answerTo(outgoing: ClientRequest): Promise<IncomingMessage> {
   const [response]: IncomingMessage[] = await once(outgoing, "response");
   if (response === undefined) throw new TypeError("no answer");
-  outgoing.on("error", () => {}); // what is still being sent when the answer is there may go nowhere
+  outgoing.on("error", () => {}); // the rest of the request may fail after the answer
   return response;
 }
 
-/** The body of an answer. @throws If it ends before its time. */
+/** Returns the body of an answer. @throws If the body ends early. */
 export async function textOf(response: IncomingMessage): Promise<string> {
   response.setEncoding("utf8");
   let text = "";

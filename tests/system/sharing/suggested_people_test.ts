@@ -1,4 +1,4 @@
-/** Recipients are suggested only where the site allows it, and only people who have signed in. */
+/** The service suggests recipients only where the site allows it, and only people who have signed in. */
 import assert from "node:assert/strict";
 import { ALICE } from "../running_service.ts";
 import { formToken, Visitor } from "../visitor.ts";

@@ -71,12 +71,12 @@ Deno.test("a client that leaves in the middle of an upload leaves a failure behi
   ) {
     const before = sharing.system.log.length;
     const outgoing = sharing.begin(`${id}/cut`, { method: "PUT", headers: { [name]: value } });
-    outgoing.on("error", () => {}); // of the connection that is cut here
+    outgoing.on("error", () => {}); // the test cuts this connection
     outgoing.write("x".repeat(MIB));
     await arrived(`${sharing.data}/d/cut`);
     outgoing.destroy();
     await sharing.system.logged(/share use ended .*HTTP-upload.*complete=false/, before);
-    // The client's doing, not a defect of ours.
+    // The client caused it, not a defect of the service.
     await sharing.system.logged(/request answered (?=.*method=PUT).*status=4\d\d/, before);
     await sharing.sessionsClosed();
     await Deno.remove(`${sharing.data}/d/cut`);
@@ -120,10 +120,10 @@ Deno.test("an upload to a daemon that takes nothing is held back, in constant me
     method: "PUT",
     headers: { "Transfer-Encoding": "chunked" },
   });
-  outgoing.on("error", () => {}); // of the connection that is cut here
+  outgoing.on("error", () => {}); // the test cuts this connection
   let taken = 0;
   const part = new Uint8Array(MIB);
-  // Written one after the other: what is not taken in time is not taken at all.
+  // Writes one part after the other, until the service accepts no more in time.
   for (; taken < 64; taken++) {
     if (outgoing.write(part)) continue;
     const drained = await Promise.race([
@@ -134,7 +134,8 @@ Deno.test("an upload to a daemon that takes nothing is held back, in constant me
   }
   outgoing.destroy();
   assert.ok(taken < 40, `${taken} MiB taken for a daemon that takes nothing`);
-  // Nobody reads the connection, so its end is not seen: what ends the upload is the daemon, at the latest by silence.
+  // Nobody reads the connection, so the service does not see its end: the daemon ends the upload, at the
+  // latest by its silence.
   await sharing.system.daemon().stop();
   assert.match(await sharing.system.logged(/share use ended/), /complete=false/);
 });

@@ -1,4 +1,4 @@
-/** Bans that a single instance keeps in its own database: by the code that instances share, which reads them once. */
+/** Bans of a single instance in its own database, by the shared code, which reads them once. */
 import assert from "node:assert/strict";
 import { assertAlike } from "../../fixtures/assert_alike.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
@@ -17,7 +17,7 @@ const CONFIG = {
   maxDelaySeconds: 900,
 };
 
-/** The clock of the host, which people set, and the time that passes. */
+/** Wall clock of the host, which people set, and steady time. */
 interface Time {
   host: number;
   steady: number;
@@ -30,7 +30,7 @@ class Core implements AsyncDisposable {
   full = false;
   readonly #database: SqliteDatabase;
   #tasks: (() => void)[] = [];
-  #changes: Promise<unknown>[] = []; // begun since the last turn
+  #changes: Promise<unknown>[] = []; // those begun since the last turn
 
   constructor(file: string, time: Time, known: boolean) {
     const own = this.#database = new SqliteDatabase(file, RECORD_SCHEMA, () => time.host);
@@ -60,7 +60,7 @@ class Core implements AsyncDisposable {
     });
   }
 
-  /** Runs all timers once, and waits for the changes that they make, which take the disk's time. */
+  /** Runs all timers once, and waits until their changes are on disk. */
   async turn(): Promise<void> {
     const tasks = this.#tasks;
     this.#tasks = [];
@@ -101,7 +101,7 @@ function test(
   });
 }
 
-test("reads what the process before left, and says so to its supervisor", async (open, time) => {
+test("reads the bans of the previous process, and reports them to its supervisor", async (open, time) => {
   await using before = await open();
   assert.deepEqual(before.told, [], "nothing to say");
   assert.equal(await before.bans.ban({ user: "ann", names: ["CN=Ann"] }, time.host + HOUR), true);
@@ -115,7 +115,7 @@ test("reads what the process before left, and says so to its supervisor", async 
   assert.deepEqual(last.banned, []);
 });
 
-test("ends bans by the time that passes, whatever the clock of the host is set to", async (open, time) => {
+test("ends bans by steady time, whatever the clock of the host is set to", async (open, time) => {
   await using core = await open();
   await core.bans.ban({ user: "ann" }, time.host + HOUR);
   for (const hours of [48, -96]) {
@@ -129,13 +129,16 @@ test("ends bans by the time that passes, whatever the clock of the host is set t
   assert.deepEqual(core.banned, []);
 });
 
-test("tells nothing of what a later core reads: earlier ones know the ends better", async (open, time) => {
-  await using first = await open();
-  await first.bans.ban({ user: "ann" }, time.host + HOUR);
-  await using next = await open(true);
-  assert.deepEqual(next.banned, ["ann"], "also if the core before died before it told of the ban");
-  assert.deepEqual(next.told, []);
-});
+test(
+  "does not report the bans that a later core reads: earlier cores know the ends better",
+  async (open, time) => {
+    await using first = await open();
+    await first.bans.ban({ user: "ann" }, time.host + HOUR);
+    await using next = await open(true);
+    assert.deepEqual(next.banned, ["ann"], "also if the core before died before it told of the ban");
+    assert.deepEqual(next.told, []);
+  },
+);
 
 test(
   "bans at once on a full disk, stores the ban when there is room, and lifts nothing meanwhile",

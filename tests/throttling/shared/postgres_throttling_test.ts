@@ -22,7 +22,7 @@ const CONFIG = {
   maxDelaySeconds: 900,
 };
 
-/** Longest that attempts wait for a count. */
+/** Longest wait of attempts for a count, in milliseconds. */
 const MAX_WAIT_MS = 1000;
 
 /** Three instances with one real database. */
@@ -55,7 +55,7 @@ class Instances implements AsyncDisposable {
 
 async function instance(server: TestPostgres, name: string, id: string) {
   const database = new PostgresDatabase({ ...server.options(name), timeoutMs: 5_000 });
-  // However slow the machine is, the database and a count are waited for.
+  // Waits for the database and a count, however slow the machine is.
   const schedule: Schedule = (ms, task) => realTime(ms === MAX_WAIT_MS ? 60_000 : ms, task);
   const shared = new SharedThrottling({
     database,
@@ -87,7 +87,7 @@ async function instance(server: TestPostgres, name: string, id: string) {
     log: SILENT,
   });
   await Promise.all([shared.follow(throttle.memory), register.follow(), records.follow()]);
-  /** Whether a guess could be made, which is wrong. */
+  /** Tries a wrong guess. @returns Whether it was admitted. */
   const guess = async (user: string) => {
     try {
       const attempt = await throttle.admit(basic(user, "x"));
@@ -112,7 +112,7 @@ Deno.test({
   assert.ok(one && two && three);
 
   await t.step(
-    "each knows how many there are",
+    "each knows the number of instances",
     () => until(() => all.every(({ register }) => register.alive === 3)),
   );
 
@@ -125,7 +125,7 @@ Deno.test({
   });
 
   await t.step(
-    "guesses that are spread, and come at once, get one more try for each further instance",
+    "guesses spread over instances, at the same time, get one more try for each further instance",
     async () => {
       for (const user of ["bob", "carl", "dora"]) {
         const tries = await Promise.all(
@@ -148,7 +148,7 @@ Deno.test({
     await until(async () => (await three.records.get("revoked-token", "gone")) !== undefined);
   });
 
-  await t.step("while the database is away each goes on, and tells afterwards", async () => {
+  await t.step("while the database is away each goes on, and shares its bans afterwards", async () => {
     await instances.server.stop();
     await until(() => all.every(({ database }) => !database.isReachable));
     assert.equal(await two.shared.ban({ user: "fred" }, Date.now() + 600_000), false);

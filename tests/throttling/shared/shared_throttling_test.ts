@@ -26,21 +26,21 @@ const SCHEMA = {
   steps: [THROTTLING_TABLES.replaceAll("UNLOGGED ", ""), KNOWN_LOGIN_TOLD],
 };
 
-/** One of several instances with one database, whose timers the test turns. */
+/** One of several instances with one database; the test runs its timers. */
 class TestInstance {
   readonly throttle: LoginThrottle;
   readonly shared: SharedThrottling;
   readonly told: ThrottlingNews[] = [];
   readonly database: SqliteDatabase;
   away = false;
-  /** Changes wait for this. */
+  /** Promise that changes wait for. */
   late: Promise<void> | undefined;
-  /** Reads bring what they found only after this. */
+  /** Promise that reads wait for before they return. */
   lateReads: Promise<void> | undefined;
   readonly #tasks = new Map<number, { readonly at: number; readonly task: () => void }>();
   #last = 0;
 
-  /** @param listeners Of all instances: told of each change, as by notifications. */
+  /** @param listeners Listeners of all instances, called for each change like notifications. */
   constructor(
     file: string,
     readonly clock: { now: number },
@@ -86,7 +86,7 @@ class TestInstance {
     });
   }
 
-  /** Runs what is due, and what comes of it. */
+  /** Runs due timers, and what follows from them. */
   async turn(): Promise<void> {
     for (const [id, { at, task }] of [...this.#tasks]) {
       if (at <= this.clock.now && this.#tasks.delete(id)) task();
@@ -98,7 +98,7 @@ class TestInstance {
     try {
       const attempt = this.throttle.admit(basic(user, "x", address));
       if (!(attempt instanceof Promise)) return attempt;
-      attempt.then((late) => late.undecided(), () => {}); // too late for this test
+      attempt.then((late) => late.undecided(), () => {}); // it comes too late for this test
       return undefined;
     } catch (error) {
       assert.ok(isHttpError(error, "ERR_TOO_MANY_FAILURES"));
@@ -106,7 +106,7 @@ class TestInstance {
     }
   }
 
-  /** Whether a guess could be made, which is wrong. */
+  /** Tries a wrong guess. @returns Whether it was admitted. */
   async guess(user = "ann", address = "192.0.2.17"): Promise<boolean> {
     const attempt = this.admitted(user, address);
     attempt?.failed();
@@ -123,7 +123,7 @@ function gone(): Promise<never> {
   return Promise.reject(new DatabaseFailure("away"));
 }
 
-/** All that only waits for other promises is done. */
+/** Waits until all work is done that waits only for promises. */
 async function settled(): Promise<void> {
   for (let i = 0; i < 40; i++) await Promise.resolve();
 }
@@ -135,7 +135,7 @@ function test(
     later: (ms: number) => Promise<void>,
   ) => Promise<void>,
 ): void {
-  Deno.test(`SharedRegulation ${name}`, async () => {
+  Deno.test(`SharedThrottling ${name}`, async () => {
     const folder = await Deno.makeTempDir();
     const clock = { now: 1_700_000_000_000.25 };
     const listeners = new Set<() => void>();
@@ -158,7 +158,7 @@ function test(
 }
 
 test(
-  "has a ban by hand hold everywhere at the next look, and end everywhere",
+  "applies an operator's ban everywhere at the next look, and ends it everywhere",
   async ([one, two, three], later) => {
     assert.equal(await one.shared.ban({ user: "ann", names: ["cn=ann"] }, one.clock.now + 60_000), true);
     assert.equal(await one.guess(), false);
@@ -194,7 +194,7 @@ test("lets guesses that are spread over instances have one more try for each fur
   }
 });
 
-test("lets guesses that come at once have as many tries as on one, and one more for each further", async (instances) => {
+test("gives guesses at the same time as many tries as on one instance, and one more for each further one", async (instances) => {
   const attempts = instances.flatMap((instance) =>
     Array.from({ length: 40 }, () => instance.admitted("ann", "192.0.2.17") ?? [])
   ).flat();
@@ -204,7 +204,7 @@ test("lets guesses that come at once have as many tries as on one, and one more 
   for (const instance of instances) assert.equal(await instance.guess(), false);
 });
 
-test("holds further guesses back until all have counted the last one", async ([one]) => {
+test("holds further guesses until all instances have counted the last one", async ([one]) => {
   const first = one.admitted("ann", "192.0.2.17");
   first?.failed();
   const second = one.throttle.admit(basic("ann", "x", "192.0.2.17"));
@@ -229,12 +229,12 @@ test(
   },
 );
 
-test("punishes nobody after the right password with failures from before it", async ([one, two], later) => {
+test("does not count failures from before a right password after it", async ([one, two], later) => {
   for (let i = 0; i < 3; i++) assert.equal(await one.guess(), true);
   const late = Promise.withResolvers<void>();
   two.late = late.promise;
   for (let i = 0; i < 3; i++) two.admitted("ann", "192.0.2.17")?.failed();
-  await later(1000); // nobody waits for these counts any longer
+  await later(1000); // the attempts no longer wait for these counts
   two.admitted("ann", "192.0.2.17")?.succeeded();
   two.admitted("ann", "192.0.2.17")?.failed();
   two.late = undefined;
@@ -243,7 +243,7 @@ test("punishes nobody after the right password with failures from before it", as
   assert.equal(two.throttle.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
 });
 
-test("counts anew after the right password, though the others are not told of it yet", async ([one, two]) => {
+test("restarts the count after the right password, even before the others know of it", async ([one, two]) => {
   for (let i = 0; i < 5; i++) await one.guess();
   two.admitted("ann", "192.0.2.17")?.succeeded();
   assert.equal(await two.guess(), true);
@@ -251,7 +251,7 @@ test("counts anew after the right password, though the others are not told of it
 });
 
 test(
-  "keeps a count for its wait and a window more, so that a long wait is not forgotten",
+  "keeps a count for its wait plus a window, so that it does not forget a long wait",
   async ([one], later) => {
     const left = () =>
       one.database.read(() => rows("SELECT ends FROM failed_login WHERE counted = 'pairs'", {}))
@@ -259,14 +259,14 @@ test(
     const found: number[] = [];
     for (let i = 0; i < 9; i++) {
       assert.equal(await one.guess(), true);
-      found.push(Math.floor(await left() - 3600_000 + 0.5)); // its clock has a fraction
+      found.push(Math.floor(await left() - 3600_000 + 0.5)); // the clock has a fraction
       await later(found.at(-1) ?? 0);
     }
     assert.deepEqual(found, [0, 0, 0, 0, 0, 1000, 2000, 4000, 8000]);
   },
 );
 
-test("tells of a failure once where nobody else counted one", async ([one]) => {
+test("reports a failure once if nobody else counted one", async ([one]) => {
   const told: ThrottlingNews[] = [];
   const alone = new LoginThrottle({
     config: CONFIG,
@@ -288,7 +288,7 @@ test("counts a name once for an address, on whatever instance it fails", async (
   assert.equal(one.throttle.memory.tables.pairs.entries(9)[0]?.[1].failures, 4);
 });
 
-test("counts each new name for an address, whichever instance it fails on", async (instances) => {
+test("counts each new name for an address, on whichever instance it fails", async (instances) => {
   for (let i = 0; i < 12; i++) {
     assert.equal(await instances[i % 3]?.guess(`user${i}`, "192.0.2.9"), true);
   }
@@ -300,11 +300,11 @@ test("counts each new name for an address, whichever instance it fails on", asyn
   assert.equal(instances[2].throttle.memory.tables.addresses.entries(9)[0]?.[1].failures, 12);
 });
 
-test("keeps a ban that is ordered while the others' bans are being read", async ([one, two], later) => {
+test("keeps a ban that an operator orders while it reads the others' bans", async ([one, two], later) => {
   const { promise, resolve } = Promise.withResolvers<void>();
   assert.equal(await two.shared.ban({ user: "bob" }, one.clock.now + 60_000), true);
   one.lateReads = promise;
-  await later(250); // it reads, and waits for what it read
+  await later(250); // it reads, and waits for the result
   const told = one.shared.ban({ user: "ann" }, one.clock.now + 60_000);
   await settled();
   one.lateReads = undefined;
@@ -318,7 +318,7 @@ test("keeps a ban that is ordered while the others' bans are being read", async 
 });
 
 test(
-  "has who passed on one instance known on all, and what failed before forgotten",
+  "makes a user who passed on one instance known on all, and forgets earlier failures",
   async ([one, two], later) => {
     for (let i = 0; i < 3; i++) await two.guess();
     await later(50);
@@ -331,7 +331,7 @@ test(
 );
 
 test(
-  "has who passed beside a possible namesake known on all, and keeps what failed before",
+  "makes a user with a possible namesake known on all instances, and keeps earlier failures",
   async ([one, two], later) => {
     for (let i = 0; i < 3; i++) await two.guess();
     await later(50);
@@ -344,7 +344,7 @@ test(
 );
 
 test(
-  "goes on by itself while the database is away, and tells what was banned meanwhile",
+  "goes on by itself while the database is away, and then shares its bans",
   async ([one, two], later) => {
     one.away = two.away = true;
     await later(2000);
@@ -356,7 +356,7 @@ test(
     assert.equal(await one.shared.ban({ address: "192.0.2.1" }, one.clock.now + 60_000), false);
     assert.deepEqual(one.bans().map(({ address, pending }) => [address, pending]), [["192.0.2.1", "tried"]]);
     await assert.rejects(one.shared.lift({ address: "192.0.2.1" }), DatabaseFailure);
-    await later(15_000); // it looks in vain, and troubles nobody
+    await later(15_000); // its look fails without effect
     one.away = two.away = false;
     await later(15_000);
     await later(250);
@@ -369,7 +369,7 @@ test(
 );
 
 test(
-  "has of bans ordered on both sides of an outage the later end and all names, and else the last order",
+  "merges bans from both sides of an outage to the later end and all names, and else takes the last order",
   async ([one, two], later) => {
     const hour = 3_600_000;
     const ends = () => [one, two].map((each) => each.bans().map(({ until }) => until));
@@ -392,7 +392,7 @@ test(
 );
 
 test(
-  "has an order to forget failures followed by all, and by none that starts later",
+  "applies an order to forget failures on all instances, but not on those that start later",
   async ([one, two], later) => {
     for (let i = 0; i < 7; i++) await two.guess();
     assert.equal(await two.guess(), false);
@@ -420,7 +420,7 @@ test("writes nothing of a name that whoever reads the database could test guesse
   }
 });
 
-test("deletes what counts no more", async ([one], later) => {
+test("deletes expired records", async ([one], later) => {
   await one.guess();
   one.admitted("bob", "192.0.2.3")?.succeeded();
   await one.shared.ban({ user: "ann" }, one.clock.now + 1000);
@@ -453,7 +453,7 @@ test("deletes expired orders of operators by thousands", async ([one], later) =>
   assert.equal(largest.rows, 1000);
 });
 
-test("counts for all again as soon as the database is back, without a pause of its own", async ([one, two]) => {
+test("shares counts again as soon as the database is back, without a pause of its own", async ([one, two]) => {
   one.away = true;
   for (let i = 0; i < 3; i++) assert.equal(await one.guess(), true);
   one.away = false;

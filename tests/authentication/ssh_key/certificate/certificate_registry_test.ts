@@ -12,11 +12,11 @@ import { certificateLine, IN_TIME } from "./certificates.ts";
 
 interface Told {
   readonly registry: CertifiedUsers;
-  /** Puts the clock to a second since the epoch. */
+  /** Sets the clock, in seconds since the epoch. */
   at(seconds: number): void;
-  /** Trusts other authorities from now on. */
+  /** Replaces the trusted authorities. */
   trust(text: string): Promise<void>;
-  /** The same records, as after a restart. */
+  /** Opens the same records again, as after a restart. */
   reopened(): CertifiedUsers;
 }
 
@@ -88,7 +88,7 @@ Deno.test("CertifiedUsers keeps one certificate once, however often it is shown,
     await assert.rejects(registry.forget("no certificate"), UnusableKey);
   }));
 
-Deno.test("CertifiedUsers keeps nothing that does not count, and says why", () =>
+Deno.test("CertifiedUsers keeps no certificate that it refuses, and says why", () =>
   withRegistry(async ({ registry, at }) => {
     for (
       const [name, reason] of [
@@ -183,7 +183,7 @@ Deno.test("CertifiedUsers verifies the signature of what it keeps once, not when
     assert(Math.min(...later) < first / 3, `${later} after ${first}`);
   }));
 
-Deno.test("CertifiedUsers takes what an authority of users signed for accounts alone, and not where only the operator's count", async () => {
+Deno.test("CertifiedUsers says why it refuses certificates by users' own authorities", async () => {
   const cases: [only: boolean, account: string, reason: string][] = [
     [false, "ann", "its authority is not among those that are trusted"],
     [false, "root", "user: expected a user's account"],
@@ -216,7 +216,7 @@ Deno.test("CertifiedUsers simulates the login of a user whom a certificate names
     }
   }));
 
-/** Processor time, in milliseconds. */
+/** Returns the processor time of work, in milliseconds. */
 async function costOf(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage();
   await work();

@@ -5,7 +5,7 @@ import {
 
 const FOLDER = new URL("../../../fixtures/ssh_certificates/", import.meta.url);
 
-/** The line of a certificate or authority that `tests/fixtures/ssh_certificates/make_certificates.sh` made. */
+/** Returns the line of a certificate or authority that `ssh_certificates/make_certificates.sh` made. */
 export function certificateLine(name: string): string {
   return Deno.readTextFileSync(new URL(`${name}.pub`, FOLDER)).trim();
 }
@@ -14,10 +14,10 @@ export function certificate(name: string): UserCertificate {
   return readUserCertificate(certificateLine(name));
 }
 
-/** A list of revoked keys that `ssh-keygen -k` made. */
+/** Returns a list of revoked keys that `ssh-keygen -k` made. */
 export function revokedList(name: string): Uint8Array {
   return Deno.readFileSync(new URL(`${name}.krl`, FOLDER));
 }
 
-/** A moment within the year for which most certificates were made, in seconds since the epoch. */
+/** Time within the validity of most certificates, in seconds since the epoch. */
 export const IN_TIME = Date.UTC(2026, 5, 1, 12) / 1000;

@@ -13,7 +13,7 @@ interface Case {
   readonly options?: string;
   readonly now?: number;
   readonly address?: string | undefined;
-  /** Principals, or why it is refused. */
+  /** Principals, or the reason of the refusal. */
   readonly expected: readonly string[] | RegExp;
 }
 

@@ -72,7 +72,7 @@ Deno.test("readRevokedKeys() revokes serials of any authority where the list nam
   assert(!keys.revokes(certificate("by_ecdsa256")));
 });
 
-/** One byte more than the bitmaps of 2^26 serials that are read. */
+/** Bitmap one byte longer than the limit of 2^26 serials. */
 const LONG_BITMAP = Buffer.concat([number(1n), wireString(Buffer.alloc(2 ** 23 + 1))]);
 
 const BAD: [what: string, bytes: Uint8Array, message: RegExp][] = [

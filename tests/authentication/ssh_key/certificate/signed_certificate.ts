@@ -2,13 +2,13 @@ import { Buffer } from "node:buffer";
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { wireString } from "../user_keys.ts";
 
-/** An authority made for a test, and its line for the file of authorities. */
+/** Authority of a test, with its line for the file of authorities. */
 export interface TestAuthority {
   readonly line: string;
   /**
-   * The line of a certificate by it, valid for ever.
-   * @param change Makes something else of the signature on the wire.
-   * @param content Makes something else of what is signed, up to the authority's key.
+   * Returns the line of a certificate by this authority, without end of validity.
+   * @param change Changes the signature on the wire.
+   * @param content Changes the signed content in front of the authority's key.
    */
   certify(
     principals: readonly string[],
@@ -20,7 +20,7 @@ export interface TestAuthority {
 
 const CERTIFICATE = "ssh-ed25519-cert-v01@openssh.com";
 
-/** An authority with a new key of its own. */
+/** Makes an authority with a new key. */
 export function testAuthority(type: "ssh-ed25519" | "ecdsa-sha2-nistp256" = "ssh-ed25519"): TestAuthority {
   const pair = type === "ssh-ed25519"
     ? generateKeyPairSync("ed25519")
@@ -53,7 +53,7 @@ export function testAuthority(type: "ssh-ed25519" | "ecdsa-sha2-nistp256" = "ssh
   };
 }
 
-/** The same signature in another form: of two numbers in SSH form, the first has a needless zero in front, or none. */
+/** Returns an ECDSA signature in another SSH form: a leading zero of the first number is added or removed. */
 export function otherForm(signature: Buffer): Buffer {
   const length = signature.readUInt32BE();
   const [first, rest] = [signature.subarray(4, 4 + length), signature.subarray(4 + length)];

@@ -72,7 +72,7 @@ const AUTHORITY = testAuthority();
 /** Names of 256 principals. */
 const MANY = Array.from({ length: 256 }, (_, i) => `p${i}`);
 const OPTION = Buffer.concat([wireString("force-command"), wireString(wireString("true"))]);
-/** A certificate with these critical options. */
+/** Makes a certificate with these critical options. */
 const withOptions = (...options: readonly Buffer[]) =>
   AUTHORITY.certify(
     ["ann"],

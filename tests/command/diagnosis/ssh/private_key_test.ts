@@ -15,7 +15,7 @@ import { isSignedBy } from "../../../../src/authentication/jws_signature.ts";
 const FOLDER = new URL("../../../fixtures/ssh_keys/", import.meta.url);
 const fixture = (name: string) => Deno.readTextFileSync(new URL(name, FOLDER));
 
-/** The key of a `.pub` file. */
+/** Returns the key of a `.pub` file. */
 function publicKey(name: string): KeyObject {
   const [type = "", blob = ""] = fixture(`${name}.pub`).split(" ");
   assert(isSshKeyType(type));
@@ -69,7 +69,7 @@ for (const [what, text, message] of BAD) {
   });
 }
 
-Deno.test("readPrivateKey() finds every damage to a container, or does not mind it", async () => {
+Deno.test("readPrivateKey() reads a damaged container, or refuses it with its own errors", async () => {
   const bytes = Buffer.from(fixture("openssh_ecdsa256").replace(/-----[^-]+-----/g, ""), "base64");
   const index = fc.nat({ max: bytes.length - 1 });
   await fc.assert(

@@ -5,7 +5,7 @@ import { createLogger } from "../../../../src/logging/logger.ts";
 import { httpError } from "../../../../src/model/http_error.ts";
 import { SharingSite } from "../../sharing_site.ts";
 
-/** Takes an archive apart by its central directory, as every program does that unpacks. */
+/** Reads the members of an archive by its central directory, as programs that unpack it do. */
 function membersOf(archive: Uint8Array): Map<string, string> {
   const view = new DataView(archive.buffer, archive.byteOffset, archive.length);
   const end = archive.length - 22;
@@ -175,7 +175,7 @@ Deno.test("an archive has of a directory what the owner may reach and read", asy
   assert.deepEqual([...(await archiveOf(site, `${id}?`)).keys()].toSorted(), ["d/", "d/ten.txt"]);
 });
 
-Deno.test("an archive that comes whole is nothing for the log", async () => {
+Deno.test("a complete archive causes no warning in the log", async () => {
   await using site = await SharingSite.open();
   const lines: string[] = [];
   site.log = createLogger((line) => lines.push(line));
@@ -199,7 +199,7 @@ Deno.test("an archive breaks off when the daemon does, and the use is told as it
   assert.equal(shown.share.uses[0].complete, false);
 });
 
-Deno.test("an archive whose reader goes away lets the daemon go", async () => {
+Deno.test("an archive whose reader goes away closes its connections to the daemon", async () => {
   await using site = await SharingSite.open();
   await Deno.writeFile(`${site.root}/d/big`, new Uint8Array(5_000_000));
   const id = await site.share("d/");
@@ -212,7 +212,7 @@ Deno.test("an archive whose reader goes away lets the daemon go", async () => {
   assert.equal(shown.share.uses[0].complete, false);
 });
 
-Deno.test("what cannot be read or is not what it seems is left out of an archive, which says so and ends well", async () => {
+Deno.test("unreadable files and misleading names are left out of an archive, which says so and ends normally", async () => {
   await using site = await SharingSite.open();
   await Deno.mkdir(`${site.root}/d/closed`);
   await Deno.chmod(`${site.root}/d/closed`, 0o311);

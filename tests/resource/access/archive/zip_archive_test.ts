@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { type ArchiveEntry, zipArchive } from "../../../../src/resource/access/archive/zip_archive.ts";
 
-/** Python, which knows how to read archives. */
+/** Whether Python, which reads archives, is installed. */
 const PYTHON = await new Deno.Command("python3", { args: ["--version"], stdout: "null", stderr: "null" })
   .output()
   .then(({ success }) => success, () => false);
@@ -22,7 +22,7 @@ function file(name: string, text: string, modified?: string): ArchiveEntry {
   return { name, size: bytes.length, modified, open: () => parts(bytes) };
 }
 
-/** Runs a program on an archive. @returns What it prints, as JSON. */
+/** Runs a Python program on an archive. @returns Its output, parsed as JSON. */
 async function python(archive: string, program: string): Promise<unknown> {
   const { success, stdout, stderr } = await new Deno.Command("python3", {
     args: ["-c", `import json, zipfile\nz = zipfile.ZipFile(${JSON.stringify(archive)})\n${program}`],
@@ -31,7 +31,7 @@ async function python(archive: string, program: string): Promise<unknown> {
   return JSON.parse(new TextDecoder().decode(stdout));
 }
 
-/** Writes an archive; zeros are left out, so that long ones take no room. */
+/** Writes an archive as a sparse file, so that long runs of zeros take no space. */
 async function write(entries: Iterable<ArchiveEntry>): Promise<string> {
   const path = await Deno.makeTempFile({ suffix: ".zip" });
   using out = await Deno.open(path, { write: true });

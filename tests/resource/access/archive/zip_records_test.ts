@@ -1,4 +1,4 @@
-/** The records of an archive, byte by byte, as APPNOTE.TXT 6.3.10 has them. */
+/** Tests of the records of an archive, byte by byte, as in APPNOTE.TXT 6.3.10. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import {
@@ -9,10 +9,10 @@ import {
   type ZipMember,
 } from "../../../../src/resource/access/archive/zip_records.ts";
 
-/** A field: how many bytes, and the number in them, little-endian. */
+/** Field: number of bytes, and the little-endian number in them. */
 type Field = readonly [name: string, bytes: number, value: number | bigint];
 
-/** That a record has exactly these fields, and then these bytes. */
+/** Asserts that a record has exactly these fields, and then these bytes. */
 function assertFields(record: Buffer, fields: readonly Field[], rest: Uint8Array = new Uint8Array()): void {
   let at = 0;
   for (const [name, bytes, value] of fields) {
@@ -33,12 +33,12 @@ const FILE: ZipMember = {
   offset: 0x89ab,
 };
 const DIRECTORY: ZipMember = { ...FILE, directory: true, size: 0 };
-/** 5 h 6 min 6 s, in two seconds; 4 March 46 years after 1980. */
+/** 5 h 6 min 6 s, in units of two seconds; 4 March, 46 years after 1980. */
 const [TIME, DATE] = [5 << 11 | 6 << 5 | 3, 46 << 9 | 3 << 5 | 4];
 const LARGE = 0x1_0000_0005;
 const MAX_32 = 0xffff_ffff;
 
-/** A number of 64 bits, as it stands in the Zip64 field (4.5.3). */
+/** Returns the Zip64 field with numbers of 64 bits (4.5.3). */
 function zip64(...numbers: readonly number[]): Buffer {
   const field = Buffer.alloc(4 + 8 * numbers.length);
   field.writeUInt16LE(1, 0);

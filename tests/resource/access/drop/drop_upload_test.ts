@@ -14,7 +14,7 @@ interface Sent {
   readonly key?: string;
 }
 
-/** Alice's directory `d/` for uploads. */
+/** Opens a share of Alice's directory `d/` for uploads. */
 async function drop(fields: Record<string, unknown> = {}) {
   const site = await SharingSite.open();
   const id = await site.share("d/", { access: "DROP", ...fields });
@@ -44,7 +44,7 @@ async function drop(fields: Record<string, unknown> = {}) {
   };
   const shared = async () => (await (await site.ask("alice", "GET", `share/HPC/${id}`)).json()).share;
   const names = () => Array.from(Deno.readDirSync(`${site.root}/d`), ({ name }) => name).toSorted();
-  /** Name of a file with {@link KEY} until it is whole: its key is nowhere to be seen. */
+  /** Returns the name of an incomplete file with {@link KEY}, which does not show the key. */
   const part = (name: string) =>
     `${name}.${createHash("sha256").update(`HPC/${id}/${KEY}`).digest("hex").slice(0, 32)}.part`;
   return { site, id, put, shared, names, part, [Symbol.asyncDispose]: () => site[Symbol.asyncDispose]() };
@@ -64,7 +64,7 @@ Deno.test("files are brought to a share for uploads, and none takes the place of
   assert.deepEqual([uses[0].via, uses[0].bytes, uses[0].complete], ["HTTP-upload", 1, true]);
 });
 
-Deno.test("of many uploads of one name at once each is kept", async () => {
+Deno.test("many uploads of one name at once are all kept", async () => {
   await using at = await drop();
   const all = await Promise.all(Array.from({ length: 8 }, (_, i) => at.put("a", { body: `${i}` })));
   const kept = all.map(([status, { name }]) => `${status} ${name}`).toSorted();
@@ -138,7 +138,7 @@ Deno.test("a folder comes file by file, with its directories, and takes the plac
   assert.deepEqual(await at.put("sub/x.dat", { body: "c" }), [201, { name: "sub/x (2).dat" }]);
   assert.equal(await Deno.readTextFile(`${root}/sub/x.dat`), "x");
   assert.equal(await Deno.readTextFile(`${root}/run 7/v1.2/readme (2)`), "b");
-  // Directories that are made take room as files do.
+  // New directories use the quota like files.
   assert.deepEqual((await at.shared()).received, { files: 5, bytes: 3 });
   const begun = await at.put("new/f", { body: "01", range: "0-1/4", key: KEY });
   assert.deepEqual(begun, [202, { received: 2 }]);
@@ -153,7 +153,7 @@ Deno.test("a folder comes file by file, with its directories, and takes the plac
   assert.equal(await Deno.readTextFile(`${root}/new/f`), "0123");
 });
 
-Deno.test("of many files at once that come in one new directory each is kept, and the directory is made once", async () => {
+Deno.test("many files at once into one new directory are all kept, and the directory is made once", async () => {
   await using at = await drop({ maxFiles: 10 });
   const all = await Promise.all(
     Array.from({ length: 8 }, (_, i) => at.put(`a/b/${i % 4}`, { body: `${i}` })),
@@ -190,7 +190,7 @@ Deno.test("a file comes in pieces, and what was interrupted goes on where it end
   assert.deepEqual([received, uses.length], [{ files: 1, bytes: 10 }, 1], "to ask again is no further use");
 });
 
-Deno.test("whoever has not heard that the last upload arrived is told so, and nobody brings another one", async () => {
+Deno.test("a client that repeats its last upload learns that it arrived, and no client uploads another file", async () => {
   await using at = await drop({ onetime: true });
   assert.deepEqual(await at.put("f", { body: "0123", range: "0-3/4", key: KEY }), [201, { name: "f" }]);
   for (const sent of [{ range: "*/4", length: 0 }, { range: "0-3/4", body: "0123" }]) {
@@ -227,7 +227,7 @@ Deno.test("an upload goes on with the length it began with, and its key is long 
   assert.deepEqual(at.names(), [at.part("f"), "sub", "ten.txt"]);
 });
 
-Deno.test("who goes on with an upload stops the request that still has it", async () => {
+Deno.test("a request that continues an upload stops the earlier request", async () => {
   await using at = await drop();
   const { promise: begun, resolve } = Promise.withResolvers<void>();
   const silent = new ReadableStream<Uint8Array>({
@@ -246,7 +246,7 @@ Deno.test("who goes on with an upload stops the request that still has it", asyn
   };
   let went = await goOn();
   assert.notEqual((await first)[0], 201);
-  // The daemon may have been told that it ends, and still write what had come: whoever is told so asks again.
+  // The daemon may still write received bytes after the first request has ended: then the client asks again.
   await until(async () => {
     if (went[1].code === "ERR_UPLOAD_OFFSET") went = await goOn();
     return went[1].code !== "ERR_UPLOAD_OFFSET";
@@ -294,7 +294,7 @@ Deno.test("where bytes have no bound, a file that does not say its length comes 
   assert.deepEqual((await at.shared()).received, { files: 1, bytes: 10 });
 });
 
-Deno.test("what came whole in pieces stays counted once it is forgotten how it came", async () => {
+Deno.test("an upload in pieces stays counted after its record is deleted", async () => {
   await using at = await drop({ lifetime: 100 * 24 * 3600 });
   assert.equal((await at.put("f", { body: "01", range: "0-1/4", key: KEY }))[0], 202);
   assert.equal((await at.put("f", { body: "23", range: "2-3/4", key: KEY }))[0], 201);
@@ -410,7 +410,7 @@ Deno.test("a share for uploads is a page that says how much room there is, and n
   assert(script.length < 30 * 1024);
 });
 
-/** A form with files of one byte each. */
+/** Returns a form with files of one byte each. */
 function formOf(...names: readonly string[]): FormData {
   const form = new FormData();
   for (const name of names) form.append("files", new Blob(["x"]), name);
@@ -478,7 +478,7 @@ Deno.test("files of a form come to no share that is for reading", async () => {
   });
 });
 
-Deno.test("a name with control characters is refused as what it is, and the digest of what arrived is told if wanted", async () => {
+Deno.test("a name with control characters is refused as an invalid path, and answers have the digest if wanted", async () => {
   await using at = await drop();
   assert.deepEqual(await at.put("a%09b", { body: "x" }), [400, { code: "ERR_INVALID_PATH" }]);
   const response = await at.site.ask("anonymous", "PUT", `access/HPC/${at.id}/a?upload=${KEY}`, {

@@ -15,7 +15,7 @@ Deno.test("nthName() counts before the end of a name", () => {
   for (const [name, second] of names) assert.deepEqual([nthName(name, 1), nthName(name, 2)], [name, second]);
 });
 
-/** Names as attackers and people make them: of parts that are hidden, lead elsewhere, are long, or are in order. */
+/** Names as attackers and users choose them: parts are hidden, lead elsewhere, are long, or are valid. */
 const NAMES = fc.array(
   fc.oneof(
     fc.constantFrom(

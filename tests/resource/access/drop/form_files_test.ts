@@ -11,7 +11,7 @@ interface Part {
   readonly bytes: Uint8Array;
 }
 
-/** What a browser makes of files. */
+/** Returns the form that a browser sends for files. */
 function formOf(parts: readonly Part[]): Uint8Array {
   const texts = new TextEncoder();
   const pieces = parts.flatMap(({ name, bytes }) => [
@@ -36,7 +36,7 @@ function join(pieces: readonly Uint8Array[]): Uint8Array {
   return all;
 }
 
-/** In pieces of these lengths, which begin again when they are used up. */
+/** Returns a stream of pieces with these lengths, in rotation. */
 function streamed(bytes: Uint8Array, lengths: readonly number[]): ReadableStream<Uint8Array> {
   let at = 0;
   let i = 0;
@@ -73,7 +73,7 @@ Deno.test("formFiles() gives what a browser sends, however it is cut into pieces
     .map((text) => new TextEncoder().encode(text));
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 300 }),
-    // No browser takes a boundary that stands in a file.
+    // No browser chooses a boundary that a file contains.
     fc.array(nearly, { maxLength: 8 }).map(join).filter((bytes) =>
       !new TextDecoder().decode(bytes).includes(`\r\n--${BOUNDARY}`)
     ),
@@ -86,7 +86,7 @@ Deno.test("formFiles() gives what a browser sends, however it is cut into pieces
       fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 }),
       async (files, lengths) => {
         const form = formOf(files);
-        if (files.length === 0) return; // browsers send an empty part then
+        if (files.length === 0) return; // browsers send an empty part without files
         assert.deepEqual(await read(streamed(form, lengths)), files);
         assert.deepEqual(await read(Uint8Array.from(form)), files);
       },
@@ -188,7 +188,7 @@ for (const [what, type, body] of WRONG) {
   });
 }
 
-Deno.test("formFiles() takes no more of a form that its reader leaves, and is over when its sender knows", async () => {
+Deno.test("formFiles() cancels a form that its reader leaves, and ends when the sender knows", async () => {
   const bytes = formOf([{ name: "a", bytes: new Uint8Array(10_000) }]);
   const known = Promise.withResolvers<void>();
   let cancelled = false;

@@ -1,4 +1,4 @@
-/** Uploads with a key into shares that may be written: they go on, and replace what their conditions allow. */
+/** Uploads with a key into writable shares: they can resume, and replace files as their conditions allow. */
 import assert from "node:assert/strict";
 import { LONG_AGO } from "../../../sharing/site.ts";
 import { SharingSite } from "../../sharing_site.ts";
@@ -83,7 +83,7 @@ Deno.test("without conditions a file replaces another one, once it is whole and 
   assert.equal(await at.text("ten.txt"), "abcdef");
 });
 
-Deno.test("who may not write, or not there, brings nothing with a key either", async () => {
+Deno.test("an upload with a key, too, needs permission to write, and to write there", async () => {
   await using at = await writable({ access: "READ" });
   assert.equal((await at.put("new", "abc"))[0], 403);
   await using writes = await writable();

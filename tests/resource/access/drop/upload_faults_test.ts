@@ -1,4 +1,4 @@
-/** Uploads of those who do not keep to what they began with, on several instances, and by processes that die. */
+/** Uploads that do not keep to their beginning, at several instances, and by processes that die. */
 import assert from "node:assert/strict";
 import { deleteDue } from "../../../../src/resource/access/drop/delete_part.ts";
 import { UnfinishedUploads } from "../../../../src/resource/access/drop/unfinished_uploads.ts";
@@ -13,7 +13,7 @@ async function setting(fields: Record<string, unknown> = {}, path = "d/") {
   const site = await SharingSite.open();
   const id = await site.share(path, { access: "DROP", lifetime: 100 * 24 * 3600, ...fields });
   const { store } = site.parts;
-  /** Has the next requests be those of another instance. */
+  /** Sends the next requests to another instance. */
   const useInstance = (used: ShareStore = store) => {
     site.parts = {
       ...site.parts,
@@ -57,7 +57,7 @@ async function setting(fields: Record<string, unknown> = {}, path = "d/") {
   };
 }
 
-/** Bodies that go beyond the 1000 bytes that an upload began with. */
+/** Bodies that exceed the 1000 bytes with which an upload began. */
 const LONGER: readonly (readonly [string, { readonly range?: string; readonly length?: boolean }])[] = [
   ["of a known length", {}],
   ["of no known length", { length: false }],
@@ -137,7 +137,7 @@ Deno.test("of files of one name that come by two shares, at two instances, each 
   }
 });
 
-/** The store as a process sees it that dies before or after a transaction: nothing it does from then on happens. */
+/** Returns the store of a process that dies before or after a transaction; its later transactions fail. */
 function dying(
   { database, recorder }: ShareStore,
   step: number,
@@ -166,7 +166,7 @@ function dying(
 }
 
 for (const moment of ["before", "after"] as const) {
-  Deno.test(`an upload whose process dies ${moment} any step is there once when it is sent again, and counted once`, async () => {
+  Deno.test(`an upload whose process dies ${moment} any step is stored and counted once when it is sent again`, async () => {
     await using at = await setting({ maxFiles: 60 });
     let died = true;
     for (let step = 1; died; step++) {
@@ -184,7 +184,7 @@ for (const moment of ["before", "after"] as const) {
     }
   });
 
-  Deno.test(`an upload whose process dies ${moment} any step, and that nobody sends again, gives back what it took, once`, async () => {
+  Deno.test(`an upload whose process dies ${moment} any step and that nobody sends again gives its quota back once`, async () => {
     await using at = await setting({ maxFiles: 60 });
     let died = true;
     for (let step = 1; died; step++) {
