@@ -13,14 +13,14 @@ if [ -f "$PID" ]; then
 fi
 
 mkdir -p "$(dirname "$PID")" "$(dirname "$STARTLOG")" || exit 1
-# What cannot be noted could not be stopped.
+# Without a PID file the service could not be stopped.
 if ! (: >"$PID") 2>/dev/null; then
   echo "The PID file $PID cannot be written: not started." >&2
   exit 1
 fi
-# Empty before the service opens it: what an earlier start said is no answer of this one.
+# Emptied before the service opens it, so that output of an earlier start is not read as this one's.
 if ! (: >"$STARTLOG") 2>/dev/null; then
-  echo "The file $STARTLOG for what the start says cannot be written: not started." >&2
+  echo "The startup log $STARTLOG cannot be written: not started." >&2
   rm -f "$PID"
   exit 1
 fi

@@ -58,7 +58,7 @@ export async function readSecretLine(input: NodeJS.ReadableStream, began = () =>
   const output = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input, output, terminal: true, historySize: 0 });
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const cancel = () => reject(new CommandFailed("Broken off"));
+  const cancel = () => reject(new CommandFailed("Cancelled"));
   lines.once("line", resolve).once("SIGINT", cancel).once("close", cancel);
   began();
   const line = await promise.finally(() => lines.close());

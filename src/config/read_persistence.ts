@@ -85,7 +85,7 @@ export function readSharing(reader: KeyReader, { serverNames }: Known): Parts | 
   const shared = share.servers.filter((name) => serverNames?.includes(name) !== false);
   const strangers = share.servers.filter((name) => !shared.includes(name));
   if (strangers.length > 0) {
-    const expected = `expected names out of authservice.servers, ${strangers.join(" ")} left out`;
+    const expected = `expected names from authservice.servers, ignored: ${strangers.join(" ")}`;
     reader.warn("share.servers", expected, share.servers.join(" "));
   }
   const { directory, database } = persistence;

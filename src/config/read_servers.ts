@@ -31,10 +31,8 @@ export function readServers(reader: KeyReader): Parts | undefined {
   const configured = reader.namesBelow(PREFIX);
   const isThere = (name: string) => configured.has(name.split(".")[0] ?? name);
   const left = keys.servers.some(isThere) ? keys.servers.filter((name) => !isThere(name)) : [];
-  if (left.length > 0) {
-    const expected = `nothing is configured for ${left.join(" ")}, left out; expected ${PREFIX}${
-      left[0]
-    }.host`;
+  for (const name of left) {
+    const expected = `${name} has no settings and is ignored; expected ${PREFIX}${name}.host`;
     reader.warn("authservice.servers", expected, keys.servers.join(" "));
   }
   for (const name of keys.servers) {

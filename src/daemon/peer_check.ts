@@ -54,7 +54,7 @@ export function checkPeer(
 function unverifiable(leaf: X509Certificate): string {
   return `the certificate of ${
     nameOf(leaf)
-  } is of X.509 version 1, or not encoded by the book: a TLS handshake with it ` +
+  } is of X.509 version 1, or not valid DER: a TLS handshake with it ` +
     "proves nothing: anyone who has seen it could impersonate the daemon. Issue one of version 3: " +
     "openssl x509 -req -in daemon.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 730 -sha256 " +
     "-extfile <(echo basicConstraints=critical,CA:FALSE) -out daemon.pem. " +

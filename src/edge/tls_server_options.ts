@@ -64,7 +64,7 @@ export function whyPassedOver(socket: TLSSocket, at: number): string | undefined
 }
 
 const PROVES_NOTHING =
-  "it is not of X.509 version 3, or not encoded by the book: a TLS handshake with it proves nothing";
+  "it is not of X.509 version 3, or not valid DER: a TLS handshake with it proves nothing";
 
 /** The TLS library treats version 1 like untrusted certificates. */
 function isOld(certificate: X509Certificate): boolean {

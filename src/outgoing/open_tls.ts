@@ -254,7 +254,7 @@ function pinDiagnostic(socket: TLSSocket, anchors: readonly string[]): string | 
   if (kind === "invalid") return `the certificate of the server ${text}`;
   return provesKey(shown)
     ? undefined
-    : "the certificate of the server is not X.509 version 3, or not encoded by the book: it proves nothing";
+    : "the certificate of the server is not X.509 version 3, or not valid DER: it proves nothing";
 }
 
 function connectionOf(socket: TLSSocket): TlsConnection {
@@ -292,7 +292,7 @@ const FAILURES: readonly (readonly [RegExp, TlsFailure["kind"], string])[] = [
   ],
   [/UnknownIssuer/, "issuer", "no trusted authority signed the certificate of the server"],
   [/UnsupportedCertVersion/, "other", "the certificate of the server is not X.509 version 3"],
-  [/BadEncoding/, "other", "the certificate of the server is not encoded by the book"],
+  [/BadEncoding/, "other", "the certificate of the server is not valid DER"],
   [/NotValidYet|not valid yet/, "other", "the certificate of the server is not valid yet"],
   [/[Ee]xpired/, "other", "the certificate of the server has expired"],
   [

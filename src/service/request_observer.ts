@@ -72,7 +72,7 @@ export class RequestObserver {
     if (audit === "revoke") this.#counters.count("authserver_token_revocations_total", { decision });
     if (audit === "admin") this.#counters.count("authserver_admin_actions_total", { decision });
     if (audit === "certificate") {
-      const action = method === "DELETE" ? "forgotten" : "shown";
+      const action = method === "DELETE" ? "removed" : "uploaded";
       this.#counters.count("authserver_ssh_certificates_total", { action, decision });
     }
     if (failure === "ERR_AUDIT_UNAVAILABLE") return; // strangers would push waiting lines out of the queue

@@ -55,7 +55,8 @@ const MAX_WAIT_MS = 10_000; // milliseconds in the queue
 /**
  * Slows down guessing. Failed passwords count for the user at the address, the address and the user, whether or not the
  * user exists; after some free failures, waits double. During a wait no password is checked, not even the right one. An
- * address may serve thousands of users: there each name counts once, and known users add free failures.
+ * address may serve thousands of users: there repeated failures of one name count once, and each known user raises the
+ * limit of free failures.
  * - A right password clears only its user at its address: otherwise an account holder could clear an address between
  * guesses at others.
  * - A user known at an address (right password within a day) waits there only for failures of that name from there.

@@ -120,6 +120,13 @@ Deno.test("compose.yaml starts instances and balancer as the other examples have
     keys.get("container.httpServer.proxyProtocol.trustedPeers"),
   );
   assert.equal(member(compose, "services", "balancer", "ports", 0), `${PORT}:${PORT}`);
+  const needed = /^(?:#.*\n)+/.exec(await read("container/compose.yaml"))?.[0] ?? "";
+  const mounted = member(compose, "services", "balancer", "volumes");
+  assert(Array.isArray(mounted));
+  for (const volume of mounted) {
+    const path = String(volume).split(":")[0]?.replace("./", "") ?? "";
+    assert(needed.includes(` ${path},`), `${path} is named among the files that are needed`);
+  }
 });
 
 Deno.test("haproxy.cfg is the manual's, with the names of compose.yaml", async () => {
@@ -181,6 +188,18 @@ Deno.test("the Ansible role runs commands of the program, at the places of the p
     assert(["copy", "command", "systemd"].includes(module.replace("ansible.builtin.", "")), module);
     if (task.notify !== undefined) assert(named.includes(task.notify), task.notify);
     if (module.endsWith("command")) commands.push(String(member(task, module, "cmd")));
+  }
+  const tmpfiles = await Deno.readTextFile(`${ROOT}conf/authserver.tmpfiles.conf`);
+  const [users, others] = ["users.txt", "container.properties"].map((name) =>
+    tmpfiles.split("\n").find((line) => line.startsWith(`z /etc/authserver/${name} `))?.split(" ") ?? []
+  );
+  const copy = tasks.find(({ name }) => name === "Copy the configuration");
+  for (const [name, place] of [["mode", 2], ["owner", 3]] as const) {
+    assert.equal(
+      member(copy, "ansible.builtin.copy", name),
+      `{{ '${users?.[place]}' if item | basename == 'users.txt' else '${others?.[place]}' }}`,
+      "as systemd-tmpfiles sets it, or each run changes it twice",
+    );
   }
   const ours = commands.filter((command) => command.startsWith("authserver "));
   assert.equal(ours.length, 3);

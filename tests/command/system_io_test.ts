@@ -82,7 +82,7 @@ for (
 ) {
   Deno.test(`readSecretLine() refuses ${what}`, async () => {
     await assert.rejects(typed(keys), {
-      message: what === "other bytes" ? "Expected UTF-8 text" : "Broken off",
+      message: what === "other bytes" ? "Expected UTF-8 text" : "Cancelled",
     });
   });
 }

@@ -151,12 +151,12 @@ const STARTS: Record<string, JavaStart> = {
   },
   "with left-over names of servers that share": {
     lines: ["share.servers=HPC OTHER", "persistence.directory=data"],
-    warnings: ["expected names out of authservice.servers, OTHER left out"],
+    warnings: ["expected names from authservice.servers, ignored: OTHER"],
     check: ({ sharing }) => assert.deepEqual(sharing.servers, ["HPC"]),
   },
   "with left-over names of servers": {
     lines: ["authservice.servers=HPC MISSING"],
-    warnings: ["nothing is configured for MISSING, left out; expected authservice.server.MISSING.host"],
+    warnings: ["MISSING has no settings and is ignored; expected authservice.server.MISSING.host"],
     check: ({ servers }) => assert.deepEqual(servers.map(({ name }) => name), ["HPC"]),
   },
   "with a name twice in an order": {

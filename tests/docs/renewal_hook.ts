@@ -9,13 +9,19 @@ const HOOK = "/etc/letsencrypt/renewal-hooks/deploy/authserver";
 
 /**
  * Writes the manual's hook to `path`, with the folder of a test in place of the system's folders.
+ * @param lineage Folder of the certificate that the hook is for.
  * @returns The PATH on which the hook finds the service's executable.
  */
-export async function writeHook({ folder }: SystemUnderTest, path: string): Promise<string> {
+export async function writeHook(
+  { folder }: SystemUnderTest,
+  path: string,
+  lineage: string,
+): Promise<string> {
   const page = await Deno.readTextFile(new URL("../../docs/installation.md", import.meta.url));
   const piece = piecesOf(page).find((piece) => piece.kind === "file" && piece.path === HOOK);
   assert(piece?.kind === "file");
-  const hook = piece.text.replaceAll("/etc/authserver", `${folder}/conf`).replaceAll("-g authserver ", "");
+  const hook = piece.text.replaceAll("/etc/authserver", `${folder}/conf`).replaceAll("-g authserver ", "")
+    .replace("/etc/letsencrypt/live/auth.example.org", lineage);
   await Deno.mkdir(`${folder}/bin`, { recursive: true });
   const words = [Deno.execPath(), ...runFromSource()].map((word) => `'${word}'`).join(" ");
   await Deno.writeTextFile(path, hook, { mode: 0o700 });

@@ -15,7 +15,7 @@ const POST = { as: ALICE, body: { serverPath: "" } };
 const SECTION = "Certificates";
 
 const LIES: readonly (readonly [string, Credential, Credential])[] = [
-  ["presents a forged certificate: our authority's name without its signature", forged, forged],
+  ["presents a forged certificate with our authority's name but without its signature", forged, forged],
   ["presents a daemon's certificate without its key", genuine, forged],
 ];
 for (const [what, { certificate }, { key }] of LIES) {

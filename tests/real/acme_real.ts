@@ -90,13 +90,14 @@ if (!await hasProgram("certbot") || !await hasProgram("pebble")) {
     await using pebble = await startPebble(system.folder);
     const hooks = `${system.folder}/certbot/config/renewal-hooks/deploy`;
     await Deno.mkdir(hooks, { recursive: true });
-    const path = await writeHook(system, `${hooks}/authserver`);
+    const lineage = `${system.folder}/certbot/config/live/${NAME}`;
+    const path = await writeHook(system, `${hooks}/authserver`, lineage);
     const call = certbot(system, pebble, path);
     const mail = ["--agree-tos", "-m", `operator@${NAME}`];
     await call("certonly", "--standalone", "-d", NAME, ...mail);
     // This certbot may not run the hook for the first certificate; the manual has a command for that.
     await run(`${hooks}/authserver`, [], {
-      env: { RENEWED_LINEAGE: `${system.folder}/certbot/config/live/${NAME}`, PATH: path },
+      env: { RENEWED_LINEAGE: lineage, PATH: path },
     });
     const known = { name: NAME, issuer: pebble.root };
     const first = await shownSerial(system, known);

@@ -136,7 +136,7 @@ Deno.test("RequestObserver counts results of authentication by method", () => {
   assert.deepEqual(counts(), []);
 });
 
-Deno.test("RequestObserver counts revoked tokens, and SSH certificates that are shown or forgotten", () => {
+Deno.test("RequestObserver counts revoked tokens, and SSH certificates that are uploaded or removed", () => {
   const { answered, counts, records } = create();
   const revoking: Route = { ...SESSION, method: "DELETE", path: "/rest/auth/tokens", audit: "revoke" };
   const certificate: Route = { ...SESSION, path: "/rest/auth/ssh-certificate", audit: "certificate" };
@@ -145,9 +145,9 @@ Deno.test("RequestObserver counts revoked tokens, and SSH certificates that are 
   answered({ route: certificate, method: "PUT", status: 403, failure: "ERR_CERTIFICATE_REFUSED" });
   answered({ route: certificate, method: "DELETE", status: 204 });
   assert.deepEqual(counts().filter((line) => !line.startsWith("requests_total")).sort(), [
-    'ssh_certificates_total{action="forgotten",decision="granted"} 1',
-    'ssh_certificates_total{action="shown",decision="granted"} 1',
-    'ssh_certificates_total{action="shown",decision="refused"} 1',
+    'ssh_certificates_total{action="removed",decision="granted"} 1',
+    'ssh_certificates_total{action="uploaded",decision="granted"} 1',
+    'ssh_certificates_total{action="uploaded",decision="refused"} 1',
     'token_revocations_total{decision="granted"} 1',
   ]);
   assert.deepEqual(records.map(({ event }) => event), [

@@ -66,7 +66,7 @@ Deno.test("check --strict takes a warning for an error", async () => {
   assert.equal((await check(site)).code, 0);
   const { code, out, err } = await check(site, "--strict");
   assert.equal(code, 1);
-  assert.match(err, /nothing is configured for MISSING/);
+  assert.match(err, /MISSING has no settings and is ignored/);
   assert.match(out, /The service would start, but with warnings: 0 errors, 1 warning\./);
 });
 
@@ -232,7 +232,10 @@ for (const [entry, expected] of MISTAKES) {
 Deno.test("check names users of the password file without an entry in the map", async () => {
   await using site = await createSite({ map: JSON.stringify(SOME) });
   const { err } = await check(site);
-  assert.match(err, /^warning: \S+users\.txt: stranger = CN=Stranger,O=Demo,C=EU: no entry of the map file/m);
+  assert.match(
+    err,
+    /^warning: \S+users\.txt: stranger = CN=Stranger,O=Demo,C=EU: the map file has no entry/m,
+  );
   assert.match(err, /^ *fix: add an entry for CN=Stranger,O=Demo,C=EU to the map file$/m);
 });
 
@@ -240,7 +243,7 @@ Deno.test("check says nothing of users without entries where the map file cannot
   await using site = await createSite({ map: '{ "CN=Alice' });
   const { err } = await check(site);
   assert.match(err, /^error: /m);
-  assert.doesNotMatch(err, /no entry of the map file/);
+  assert.doesNotMatch(err, /the map file has no entry/);
 });
 
 Deno.test("check shows all findings in one pass, each with what to do, and none that follows from another", async () => {

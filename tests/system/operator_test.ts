@@ -69,7 +69,7 @@ Deno.test("status and bans by hand", async (test) => {
 
     const page = await command(system, "status");
     assert.equal(page.status, 0);
-    assert.match(page.out, /^last reload\s+20\d\d-\S+ \S+Z, taken over$/m);
+    assert.match(page.out, /^last reload\s+20\d\d-\S+ \S+Z, applied$/m);
     assert.match(page.out, /^Servers:\n {2}HPC {2}up {2}127\.0\.0\.1:\d+/m);
   });
   await test.step("status counts sessions over all cores", async () => {

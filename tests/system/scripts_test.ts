@@ -132,7 +132,7 @@ Deno.test("a start that fails says why and leaves no PID file", async () => {
   assert.equal((await script(site, "stop")).code, 0);
 });
 
-Deno.test("a service whose process id cannot be noted is not started: nobody could stop it", async () => {
+Deno.test("a service whose PID file cannot be written is not started: nobody could stop it", async () => {
   await using site = await createSite();
   await install(site);
   await settings(site, "PID=conf\n"); // a folder
@@ -148,7 +148,7 @@ Deno.test("the output of a start needs a file: without one nothing is started", 
   await settings(site, "STARTLOG=conf\n"); // a folder
   const { code, out } = await script(site, "start");
   assert.equal(code, 1);
-  assert.equal(out, "The file conf for what the start says cannot be written: not started.\n");
+  assert.equal(out, "The startup log conf cannot be written: not started.\n");
   assert.equal((await script(site, "status")).code, 7);
 });
 

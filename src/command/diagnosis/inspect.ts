@@ -112,12 +112,12 @@ function usersWithout(users: readonly KnownUser[], inspected: readonly KindInspe
     file,
     key: login,
     found: dn,
-    expected: "no entry of the map file is about this user, so they log in and may do nothing",
+    expected: "the map file has no entry for this user, who can log in but has no rights",
     fix: `add an entry for ${dn} to the map file`,
   }));
   const [first] = without.slice(MOST_UNMATCHED);
   if (first === undefined) return told;
-  const expected = `no entry of the map file is about ${without.length - MOST_UNMATCHED} more users`;
+  const expected = `the map file has no entry for ${without.length - MOST_UNMATCHED} more users`;
   return [...told, { severity: "warning", file: first.file, expected }];
 }
 

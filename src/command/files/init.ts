@@ -18,7 +18,7 @@ export const init = defineCommand({
     "Write an initial configuration; with --system also the files for systemd; with --try also start the service",
   details: [
     "Without --system: writes container.properties, startup.properties, users.txt, ssh-keys.txt and mapfile.json to conf/, and the start, stop and status scripts to bin/.",
-    "With --system: writes these files to /etc/authserver with system paths, the systemd unit with its user and folders, and settings for logrotate and fail2ban. The Debian package contains these files already.",
+    "With --system: writes container.properties, users.txt, ssh-keys.txt and mapfile.json to /etc/authserver with system paths, the systemd unit with its user and folders, and settings for logrotate and fail2ban. The packages contain these files already.",
     "With --try: writes a working configuration for the loopback interface with a user and certificates valid for 30 days, then runs the service until you stop it. The folder must not contain a configuration.",
     "Existing files stay unchanged.",
   ],

@@ -31,8 +31,8 @@ const list = defineCommand({
   options: {
     server: { value: "NAME", help: "Only shares of this logical server" },
     owner: { value: "DN", help: "Only shares of this owner" },
-    limit: { value: "NUMBER", help: "At most so many shares; without it all" },
-    after: { value: "SERVER/ID", help: "Begin behind this share, such as the last one that was listed" },
+    limit: { value: "NUMBER", help: "Maximum number of shares (default: all)" },
+    after: { value: "SERVER/ID", help: "Start after this share, such as the last one that was listed" },
   },
 }, (given, io) => {
   const part = { after: readPlace(given.text("after")), most: readLimit(given.text("limit")) };
@@ -103,7 +103,7 @@ const importShares = defineCommand({
   summary: "Import shares from a dump; without --partial all of them, or nothing if the dump has an error",
   details: [
     "The dump is CSV with a header line, or a JSON array of objects. Columns or members, in any order: path, ownerID, uid, targetID (required); server, id, isDirectory, gid, access, oneTime, usesLeft, expires (seconds since 1970), accessCount, sources, note, password (its hash), maxFiles, maxBytes; createdAt, targetName, mail, received.files, received.bytes and made.… as `authserver share list --json` prints them, in JSON also as objects. A targetID is a distinguished name, or group: and a Unix group.",
-    "Existing shares stay unchanged: those with the same id or, for an entry without id, of the same owner, path and targetID. Shares that were deleted since an earlier import are imported again, for the service does not remember them: delete them from the dump, too. Expired shares are skipped. A dump of a table of the Java service, also as SQL, applies to all servers with sharing, unless --server is given.",
+    "Existing shares stay unchanged: those with the same id or, for an entry without id, of the same owner, path and targetID. Shares that were deleted since an earlier import are imported again, because the service keeps no record of them: delete them from the dump, too. Expired shares are skipped. A dump of a table of the Java service, also as SQL, applies to all servers with sharing, unless --server is given.",
   ],
   operands: { file: "The dump, UTF-8" },
   options: {

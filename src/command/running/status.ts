@@ -9,7 +9,7 @@ export const status = defineCommand({
   name: "status",
   summary: "Show the status of the running service",
   details: [
-    "Exit status 0: the service is healthy; 1: a server, identity provider or attribute source is down, the last reload failed, a file or renewed certificate is unusable, the certificate has expired, audit lines, log or databases cannot be written, or the service does not answer; 3: the service does not run.",
+    "Exit status 0: the service is healthy; 1: the service has problems, which the output lists, or does not answer; 3: the service does not run. Problems: a server, identity provider or attribute source is down; an instance is silent or has a different configuration; the last reload failed; a file or renewed certificate is unusable; the certificate has expired; audit lines, log or databases cannot be written; the database is degraded or refused a statement; the revoked tokens cannot be read; the core does not answer.",
     "With --nagios, the exit status follows the plugin convention: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.",
     "Run it as the user of the service or as root. It also works if the configuration is invalid.",
   ],
@@ -142,7 +142,7 @@ function lastReload(status: unknown): string | undefined {
   const at = textAt(status, "lastReload", "at");
   if (at === undefined) return undefined;
   const [first, ...more] = listAt(status, "lastReload", "diagnostics").map(String);
-  if (member(status, "lastReload", "ok") === true) return `${moment(at)}, taken over`;
+  if (member(status, "lastReload", "ok") === true) return `${moment(at)}, applied`;
   const further = more.length === 0 ? "" : ` (and ${more.length} more)`;
   return `${moment(at)}, FAILED: ${first ?? ""}${further}`;
 }

@@ -15,7 +15,7 @@ const ALIVE = `SELECT ${TAKES_NO_CHANGES} AS "readOnly", pg_backend_pid() AS bac
 
 /** Message for a connection without a session of its own. */
 export const SHARED_SESSIONS =
-  "changes of other instances are not heard of: a pooler in between must give each connection a session of its own " +
+  "notifications from other instances do not arrive: a pooler in between must give each connection a session of its own " +
   "(pgbouncer: pool_mode = session)";
 
 type Listener = Pick<PostgresConnection, "run" | "destroy" | "isAlive" | "closed">;

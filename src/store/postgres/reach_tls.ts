@@ -82,7 +82,7 @@ function checkServer(
   if (mismatch !== undefined) throw new DatabaseFailure(`the certificate of ${host}: ${mismatch.message}`);
   if (!provesKey(leaf)) {
     throw new DatabaseFailure(
-      `the certificate of ${host} is not X.509 version 3, or not by the book: it proves nothing`,
+      `the certificate of ${host} is not X.509 version 3, or not valid DER: it proves nothing`,
     );
   }
 }

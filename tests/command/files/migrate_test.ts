@@ -122,7 +122,7 @@ Deno.test("migrate names the remaining manual work, with the commands", async ()
   );
   says(
     "Shares, SHARES_TEST in H2:",
-    "  not imported yet; this writes them out, and imports them:",
+    "  not imported yet; these commands export and import them:",
     `  java -cp "${at.folder}/java/lib/*" org.h2.tools.Shell -url "jdbc:h2:file:${at.folder}/java/data/SHARES_TEST;IFEXISTS=TRUE" ` +
       `-user sa -sql "CALL CSVWRITE('${at.folder}/new/SHARES_TEST.csv', 'SELECT * FROM SHARES_TEST', 'charset=UTF-8')"`,
     `  authserver migrate ${at.folder}/java`,
@@ -283,8 +283,8 @@ Deno.test("migrate says where it found no shares, and imports those that are wri
   const [title, first, command = "", last] = sharesOf(printed, at) ?? [];
   assert.deepEqual([title, first, last], [
     "Shares, SHARES_TEST in H2:",
-    "  there is no /java/gone/SHARES_TEST.mv.db; if there are shares, correct the path in this, which writes them out, " +
-    "and imports them:",
+    "  there is no /java/gone/SHARES_TEST.mv.db; if there are shares, correct the path in these commands, " +
+    "which export and import them:",
     "  authserver migrate /java",
   ]);
   assert.match(command, /read -r PASSWORD; java .*;IFEXISTS=TRUE" -user u -password "\$PASSWORD" -sql /);
@@ -307,8 +307,8 @@ Deno.test("migrate imports no dump that is older than the database, and quotes t
   const [, first, command, last] = sharesOf(printed, at) ?? [];
   assert.equal(
     first,
-    "  not imported yet, as SHARES_TEST.csv is older than /ja va/data/SHARES_TEST.mv.db; this writes them out, and " +
-      "imports them:",
+    "  not imported yet, as SHARES_TEST.csv is older than /ja va/data/SHARES_TEST.mv.db; these commands " +
+      "export and import them:",
   );
   assert.match(command ?? "", /^ {2}java -cp "/);
   assert.equal(last, '  authserver migrate "/ja va" --directory "/new/ne w"');
@@ -323,7 +323,7 @@ Deno.test("migrate says if it cannot know whether there are shares", async () =>
   const { printed } = await at.run("migrate", "../java");
   assert.match(
     sharesOf(printed, at)?.join("\n") ?? "",
-    /^Shares, an unknown table:\n.*properties:\d+: \$include\.1 = etc\/shares: cannot read \/java\/etc\/shares: .*\n {2}mend that, then\n/,
+    /^Shares, an unknown table:\n.*properties:\d+: \$include\.1 = etc\/shares: cannot read \/java\/etc\/shares: .*\n {2}correct this, then run:\n/,
   );
 });
 
@@ -336,7 +336,7 @@ Deno.test("migrate imports no shares of a service that runs", async () => {
   const { printed } = await at.run("migrate", "../java", "--json");
   const { shares } = JSON.parse(printed);
   assert.equal(shares.imported, undefined);
-  assert.match(shares.left[0], /the old service seems to run: stop it, so that \S+\.pid goes away, then$/);
+  assert.match(shares.left[0], /the old service seems to run\. Stop it, which removes \S+\.pid, then run:$/);
 });
 
 Deno.test("migrate says why it cannot import shares, and goes on once that is fixed", async () => {
@@ -349,7 +349,7 @@ Deno.test("migrate says why it cannot import shares, and goes on once that is fi
   assert.equal(code, 1);
   assert.match(
     printed,
-    /SHARES_TEST in H2:\n {2}not imported:\n[^]*maxPerUser[^]*mend that, then\n {2}authserver migrate /,
+    /SHARES_TEST in H2:\n {2}not imported:\n[^]*maxPerUser[^]*correct this, then run:\n {2}authserver migrate /,
   );
   const copy = `${at.folder}/new/conf/container.properties`;
   await Deno.writeTextFile(copy, (await Deno.readTextFile(copy)).replace("maxPerUser=many", "maxPerUser=7"));

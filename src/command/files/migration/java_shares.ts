@@ -34,13 +34,13 @@ export async function moveShares(
   if (table === undefined) {
     const errors = installation.diagnostics.filter(isError).map(formatDiagnostic);
     if (errors.length === 0) return undefined;
-    return { from: "an unknown table", left: [...errors, "mend that, then", again] };
+    return { from: "an unknown table", left: [...errors, "correct this, then run:", again] };
   }
   const database = table.setting("database") ?? table.name;
   const from = `${table.name} in ${table.kind}`;
   const pid = await pidFile(installation);
   if (pid !== undefined) {
-    const stop = `not imported, as the old service seems to run: stop it, so that ${pid} goes away, then`;
+    const stop = `not imported: the old service seems to run. Stop it, which removes ${pid}, then run:`;
     return { from, left: [stop, again] };
   }
   try {
@@ -60,12 +60,12 @@ export async function moveShares(
     }
     const command = table.kind === "H2" ? dumpOfH2(installation, table, path) : dumpOfMysql(table, database);
     const state = table.kind === "MySQL" || await isThere(`${path}.mv.db`)
-      ? `not imported yet${old}; this`
-      : `there is no ${path}.mv.db; if there are shares, correct the path in this, which`;
-    return { from, left: [`${state} writes them out, and imports them:`, command, again] };
+      ? `not imported yet${old}; these commands`
+      : `there is no ${path}.mv.db; if there are shares, correct the path in these commands, which`;
+    return { from, left: [`${state} export and import them:`, command, again] };
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    return { from, left: ["not imported:", ...error.message.split("\n"), "mend that, then", again] };
+    return { from, left: ["not imported:", ...error.message.split("\n"), "correct this, then run:", again] };
   }
 }
 
