@@ -62,7 +62,7 @@ export const OUTPUT: Readonly<Record<string, JsonMembers>> = {
     "from": "Folder that was copied",
     "files": "Number of files in it",
     "beside[]": "Files outside the old conf/ that were copied as well",
-    "left[]": "Files that were not copied, with the reason",
+    "credentials[]": "Files that were not copied, with the reason",
     "changes[].file?": "File whose copy differs",
     "changes[].line?": "Counted from 1",
     "changes[].before?": "The line as it was",
@@ -338,6 +338,8 @@ export const OUTPUT: Readonly<Record<string, JsonMembers>> = {
   backup: {
     "folder": "Folder of the copy",
     "files[]": "Paths of the copied files",
+    "missing[]": "Files that the configuration names and that do not exist",
+    "credentials[]": "Systemd credentials, which the copy does not contain",
     "dump?": "Command that adds the PostgreSQL database to the copy",
   },
   restore: {
