@@ -62,7 +62,7 @@ export const OUTPUT: Readonly<Record<string, JsonMembers>> = {
     "from": "Folder that was copied",
     "files": "Number of files in it",
     "beside[]": "Files outside the old conf/ that were copied as well",
-    "credentials[]": "Files that were not copied, with the reason",
+    "left[]": "Files that were not copied, with the reason",
     "changes[].file?": "File whose copy differs",
     "changes[].line?": "Counted from 1",
     "changes[].before?": "The line as it was",
