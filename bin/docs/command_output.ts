@@ -338,6 +338,8 @@ export const OUTPUT: Readonly<Record<string, JsonMembers>> = {
   backup: {
     "folder": "Folder of the copy",
     "files[]": "Paths of the copied files",
+    "missing[]": "Files that the configuration names and that do not exist",
+    "credentials[]": "Systemd credentials, which the copy does not contain",
     "dump?": "Command that adds the PostgreSQL database to the copy",
   },
   restore: {

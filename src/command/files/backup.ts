@@ -37,7 +37,7 @@ export const backup = defineCommand({
   if (config === undefined) throw unusableConfiguration(configuration, diagnostics);
   const { directory, database } = config.sharing;
   const named = [...new Set(dependsOn.map((path) => resolve(path)))];
-  const [files, left] = [named.filter((path) => !isOfHost(path)), named.filter(isCredential)];
+  const [files, credentials] = [named.filter((path) => !isOfHost(path)), named.filter(isCredential)];
   const isFile = await Promise.all(files.map(async (path) => (await unlessAbsent(Deno.stat(path)))?.isFile));
   const missing = files.filter((_, i) => isFile[i] === undefined);
   try {
@@ -67,10 +67,10 @@ export const backup = defineCommand({
     `${counted(copied.length, "file", "files")} of version ${VERSION} copied to ${folder}\n`,
     missing.length > 0 && `Missing: ${missing.join(" ")}\n`,
     dump && `Add the database: ${dump}\n`,
-    left.length > 0 &&
-    `Not copied: ${left.join(" ")}. Back up the sources of systemd credentials separately\n`,
+    credentials.length > 0 &&
+    `Not copied: ${credentials.join(" ")}. Back up the sources of systemd credentials separately\n`,
   ].filter((line) => line).join("");
-  return { value: { folder, files: copied.map(({ path }) => path), missing, left, dump }, text };
+  return { value: { folder, files: copied.map(({ path }) => path), missing, credentials, dump }, text };
 });
 
 /** Reports whether the host makes a file: a bundle of public authorities, or a systemd credential. */

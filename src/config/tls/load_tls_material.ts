@@ -105,7 +105,8 @@ async function loadCredential(config: CredentialConfig, now: number) {
     }
     for (const [purpose, peers] of [["clientAuth", "daemons"], ["serverAuth", "clients"]] as const) {
       if (attempt(() => permits(certificateFacts(own), purpose), Error, () => true)) continue;
-      report("warning", `the extended key usage of ${path} lacks ${purpose}, so ${peers} refuse it`);
+      const lack = `the extended key usage of ${path} lacks ${purpose}, so ${peers} refuse it`;
+      report("warning", lack, "use a certificate for serverAuth and clientAuth");
     }
     if (config.keyAlias !== undefined) {
       report("warning", "keyAlias is ignored: the only key of the key store is used");

@@ -332,9 +332,10 @@ for (
     }, Date.now());
     await Deno.remove(file);
     assert.ok(material);
+    const remedy = "use a certificate for serverAuth and clientAuth";
     assert.deepEqual(
-      diagnostics.map(({ severity, expected }) => [severity, expected]),
-      lacking.map((text) => ["warning", `the extended key usage of ${file} ${text}`]),
+      diagnostics.map(({ severity, expected, fix }) => [severity, expected, fix]),
+      lacking.map((text) => ["warning", `the extended key usage of ${file} ${text}`, remedy]),
     );
   });
 }
