@@ -1,7 +1,7 @@
 import { isVariables, type Variable, type Variables } from "./expression/value.ts";
 import { fillName } from "../model/name_template.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
-import { isJsonObject } from "./json_object.ts";
+import { isJsonObject } from "../model/json_object.ts";
 
 /** Looks up a claim. */
 export type Said = (name: string) => Variable | undefined;

@@ -6,7 +6,7 @@ import type { Authorization, BearerRoute, Credentials } from "../model/credentia
 import type { HeaderList } from "../model/http_message.ts";
 import { Secret } from "../model/secret.ts";
 import type { AuthenticationResult } from "./authenticator.ts";
-import { isJsonObject } from "./json_object.ts";
+import { isJsonObject } from "../model/json_object.ts";
 
 /** Legacy SSH token header (credentials.md 3.8). */
 export const LEGACY_SSH_HEADER = "X-UNICORE-SSHKEY-AUTH-PLAINTEXT";

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
 import { BoundedMap } from "../model/bounded_map.ts";
-import { parseJsonObject } from "./json_object.ts";
+import { parseJsonObject } from "../model/json_object.ts";
 
 /** Well-formed but unverified JWT. */
 export interface SignedToken {

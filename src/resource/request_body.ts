@@ -1,4 +1,4 @@
-import { isJsonObject } from "../authentication/json_object.ts";
+import { isJsonObject } from "../model/json_object.ts";
 import { attempt } from "../model/attempt.ts";
 import type { HttpRequest } from "../model/http_message.ts";
 import { httpError, invalidRequest } from "../model/http_error.ts";

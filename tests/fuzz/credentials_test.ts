@@ -4,7 +4,7 @@ import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { compileExpression } from "../../src/authentication/expression/expression.ts";
 import { InvalidExpression } from "../../src/authentication/expression/tokenizer.ts";
-import { parseJsonObject } from "../../src/authentication/json_object.ts";
+import { parseJsonObject } from "../../src/model/json_object.ts";
 import { InvalidReply, parseReply } from "../../src/authentication/claims.ts";
 import { parseCredentials } from "../../src/authentication/parse_credentials.ts";
 import { shownToken } from "../../src/authentication/issued_token/registered_token.ts";

@@ -545,7 +545,7 @@ const PARSERS: readonly (readonly [row: string, file: string, name: string, test
   ["parseConsignor()", "authentication/x509.ts", "parseConsignor", "credentials"],
   ["parseCredentials()", "authentication/parse_credentials.ts", "parseCredentials", "credentials"],
   ["parseEntry() of a daemon's listing", "daemon/session/entry.ts", "parseEntry", "replies"],
-  ["parseJsonObject()", "authentication/json_object.ts", "parseJsonObject", "credentials"],
+  ["parseJsonObject()", "model/json_object.ts", "parseJsonObject", "credentials"],
   ["parseKeyLine()", "authentication/ssh_key/authorized_keys.ts", "parseKeyLine", "credentials"],
   ["parseKeysFile()", "authentication/ssh_key/keys_file.ts", "parseKeysFile", "configuration"],
   ["parseName()", "model/distinguished_name.ts", "parseName", "credentials"],

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../model/json_object.ts";
 import { attempt } from "../../model/attempt.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing.ts";
 import { InvalidXml, XmlReader } from "../../model/xml_text.ts";
@@ -47,9 +48,7 @@ function parseObject(body: string): object {
   const value: unknown = attempt(() => JSON.parse(body), SyntaxError, (cause) => {
     throw new InvalidAnswer("the answer is not JSON", { cause });
   });
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new InvalidAnswer("the answer is no object");
-  }
+  if (!isJsonObject(value)) throw new InvalidAnswer("the answer is no object");
   return value;
 }
 

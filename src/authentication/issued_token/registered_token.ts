@@ -1,7 +1,7 @@
 import { familyWith, LONGEST_LINE, type TokenFamily } from "../../model/token_family.ts";
 import type { TokenRestrictions } from "../../model/token_restrictions.ts";
 import type { KeptRecord } from "../../store/record_store.ts";
-import { isJsonObject } from "../json_object.ts";
+import { isJsonObject } from "../../model/json_object.ts";
 import { InvalidToken, type SignedToken, textClaim } from "../signed_token.ts";
 import { restrictionsClaim, restrictionsFromClaim } from "./restrictions.ts";
 

@@ -2,7 +2,7 @@ import { attempt } from "../../model/attempt.ts";
 import { absolutePath } from "../../model/absolute_path.ts";
 import { isAddressRange } from "../../model/address.ts";
 import { HttpError, httpError } from "../../model/http_error.ts";
-import { isJsonObject, isTextList } from "../json_object.ts";
+import { isJsonObject, isTextList } from "../../model/json_object.ts";
 import {
   ACTIVITIES,
   type Activity,

@@ -14,7 +14,7 @@ import type { TlsMaterial } from "../../model/tls_material.ts";
 import type { TokenRestrictions } from "../../model/token_restrictions.ts";
 import type { TokenFamily } from "../../model/token_family.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
-import { isTextList } from "../json_object.ts";
+import { isTextList } from "../../model/json_object.ts";
 import { isTrue } from "../parse_credentials.ts";
 import { checkIdentity, isPersonalName, NoIdentity } from "../check_identity.ts";
 import { isSignedBy, TokenVerifier } from "../jws_signature.ts";

@@ -3,7 +3,7 @@ import type { KeySet } from "./key_set.ts";
 import { errors } from "jose";
 import { CLOCK_TOLERANCE, type ForeignToken, InvalidToken, SIGNATURE_ALGORITHMS } from "../signed_token.ts";
 import type { EndedLogins } from "../authenticator.ts";
-import { isJsonObject, isTextList } from "../json_object.ts";
+import { isJsonObject, isTextList } from "../../model/json_object.ts";
 import { isSignedBy } from "../jws_signature.ts";
 import { type Said, textsOf } from "../claims.ts";
 import type { Variables } from "../expression/value.ts";

@@ -14,7 +14,7 @@ import type {
 import type { Identity } from "../../model/identity.ts";
 import type { ReplayRecord } from "../../model/replay_cache.ts";
 import { CLOCK_TOLERANCE, InvalidToken, readForeignToken } from "../signed_token.ts";
-import { isJsonObject, parseJsonObject } from "../json_object.ts";
+import { isJsonObject, parseJsonObject } from "../../model/json_object.ts";
 import { readBearer } from "../parse_credentials.ts";
 import { type IssuerKeys, LOGOUT_S, verifyIdToken, verifyLogoutToken } from "./access_token.ts";
 import { clientLogin, formRequest } from "./client_login.ts";

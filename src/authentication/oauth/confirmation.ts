@@ -7,7 +7,7 @@ import {
   SECRET_MEMBERS,
   SIGNATURE_ALGORITHMS,
 } from "../signed_token.ts";
-import { isJsonObject } from "../json_object.ts";
+import { isJsonObject } from "../../model/json_object.ts";
 import type { Credentials } from "../../model/credentials.ts";
 import type { Clock } from "../../model/clock.ts";
 import { sameSecret } from "../../model/secret.ts";

@@ -9,7 +9,7 @@ import type { Asker, RemoteStatus, RemoteSystemOptions } from "../../outgoing/re
 import type { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import { InvalidReply, parseReply } from "../claims.ts";
 import type { Variables } from "../expression/value.ts";
-import { isJsonObject } from "../json_object.ts";
+import { isJsonObject } from "../../model/json_object.ts";
 import { errorText, refusalIn } from "../provider_answers.ts";
 import { InvalidToken, SECRET_MEMBERS } from "../signed_token.ts";
 import { clientLogin, formRequest } from "./client_login.ts";

@@ -6,7 +6,7 @@ import type { Identity } from "../../model/identity.ts";
 import { httpError } from "../../model/http_error.ts";
 import { ReplayCache } from "../../model/replay_cache.ts";
 import type { RecordStore } from "../../store/record_store.ts";
-import { isJsonObject } from "../json_object.ts";
+import { isJsonObject } from "../../model/json_object.ts";
 import { isKeptIdentity } from "./kept_identity.ts";
 
 /** Lifetime of the codes, in seconds; the interval of polls likewise (RFC 8628, 3.2). */

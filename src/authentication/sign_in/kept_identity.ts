@@ -1,5 +1,5 @@
 import type { Identity } from "../../model/identity.ts";
-import { isJsonObject } from "../json_object.ts";
+import { isJsonObject } from "../../model/json_object.ts";
 
 /** Stored identity of a browser sign-in. */
 export type KeptIdentity = Omit<Identity, "absent" | "browser" | "issuedToken">;

@@ -9,7 +9,7 @@ import { httpError } from "../../model/http_error.ts";
 import { SingleFlight } from "../../model/single_flight.ts";
 import type { KeptRecord, RecordStore } from "../../store/record_store.ts";
 import type { EndedLogins, ProviderSession, Renewal } from "../authenticator.ts";
-import { isJsonObject } from "../json_object.ts";
+import { isJsonObject } from "../../model/json_object.ts";
 import { isKeptIdentity, type KeptIdentity } from "./kept_identity.ts";
 
 /** Seconds between checks with the provider while a browser is used. */

@@ -7,7 +7,7 @@ import { closeForGood, copyDatabase, databaseDamage } from "../../store/sqlite_d
 import { CommandFailed, defineCommand } from "../command.ts";
 import { configFile, unusableConfiguration } from "../config_option.ts";
 import { createHash } from "node:crypto";
-import { isJsonObject } from "../../authentication/json_object.ts";
+import { isJsonObject } from "../../model/json_object.ts";
 import { SHARE_DATABASE, SHARE_SCHEMA } from "../../sharing/store/schema.ts";
 import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.ts";
 import { open } from "node:fs/promises";

@@ -1,5 +1,5 @@
 import { attempt } from "../../model/attempt.ts";
-import { isJsonObject } from "../../authentication/json_object.ts";
+import { isJsonObject } from "../../model/json_object.ts";
 import type { InstanceStatus } from "../../daemon/daemon_group.ts";
 import type { RegisteredInstance } from "../../instances/instance_register.ts";
 import type { AuditFacts } from "../../logging/audit_record.ts";

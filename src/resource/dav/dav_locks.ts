@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../authentication/json_object.ts";
+import { isJsonObject } from "../../model/json_object.ts";
 import type { Clock } from "../../model/clock.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { KeptRecord, RecordStore } from "../../store/record_store.ts";

@@ -1,7 +1,7 @@
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import type { Clock } from "../../model/clock.ts";
-import { isJsonObject } from "../../authentication/json_object.ts";
+import { isJsonObject } from "../../model/json_object.ts";
 import type { RecordStore } from "../../store/record_store.ts";
 
 const KIND = "person";

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../model/json_object.ts";
 import { attempt } from "../../model/attempt.ts";
 import { isAddressRange } from "../../model/address.ts";
 import { groupNames, isUserAccount } from "../../model/account_name.ts";
@@ -147,8 +148,7 @@ function readEntries(text: string, file: string): readonly Entry[] {
 function recordOf(text: string): Pick<Entry, "values" | "isRecord"> {
   try {
     const record: unknown = JSON.parse(text);
-    const isObject = typeof record === "object" && record !== null && !Array.isArray(record);
-    return { values: isObject ? new Map(membersOf(record)) : undefined, isRecord: true };
+    return { values: isJsonObject(record) ? new Map(membersOf(record)) : undefined, isRecord: true };
   } catch {
     return { values: undefined };
   }

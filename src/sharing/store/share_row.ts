@@ -1,3 +1,4 @@
+import { isTextList } from "../../model/json_object.ts";
 import type { Row, Values } from "../../store/database.ts";
 import {
   type Making,
@@ -71,9 +72,7 @@ export function toShare(row: Row): Share {
   const access = parseAccessLevel(text(row, "access"));
   if (access === undefined || access === "NONE") throw new TypeError("share with an unknown access level");
   const sources: unknown = JSON.parse(text(row, "sources"));
-  if (!Array.isArray(sources) || !sources.every((s) => typeof s === "string")) {
-    throw new TypeError("share with an unreadable source list");
-  }
+  if (!isTextList(sources)) throw new TypeError("share with an unreadable source list");
   return {
     server: text(row, "server"),
     id: text(row, "id"),

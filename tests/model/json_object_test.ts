@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parseJsonObject } from "../../src/authentication/json_object.ts";
+import { parseJsonObject } from "../../src/model/json_object.ts";
 
 function parse(text: string): unknown {
   const members = parseJsonObject(new TextEncoder().encode(text));
