@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import { CannotStart } from "../../src/workers/worker_lifecycle.ts";
 import { CommandFailed } from "../../src/command/command.ts";
-import { askService, NotRunning, withoutOthers } from "../../src/command/running/ask_running.ts";
+import { askService, askServiceOf, NotRunning } from "../../src/command/running/ask_running.ts";
 import {
   type AdminRequest,
   AdminRequestFailed,
@@ -85,21 +85,44 @@ Deno.test("askService() tries one place after the other", async () => {
   });
 });
 
-Deno.test("withoutOthers() leaves out the socket of the system's service, unless that has this configuration", async () => {
-  let configuration = "/etc/authserver/container.properties";
-  await withSocket(async (path) => {
+Deno.test("askServiceOf() asks the system's service only if that has this configuration", async () => {
+  let configuration: unknown = "/etc/authserver/container.properties";
+  await withSocket(async (path, asked) => {
     const folder = dirname(path);
     const [file, link] = [`${folder}/container.properties`, `${folder}/link.properties`];
     await Deno.writeTextFile(file, "");
     await Deno.symlink(file, link);
-    const of = (file: string, paths = ["/own", path]) => withoutOthers(paths, file, path);
-    assert.deepEqual(await of(file), ["/own"]);
-    assert.deepEqual(await of("/etc/authserver/container.properties"), ["/own", path]);
-    assert.deepEqual(await of(file, ["/own"]), ["/own"]);
+    const reload = (file: string, system = path) =>
+      askServiceOf(file, ["/own", system], { command: "reload" }, 5000, system);
+    const isAsked = async (answer: Promise<unknown>) => {
+      asked.length = 0;
+      await answer;
+      return asked.at(-1)?.command === "reload";
+    };
+    const isRefused = (answer: Promise<unknown>, paths: readonly string[]) =>
+      assert.rejects(answer, (error) => error instanceof NotRunning && error.paths.join() === paths.join());
+    await isRefused(reload(file), ["/own"]);
+    await isRefused(reload(file, "/nowhere"), ["/own", "/nowhere"]);
+    assert(await isAsked(reload("/etc/authserver/container.properties")));
     configuration = link;
-    assert.deepEqual(await of(file), ["/own", path]);
-    assert.deepEqual(await withoutOthers(["/own", "/nowhere"], file, "/nowhere"), ["/own", "/nowhere"]);
+    assert(await isAsked(reload(file)));
+    // Of a service that does not say what it has, nothing is asked.
+    configuration = undefined;
+    asked.length = 0;
+    await isRefused(reload(file), ["/own"]);
+    assertAlike(asked, [{ command: "status" }]);
   }, { answer: () => ({ configuration }) });
+});
+
+Deno.test("askServiceOf() asks the service of the folder, also while the system's gives no answer", async () => {
+  await withSocket(async (path) => {
+    const system = `${path}.system`;
+    using _mute = Deno.listen({ transport: "unix", path: system });
+    const ask = (own: string) =>
+      askServiceOf("/a/b.properties", [own, system], { command: "status" }, 500, system);
+    assert.equal(await ask(path), "done");
+    await assert.rejects(ask(`${path}.not`), { message: /^The service gave no answer: no answer within/ });
+  });
 });
 
 Deno.test("askService() passes on the reason of a refusal, and nothing else", async () => {

@@ -49,17 +49,31 @@ export async function askRunning(
   const where = request.command === "reload" ? formerControlSockets : controlSockets;
   if (socket !== undefined) return await askService([socket], request, withinMs);
   const file = await configFile(given);
-  const paths = await withoutOthers(await configuredSockets(file, where), file);
-  return await askService(paths, request, withinMs);
+  return await askServiceOf(file, await configuredSockets(file, where), request, withinMs);
 }
 
-/** Leaves out the socket of the system's service if it answers with another configuration. @param file Main file. */
-export async function withoutOthers(paths: readonly string[], file: string, system = SYSTEM_SOCKET) {
-  if (!paths.includes(system) || dirname(resolve(file)) === PLACES.folder) return paths;
-  const status = await askService([system], { command: "status" }, ANSWER_MS).catch(() => undefined);
-  const real = (path = file) => Deno.realPath(path).catch(() => path);
-  const isOurs = await real(textAt(status, "configuration")) === await real();
-  return isOurs ? paths : paths.filter((path) => path !== system);
+/** Asks the service with this main file: the system's only if it has this file, too. @throws {CommandFailed} */
+export async function askServiceOf(
+  file: string,
+  paths: readonly string[],
+  request: AdminRequest,
+  withinMs: number,
+  system = SYSTEM_SOCKET,
+): Promise<unknown> {
+  const own = paths.filter((path) => path !== system);
+  const isCertain = own.length === paths.length || dirname(resolve(file)) === PLACES.folder;
+  if (isCertain) return await askService(paths, request, withinMs);
+  try {
+    return await askService(own, request, withinMs);
+  } catch (error) {
+    if (!(error instanceof NotRunning)) throw error;
+  }
+  const status = await askService([system], { command: "status" }, withinMs).catch((error: unknown) => {
+    throw error instanceof NotRunning ? new NotRunning(paths) : error;
+  });
+  const real = (path: string) => Deno.realPath(path).catch(() => path);
+  if (await real(textAt(status, "configuration") ?? "") !== await real(file)) throw new NotRunning(own);
+  return await askService([system], request, withinMs);
 }
 
 /** Error: no service listens on the paths. */
