@@ -43,7 +43,7 @@ export async function compileNative({ output, target, version, program, flags }:
   try {
     for (const [name, text] of program) await Deno.writeTextFile(`${folder}/${name}`, text);
     const made = `${folder}/made`;
-    const workers = [...program.keys()].filter((name) => name !== MAIN_MODULE);
+    const others = [...program.keys()].filter((name) => name !== MAIN_MODULE);
     await runDeno([
       "compile",
       "--quiet",
@@ -52,7 +52,7 @@ export async function compileNative({ output, target, version, program, flags }:
       "--no-check",
       ...flags,
       ...["--target", target, "--output", made, "--app-name", "authserver"],
-      ...workers.flatMap((name) => ["--include", name]),
+      ...others.flatMap((name) => ["--include", name]),
       MAIN_MODULE,
     ], { cwd: folder });
     if (target === Deno.build.target) await tryOut(made, version);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # authserver @VERSION@ for @TARGET@: this script, and behind it the compressed program.
 # The first start unpacks the program into a folder of the user who starts it, later ones run it from there.
-# It needs sh, gzip and the basic commands of every Linux system; it uses no network and writes nowhere else.
+# It needs sh, gzip, tar and the basic commands of every Linux system; it uses no network and writes nowhere else.
 
 id=@ID@
 # Name, place in this file, compressed size, SHA-256 of the content
@@ -42,7 +42,9 @@ part() {
 unpack() {
   self=$0
   umask 077
-  command -v gzip >/dev/null || fail "cannot unpack: there is no gzip"
+  for tool in gzip tar; do
+    command -v "$tool" >/dev/null || fail "cannot unpack: there is no $tool"
+  done
   mkdir -p "$base" || fail "cannot unpack: set XDG_CACHE_HOME or CACHE_DIRECTORY to a folder that can be written"
   is_ours "$base" || fail "$base belongs to another user, or others may write to it: not used"
   new=$(mktemp -d "$base/.new.XXXXXX") || fail "cannot unpack into $base"
@@ -52,7 +54,8 @@ unpack() {
   echo "$parts" | while read -r name offset length sha256; do
     part "$offset" "$length" >"$new/$id/$name" || exit 1
     echo "$sha256  $new/$id/$name" | sha256sum -c >/dev/null 2>&1 || exit 1
-  done || fail "cannot unpack into $base: this file is damaged, or the disk is full"
+  done && tar -xof "$new/$id/@MODULES@" -C "$new/$id" && rm "$new/$id/@MODULES@" ||
+    fail "cannot unpack into $base: this file is damaged, or the disk is full"
   chmod 700 "$new/$id/authserver"
   sync "$new/$id"/* 2>/dev/null || sync
   said=$("$new/$id/authserver" --version 2>&1) ||

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { MAIN_MODULE } from "./program.ts";
@@ -7,6 +8,10 @@ const HEAD_BYTES = 8192;
 
 /** Name of the runtime in the unpacked folder, and so of the process. */
 const RUNTIME = "authserver";
+
+const TAR_BLOCK = 512;
+/** Name of the archive of the program's modules, which the script unpacks and removes. */
+const ARCHIVE = "modules.tar";
 
 /**
  * One executable file of the official runtime and a program: a shell script that unpacks, followed by gzip-compressed
@@ -23,10 +28,7 @@ export function packSelfExtracting({ version, target, runtime, program, flags }:
   readonly flags: readonly string[];
 }): Uint8Array {
   const encoder = new TextEncoder();
-  const contents = [
-    [RUNTIME, runtime] as const,
-    ...[...program].sort().map(([name, text]) => [name, encoder.encode(text)] as const),
-  ];
+  const contents = [[RUNTIME, runtime], [ARCHIVE, tarArchive([...program].sort())]] as const;
   const parts = contents.map(([name, content]) => ({
     name,
     sha256: sha256(content),
@@ -45,6 +47,7 @@ export function packSelfExtracting({ version, target, runtime, program, flags }:
     PARTS: lines.join("\n"),
     FLAGS: flags.join(" "),
     MAIN: MAIN_MODULE,
+    MODULES: ARCHIVE,
   };
   const script = encoder.encode(
     SCRIPT.replaceAll(/@([A-Z]+)@/g, (mark, name: string) => values[name] ?? mark),
@@ -57,6 +60,25 @@ export function packSelfExtracting({ version, target, runtime, program, flags }:
 }
 
 const SCRIPT = await Deno.readTextFile(new URL("./self_extracting.sh", import.meta.url));
+
+/** Returns an archive of files in the format `ustar` of POSIX, with the same bytes for the same files. */
+function tarArchive(files: readonly (readonly [name: string, text: string])[]): Uint8Array {
+  const blocks = files.map(([name, text]) => {
+    const content = Buffer.from(text);
+    const block = Buffer.alloc(TAR_BLOCK + Math.ceil(content.length / TAR_BLOCK) * TAR_BLOCK);
+    const octal = (value: number, digits: number) => value.toString(8).padStart(digits, "0");
+    block.write(name);
+    const [mode, owner, group, time] = [octal(0o600, 7), octal(0, 7), octal(0, 7), octal(0, 11)];
+    block.write([mode, owner, group, octal(content.length, 11), time, " ".repeat(8)].join("\0"), 100);
+    block.write("0", 156); // a regular file
+    block.write("ustar\x0000", 257);
+    const sum = block.subarray(0, TAR_BLOCK).reduce((sum, byte) => sum + byte, 0);
+    block.write(`${octal(sum, 6)}\0 `, 148);
+    content.copy(block, TAR_BLOCK);
+    return block;
+  });
+  return Buffer.concat([...blocks, Buffer.alloc(2 * TAR_BLOCK)]);
+}
 
 function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");

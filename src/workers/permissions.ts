@@ -5,6 +5,7 @@ import { goesThroughProxy } from "../outgoing/proxy.ts";
 import { configuredKinds, KINDS } from "../service/kinds.ts";
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
+import { fileURLToPath } from "node:url";
 import { unlessAbsent } from "../model/regular_file.ts";
 
 /** Permission list of a worker as in `deno.permissions`; the rest is refused. */
@@ -15,6 +16,9 @@ export type WorkerPermissions =
 const NOTHING = { env: false, run: false, ffi: false, sys: false, import: false } as const;
 
 const DNS_PORT = 53;
+
+/** Folder of all modules: the core loads those of a feature when it needs them first. */
+const MODULES = fileURLToPath(new URL("../", import.meta.url));
 
 /** Looks up host names; a worker may look up a name only if it may reach its addresses. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
@@ -46,7 +50,7 @@ export async function corePermissions(
   const write = [...(config.sharing.directory === undefined ? [] : [config.sharing.directory])];
   return {
     net: orNone(net.flat()),
-    read: orNone([...dataFiles(config, ofKinds), ...write]),
+    read: [...new Set([MODULES, ...dataFiles(config, ofKinds), ...write])].sort(),
     write: orNone(write),
     ...NOTHING,
   };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { bundleProgram } from "../../bin/build/program.ts";
+import { bundleProgram, MAIN_MODULE, MODULES } from "../../bin/build/program.ts";
 
 Deno.test("bundleProgram() writes ASCII that means what the source means", async () => {
   const folder = await Deno.makeTempDir();
@@ -16,4 +16,25 @@ Deno.test("bundleProgram() writes ASCII that means what the source means", async
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+});
+
+Deno.test("bundleProgram() leaves modules that are imported later out of those that import them, in one folder", async () => {
+  const program = await bundleProgram();
+  assert.deepEqual([...program.keys()].slice(0, 3), Object.keys(MODULES));
+  assert([...program.keys()].every((name) => /^[\w.-]+\.js$/.test(name)));
+  const imported = new Map([...program].map(([name, text]) => [
+    name,
+    [...text.matchAll(/\b(?:from |import )"\.\/([^"]+)"/g)].map(([, imported = ""]) => imported),
+  ]));
+  for (const name of [...imported.values()].flat()) assert(program.has(name), name);
+  const loaded = new Set([MAIN_MODULE]);
+  for (const name of loaded) imported.get(name)?.forEach((imported) => loaded.add(imported));
+  const size = (names: Iterable<string>) =>
+    [...names].reduce((sum, name) => sum + (program.get(name)?.length ?? 0), 0);
+  assert(size(loaded) > 0 && size(loaded) < size(program.keys()) / 4, `${size(loaded)} bytes`);
+  const texts = [...program.values()].join("");
+  // The core may read the folder of its modules: permissions.ts
+  assert(
+    texts.includes('new URL("./", import.meta.url)') && !texts.includes('new URL("../", import.meta.url)'),
+  );
 });

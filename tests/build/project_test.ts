@@ -6,6 +6,7 @@ Deno.test("readProject() gives the executable what the task start gives the sour
   assert.deepEqual(runtimeFlags, [
     "--unstable-worker-options",
     "--unstable-net",
+    "--unstable-lazy-dynamic-imports",
     "--v8-flags=--max-semi-space-size=8,--heap-growing-percent=20",
     "--allow-read",
     "--allow-write",

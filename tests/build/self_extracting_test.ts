@@ -91,6 +91,7 @@ Deno.test("a self-extracting file unpacks for its user alone, and runs the progr
   assert.equal(await mode(`${program}/authserver`), 0o700);
   assert.equal(await mode(`${program}/main.js`), 0o600);
   assert.equal(await Deno.readTextFile(`${program}/core_worker.js`), "core");
+  assert.deepEqual(await site.unpacked(program), ["authserver", "core_worker.js", "main.js"]);
 });
 
 Deno.test("a self-extracting file passes on the exit status and drops options that would load other code", async () => {
@@ -217,6 +218,9 @@ Deno.test("a self-extracting file says what it lacks", async () => {
   const tools = `${site.folder}/tools`;
   await Deno.mkdir(tools);
   await Deno.symlink("/bin/mkdir", `${tools}/mkdir`);
+  const withGzip = `${site.folder}/with_gzip`;
+  await Deno.mkdir(withGzip);
+  for (const name of ["mkdir", "gzip"]) await Deno.symlink(`/bin/${name}`, `${withGzip}/${name}`);
   const cases: [Promise<{ code: number; err: string }>, RegExp][] = [
     [
       site.start([], { PATH: tools }),
@@ -224,6 +228,7 @@ Deno.test("a self-extracting file says what it lacks", async () => {
     ],
     [site.start([], { XDG_CACHE_HOME: `${site.folder}/file` }), /cannot unpack: set XDG_CACHE_HOME/],
     [site.start([], { HOME: site.folder, PATH: tools }), /there is no gzip/],
+    [site.start([], { HOME: site.folder, PATH: withGzip }), /there is no tar/],
     [broken.start(), /cannot run programs in .*noexec\?\): no such library/],
   ];
   for (const [start, expected] of cases) {
