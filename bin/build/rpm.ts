@@ -68,7 +68,7 @@ Summary: ${SUMMARY}
 License: ${license}
 Packager: ${maintainer()}
 AutoReqProv: no
-Requires: systemd >= 239, coreutils, gzip
+Requires: systemd >= 239, coreutils, gzip, tar
 Conflicts: ${CONFLICTS}
 
 %description

@@ -9,7 +9,7 @@ import { tell } from "../../src/workers/worker_scope.ts";
 const ATTEMPTS: Readonly<Record<string, () => unknown>> = {
   "read /etc/shadow": () => Deno.readTextFile("/etc/shadow"),
   "look at /etc/shadow": () => Deno.stat("/etc/shadow"),
-  "read the own program": () => Deno.readTextFile(new URL(import.meta.url)),
+  "write into the own program": () => Deno.writeTextFile(new URL("planted.js", import.meta.url), ""),
   "write /tmp": () => Deno.writeTextFile("/tmp/planted", ""),
   "reach an unlisted host": () => Deno.connect({ hostname: "127.0.0.2", port: 9 }),
   "listen": () => Deno.listen({ hostname: "127.0.0.1", port: 0 }),

@@ -453,7 +453,10 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["A compromised worker"],
     broken: "the core may read everything",
     file: "src/workers/permissions.ts",
-    change: instead("read: orNone([...dataFiles(config, ofKinds), ...write]),", 'read: ["/"],'),
+    change: instead(
+      "read: [...new Set([MODULES, ...dataFiles(config, ofKinds), ...write])].sort(),",
+      'read: ["/"],',
+    ),
     tests: ["tests/system/least_privilege_test.ts"],
   },
   {
