@@ -1,3 +1,4 @@
+import { decodeBase64 } from "../model/base64.ts";
 import { attempt } from "../model/attempt.ts";
 import { Buffer, isUtf8 } from "node:buffer";
 import { hash } from "node:crypto";
@@ -78,7 +79,7 @@ function parseBound(token: string): Authorization {
 }
 
 function parseBasic(encoded: string, signed: string | null): Authorization {
-  const octets = decodeBase64(encoded);
+  const octets = decodeUnpadded(encoded);
   if (octets === undefined) return malformed("Basic credentials are not base64");
   if (!isUtf8(octets)) return malformed("Basic credentials are not UTF-8");
   const text = octets.toString("utf8");
@@ -103,17 +104,15 @@ export function passwordLogin(user: string, password: string): Authorization {
 
 function parseLegacy(user: string, signature: string, signed: string): Authorization {
   if (signed.length > MAX_SIGNED) return malformed(`signed text longer than ${MAX_SIGNED} characters`);
-  const octets = decodeBase64(signed);
+  const octets = decodeUnpadded(signed);
   if (!octets?.length) return malformed("signed text is not base64");
-  if (!decodeBase64(signature)?.length) return malformed("signature is not base64");
+  if (!decodeUnpadded(signature)?.length) return malformed("signature is not base64");
   return { kind: "ssh-legacy", user, signature: new Secret(signature), signed: octets };
 }
 
-/** Decodes strict base64 with optional padding. */
-function decodeBase64(text: string): Buffer | undefined {
-  const padded = text.padEnd(Math.ceil(text.length / 4) * 4, "=");
-  const octets = Buffer.from(padded, "base64"); // ignores invalid characters
-  return octets.toString("base64") === padded ? octets : undefined;
+/** Decodes canonical base64 with optional padding. */
+function decodeUnpadded(text: string): Buffer | undefined {
+  return decodeBase64(text.padEnd(Math.ceil(text.length / 4) * 4, "="));
 }
 
 function malformed(reason: string): Authorization & { readonly kind: "malformed" } {
@@ -157,7 +156,7 @@ function routeOf(claims: Readonly<Record<string, unknown>>): BearerRoute {
 function readClaims(token: string): Readonly<Record<string, unknown>> | undefined {
   const [, payload, signature, more] = token.split(".", 4);
   if (payload === undefined || signature === undefined || more !== undefined) return undefined;
-  const text = Buffer.from(payload, "base64url").toString("utf8");
+  const text = Buffer.from(payload.replaceAll(/[^\w+/-]/g, ""), "base64url").toString("utf8");
   const claims: unknown = attempt(() => JSON.parse(text), SyntaxError, () => undefined); // no JWT
   return isJsonObject(claims) ? claims : undefined;
 }

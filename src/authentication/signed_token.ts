@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
+import { decodeBase64Url } from "../model/base64.ts";
 import { BoundedMap } from "../model/bounded_map.ts";
 import { parseJsonObject } from "../model/json_object.ts";
 
@@ -124,8 +125,8 @@ function decodeObject(bytes: Buffer, message: string): ReadonlyMap<string, unkno
 
 /** Decodes non-empty canonical base64url. @throws {InvalidToken} */
 function decode(part: string, message: string): Buffer {
-  const bytes = Buffer.from(part, "base64url");
-  if (part === "" || bytes.toString("base64url") !== part) throw new InvalidToken(message);
+  const bytes = decodeBase64Url(part);
+  if (!bytes?.length) throw new InvalidToken(message);
   return bytes;
 }
 

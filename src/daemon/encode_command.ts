@@ -1,4 +1,4 @@
-import { Buffer } from "node:buffer";
+import { decodeBase64 } from "../model/base64.ts";
 import { isAccountName, isUserAccount } from "../model/account_name.ts";
 import { canonicalAddress, mappedTwin } from "../model/address.ts";
 import { Secret } from "../model/secret.ts";
@@ -179,8 +179,8 @@ function isCount(text: string): boolean {
 
 /** Reports canonical base64 of a key; AES keys follow a 16-byte IV. */
 function isKey(text: string, algorithm: "AES" | "BLOWFISH" | undefined): boolean {
-  const key = Buffer.from(text, "base64");
-  if (key.toString("base64") !== text) return false;
+  const key = decodeBase64(text);
+  if (key === undefined) return false;
   return algorithm === "AES" ? [32, 40, 48].includes(key.length) : key.length >= 4 && key.length <= 56;
 }
 

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { askerOf } from "../authentication/asker_of.ts";
 import type { BrowserLogin, BrowserVisit, EndedLogins } from "../authentication/authenticator.ts";
 import type { HttpResponse } from "../model/http_message.ts";
+import { decodeBase64Url } from "../model/base64.ts";
 import { attempt } from "../model/attempt.ts";
 import { sameSecret } from "../model/secret.ts";
 import { httpError, invalidRequest } from "../model/http_error.ts";
@@ -34,7 +35,7 @@ export async function backFromProvider(call: Call, parts: SignInParts): Promise<
   const visit = Visit.shownBy(call);
   const [state = "", again] = query.getAll("state");
   const [salt = "", , wanted = ""] = state.split(".", 3);
-  const to = wantedPage(Buffer.from(wanted, "base64url").toString("utf8"));
+  const to = wantedPage(decodeBase64Url(wanted)?.toString("utf8") ?? "");
   const expected = visitAt(call, visit, { name, salt, to });
   if (again !== undefined || !sameSecret(state, expected.state)) {
     throw httpError("ERR_PAGE_OUTDATED", "the state is none of this browser at this provider");

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes } from "node:crypto";
 import type { Logger } from "../../logging/logger.ts";
+import { decodeBase64Url } from "../../model/base64.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
 import { type Clock, realTime, type Schedule, unlessAborted } from "../../model/clock.ts";
 import { sameName } from "../../model/distinguished_name.ts";
@@ -238,7 +239,8 @@ function sealed(token: string, session: RenewableSession): string {
 
 /** Decrypts; `undefined` if not written by us. */
 function unsealed(token: string, text: string): RenewableSession | undefined {
-  const bytes = Buffer.from(text, "base64url");
+  const bytes = decodeBase64Url(text);
+  if (bytes === undefined) return undefined;
   try {
     const decipher = createDecipheriv("aes-256-gcm", keyOf(token), bytes.subarray(0, 12));
     decipher.setAuthTag(bytes.subarray(12, 28));

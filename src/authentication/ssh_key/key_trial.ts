@@ -10,6 +10,7 @@ import {
   parseSignedToken,
   textClaim,
 } from "../signed_token.ts";
+import { decodeBase64 } from "../../model/base64.ts";
 import { type Stopwatch, stopwatch } from "../../model/clock.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
 
@@ -109,8 +110,8 @@ export function readLegacyToken(
   signature: string,
   signed: Uint8Array,
 ): LegacyToken | undefined {
-  const bytes = Buffer.from(signature, "base64");
-  if (bytes.length === 0 || bytes.length > 1024 || bytes.toString("base64") !== signature) return undefined;
+  const bytes = decodeBase64(signature);
+  if (!bytes?.length || bytes.length > 1024) return undefined;
   if (signed.length === 0 || signed.length > MAX_SIGNED) return undefined;
   const beginning = Buffer.from(signed.subarray(0, 6)).toString("latin1");
   if (beginning.startsWith("eyJ") || beginning === "SSHSIG") return undefined;

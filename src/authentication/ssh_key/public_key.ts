@@ -7,6 +7,7 @@ import {
   randomBytes,
   verify,
 } from "node:crypto";
+import { decodeBase64 } from "../../model/base64.ts";
 import { attempt } from "../../model/attempt.ts";
 import { MOST_RSA_BITS } from "../../model/trust/certificate_facts.ts";
 
@@ -140,15 +141,15 @@ const MAX_BASE64 = 4096; // characters; a 16384-bit RSA key has 2,800
 
 /** Decodes a key line's canonical base64. Stricter than `ssh2`, which accepts trailing bytes, wrong curves and points off the curve. @throws {UnusableKey} */
 export function decodePublicKey(type: SshKeyType, base64: string): SshPublicKey {
-  const key = decodeKeyBlob(decodeBase64(base64, MAX_BASE64));
+  const key = decodeKeyBlob(decodeKey(base64, MAX_BASE64));
   if (key.type !== type) throw new UnusableKey("key is not of the type named before it");
   return key;
 }
 
 /** Decodes canonical padded base64. @throws {UnusableKey} If malformed, empty or too long. */
-export function decodeBase64(base64: string, maxLength: number): Buffer {
-  const blob = base64.length > maxLength ? Buffer.alloc(0) : Buffer.from(base64, "base64");
-  if (blob.length === 0 || blob.toString("base64") !== base64) throw new UnusableKey("key is not in base64");
+export function decodeKey(base64: string, maxLength: number): Buffer {
+  const blob = base64.length > maxLength ? undefined : decodeBase64(base64);
+  if (!blob?.length) throw new UnusableKey("key is not in base64");
   return blob;
 }
 

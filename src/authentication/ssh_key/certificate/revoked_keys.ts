@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { eachLine, TimeSlicer } from "../../../model/time_slicing.ts";
-import { decodeBase64, type SshPublicKey, UnusableKey, WireReader } from "../public_key.ts";
+import { decodeKey, type SshPublicKey, UnusableKey, WireReader } from "../public_key.ts";
 import { isCertificateType, type UserCertificate } from "./user_certificate.ts";
 
 /** Revoked keys and certificates, from `ssh-keygen -k` or a list of public keys. */
@@ -114,7 +114,7 @@ async function readLines(text: string): Promise<RevokedKeys> {
     const [type = "", base64 = ""] = line.split(/[ \t]/, 2);
     try {
       if (isCertificateType(type)) throw new UnusableKey("expected a public key, found a certificate");
-      const blob = decodeBase64(base64, MAX_REVOKED_LINE);
+      const blob = decodeKey(base64, MAX_REVOKED_LINE);
       if (new WireReader(blob).text() !== type) {
         throw new UnusableKey("key is not of the type named before it");
       }

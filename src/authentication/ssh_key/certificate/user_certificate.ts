@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
 import { trimCharacters } from "../../../model/text.ts";
 import {
-  decodeBase64,
+  decodeKey,
   decodeKeyBlob,
   isSshKeyType,
   isWireSigned,
@@ -47,7 +47,7 @@ export function readUserCertificate(line: string): UserCertificate {
   if (trimmed.includes("\n")) throw new UnusableKey("expected one certificate on one line");
   const [type = "", base64 = ""] = trimmed.split(/[ \t]/, 2);
   const keyType = certifiedType(type);
-  const blob = decodeBase64(base64, MAX_CERTIFICATE_LINE);
+  const blob = decodeKey(base64, MAX_CERTIFICATE_LINE);
   const reader = new WireReader(blob, "certificate");
   if (reader.text() !== type) throw new UnusableKey("certificate is not of the type named before it");
   reader.string(); // nonce
