@@ -17,9 +17,6 @@ const NOTHING = { env: false, run: false, ffi: false, sys: false, import: false 
 
 const DNS_PORT = 53;
 
-/** Folder of all modules: the core loads those of a feature when it needs them first. */
-const MODULES = fileURLToPath(new URL("../", import.meta.url));
-
 /** Looks up host names; a worker may look up a name only if it may reach its addresses. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
@@ -50,10 +47,16 @@ export async function corePermissions(
   const write = [...(config.sharing.directory === undefined ? [] : [config.sharing.directory])];
   return {
     net: orNone(net.flat()),
-    read: [...new Set([MODULES, ...dataFiles(config, ofKinds), ...write])].sort(),
+    read: [...new Set([...await modules(), ...dataFiles(config, ofKinds), ...write])].sort(),
     write: orNone(write),
     ...NOTHING,
   };
+}
+
+/** Returns the folder of all modules, also without links: the core loads those of a feature when it needs them first. */
+async function modules(): Promise<string[]> {
+  const folder = fileURLToPath(new URL("../", import.meta.url));
+  return [folder, await unlessAbsent(Deno.realPath(folder)) ?? folder];
 }
 
 /** Returns the files that the core reads and rereads. */

@@ -454,7 +454,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "the core may read everything",
     file: "src/workers/permissions.ts",
     change: instead(
-      "read: [...new Set([MODULES, ...dataFiles(config, ofKinds), ...write])].sort(),",
+      "read: [...new Set([...await modules(), ...dataFiles(config, ofKinds), ...write])].sort(),",
       'read: ["/"],',
     ),
     tests: ["tests/system/least_privilege_test.ts"],
