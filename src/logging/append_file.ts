@@ -9,7 +9,7 @@ export interface Rotation {
   readonly maxFiles?: number; // renamed files to keep; absent: 1
 }
 
-/** Append-only file, opened anew within a second after a rename (logrotate) or failure. Several writers may rotate it. */
+/** Append-only file, reopened within a second after a rename (logrotate) or failure. Several writers may rotate it. */
 export class AppendFile {
   #file: Deno.FsFile | undefined;
   #inode: number | null = null;

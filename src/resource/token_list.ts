@@ -102,7 +102,7 @@ function endsItselfOnly(): Error {
 
 const PLAIN = "text/plain; charset=utf-8";
 
-/** Serves `GET …/token`: a token that stands for the caller (rest-api.md 1.11). */
+/** Serves `GET …/token`: issues a token for the caller (rest-api.md 1.11). */
 export async function issueToken(
   call: Call,
   tokens: Pick<TokenIssuer, "issue"> | undefined,

@@ -5,10 +5,10 @@ import { PortWatch } from "./port_watch.ts";
 
 interface EdgesParts extends WorkerParts {
   readonly metricsPage: () => Promise<string>; // makes the metrics page
-  readonly used: (edge: ServingEdge) => void; // told of one that serves from now on
+  readonly used: (edge: ServingEdge) => void; // called with an edge that begins to serve
   /** Called when an edge has no more requests for a core of a generation. */
   readonly idle: (edge: ServingEdge, generation: number) => void;
-  readonly ended: (edge: ServingEdge) => void; // told of one that is gone, and waits for nothing any more
+  readonly ended: (edge: ServingEdge) => void; // called with an edge that has ended
 }
 
 /** Current edge and its predecessors until their requests end. Dead edges are replaced. */

@@ -104,7 +104,7 @@ export class ServingEdge {
     this.#worker.tell({ kind: "log-level", level: snapshot.config.logging.level });
   }
 
-  /** Waits until everything that it was told has taken effect, or it is gone. */
+  /** Waits until the edge has followed all earlier messages, or has ended. */
   async settled(): Promise<void> {
     this.#worker.tell({ kind: "sync" });
     await this.#worker.says("synced", DRAIN_MS);

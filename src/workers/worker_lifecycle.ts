@@ -23,7 +23,7 @@ export class WorkerLifecycle {
       this.throwIfOver();
       return change();
     });
-    this.#last = done.catch(() => {}); // whoever asked for the change is told
+    this.#last = done.catch(() => {}); // the caller gets the error
     return done;
   }
 

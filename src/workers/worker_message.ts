@@ -79,5 +79,5 @@ export interface Report {
   readonly delaysMs: readonly number[];
   /** Longest delay caused by the worker's own work, in milliseconds, not by a lack of processors. */
   readonly ownDelayMs: number;
-  readonly rejections: number; // promises that were rejected and nobody handled
+  readonly rejections: number; // unhandled rejections of promises
 }

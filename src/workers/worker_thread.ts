@@ -23,13 +23,13 @@ const PATIENCE: Patience = {
   },
 };
 
-/** Processor time between two looks that counts as progress, in milliseconds. */
+/** Processor time between two looks that proves progress, in milliseconds. */
 const PROGRESS_MS = 100;
 
 interface WorkerEvents {
-  readonly said: (message: FromWorker) => void; // says something
-  readonly died: (reason: string) => void; // ends without being told to, or gives no sign of life any more
-  readonly pings?: typeof regularly; // schedules what asks it for a sign of life
+  readonly said: (message: FromWorker) => void; // called with each message of the worker
+  readonly died: (reason: string) => void; // called if the worker ends unasked or answers no ping
+  readonly pings?: typeof regularly; // schedules the pings
   readonly patience?: Patience;
 }
 

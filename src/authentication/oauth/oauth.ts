@@ -294,7 +294,7 @@ function loginIn(said: Said): Pick<Identity, "acr" | "authTime"> {
   };
 }
 
-/** Claims fixed by verification, whatever the provider replies later. */
+/** Claims of the verified token, which no later reply of the provider replaces. */
 const DECIDED = ["iss", "sub", "aud", "client_id", "azp", "appid", "cnf", "exp"];
 
 /** Returns the fixed claims: the issuer, and those of a verified token. */

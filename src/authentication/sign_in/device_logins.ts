@@ -17,7 +17,7 @@ export const POLL_SECONDS = 5;
 const LETTERS = "BCDFGHJKLMNPQRSTVWXZ";
 const HALF = 4; // letters before and after the hyphen
 
-/** Record kinds: requests by device code, what a user code stands for, decisions by device code. */
+/** Record kinds: requests by device code, device codes by user code, decisions by device code. */
 const [REQUEST, USER_CODE, DECISION] = ["device-login", "device-user-code", "device-decision"];
 /** Requests of an address group, and in all, in ten minutes: a guess of a user code hits one in 13 million times. */
 const REQUESTS = { all: 2000, perOwner: 20 };
@@ -131,7 +131,7 @@ export class DeviceLogins {
       : { kind: "approved", query: request.query, ...approval };
   }
 
-  /** Returns the keys of the request that a user code stands for. */
+  /** Returns the keys of the request with a user code. */
   async #open(typed: string): Promise<{ readonly key: string; readonly userKey: string } | undefined> {
     const userKey = digestOf(userCodeIn(typed));
     const content = (await this.parts.records().get(USER_CODE, userKey))?.content;

@@ -102,7 +102,7 @@ async function loginOf(
 /** Plans for checking foreign keys, made while a table is nearly empty, go through all of it once it has grown. */
 const FORGET_PLANS = "DISCARD PLANS";
 
-/** Notifications without their numbers, which are given anew. */
+/** Notifications without their numbers, since the target database assigns new ones. */
 const WAITING =
   `SELECT message, destination, stream, content, made, due, attempts, held_until FROM notification
   ORDER BY number`;
@@ -125,7 +125,7 @@ async function copyAll(directory: string, to: Database) {
     await few(from, "notified_state", "subject");
     return result;
   };
-  await to.change(() => rows("DELETE FROM operator_ban WHERE ends <= :clock", {})); // their subjects may be banned anew
+  await to.change(() => rows("DELETE FROM operator_ban WHERE ends <= :clock", {})); // the source may have newer ones
   const bans = (from: Database) =>
     few(from, "operator_ban", "who_user", "SELECT * FROM operator_ban WHERE ends > :clock");
   return {

@@ -268,7 +268,7 @@ export function nagiosStatus(answer: unknown): PluginResult {
   return pluginResult(status, says, data);
 }
 
-/** @param says What is the case; @param data Performance data, `label=value…` each. */
+/** Returns the result of a monitoring plugin. @param data Performance data, each as `label=value…`. */
 export function pluginResult(
   status: PluginResult["status"],
   says: string,

@@ -19,7 +19,7 @@ import { type CertificateFiles, loadCertificates } from "../../service/assembly/
 
 /** Exit status for configuration errors (`EX_CONFIG` of sysexits.h), after which systemd does not restart. */
 const CONFIGURATION_ERROR = 78;
-/** What {@link inspectStart} expects of a disk on which room may be made meanwhile: systemd then starts the service again. */
+/** Problem of {@link inspectStart} that can end without a change of the configuration, so that systemd restarts the service. */
 const DISK_IS_FULL = /^the disk of .* is full$/;
 
 /**
@@ -170,7 +170,7 @@ export class RunningService {
 
   #inTurn<T>(change: () => Promise<T>): Promise<T> {
     const done = this.#reloading.then(change);
-    this.#reloading = done.catch(() => {}); // told to whoever asked for it
+    this.#reloading = done.catch(() => {}); // the caller gets the error
     return done;
   }
 

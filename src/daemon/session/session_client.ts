@@ -31,7 +31,7 @@ export interface OwnSession {
   readonly instance?: number; // only this instance, from 1
   /** Reports whether the session may use a path; see {@link DaemonSession}. */
   readonly reaches?: (path: string) => boolean;
-  /** Whether the next session of the same account, scope and rights goes on with this one. */
+  /** Whether the next caller with the same account, scope and rights may reuse the session. */
   readonly keep?: boolean;
 }
 

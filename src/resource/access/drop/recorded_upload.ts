@@ -42,7 +42,7 @@ interface Brought {
 interface UploadedFile {
   readonly name: string;
   readonly size?: number | undefined; // bytes, if known
-  readonly hex?: string | undefined; // digest by the wanted algorithm, if the daemon told it with the upload
+  readonly hex?: string | undefined; // digest by the wanted algorithm, if the daemon's reply to the upload has it
   readonly replaced?: boolean;
 }
 
@@ -97,7 +97,7 @@ async function checksumOf(
  * | Row                       | On the daemon           | Next request                                          |
  * | ------------------------- | ----------------------- | ----------------------------------------------------- |
  * | absent                    | nothing                 | begins                                                |
- * | without `target`          | `part`, or nothing yet  | goes on at the size of `part`                         |
+ * | without `target`          | `part`, or nothing yet  | continues at the size of `part`                       |
  * | with `target`             | whole `part`            | names it again                                        |
  * | with `target`             | no `part`, but `target` | records that it is complete                           |
  * | `kept`                    | `target`                | answers with its name                                 |
@@ -235,7 +235,7 @@ async function deepestDirectory(
   }
 }
 
-/** Reserves the quota that was unknown at the beginning and creates the directories; each counts as a file. */
+/** Reserves the quota that was unknown at the beginning and creates the directories; each uses quota for a file. */
 async function settle(
   session: DaemonSession,
   { id, holder, upload }: HeldUpload,
@@ -256,7 +256,7 @@ async function settle(
   }
 }
 
-/** @returns Offset after the write, and the wanted digest if the daemon told it. */
+/** Writes the body. @returns Offset after the write, and the wanted digest if the daemon's reply has it. */
 async function write(
   session: DaemonSession,
   { part, total, bytes }: Upload,
