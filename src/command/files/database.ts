@@ -2,7 +2,10 @@ import type { DatabaseConfig } from "../../config/service_config.ts";
 import { unlessAbsent } from "../../model/regular_file.ts";
 import { type Copied, type CopiedTable, copyRows, insertRows } from "../../store/copy_rows.ts";
 import { type Database, rows } from "../../store/database.ts";
-import type { Schema } from "../../store/sqlite_database.ts";
+import { migrateDatabase } from "../../store/postgres/postgres_migration.ts";
+import { type Schema, SqliteDatabase } from "../../store/sqlite_database.ts";
+import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.ts";
+import { SHARE_DATABASE, SHARE_SCHEMA } from "../../sharing/store/schema.ts";
 import {
   CommandFailed,
   type CommandIo,
@@ -32,7 +35,6 @@ const migrate = defineCommand({
   const { config, database } = await chosen(given);
   const options = await optionsOf(config, database);
   const login = await loginOf(given, io, options.login);
-  const { migrateDatabase } = await import("../../store/postgres/postgres_migration.ts");
   const { from, to } = await migrateDatabase({ ...options, login }, database.user);
   const text = from === to
     ? `The tables already have version ${to}\n`
@@ -108,8 +110,6 @@ const WAITING =
   ORDER BY number`;
 
 async function copyAll(directory: string, to: Database) {
-  const { SHARE_DATABASE, SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
-  const { RECORD_DATABASE, RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
   const shareTable = { name: "share", key: ["server", "id"], details: "share_use" } as const;
   const records = { name: "record", key: ["kind", "key"] } as const;
   const copy = (from: Database, table: CopiedTable) => copyRows(from, to, table, FORGET_PLANS);
@@ -143,7 +143,6 @@ async function copied(
 ): Promise<Copied> {
   const file = `${directory}/${name}`;
   if (await unlessAbsent(Deno.stat(file)) === undefined) return { added: 0, present: 0 };
-  const { SqliteDatabase } = await import("../../store/sqlite_database.ts");
   const from = new SqliteDatabase(file, schema, Date.now);
   try {
     return await copy(from);

@@ -120,7 +120,7 @@ async function loadCredential(config: CredentialConfig, now: number) {
 }
 
 /** Certificate with chain and private key. */
-export interface Credential {
+interface Credential {
   readonly key: KeyObject;
   readonly certificates: readonly X509Certificate[]; // leaf first
 }
