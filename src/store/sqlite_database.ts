@@ -286,7 +286,8 @@ export async function databaseDamage(file: string, schema: Schema): Promise<stri
   }
 }
 
-function isOfSqlite(error: unknown): error is Error {
+/** Reports whether SQLite threw an error. */
+export function isOfSqlite(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";
 }
 

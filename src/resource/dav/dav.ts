@@ -16,7 +16,7 @@ import { accountOn } from "../share/names.ts";
 import { emptyResponse, textResponse } from "../text_response.ts";
 import { checkTokenServer } from "../token_limits.ts";
 import { type DavCall, type DavParts, davPlace, depthOf, untilBan, wrongBody, XML } from "./dav_call.ts";
-import { hrefOfLock, lock, requireUnlocked, unlock } from "./dav_lock_methods.ts";
+import { entryAt, hrefOfLock, lock, requireUnlocked, unlock } from "./dav_lock_methods.ts";
 import { isBelow } from "./dav_locks.ts";
 import {
   type DavResource,
@@ -270,11 +270,6 @@ async function requireVersion(dav: DavCall): Promise<void> {
   if (wantsDirectory && entry?.kind === "file") throw nothingThere("a file, named as a directory");
   const validators = entry?.kind === "file" ? davValidators(entry, parts.clock()) : undefined;
   if (!allowsWriting(headers, validators)) throw httpError("ERR_PRECONDITION_FAILED");
-}
-
-async function entryAt({ call, files }: DavCall, path: string): Promise<DatedEntry | undefined> {
-  using session = await files.open(path, call.signal);
-  return await find(session, path);
 }
 
 function there({ target }: DavCall, entry: DatedEntry | undefined): DatedEntry {
