@@ -40,7 +40,7 @@ export class SharedReplayCache implements ReplayRecord {
   #report(error: unknown): void {
     if (!(error instanceof DatabaseFailure)) throw error;
     if (!(error instanceof DatabaseAway)) {
-      this.parts.log.error("the other instances do not learn what was shown", { error });
+      this.parts.log.error("mark of the replay cache not stored for the other instances", { error });
     }
   }
 }

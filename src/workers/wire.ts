@@ -220,7 +220,7 @@ export class ByteStreamSender {
   cancel(reason: string): void {
     this.#cancelled = true;
     this.#waiting?.();
-    void this.#reader.cancel(reason).catch(() => {}); // a source that fails while it is given up has nobody to tell
+    void this.#reader.cancel(reason).catch(() => {}); // no reader is left for an error of the source
   }
 
   /** Waits for credit. Returns `false` if the reader canceled. */

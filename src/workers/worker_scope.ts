@@ -27,7 +27,7 @@ export function tell(message: FromWorker): void {
 export function surviveRejections(log: Logger, counted: () => void): void {
   globalThis.addEventListener("unhandledrejection", (event) => {
     event.preventDefault();
-    log.error("rejection that nobody handled", { error: event.reason });
+    log.error("unhandled rejection", { error: event.reason });
     counted();
   });
 }

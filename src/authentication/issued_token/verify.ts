@@ -191,7 +191,7 @@ function decidedOf(
   if (uid !== undefined && !isUserAccount(uid)) throw new InvalidToken("claim uid is no user's account");
   const groups = listClaim(token, "groups");
   if (groups !== undefined && !groups.flatMap(groupNames).every(isUserAccount)) {
-    throw new InvalidToken("claim groups names what is no user's group");
+    throw new InvalidToken("claim groups contains a name that no user's group can have");
   }
   const uidServers = uid === undefined ? undefined : listClaim(token, "uidServers");
   return {

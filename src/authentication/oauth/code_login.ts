@@ -147,7 +147,7 @@ export class CodeLogin implements BrowserLogin {
   ): LoginOutcome {
     const bearer = readBearer(accessToken);
     // The service sends a token only to the provider that issued it (RFC 9700, 4.4).
-    if (bearer.route !== "provider") throw new InvalidToken("the access token is none of a provider");
+    if (bearer.route !== "provider") throw new InvalidToken("the access token is not from a provider");
     const { issuer } = this;
     return {
       kind: "token",

@@ -146,7 +146,7 @@ export class RunningService {
   };
 
   readonly rejected = (error: unknown): void => {
-    this.parts.supervisor.log.error("rejection that nobody handled", { error });
+    this.parts.supervisor.log.error("unhandled rejection", { error });
     this.parts.supervisor.reports.rejected("supervisor");
   };
 
@@ -157,7 +157,7 @@ export class RunningService {
     if (drainSeconds > 0) await supervisor.leave(drainSeconds);
     const ms = manager.stopMs;
     const late = setTimeout(() => {
-      supervisor.log.error("shutdown took too long, ending with what is under way", { ms });
+      supervisor.log.error("shutdown took too long, running requests are cut off", { ms });
       this.#stopped.resolve();
     }, ms);
     await operations.close();

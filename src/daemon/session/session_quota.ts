@@ -105,7 +105,7 @@ class Account<Idle extends IdleSession> {
         reject(reason);
       };
       const onAbort = () => giveUp(signal.reason);
-      const late = () => giveUp(httpError("ERR_TOO_MANY_SESSIONS", "no session got free in time"));
+      const late = () => giveUp(httpError("ERR_TOO_MANY_SESSIONS", "no session became free in time"));
       const forgetLate = this.#schedule(maxWaitMs, late);
       const stop = () => {
         forgetLate();

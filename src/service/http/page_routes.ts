@@ -66,7 +66,7 @@ export function loginRoute(
     heedsCapabilities: true,
     signedIn: true,
     answer: ({ caller }) => {
-      if (caller.kind === "anonymous") throw unauthenticated("somebody is to sign in");
+      if (caller.kind === "anonymous") throw unauthenticated("a sign-in is required");
       return redirect("./"); // to the status page
     },
     page: async (call) => (await signInPages()).signInPage(call, parts),

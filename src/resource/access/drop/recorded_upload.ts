@@ -308,7 +308,7 @@ async function giveName(
   const { uploads: { locks, unfinished: { store } } } = parts;
   const { naming } = brought;
   const { id, holder, upload } = held;
-  if (upload === undefined) throw new TypeError("nothing was brought");
+  if (upload === undefined) throw new TypeError("no upload");
   const taken = new Set<number>();
   const pathOf = (n: number) => `${place.path}${nthName(upload.name, n)}`;
   const isTaken = async (n: number) => taken.has(n) || await sizeOf(session, pathOf(n)) !== undefined;
@@ -340,7 +340,7 @@ async function giveName(
       endTurn();
     }
   }
-  throw httpError("ERR_UPLOAD_INCOMPLETE", "others took each name");
+  throw httpError("ERR_UPLOAD_INCOMPLETE", "other uploads took every name");
 }
 
 /** Records completion. After a failure, the recorded name tells the next reader. */
