@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 
 const LINE_END = 10;
 
-/** When a file is renamed to `.1`, which was renamed to `.2`, and so on. */
+/** Limits of log rotation: the file is renamed to `.1`, the former `.1` to `.2`, and so on. */
 export interface Rotation {
   readonly maxSize?: number; // bytes; 0 or absent: never
   readonly maxFiles?: number; // renamed files to keep; absent: 1

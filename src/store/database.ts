@@ -38,7 +38,7 @@ export interface Database {
    * @throws {DatabaseFailure} If the disk fails after the commit, the change may hold. Errors of the work undo all its changes.
    */
   change<T>(work: () => Work<T>, manner?: Manner): Promise<T>;
-  /** Number that changes soon after any change to a table, on any instance. Cheap enough for each request. */
+  /** Returns a number that changes soon after any change to a table, on any instance. Cheap enough for each request. */
   version(table: string): number;
   /** Calls a listener after each change of a version; absent: look at the versions. */
   onChange?(listener: () => void): void;

@@ -67,7 +67,9 @@ const importAll = defineCommand({
   const { shares, records, bans } = await copyAll(directory, to);
   return {
     value: { shares, records, bans },
-    text: `Shares: ${told(shares)}\nTokens and others: ${told(records)}\nBans: ${told(bans)}\n`,
+    text: `Shares: ${countsText(shares)}\nTokens and others: ${countsText(records)}\nBans: ${
+      countsText(bans)
+    }\n`,
   };
 });
 
@@ -151,6 +153,6 @@ async function copied(
   }
 }
 
-function told({ added, present }: Copied): string {
+function countsText({ added, present }: Copied): string {
   return `${added} copied, ${present} existed already`;
 }

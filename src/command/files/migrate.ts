@@ -146,7 +146,7 @@ function copyOf(
   return changes.length === 0 ? copy : { ...copy, content: new TextEncoder().encode(text), changes };
 }
 
-/** The working directory of the new service: its configuration has relative paths. */
+/** Enters the working directory of the new service, whose configuration has relative paths. */
 async function enter(folder: string | undefined): Promise<void> {
   if (folder === undefined) return;
   try {

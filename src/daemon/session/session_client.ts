@@ -188,8 +188,8 @@ export class SessionClient {
   ): Promise<Listening> {
     const { host, port } = splitAddress(address);
     if (port !== undefined) return { instance, host, port };
-    const told = await this.daemons.openSession(orderOf(wanted, ["127.0.0.1"]), { instance, signal });
-    return { instance, host, port: told.port };
+    const grant = await this.daemons.openSession(orderOf(wanted, ["127.0.0.1"]), { instance, signal });
+    return { instance, host, port: grant.port };
   }
 
   /** Connects and reads the greeting, one at a time: dropped connections are retried only after a second. */

@@ -146,14 +146,14 @@ async function xmlResponse(
   return await longTextResponse({ pieces, type: XML, bytes }, unread, { status: 207 });
 }
 
-/** Unlike other clients, an unlimited `PROPFIND` could not be served within bounds (RFC 4918, 9.1). */
+/** Refuses an unlimited `PROPFIND`, whose answer would have no bound (RFC 4918, 9.1). */
 function infiniteDepth(): HttpResponse {
   const body =
     '<?xml version="1.0" encoding="utf-8"?>\n<D:error xmlns:D="DAV:"><D:propfind-finite-depth/></D:error>\n';
   return textResponse(body, XML, { status: 403 });
 }
 
-/** Changing properties is refused: they would be lost when a file is moved by other means. */
+/** Refuses changes of properties: a file that is moved by other means would lose them. */
 async function proppatch(dav: DavCall): Promise<HttpResponse> {
   const { call, target } = dav;
   const update = await readDavBody(call.request);

@@ -105,7 +105,7 @@ async function pidFile(installation: JavaInstallation): Promise<string | undefin
   return path !== undefined && await isThere(path) ? path : undefined;
 }
 
-/** Command that dumps an H2 database with the installation's driver. */
+/** Returns the command that dumps an H2 database with the installation's driver. */
 function dumpOfH2({ libraries }: JavaInstallation, { name, setting }: ShareTable, path: string): string {
   const options = setting("h2.options");
   const url = `jdbc:h2:file:${path};IFEXISTS=TRUE${options === undefined ? "" : `;${options}`}`;

@@ -354,7 +354,7 @@ async function noteFinished(
   await use.finish({ bytes, complete: true }, () => unfinished.store.finishing(held.id, key !== undefined));
 }
 
-/** The name that a file got, below the place. */
+/** Returns the final name of a file, below the place. */
 function keptName({ target, name }: Upload, { path }: UploadPlace): string {
   return target === undefined ? name : target.slice(path.length);
 }
