@@ -253,7 +253,7 @@ export class Files {
     }, { from, to });
   }
 
-  /** A directory takes with it what limits hide: moved, it would be outside of them. @throws {ERR_OUTSIDE_LIMITS} */
+  /** Checks that limits hide nothing in a directory: a move would put the hidden part outside of them. @throws {ERR_OUTSIDE_LIMITS} */
   #requireTree(directory: string): void {
     if (!this.confine(directory).limits.every((limits) => coversTree(limits, `${directory}/`))) {
       throw httpError("ERR_OUTSIDE_LIMITS", "the limits cut across the directory");

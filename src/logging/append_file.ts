@@ -61,7 +61,7 @@ export class AppendFile {
     return this.#file;
   }
 
-  /** Renames the file and the earlier ones; the oldest goes. Keeps the file if it cannot: no line may be lost. */
+  /** Renames the file and the earlier ones, and deletes the oldest. Keeps the file after an error, so that no line is lost. */
   #rotate(file: Deno.FsFile, maxFiles: number): void {
     try {
       if (!file.tryLockSync(true) || statOf(this.path)?.ino !== this.#inode) return; // another writer renames it

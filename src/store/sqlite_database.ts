@@ -158,7 +158,7 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  /** Writes the version of the schema once more: a change that changes nothing may need no room. */
+  /** Tries a write by storing the schema version again: a change without effect might need no room on the disk. */
   #tryWrite({ steps }: Schema): void {
     try {
       this.#transact(() => this.#database.exec(`PRAGMA user_version = ${steps.length}`));
@@ -256,7 +256,7 @@ export function closeForGood(file: string): boolean {
   }
 }
 
-/** Bytes; those of a longest page. */
+/** Bytes: the largest file that is examined whole, and the largest page. */
 const [MOST_EXAMINED, LONGEST_PAGE] = [16 * 1024 ** 2, 64 * 1024];
 
 /**

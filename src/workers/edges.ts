@@ -146,7 +146,7 @@ export class Edges {
       try {
         Deno.listen({ hostname, port }).close();
       } catch (error) {
-        if (!(error instanceof Deno.errors.AddrInUse)) continue; // the new edge tells
+        if (!(error instanceof Deno.errors.AddrInUse)) continue; // the new edge reports it
         throw new CannotStart([`port ${port} on ${hostname} is taken by another process`]);
       }
     }

@@ -60,7 +60,7 @@ export async function takesConnections({ address, port }: Listening, withinMs = 
   } catch (error) {
     return !(error instanceof Deno.errors.ConnectionRefused);
   } finally {
-    resolve(false); // the connection is of no use any more
+    resolve(false); // errors of closing do not matter
   }
 }
 

@@ -30,7 +30,7 @@ interface EdgeParts {
 /** Worker of a listening edge, for the supervisor. */
 export class ServingEdge {
   readonly id = crypto.randomUUID();
-  readonly address: string; // it listens on, looked up
+  readonly address: string; // of the listener, resolved
   readonly #worker: WorkerThread<ToEdgeWorker>;
   port = 0;
   metrics: Listening | undefined; // address of the metrics page; absent: none

@@ -28,7 +28,7 @@ export class Supervisor {
   readonly reports: WorkerReports;
   /** Milliseconds since the epoch. */
   readonly upSince = Date.now();
-  #snapshot: Snapshot; // what is in use, and what workers that die are started with again
+  #snapshot: Snapshot; // in use, also by replacements of dead workers
   readonly #changes = new WorkerLifecycle();
   readonly #edges: Edges;
   readonly #cores: Cores;

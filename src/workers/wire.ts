@@ -265,7 +265,7 @@ export class ByteStreamReceiver {
   #ended = false;
   #wanted: (() => void) | undefined;
   #underWay = 0; // chunks that are on the way or wait here
-  #unasked = 0; // of these, how many may be there unasked
+  #unasked = 0; // of these, chunks granted ahead of a read
 
   constructor(id: number, send: Send, readonly ahead: Ahead) {
     const fillTo = (wanted: number) => {

@@ -291,7 +291,7 @@ async function putBack(folder: string, files: readonly BackupFile[]) {
     }
     return await exchange(files.map(({ path }) => path), stamp, undo);
   } catch (error) {
-    for (const step of undo.toReversed()) await step().catch(() => {}); // the first failure is the one to tell
+    for (const step of undo.toReversed()) await step().catch(() => {}); // the caller reports the first failure
     throw error;
   }
 }

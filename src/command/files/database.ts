@@ -62,7 +62,7 @@ const importAll = defineCommand({
     throw new CommandFailed(`There is no folder ${directory}`);
   }
   using to = await openSharedDatabase(config, database);
-  await to.read(() => rows("SELECT 1", {})); // there may be nothing to copy, and nowhere to
+  await to.read(() => rows("SELECT 1", {})); // fails early if the target does not answer
   io.stderr(`Copying ${directory}, which may take minutes\n`);
   const { shares, records, bans } = await copyAll(directory, to);
   return {
@@ -122,7 +122,7 @@ async function copyAll(directory: string, to: Database) {
   };
   const shares = async (from: Database) => {
     const result = await copy(from, shareTable);
-    await few(from, "share_upload", "key"); // those of a day
+    await few(from, "share_upload", "key"); // at most a day old
     await few(from, "notification", "message", WAITING);
     await few(from, "notified_state", "subject");
     return result;

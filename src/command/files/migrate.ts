@@ -169,7 +169,7 @@ async function write(files: readonly Copy[]): Promise<void> {
   try {
     for (const file of files) await writeCopy(file);
   } catch (error) {
-    await Deno.remove(CONF, { recursive: true }).catch(() => {}); // half of it would pass for the whole next time
+    await Deno.remove(CONF, { recursive: true }).catch(() => {}); // else the next run would take half a copy for a whole one
     failedAt(CONF, error);
   }
 }

@@ -36,7 +36,7 @@ export async function withShareDatabase<T>(
   const file = `${directory}/${SHARE_DATABASE}`;
   try {
     if (database === undefined) await checkOwner(file, directory, create);
-    // The running service delivers what this records.
+    // The running service delivers the notifications that this records.
     const recorder = new Recorder(await withKinds(config.notifications, KINDS.destinations));
     const store = database === undefined
       ? openShareStore(file, Date.now, undefined, recorder)

@@ -21,7 +21,7 @@ export const status = defineCommand({
   },
 }, async (given, io) => {
   const time = given.text("timeout") ?? "";
-  const seconds = parseDuration(/^[0-9]+$/.test(time) ? `${time}s` : time); // numbers are of monitoring systems
+  const seconds = parseDuration(/^[0-9]+$/.test(time) ? `${time}s` : time); // monitoring systems give plain seconds
   if (seconds === undefined) throw new WrongUsage("Expected a time such as 5, 5s or 1m behind --timeout");
   if (given.flag("nagios") && given.flag("json")) {
     throw new WrongUsage("Expected --nagios or --json, found both");

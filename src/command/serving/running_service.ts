@@ -138,7 +138,7 @@ export class RunningService {
   readonly renewCertificates = (): Promise<boolean> => this.#inTurn(() => this.#renewCertificates());
 
   readonly stop = (): void => {
-    if (this.#stopping) return; // being asked again is no reason to cut what is under way
+    if (this.#stopping) return; // a second signal does not cut running requests
     this.#stopping = true;
     this.parts.watch.close();
     this.#awaited?.close();

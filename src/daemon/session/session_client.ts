@@ -128,7 +128,7 @@ export class SessionClient {
     this.#sessionQuota.close();
   }
 
-  /** Goes on with an idle session; `undefined` if its daemon has ended it. */
+  /** Reuses an idle session; `undefined` if its daemon has ended it. */
   async #goOn(
     idle: KeptSession,
     wanted: OwnSession,

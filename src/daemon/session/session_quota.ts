@@ -141,7 +141,7 @@ class Account<Idle extends IdleSession> {
       others.push(...slots);
     }
     if (best === undefined) {
-      // An idle session of other rights makes room, unless some slot becomes free anyway.
+      // Closes an idle session with other rights to free a slot, unless one becomes free anyway.
       const idle = others.find(({ idle }) => idle !== undefined);
       if (idle !== undefined && others.every(({ freeAt }) => freeAt === Infinity)) this.#end(idle);
       return undefined;

@@ -105,7 +105,7 @@ export async function ownSharePage(call: Call, parts: SharingParts): Promise<Htt
 
 function linkSection(call: Call, share: Share, { clock }: SharingParts): Markup {
   const { target, access, expires, usesLeft, password, note, sources } = share;
-  // A browser reads a share for some people by the page for signed-in browsers.
+  // Recipients who must sign in open a share on the page for signed-in browsers.
   const http = target === EVERYBODY
     ? ownersView(share, call.base, clock()).http
     : `${call.base}/shared/${share.server}/${share.id}${isDirectory(share) ? "/" : ""}`;

@@ -279,7 +279,7 @@ function there({ target }: DavCall, entry: DatedEntry | undefined): DatedEntry {
   return entry;
 }
 
-/** Directories are deleted and moved as a whole (RFC 4918, 9.6.1 and 9.9.2). */
+/** Checks `Depth`: directories are deleted and moved as a whole (RFC 4918, 9.6.1 and 9.9.2). */
 function requireWhole(call: Call): void {
   if (depthOf(call, ["infinity"]) === undefined) throw invalidRequest("Depth: expected infinity");
 }

@@ -52,7 +52,7 @@ export interface ServiceParts extends IdentityParts {
   readonly cluster: Cluster | undefined; // absent for a single instance
   renewTls(material: TlsMaterial): void;
   drain(): void; // makes health checks report the shutdown
-  retire(): void; // leaves to a successor what is no answer to a request
+  retire(): void; // ends notifications and other work that the next core takes over
   close(): Promise<void>; // waits for running calls to daemons, then releases everything
 }
 

@@ -97,7 +97,7 @@ function tableOf({ entries }: Properties): ShareTable | undefined {
   };
 }
 
-/** Exists while the Java service runs. */
+/** Returns the PID file of the Java service, which exists while it runs. */
 async function pidFile(installation: JavaInstallation): Promise<string | undefined> {
   const startup = await readText(join(installation.conf, "startup.properties")) ?? "";
   const named = /^[ \t]*PID=["']?([^"'\s]+)/m.exec(startup)?.[1];
