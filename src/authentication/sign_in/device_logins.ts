@@ -52,7 +52,7 @@ export interface OpenRequest extends DeviceRequest {
 
 /**
  * Logins of programs without browser (RFC 8628). The store has digests of both codes. The first decision removes the user
- * code and the first poll after it the device code, so that each is good for one use, whichever instance serves it.
+ * code and the first poll after it the device code, so that each is valid once, at all instances together.
  */
 export class DeviceLogins {
   readonly #requests: ReplayCache;
@@ -77,7 +77,7 @@ export class DeviceLogins {
     const expires = made + CODE_SECONDS;
     const common = { owner: group, made };
     const content = { ...request, expires };
-    // Kept longer than it is good for, so that the program hears why.
+    // Kept longer than it is valid, so that the program gets the reason.
     await records.put(REQUEST, { ...common, key, ends: expires + CODE_SECONDS, content }, MOST_STORED);
     await records.put(USER_CODE, { ...common, key: userKey, ends: expires, content: { key } }, MOST_STORED);
     return { device, user };

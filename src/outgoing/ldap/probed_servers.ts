@@ -1,4 +1,4 @@
-import { type ProbedRemote, PROBER } from "../probed_kind.ts";
+import type { ProbedRemote } from "../probed_kind.ts";
 import { type LdapConfig, ldapRemote } from "./ldap_keys.ts";
 
 /** Describes the servers of a configuration, with a probe of login, base entry and test user. */
@@ -9,7 +9,7 @@ export function probedServers(config: LdapConfig): readonly ProbedRemote[] {
       const { LdapDirectory } = await import("./ldap_directory.ts");
       const directory = new LdapDirectory(config, parts);
       try {
-        return await directory.probe(address, PROBER);
+        return await directory.probe(address);
       } finally {
         directory.close();
       }

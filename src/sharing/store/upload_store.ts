@@ -30,7 +30,7 @@ export interface Upload extends UploadId {
   readonly kept: boolean; // whether the file was renamed to `target`
 }
 
-/** Returns what stands in the place of a share's id for an account's own files. */
+/** Returns the replacement of a share's id for an account's own files. */
 export function ofAccount(uid: string): string {
   return `~${uid}`;
 }
