@@ -116,7 +116,6 @@ async function open(
   const { publish, sinks } = opening;
   const admin = new AdminApi({ ...parts, ...shared, sinks, publish, shown, certificate: own.facts });
   const ofAuthenticators = partsOfAuthenticators(who, { throttle, config, people, attributes });
-  const about = { ...parts, kinds, externalUrl };
   return {
     config,
     externalUrl,
@@ -132,7 +131,7 @@ async function open(
     cluster,
     routes: await routesOf({
       ...{ servers, tokens, registry, sharing, files, cluster: cluster?.health, admin, ...ofAuthenticators },
-      facts: await serviceFacts(opening, about),
+      facts: await serviceFacts(opening, { ...parts, kinds }),
       certificate: own.pem,
       generation: opening.generation,
       draining: () => draining,
