@@ -65,8 +65,8 @@ export class Edges {
       metricsPort: this.#metricsPort,
       connections: this.#connections,
       resolve,
-      said: (message, edge) => {
-        reports.hear(message, "edge");
+      onMessage: (message, edge) => {
+        reports.receive(message, "edge");
         if (message.kind === "core-idle") idle(edge, message.generation);
         if (message.kind === "metrics-page") void this.#showMetrics(edge);
       },
@@ -123,7 +123,7 @@ export class Edges {
       this.parts.reports.log.info("metrics page", { port: metricsPort });
     }
     this.#metricsPort = metricsPort ?? 0;
-    if (this.parts.changes.endAnnounced) edge.tell({ kind: "leave" });
+    if (this.parts.changes.endAnnounced) edge.post({ kind: "leave" });
     this.parts.used(edge);
     return before;
   }
@@ -134,7 +134,7 @@ export class Edges {
       reports.log.error("the metrics page could not be made", { error });
       return undefined;
     });
-    edge.tell({ kind: "metrics-page", page });
+    edge.post({ kind: "metrics-page", page });
   }
 
   /** @throws {CannotStart} If another process has a port that the edge in the way does not use. */

@@ -72,7 +72,7 @@ export class WorkerReports {
   }
 
   /** @param worker `edge` or `core`. */
-  hear(message: FromWorker, worker: string): void {
+  receive(message: FromWorker, worker: string): void {
     switch (message.kind) {
       case "log":
         this.logFile.writeLines(message.text);
