@@ -74,7 +74,7 @@ export class UploadStore {
   *beginning(upload: Upload, holder: string): Work<void> {
     const { server, share: id, uid, gid = null, part, name, total = null, files, bytes, target = null } =
       upload;
-    const touched = files > 0 || name === part ? null : 0; // a file that is set aside may be deleted as soon as its hold ends
+    const touched = files > 0 || name === part ? null : 0; // a file that is set aside is due as soon as its hold ends
     const begun = { ...keyOf(upload), uid, gid, part, name, total, files, bytes, target, holder, touched };
     if ((yield* first("insertUpload", begun)) === undefined) {
       throw httpError("ERR_UPLOAD_INCOMPLETE", "another request has just begun it");
