@@ -8,7 +8,7 @@ export interface AcceptedLogin {
 
 const BY_TOKEN = "-A TOKEN";
 
-/** Returns the logins that the configuration permits, in its order, whoever asks. */
+/** Returns the logins that the configuration permits, in its order; the same for all callers. */
 export function acceptedLogins(
   { authenticators, issuedTokens }: {
     readonly authenticators: readonly Authenticator[];

@@ -69,7 +69,7 @@ function loginUntil(
 }
 
 /** Returns the identity as valid today; `undefined` if the user or {@link IssuedTokenFacts.by} is gone. @throws {ServiceError} On an outage. */
-export async function whatIsLeft<T extends Identity>(
+export async function currentIdentity<T extends Identity>(
   identity: T,
   ask: AskAccountStatus,
   signal: AbortSignal,

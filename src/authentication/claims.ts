@@ -3,7 +3,7 @@ import { fillName } from "../model/name_template.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
 import { isJsonObject } from "../model/json_object.ts";
 
-/** Looks up a claim. */
+/** Function that looks up a claim. */
 export type Said = (name: string) => Variable | undefined;
 
 /** Returns a claim by name or dotted path, such as `realm_access.roles`; a literal name such as `wlcg.groups` wins. */

@@ -4,7 +4,7 @@ import { messageOf, trimEndCharacters } from "../model/text.ts";
 import { resolve } from "node:path";
 import { readRegularFile, UTF16_MARK, utf8Text } from "../model/regular_file.ts";
 
-export interface PropertyEntry {
+interface PropertyEntry {
   readonly key: string;
   readonly value: string; // unescaped, with trailing blanks
   readonly file: string;

@@ -194,7 +194,7 @@ export class Daemon {
       const isCut = fault === "connect-timeout"
         ? left < connect
         : fault === "handshake-timeout" && left < handshake;
-      // A limit that the deadline cut short says nothing about the daemon.
+      // A step that the deadline cut short proves nothing about the daemon.
       return isCut ? failure("busy", "before", "the request had no time left") : result;
     }
     const reply = parse(result.reply);

@@ -9,8 +9,8 @@ import { isRelativePattern, patternsOf } from "../model/wildcards.ts";
 /*
  * The one place where daemon commands are written. The wire has no escaping: lines `key=value` up to a line `END`, the
  * last of equal keys wins, a lone CR ends a line, and a line is cut after 8192 characters, the rest being read as a
- * further line (daemon-protocol.md 1.4). So every value is held against its row below, and what does not fit is refused,
- * never mended.
+ * further line (daemon-protocol.md 1.4). So every value is checked against its row below. Values that do not fit are
+ * rejected, never changed.
  */
 
 /** Characters with key: half of the daemon's line length. */

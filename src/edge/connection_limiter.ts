@@ -125,7 +125,7 @@ function endsOf({ remoteAddress, remotePort, localAddress }: Socket): string {
 }
 
 interface Connection {
-  once(event: "close", told: () => void): unknown;
+  once(event: "close", listener: () => void): unknown;
 }
 
 /** Fair shares of connections: no group holds more than are free (dynamic thresholds, as in switch buffers). */

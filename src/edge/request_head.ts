@@ -71,7 +71,7 @@ function targetOf(target: string, method: string | undefined): RequestTarget {
   }
   const path = target.slice(start.length);
   const read = readTarget(path !== target && !path.startsWith("/") ? `/${path}` : path);
-  if (read === undefined) throw httpError("ERR_BAD_REQUEST", "a target that is no path in its normal form");
+  if (read === undefined) throw httpError("ERR_BAD_REQUEST", "a target that is not a normalised path");
   return read;
 }
 

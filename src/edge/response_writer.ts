@@ -37,7 +37,7 @@ export class ResponseWriter {
       ...headers.fields,
       ...(response.shouldKeepAlive ? this.texts.keepAlive : []),
     ]);
-    this.#announced = Number(headers.get("Content-Length") ?? Infinity);
+    this.#announced = body === null ? 0 : Number(headers.get("Content-Length") ?? Infinity);
     const early = !this.exchange.request.complete && body !== null && this.#announced < Infinity;
     if (body === null || (isWhole(body) && !early)) {
       response.end(body ?? undefined);

@@ -253,14 +253,14 @@ export class Files {
     }, { from, to });
   }
 
-  /** A directory takes with it what limits hide: moved, it would be outside of them. @throws {ERR_OUTSIDE_LIMITS} */
+  /** Checks that limits hide nothing in a directory: a move would put the hidden part outside of them. @throws {ERR_OUTSIDE_LIMITS} */
   #requireTree(directory: string): void {
     if (!this.confine(directory).limits.every((limits) => coversTree(limits, `${directory}/`))) {
       throw httpError("ERR_OUTSIDE_LIMITS", "the limits cut across the directory");
     }
   }
 
-  /** What a directory replaces is deleted afterwards by a session that may. @throws {ERR_ACCESS_REFUSED | ERR_OUTSIDE_LIMITS} */
+  /** Checks that the caller may delete what a move replaces; a later session deletes it. @throws {ERR_ACCESS_REFUSED | ERR_OUTSIDE_LIMITS} */
   #requireRemovable(path: string, kind: Entry["kind"]): void {
     if (this.confine(path).permission !== "FULL") throw httpError("ERR_ACCESS_REFUSED", "deletes something");
     if (kind === "directory") this.#requireTree(path);
@@ -319,7 +319,7 @@ export async function removeTree(
   depth = MOST_DEPTH,
 ): Promise<void> {
   if (bound.left-- === 0 || depth === 0) throw httpError("ERR_TREE_TOO_LARGE");
-  // Of a directory only this tells whether it is a link, whose target must stay.
+  // Removes also a link to a directory, whose target must stay; the listing does not show that it is a link.
   if (await session.remove(path) || kind !== "directory") return;
   const found: Pick<Entry, "name" | "kind">[] = [];
   const { complete } = await session.list(path, ({ name, kind }) => {

@@ -17,7 +17,7 @@ interface InstanceFacts {
 /** Instance as others see it. */
 export interface RegisteredInstance extends InstanceFacts {
   readonly ageMs: number; // milliseconds since it was seen last
-  readonly alive: boolean; // whether it is to be taken for one that serves
+  readonly alive: boolean; // whether it probably serves
   readonly own: boolean; // whether it is this one
 }
 
@@ -71,7 +71,7 @@ export class InstanceRegister extends Following {
 
   /** Deletes this instance, so that others notice at once. @throws {DatabaseFailure} */
   async leave(): Promise<void> {
-    await this.end(); // an announcement under way would come after the end
+    await this.end(); // a running announcement would arrive after the deletion
     const { database, own: { id } } = this.parts;
     await database.change(() => row(SQL.leave, { id }), ASYNC_COMMIT);
   }

@@ -4,7 +4,7 @@ import type { ReplayCache, ReplayRecord, SeenMark } from "../model/replay_cache.
 import { DatabaseAway, DatabaseFailure } from "../store/database.ts";
 import type { SharedMarks } from "../store/shared_marks.ts";
 
-/** By how much the clocks of two instances may differ without a line in the log of either, in milliseconds. */
+/** Difference of the clocks of two instances up to which neither logs a warning, in milliseconds. */
 const SKEW_MS = 60_000;
 
 /** Replay cache of all instances. That of this instance decides first, and alone while the database is away. */
@@ -40,7 +40,7 @@ export class SharedReplayCache implements ReplayRecord {
   #report(error: unknown): void {
     if (!(error instanceof DatabaseFailure)) throw error;
     if (!(error instanceof DatabaseAway)) {
-      this.parts.log.error("the other instances do not learn what was shown", { error });
+      this.parts.log.error("mark of the replay cache not stored for the other instances", { error });
     }
   }
 }

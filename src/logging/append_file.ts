@@ -3,13 +3,13 @@ import { dirname } from "node:path";
 
 const LINE_END = 10;
 
-/** When a file is renamed to `.1`, which was renamed to `.2`, and so on. */
+/** Limits of log rotation: the file is renamed to `.1`, the former `.1` to `.2`, and so on. */
 export interface Rotation {
   readonly maxSize?: number; // bytes; 0 or absent: never
   readonly maxFiles?: number; // renamed files to keep; absent: 1
 }
 
-/** Append-only file, opened anew within a second after a rename (logrotate) or failure. Several writers may rotate it. */
+/** Append-only file, reopened within a second after a rename (logrotate) or failure. Several writers may rotate it. */
 export class AppendFile {
   #file: Deno.FsFile | undefined;
   #inode: number | null = null;
@@ -61,7 +61,7 @@ export class AppendFile {
     return this.#file;
   }
 
-  /** Renames the file and the earlier ones; the oldest goes. Keeps the file if it cannot: no line may be lost. */
+  /** Renames the file and the earlier ones, and deletes the oldest. Keeps the file after an error, so that no line is lost. */
   #rotate(file: Deno.FsFile, maxFiles: number): void {
     try {
       if (!file.tryLockSync(true) || statOf(this.path)?.ino !== this.#inode) return; // another writer renames it

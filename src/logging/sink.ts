@@ -58,7 +58,7 @@ export class Sink {
     return this.name === "webhook" || this.name === "mail" ? "delivered" : "written";
   }
 
-  /** Writes one record; the caller goes on without it after a failure. */
+  /** Writes one record; a failure does not reach the caller. */
   async attempt(write: () => Promise<unknown>): Promise<void> {
     try {
       await write();

@@ -14,7 +14,7 @@ export interface Answer<T> {
 interface AnswerCacheOptions {
   readonly clock: Clock;
   readonly elapsed?: Stopwatch;
-  readonly capacity?: number; // most good, and most bad entries. Default: 1,000.
+  readonly capacity?: number; // limit of good entries, and of bad ones. Default: 1,000.
 }
 
 interface Kept<T> {

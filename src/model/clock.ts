@@ -28,7 +28,7 @@ function isWhole(ms: number): ms is WholeMs {
 /** Monotonic milliseconds for durations. Readings of different threads cannot be compared. */
 export type Stopwatch = () => number;
 
-/** Monotonic clock of the platform. */
+/** Reads the monotonic clock of the platform. */
 export const stopwatch: Stopwatch = () => performance.now();
 
 /** Clock that never jumps. Each thread has its own offset: send the current time along with readings. */

@@ -20,7 +20,7 @@ export class HostCookie {
   }
 }
 
-/** Returns a cookie's value. Of a cookie that is there twice, an attacker may have set either: it is ignored. */
+/** Returns a cookie's value. Ignores a cookie that occurs twice, since an attacker may have set either one. */
 export function readCookie(header: string | null, name: string): string | undefined {
   const values = (header ?? "").split(";").flatMap((pair) => {
     const equals = pair.indexOf("=");

@@ -9,7 +9,7 @@ export interface ErrorRow {
 /** Headers of errors after which the connection ends. */
 const CLOSES = { Connection: "close" } as const;
 
-/** Returns the header of errors that pass. @param seconds May be a `{parameter}`. */
+/** Returns the header of temporary errors. @param seconds May be a `{parameter}`. */
 function retryAfter<const Seconds extends string>(seconds: Seconds) {
   return { "Retry-After": seconds };
 }

@@ -62,7 +62,7 @@ export interface IssuedTokenFacts {
   readonly family?: TokenFamily; // absent if another service issued it
 }
 
-/** The caller that showed no credentials (rest-api.md 1.4). */
+/** Name of callers without credentials (rest-api.md 1.4). */
 export const ANONYMOUS_DN = "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN";
 
 /** Caller of a request. */

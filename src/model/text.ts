@@ -36,7 +36,7 @@ export function compare<Value extends string | number | boolean>(a: Value, b: Va
   return Number(a > b) - Number(a < b);
 }
 
-/** Returns the message of an error, or the text of whatever else was thrown. */
+/** Returns the message of an error, or the text of another thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

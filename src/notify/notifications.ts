@@ -9,13 +9,13 @@ export class Notifications {
 
   constructor(readonly recorder: Recorder, readonly database: Database, readonly sinks: Pick<Sinks, "of">) {}
 
-  /** Tells of an operator's ban, or of its end. */
+  /** Records an operator's ban, or its end. */
   ban(type: "ban.created" | "ban.lifted", ban: Readonly<Record<string, string | undefined>>): void {
     const event: NotifiedEvent = { type, stream: "bans", data: ban };
     this.#change(event, () => this.recorder.record(event));
   }
 
-  /** Tells whether a daemon serves, if that changed. @param reason Why it does not. */
+  /** Records whether a daemon serves, if that changed. @param reason Why it does not. */
   daemon(address: string, reason: string | undefined): void {
     const type = reason === undefined ? "daemon.up" : "daemon.down";
     const subject = `daemon ${address}`;

@@ -24,7 +24,7 @@ const SQL = {
     `UPDATE notified_state SET state = :state WHERE subject = :subject AND state <> :state RETURNING subject`,
 } as const;
 
-/** Records events for the configured destinations, as part of the transaction that makes them true. */
+/** Records events for the configured destinations, in the transaction of the change that causes them. */
 export class Recorder {
   static readonly none = new Recorder([]);
 

@@ -147,7 +147,7 @@ export class HttpsClient implements OutgoingHttp {
         const answer = (body: string) =>
           resolve({ status: response.statusCode ?? 0, headers: plainHeaders(response), body });
         if (request.statusAlone) answer("");
-        // Also reads what is dropped, within the same limits: the connection may be kept.
+        // Also reads ignored bodies, within the same limits, so that the connection can be kept.
         readBody(response).finally(end).then(answer, fail);
       });
       call.on("error", fail);

@@ -18,7 +18,7 @@ export interface OutgoingRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  readonly statusAlone?: true; // whatever the response's body is, it is dropped
+  readonly statusAlone?: true; // whether to ignore the response's body
 }
 
 /** Response of another system, with any status. */

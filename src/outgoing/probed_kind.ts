@@ -4,6 +4,7 @@ import type { KindConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Outgoing, OutgoingHttp } from "./outgoing.ts";
+import type { Asker } from "./remote_system.ts";
 
 export interface ProbeParts {
   readonly outgoing: Outgoing;
@@ -36,6 +37,15 @@ export const REACH =
 
 /** Never aborted. */
 export const NEVER = new AbortController().signal;
+
+/** Caller of all probes. */
+export const PROBER: Asker = {
+  queueKey: "probe",
+  known: true,
+  credential: "probe",
+  address: "probe",
+  signal: NEVER,
+};
 
 /** Returns the status of a page. */
 export async function statusOf(http: OutgoingHttp, url: string): Promise<number> {

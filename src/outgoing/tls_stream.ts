@@ -46,7 +46,7 @@ export class TlsStream extends Duplex {
     this.#connection?.read().then((bytes) => {
       this.#stir();
       this.#mayCome -= bytes?.length ?? 0;
-      if (this.#mayCome < 0) this.destroy(new Error("far more came than belongs to an answer"));
+      if (this.#mayCome < 0) this.destroy(new Error("received more bytes than an answer may have"));
       else this.push(bytes ?? null);
     }, (error) => this.destroy(error));
   }

@@ -10,7 +10,7 @@ import { readOwnForm } from "../resource/form.ts";
 import type { ServerFacts } from "../resource/server_facts.ts";
 import type { ServiceFacts } from "../resource/service_section.ts";
 import { redirect } from "../resource/text_response.ts";
-import { factList, section, table, tokenForm } from "./elements.ts";
+import { factList, ownForm, section, table } from "./elements.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { distance, when } from "./quantities.ts";
@@ -36,7 +36,6 @@ export async function adminPage(
   const status = await admin.status();
   const { bans, total } = admin.bans();
   const now = facts.clock();
-  const formToken = call.signIn?.formToken;
   return pageResponse(call, {
     title: SAYS.title,
     current: "admin",
@@ -48,7 +47,7 @@ export async function adminPage(
       section("bans", SAYS.bans, [
         bans.length === 0 ? markup`<p>${SAYS.nobody}</p>` : banTable(call, bans, { admin, now }),
         total > bans.length && markup`<p>${SAYS.moreBans.with({ count: total - bans.length })}</p>`,
-        formToken !== undefined && banForm(call, formToken),
+        call.signIn !== undefined && banForm(call),
       ]),
       section("failures", SAYS.failures, failureTable(admin, now)),
       section("reservations", SAYS.reservations, reservations([...servers.values()], now)),
@@ -140,19 +139,18 @@ function banTable(
       const facts = [name(shown), address, SAYS.reasons[reason].with({ count: failures }), when(until, now)];
       return call.signIn === undefined
         ? facts
-        : [...facts, shown === user && liftForm(call, { user, address }, call.signIn.formToken)];
+        : [...facts, shown === user && liftForm(call, { user, address })];
     }),
   );
 }
 
 function liftForm(
-  { root }: Call,
+  call: Call,
   { user = "", address = "" }: { readonly user: string | undefined; readonly address: string | undefined },
-  formToken: string,
-): Markup {
-  return tokenForm(
-    `${root}admin/bans`,
-    formToken,
+): Content {
+  return ownForm(
+    call,
+    "admin/bans",
     markup`<input type="hidden" name="user" value="${user}"><input type="hidden" name="address" value="${
       address.replace("/64", "")
     }">
@@ -163,7 +161,7 @@ function liftForm(
   );
 }
 
-function banForm({ root }: Call, formToken: string): Markup {
+function banForm(call: Call): Markup {
   const fields = markup`<p><label for="user">${SAYS.user}</label>
 <input id="user" name="user" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="256" aria-describedby="user-help"></p>
 <p id="user-help" class="quiet">${SAYS.userHelp}</p>
@@ -176,7 +174,7 @@ function banForm({ root }: Call, formToken: string): Markup {
   }</select></p>
 <p><button name="do" value="ban">${SAYS.ban}</button> <button class="plain" name="do" value="lift">${SAYS.lift}</button></p>`;
   return markup`<h3>${SAYS.ban}</h3>
-${tokenForm(`${root}admin/bans`, formToken, fields)}`;
+${ownForm(call, "admin/bans", fields)}`;
 }
 
 function failureTable(admin: AdminApi, now: number): Markup {

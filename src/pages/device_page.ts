@@ -6,11 +6,11 @@ import { httpError } from "../model/http_error.ts";
 import type { Call } from "../resource/call.ts";
 import { DEVICE_PATHS } from "../resource/device_paths.ts";
 import { type DeviceParts, deviceTokenQuery, scriptText } from "../resource/device_login.ts";
-import { ownBrowser, readOwnForm } from "../resource/form.ts";
+import { readOwnForm } from "../resource/form.ts";
 import { redirect } from "../resource/text_response.ts";
 import { throttleLogin } from "../throttling/login_throttle.ts";
-import { factList, tokenForm } from "./elements.ts";
-import { type Content, isolated, type Markup, markup } from "./markup.ts";
+import { factList, ownForm } from "./elements.ts";
+import { type Content, isolated, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { distance, when } from "./quantities.ts";
 import { TEXTS } from "./texts.ts";
@@ -88,7 +88,7 @@ function codePage(call: Call, { servers }: DevicePageParts, code: string, before
     title: SAYS.title,
     body: [
       before,
-      form(
+      ownForm(
         call,
         "login/device",
         markup`<p><label for="code">${SAYS.code}</label>
@@ -130,7 +130,7 @@ function decisionPage(
     body: [
       markup`<p>${SAYS.warning}</p>
 ${factList(rows)}`,
-      form(
+      ownForm(
         call,
         "login/device/deny",
         markup`<input type="hidden" name="${CODE}" value="${code}">
@@ -139,8 +139,4 @@ ${factList(rows)}`,
       ),
     ],
   });
-}
-
-function form(call: Call, path: string, content: Content): Markup {
-  return tokenForm(call.root + path, ownBrowser(call).formToken, content);
 }

@@ -1,3 +1,4 @@
+import type { Asked } from "../resource/call.ts";
 import { FORM_TOKEN } from "../resource/form.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 
@@ -16,6 +17,16 @@ export function tokenForm(action: string, formToken: string, content: Content, s
 ${content}
 </form>
 `;
+}
+
+/** Returns a form of the signed-in browser; nothing without a sign-in. @param path Below the root. @param style See {@link tokenForm}. */
+export function ownForm(
+  { root, signIn }: Pick<Asked, "root" | "signIn">,
+  path: string,
+  content: Content,
+  style?: string,
+): Content {
+  return signIn !== undefined && tokenForm(root + path, signIn.formToken, content, style);
 }
 
 /** Returns a list of terms; omits those without value. */

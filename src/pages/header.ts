@@ -1,6 +1,6 @@
 import { administers } from "../resource/admin/administration.ts";
 import type { Asked } from "../resource/call.ts";
-import { tokenForm } from "./elements.ts";
+import { ownForm } from "./elements.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { TEXTS } from "./texts.ts";
 
@@ -41,7 +41,6 @@ function who({ caller, userName, user, signIn, root, menu }: Asked): Content {
     markup`${says.signedInAs} <strong>${isolated(displayName ?? userName ?? dn)}</strong>${
       displayName !== undefined && markup` (${isolated(user?.uid ?? userName ?? dn)})`
     }`,
-    signIn !== undefined &&
-    tokenForm(`${root}logout`, signIn.formToken, markup`<button class="plain">${says.signOut}</button>`, ""),
+    ownForm({ root, signIn }, "logout", markup`<button class="plain">${says.signOut}</button>`, ""),
   ];
 }

@@ -1,4 +1,4 @@
-// What every page does where scripts run: times in the reader's zone, buttons that copy, and links that lead back to a filled-in form.
+// Script of every page: shows times in the reader's zone, copies texts, and leads back to a filled-in form.
 (() => {
   "use strict";
   const language = document.documentElement.lang;

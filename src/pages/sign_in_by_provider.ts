@@ -38,7 +38,7 @@ export async function backFromProvider(call: Call, parts: SignInParts): Promise<
   const to = wantedPage(decodeBase64Url(wanted)?.toString("utf8") ?? "");
   const expected = visitAt(call, visit, { name, salt, to });
   if (again !== undefined || !sameSecret(state, expected.state)) {
-    throw httpError("ERR_PAGE_OUTDATED", "the state is none of this browser at this provider");
+    throw httpError("ERR_PAGE_OUTDATED", "the state belongs to another browser or provider");
   }
   const outcome = await throttleLogin(parts.admit(call.clientAddress, call.signal), async () => {
     const outcome = await login.finish(query, expected, askerFor(call, salt));
@@ -68,7 +68,7 @@ export async function logoutByProvider(call: Call, parts: SignInParts): Promise<
     }
   }
   if (!done) {
-    call.log.info("logout token refused", { reason: reasons.join("; ") || "of no issuer that is known" });
+    call.log.info("logout token refused", { reason: reasons.join("; ") || "unknown issuer" });
     throw invalidRequest("The logout token is invalid");
   }
   return emptyResponse({ status: 200, headers: { "Cache-Control": "no-store" } });

@@ -161,7 +161,7 @@ ${known && up && entry.uid !== undefined && commands(call, server.name, entry, h
 `;
 }
 
-/** Milliseconds for the daemon's answer; for which an answer holds; and for which a daemon without one is left alone. */
+/** Milliseconds: to wait for the daemon's answer, to keep an answer, and to pause after none. */
 const GROUP_TRIAL_MS = 2000;
 const GROUP_HOLDS_MS = 600_000;
 const GROUP_PAUSE_MS = 60_000;
@@ -245,7 +245,7 @@ async function shares(call: Call, server: string, { store, clock }: OwnShares): 
   ];
 }
 
-/** Others are folded away. */
+/** Commands that are always visible; the page folds others away. */
 const SHOWN_COMMANDS = 2;
 
 function commands(call: Call, server: string, { href }: ServerEntry, isByDevice: boolean): Markup {

@@ -9,7 +9,7 @@ import { type Form, readOwnForm } from "../resource/form.ts";
 import { issueToken, listedTokens, revokeToken } from "../resource/token_list.ts";
 import { type CertificateParts, showCertificate } from "../resource/ssh_certificate.ts";
 import { redirect } from "../resource/text_response.ts";
-import { section, table, tokenForm } from "./elements.ts";
+import { ownForm, section, table } from "./elements.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { when } from "./quantities.ts";
@@ -83,17 +83,17 @@ export async function showCertificateByForm(call: Call, parts: TokenPageParts): 
   );
 }
 
-function certificateForm({ root, user }: Call, formToken: string): Markup {
+function certificateForm(call: Call): Markup {
   const fields = markup`<p><label for="line">${SAYS.certificateLine}</label>
 <textarea id="line" name="line" rows="4" required autocomplete="off" spellcheck="false" maxlength="16000"></textarea></p>
 ${
-    user.uid !== undefined &&
+    call.user.uid !== undefined &&
     markup`<p><label class="check"><input type="checkbox" name="own" value="true"> ${SAYS.certificateOwn}</label></p>`
   }
 <p><button>${SAYS.certificateShow}</button></p>`;
   return section("certificate", SAYS.certificate, [
     markup`<p>${SAYS.certificateHelp}</p>\n`,
-    tokenForm(`${root}certificate`, formToken, fields),
+    ownForm(call, "certificate", fields),
   ]);
 }
 
@@ -127,18 +127,17 @@ async function pageWith(call: Call, parts: TokenPageParts, made: Content): Promi
           ? markup`<p>${SAYS.none}</p>`
           : tokenTable(call, listed, now),
       ),
-      parts.tokens !== undefined && call.signIn !== undefined && form(call, call.signIn.formToken, parts),
-      parts.certificates !== undefined && call.signIn !== undefined &&
-      certificateForm(call, call.signIn.formToken),
+      parts.tokens !== undefined && call.signIn !== undefined && form(call, parts),
+      parts.certificates !== undefined && call.signIn !== undefined && certificateForm(call),
     ],
   });
 }
 
 function tokenTable(call: Call, tokens: readonly ListedToken[], now: number): Markup {
   const revocation = ({ id, name }: ListedToken) =>
-    call.signIn !== undefined && tokenForm(
-      `${call.root}tokens/${encodeURIComponent(id)}`,
-      call.signIn.formToken,
+    ownForm(
+      call,
+      `tokens/${encodeURIComponent(id)}`,
       markup`<button class="plain" aria-label="${
         SAYS.revokeNamed.with({ name: name ?? SAYS.nameless })
       }">${SAYS.revoke}</button>`,
@@ -168,7 +167,7 @@ export function whatFor({ activity, paths, servers, address }: TokenRestrictions
   return given.length === 0 ? SAYS.everything : given.map((each, i) => [i > 0 && " · ", each]);
 }
 
-function form({ root }: Call, formToken: string, { servers }: TokenPageParts): Markup {
+function form(call: Call, { servers }: TokenPageParts): Markup {
   const fields = markup`<p><label for="name">${SAYS.name}</label>
 <input id="name" name="name" autocomplete="off" maxlength="100"></p>
 <p><label for="hours">${SAYS.lifetime}</label>
@@ -192,6 +191,6 @@ function form({ root }: Call, formToken: string, { servers }: TokenPageParts): M
 <p><button>${SAYS.make}</button></p>`;
   return section("make", SAYS.make, [
     markup`<p>${SAYS.what}</p>\n`,
-    tokenForm(`${root}tokens`, formToken, fields),
+    ownForm(call, "tokens", fields),
   ]);
 }

@@ -1,6 +1,6 @@
-// Uploads files and folders, four at a time, and resumes after a lost connection. What it says comes from the page; nothing here
-// becomes markup. Where a name that is taken is no reason for another one, nothing is replaced but what the person was asked about,
-// in the version that was there then.
+// Uploads files and folders, four at a time, and resumes after a lost connection. All texts come from the page; the script
+// inserts them as text, never as markup. Unless the service renames, an upload replaces only the version of a file that the
+// person agreed to replace.
 (() => {
   "use strict";
   const form = document.getElementById("upload");
@@ -11,12 +11,12 @@
   const language = document.documentElement.lang;
 
   const AT_ONCE = 4;
-  /** Some proxies swallow bytes and say nothing; the daemon reads a whole file again for its checksum. */
+  /** Some proxies drop bytes without an error; the daemon reads a whole file again for its checksum. */
   const STALL_MS = 30000;
   const CHECKSUM_MS = 120000;
-  /** A browser takes about ten seconds of the processor for the checksum of this much, and the daemon reads the file once more. */
+  /** The checksum of so many bytes takes a browser about ten seconds, and the daemon reads the file again. */
   const MOST_CHECKED = 2 ** 30;
-  /** Made by file managers; nobody means to upload them. */
+  /** Files that file managers create; nobody wants to upload them. */
   const OMITTED = [".DS_Store", "Thumbs.db"];
 
   const uploads = [];
@@ -97,7 +97,7 @@
       state[7] = h = h + state[7] | 0;
     }
   };
-  /** SHA-256 of a file in base64, read in pieces; undefined if it cannot be read. */
+  /** Returns the SHA-256 of a file in base64, read in pieces; undefined if it cannot be read. */
   const digestOf = async (file) => {
     const state = Int32Array.from(primes.slice(0, 8), (prime) => fraction(Math.sqrt(prime)));
     const piece = 2 ** 20;
@@ -121,7 +121,7 @@
     return btoa(String.fromCharCode(...new Uint8Array(bytes.buffer)));
   };
 
-  /** Files of this page that earlier visits did not finish. The service forgets them after a day; so does the browser. */
+  /** Returns the names of uploads to this page that are incomplete. Service and browser forget them after a day. */
   const unfinished = () => {
     const names = [];
     for (const name of Object.keys(localStorage)) {
@@ -139,7 +139,7 @@
   const randomKey = () =>
     Array.from(crypto.getRandomValues(new Uint8Array(12)), (n) => n.toString(16).padStart(2, "0")).join("");
 
-  /** Letters and digits by chance; of the same file in the same browser the same ones, so that a new page goes on. */
+  /** Returns the random key of an upload; the same for the same file in the same browser, so that a later page resumes it. */
   const keyOf = (file, path) => {
     const chosen = randomKey();
     const name = "upload " + JSON.stringify([form.dataset.to, path, file.size, file.lastModified]);
@@ -157,7 +157,7 @@
   };
 
   let isDrawn = false;
-  /** Draws the totals before the next picture. */
+  /** Shows the totals in the next frame. */
   const draw = () => {
     if (isDrawn || uploads.length === 0) return;
     isDrawn = true;
@@ -186,7 +186,7 @@
     });
   };
 
-  /** Shows how an upload stands, and what can be done about it. @param choices Texts and actions of its buttons. */
+  /** Shows the state of an upload, with buttons. @param choices Texts and actions of the buttons. */
   const show = (upload, status, text, choices = []) => {
     upload.status = status;
     upload.state.textContent = text;
@@ -199,7 +199,7 @@
     draw();
   };
 
-  /** @param path With the directories that it comes in. */
+  /** Adds a file. @param path With its directories. */
   const add = (file, path) => {
     if (OMITTED.includes(path.split("/").pop())) {
       omitted++;
@@ -221,7 +221,7 @@
 
   const pauseChoice = (upload) => [says.pause, () => pause(upload)];
 
-  /** Queues an upload. @param isFirst Whether before the others. */
+  /** Queues an upload. @param isFirst Whether in front of the others. */
   const wait = (upload, isFirst = false) => {
     show(upload, "waiting", says.waiting, [pauseChoice(upload)]);
     if (isFirst) waiting.unshift(upload);
@@ -289,7 +289,7 @@
     next();
   };
 
-  /** Ends it with the reason, and offers to try once more; the files behind it go on. */
+  /** Ends an upload with the reason, and offers another attempt; other files continue. */
   const fail = (upload, reason) => {
     end(upload, "failed", fill(says.failed, { reason }), [
       [says.again, () => restart(upload)],
@@ -297,7 +297,7 @@
     ]);
   };
 
-  /** Compares the checksum of what arrived with that of the file. */
+  /** Compares the daemon's checksum with that of the file. */
   const verify = async (upload, shown, text) => {
     upload.forget();
     const [, arrived] = /sha-256=:([^:]+):/.exec(shown) ?? [];
@@ -313,7 +313,7 @@
 
   const isReadable = ({ file }) => file.slice(0, 1).arrayBuffer().then(() => true, () => false);
 
-  /** Waits longer each time; a connection that is back is used at once. A file that is gone does not come back by waiting. */
+  /** Tries again after growing pauses, or as soon as the browser is online; fails if the file can no longer be read. */
   const again = (upload) => {
     clearTimeout(upload.stalled);
     if (!running.has(upload)) return;
@@ -331,7 +331,7 @@
     upload.timer = setTimeout(upload.go, Math.min(30, 2 ** upload.tries++) * 500);
   };
 
-  /** There is a file of that name. */
+  /** Ends an upload whose name is taken. */
   const isTaken = (upload) => {
     upload.forget();
     end(
@@ -342,7 +342,7 @@
     );
   };
 
-  /** Looks which version it is that is replaced; of one that has just changed, nobody can tell. */
+  /** Finds the version to replace; waits while the file has just changed, since its version is uncertain then. */
   const look = (upload) => {
     show(upload, "waiting", says.waiting);
     const request = new XMLHttpRequest();
@@ -363,13 +363,13 @@
 
   const addressOf = (path) => form.dataset.to + path.split("/").map(encodeURIComponent).join("/");
 
-  /** @param first Byte from which on the file is sent; "ask" asks how much is there. */
+  /** Sends a file. @param first First byte to send; "ask" asks how many bytes the service has. */
   const send = (upload, first) => {
     const { file, path, key } = upload;
     const request = new XMLHttpRequest();
     upload.request = request;
     upload.isNew = false;
-    // What does not move is asked about anew.
+    // Asks again after a time without progress.
     const moves = (ms = STALL_MS) => {
       clearTimeout(upload.stalled);
       upload.stalled = setTimeout(() => {
@@ -433,7 +433,7 @@
       try {
         reason = JSON.parse(request.responseText).errorMessage;
       } catch {
-        // A proxy's page says no more than the status.
+        // A proxy's page has no further reason.
       }
       fail(upload, reason);
     };
@@ -448,7 +448,7 @@
     };
   }
 
-  /** Takes what was dropped: a file, or all that is in a directory and below. */
+  /** Adds a dropped file, or all files below a dropped directory. */
   const walk = async (entry) => {
     const path = entry.fullPath.replace(/^\//, "");
     if (entry.isFile) add(await new Promise((done, failed) => entry.file(done, failed)), path);
@@ -464,7 +464,7 @@
   document.ondragover = (event) => event.preventDefault();
   document.ondrop = async (event) => {
     event.preventDefault();
-    // What was dropped is forgotten at the first pause: it is asked for before.
+    // The browser forgets dropped items after the first await, so all are read before.
     const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
     for (const entry of entries) await walk(entry);
     next();
@@ -492,7 +492,7 @@
     });
     if (names.length > 0) form.append(element("p", text, "note"));
   } catch {
-    // Without storage, nothing is known of earlier visits.
+    // Without storage, earlier uploads are unknown.
   }
   form.hidden = false;
 })();

@@ -48,7 +48,7 @@ export async function uploadByOwnForm(call: Call, parts: SharingParts): Promise<
   return await uploadByForm(call, parts);
 }
 
-/** An expired sign-in can be renewed. */
+/** Returns the browser's sign-in. Asks for a new one if it has expired. */
 function browserOf(call: Call, parts: SharingParts): SignIn {
   if (call.caller.kind === "anonymous") throw refusal(call.caller, "Nobody is signed in", parts);
   return ownBrowser(call);

@@ -1,7 +1,7 @@
 import type { AttributeSource } from "../attributes/attribute_source.ts";
 import { accountsOf } from "../attributes/server_attributes.ts";
 import { userAttributes } from "../attributes/user_attributes.ts";
-import { whatIsLeft } from "../authentication/account_status.ts";
+import { currentIdentity } from "../authentication/account_status.ts";
 import { readTokenRequest, type TokenIssuer } from "../authentication/issued_token/issue.ts";
 import type { TokenRegistry } from "../authentication/issued_token/token_registry.ts";
 import { CODE_SECONDS, type DeviceLogins, POLL_SECONDS } from "../authentication/sign_in/device_logins.ts";
@@ -97,7 +97,7 @@ async function tokenFor(
   { signIns, tokens, registry, throttle, attributes }: DeviceParts,
 ): Promise<HttpResponse> {
   const { dn, browser } = identity;
-  const left = await whatIsLeft(identity, signIns.parts.accountStatus, call.signal);
+  const left = await currentIdentity(identity, signIns.parts.accountStatus, call.signal);
   const family = browser && { id: browser.id, expires: browser.ends, since: at, root: browser.id, line: [] };
   const isRevoked = family !== undefined && await registry?.isRevoked({ dn, family });
   if (left === undefined || isRevoked) return oauthError(call, "access_denied", "The login has ended");

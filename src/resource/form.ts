@@ -44,7 +44,7 @@ export async function readOwnForm(call: Call): Promise<Form> {
 
 /** Returns the sign-in of the calling browser. @throws {ERR_PAGE_OUTDATED} */
 export function ownBrowser({ signIn }: Call): SignIn {
-  if (signIn === undefined) throw httpError("ERR_PAGE_OUTDATED", "no browser that is signed in");
+  if (signIn === undefined) throw httpError("ERR_PAGE_OUTDATED", "no signed-in browser");
   return signIn;
 }
 

@@ -41,7 +41,7 @@ function concerning(patterns: readonly string[], file: string): string[] {
   });
 }
 
-/** Reports whether a path is absolute, without `.`, `..` and empty segments. */
+/** Reports whether a path is absolute, without `.`, `..` and empty segments, so that its location is certain. */
 function isPlain(path: string): boolean {
   return path.startsWith("/") && !/\/(?:\.{0,2})(?:\/|$)/.test(path.replace(/\/$/, ""));
 }
@@ -61,7 +61,9 @@ export function scopeWithin(
   file: string,
   { includes: own, excludes: forbidden }: PathLimits,
 ): PathLimits & { readonly permission: AccessPermission } {
-  const permitted = capabilities.filter(({ path }) => file.startsWith(path) && isPlainDirectory(file));
+  const permitted = capabilities.filter(({ path }) =>
+    file.startsWith(path) && file.endsWith("/") && isPlain(file)
+  );
   if (permitted.length === 0) {
     throw httpError("ERR_OUTSIDE_CAPABILITIES", "the directory is in none of its paths");
   }
@@ -74,9 +76,4 @@ export function scopeWithin(
     if (!isHttpError(error, "ERR_SCOPE_NOT_EXPRESSIBLE")) throw error;
     throw httpError("ERR_OUTSIDE_CAPABILITIES", error.message, error);
   }
-}
-
-/** Reports whether the directory has its only spelling, so that its location is certain. */
-function isPlainDirectory(file: string): boolean {
-  return file.startsWith("/") && file.endsWith("/") && !/\/(?:\.{0,2})\//.test(file);
 }

@@ -42,7 +42,7 @@ async function readWhole(
   try {
     return await collect(reader, late);
   } catch (error) {
-    void reader.cancel(error).catch(() => {}); // a source that fails while it is given up has nobody to tell
+    void reader.cancel(error).catch(() => {}); // no reader is left for an error of the source
     throw error;
   }
 }

@@ -15,8 +15,6 @@ export interface ServiceFacts {
   /** State `OK`, `DOWN` or `UNKNOWN` by connection. */
   readonly externalConnections: () => Readonly<Record<string, string>>;
   readonly methods: ReadonlyMap<string, string>; // names for users by `Identity.method`
-  /** Base of links guessed from host and port; absent if a public URL is configured. */
-  readonly supposedUrl: string | undefined;
   readonly cluster: (() => ClusterHealth) | undefined; // absent for a single instance
   readonly clock: Clock;
 }

@@ -3,12 +3,12 @@ import type { UserCertificate } from "../authentication/ssh_key/certificate/user
 import { UnusableKey } from "../authentication/ssh_key/public_key.ts";
 import { addressGroup } from "../model/address.ts";
 import { isoTime, LAST_SECOND } from "../model/clock.ts";
-import { HeaderList, type HttpResponse } from "../model/http_message.ts";
+import type { HttpResponse } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import { type LoginThrottle, throttleLogin } from "../throttling/login_throttle.ts";
 import type { Call } from "./call.ts";
 import { readText } from "./request_body.ts";
-import { jsonResponse } from "./text_response.ts";
+import { emptyResponse, jsonResponse } from "./text_response.ts";
 
 /** Stores of certificates with their throttle; for services whose authenticators take certificates. */
 export interface CertificateParts {
@@ -64,7 +64,7 @@ export async function forgetCertificate(call: Call, parts: CertificateParts): Pr
       throw error;
     }
     if (!wasThere) throw httpError("ERR_NOT_FOUND", { what: "The certificate" });
-    return { status: 204, headers: new HeaderList(), body: null };
+    return emptyResponse({ status: 204 });
   });
 }
 

@@ -25,9 +25,11 @@ export function jsonResponse(
   return textResponse(JSON.stringify(value, undefined, indent), "application/json", facts);
 }
 
-/** Returns a response without body. */
+/** Returns a response without body; 204 must not have a `Content-Length` (RFC 9110, 8.6). */
 export function emptyResponse({ status = 200, headers = {} }: ResponseFacts = {}): HttpResponse {
-  return { status, headers: HeaderList.of({ ...headers, "Content-Length": "0" }), body: null };
+  const list = HeaderList.of(headers);
+  if (status !== 204) list.fields.push("Content-Length", "0");
+  return { status, headers: list, body: null };
 }
 
 /** Returns a redirect to a page (RFC 9110, 15.4.4). */

@@ -6,7 +6,7 @@ import type {
 } from "../authentication/issued_token/token_registry.ts";
 import { isoTime } from "../model/clock.ts";
 import { restrictionsOf } from "../model/identity.ts";
-import { HeaderList, type HttpResponse } from "../model/http_message.ts";
+import type { HttpResponse } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import { isRestricted } from "../model/token_restrictions.ts";
 import type { Call } from "./call.ts";
@@ -102,7 +102,7 @@ function endsItselfOnly(): Error {
 
 const PLAIN = "text/plain; charset=utf-8";
 
-/** Serves `GET …/token`: a token that stands for the caller (rest-api.md 1.11). */
+/** Serves `GET …/token`: issues a token for the caller (rest-api.md 1.11). */
 export async function issueToken(
   call: Call,
   tokens: Pick<TokenIssuer, "issue"> | undefined,
@@ -124,7 +124,5 @@ export async function issueToken(
 
 /** Serves `GET …/certificate`: the server's certificate as PEM, or 204. */
 export function certificate(pem: string | undefined): HttpResponse {
-  return pem === undefined
-    ? { status: 204, headers: new HeaderList(), body: null }
-    : textResponse(pem, PLAIN);
+  return pem === undefined ? emptyResponse({ status: 204 }) : textResponse(pem, PLAIN);
 }

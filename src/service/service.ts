@@ -140,7 +140,7 @@ class Requests {
     const { clientAddress, base, consignor, unusableBase } = originOf(request, config.gateway, externalUrl);
     if (unusableBase !== undefined && !this.#baseReported) {
       const facts = { found: unusableBase, used: base };
-      log.warn("X-UNICORE-Gateway is no https:// address: container.externalurl holds", facts);
+      log.warn("X-UNICORE-Gateway is not an https:// address: container.externalurl applies", facts);
       this.#baseReported = true;
     }
     handling.client = clientAddress;

@@ -16,7 +16,7 @@ const KEYS_AT_A_TIME = 2000;
 
 const ROWS_AT_A_TIME = 512;
 
-/** Changes at the same time, while the next rows are read. */
+/** Concurrent changes, while the next rows are read. */
 const AT_ONCE = 2;
 
 /** Details per query, more than any row has. */

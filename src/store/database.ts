@@ -35,10 +35,10 @@ export interface Database {
   read<T>(work: () => Work<T>): Promise<T>;
   /**
    * Runs work as one transaction, on disk when it resolves unless `asyncCommit`; may restart work without effect.
-   * @throws {DatabaseFailure} If the disk fails after the commit, the change may hold. What the work throws: nothing is changed.
+   * @throws {DatabaseFailure} If the disk fails after the commit, the change may hold. Errors of the work undo all its changes.
    */
   change<T>(work: () => Work<T>, manner?: Manner): Promise<T>;
-  /** Number that changes soon after any change to a table, on any instance. Cheap enough for each request. */
+  /** Returns a number that changes soon after any change to a table, on any instance. Cheap enough for each request. */
   version(table: string): number;
   /** Calls a listener after each change of a version; absent: look at the versions. */
   onChange?(listener: () => void): void;

@@ -3,7 +3,7 @@ import type { Schedule, Stopwatch } from "../model/clock.ts";
 import { Following } from "./following.ts";
 import type { KeptRecord, RecordStore } from "./record_store.ts";
 
-/** Interval of checks for changes that nobody told of, in milliseconds. */
+/** Interval of checks for changes without notification, in milliseconds. */
 const LOOK_MS = 1000;
 
 /** Interval of complete reads, which forget what others deleted, in milliseconds. */
@@ -31,7 +31,7 @@ interface RememberedParts {
   readonly schedule?: Schedule;
 }
 
-/** Shared record store with copies of some kinds for outages. Of two records with one key, the one made later counts. */
+/** Shared record store with copies of some kinds for outages. If two records have the same key, the later one applies. */
 export class RememberedRecords extends Following implements RecordStore {
   readonly #store: RecordStore;
   readonly #parts: RememberedParts;

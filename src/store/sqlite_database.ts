@@ -40,8 +40,8 @@ const LOCK_RETRY_MS = 10;
 
 /**
  * SQLite file: acknowledged changes survive a power cut, and so do those with `asyncCommit` that came before. Reads complete
- * synchronously; the disk takes changes while the thread goes on, those of several calls at once. While another program
- * writes, changes wait in the order of their calls, and the thread goes on, too.
+ * synchronously; changes do not block the thread, and one write to disk stores the changes of several calls. While another
+ * program writes, changes wait in the order of their calls, without blocking the thread.
  */
 export class SqliteDatabase implements Database {
   readonly #database: DatabaseSync;
@@ -158,7 +158,7 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  /** Writes the version of the schema once more: a change that changes nothing may need no room. */
+  /** Tries a write by storing the schema version again: a change without effect might need no room on the disk. */
   #tryWrite({ steps }: Schema): void {
     try {
       this.#transact(() => this.#database.exec(`PRAGMA user_version = ${steps.length}`));
@@ -242,10 +242,10 @@ export async function copyDatabase(file: string, to: string): Promise<void> {
   closeForGood(to);
 }
 
-/** In one step: others' changes between steps would begin it anew. */
+/** Pages in one step: a change of another connection between two steps would restart the copy. */
 const ALL_PAGES = 2 ** 30;
 
-/** Puts the write-ahead log into a database that nobody uses; reports whether that is so. */
+/** Moves the write-ahead log into its database; reports whether no other connection prevented that. */
 export function closeForGood(file: string): boolean {
   using database = new DatabaseSync(file);
   try {
@@ -256,12 +256,12 @@ export function closeForGood(file: string): boolean {
   }
 }
 
-/** Bytes; those of a longest page. */
+/** Bytes: the largest file that is examined whole, and the largest page. */
 const [MOST_EXAMINED, LONGEST_PAGE] = [16 * 1024 ** 2, 64 * 1024];
 
 /**
- * Returns why a file is unusable, or `undefined`. Examines a copy in memory, since SQLite creates files beside a file; up to
- * {@link MOST_EXAMINED} all pages, without a write-ahead log, which may be newer. Of others the first page.
+ * Returns why a file is unusable, or `undefined`. Examines a copy in memory, since SQLite creates files beside a file: all
+ * pages up to {@link MOST_EXAMINED}, but only the first one of a longer file, or if a write-ahead log may be newer.
  */
 export async function databaseDamage(file: string, schema: Schema): Promise<string | undefined> {
   const { size } = await Deno.stat(file);
@@ -286,7 +286,8 @@ export async function databaseDamage(file: string, schema: Schema): Promise<stri
   }
 }
 
-function isOfSqlite(error: unknown): error is Error {
+/** Reports whether SQLite threw an error. */
+export function isOfSqlite(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";
 }
 

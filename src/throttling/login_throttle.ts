@@ -61,8 +61,8 @@ const MAX_WAIT_MS = 10_000; // milliseconds in the queue
  * guesses at others.
  * - A user known at an address (right password within a day) waits there only for failures of that name from there.
  * Otherwise anybody could lock a user out for good. Others at the address can detect this.
- * - Tokens and keys count likewise, apart from passwords. Of users known at an address, only tokens that a provider has
- * to verify count.
+ * - Tokens and keys have counts of their own. For users known at an address, only tokens that a provider has to verify
+ * count.
  */
 export class LoginThrottle {
   readonly memory: ThrottlingMemory;
@@ -107,7 +107,7 @@ export class LoginThrottle {
     return this.#enter(passwordLimiter(this.memory, typed, address, group), signal);
   }
 
-  /** Admits an attempt with a certificate for a key, which counts as a key. @throws As {@link admit}. */
+  /** Admits an attempt with a certificate for a key, like one with a key. @throws As {@link admit}. */
   admitKey(clientAddress: string, signal?: AbortSignal): Attempt | Promise<Attempt> {
     const place = addressGroup(clientAddress);
     return this.#enter(tokenLimiter(this.memory, place, { claimant: undefined, asked: false }), signal);

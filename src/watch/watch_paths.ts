@@ -8,7 +8,7 @@ export interface PathsWatch {
 
 /** Default polling interval, in milliseconds. */
 const LOOK_MS = 1500;
-/** Pause before a failed callback is called again, for causes that are none of the paths. */
+/** Pause before a failed callback is called again, since its cause may lie outside the paths. */
 const RETRY_MS = 300_000;
 
 /**

@@ -12,7 +12,7 @@ import {
 } from "../resource/admin/admin_request.ts";
 import type { ControlConfig, LoggingConfig } from "../config/service_config.ts";
 
-/** Returns the result of a request. @throws {AdminRequestFailed} Its message goes to the operator. */
+/** Function that returns the result of a request. @throws {AdminRequestFailed} Its message goes to the operator. */
 type Answer = (request: AdminRequest) => Promise<unknown>;
 
 /** Error: another service answers on the socket. */

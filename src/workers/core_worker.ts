@@ -8,20 +8,20 @@ import { messageOf } from "../model/text.ts";
 import { createService, type Service } from "../service/service.ts";
 import { UnknownDatabase } from "../store/sqlite_database.ts";
 import { EdgeChannel } from "./edge_channel.ts";
-import { hear, Measurements, surviveRejections, tell, WorkerAudit, workerLog } from "./worker_scope.ts";
+import { Measurements, post, receive, surviveRejections, WorkerAudit, workerLog } from "./worker_scope.ts";
 import type { FromCore, ToCoreWorker } from "./worker_message.ts";
 
 interface Core {
   readonly service: Service;
   readonly log: Logger;
-  readonly post: (message: FromCore) => void;
+  readonly publish: (message: FromCore) => void;
   close(last: boolean): Promise<void>;
 }
 
 let core: Promise<Core | undefined> | undefined;
 const edges = new Map<string, EdgeChannel>();
 
-hear((message: ToCoreWorker) => {
+receive((message: ToCoreWorker) => {
   switch (message.kind) {
     case "start":
       core = start(message);
@@ -53,56 +53,56 @@ hear((message: ToCoreWorker) => {
       void core?.then((running) => running?.service.retire());
       break;
     case "ping":
-      tell({ kind: "pong" });
+      post({ kind: "pong" });
       break;
     case "close":
-      void core?.then((running) => running?.close(message.last)).then(() => tell({ kind: "closed" }));
+      void core?.then((running) => running?.close(message.last)).then(() => post({ kind: "closed" }));
       break;
   }
 });
 
 async function start({ options, port }: ToCoreWorker & { kind: "start" }): Promise<Core | undefined> {
-  const { log, flush } = workerLog((text) => tell({ kind: "log", text }), options.config.logging.level);
-  const post = (message: FromCore) => port.postMessage(message);
-  const audit = new WorkerAudit((auditLines) => post({ auditLines }));
+  const { log, flush } = workerLog((text) => post({ kind: "log", text }), options.config.logging.level);
+  const publish = (message: FromCore) => port.postMessage(message);
+  const audit = new WorkerAudit((auditLines) => publish({ auditLines }));
   try {
     const service = await createService(options, {
       log,
       audit: audit.record,
-      publish: (update) => post({ update }),
+      publish: (update) => publish({ update }),
     });
     const counted = () => service.counted();
-    const measurements = new Measurements(counted, (report) => tell({ kind: "measured", report }));
+    const measurements = new Measurements(counted, (report) => post({ kind: "measured", report }));
     surviveRejections(log, () => measurements.rejected());
-    tell({ kind: "ready", port: options.port });
+    post({ kind: "ready", port: options.port });
     return {
       service,
       log,
-      post,
+      publish,
       async close(last) {
         if (last) await service.leave();
         await service.close();
         flush();
         audit.flush();
         measurements.report();
-        post({ closed: true });
+        publish({ closed: true });
       },
     };
   } catch (error) {
     flush();
     const permanent = error instanceof InvalidFile || error instanceof UnknownDatabase;
-    tell({ kind: "failed", diagnostics: [messageOf(error)], permanent });
+    post({ kind: "failed", diagnostics: [messageOf(error)], permanent });
     return undefined;
   }
 }
 
 async function answerAdmin(
   { id, request }: ToCoreWorker & { kind: "admin" },
-  { service, post }: Core,
+  { service, publish }: Core,
 ): Promise<void> {
   try {
-    post({ id, answer: await service.admin.call(request) });
+    publish({ id, answer: await service.admin.call(request) });
   } catch (error) {
-    post({ id, failed: messageOf(error) });
+    publish({ id, failed: messageOf(error) });
   }
 }

@@ -62,13 +62,13 @@ export class Cores {
         port: snapshot.config.site.port || (edge?.port ?? edges.port),
         state: this.#state.initial(snapshot.config),
         ...{ upSince, instance, resolve },
-        said: (message) => reports.hear(message, "core"),
+        onMessage: (message) => reports.receive(message, "core"),
         audit: (lines) => reports.writeAudit(lines),
         starting: (core) => this.#next = core,
         published: (update, core) => this.#published(update, core),
         died: (core, reason) => this.#died(core, reason),
       });
-      core.tell({ kind: "adopt", update: this.#state.logins });
+      core.post({ kind: "adopt", update: this.#state.logins });
       changes.throwIfOver();
       return core;
     } catch (error) {
@@ -88,17 +88,17 @@ export class Cores {
     this.#next = undefined;
     const before = this.#restartPolicy.put(core);
     this.tellAudit();
-    if (this.#parts.changes.endAnnounced) core.tell({ kind: "leave" });
+    if (this.#parts.changes.endAnnounced) core.post({ kind: "leave" });
     this.#state.configure(this.#parts.snapshot().config.throttling);
     if (this.#parts.edges.current) core.channel(this.#parts.edges.current);
     if (before !== undefined) this.#leaving.add(before);
-    before?.tell({ kind: "retire" });
+    before?.post({ kind: "retire" });
     this.#dismissIdle();
     if (core.ended) this.#died(core, "it died before its first request");
   }
 
   tellAudit(): void {
-    this.tell({ kind: "audit-state", fails: this.#parts.reports.auditFails });
+    this.post({ kind: "audit-state", fails: this.#parts.reports.auditFails });
   }
 
   serve(edge: ServingEdge): void {
@@ -114,8 +114,8 @@ export class Cores {
     this.#dismissIdle();
   }
 
-  tell(message: ToCoreWorker): void {
-    this.#restartPolicy.current?.tell(message);
+  post(message: ToCoreWorker): void {
+    this.#restartPolicy.current?.post(message);
   }
 
   /** Replaces the core if its hosts have new addresses, since it may reach only those known at its start. */
@@ -158,7 +158,7 @@ export class Cores {
     const { throttling, proofs, signedOut } = update;
     if (throttling === undefined && proofs === undefined && signedOut === undefined) return;
     for (const other of [this.#restartPolicy.current, this.#next, ...this.#leaving]) {
-      if (other !== core) other?.tell({ kind: "adopt", update: { throttling, proofs, signedOut } });
+      if (other !== core) other?.post({ kind: "adopt", update: { throttling, proofs, signedOut } });
     }
   }
 
@@ -169,7 +169,7 @@ export class Cores {
   }
 
   #died(core: ServingCore, reason: string): void {
-    for (const edge of core.edges) edge.tell({ kind: "core-lost", generation: core.generation });
+    for (const edge of core.edges) edge.post({ kind: "core-lost", generation: core.generation });
     this.#leaving.delete(core);
     this.#restartPolicy.lost(core, { generation: core.generation, reason });
   }

@@ -27,7 +27,7 @@ export class EdgeChannel {
     this.#end = new ChannelEnd(port, (message) => this.#receive(message));
   }
 
-  /** Takes all clients for gone. */
+  /** Treats all clients as disconnected. */
   lose(): void {
     this.#end.close();
     for (const id of this.#underWay.numbers()) this.#receive({ kind: "gone", id });

@@ -7,7 +7,7 @@ import type { Answer } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import { messageOf } from "../model/text.ts";
 import { CoreChannel } from "./core_channel.ts";
-import { hear, Measurements, surviveRejections, tell, type WorkerLog, workerLog } from "./worker_scope.ts";
+import { Measurements, post, receive, surviveRejections, type WorkerLog, workerLog } from "./worker_scope.ts";
 import { MetricsAnswer } from "../metrics/exposition.ts";
 import type { ToEdgeWorker } from "./worker_message.ts";
 
@@ -19,16 +19,16 @@ let logLevel: Level = "info";
 let measurements: Measurements | undefined;
 let edge: Promise<HttpsEdge | undefined> | undefined;
 let metricsEdge: Promise<HttpsEdge | undefined> | undefined;
-const metrics = new MetricsAnswer(() => tell({ kind: "metrics-page" }));
+const metrics = new MetricsAnswer(() => post({ kind: "metrics-page" }));
 
 const answer: Answer = (request, signal) =>
   cores.get(current)?.call(request, signal) ?? Promise.reject(httpError("ERR_SERVICE_STARTING"));
 
-hear((message: ToEdgeWorker) => {
+receive((message: ToEdgeWorker) => {
   switch (message.kind) {
     case "start":
       logLevel = message.logLevel;
-      worker = workerLog((text) => tell({ kind: "log", text }), () => logLevel);
+      worker = workerLog((text) => post({ kind: "log", text }), () => logLevel);
       metricsEdge = message.metrics && listen(message.metrics, metrics.answer, worker.log);
       edge = start(message, worker.log);
       surviveRejections(worker.log, () => measurements?.rejected());
@@ -54,17 +54,17 @@ hear((message: ToEdgeWorker) => {
       metrics.received(message.page);
       break;
     case "ping":
-      tell({ kind: "pong" });
+      post({ kind: "pong" });
       break;
     case "sync":
-      void edge?.then(() => tell({ kind: "synced" }));
+      void edge?.then(() => post({ kind: "synced" }));
       break;
     case "drain":
       void Promise.all([edge, metricsEdge].map(async (one) => (await one)?.drain(message.withinMs))).then(
         () => {
           worker?.flush();
           measurements?.report();
-          tell({ kind: "closed" });
+          post({ kind: "closed" });
         },
       );
       break;
@@ -76,7 +76,7 @@ async function listen(options: EdgeOptions, answer: Answer, log: Logger): Promis
   try {
     return await HttpsEdge.start(options, { answer, log, groupOf: addressGroup });
   } catch (error) {
-    tell({ kind: "failed", diagnostics: [listenDiagnostic(error, options.address, options.port)] });
+    post({ kind: "failed", diagnostics: [listenDiagnostic(error, options.address, options.port)] });
     return undefined;
   }
 }
@@ -87,8 +87,8 @@ async function start(
 ): Promise<HttpsEdge | undefined> {
   const [running, metricsPage] = await Promise.all([listen(options, answer, log), metricsEdge]);
   if (running === undefined || (metrics !== undefined && metricsPage === undefined)) return undefined;
-  measurements = new Measurements(() => running.counted(), (report) => tell({ kind: "measured", report }));
-  tell({ kind: "ready", port: running.port, metricsPort: metricsPage?.port });
+  measurements = new Measurements(() => running.counted(), (report) => post({ kind: "measured", report }));
+  post({ kind: "ready", port: running.port, metricsPort: metricsPage?.port });
   return running;
 }
 
@@ -101,7 +101,7 @@ function replaceCore(generation: number, channel: CoreChannel): void {
   void old?.idle().then(() => {
     cores.delete(before);
     old.close();
-    tell({ kind: "core-idle", generation: before });
+    post({ kind: "core-idle", generation: before });
   });
 }
 

@@ -5,10 +5,10 @@ import { PortWatch } from "./port_watch.ts";
 
 interface EdgesParts extends WorkerParts {
   readonly metricsPage: () => Promise<string>; // makes the metrics page
-  readonly used: (edge: ServingEdge) => void; // told of one that serves from now on
+  readonly used: (edge: ServingEdge) => void; // called with an edge that begins to serve
   /** Called when an edge has no more requests for a core of a generation. */
   readonly idle: (edge: ServingEdge, generation: number) => void;
-  readonly ended: (edge: ServingEdge) => void; // told of one that is gone, and waits for nothing any more
+  readonly ended: (edge: ServingEdge) => void; // called with an edge that has ended
 }
 
 /** Current edge and its predecessors until their requests end. Dead edges are replaced. */
@@ -65,8 +65,8 @@ export class Edges {
       metricsPort: this.#metricsPort,
       connections: this.#connections,
       resolve,
-      said: (message, edge) => {
-        reports.hear(message, "edge");
+      onMessage: (message, edge) => {
+        reports.receive(message, "edge");
         if (message.kind === "core-idle") idle(edge, message.generation);
         if (message.kind === "metrics-page") void this.#showMetrics(edge);
       },
@@ -123,7 +123,7 @@ export class Edges {
       this.parts.reports.log.info("metrics page", { port: metricsPort });
     }
     this.#metricsPort = metricsPort ?? 0;
-    if (this.parts.changes.endAnnounced) edge.tell({ kind: "leave" });
+    if (this.parts.changes.endAnnounced) edge.post({ kind: "leave" });
     this.parts.used(edge);
     return before;
   }
@@ -134,7 +134,7 @@ export class Edges {
       reports.log.error("the metrics page could not be made", { error });
       return undefined;
     });
-    edge.tell({ kind: "metrics-page", page });
+    edge.post({ kind: "metrics-page", page });
   }
 
   /** @throws {CannotStart} If another process has a port that the edge in the way does not use. */
@@ -146,7 +146,7 @@ export class Edges {
       try {
         Deno.listen({ hostname, port }).close();
       } catch (error) {
-        if (!(error instanceof Deno.errors.AddrInUse)) continue; // the new edge tells
+        if (!(error instanceof Deno.errors.AddrInUse)) continue; // the new edge reports it
         throw new CannotStart([`port ${port} on ${hostname} is taken by another process`]);
       }
     }

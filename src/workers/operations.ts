@@ -62,7 +62,7 @@ export class Operations {
     await this.#control?.close();
   }
 
-  /** Opens a socket, then closes its predecessor. @throws {CannotStart} The predecessor goes on serving. */
+  /** Opens a socket, then closes its predecessor. @throws {CannotStart} The predecessor continues to serve. */
   async #open(path: string | undefined): Promise<void> {
     const { supervisor: { log } } = this.parts;
     const before = this.#control;

@@ -8,13 +8,13 @@ const ANSWER_MS = 5_000;
 const MAX_WAIT = 2;
 
 export interface Listening {
-  readonly address: string; // as it was told to listen; of all addresses one of this host is asked
+  readonly address: string; // as configured; for the wildcard address, the check connects to an address of this host
   readonly port: number;
 }
 
 interface PortWatchParts<T extends Listening> {
-  readonly current: () => T | undefined; // who listens at present
-  readonly silent: (listener: T) => void; // told of one that no longer takes connections
+  readonly current: () => T | undefined; // returns the present listener
+  readonly silent: (listener: T) => void; // called with a listener that no longer takes connections
   /** Whether a connection is taken; default {@link takesConnections}. */
   readonly ask?: (listener: Listening) => Promise<boolean>;
   readonly everyMs?: number;
@@ -60,7 +60,7 @@ export async function takesConnections({ address, port }: Listening, withinMs = 
   } catch (error) {
     return !(error instanceof Deno.errors.ConnectionRefused);
   } finally {
-    resolve(false); // the connection is of no use any more
+    resolve(false); // errors of closing do not matter
   }
 }
 
@@ -69,7 +69,7 @@ async function answered(connection: Deno.TcpConn): Promise<boolean> {
     await connection.closeWrite();
     await connection.read(new Uint8Array(1));
   } catch {
-    // A reset counts as an answer.
+    // A reset is an answer, too.
   }
   return true;
 }

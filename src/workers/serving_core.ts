@@ -23,7 +23,7 @@ interface CoreParts {
   readonly upSince: number; // start of the process, milliseconds since the epoch
   readonly instance: InstanceName;
   readonly resolve: Resolve;
-  readonly said: (message: FromWorker) => void;
+  readonly onMessage: (message: FromWorker) => void;
   /** Called for each batch of audit lines, also those sent before the core's death. */
   readonly audit: (lines: readonly string[]) => void;
   readonly state: StateUpdate;
@@ -37,7 +37,7 @@ interface CoreParts {
 export class ServingCore {
   readonly edges = new Set<ServingEdge>(); // edges that may have requests in it
   readonly #worker: WorkerThread<ToCoreWorker>;
-  readonly #calls = new AdminCalls((id, request) => this.#worker.tell({ kind: "admin", id, request }));
+  readonly #calls = new AdminCalls((id, request) => this.#worker.post({ kind: "admin", id, request }));
   readonly #drained = Promise.withResolvers<void>(); // resolves when the port has no more messages
   #closing: Promise<void> | undefined;
 
@@ -45,7 +45,7 @@ export class ServingCore {
   private constructor(
     readonly generation: number,
     readonly permissions: WorkerPermissions,
-    { said, audit, published, died }: CoreParts,
+    { onMessage, audit, published, died }: CoreParts,
     readonly port: MessagePort,
   ) {
     port.onmessage = ({ data }: MessageEvent<FromCore>) => {
@@ -55,7 +55,7 @@ export class ServingCore {
       else this.#calls.settle(data);
     };
     this.#worker = new WorkerThread(MODULE, `core ${generation}`, permissions, {
-      said,
+      onMessage,
       died: (reason) => {
         this.#calls.close();
         this.#drained.resolve();
@@ -74,7 +74,7 @@ export class ServingCore {
     const core = new ServingCore(generation, permissions, parts, port2);
     const options = { ...snapshot, generation, upSince, instance, port, state };
     parts.starting(core);
-    core.#worker.tell({ kind: "start", options, port: port1 }, [port1]);
+    core.#worker.post({ kind: "start", options, port: port1 }, [port1]);
     try {
       await core.#worker.ready();
     } catch (error) {
@@ -93,20 +93,20 @@ export class ServingCore {
   }
 
   /** Sends a message. The core acts on it before it serves a later {@link channel}. */
-  tell(message: ToCoreWorker): void {
-    this.#worker.tell(message);
+  post(message: ToCoreWorker): void {
+    this.#worker.post(message);
   }
 
   channel(edge: ServingEdge): void {
     const { port1, port2 } = new MessageChannel();
     this.edges.add(edge);
-    this.#worker.tell({ kind: "channel", port: port1, edge: edge.id }, [port1]);
+    this.#worker.post({ kind: "channel", port: port1, edge: edge.id }, [port1]);
     edge.channel(this.generation, port2);
   }
 
   /** Has the core give up what it still does for an edge. */
   lose(edge: ServingEdge): void {
-    if (this.edges.delete(edge)) this.tell({ kind: "edge-lost", edge: edge.id });
+    if (this.edges.delete(edge)) this.post({ kind: "edge-lost", edge: edge.id });
   }
 
   /** Waits for running work with the daemons, then ends. @param last Whether the service ends with it. */
@@ -115,8 +115,8 @@ export class ServingCore {
   }
 
   async #close(last: boolean): Promise<void> {
-    this.#worker.tell({ kind: "close", last });
-    await this.#worker.says("closed", CLOSE_MS);
+    this.#worker.post({ kind: "close", last });
+    await this.#worker.waitFor("closed", CLOSE_MS);
     await within(this.#drained.promise, PORT_MS);
     this.end();
   }

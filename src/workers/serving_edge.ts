@@ -23,14 +23,14 @@ interface EdgeParts {
   readonly metricsPort: number; // the same for the metrics page
   readonly connections: ConnectionLimit;
   readonly resolve: Resolve;
-  readonly said: (message: FromWorker, edge: ServingEdge) => void;
+  readonly onMessage: (message: FromWorker, edge: ServingEdge) => void;
   readonly died: (edge: ServingEdge, reason: string) => void;
 }
 
 /** Worker of a listening edge, for the supervisor. */
 export class ServingEdge {
   readonly id = crypto.randomUUID();
-  readonly address: string; // it listens on, looked up
+  readonly address: string; // of the listener, resolved
   readonly #worker: WorkerThread<ToEdgeWorker>;
   port = 0;
   metrics: Listening | undefined; // address of the metrics page; absent: none
@@ -39,11 +39,11 @@ export class ServingEdge {
   private constructor(
     readonly snapshot: Snapshot,
     listening: readonly [EdgeOptions, ...EdgeOptions[]],
-    { said, died }: EdgeParts,
+    { onMessage, died }: EdgeParts,
   ) {
     this.address = listening[0].address;
     this.#worker = new WorkerThread(MODULE, "edge", edgePermissions(listening), {
-      said: (message) => said(message, this),
+      onMessage: (message) => onMessage(message, this),
       died: (reason) => died(this, reason),
     });
   }
@@ -65,7 +65,7 @@ export class ServingEdge {
     };
     const metrics = await metricsOptions(snapshot, parts);
     const edge = new ServingEdge(snapshot, [options, ...(metrics === undefined ? [] : [metrics])], parts);
-    edge.#worker.tell({ kind: "start", options, metrics, logLevel: logging.level });
+    edge.#worker.post({ kind: "start", options, metrics, logLevel: logging.level });
     try {
       const { port, metricsPort } = await edge.#worker.ready();
       edge.port = port;
@@ -89,31 +89,31 @@ export class ServingEdge {
       (this.metrics !== undefined && (listen?.port === 0 || listen?.port === this.metrics.port));
   }
 
-  tell(message: ToEdgeWorker): void {
-    this.#worker.tell(message);
+  post(message: ToEdgeWorker): void {
+    this.#worker.post(message);
   }
 
   /** Directs new requests to the core behind the port; running ones stay. */
   channel(generation: number, port: MessagePort): void {
-    this.#worker.tell({ kind: "core", generation, port }, [port]);
+    this.#worker.post({ kind: "core", generation, port }, [port]);
   }
 
   follow(snapshot: Snapshot): void {
     const tls = edgeTls(snapshot);
-    if (tls) this.#worker.tell({ kind: "tls", tls });
-    this.#worker.tell({ kind: "log-level", level: snapshot.config.logging.level });
+    if (tls) this.#worker.post({ kind: "tls", tls });
+    this.#worker.post({ kind: "log-level", level: snapshot.config.logging.level });
   }
 
-  /** Waits until everything that it was told has taken effect, or it is gone. */
+  /** Waits until the edge has followed all earlier messages, or has ended. */
   async settled(): Promise<void> {
-    this.#worker.tell({ kind: "sync" });
-    await this.#worker.says("synced", DRAIN_MS);
+    this.#worker.post({ kind: "sync" });
+    await this.#worker.waitFor("synced", DRAIN_MS);
   }
 
   /** Refuses new connections, finishes running requests, then ends. */
   async drain(): Promise<void> {
-    this.#worker.tell({ kind: "drain", withinMs: DRAIN_MS });
-    await this.#worker.says("closed", DRAIN_MS + CLOSE_MS);
+    this.#worker.post({ kind: "drain", withinMs: DRAIN_MS });
+    await this.#worker.waitFor("closed", DRAIN_MS + CLOSE_MS);
     this.end();
   }
 

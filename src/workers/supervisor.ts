@@ -28,7 +28,7 @@ export class Supervisor {
   readonly reports: WorkerReports;
   /** Milliseconds since the epoch. */
   readonly upSince = Date.now();
-  #snapshot: Snapshot; // what is in use, and what workers that die are started with again
+  #snapshot: Snapshot; // in use, also by replacements of dead workers
   readonly #changes = new WorkerLifecycle();
   readonly #edges: Edges;
   readonly #cores: Cores;
@@ -109,7 +109,7 @@ export class Supervisor {
   renewTls(material: TlsMaterial): Promise<void> {
     return this.#changes.inTurn(async () => {
       this.#snapshot = { ...this.#snapshot, material };
-      this.#cores.tell({ kind: "material", material });
+      this.#cores.post({ kind: "material", material });
       this.#edges.current?.follow(this.#snapshot);
       await this.#edges.current?.settled();
       this.log.info("certificates renewed");
@@ -148,8 +148,8 @@ export class Supervisor {
   async leave(seconds: number): Promise<void> {
     this.log.info("draining, still serving", { seconds });
     this.#changes.endAnnounced = true;
-    this.#edges.current?.tell({ kind: "leave" });
-    this.#cores.tell({ kind: "leave" });
+    this.#edges.current?.post({ kind: "leave" });
+    this.#cores.post({ kind: "leave" });
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   }
 

@@ -220,7 +220,7 @@ export class ByteStreamSender {
   cancel(reason: string): void {
     this.#cancelled = true;
     this.#waiting?.();
-    void this.#reader.cancel(reason).catch(() => {}); // a source that fails while it is given up has nobody to tell
+    void this.#reader.cancel(reason).catch(() => {}); // no reader is left for an error of the source
   }
 
   /** Waits for credit. Returns `false` if the reader canceled. */
@@ -265,7 +265,7 @@ export class ByteStreamReceiver {
   #ended = false;
   #wanted: (() => void) | undefined;
   #underWay = 0; // chunks that are on the way or wait here
-  #unasked = 0; // of these, how many may be there unasked
+  #unasked = 0; // of these, chunks granted ahead of a read
 
   constructor(id: number, send: Send, readonly ahead: Ahead) {
     const fillTo = (wanted: number) => {

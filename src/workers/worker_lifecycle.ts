@@ -5,7 +5,7 @@ import type { WorkerReports } from "./worker_reports.ts";
 
 /** Dependencies of the classes that run the edge and the core. */
 export interface WorkerParts {
-  readonly snapshot: () => Snapshot; // in use; a worker that dies is started with it again
+  readonly snapshot: () => Snapshot; // in use, also by replacements of dead workers
   readonly resolve: Resolve;
   readonly reports: WorkerReports;
   readonly changes: WorkerLifecycle;
@@ -23,7 +23,7 @@ export class WorkerLifecycle {
       this.throwIfOver();
       return change();
     });
-    this.#last = done.catch(() => {}); // whoever asked for the change is told
+    this.#last = done.catch(() => {}); // the caller gets the error
     return done;
   }
 

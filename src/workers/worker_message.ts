@@ -52,7 +52,7 @@ export type FromCore =
 
 export type FromWorker =
   | { readonly kind: "ready"; readonly port: number; readonly metricsPort?: number }
-  /** From its thread's maker: it is not ready yet. */
+  /** From the supervisor's own thread: the worker is not ready yet. */
   | { readonly kind: "starting"; readonly fields: { worker: string; awaited: string; seconds: number } }
   /** From the edge: a scraper requested the metrics page. */
   | { readonly kind: "metrics-page" }
@@ -79,5 +79,5 @@ export interface Report {
   readonly delaysMs: readonly number[];
   /** Longest delay caused by the worker's own work, in milliseconds, not by a lack of processors. */
   readonly ownDelayMs: number;
-  readonly rejections: number; // promises that were rejected and nobody handled
+  readonly rejections: number; // unhandled rejections of promises
 }

@@ -51,7 +51,7 @@ export class WorkerReports {
     this.log = createLogger(logFile.write, { threshold: () => this.#config.logging.level });
     this.#auditSink = new Sink("audit", this.log, parts.auditChanged);
     this.#audit = this.#openAudit();
-    // A count must be there to be seen to grow.
+    // Prometheus sees only the growth of counters that exist.
     for (const worker of WORKERS) this.rejected(worker, 0);
     const restarts = "authserver_worker_restarts_total";
     for (const worker of WORKERS.slice(1)) this.counters.count(restarts, { worker }, 0);
@@ -72,7 +72,7 @@ export class WorkerReports {
   }
 
   /** @param worker `edge` or `core`. */
-  hear(message: FromWorker, worker: string): void {
+  receive(message: FromWorker, worker: string): void {
     switch (message.kind) {
       case "log":
         this.logFile.writeLines(message.text);

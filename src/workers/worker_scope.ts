@@ -14,12 +14,12 @@ interface WorkerScope<In> {
 declare const self: WorkerScope<never>;
 
 /** Receives messages of the supervisor; call it once, while the worker's module loads. */
-export function hear<In>(receive: (message: In) => void): void {
-  self.onmessage = ({ data }: MessageEvent<In>) => receive(data);
+export function receive<In>(handle: (message: In) => void): void {
+  self.onmessage = ({ data }: MessageEvent<In>) => handle(data);
 }
 
 /** Sends a message to the supervisor. */
-export function tell(message: FromWorker): void {
+export function post(message: FromWorker): void {
   self.postMessage(message);
 }
 
@@ -27,7 +27,7 @@ export function tell(message: FromWorker): void {
 export function surviveRejections(log: Logger, counted: () => void): void {
   globalThis.addEventListener("unhandledrejection", (event) => {
     event.preventDefault();
-    log.error("rejection that nobody handled", { error: event.reason });
+    log.error("unhandled rejection", { error: event.reason });
     counted();
   });
 }

@@ -23,13 +23,13 @@ const PATIENCE: Patience = {
   },
 };
 
-/** Processor time between two looks that counts as progress, in milliseconds. */
+/** Processor time between two looks that proves progress, in milliseconds. */
 const PROGRESS_MS = 100;
 
 interface WorkerEvents {
-  readonly said: (message: FromWorker) => void; // says something
-  readonly died: (reason: string) => void; // ends without being told to, or gives no sign of life any more
-  readonly pings?: typeof regularly; // schedules what asks it for a sign of life
+  readonly onMessage: (message: FromWorker) => void;
+  readonly died: (reason: string) => void; // called if the worker ends unasked or answers no ping
+  readonly pings?: typeof regularly; // schedules the pings
   readonly patience?: Patience;
 }
 
@@ -57,19 +57,19 @@ export class WorkerThread<In> {
     this.#worker = new Worker(module, { type: "module", name, deno: { permissions } });
     const watchdog = new Watchdog();
     this.#worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
-      watchdog.heard();
+      watchdog.reset();
       this.#loaded = true;
-      if (data.kind === "ready") this.#lookAfter(watchdog);
-      events.said(data);
+      if (data.kind === "ready") this.#startPings(watchdog);
+      events.onMessage(data);
       for (const take of [...this.#waiting]) take(data);
     };
     this.#worker.onerror = (event) => {
       event.preventDefault();
-      this.#lose(event.message);
+      this.#fail(event.message);
     };
   }
 
-  tell(message: In, transfer: Transferable[] = []): void {
+  post(message: In, transfer: Transferable[] = []): void {
     if (!this.#over) this.#worker.postMessage(message, transfer);
   }
 
@@ -93,13 +93,13 @@ export class WorkerThread<In> {
           `the ${this.name} did not start within ${seconds} s: still ${awaited}; ${hint}`,
         ]);
       }
-      this.events.said({ kind: "starting", fields: { worker: this.name, awaited, seconds } });
+      this.events.onMessage({ kind: "starting", fields: { worker: this.name, awaited, seconds } });
     }
     throw new CannotStart([`the ${this.name} was ended before it was ready`]);
   }
 
   /** Waits for a message of a kind, or until the worker fails or ends or the time is over. */
-  async says(wanted: FromWorker["kind"], withinMs: number): Promise<void> {
+  async waitFor(wanted: FromWorker["kind"], withinMs: number): Promise<void> {
     await this.#next(withinMs, ({ kind }) => kind === wanted || kind === "failed");
   }
 
@@ -114,16 +114,16 @@ export class WorkerThread<In> {
     for (const take of [...this.#waiting]) take({ kind: "failed", diagnostics: [reason] });
   }
 
-  #lookAfter(watchdog: Watchdog): void {
+  #startPings(watchdog: Watchdog): void {
     if (this.#over || this.#endPings !== undefined) return;
     this.#endPings = (this.events.pings ?? regularly)(PING_MS, () => {
       const state = watchdog.tick();
-      if (state === "dead") this.#lose(SILENT);
+      if (state === "dead") this.#fail(SILENT);
       else if (state === "silent") this.#worker.postMessage({ kind: "ping" });
     });
   }
 
-  #lose(reason: string): void {
+  #fail(reason: string): void {
     if (this.#over) return;
     this.#end(reason);
     this.events.died(reason);
@@ -158,25 +158,25 @@ const SILENT = `no sign of life for ${MOST_UNANSWERED * PING_MS / 1000} s`;
 /** Detects dead workers by their silence, but not after a freeze of process or host. The clock is monotonic. */
 export class Watchdog {
   #tickedAt: number;
-  #heard = true;
+  #isAlive = true;
   #unanswered = 0;
 
   constructor(readonly elapsed: Stopwatch = stopwatch) {
     this.#tickedAt = elapsed();
   }
 
-  heard(): void {
-    this.#heard = true;
+  reset(): void {
+    this.#isAlive = true;
   }
 
-  /** Call it every {@link PING_MS}. Returns "silent" if the worker said nothing since the last call: then ping it. */
+  /** Call it every {@link PING_MS}. Returns "silent" if the worker sent nothing since the last call: then ping it. */
   tick(): "alive" | "silent" | "dead" {
     const now = this.elapsed();
     const late = now - this.#tickedAt > 2 * PING_MS;
     this.#tickedAt = now;
-    const heard = this.#heard;
-    this.#unanswered = heard || late ? 0 : this.#unanswered + 1;
-    this.#heard = false;
-    return heard ? "alive" : this.#unanswered < MOST_UNANSWERED ? "silent" : "dead";
+    const isAlive = this.#isAlive;
+    this.#unanswered = isAlive || late ? 0 : this.#unanswered + 1;
+    this.#isAlive = false;
+    return isAlive ? "alive" : this.#unanswered < MOST_UNANSWERED ? "silent" : "dead";
   }
 }

@@ -4,9 +4,9 @@ import {
   type AccountStatus,
   accountStatusOf,
   type AskAccountStatus,
+  currentIdentity,
   derivedUntil,
   namedUser,
-  whatIsLeft,
 } from "../../src/authentication/account_status.ts";
 import type { Identity } from "../../src/model/identity.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
@@ -102,7 +102,7 @@ Deno.test("accountStatusOf() and derivedUntil() know a login no longer than its 
   for (const [who, expected] of until) assert.equal(derivedUntil(authenticators, who, NOW), expected);
 });
 
-Deno.test("whatIsLeft() leaves nothing of a token after the derivedLifetime of the administrator who issued it", async () => {
+Deno.test("currentIdentity() leaves nothing of a token after the derivedLifetime of the administrator who issued it", async () => {
   const NOW = 1_800_000_000;
   const authenticators = [{ name: "OIDC", derivedLifetime: 600 }, { name: "PASSWORD" }];
   const ask: AskAccountStatus = (user, signal) =>
@@ -110,7 +110,7 @@ Deno.test("whatIsLeft() leaves nothing of a token after the derivedLifetime of t
   const left = (byVia: string | undefined, age: number) => {
     const family = { id: "2", expires: NOW + 9, since: (NOW - age) * 1000, root: "1", line: [] };
     const facts = { issuer: "CN=auth", namedBy: "PASSWORD", renewable: true, by: "CN=Boss", family };
-    return whatIsLeft(
+    return currentIdentity(
       { dn: "CN=Ann", method: "ETD", via: "ETD", issuedToken: { ...facts, byVia } },
       ask,
       signal,
@@ -139,7 +139,7 @@ Deno.test("accountStatusOf() and derivedUntil() know a login no longer than its 
     assert.equal(derivedUntil(authenticators, identity, NOW), until, JSON.stringify(login));
     const ask: AskAccountStatus = (user, signal) =>
       accountStatusOf(authenticators, user, signal, () => NOW * 1000);
-    const left = await whatIsLeft(identity, ask, signal);
+    const left = await currentIdentity(identity, ask, signal);
     assert.equal(left === undefined, status === "gone", JSON.stringify(login));
   }
   const owner = { dn: "CN=Ann", via: "OIDC" };

@@ -4,7 +4,7 @@
  */
 import "../../src/workers/core_worker.ts";
 import { formatLine } from "../../src/logging/logger.ts";
-import { tell } from "../../src/workers/worker_scope.ts";
+import { post } from "../../src/workers/worker_scope.ts";
 
 const ATTEMPTS: Readonly<Record<string, () => unknown>> = {
   "read /etc/shadow": () => Deno.readTextFile("/etc/shadow"),
@@ -32,7 +32,7 @@ for (const [attempt, act] of Object.entries(ATTEMPTS)) {
   } catch (error) {
     outcome = error instanceof Error ? error.name : String(error);
   }
-  tell({
+  post({
     kind: "log",
     text: `${formatLine(Date.now(), "warn", "planted", { attempt, outcome })}\n`,
   });

@@ -31,7 +31,7 @@ Deno.test("SIGTERM ends the process within its bound while uploads are never fin
   await until(() => site.daemon().openConnections >= uploads.length);
   service.kill("SIGTERM");
   assert.equal(await service.ended, 0);
-  assert.match(service.printed, /shutdown took too long, ending with what is under way ms=1000/);
+  assert.match(service.printed, /shutdown took too long, running requests are cut off ms=1000/);
   assert.doesNotMatch(service.printed, / stopped$/m, "it did not wait for the uploads");
   uploads.forEach((upload) => upload.destroy());
 });

@@ -87,7 +87,10 @@ Deno.test("SharedReplayCache logs why the others do not learn of a mark, unless 
   };
   const cache = instance(database, log);
   assert.equal(await cache.note(seen("1")), true);
-  assert.match(lines.join("\n"), /the other instances do not learn what was shown.*the disk is full/);
+  assert.match(
+    lines.join("\n"),
+    /mark of the replay cache not stored for the other instances.*the disk is full/,
+  );
   failure = new DatabaseAway("away");
   assert.equal(await cache.note(seen("2")), true);
   assert.equal(lines.length, 1);

@@ -455,7 +455,7 @@ const PROCESS: readonly Breakage[] = [
     rows: ["the process is frozen for"],
     broken: "silence counts also while we ourselves were late",
     file: "src/workers/worker_thread.ts",
-    change: instead("heard || late ? 0", "heard ? 0"),
+    change: instead("isAlive || late ? 0", "isAlive ? 0"),
     tests: ["tests/workers/worker_thread_test.ts", "tests/faults/process_test.ts"],
   },
   {

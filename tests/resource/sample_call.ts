@@ -48,7 +48,6 @@ export const FACTS: ServiceFacts = {
   trustedSAMLIssuers: () => [],
   externalConnections: () => ({}),
   methods: new Map([["SSHKEY", "SSH key"]]),
-  supposedUrl: undefined,
   cluster: undefined,
   clock: () => Date.UTC(2026, 0, 5),
 };

@@ -19,7 +19,6 @@ function setting() {
     trustedSAMLIssuers: () => [],
     externalConnections: () => states,
     methods: new Map(),
-    supposedUrl: undefined,
     cluster: undefined,
     clock: () => clock.now,
   };

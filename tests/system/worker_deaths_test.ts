@@ -216,10 +216,10 @@ Deno.test("a rejection that nobody handles is logged and counted, and ends no wo
   const told = logFromNow(system);
   // Defects after an await: an invalid channel and invalid certificates.
   (await startedWorker("core 1", from)).tell({ kind: "channel", port: null });
-  await told(/error rejection that nobody handled error=".*TypeError/);
+  await told(/error unhandled rejection error=".*TypeError/);
   const again = logFromNow(system);
   (await startedWorker("edge", from)).tell({ kind: "tls", tls: null });
-  await again(/error rejection that nobody handled error=".*TypeError/);
+  await again(/error unhandled rejection error=".*TypeError/);
 
   const port = /port=(\d+)/.exec(await system.logged(/ metrics page /))?.[1];
   const counted = async () => {

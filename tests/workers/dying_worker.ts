@@ -4,8 +4,8 @@ import { open } from "./opened_worker.ts";
 
 const { worker, died } = open();
 const ready = worker.ready().then(() => "ready", (error) => `${error.constructor.name}: ${error.message}`);
-worker.tell({ kind: "break" });
+worker.post({ kind: "break" });
 const reason = await died();
 const notReady = await ready;
-await inTime(worker.says("closed", 3600_000), "the end of one that is dead");
+await inTime(worker.waitFor("closed", 3600_000), "the end of one that is dead");
 console.log(JSON.stringify({ died: reason, notReady, closed: true }));

@@ -23,7 +23,7 @@ export function open(patience?: Patience) {
   const deaths: string[] = [];
   const pings: { tick?: (() => void) | undefined } = {};
   const worker = new WorkerThread<Told>(MODULE, "pinged", PERMISSIONS, {
-    said: (message) => {
+    onMessage: (message) => {
       said.push(message.kind);
       told.push(message);
     },

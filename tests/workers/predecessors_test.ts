@@ -28,7 +28,7 @@ async function open({ withEdge = false, resolve = resolveLoopback }: {
   const edge = withEdge
     ? await ServingEdge.start(snapshot, {
       ...{ port: 0, metricsPort: 0, connections: new ConnectionLimit(1000), resolve: resolveLoopback },
-      ...{ said: ignore, died: ignore },
+      ...{ onMessage: ignore, died: ignore },
     })
     : undefined;
   const changes = new WorkerLifecycle();

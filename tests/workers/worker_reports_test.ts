@@ -45,7 +45,7 @@ Deno.test("WorkerReports says of a slow start which worker waits for what, and h
     audit: { to: "file", path: "/nonexistent/audit.log", required: false },
   }, { logServer: () => assert.fail("no log server") });
   const fields = { worker: "core", awaited: "loading the program", seconds: 20 };
-  reports.hear({ kind: "starting", fields }, "core");
+  reports.receive({ kind: "starting", fields }, "core");
   assert.match(
     log.join(""),
     /warn {2}worker still starting worker=core awaited="loading the program" seconds=20/,

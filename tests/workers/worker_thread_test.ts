@@ -8,7 +8,7 @@ import { PING_MS, Watchdog } from "../../src/workers/worker_thread.ts";
 Deno.test("WorkerThread dies when it answers no more pings, and not before", async () => {
   const { worker, pings, said, died, deaths } = open();
   const heard = (count: number) => until(() => said.length === count, { what: `message ${count}` });
-  worker.tell({ kind: "start", pongs: 20 });
+  worker.post({ kind: "start", pongs: 20 });
   const ready = await worker.ready();
   assert.equal(ready.kind, "ready");
   await heard(2); // the answer to the first ping
@@ -29,18 +29,18 @@ Deno.test("WorkerThread dies when it answers no more pings, and not before", asy
 Deno.test("WorkerThread gets no pings before it is ready, nor after its end", async () => {
   const { worker, pings, deaths } = open();
   assert.equal(pings.tick, undefined);
-  worker.tell({ kind: "start", pongs: 1_000_000 });
+  worker.post({ kind: "start", pongs: 1_000_000 });
   await worker.ready();
   assert.notEqual(pings.tick, undefined);
   worker.end();
-  worker.tell({ kind: "break" });
+  worker.post({ kind: "break" });
   assert.deepEqual([pings.tick, deaths], [undefined, []]);
 });
 
 Deno.test("WorkerThread reports why it cannot start, and does not count that as a death", async () => {
   const { worker, deaths } = open();
   const ready = worker.ready();
-  worker.tell({ kind: "fail" });
+  worker.post({ kind: "fail" });
   await assert.rejects(
     ready,
     (error) => error instanceof CannotStart && error.diagnostics.join() === "no place",
@@ -82,23 +82,23 @@ Deno.test("WorkerThread dies of a defect, and reports that to all that wait for 
   assert.match(stderr, /Uncaught \(in worker "pinged"\) Error: a defect/); // from the runtime itself
 });
 
-Deno.test("WorkerThread.says() waits no longer for a worker that is ended", async () => {
+Deno.test("WorkerThread.waitFor() waits no longer for a worker that is ended", async () => {
   const { worker, deaths } = open();
-  worker.tell({ kind: "start", pongs: 1_000_000 });
+  worker.post({ kind: "start", pongs: 1_000_000 });
   await worker.ready();
-  const closed = worker.says("closed", 3600_000);
+  const closed = worker.waitFor("closed", 3600_000);
   worker.end();
   await inTime(closed, "the end of the wait");
   assert.deepEqual(deaths, []);
 });
 
-Deno.test("WorkerThread.says() waits for the worker's message, and no longer than its limit", async () => {
+Deno.test("WorkerThread.waitFor() waits for the worker's message, and no longer than its limit", async () => {
   const { worker } = open();
-  worker.tell({ kind: "start", pongs: 1_000_000 });
+  worker.post({ kind: "start", pongs: 1_000_000 });
   await worker.ready();
-  await worker.says("closed", 1);
-  const closed = worker.says("closed", 3600_000);
-  worker.tell({ kind: "end" });
+  await worker.waitFor("closed", 1);
+  const closed = worker.waitFor("closed", 3600_000);
+  worker.post({ kind: "end" });
   await inTime(closed, "the end");
   worker.end();
 });
@@ -110,7 +110,7 @@ function ticksToDeath(
   let now = 1000;
   const watchdog = new Watchdog(() => now);
   for (const [i, event] of events.entries()) {
-    if (event === "heard") watchdog.heard();
+    if (event === "heard") watchdog.reset();
     now += typeof event === "object" ? PING_MS + event.late : PING_MS;
     if (watchdog.tick() === "dead") return i + 1;
   }

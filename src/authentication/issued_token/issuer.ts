@@ -64,7 +64,7 @@ export function sourceOf(key: Issuer | string): string {
 }
 
 /**
- * Returns a source for each key of other services: what came of a token ends when its key is not trusted any more.
+ * Returns a source for each key of other services: what derives from a token ends when its key is no longer trusted.
  * Old tokens and shares name no key: they end with the last one.
  */
 export function issuerSources(trusted: readonly string[], hmacSecret?: string): readonly UserSource[] {

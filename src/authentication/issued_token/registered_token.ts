@@ -96,7 +96,7 @@ function familyOf(token: SignedToken): TokenFamily {
       : [];
   });
   if (typeof since !== "number" || members.length < line.length || members.length > LONGEST_LINE) {
-    throw new InvalidToken("the claims by which it tells what it was got with cannot be read");
+    throw new InvalidToken("its claims about the token family cannot be read");
   }
   return { id, expires, since, root, line: members };
 }

@@ -105,7 +105,7 @@ export class TokenRegistry {
     }
   }
 
-  /** Reports whether a token is listed, whatever key signed it. */
+  /** Reports whether a token is listed; its signature may be from any key. */
   async isListed({ token: { digest }, family: { id } }: ShownToken): Promise<boolean> {
     if (this.#listed.get(digest)) return true;
     const record = await this.#records.get(TOKEN, id);

@@ -18,7 +18,7 @@ import { isTextList } from "../../model/json_object.ts";
 import { isTrue } from "../parse_credentials.ts";
 import { checkIdentity, isPersonalName, NoIdentity } from "../check_identity.ts";
 import { isSignedBy, TokenVerifier } from "../jws_signature.ts";
-import { type AskAccountStatus, ISSUED_TOKENS, whatIsLeft } from "../account_status.ts";
+import { type AskAccountStatus, currentIdentity, ISSUED_TOKENS } from "../account_status.ts";
 import { checkClaims, InvalidToken, parseSignedToken, type SignedToken, textClaim } from "../signed_token.ts";
 import { findPath } from "../../model/trust/certificate_path.ts";
 import { isValidAt } from "../../model/trust/certificate_facts.ts";
@@ -53,7 +53,7 @@ class IssuedTokenAuthenticator implements Authenticator {
   readonly #trusted: readonly Issuer[];
   readonly #secret: KeyObject | undefined;
   readonly #verifier = new TokenVerifier();
-  readonly #told = new BoundedMap<string, true>(1000);
+  readonly #logged = new BoundedMap<string, true>(1000);
 
   constructor(readonly options: IssuedTokenOptions) {
     this.#own = new OwnIssuer(options.tls);
@@ -74,7 +74,7 @@ class IssuedTokenAuthenticator implements Authenticator {
     if (authorization.kind !== "bearer" || authorization.route !== "issued") return { kind: "skipped" };
     try {
       const identity = await this.#identify(authorization.token.reveal(), clientAddress);
-      const left = await whatIsLeft(identity, this.options.accountStatus, signal);
+      const left = await currentIdentity(identity, this.options.accountStatus, signal);
       if (left === undefined) throw new InvalidToken("its user, or who requested it, is gone");
       return { kind: "accepted", identity: left };
     } catch (error) {
@@ -121,8 +121,8 @@ class IssuedTokenAuthenticator implements Authenticator {
     }
     const identity = { method: "ETD", via: this.name };
     if (!isOwn) return { dn: checkedName(dn), ...identity, issuedToken: facts };
-    if (!claims.has("via") && !claims.has("by") && this.#told.get(token.digest) === undefined) {
-      this.#told.set(token.digest, true);
+    if (!claims.has("via") && !claims.has("by") && this.#logged.get(token.digest) === undefined) {
+      this.#logged.set(token.digest, true);
       this.options.log.warn("token of an earlier version has no role: attribute sources decide", { dn });
     }
     const family = await this.#family(token, clientAddress);
@@ -191,7 +191,7 @@ function decidedOf(
   if (uid !== undefined && !isUserAccount(uid)) throw new InvalidToken("claim uid is no user's account");
   const groups = listClaim(token, "groups");
   if (groups !== undefined && !groups.flatMap(groupNames).every(isUserAccount)) {
-    throw new InvalidToken("claim groups names what is no user's group");
+    throw new InvalidToken("claim groups contains a name that no user's group can have");
   }
   const uidServers = uid === undefined ? undefined : listClaim(token, "uidServers");
   return {

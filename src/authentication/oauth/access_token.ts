@@ -146,7 +146,7 @@ function otherKind(
   header: ReadonlyMap<string, unknown>,
   claims: ReadonlyMap<string, unknown>,
 ): string | undefined {
-  for (const name of TELLING) {
+  for (const name of TYPE_CLAIMS) {
     const value = claims.get(name);
     const isAccess = value === undefined || (typeof value === "string" && ACCESS.has(value.toLowerCase()));
     if (!isAccess) return `its ${name} is not that of an access token`;
@@ -156,27 +156,27 @@ function otherKind(
   if (typeof type === "string" && mediaType(type) === "at+jwt") return undefined;
   if (["typ", "token_use"].some((name) => claims.has(name))) return undefined;
   if (CLAIMS_OF_ID_TOKENS.some((name) => claims.has(name))) return "it looks like an ID token";
-  const speaks = ["scope", "scp", "client_id", "appid", "wlcg.ver"].some((name) => claims.has(name));
-  return speaks ? undefined : "nothing says that it is an access token";
+  const isAccess = ["scope", "scp", "client_id", "appid", "wlcg.ver"].some((name) => claims.has(name));
+  return isAccess ? undefined : "no claim marks it as an access token";
 }
 
 const ACCESS: ReadonlySet<unknown> = new Set(["bearer", "dpop", "access", "access_token", "at+jwt"]);
 const OTHER: ReadonlySet<string> = new Set(["id", "refresh", "offline", "logout"]);
-const TELLING = ["typ", "token_type", "token_use"]; // claims with the type
+const TYPE_CLAIMS = ["typ", "token_type", "token_use"]; // claims with the type
 
 /** Returns for the log a claim that marks another type of token; unknown values are ignored. */
-export function speaksOfOtherToken(said: Said): string | undefined {
-  const telling = TELLING.find((name) =>
+export function otherTokenType(said: Said): string | undefined {
+  const found = TYPE_CLAIMS.find((name) =>
     textsOf(said(name)).some((text) => text.toLowerCase().split(/[^a-z]/).some((word) => OTHER.has(word)))
   );
-  return telling === undefined ? undefined : `its ${telling} is not that of an access token`;
+  return found === undefined ? undefined : `its ${found} is not that of an access token`;
 }
 
 /** Reports whether a claim or the header marks an access token. */
 export function isMarkedAccess(said: Variables, token: ForeignToken | undefined): boolean {
   const type = token?.header.get("typ");
   return (typeof type === "string" && mediaType(type) === "at+jwt") ||
-    TELLING.some((name) => textsOf(said.get(name)).some((text) => ACCESS.has(text.toLowerCase())));
+    TYPE_CLAIMS.some((name) => textsOf(said.get(name)).some((text) => ACCESS.has(text.toLowerCase())));
 }
 
 async function checkSignature(text: string, algorithm: string, keys: readonly KeyObject[]): Promise<void> {

@@ -146,8 +146,8 @@ export class CodeLogin implements BrowserLogin {
     login: Readonly<Record<"sub", string> & Record<"acr" | "auth_time", string | undefined>>,
   ): LoginOutcome {
     const bearer = readBearer(accessToken);
-    // Whatever it claims, it is sent only to its issuer (RFC 9700, 4.4).
-    if (bearer.route !== "provider") throw new InvalidToken("the access token is none of a provider");
+    // The service sends a token only to the provider that issued it (RFC 9700, 4.4).
+    if (bearer.route !== "provider") throw new InvalidToken("the access token is not from a provider");
     const { issuer } = this;
     return {
       kind: "token",

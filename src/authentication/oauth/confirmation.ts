@@ -37,7 +37,7 @@ export async function verifyProof(proof: string, request: ProvenRequest) {
     throw refused("is signed by an algorithm that is not allowed");
   }
   if (["crit", "b64", "zip", "enc"].some((member) => header.has(member))) {
-    throw refused("has a head with more in it than it may");
+    throw refused("has a header with unexpected members");
   }
   const key = publicKey(header.get("jwk"));
   const { id, issued } = checkClaims(claims, request);

@@ -164,7 +164,9 @@ export class KeySet {
     this.#callOff = this.parts.schedule(ms, () => {
       this.#fetch().catch((error) => {
         if (this.#closing.signal.aborted) return;
-        this.parts.log.warn("keys of the issuer not renewed, the last ones hold for a day", { error });
+        this.parts.log.warn("keys of the issuer not renewed, the previous ones stay in use for a day", {
+          error,
+        });
       });
     });
   }

@@ -22,7 +22,7 @@ import { type Answer, AnswerCache } from "../../model/answer_cache.ts";
 import type { Variable, Variables } from "../expression/value.ts";
 import { type ForeignToken, InvalidToken, NO_JWT, readForeignToken } from "../signed_token.ts";
 import { tokenForProvider } from "../parse_credentials.ts";
-import { isMarkedAccess, speaksOfOtherToken, verifyAccessToken } from "./access_token.ts";
+import { isMarkedAccess, otherTokenType, verifyAccessToken } from "./access_token.ts";
 import {
   readCapabilities,
   requirementChecks,
@@ -233,7 +233,7 @@ export class OAuth implements Authenticator {
     const reply = await this.#provider.askAbout(text, asker);
     const claims = token && claimsOf(token);
     for (const said of [reply, claims]) {
-      const other = said && speaksOfOtherToken((name) => said.get(name));
+      const other = said && otherTokenType((name) => said.get(name));
       if (other !== undefined) throw new InvalidToken(other, { advice: "kind" });
     }
     const isVerified = this.issuer !== undefined && token !== undefined;
@@ -294,7 +294,7 @@ function loginIn(said: Said): Pick<Identity, "acr" | "authTime"> {
   };
 }
 
-/** Claims fixed by verification, whatever the provider replies later. */
+/** Claims of the verified token, which no later reply of the provider replaces. */
 const DECIDED = ["iss", "sub", "aud", "client_id", "azp", "appid", "cnf", "exp"];
 
 /** Returns the fixed claims: the issuer, and those of a verified token. */

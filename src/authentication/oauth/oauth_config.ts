@@ -211,7 +211,7 @@ export async function read(values: Values, place: Place) {
     if (rest[key] !== undefined) requireHttps(place, key, rest[key], allowPlainHttp);
   }
   checkProvider(values, place);
-  checkWhose(values, place);
+  checkAudience(values, place);
   const assignments = await readAssignments({ identity, uid, role, groups, displayName }, place);
   checkGroups(values, place);
   checkCapabilities(values, place);
@@ -303,7 +303,7 @@ async function readClientKey(
 }
 
 /** Requires an audience or client with an issuer; older configurations get a warning. */
-function checkWhose(values: Values, { reader, prefix }: Place): void {
+function checkAudience(values: Values, { reader, prefix }: Place): void {
   const { issuer, requiredAudience, requiredClient, acceptAnyAudience } = values;
   const said = requiredAudience.length > 0 || requiredClient.length > 0;
   if (said && acceptAnyAudience) {

@@ -7,12 +7,12 @@ import {
   NEVER,
   type ProbeAnswer,
   type ProbeParts,
+  PROBER,
   probeWithoutCredentials,
   statusOf,
 } from "../../outgoing/probed_kind.ts";
 import { errorText, refusalIn } from "../provider_answers.ts";
 import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
-import type { Asker } from "../../outgoing/remote_system.ts";
 import { type ClientLogin, clientLogin, formRequest } from "./client_login.ts";
 import { metadataAddresses, Provider } from "./provider.ts";
 import type { OAuthConfig } from "./oauth_config.ts";
@@ -22,8 +22,6 @@ type ProbedConfig = OAuthConfig & Pick<KindConfig, "name">;
 
 const NOBODYS_TOKEN = ['{"alg":"RS256"}', '{"sub":"authserver check"}', "no signature"]
   .map((part) => Buffer.from(part).toString("base64url")).join(".");
-
-const ASKER: Asker = { queueKey: "probe", known: true, credential: "probe", address: "probe", signal: NEVER };
 
 /** Probes an issuer's metadata, keys and endpoints, and the client that this service has there. */
 export async function probeIssuer(config: ProbedConfig, parts: ProbeParts): Promise<ProbeAnswer> {
@@ -41,7 +39,7 @@ export async function probeIssuer(config: ProbedConfig, parts: ProbeParts): Prom
   }
   if ((opaqueTokens || askAlways) && address === undefined) {
     const sort = introspection === undefined ? "userinfo" : "introspection";
-    const answer = await probeEndpoint(config, await provider.tokenEndpoint(sort, ASKER), parts);
+    const answer = await probeEndpoint(config, await provider.tokenEndpoint(sort, PROBER), parts);
     if (!answer.ok) return answer;
     found.push(`${sort} endpoint ${answer.found}`);
   }
@@ -71,7 +69,7 @@ async function probeSignIn(
   const login = await clientLogin(client, { audience: issuer, now: clock() });
   const verifier = "made-up-".repeat(6);
   const traded = await http.send(
-    formRequest(await provider.codeEndpoint(ASKER), login, [
+    formRequest(await provider.codeEndpoint(PROBER), login, [
       ["grant_type", "authorization_code"],
       ["code", "made-up"],
       ["redirect_uri", redirect],
@@ -79,7 +77,7 @@ async function probeSignIn(
     ]),
     NEVER,
   );
-  const page = new URL(await provider.authorizationEndpoint(ASKER));
+  const page = new URL(await provider.authorizationEndpoint(PROBER));
   const asked = { response_type: "code", client_id: clientId, redirect_uri: redirect, prompt: "none" };
   const challenge = hash("sha256", verifier, "base64url");
   const proof = { state: "check", nonce: "check", code_challenge: challenge, code_challenge_method: "S256" };
@@ -122,7 +120,7 @@ function httpParts({ showCertificate }: OAuthConfig, { outgoing, clock, log }: P
 }
 
 async function keysOf(provider: Provider): Promise<string> {
-  const { keys, leftOut } = await provider.keys(ASKER);
+  const { keys, leftOut } = await provider.keys(PROBER);
   const left = leftOut.length === 0 ? "" : ` (left out: ${leftOut.join(", ")})`;
   return `signs with ${counted(keys.keys.length, "key", "keys")}${left}`;
 }

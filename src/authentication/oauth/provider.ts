@@ -281,7 +281,7 @@ export class Provider {
       return value;
     } catch (error) {
       if (known === undefined) throw error;
-      this.parts.log.warn("discovery document not renewed, the last one holds", { error });
+      this.parts.log.warn("discovery document not renewed, the previous one stays in use", { error });
       return known.value;
     }
   }

@@ -65,7 +65,7 @@ function unmetIdentity(required: TokenRequirements, said: Said): Unmet | undefin
   const { requiredAudience, requiredClient, requiredScope } = required;
   const audiences = textsOf(said("aud"));
   if (requiredAudience.length > 0 && audiences.length === 0) {
-    return { reason: unsaid("requiredAudience", "aud"), advice: "audience" };
+    return { reason: lacksClaim("requiredAudience", "aud"), advice: "audience" };
   }
   if (requiredAudience.length > 0 && !audiences.some((one) => requiredAudience.includes(one))) {
     return { reason: "the token is not for the required audience", advice: "audience" };
@@ -73,7 +73,9 @@ function unmetIdentity(required: TokenRequirements, said: Said): Unmet | undefin
   if (requiredClient.length > 0) {
     // Each that is there must be listed (RFC 7662; RFC 9068).
     const clients = ["client_id", "azp", "appid"].flatMap((name) => textsOf(said(name)));
-    if (clients.length === 0) return { reason: unsaid("requiredClient", "client_id, azp"), advice: "client" };
+    if (clients.length === 0) {
+      return { reason: lacksClaim("requiredClient", "client_id, azp"), advice: "client" };
+    }
     if (!clients.every((client) => requiredClient.includes(client))) {
       return { reason: "the token was not made for the required client", advice: "client" };
     }
@@ -87,9 +89,9 @@ function unmetIdentity(required: TokenRequirements, said: Said): Unmet | undefin
   return undefined;
 }
 
-/** Returns the reason for a token without audience, as from userinfo endpoints. */
-function unsaid(key: string, claims: string): string {
-  return `nothing says for whom the token was made (${claims}), which ${key} asks for: userinfo endpoints seldom do, ` +
+/** Returns the reason for a token without audience or client, as from userinfo endpoints. */
+function lacksClaim(key: string, claims: string): string {
+  return `the token lacks a claim for ${key} (${claims}): userinfo endpoints seldom return it, ` +
     "introspection does (validate=true)";
 }
 

@@ -80,7 +80,7 @@ function hasName(
   return credential === undefined || credential === FINGERPRINTS.of(entry, login);
 }
 
-/** Characters of the shortest salt that is taken for random. */
+/** Least length of a salt that is probably random, in characters. */
 const RANDOM_SALT = 12;
 
 const FINGERPRINTS = new EntryFingerprints<PasswordEntry>("password", ({ hash: stored }) => {

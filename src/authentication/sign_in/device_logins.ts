@@ -17,7 +17,7 @@ export const POLL_SECONDS = 5;
 const LETTERS = "BCDFGHJKLMNPQRSTVWXZ";
 const HALF = 4; // letters before and after the hyphen
 
-/** Record kinds: requests by device code, what a user code stands for, decisions by device code. */
+/** Record kinds: requests by device code, device codes by user code, decisions by device code. */
 const [REQUEST, USER_CODE, DECISION] = ["device-login", "device-user-code", "device-decision"];
 /** Requests of an address group, and in all, in ten minutes: a guess of a user code hits one in 13 million times. */
 const REQUESTS = { all: 2000, perOwner: 20 };
@@ -52,7 +52,7 @@ export interface OpenRequest extends DeviceRequest {
 
 /**
  * Logins of programs without browser (RFC 8628). The store has digests of both codes. The first decision removes the user
- * code and the first poll after it the device code, so that each is good for one use, whichever instance serves it.
+ * code and the first poll after it the device code, so that each is valid once, at all instances together.
  */
 export class DeviceLogins {
   readonly #requests: ReplayCache;
@@ -77,7 +77,7 @@ export class DeviceLogins {
     const expires = made + CODE_SECONDS;
     const common = { owner: group, made };
     const content = { ...request, expires };
-    // Kept longer than it is good for, so that the program hears why.
+    // Kept longer than it is valid, so that the program gets the reason.
     await records.put(REQUEST, { ...common, key, ends: expires + CODE_SECONDS, content }, MOST_STORED);
     await records.put(USER_CODE, { ...common, key: userKey, ends: expires, content: { key } }, MOST_STORED);
     return { device, user };
@@ -131,7 +131,7 @@ export class DeviceLogins {
       : { kind: "approved", query: request.query, ...approval };
   }
 
-  /** Returns the keys of the request that a user code stands for. */
+  /** Returns the keys of the request with a user code. */
   async #open(typed: string): Promise<{ readonly key: string; readonly userKey: string } | undefined> {
     const userKey = digestOf(userCodeIn(typed));
     const content = (await this.parts.records().get(USER_CODE, userKey))?.content;

@@ -24,7 +24,7 @@ const POLL_MS = 100;
 
 /** Record kinds: renewal data, and the provider's name of a session for logout. */
 const [RENEWAL, AT_PROVIDER] = ["sign-in-renewal", "sign-in-at-provider"];
-/** Records per user, more than browsers: which of them is used least, only their last activity tells. */
+/** Records per user, more than browsers: only the last activities show which browser is used least. */
 export const MOST_KEPT = 1000;
 /** Records per provider's name, including browsers that signed out: their tokens may still be valid. */
 const MOST_AT_PROVIDER = 1000;
@@ -69,7 +69,7 @@ export class ProviderLogins {
   readonly #asking = new SingleFlight<KeptIdentity | undefined>();
   readonly #unstored = new BoundedMap<string, KeptLogin>(10_000); // renewed logins that the store did not take
 
-  /** @param refused Ends a browser for which its provider vouches no more. */
+  /** @param refused Ends a browser whose provider no longer confirms the login. */
   constructor(
     readonly parts: ProviderLoginParts,
     readonly refused: (browser: EndedBrowser) => Promise<void>,

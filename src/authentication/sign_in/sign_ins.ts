@@ -4,7 +4,7 @@ import { canonicalDn } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import { httpError } from "../../model/http_error.ts";
 import { isJsonObject } from "../../model/json_object.ts";
-import { type AskAccountStatus, whatIsLeft } from "../account_status.ts";
+import { type AskAccountStatus, currentIdentity } from "../account_status.ts";
 import type { EndedLogins, ProviderSession } from "../authenticator.ts";
 import { type EndedBrowser, MOST_KEPT, type ProviderLoginParts, ProviderLogins } from "./provider_logins.ts";
 import { isKeptIdentity, type KeptIdentity } from "./kept_identity.ts";
@@ -82,7 +82,7 @@ export class SignIns {
     if (identity === undefined || this.parts.derivedUntil(identity) <= this.parts.clock() / 1000) {
       return undefined;
     }
-    const left = await whatIsLeft(identity, this.parts.accountStatus, signal);
+    const left = await currentIdentity(identity, this.parts.accountStatus, signal);
     if (left === undefined) {
       await this.end(token);
       return undefined;

@@ -144,7 +144,7 @@ export class Unity implements Authenticator {
       throw this.#remote.unusable("the reply is no whole SOAP message");
     }
     return await this.#accept(body, requestId).catch(rescue(InvalidResponse, (error) => {
-      this.#log.warn("response of the identity provider not believed", { error });
+      this.#log.warn("response of the identity provider rejected", { error });
       return this.#refused(error.message);
     }));
   }

@@ -5,7 +5,7 @@ import { corePermissions, edgePermissions, resolveHost } from "../../workers/per
 import { loginPolicy } from "../../resource/login_policy.ts";
 import type { Snapshot } from "../../service/assembly/load_snapshot.ts";
 import { defineCommand } from "../command.ts";
-import type { Finding } from "./check_online.ts";
+import { checkOnline, type Finding } from "./check_online.ts";
 import { configFile } from "../config_option.ts";
 import { fixOf, withRemedy } from "./fix.ts";
 import { inspectStart } from "./inspect.ts";
@@ -49,7 +49,9 @@ export const check = defineCommand({
     : undefined;
   const trusted = snapshot?.material === undefined ? [] : trustedCertificates(snapshot.material);
   const logins = snapshot === undefined ? [] : loginsRequired(snapshot);
-  const online = given.flag("online") && snapshot !== undefined ? await lookAround(snapshot) : undefined;
+  const online = given.flag("online") && snapshot !== undefined
+    ? await checkOnline(snapshot, { log: SILENT, clock: Date.now })
+    : undefined;
   const strict = given.flag("strict");
   const ok = snapshot !== undefined && (online ?? []).every((finding) => finding.ok) &&
     !(strict && diagnostics.length > 0);
@@ -93,12 +95,6 @@ function loginsRequired({ config: { servers } }: Snapshot) {
 function findingLine({ system, address, ok, found, fix }: Finding): string {
   const line = `${printable(`${ok ? "ok    " : "failed"}  ${system} ${address}: ${found}`)}\n`;
   return fix === undefined ? line : `${line}  fix: ${printable(fix)}\n`;
-}
-
-/** Imported on use: the serving process loads all commands. */
-async function lookAround(snapshot: Snapshot): Promise<readonly Finding[]> {
-  const { checkOnline } = await import("./check_online.ts");
-  return await checkOnline(snapshot, { log: SILENT, clock: Date.now });
 }
 
 const NOT_STRICTLY = "The service would start, but with warnings";

@@ -120,7 +120,7 @@ async function checkRemote(system: string, remote: ProbedRemote, parts: Parts): 
   }
 }
 
-/** Returns the log server of audit lines; the handshake is all that shows whether it takes them. */
+/** Returns the log server of audit lines; only the handshake shows whether it accepts them. */
 function logServers({ audit }: ServiceConfig): readonly ProbedRemote[] {
   if (audit.to !== "syslog") return [];
   const probe = () => Promise.resolve({ ok: true, found: "takes connections" });

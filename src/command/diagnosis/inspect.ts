@@ -107,7 +107,7 @@ function usersWithout(users: readonly KnownUser[], inspected: readonly KindInspe
   const without = users.filter(({ login, dn }) =>
     login !== undefined && !matchers.some((matches) => matches(canonicalDn(dn)))
   );
-  const told = without.slice(0, MOST_UNMATCHED).map(({ login, dn, file }): Diagnostic => ({
+  const listed = without.slice(0, MOST_UNMATCHED).map(({ login, dn, file }): Diagnostic => ({
     severity: "warning",
     file,
     key: login,
@@ -116,9 +116,9 @@ function usersWithout(users: readonly KnownUser[], inspected: readonly KindInspe
     fix: `add an entry for ${dn} to the map file`,
   }));
   const [first] = without.slice(MOST_UNMATCHED);
-  if (first === undefined) return told;
+  if (first === undefined) return listed;
   const expected = `the map file has no entry for ${without.length - MOST_UNMATCHED} more users`;
-  return [...told, { severity: "warning", file: first.file, expected }];
+  return [...listed, { severity: "warning", file: first.file, expected }];
 }
 
 async function inspectReservations(

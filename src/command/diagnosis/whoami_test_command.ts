@@ -7,7 +7,7 @@ import { readRegularFile, utf8Text } from "../../model/regular_file.ts";
 import { ifName, parseName } from "../../model/distinguished_name.ts";
 import { messageOf } from "../../model/text.ts";
 import { CommandFailed, type CommandIo, defineCommand, type Given, WrongUsage } from "../command.ts";
-import type { ExplainedCaller, Explanation } from "../../service/explanation/explain.ts";
+import { explain, type ExplainedCaller, type Explanation } from "../../service/explanation/explain.ts";
 import { configFile, unusableConfiguration } from "../config_option.ts";
 import { explanationText } from "./explanation_text.ts";
 import { listAt, numberAt, textAt } from "../running/answer.ts";
@@ -60,8 +60,6 @@ export const whoamiTestCommand = defineCommand({
   }
   const credentials = await credentialsOf(user, given, io);
   const log = createLogger((line) => io.stderr(`${line}\n`), { threshold: "warn" });
-  // Imported on use: the serving process loads all commands.
-  const { explain } = await import("../../service/explanation/explain.ts");
   const explanation = await explain({ ...snapshot, generation: 1, upSince: Date.now(), port: site.port }, {
     caller: { ...credentials, clientAddress },
     server,

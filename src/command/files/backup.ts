@@ -291,7 +291,7 @@ async function putBack(folder: string, files: readonly BackupFile[]) {
     }
     return await exchange(files.map(({ path }) => path), stamp, undo);
   } catch (error) {
-    for (const step of undo.toReversed()) await step().catch(() => {}); // the first failure is the one to tell
+    for (const step of undo.toReversed()) await step().catch(() => {}); // the caller reports the first failure
     throw error;
   }
 }
@@ -323,7 +323,7 @@ async function writeAs(path: string, bytes: Uint8Array, { mode, uid, gid }: Back
   await file.sync();
 }
 
-/** Makes the missing folders of a file. Whoever may read the file may enter them. @param made Their modes so far. */
+/** Makes the missing folders of a file. Accounts that may read the file may enter them. @param made Their modes so far. */
 async function makeFolder(folder: string, owned: BackupFile, made: Map<string, number>): Promise<void> {
   const before = made.get(folder);
   if (before === undefined && await unlessAbsent(Deno.stat(folder)) !== undefined) return;

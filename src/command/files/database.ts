@@ -2,7 +2,10 @@ import type { DatabaseConfig } from "../../config/service_config.ts";
 import { unlessAbsent } from "../../model/regular_file.ts";
 import { type Copied, type CopiedTable, copyRows, insertRows } from "../../store/copy_rows.ts";
 import { type Database, rows } from "../../store/database.ts";
-import type { Schema } from "../../store/sqlite_database.ts";
+import { migrateDatabase } from "../../store/postgres/postgres_migration.ts";
+import { type Schema, SqliteDatabase } from "../../store/sqlite_database.ts";
+import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.ts";
+import { SHARE_DATABASE, SHARE_SCHEMA } from "../../sharing/store/schema.ts";
 import {
   CommandFailed,
   type CommandIo,
@@ -32,7 +35,6 @@ const migrate = defineCommand({
   const { config, database } = await chosen(given);
   const options = await optionsOf(config, database);
   const login = await loginOf(given, io, options.login);
-  const { migrateDatabase } = await import("../../store/postgres/postgres_migration.ts");
   const { from, to } = await migrateDatabase({ ...options, login }, database.user);
   const text = from === to
     ? `The tables already have version ${to}\n`
@@ -60,12 +62,14 @@ const importAll = defineCommand({
     throw new CommandFailed(`There is no folder ${directory}`);
   }
   using to = await openSharedDatabase(config, database);
-  await to.read(() => rows("SELECT 1", {})); // there may be nothing to copy, and nowhere to
+  await to.read(() => rows("SELECT 1", {})); // fails early if the target does not answer
   io.stderr(`Copying ${directory}, which may take minutes\n`);
   const { shares, records, bans } = await copyAll(directory, to);
   return {
     value: { shares, records, bans },
-    text: `Shares: ${told(shares)}\nTokens and others: ${told(records)}\nBans: ${told(bans)}\n`,
+    text: `Shares: ${countsText(shares)}\nTokens and others: ${countsText(records)}\nBans: ${
+      countsText(bans)
+    }\n`,
   };
 });
 
@@ -102,14 +106,12 @@ async function loginOf(
 /** Plans for checking foreign keys, made while a table is nearly empty, go through all of it once it has grown. */
 const FORGET_PLANS = "DISCARD PLANS";
 
-/** Notifications without their numbers, which are given anew. */
+/** Notifications without their numbers, since the target database assigns new ones. */
 const WAITING =
   `SELECT message, destination, stream, content, made, due, attempts, held_until FROM notification
   ORDER BY number`;
 
 async function copyAll(directory: string, to: Database) {
-  const { SHARE_DATABASE, SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
-  const { RECORD_DATABASE, RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
   const shareTable = { name: "share", key: ["server", "id"], details: "share_use" } as const;
   const records = { name: "record", key: ["kind", "key"] } as const;
   const copy = (from: Database, table: CopiedTable) => copyRows(from, to, table, FORGET_PLANS);
@@ -120,12 +122,12 @@ async function copyAll(directory: string, to: Database) {
   };
   const shares = async (from: Database) => {
     const result = await copy(from, shareTable);
-    await few(from, "share_upload", "key"); // those of a day
+    await few(from, "share_upload", "key"); // at most a day old
     await few(from, "notification", "message", WAITING);
     await few(from, "notified_state", "subject");
     return result;
   };
-  await to.change(() => rows("DELETE FROM operator_ban WHERE ends <= :clock", {})); // their subjects may be banned anew
+  await to.change(() => rows("DELETE FROM operator_ban WHERE ends <= :clock", {})); // the source may have newer ones
   const bans = (from: Database) =>
     few(from, "operator_ban", "who_user", "SELECT * FROM operator_ban WHERE ends > :clock");
   return {
@@ -143,7 +145,6 @@ async function copied(
 ): Promise<Copied> {
   const file = `${directory}/${name}`;
   if (await unlessAbsent(Deno.stat(file)) === undefined) return { added: 0, present: 0 };
-  const { SqliteDatabase } = await import("../../store/sqlite_database.ts");
   const from = new SqliteDatabase(file, schema, Date.now);
   try {
     return await copy(from);
@@ -152,6 +153,6 @@ async function copied(
   }
 }
 
-function told({ added, present }: Copied): string {
+function countsText({ added, present }: Copied): string {
   return `${added} copied, ${present} existed already`;
 }

@@ -1,11 +1,20 @@
 import { dirname, join, resolve } from "node:path";
 import { CommandFailed, type CommandIo, defineCommand, failedAt, type Given, MAIN_FILE } from "../command.ts";
 import { installationFolder, prefixOf, SETUP_OPTIONS, writeNew } from "./installation/installation_folder.ts";
-import type { ChangedLine } from "./migration/converted_text.ts";
-import type { MovedShares } from "./migration/java_shares.ts";
+import { type ChangedLine, convertProperties, withGateway } from "./migration/converted_text.ts";
+import { type MovedShares, moveShares, quoted } from "./migration/java_shares.ts";
+import { oldCertificates } from "./migration/old_certificates.ts";
 import { importedReport } from "./share_database.ts";
 import { isThere } from "../../model/regular_file.ts";
-import type { ConfigurationFile, JavaInstallation } from "./migration/java_installation.ts";
+import { decodeProperties } from "../../config/properties.ts";
+import {
+  type ConfigurationFile,
+  findJavaInstallation,
+  type JavaInstallation,
+  readFiles,
+  readFilesBeside,
+} from "./migration/java_installation.ts";
+import { check } from "../diagnosis/check.ts";
 
 const CONF = "conf";
 
@@ -23,12 +32,6 @@ export const migrate = defineCommand({
   operands: { folder: "Folder of the Java service, or of its configuration" },
   options: SETUP_OPTIONS,
 }, async (given, io) => {
-  // Not before it is asked for: the process that runs a service has the commands in memory, too.
-  const { findJavaInstallation, readFiles, readFilesBeside } = await import(
-    "./migration/java_installation.ts"
-  );
-  const { oldCertificates } = await import("./migration/old_certificates.ts");
-  const { moveShares, quoted } = await import("./migration/java_shares.ts");
   const prefix = prefixOf(given);
   const operand = given.operand("folder");
   const again = `authserver migrate ${quoted(resolve(operand))}`;
@@ -39,11 +42,11 @@ export const migrate = defineCommand({
   await enter(folder);
   const into = folder === undefined ? "" : ` --directory ${quoted(Deno.cwd())}`;
   const isKept = await isThere(join(CONF, MAIN_FILE));
-  const copiesOf = async (files: readonly ConfigurationFile[], from: string, to: string) =>
-    isKept ? [] : await Promise.all(files.map((file) => copyOf(file, { from, to, old: installation })));
-  const copies = await copiesOf(files, installation.conf, CONF);
+  const copiesOf = (files: readonly ConfigurationFile[], from: string, to: string) =>
+    isKept ? [] : files.map((file) => copyOf(file, { from, to, old: installation }));
+  const copies = copiesOf(files, installation.conf, CONF);
   if (!isKept) await write(copies);
-  const besides = await Promise.all((await copiesOf(beside.files, installation.root, "")).map(writeBeside));
+  const besides = await Promise.all(copiesOf(beside.files, installation.root, "").map(writeBeside));
   const scripts = await writeScripts(prefix);
   const all = [...copies, ...besides.flatMap(({ copied }) => copied ?? [])];
   const done = {
@@ -62,7 +65,7 @@ export const migrate = defineCommand({
   const { status, value } = await checkCopy(given, io);
   const { from, imported, left: leftShares = [] } = done.shares ?? {};
   const shares = { from, imported: imported && importedReport(imported).value, left: leftShares };
-  return { value: { ...done, shares, check: value }, text: "", status: status };
+  return { value: { ...done, shares, check: value }, text: "", status };
 });
 
 interface Done {
@@ -107,7 +110,6 @@ async function checkCopy(
   given: Pick<Given<"json", never>, "flag">,
   io: CommandIo,
 ): Promise<{ readonly status: number; readonly value: unknown }> {
-  const { check } = await import("../diagnosis/check.ts");
   const args = ["--config", `${CONF}/${MAIN_FILE}`];
   if (!given.flag("json")) return { status: await check.run(args, io), value: undefined };
   let said = "";
@@ -131,22 +133,20 @@ interface Copy extends ConfigurationFile {
 }
 
 /** Converts a file of the old folder `from` for the folder `to` of the copy. */
-async function copyOf(
+function copyOf(
   file: ConfigurationFile,
   { from, to, old }: { readonly from: string; readonly to: string; readonly old: JavaInstallation },
-): Promise<Copy> {
+): Copy {
   const source = join(from, file.path);
   const copy = { ...file, path: join(to, file.path), changes: [] };
   if (!source.endsWith(".properties") && !old.properties.files.includes(source)) return copy;
-  const { convertProperties, withGateway } = await import("./migration/converted_text.ts");
-  const { decodeProperties } = await import("../../config/properties.ts");
   const converted = convertProperties(decodeProperties(file.content), old);
   const { text, changes } = source === old.properties.mainFile ? withGateway(converted, old) : converted;
   // Unchanged files stay byte for byte; others become UTF-8.
   return changes.length === 0 ? copy : { ...copy, content: new TextEncoder().encode(text), changes };
 }
 
-/** The working directory of the new service: its configuration has relative paths. */
+/** Enters the working directory of the new service, whose configuration has relative paths. */
 async function enter(folder: string | undefined): Promise<void> {
   if (folder === undefined) return;
   try {
@@ -169,7 +169,7 @@ async function write(files: readonly Copy[]): Promise<void> {
   try {
     for (const file of files) await writeCopy(file);
   } catch (error) {
-    await Deno.remove(CONF, { recursive: true }).catch(() => {}); // half of it would pass for the whole next time
+    await Deno.remove(CONF, { recursive: true }).catch(() => {}); // else the next run would take half a copy for a whole one
     failedAt(CONF, error);
   }
 }

@@ -6,11 +6,16 @@ import { HttpError } from "../../model/http_error.ts";
 import { Recorder } from "../../notify/recorder.ts";
 import { KINDS } from "../../service/kinds.ts";
 import { type Imported, ShareAdministration } from "../../sharing/administration.ts";
+import { SHARE_DATABASE } from "../../sharing/store/schema.ts";
+import { openShareStore, ShareStore } from "../../sharing/store/share_store.ts";
+import { loadTlsMaterial } from "../../config/tls/load_tls_material.ts";
+import { postgresOptions } from "../../service/assembly/open_database.ts";
+import { isOfSqlite } from "../../store/sqlite_database.ts";
 import { CommandFailed, type Given } from "../command.ts";
 import { usableConfiguration } from "../config_option.ts";
 import { counted } from "../../model/text.ts";
 import { formatDiagnostic } from "../../model/diagnostic.ts";
-import type { PostgresDatabase, PostgresOptions } from "../../store/postgres/postgres_database.ts";
+import { PostgresDatabase, type PostgresOptions } from "../../store/postgres/postgres_database.ts";
 
 interface ShareDatabase {
   readonly administration: ShareAdministration;
@@ -28,13 +33,10 @@ export async function withShareDatabase<T>(
   if ((directory === "" && database === undefined) || servers.length === 0) {
     throw new CommandFailed(`${main} has no sharing: expected share.servers and persistence.directory`);
   }
-  // Imported on use: the serving process loads all commands.
-  const { SHARE_DATABASE } = await import("../../sharing/store/schema.ts");
-  const { openShareStore, ShareStore } = await import("../../sharing/store/share_store.ts");
   const file = `${directory}/${SHARE_DATABASE}`;
   try {
     if (database === undefined) await checkOwner(file, directory, create);
-    // The running service delivers what this records.
+    // The running service delivers the notifications that this records.
     const recorder = new Recorder(await withKinds(config.notifications, KINDS.destinations));
     const store = database === undefined
       ? openShareStore(file, Date.now, undefined, recorder)
@@ -76,10 +78,7 @@ function explained(error: unknown, file: string): unknown {
   if (error instanceof Deno.errors.PermissionDenied) {
     return new CommandFailed(error.message, { cause: error });
   }
-  if (error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR") {
-    return new CommandFailed(`${file}: ${error.message}`, { cause: error });
-  }
-  return error;
+  return isOfSqlite(error) ? new CommandFailed(`${file}: ${error.message}`, { cause: error }) : error;
 }
 
 /** Returns the report of a share import. */
@@ -103,9 +102,6 @@ export function importedReport({ added, present, ended, refused, diagnostics }: 
 
 /** Returns the connection options of the shared database, as the service uses them. */
 export async function optionsOf(config: ServiceConfig, database: DatabaseConfig): Promise<PostgresOptions> {
-  // Imported on use: the serving process loads all commands.
-  const { postgresOptions } = await import("../../service/assembly/open_database.ts");
-  const { loadTlsMaterial } = await import("../../config/tls/load_tls_material.ts");
   const isAnchored = database.tls === undefined || database.tls.authorities !== undefined;
   const { material } = isAnchored ? { material: undefined } : await loadTlsMaterial(config, Date.now());
   return await postgresOptions(database, () => material?.anchors ?? [], Date.now);
@@ -116,6 +112,5 @@ export async function openSharedDatabase(
   config: ServiceConfig,
   database: DatabaseConfig,
 ): Promise<PostgresDatabase> {
-  const { PostgresDatabase } = await import("../../store/postgres/postgres_database.ts");
   return new PostgresDatabase(await optionsOf(config, database));
 }

@@ -37,7 +37,7 @@ export function reversedWarning(answer: unknown, consequence: string): readonly 
   ];
 }
 
-/** Formats members of a list of objects as a table, with what stands for an absent one behind each name. */
+/** Formats members of a list of objects as a table. Each column is a member's name and the text for absent values. */
 export function memberTable(
   list: readonly unknown[],
   columns: Readonly<Record<string, string | ((item: unknown) => string)>>,

@@ -21,7 +21,7 @@ export const status = defineCommand({
   },
 }, async (given, io) => {
   const time = given.text("timeout") ?? "";
-  const seconds = parseDuration(/^[0-9]+$/.test(time) ? `${time}s` : time); // numbers are of monitoring systems
+  const seconds = parseDuration(/^[0-9]+$/.test(time) ? `${time}s` : time); // monitoring systems give plain seconds
   if (seconds === undefined) throw new WrongUsage("Expected a time such as 5, 5s or 1m behind --timeout");
   if (given.flag("nagios") && given.flag("json")) {
     throw new WrongUsage("Expected --nagios or --json, found both");
@@ -268,7 +268,7 @@ export function nagiosStatus(answer: unknown): PluginResult {
   return pluginResult(status, says, data);
 }
 
-/** @param says What is the case; @param data Performance data, `label=value…` each. */
+/** Returns the result of a monitoring plugin. @param data Performance data, each as `label=value…`. */
 export function pluginResult(
   status: PluginResult["status"],
   says: string,

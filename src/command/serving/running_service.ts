@@ -19,7 +19,7 @@ import { type CertificateFiles, loadCertificates } from "../../service/assembly/
 
 /** Exit status for configuration errors (`EX_CONFIG` of sysexits.h), after which systemd does not restart. */
 const CONFIGURATION_ERROR = 78;
-/** What {@link inspectStart} expects of a disk on which room may be made meanwhile: systemd then starts the service again. */
+/** Problem of {@link inspectStart} that can end without a change of the configuration, so that systemd restarts the service. */
 const DISK_IS_FULL = /^the disk of .* is full$/;
 
 /**
@@ -138,7 +138,7 @@ export class RunningService {
   readonly renewCertificates = (): Promise<boolean> => this.#inTurn(() => this.#renewCertificates());
 
   readonly stop = (): void => {
-    if (this.#stopping) return; // being asked again is no reason to cut what is under way
+    if (this.#stopping) return; // a second signal does not cut running requests
     this.#stopping = true;
     this.parts.watch.close();
     this.#awaited?.close();
@@ -146,7 +146,7 @@ export class RunningService {
   };
 
   readonly rejected = (error: unknown): void => {
-    this.parts.supervisor.log.error("rejection that nobody handled", { error });
+    this.parts.supervisor.log.error("unhandled rejection", { error });
     this.parts.supervisor.reports.rejected("supervisor");
   };
 
@@ -157,7 +157,7 @@ export class RunningService {
     if (drainSeconds > 0) await supervisor.leave(drainSeconds);
     const ms = manager.stopMs;
     const late = setTimeout(() => {
-      supervisor.log.error("shutdown took too long, ending with what is under way", { ms });
+      supervisor.log.error("shutdown took too long, running requests are cut off", { ms });
       this.#stopped.resolve();
     }, ms);
     await operations.close();
@@ -170,7 +170,7 @@ export class RunningService {
 
   #inTurn<T>(change: () => Promise<T>): Promise<T> {
     const done = this.#reloading.then(change);
-    this.#reloading = done.catch(() => {}); // told to whoever asked for it
+    this.#reloading = done.catch(() => {}); // the caller gets the error
     return done;
   }
 

@@ -40,7 +40,7 @@ export const serve = defineCommand({
   const surroundings = rememberSurroundings();
   const manager = connectServiceManager(
     surroundings.environment,
-    (error) => say(`The service manager cannot be told how the service fares: ${error}\n`),
+    (error) => say(`The service manager cannot be notified: ${error}\n`),
   );
   let service: RunningService | undefined;
   let [ending, reloading] = [false, false];

@@ -5,7 +5,7 @@ const STOP_MS = (STOP_SECONDS - 10) * 1000;
 /** Notifications to the service manager as in sd_notify(3). They never fail the service. */
 export class ServiceManager {
   stopMs = STOP_MS; // milliseconds from the end of draining to the exit
-  #told = false; // whether it was reported that the manager is unreachable
+  #reported = false; // whether it was reported that the manager is unreachable
   #sent: Promise<unknown> = Promise.resolve(); // keeps messages in order
 
   /** @param notify Absent: started by hand. @param watchdogMs Interval for {@link alive}; absent: not required. */
@@ -49,8 +49,8 @@ export class ServiceManager {
     const message = new TextEncoder().encode(assignments.join("\n"));
     this.#sent = this.#sent.then(() => socket.send(message, { transport: "unixpacket", path })).catch(
       (error) => {
-        if (!this.#told) failed(error);
-        this.#told = true;
+        if (!this.#reported) failed(error);
+        this.#reported = true;
       },
     );
   }

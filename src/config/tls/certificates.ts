@@ -34,7 +34,7 @@ function parse(der: () => Uint8Array): X509Certificate {
   }
 }
 
-/** Reports whether bytes contain a PEM block, whatever is before it. */
+/** Reports whether bytes contain a PEM block, perhaps behind other text. */
 export function isPem(bytes: Uint8Array): boolean {
   return new TextDecoder().decode(bytes).includes("-----BEGIN ");
 }

@@ -120,12 +120,10 @@ async function loadCredential(config: CredentialConfig, now: number) {
 }
 
 /** Certificate with chain and private key. */
-export interface Credential {
+interface Credential {
   readonly key: KeyObject;
   readonly certificates: readonly X509Certificate[]; // leaf first
 }
-
-const PASSWORD_KEY = "container.security.credential.password";
 
 /** Reads certificate and key, by content (rest-api.md 3.5 goes by name). @throws {UnusableStore} */
 function readCredentialFiles(
@@ -158,7 +156,7 @@ function readOne(
         "expected a private key in the same file, or container.security.credential.keyPath too",
       );
     }
-    return { certificates: certificatesIn(bytes), key: privateKeyOfPem(text, password, PASSWORD_KEY) };
+    return { certificates: certificatesIn(bytes), key: privateKeyOfPem(text, password) };
   }
   if (format === "der") {
     throw new UnusableStore(
@@ -175,6 +173,6 @@ function readOne(
 
 function readKey(bytes: Uint8Array, password: string | undefined): KeyObject {
   return isPem(bytes)
-    ? privateKeyOfPem(new TextDecoder().decode(bytes), password, PASSWORD_KEY)
+    ? privateKeyOfPem(new TextDecoder().decode(bytes), password)
     : privateKeyOfDer(bytes, password);
 }

@@ -85,7 +85,7 @@ function readStore(pfx: Uint8Array, password: string | undefined): Pkcs12Content
   const [version, authSafe, mac] = readElement(pfx).children();
   if (version?.tag !== 0x02) throw new InvalidDer();
   if (authSafe === undefined) throw unsupported("format");
-  const content = contentOf(authSafe, DATA);
+  const content = contentOf(authSafe);
   if (mac !== undefined) checkMac(mac, content, password);
   const bags = readElement(content).children().flatMap((part) => {
     const contents = decryptPart(part, password);
@@ -123,8 +123,8 @@ function valueOf(bag: DerElement): DerElement {
   return bag.child(1).child(0);
 }
 
-function contentOf(info: DerElement, type: string): Uint8Array {
-  if (info.child(0).objectId() !== type) throw unsupported("content");
+function contentOf(info: DerElement): Uint8Array {
+  if (info.child(0).objectId() !== DATA) throw unsupported("content");
   return info.child(1).child(0).octets();
 }
 
@@ -148,7 +148,7 @@ function checkMac(mac: DerElement, content: Uint8Array, password: string | undef
 /** Decrypts one part; `undefined` for irrelevant kinds. */
 function decryptPart(part: DerElement, password: string | undefined): Uint8Array | undefined {
   const type = part.child(0).objectId();
-  if (type === DATA) return contentOf(part, DATA);
+  if (type === DATA) return contentOf(part);
   if (type !== ENCRYPTED_DATA) return undefined;
   const [, algorithm, data] = part.child(1).child(0).child(1).children();
   if (algorithm === undefined || data === undefined) throw unsupported("encryption");

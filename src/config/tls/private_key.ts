@@ -11,13 +11,15 @@ function firstKey(pem: string): string | undefined {
   return pemBlocks(pem).find(({ label }) => label.endsWith("PRIVATE KEY"))?.text;
 }
 
-/** Parses a PEM key: PKCS#8, PKCS#1 or SEC 1, also encrypted. @param passwordKey For messages. */
-export function privateKeyOfPem(pem: string, password: string | undefined, passwordKey: string): KeyObject {
+/** Parses a PEM key: PKCS#8, PKCS#1 or SEC 1, also encrypted. */
+export function privateKeyOfPem(pem: string, password: string | undefined): KeyObject {
   const block = firstKey(pem);
   if (block === undefined) throw new UnusableStore("expected a private key in PEM form");
   if (!/ENCRYPTED/.test(block)) return read(() => createPrivateKey(block));
   if (password === undefined) {
-    throw new UnusableStore(`expected ${passwordKey} too, the private key is encrypted`);
+    throw new UnusableStore(
+      "expected container.security.credential.password too, the private key is encrypted",
+    );
   }
   return read(() => createPrivateKey({ key: block, passphrase: password }), password);
 }

@@ -194,7 +194,7 @@ export class DaemonSession {
     const data = await this.#openData(first === 0 && length !== undefined && length <= SMALL);
     const isKept = this.#control.data === data;
     using _ = isKept ? undefined : data;
-    // Of a shorter file, the digest does not tell the size.
+    // For an empty file, the reply is the same as for one byte.
     const isHashed = checksum !== undefined && isKept && Number(length) > 1 &&
       await this.#choose(checksum).then(() => true, () => false);
     const checks = [`${isHashed ? "HASH" : "MLST"} ${argument(path)}`];
@@ -371,7 +371,7 @@ function asDirectory(path: string): string {
   return path.endsWith("/") ? path : `${path}/`;
 }
 
-/** Returns what a reply to `HASH` tells of a whole file; the size of one byte also stands for none. */
+/** Returns size and digest of a whole file in a reply to `HASH`; an empty file has the size 1 there, too. */
 function digestIn({ code, text }: Reply): { readonly size: number; readonly digest: string } | undefined {
   const [, last, digest] = /^\S+ 0-(\d{1,16}) ([0-9a-f]+) /.exec(text) ?? [];
   return code === 213 && digest !== undefined ? { size: Number(last) + 1, digest } : undefined;

@@ -31,7 +31,7 @@ export interface OwnSession {
   readonly instance?: number; // only this instance, from 1
   /** Reports whether the session may use a path; see {@link DaemonSession}. */
   readonly reaches?: (path: string) => boolean;
-  /** Whether the next session of the same account, scope and rights goes on with this one. */
+  /** Whether the next caller with the same account, scope and rights may reuse the session. */
   readonly keep?: boolean;
 }
 
@@ -128,7 +128,7 @@ export class SessionClient {
     this.#sessionQuota.close();
   }
 
-  /** Goes on with an idle session; `undefined` if its daemon has ended it. */
+  /** Reuses an idle session; `undefined` if its daemon has ended it. */
   async #goOn(
     idle: KeptSession,
     wanted: OwnSession,
@@ -188,8 +188,8 @@ export class SessionClient {
   ): Promise<Listening> {
     const { host, port } = splitAddress(address);
     if (port !== undefined) return { instance, host, port };
-    const told = await this.daemons.openSession(orderOf(wanted, ["127.0.0.1"]), { instance, signal });
-    return { instance, host, port: told.port };
+    const grant = await this.daemons.openSession(orderOf(wanted, ["127.0.0.1"]), { instance, signal });
+    return { instance, host, port: grant.port };
   }
 
   /** Connects and reads the greeting, one at a time: dropped connections are retried only after a second. */

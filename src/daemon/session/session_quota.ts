@@ -105,7 +105,7 @@ class Account<Idle extends IdleSession> {
         reject(reason);
       };
       const onAbort = () => giveUp(signal.reason);
-      const late = () => giveUp(httpError("ERR_TOO_MANY_SESSIONS", "no session got free in time"));
+      const late = () => giveUp(httpError("ERR_TOO_MANY_SESSIONS", "no session became free in time"));
       const forgetLate = this.#schedule(maxWaitMs, late);
       const stop = () => {
         forgetLate();
@@ -141,7 +141,7 @@ class Account<Idle extends IdleSession> {
       others.push(...slots);
     }
     if (best === undefined) {
-      // An idle session of other rights makes room, unless some slot becomes free anyway.
+      // Closes an idle session with other rights to free a slot, unless one becomes free anyway.
       const idle = others.find(({ idle }) => idle !== undefined);
       if (idle !== undefined && others.every(({ freeAt }) => freeAt === Infinity)) this.#end(idle);
       return undefined;

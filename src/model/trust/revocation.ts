@@ -86,7 +86,7 @@ export function readRevocationList(bytes: Uint8Array): RevocationList {
   const [extensions] = rest.filter(({ tag }) => tag === 0xa0).flatMap((field) => field.children());
   if (issuer === undefined || from === undefined) throw new TypeError("no revocation list");
   if (extensions !== undefined && extensions.children().some(isCritical)) {
-    throw new TypeError("it does not speak of all certificates of its authority alone");
+    throw new TypeError("it does not cover exactly the certificates of its authority");
   }
   return {
     from: momentOf(from),
@@ -110,7 +110,7 @@ class RevokedSerials {
       if (!field.next() || field.tag !== 0x02) throw new TypeError("no revocation list");
       if (!field.next()) continue;
       if (field.next() && hasCritical(field)) {
-        throw new TypeError("it speaks of certificates of other authorities");
+        throw new TypeError("it lists certificates of other authorities");
       }
       while (field.next());
     }

@@ -38,7 +38,7 @@ export class Mail implements Destination {
     });
   }
 
-  /** Does all that needs no recipient. @throws {RemoteUnavailable} */
+  /** Connects, logs in and names the sender, without a recipient. @throws {RemoteUnavailable} */
   async probe(signal: AbortSignal): Promise<void> {
     await this.#converse(signal, () => Promise.resolve());
   }

@@ -10,7 +10,7 @@ import { userKey } from "../../model/credentials.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { canonicalDn, sameName } from "../../model/distinguished_name.ts";
 import { messageOf, trimEndCharacters } from "../../model/text.ts";
-import type { ProbeAnswer } from "../probed_kind.ts";
+import { type ProbeAnswer, PROBER } from "../probed_kind.ts";
 
 /** Dependencies of LDAP clients. */
 export interface LdapParts extends Pick<RemoteSystemOptions, "clock" | "elapsed" | "log"> {
@@ -268,16 +268,16 @@ export class LdapDirectory {
   }
 
   /** Probes one server: login of the service, base entry and the test user. @throws {RemoteUnavailable} */
-  async probe(address: string, asker: Asker): Promise<ProbeAnswer> {
+  async probe(address: string): Promise<ProbeAnswer> {
     const server = this.#servers.find((server) => server.address === address);
     if (server === undefined) throw new TypeError(`no server ${address}`);
     const { userBase, testUser, bindDN } = this.config;
     const base = { base: userBase, filter: "(objectClass=*)", attributes: ["1.1"] };
-    const [entry] = await server.search({ ...base, scope: "base", most: 1 }, asker);
+    const [entry] = await server.search({ ...base, scope: "base", most: 1 }, PROBER);
     const bound = bindDN === undefined ? "searches anonymously" : `binds as ${bindDN}`;
     if (entry === undefined) return { ok: false, found: `${bound}; there is no entry ${userBase}` };
     if (testUser === undefined) return { ok: true, found: `${bound}; finds ${userBase}` };
-    const found = await this.findUser(testUser, ["1.1"], { server, asker });
+    const found = await this.findUser(testUser, ["1.1"], { server, asker: PROBER });
     if (found.kind === "found") {
       return { ok: true, found: `${bound}; finds ${testUser} as ${found.entry.dn}` };
     }

@@ -1,7 +1,5 @@
-import { NEVER, type ProbedRemote } from "../probed_kind.ts";
+import type { ProbedRemote } from "../probed_kind.ts";
 import { type LdapConfig, ldapRemote } from "./ldap_keys.ts";
-
-const ASKER = { queueKey: "probe", known: true, credential: "probe", address: "probe", signal: NEVER };
 
 /** Describes the servers of a configuration, with a probe of login, base entry and test user. */
 export function probedServers(config: LdapConfig): readonly ProbedRemote[] {
@@ -11,7 +9,7 @@ export function probedServers(config: LdapConfig): readonly ProbedRemote[] {
       const { LdapDirectory } = await import("./ldap_directory.ts");
       const directory = new LdapDirectory(config, parts);
       try {
-        return await directory.probe(address, ASKER);
+        return await directory.probe(address);
       } finally {
         directory.close();
       }

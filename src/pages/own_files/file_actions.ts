@@ -29,7 +29,7 @@ import { hrefOf, type OwnPlace, trailOf } from "./own_place.ts";
 
 const SAYS = TEXTS.files;
 
-/** Entries of a directory that a page can delete: it says what it deletes, and reads all of it before. */
+/** Entries of a directory that a page can delete: it first reads all of them, to show what it deletes. */
 const MOST_DELETED = 10_000;
 
 interface Contents {

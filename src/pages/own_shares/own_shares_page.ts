@@ -15,7 +15,7 @@ import { changeShare } from "../../resource/share/update_share.ts";
 import { redirect } from "../../resource/text_response.ts";
 import { tokenCoversShare } from "../../resource/token_limits.ts";
 import { EVERYBODY, groupOf, isDirectory, type Share, type Use } from "../../sharing/share.ts";
-import { factList, section, tokenForm } from "../elements.ts";
+import { factList, ownForm, section } from "../elements.ts";
 import { type Content, isolated, type Markup, markup } from "../markup.ts";
 import { pageResponse } from "../page.ts";
 import { personName } from "../person_name.ts";
@@ -105,7 +105,7 @@ export async function ownSharePage(call: Call, parts: SharingParts): Promise<Htt
 
 function linkSection(call: Call, share: Share, { clock }: SharingParts): Markup {
   const { target, access, expires, usesLeft, password, note, sources } = share;
-  // A browser reads a share for some people by the page for signed-in browsers.
+  // Recipients who must sign in open a share on the page for signed-in browsers.
   const http = target === EVERYBODY
     ? ownersView(share, call.base, clock()).http
     : `${call.base}/shared/${share.server}/${share.id}${isDirectory(share) ? "/" : ""}`;
@@ -204,9 +204,4 @@ export async function changeShareByForm(call: Call, parts: SharingParts): Promis
 
 function page(call: Call, title: Content, body: Content): HttpResponse {
   return pageResponse(call, { title, current: "shares", body });
-}
-
-/** Returns a form with the token of the signed-in browser; empty without a sign-in. */
-function ownForm({ root, signIn }: Call, action: string, fields: Content): Content {
-  return signIn !== undefined && tokenForm(root + action, signIn.formToken, fields);
 }

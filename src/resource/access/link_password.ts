@@ -37,7 +37,7 @@ export async function tryLinkPassword(
   });
 }
 
-/** Returns a `Set-Cookie` value that stands for the password. */
+/** Returns a `Set-Cookie` value that replaces the password. */
 export function linkCookie(call: Pick<Call, "base">, share: Share, { clock }: SharingParts): string {
   const ends = Math.floor(clock() / 1000) + REMEMBERED;
   return cookieOf(call, share).set(`${ends}.${proof(share, ends)}`);

@@ -25,7 +25,7 @@ export function shareSession(
   return { user: uid, group: gid, rateLimit: lowestLimit(own, reservations.limitFor(caller)) };
 }
 
-/** Opens a session for one path of a share; one that reads a directory reaches all of it, so that the next file goes on with it. */
+/** Opens a session for one path of a share; a session that reads a directory reaches all of it, so that requests for files reuse it. */
 export function openShareSession(
   call: Call,
   { server, share, limits }: {

@@ -8,7 +8,7 @@ import { whyEnded } from "./running_uses.ts";
 import { nameOnServer, shownName } from "../share/names.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 
-/** Counted use of a share; can be given back while nothing was sent. If its end cannot be recorded, the request goes on. */
+/** Counted use of a share; can be given back before content is sent. A failure to record its end does not fail the request. */
 export interface UseOfShare {
   /** Aborted when the request ends, the operator bans the caller, or the share no longer permits the use. */
   readonly signal: AbortSignal;

@@ -23,7 +23,7 @@ export interface AdminParts {
   readonly facts: ServiceFacts;
 }
 
-/** `GET /rest/admin`: describes state and actions (rest-api.md 1.14). */
+/** Serves `GET /rest/admin`: describes state and actions (rest-api.md 1.14). */
 export function describeAdministration(call: Call, { servers, facts }: AdminParts): HttpResponse {
   checkAdministrator(call, servers);
   const here = `${call.base}/rest/admin`;

@@ -16,7 +16,7 @@ import { accountOn } from "../share/names.ts";
 import { emptyResponse, textResponse } from "../text_response.ts";
 import { checkTokenServer } from "../token_limits.ts";
 import { type DavCall, type DavParts, davPlace, depthOf, untilBan, wrongBody, XML } from "./dav_call.ts";
-import { hrefOfLock, lock, requireUnlocked, unlock } from "./dav_lock_methods.ts";
+import { entryAt, hrefOfLock, lock, requireUnlocked, unlock } from "./dav_lock_methods.ts";
 import { isBelow } from "./dav_locks.ts";
 import {
   type DavResource,
@@ -146,14 +146,14 @@ async function xmlResponse(
   return await longTextResponse({ pieces, type: XML, bytes }, unread, { status: 207 });
 }
 
-/** Unlike other clients, an unlimited `PROPFIND` could not be served within bounds (RFC 4918, 9.1). */
+/** Refuses an unlimited `PROPFIND`, whose answer would have no bound (RFC 4918, 9.1). */
 function infiniteDepth(): HttpResponse {
   const body =
     '<?xml version="1.0" encoding="utf-8"?>\n<D:error xmlns:D="DAV:"><D:propfind-finite-depth/></D:error>\n';
   return textResponse(body, XML, { status: 403 });
 }
 
-/** Changing properties is refused: they would be lost when a file is moved by other means. */
+/** Refuses changes of properties: a file that is moved by other means would lose them. */
 async function proppatch(dav: DavCall): Promise<HttpResponse> {
   const { call, target } = dav;
   const update = await readDavBody(call.request);
@@ -272,11 +272,6 @@ async function requireVersion(dav: DavCall): Promise<void> {
   if (!allowsWriting(headers, validators)) throw httpError("ERR_PRECONDITION_FAILED");
 }
 
-async function entryAt({ call, files }: DavCall, path: string): Promise<DatedEntry | undefined> {
-  using session = await files.open(path, call.signal);
-  return await find(session, path);
-}
-
 function there({ target }: DavCall, entry: DatedEntry | undefined): DatedEntry {
   const isRight = entry !== undefined && entry.kind !== "special" &&
     (entry.kind === "directory" || !target.wantsDirectory);
@@ -284,7 +279,7 @@ function there({ target }: DavCall, entry: DatedEntry | undefined): DatedEntry {
   return entry;
 }
 
-/** Directories are deleted and moved as a whole (RFC 4918, 9.6.1 and 9.9.2). */
+/** Checks `Depth`: directories are deleted and moved as a whole (RFC 4918, 9.6.1 and 9.9.2). */
 function requireWhole(call: Call): void {
   if (depthOf(call, ["infinity"]) === undefined) throw invalidRequest("Depth: expected infinity");
 }

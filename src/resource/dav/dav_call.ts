@@ -47,7 +47,7 @@ export async function davPlace(
   return { files, target, user };
 }
 
-/** Begins to send the content of a file or archive; its end is told to `finish`. */
+/** Begins to send the content of a file or archive; `finish` records the end. */
 type BeginContent = () => Promise<Pick<UseOfShare, "finish">>;
 
 /** Runs a request that a ban ends, and content of which `begin` was called until its end. Counts the bytes of content. */

@@ -1,5 +1,5 @@
 import { isWritable } from "../../daemon/session/entry.ts";
-import { find } from "../../files/files.ts";
+import { type DatedEntry, find } from "../../files/files.ts";
 import { parentOf, withoutSlash } from "../../model/absolute_path.ts";
 import { HttpError, httpError, invalidRequest } from "../../model/http_error.ts";
 import { HeaderList, type HttpResponse } from "../../model/http_message.ts";
@@ -142,7 +142,8 @@ export async function requireUnlocked(
   return isOurs;
 }
 
-async function entryAt({ call, files }: DavCall, path: string) {
+/** Returns a file or directory of the caller, if it exists. */
+export async function entryAt({ call, files }: DavCall, path: string): Promise<DatedEntry | undefined> {
   using session = await files.open(path, call.signal);
   return await find(session, path);
 }

@@ -18,7 +18,7 @@ export interface DavLock {
   readonly ends: number; // seconds since the epoch
 }
 
-/** Who asks about locks. */
+/** Account on a server, with its user, that sets or meets locks. */
 export interface LockUser {
   readonly owner: string; // canonical DN
   readonly server: string;

@@ -75,7 +75,7 @@ function opened(
       : []
   );
   if (declared.some(([prefix, value]) => prefix !== "" && value === "")) {
-    throw invalidRequest("A namespace prefix stands for nothing");
+    throw invalidRequest("A namespace prefix is bound to an empty name");
   }
   const namespaces = declared.length === 0 ? inherited : new Map([...inherited, ...declared]);
   const prefix = text.startsWith(name, start + 1) ? "" : text.slice(start + 1, text.indexOf(":", start));

@@ -52,10 +52,12 @@ export class ShareOwners {
     const user = await this.#ask({ ...named, uidServers }, signal);
     if (user.role === "banned") throw httpError("ERR_SHARE_NOT_FOUND", "the owner is banned");
     if (made?.mappedRole && !mayAccess("share", "POST", user.role)) {
-      throw httpError("ERR_SHARE_NOT_FOUND", "the owner has the role no more");
+      throw httpError("ERR_SHARE_NOT_FOUND", "the owner no longer has the role");
     }
     const now = accountOfShare({ user, log: this.log }, made?.mappedGroup ? share : { server, uid });
-    if (now === undefined) throw httpError("ERR_SHARE_NOT_FOUND", "the owner has account or group no more");
+    if (now === undefined) {
+      throw httpError("ERR_SHARE_NOT_FOUND", "the owner no longer has the account or group");
+    }
     const { includes, excludes } = now;
     return [{ includes, excludes }, ...(made === undefined ? [] : [made.limits])];
   }

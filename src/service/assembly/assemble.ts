@@ -52,7 +52,7 @@ export interface ServiceParts extends IdentityParts {
   readonly cluster: Cluster | undefined; // absent for a single instance
   renewTls(material: TlsMaterial): void;
   drain(): void; // makes health checks report the shutdown
-  retire(): void; // leaves to a successor what is no answer to a request
+  retire(): void; // ends notifications and other work that the next core takes over
   close(): Promise<void>; // waits for running calls to daemons, then releases everything
 }
 
@@ -116,7 +116,6 @@ async function open(
   const { publish, sinks } = opening;
   const admin = new AdminApi({ ...parts, ...shared, sinks, publish, shown, certificate: own.facts });
   const ofAuthenticators = partsOfAuthenticators(who, { throttle, config, people, attributes });
-  const about = { ...parts, kinds, externalUrl };
   return {
     config,
     externalUrl,
@@ -132,7 +131,7 @@ async function open(
     cluster,
     routes: await routesOf({
       ...{ servers, tokens, registry, sharing, files, cluster: cluster?.health, admin, ...ofAuthenticators },
-      facts: await serviceFacts(opening, about),
+      facts: await serviceFacts(opening, { ...parts, kinds }),
       certificate: own.pem,
       generation: opening.generation,
       draining: () => draining,

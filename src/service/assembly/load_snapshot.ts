@@ -36,9 +36,9 @@ export async function loadSnapshot(
   const issuers = readable.trustedAssertionIssuers === undefined
     ? { anchors: [], diagnostics: [], files: [] }
     : await loadTruststore(readable.trustedAssertionIssuers, Date.now());
-  const told = new Set(diagnostics.filter(isError).map(placeOf));
+  const reported = new Set(diagnostics.filter(isError).map(placeOf));
   const further = [...certificates.diagnostics, ...issuers.diagnostics];
-  const all = [...diagnostics, ...further.filter((diagnostic) => !told.has(placeOf(diagnostic)))];
+  const all = [...diagnostics, ...further.filter((diagnostic) => !reported.has(placeOf(diagnostic)))];
   // They may be absent.
   const reservations = (readable.servers ?? []).flatMap(({ reservations }) => reservations?.file ?? []);
   const files = { ...certificates.files, assertionIssuers: issuers.files };

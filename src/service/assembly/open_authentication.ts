@@ -139,7 +139,7 @@ export async function renewLogin(
   if (authenticator?.browserLogin === undefined) {
     return { kind: "refused", reason: "no browser signs in there any more" };
   }
-  const clientAddress = "renewal"; // a queue key of their own: nobody else waits for these, nor they for others
+  const clientAddress = "renewal"; // a queue key of their own, so that renewals and callers do not wait for each other
   const asker = askerOf({ clientAddress }, session.sub, NEVER);
   const outcome = await authenticator.browserLogin.renew(session, { acr, authTime }, asker);
   if (outcome.kind === "refused") return outcome;

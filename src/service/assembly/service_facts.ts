@@ -12,12 +12,11 @@ import type { Opening } from "./service_options.ts";
 /** Returns the facts about the service. */
 export async function serviceFacts(
   { config, assertionIssuers, upSince, own, clock }: Opening,
-  { groups, authenticators, attributes, kinds, externalUrl, cluster }: {
+  { groups, authenticators, attributes, kinds, cluster }: {
     readonly groups: readonly DaemonGroup[];
     readonly authenticators: readonly Authenticator[];
     readonly attributes: AttributeSource;
     readonly kinds: ServiceKinds;
-    readonly externalUrl: string;
     readonly cluster: Cluster | undefined;
   },
 ): Promise<ServiceFacts> {
@@ -28,7 +27,6 @@ export async function serviceFacts(
   });
   return {
     siteName: config.site.name,
-    supposedUrl: config.site.externalUrlGiven ? undefined : externalUrl,
     version: VERSION,
     upSince,
     cluster: cluster?.health,

@@ -48,7 +48,7 @@ export type Publish = (update: StateUpdate) => void;
 /** Part of a service that has to be closed. */
 export interface Part {
   close(): Promise<void> | void;
-  retire?(): void; // called when a successor takes the requests to come: ends what would go by the old configuration
+  retire?(): void; // called when the next core gets all further requests: ends work that depends on the old configuration
 }
 
 /** Options of every part of a service. */

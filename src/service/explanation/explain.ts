@@ -183,7 +183,7 @@ async function identityOf(
     const { caller } = await authenticate(chain, credentials, { log, signal, judged: record.judged });
     if (caller instanceof HttpError) throw caller;
     if (caller.kind === "authenticated") return caller.identity;
-    throw new TypeError("credentials make nobody anonymous");
+    throw new TypeError("credentials cannot yield an anonymous caller");
   } finally {
     record.endAuthenticators(chain);
   }

@@ -5,10 +5,23 @@ import description from "./openapi.json" with { type: "json" };
 import { DAV_METHODS, isHealth, type Route } from "./router.ts";
 
 type Json = Readonly<Record<string, unknown>>;
-type Operation = { readonly parameters?: readonly Json[]; readonly responses: Json };
 
-/** Operations by path and method; what follows from a route is not written there. */
+/** Operation of the file, without what follows from its route. */
+interface Operation {
+  readonly operationId: string;
+  /** ID of the operation that supplies all members that are absent here. */
+  readonly like?: string;
+  readonly parameters?: readonly Json[];
+  readonly responses?: Json;
+  /** Statuses of errors beyond those of {@link errorsOf}. */
+  readonly errors?: readonly number[];
+}
+
+/** Operations by path and method. */
 const PATHS: Readonly<Record<string, Readonly<Record<string, Operation>>>> = description.paths;
+const OPERATIONS = new Map(
+  Object.values(PATHS).flatMap((methods) => Object.values(methods)).map((each) => [each.operationId, each]),
+);
 
 /** Place for the methods of WebDAV, which OpenAPI knows from 3.2 on. */
 const OTHERS = "x-oai-additionalOperations";
@@ -39,22 +52,21 @@ export function openApiDocument(routes: readonly Route[], base: string): Json {
 }
 
 /** Adds what follows from the route: tag, credentials, placeholders of the path, and errors of all requests. */
-function completed({ parameters = [], responses, ...operation }: Operation, route: Route): Json {
+function completed({ like, ...own }: Operation, route: Route): Json {
+  const { parameters = [], responses, errors = [], ...operation } = { ...OPERATIONS.get(like ?? ""), ...own };
   const isOpen = route.service === "open";
   const placeholders = Array.from(route.path.matchAll(/[:*](\w+)/g), ([, name]) => (
     { name, in: "path", required: true, schema: { type: "string", minLength: 1 } }
   ));
+  const described = [...errorsOf(route), ...errors].map((
+    status,
+  ) => [status, { $ref: `#/components/responses/${status}` }]);
   return {
     ...operation,
     tags: [isOpen ? "service" : route.service],
     security: isOpen ? [] : [{}, { basic: [] }, { bearer: [] }],
     parameters: [...placeholders, ...parameters],
-    responses: {
-      ...Object.fromEntries(
-        errorsOf(route).map((status) => [status, { $ref: `#/components/responses/${status}` }]),
-      ),
-      ...responses,
-    },
+    responses: { ...Object.fromEntries(described), ...responses },
   };
 }
 

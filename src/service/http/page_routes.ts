@@ -66,7 +66,7 @@ export function loginRoute(
     heedsCapabilities: true,
     signedIn: true,
     answer: ({ caller }) => {
-      if (caller.kind === "anonymous") throw unauthenticated("somebody is to sign in");
+      if (caller.kind === "anonymous") throw unauthenticated("a sign-in is required");
       return redirect("./"); // to the status page
     },
     page: async (call) => (await signInPages()).signInPage(call, parts),
@@ -250,7 +250,7 @@ function deviceRoutes(parts: DevicePageParts): Route[] {
     (await devicePages()).decideDeviceLogin(call, parts, allows);
   return [
     ...table(
-      { service: "open" }, // programs send these forms, so no page of ours has to
+      { service: "open" }, // programs send these forms, without a page of ours
       ["POST", begin, beginLogin],
       ["POST", token, async (call) => (await deviceLogins()).pollDeviceLogin(call, parts)],
       ["GET", script, async (call) => (await deviceLogins()).loginScript(call, parts.servers.keys())],

@@ -45,7 +45,7 @@ export const HEADER_LIMITS: ReadonlyMap<string, number> = new Map([
   ["X-UNICORE-Gateway", 2048],
 ]);
 
-const LIMITS = [...HEADER_LIMITS]; // to go over a map makes a pair for each entry
+const LIMITS = [...HEADER_LIMITS]; // iterating over a map allocates a pair for each entry
 
 /** Checks the lengths before any header is parsed. @throws {ERR_HEADER_TOO_LONG} */
 export function checkHeaderLengths(headers: HeaderList): void {
@@ -72,7 +72,7 @@ export function checkQuery(
     }
   }
   for (const [name, type] of Object.entries(declared)) {
-    if (type === "array") continue; // each is checked where the meaning of all is known
+    if (type === "array") continue; // the resource checks lists
     const [value, ...more] = query.getAll(name);
     if (more.length > 0) throw invalidRequest(`${name}: expected once in the query`);
     if (value === undefined) continue;

@@ -140,7 +140,7 @@ function formOf(pattern: string): RegExp {
   return new RegExp(`^${parts.join("/")}${pattern.includes("*") ? "" : "/?"}$`, "s");
 }
 
-/** The rest behind a `*` is decoded where its slashes are understood. */
+/** Returns a placeholder with its value, decoded except behind a `*`, where slashes separate segments. */
 function valueOf(placeholder: string, text = ""): [string, string] {
   return [placeholder.slice(1), placeholder.startsWith("*") ? text : decode(text)];
 }

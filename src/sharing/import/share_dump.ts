@@ -185,7 +185,7 @@ class MemberReader {
     return this.values.get(key.toLowerCase())?.trim() || undefined;
   }
 
-  /** Reads a required member. @param expected For the operator; absent: what the parser says. */
+  /** Reads a required member. @param expected Text for the operator; default: the parser's message. */
   parsed(
     key: Member,
     text: string | undefined,

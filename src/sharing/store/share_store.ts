@@ -22,7 +22,7 @@ import { SHARE_SCHEMA } from "./schema.ts";
 import { fileArrived, shareCreated, shareEnded, shareUsed, usedUp } from "./share_events.ts";
 
 /** Reserved use of a share, to be finished or given back. */
-export interface Claim {
+interface Claim {
   readonly share: Share; // after the reservation
   readonly use: number; // key of the use record
   readonly renewals: number; // renewals of the terms: a use of earlier terms is not returned to later ones
@@ -36,7 +36,7 @@ export type ShareChange =
   & { readonly made?: Making }; // owner's current rights, for a new path
 
 /** Part of a list. */
-export interface Part {
+interface Part {
   readonly after?: Pick<Share, "created" | "id">; // preceding share
   readonly most?: number; // default 1000
 }

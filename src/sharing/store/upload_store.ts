@@ -30,7 +30,7 @@ export interface Upload extends UploadId {
   readonly kept: boolean; // whether the file was renamed to `target`
 }
 
-/** Returns what stands in the place of a share's id for an account's own files. */
+/** Returns the replacement of a share's id for an account's own files. */
 export function ofAccount(uid: string): string {
   return `~${uid}`;
 }
@@ -74,7 +74,7 @@ export class UploadStore {
   *beginning(upload: Upload, holder: string): Work<void> {
     const { server, share: id, uid, gid = null, part, name, total = null, files, bytes, target = null } =
       upload;
-    const touched = files > 0 || name === part ? null : 0; // what is set aside is due as soon as nobody holds it
+    const touched = files > 0 || name === part ? null : 0; // a file that is set aside is due as soon as its hold ends
     const begun = { ...keyOf(upload), uid, gid, part, name, total, files, bytes, target, holder, touched };
     if ((yield* first("insertUpload", begun)) === undefined) {
       throw httpError("ERR_UPLOAD_INCOMPLETE", "another request has just begun it");

@@ -19,7 +19,7 @@ export class DatabaseState {
   #deaf: string | undefined;
   #working = 0; // open connections
   #awaySince: number | undefined;
-  #told: DatabaseCondition = { kind: "up" };
+  #reported: DatabaseCondition = { kind: "up" };
   #closed = false;
 
   /** @param options.toleranceMs How long work waits for an unavailable database. */
@@ -111,8 +111,8 @@ export class DatabaseState {
     const { condition } = this;
     if (condition.kind === "away") this.#awaySince ??= this.options.elapsed();
     else this.#awaySince = undefined;
-    if (this.#closed || condition.kind === this.#told.kind) return;
-    this.#told = condition;
+    if (this.#closed || condition.kind === this.#reported.kind) return;
+    this.#reported = condition;
     this.options.changed?.(condition);
   }
 }

@@ -90,15 +90,15 @@ export class PostgresConnection {
 
   /** Runs one statement with parameters. @throws {PostgresError} */
   query(text: string, values: Value[]): Promise<readonly Row[]> {
-    return this.#told(() => this.driver.unsafe(text, values, { prepare: true }));
+    return this.#send(() => this.driver.unsafe(text, values, { prepare: true }));
   }
 
   /** Runs statements without parameters; only single ones return rows. @throws {PostgresError} */
   run(text: string): Promise<readonly Row[]> {
-    return this.#told(() => this.driver.unsafe(text));
+    return this.#send(() => this.driver.unsafe(text));
   }
 
-  #told(statement: () => Promise<readonly Row[]>): Promise<readonly Row[]> {
+  #send(statement: () => Promise<readonly Row[]>): Promise<readonly Row[]> {
     if (!this.isAlive) return Promise.reject(connectionLost());
     return new Promise((resolve, reject) => {
       this.#underWay.add(reject);

@@ -164,7 +164,7 @@ export class PostgresDatabase implements Database {
 
   async #untilDone<T>(attempt: (deadline: Deadline) => Promise<T>): Promise<T> {
     const { deadline, settle } = this.#deadline();
-    let before: unknown; // says more than that the time is up
+    let before: unknown; // a better reason than the timeout
     try {
       for (let pause = FIRST_PAUSE_MS;; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
         try {

@@ -52,7 +52,7 @@ export class SharedBans {
     return `${this.database.version("operator_ban")} ${this.database.version("operator_lift")}`;
   }
 
-  /** Stores bans in place of others of the same subjects. Of one that was tried before, the later end counts, and all names. */
+  /** Stores bans in place of others of the same subjects. A repeated attempt keeps the later end and adds the names. */
   add(bans: readonly SharedBan[]): Promise<void> {
     return this.database.change(function* () {
       const stored = (yield* rows(SQL.bans, {})).map(toBan);

@@ -10,7 +10,7 @@ import { Digests } from "./digest.ts";
 import { isSameBan, SharedBans } from "./shared_bans.ts";
 import { type KnownLogin, SharedFailures } from "./shared_failures.ts";
 
-const LOOK_MS = 1000; // interval of checks for changes that nobody told of, in milliseconds
+const LOOK_MS = 1000; // interval of checks for changes without notification, in milliseconds
 const REREAD_MS = 15_000; // interval of full reads, in milliseconds
 /** Interval of publishing and reading known logins, in milliseconds. */
 const KNOWN_TURN_MS = 2000;
@@ -32,8 +32,8 @@ interface SharedThrottlingParts {
 /**
  * Bans, failures and known users shared through a database. Bans apply everywhere on notification. Failures are not
  * polled: an instance learns the total when a login fails there. During an outage each instance counts alone. A single
- * instance ends its bans by its own stopwatch, which nobody can set, so each core reads them once, and what earlier cores
- * know of their ends replaces what it read.
+ * instance ends its bans by its own stopwatch, which no clock change affects. So each core reads the bans once, and the ends
+ * that earlier cores know replace those that it read.
  */
 export class SharedThrottling {
   readonly #bans: SharedBans;

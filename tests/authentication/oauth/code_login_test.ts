@@ -109,7 +109,7 @@ const TOKENS: readonly [what: string, misbehaviour: Misbehaviour, reason: string
   [
     "an access token that claims to be of this service",
     { answer: { access_token: unsignedJwt({ sub: "ann", etd: "true" }) } },
-    "the access token is none of a provider",
+    "the access token is not from a provider",
   ],
 ];
 for (const [what, misbehaviour, reason] of TOKENS) {

@@ -199,7 +199,7 @@ Deno.test("KeySet keeps keys through an outage of a day, and no longer", async (
     await pass(50 * MINUTE);
     assert.equal(await ask(OLD), "accepted");
     assert.match(await ask(NEW), /^out of order/);
-    assert.match(lines.join(""), /not renewed, the last ones hold for a day/);
+    assert.match(lines.join(""), /not renewed, the previous ones stay in use for a day/);
     await pass(HOUR + MINUTE);
     assert.match(await ask(OLD), /^out of order/);
     provider.fault = undefined;

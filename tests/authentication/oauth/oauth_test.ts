@@ -418,7 +418,7 @@ Deno.test("OAuth refuses tokens that the introspection endpoint reports without 
   });
   await withProvider({ introspect: true, requiredAudience: ["uftp"] }, async ({ ask, provider }) => {
     provider.tokens.set("refresh", unmarked);
-    assert.match(await ask("refresh"), /^nothing says for whom the token was made/);
+    assert.match(await ask("refresh"), /^the token lacks a claim/);
     provider.tokens.set("access", { ...unmarked, aud: "uftp" });
     assert.equal(await ask("access"), "accepted");
   });
@@ -430,7 +430,7 @@ Deno.test("OAuth gives the reason when it refuses an opaque token of unknown aud
       provider.tokens.set("opaque", ANN);
       const reason = await ask("opaque");
       assert(
-        reason.startsWith(`nothing says for whom the token was made (${claim}), which ${key} asks for`),
+        reason.startsWith(`the token lacks a claim for ${key} (${claim})`),
         reason,
       );
     });

@@ -25,9 +25,9 @@ const unmet = (claims: Parameters<typeof saidIn>[0], required = {}) =>
   unmetRequirement({ ...OAUTH_CONFIG, ...MET, ...required }, saidIn(claims), NOW * 1000)?.reason;
 
 const UNMET: readonly [what: string, claims: Parameters<typeof saidIn>[0], reason: RegExp][] = [
-  ["an audience that nobody tells", { aud: undefined }, /^nothing says .*requiredAudience/],
+  ["no audience", { aud: undefined }, /^the token lacks .*requiredAudience/],
   ["another audience", { aud: "other" }, /required audience/],
-  ["a client that nobody tells", { azp: undefined }, /^nothing says .*requiredClient/],
+  ["no client", { azp: undefined }, /^the token lacks .*requiredClient/],
   ["another client beside the required one", { client_id: "other" }, /required client/],
   ["a part of the scopes", { scope: "a" }, /required scope/],
   ["an address that is not verified", { email_verified: "false" }, /not verified/],

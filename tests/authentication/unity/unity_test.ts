@@ -234,7 +234,7 @@ Deno.test("Unity does not believe a response to an earlier request", () =>
   within(start(), async ({ ask, provider, lines }) => {
     provider.lie = { requestId: "_earlier" };
     assert.match(await ask(ANN), /to another request/);
-    assert.match(lines.join("\n"), /warn .*not believed/);
+    assert.match(lines.join("\n"), /warn .*identity provider rejected/);
   }));
 
 Deno.test("Unity accepts SHA-1, by which its servers sign, over TLS and on this machine, and warns once", async () => {

@@ -99,7 +99,7 @@ Deno.test("LdapDirectory starts with no filter that cannot be read", () => {
 Deno.test("LdapDirectory.probe() looks for the base, then for the test user", async () => {
   const base = [message(1, entry(BASE, {})), end(1, 0)];
   const probe = async (testUser: string | undefined, ...answers: Answer[]) =>
-    await directory({ testUser }, answers).probe(ADDRESS, ASKER);
+    await directory({ testUser }, answers).probe(ADDRESS);
   const [user, other] = [message(2, entry("uid=a", {})), message(2, entry("uid=b", {}))];
   const all = { bound: "searches anonymously" };
   assert.deepEqual(await probe(undefined, end(1, 32)), {

@@ -29,7 +29,7 @@ export function judgeCertificate(
     wrongPlace(certificate, authority, circumstances.clientAddress);
   if (reason !== undefined) return refused(reason);
   const principals = admittedPrincipals(certificate, authority);
-  if (principals.length === 0) return refused("none of its principals is one that its authority may name");
+  if (principals.length === 0) return refused("its authority may certify none of its principals");
   return { kind: "valid", principals };
 }
 

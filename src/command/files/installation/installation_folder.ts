@@ -46,7 +46,7 @@ export async function writeNew(path: string, { mode, text }: SampleFile): Promis
     await Deno.mkdir(dirname(path), { recursive: true });
     const file = await open(path, "wx", mode);
     try {
-      await file.chmod(mode); // whatever the umask is, and by the file: its folder may be another account's
+      await file.chmod(mode); // despite the umask; by the open file, since its folder may belong to another account
       await file.writeFile(text);
     } finally {
       await file.close();

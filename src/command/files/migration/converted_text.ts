@@ -8,7 +8,7 @@ export interface ChangedLine {
   readonly after: string;
 }
 
-export interface Converted {
+interface Converted {
   readonly text: string;
   readonly changes: readonly ChangedLine[];
 }

@@ -54,7 +54,7 @@ export interface ConfigurationFile {
   readonly content: Uint8Array;
 }
 
-export interface FoundFiles {
+interface FoundFiles {
   readonly files: readonly ConfigurationFile[];
   readonly left: readonly string[]; // entries that cannot be copied, with reasons
 }

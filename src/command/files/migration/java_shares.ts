@@ -3,10 +3,14 @@ import { formatDiagnostic, isError, OperatorError } from "../../../model/diagnos
 import { readText } from "../../../model/edit_file.ts";
 import { isThere } from "../../../model/regular_file.ts";
 import type { Imported } from "../../../sharing/administration.ts";
+import { readShareRecords } from "../../../sharing/import/share_dump.ts";
 import type { DatabaseConfig, ServiceConfig } from "../../../config/service_config.ts";
 import { type Database, DatabaseFailure, rows } from "../../../store/database.ts";
+import { migrateDatabase } from "../../../store/postgres/postgres_migration.ts";
 import type { Properties } from "../../../config/properties.ts";
 import { CommandFailed, MAIN_FILE } from "../../command.ts";
+import { usableConfiguration } from "../../config_option.ts";
+import { openSharedDatabase, optionsOf, withShareDatabase } from "../share_database.ts";
 import type { JavaInstallation } from "./java_installation.ts";
 
 export interface MovedShares {
@@ -93,7 +97,7 @@ function tableOf({ entries }: Properties): ShareTable | undefined {
   };
 }
 
-/** Exists while the Java service runs. */
+/** Returns the PID file of the Java service, which exists while it runs. */
 async function pidFile(installation: JavaInstallation): Promise<string | undefined> {
   const startup = await readText(join(installation.conf, "startup.properties")) ?? "";
   const named = /^[ \t]*PID=["']?([^"'\s]+)/m.exec(startup)?.[1];
@@ -101,7 +105,7 @@ async function pidFile(installation: JavaInstallation): Promise<string | undefin
   return path !== undefined && await isThere(path) ? path : undefined;
 }
 
-/** Command that dumps an H2 database with the installation's driver. */
+/** Returns the command that dumps an H2 database with the installation's driver. */
 function dumpOfH2({ libraries }: JavaInstallation, { name, setting }: ShareTable, path: string): string {
   const options = setting("h2.options");
   const url = `jdbc:h2:file:${path};IFEXISTS=TRUE${options === undefined ? "" : `;${options}`}`;
@@ -128,7 +132,6 @@ export function quoted(word: string): string {
 const COPY = { text: () => join("conf", MAIN_FILE) };
 
 async function importDump(text: string, file: string): Promise<Imported> {
-  const { withShareDatabase } = await import("../share_database.ts");
   return await withShareDatabase(
     COPY,
     ({ administration, servers }) => administration.import(text, { file, servers, partial: true }),
@@ -138,9 +141,6 @@ async function importDump(text: string, file: string): Promise<Imported> {
 
 /** Imports the table from the database that this service will use; creates our tables if needed. */
 async function importFromPostgres(table: string): Promise<Imported> {
-  const { usableConfiguration } = await import("../../config_option.ts");
-  const { openSharedDatabase, withShareDatabase } = await import("../share_database.ts");
-  const { readShareRecords } = await import("../../../sharing/import/share_dump.ts");
   const { config } = await usableConfiguration(COPY);
   const { database: chosen } = config.sharing;
   if (chosen === undefined) throw new CommandFailed(`${COPY.text()} chooses no PostgreSQL`);
@@ -156,8 +156,6 @@ async function importFromPostgres(table: string): Promise<Imported> {
 }
 
 async function makeTables(database: Database, config: ServiceConfig, chosen: DatabaseConfig): Promise<void> {
-  const { migrateDatabase } = await import("../../../store/postgres/postgres_migration.ts");
-  const { optionsOf } = await import("../share_database.ts");
   try {
     await database.read(() => rows("SELECT 1", {}));
   } catch (first) {

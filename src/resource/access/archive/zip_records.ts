@@ -1,11 +1,11 @@
 import { Buffer } from "node:buffer";
 
 /*
- * The records of a ZIP archive whose files are stored as they are, as APPNOTE.TXT 6.3.10 describes them. Sizes are known
- * before a file, its checksum behind it: it stands in a data descriptor (4.3.9) and in the central directory.
+ * The records of a ZIP archive whose files are stored as they are, as APPNOTE.TXT 6.3.10 describes them. The size of a
+ * file is known before it, the checksum only behind it: in a data descriptor (4.3.9) and in the central directory.
  */
 
-/** Stands for a number that does not fit: the number is in the Zip64 field (4.5.3). */
+/** Placeholder for a number that does not fit: the number is in the Zip64 field (4.5.3). */
 const MAX_32 = 0xffff_ffff;
 const MAX_16 = 0xffff;
 

@@ -120,7 +120,7 @@ class PartReader {
   }
 
   async cancel(): Promise<void> {
-    await this.#reader?.cancel().catch(() => {}); // a source that fails while it is given up has nobody to tell
+    await this.#reader?.cancel().catch(() => {}); // no reader is left for an error of the source
   }
 
   /** Returns bytes before the next boundary; `undefined` after consuming the boundary. */

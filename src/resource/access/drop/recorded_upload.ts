@@ -42,7 +42,7 @@ interface Brought {
 interface UploadedFile {
   readonly name: string;
   readonly size?: number | undefined; // bytes, if known
-  readonly hex?: string | undefined; // digest by the wanted algorithm, if the daemon told it with the upload
+  readonly hex?: string | undefined; // digest by the wanted algorithm, if the daemon's reply to the upload has it
   readonly replaced?: boolean;
 }
 
@@ -97,7 +97,7 @@ async function checksumOf(
  * | Row                       | On the daemon           | Next request                                          |
  * | ------------------------- | ----------------------- | ----------------------------------------------------- |
  * | absent                    | nothing                 | begins                                                |
- * | without `target`          | `part`, or nothing yet  | goes on at the size of `part`                         |
+ * | without `target`          | `part`, or nothing yet  | continues at the size of `part`                       |
  * | with `target`             | whole `part`            | names it again                                        |
  * | with `target`             | no `part`, but `target` | records that it is complete                           |
  * | `kept`                    | `target`                | answers with its name                                 |
@@ -235,7 +235,7 @@ async function deepestDirectory(
   }
 }
 
-/** Reserves the quota that was unknown at the beginning and creates the directories; each counts as a file. */
+/** Reserves the quota that was unknown at the beginning and creates the directories; each uses quota for a file. */
 async function settle(
   session: DaemonSession,
   { id, holder, upload }: HeldUpload,
@@ -256,7 +256,7 @@ async function settle(
   }
 }
 
-/** @returns Offset after the write, and the wanted digest if the daemon told it. */
+/** Writes the body. @returns Offset after the write, and the wanted digest if the daemon's reply has it. */
 async function write(
   session: DaemonSession,
   { part, total, bytes }: Upload,
@@ -308,7 +308,7 @@ async function giveName(
   const { uploads: { locks, unfinished: { store } } } = parts;
   const { naming } = brought;
   const { id, holder, upload } = held;
-  if (upload === undefined) throw new TypeError("nothing was brought");
+  if (upload === undefined) throw new TypeError("no upload");
   const taken = new Set<number>();
   const pathOf = (n: number) => `${place.path}${nthName(upload.name, n)}`;
   const isTaken = async (n: number) => taken.has(n) || await sizeOf(session, pathOf(n)) !== undefined;
@@ -340,7 +340,7 @@ async function giveName(
       endTurn();
     }
   }
-  throw httpError("ERR_UPLOAD_INCOMPLETE", "others took each name");
+  throw httpError("ERR_UPLOAD_INCOMPLETE", "other uploads took every name");
 }
 
 /** Records completion. After a failure, the recorded name tells the next reader. */
@@ -354,7 +354,7 @@ async function noteFinished(
   await use.finish({ bytes, complete: true }, () => unfinished.store.finishing(held.id, key !== undefined));
 }
 
-/** The name that a file got, below the place. */
+/** Returns the final name of a file, below the place. */
 function keptName({ target, name }: Upload, { path }: UploadPlace): string {
   return target === undefined ? name : target.slice(path.length);
 }

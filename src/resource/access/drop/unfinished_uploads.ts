@@ -67,7 +67,7 @@ export class UnfinishedUploads {
       await new Promise<void>((resolve) => this.schedule(ASK_MS, resolve));
       signal.throwIfAborted();
     }
-    throw httpError("ERR_UPLOAD_INCOMPLETE", "another request does not let go of it");
+    throw httpError("ERR_UPLOAD_INCOMPLETE", "another request does not release it");
   }
 
   #keepHold(held: HeldUpload): { end(): void } {
