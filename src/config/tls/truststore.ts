@@ -57,7 +57,8 @@ export async function loadTruststore(config: TruststoreConfig, now: number) {
   }
   if (anchors.size === 0 && !diagnostics.some(isError)) {
     const missing = read === 0 ? "at least one trusted certificate" : "a trusted certificate that is valid";
-    report("error", `expected ${missing}`);
+    const places = config.type === "directory" ? config.locations.join(" or ") : config.path;
+    report("error", `expected ${missing}`, `put certificates of the trusted authorities at ${places}`);
   }
   const all = [...anchors.values()];
   const revoked = await loadRevocation(config, all, { now, report: (found) => diagnostics.push(found) });
@@ -95,7 +96,9 @@ async function findFiles(
         "keep only authorities in the folder that you trust for any name, then write opensslNsMode=IGNORE",
       );
     }
-    if (files.length === 0) report("warning", `there are no files like ${pattern}`);
+    if (files.length === 0) {
+      report("warning", `there are no files like ${pattern}`, `put files there, or remove the pattern`);
+    }
     candidates.push(...files.map((path) => ({ path, named: false })));
   }
   return { candidates, folders };

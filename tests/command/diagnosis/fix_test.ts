@@ -44,6 +44,10 @@ const REMEDIES: readonly (readonly [Diagnostic, string])[] = [
     }),
     "correct the password that is set beside container.security.credential.path at conf/c:7",
   ],
+  [
+    at("expected either a.password or a.passwordFile", { key: "persistence.passwordFile" }),
+    "keep one of them: see conf/c:7",
+  ],
   [at("is cut off"), "correct conf/c:7"],
   [at("anything", { fix: "what its reader says" }), "what its reader says"],
 ];
