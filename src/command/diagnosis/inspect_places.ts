@@ -28,14 +28,19 @@ const OF_SYSTEMD = /^\/(?:var\/(?:lib|log|cache)|run)\/authserver(?:\/|$)/;
 /**
  * Tests the writable folders and files, databases and listen addresses, without a trace.
  * @param options.account Judges owners and modes for this account; absent: the permissions of this process.
+ * @param options.uid Number of the account of this process, which a running service may not ask for.
  * @param options.inUse Whether this process has the databases open: closing a file would release its SQLite locks.
  */
 export async function inspectPlaces(
   { snapshot: { config }, effective }: Configured,
-  { account, inUse = false }: { readonly account?: Account; readonly inUse?: boolean } = {},
+  { account, uid = Deno.uid(), inUse = false }: {
+    readonly account?: Account;
+    readonly uid?: number | null;
+    readonly inUse?: boolean;
+  } = {},
 ): Promise<readonly Diagnostic[]> {
   const { sharing: { directory }, control, logging, audit, site, metrics } = config;
-  const places = new PlaceInspector(account);
+  const places = new PlaceInspector(account, account?.uid ?? uid);
   const hosts = new Set([site.host, metrics.listen?.host]);
   const isSamePort = metrics.listen?.port === site.port && site.port > 0 &&
     (hosts.size === 1 || hosts.has("::") ||
@@ -65,7 +70,7 @@ interface Obstacle {
 
 /** Inspects places for an account; without one, for that of this process. */
 class PlaceInspector {
-  constructor(readonly account: Account | undefined) {}
+  constructor(readonly account: Account | undefined, readonly uid: number | null) {}
 
   async persistence(folder: string, inUse: boolean): Promise<Finding[]> {
     const key = "persistence.directory";
@@ -121,7 +126,7 @@ class PlaceInspector {
       if (!(cause instanceof Deno.errors.PermissionDenied)) throw cause;
       const right = "AmbientCapabilities= and CapabilityBoundingSet=CAP_NET_BIND_SERVICE, PrivateUsers=no";
       const fix = `set a port above 1023, or add in the unit ${right}`;
-      return error(key, `this account may not listen on port ${port}`, fix, host);
+      return error(key.replace(/host$/, "port"), "this account may not listen on it", fix, String(port));
     }
   }
 
@@ -142,20 +147,20 @@ class PlaceInspector {
 
   async #folder(key: string, folder: string): Promise<Finding[]> {
     const { account } = this;
-    const [there, about] = await nearest(folder);
+    const [there, about, isClosed = false] = await nearest(folder);
     if (about === undefined || !about.isDirectory) {
       return error(key, `${folder} cannot be made: ${there} is not a folder`, `mv ${there} ${there}.old`);
     }
     const missing = there !== folder;
     if (account !== undefined && missing && OF_SYSTEMD.test(folder)) return [];
-    const closed = account === undefined ? undefined : await closedFolder(account, there);
+    const closed = isClosed ? there : account && await closedFolder(account, there);
     const place = key.startsWith("persistence") ? "var/lib" : key.endsWith("socket") ? "run" : "var/log";
     const elsewhere = `set ${key} to a path in a folder of ${this.#who}, such as /${place}/authserver`;
     if (closed !== undefined) return error(key, `${this.#who} may not enter ${closed}`, elsewhere);
     const obstacle = await this.#obstacleTo(there, about, WRITE | ENTER);
     if (obstacle === undefined) return [];
     const make = `install -d -o ${this.#name} -m 700 ${folder}`;
-    const isAmongOwn = (await Deno.stat(dirname(there))).uid === (account?.uid ?? Deno.uid());
+    const isAmongOwn = (await Deno.stat(dirname(there))).uid === this.uid;
     const mend = obstacle.ofDisk || isAmongOwn || OF_SYSTEMD.test(there); // folders of others stay as they are
     const fix = missing && !obstacle.ofDisk ? make : mend ? obstacle.fix : elsewhere;
     return error(key, `${missing ? `${folder} cannot be made: ` : ""}${obstacle.expected}`, fix);
@@ -196,14 +201,18 @@ class PlaceInspector {
   }
 }
 
-async function nearest(path: string): Promise<readonly [string, Deno.FileInfo | undefined]> {
+/** Returns the path, or the nearest folder above it that is there; `isClosed` if this process may not enter that. */
+async function nearest(
+  path: string,
+): Promise<readonly [there: string, about: Deno.FileInfo | undefined, isClosed?: boolean]> {
   try {
     return [path, await Deno.stat(path)];
   } catch (error) {
     const above = dirname(path);
     // A link to nothing, or what another instance has made since.
     const own = await Deno.lstat(path).catch(() => undefined);
-    if (own || above === path || error instanceof Deno.errors.PermissionDenied) return [path, own];
-    return await nearest(above);
+    if (own || above === path) return [path, own];
+    const [there, about, isClosed = error instanceof Deno.errors.PermissionDenied] = await nearest(above);
+    return [there, about, isClosed];
   }
 }
