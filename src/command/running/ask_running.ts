@@ -68,7 +68,8 @@ export async function askServiceOf(
   } catch (error) {
     if (!(error instanceof NotRunning)) throw error;
   }
-  const status = await askService([system], { command: "status" }, withinMs).catch((error: unknown) => {
+  const status = await askService([system], { command: "status" }, withinMs).catch((error: Error) => {
+    if (error.cause instanceof Deno.errors.PermissionDenied) throw new NotRunning(own, `; ${error.message}`);
     throw error instanceof NotRunning ? new NotRunning(paths) : error;
   });
   const real = (path: string) => Deno.realPath(path).catch(() => path);
@@ -78,12 +79,11 @@ export async function askServiceOf(
 
 /** Error: no service listens on the paths. */
 export class NotRunning extends CommandFailed {
-  constructor(readonly paths: readonly string[]) {
-    super(
-      paths.length === 0
-        ? "the configuration switches the control socket off, or no service with this configuration runs"
-        : `no service listens at ${paths.join(" or ")}`,
-    );
+  constructor(readonly paths: readonly string[], more = "") {
+    const listens = paths.length === 0
+      ? "the configuration switches the control socket off, or no service with this configuration runs"
+      : `no service listens at ${paths.join(" or ")}`;
+    super(listens + more);
   }
 }
 
@@ -113,7 +113,8 @@ async function connectFirst(paths: readonly string[]): Promise<Deno.UnixConn> {
       return await Deno.connect({ transport: "unix", path });
     } catch (error) {
       if (error instanceof Deno.errors.PermissionDenied) {
-        throw new CommandFailed(`${path}: permission denied, run this as the service's user or as root`);
+        const expected = "permission denied, run this as the service's user or as root";
+        throw new CommandFailed(`${path}: ${expected}`, { cause: error });
       }
       const absent = error instanceof Deno.errors.NotFound ||
         error instanceof Deno.errors.ConnectionRefused || error instanceof Deno.errors.NotADirectory;
