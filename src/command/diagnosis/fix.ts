@@ -21,8 +21,9 @@ export function fixOf({ file, line, key = "", expected, fix }: Diagnostic): stri
     return `add ${other}=${value} to ${file}`;
   }
   const [what = ""] = wanted.split(/; |: (?=[a-z])/, 1);
-  const value = where.endsWith(": ") ? `a file with ${what}` : what; // behind the name of an unusable file
-  return PROPERTY.test(key) ? `set ${key}=<${value}> at ${place}` : `write ${what} at ${place}`;
+  if (!PROPERTY.test(key)) return `write ${what} at ${place}`;
+  if (/^(?:[A-Z]+|true)$/.test(what)) return `set ${key}=${what} at ${place}`;
+  return `set ${key}=<${where.endsWith(": ") ? "a file with " : ""}${what}> at ${place}`; // of an unusable file
 }
 
 /** Returns a diagnostic and its remedy, on a line each. */

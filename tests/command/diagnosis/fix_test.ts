@@ -27,6 +27,10 @@ const REMEDIES: readonly (readonly [Diagnostic, string])[] = [
     "set share.a=<a path> at conf/c",
   ],
   [at("expected persistence.directory too, the folder"), "add persistence.directory=<value> to conf/c"],
+  [
+    at("anyone can pose as it, expected FAIL", { key: "container.client.serverHostnameChecking" }),
+    "set container.client.serverHostnameChecking=FAIL at conf/c:7",
+  ],
   [at("expected share.mail=true too"), "add share.mail=true to conf/c"],
   [
     at("is also set in line 1; this line applies", { key: "container.port" }),
