@@ -14,8 +14,7 @@ const MAX_INPUT = 64 * 1024;
 /** Standard streams and terminal of the process. What standard error does not take is lost. */
 export const SYSTEM_IO: CommandIo = {
   stdout: (text) => attempt(() => writeAll(1, text), Error, endUnwritten),
-  stderr: (text) =>
-    attempt(() => writeAll(2, toJournal() ? messagesForJournal(text) : text), Error, () => {}),
+  stderr: (text) => attempt(() => writeAll(2, forStandardError(text)), Error, () => {}),
   readInput,
   askSecret,
 };
@@ -23,8 +22,9 @@ export const SYSTEM_IO: CommandIo = {
 /** Cached: a running service drops its permission for the environment. */
 let journal: boolean | undefined;
 
-function toJournal(): boolean {
-  return journal ??= isJournal(2, SURROUNDINGS.environment);
+function forStandardError(text: string): string {
+  journal ??= isJournal(2, SURROUNDINGS.environment);
+  return journal ? messagesForJournal(text) : text;
 }
 
 function writeAll(stream: number, text: string): void {

@@ -50,10 +50,7 @@ export async function inspectStart(
 ): Promise<Inspection> {
   const { snapshot, ...found } = await inspect(mainFile, surroundings);
   if (snapshot === undefined) return found;
-  const places = await inspectPlaces({ snapshot, effective: found.effective }, {
-    uid: surroundings.uid(),
-    ...options,
-  });
+  const places = await inspectPlaces({ snapshot, effective: found.effective }, options);
   const diagnostics = [...found.diagnostics, ...places];
   return places.some(isError) ? { ...found, diagnostics } : { ...found, snapshot, diagnostics };
 }

@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { attempt } from "../../model/attempt.ts";
 import type { EffectiveValue } from "../../config/key_reader.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { LONGEST_PATH } from "../../workers/control_socket.ts";
@@ -28,19 +29,14 @@ const OF_SYSTEMD = /^\/(?:var\/(?:lib|log|cache)|run)\/authserver(?:\/|$)/;
 /**
  * Tests the writable folders and files, databases and listen addresses, without a trace.
  * @param options.account Judges owners and modes for this account; absent: the permissions of this process.
- * @param options.uid Number of the account of this process, which a running service may not ask for.
  * @param options.inUse Whether this process has the databases open: closing a file would release its SQLite locks.
  */
 export async function inspectPlaces(
   { snapshot: { config }, effective }: Configured,
-  { account, uid = Deno.uid(), inUse = false }: {
-    readonly account?: Account;
-    readonly uid?: number | null;
-    readonly inUse?: boolean;
-  } = {},
+  { account, inUse = false }: { readonly account?: Account; readonly inUse?: boolean } = {},
 ): Promise<readonly Diagnostic[]> {
   const { sharing: { directory }, control, logging, audit, site, metrics } = config;
-  const places = new PlaceInspector(account, account?.uid ?? uid);
+  const places = new PlaceInspector(account);
   const hosts = new Set([site.host, metrics.listen?.host]);
   const isSamePort = metrics.listen?.port === site.port && site.port > 0 &&
     (hosts.size === 1 || hosts.has("::") ||
@@ -70,7 +66,7 @@ interface Obstacle {
 
 /** Inspects places for an account; without one, for that of this process. */
 class PlaceInspector {
-  constructor(readonly account: Account | undefined, readonly uid: number | null) {}
+  constructor(readonly account: Account | undefined) {}
 
   async persistence(folder: string, inUse: boolean): Promise<Finding[]> {
     const key = "persistence.directory";
@@ -147,20 +143,21 @@ class PlaceInspector {
 
   async #folder(key: string, folder: string): Promise<Finding[]> {
     const { account } = this;
-    const [there, about, isClosed = false] = await nearest(folder);
-    if (about === undefined || !about.isDirectory) {
+    const [there, about] = await nearest(folder);
+    if (about?.isDirectory === false) {
       return error(key, `${folder} cannot be made: ${there} is not a folder`, `mv ${there} ${there}.old`);
     }
     const missing = there !== folder;
     if (account !== undefined && missing && OF_SYSTEMD.test(folder)) return [];
-    const closed = isClosed ? there : account && await closedFolder(account, there);
+    const closed = about ? account && await closedFolder(account, there) : dirname(there);
     const place = key.startsWith("persistence") ? "var/lib" : key.endsWith("socket") ? "run" : "var/log";
     const elsewhere = `set ${key} to a path in a folder of ${this.#who}, such as /${place}/authserver`;
-    if (closed !== undefined) return error(key, `${this.#who} may not enter ${closed}`, elsewhere);
+    if (!about || closed) return error(key, `${this.#who} may not enter ${closed}`, elsewhere);
     const obstacle = await this.#obstacleTo(there, about, WRITE | ENTER);
     if (obstacle === undefined) return [];
     const make = `install -d -o ${this.#name} -m 700 ${folder}`;
-    const isAmongOwn = (await Deno.stat(dirname(there))).uid === this.uid;
+    const uid = account?.uid ?? attempt(Deno.uid, Deno.errors.NotCapable, () => null); // a running service may not ask
+    const isAmongOwn = (await Deno.stat(dirname(there))).uid === uid;
     const mend = obstacle.ofDisk || isAmongOwn || OF_SYSTEMD.test(there); // folders of others stay as they are
     const fix = missing && !obstacle.ofDisk ? make : mend ? obstacle.fix : elsewhere;
     return error(key, `${missing ? `${folder} cannot be made: ` : ""}${obstacle.expected}`, fix);
@@ -201,10 +198,8 @@ class PlaceInspector {
   }
 }
 
-/** Returns the path, or the nearest folder above it that is there; `isClosed` if this process may not enter that. */
-async function nearest(
-  path: string,
-): Promise<readonly [there: string, about: Deno.FileInfo | undefined, isClosed?: boolean]> {
+/** Returns the path or the nearest above it that is there; without information if this process may not enter its folder. */
+async function nearest(path: string): Promise<readonly [string, Deno.FileInfo | undefined]> {
   try {
     return [path, await Deno.stat(path)];
   } catch (error) {
@@ -212,7 +207,7 @@ async function nearest(
     // A link to nothing, or what another instance has made since.
     const own = await Deno.lstat(path).catch(() => undefined);
     if (own || above === path) return [path, own];
-    const [there, about, isClosed = error instanceof Deno.errors.PermissionDenied] = await nearest(above);
-    return [there, about, isClosed];
+    const found = await nearest(above);
+    return found[1] && error instanceof Deno.errors.PermissionDenied ? [path, undefined] : found;
   }
 }

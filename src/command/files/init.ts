@@ -114,10 +114,9 @@ function linesOf(files: readonly Outcome[]): string {
 }
 
 function folderSteps(folder: string, prefix?: string): readonly string[] {
-  const enter = folder === "." ? [] : [`cd ${folder}`];
   return [
     `edit ${join(folder, "conf/container.properties")}: certificates and servers`,
-    ...enter,
+    ...folder === "." ? [] : [`cd ${folder}`],
     "authserver passwd add NAME --dn DN",
     "authserver check --online",
     `authserver, or in the background bin/${prefix === undefined ? "" : `${prefix}-`}authserver-start.sh`,

@@ -57,8 +57,7 @@ export async function loadTruststore(config: TruststoreConfig, now: number) {
   }
   if (anchors.size === 0 && !diagnostics.some(isError)) {
     const missing = read === 0 ? "at least one trusted certificate" : "a trusted certificate that is valid";
-    const places = config.type === "directory" ? config.locations.join(" or ") : config.path;
-    report("error", `expected ${missing}`, `put certificates of the trusted authorities at ${places}`);
+    report("error", `expected ${missing}`, "put the certificate of a trusted authority there");
   }
   const all = [...anchors.values()];
   const revoked = await loadRevocation(config, all, { now, report: (found) => diagnostics.push(found) });

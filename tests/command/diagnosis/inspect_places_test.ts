@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { inspectStart } from "../../../src/command/diagnosis/inspect.ts";
 import { inspectPlaces } from "../../../src/command/diagnosis/inspect_places.ts";
 import { loadSnapshot } from "../../../src/service/assembly/load_snapshot.ts";
 import { createSite } from "../../system/running_service.ts";
@@ -95,21 +94,20 @@ Deno.test("inspectPlaces() names the folder that this account may not enter, and
   }
 });
 
-Deno.test("inspectStart() finds a place that cannot be written, also in a running service, which may not ask for its account", async () => {
+Deno.test("inspectPlaces() finds a place that cannot be written, also in a running service, which may not ask for its account", async () => {
   await using site = await createSite({ properties: { "container.control.socket": "{folder}/c.sock" } });
+  const { snapshot, effective } = await loadSnapshot(site.main, { environment: () => undefined });
+  assert.ok(snapshot);
   const { makeTempDir, uid } = Deno;
   const refuse = () => {
-    throw new Deno.errors.PermissionDenied();
+    throw new Deno.errors.NotCapable();
   };
   Object.assign(Deno, { makeTempDir: refuse, uid: refuse });
   try {
-    const surroundings = { environment: () => undefined, hostName: () => "host.example", uid: () => 54_321 };
-    const { diagnostics } = await inspectStart(site.main, surroundings, { inUse: true });
-    assert.deepEqual(
-      diagnostics.filter(({ key }) => key === "container.control.socket").map(({ expected }) => expected),
-      [
-        `this account may not write to ${site.folder}`,
-      ],
+    const found = await inspectPlaces({ snapshot, effective }, { inUse: true });
+    assert.equal(
+      found.find(({ key }) => key === "container.control.socket")?.expected,
+      `this account may not write to ${site.folder}`,
     );
   } finally {
     Object.assign(Deno, { makeTempDir, uid });
