@@ -31,6 +31,18 @@ const REMEDIES: readonly (readonly [Diagnostic, string])[] = [
     at("anyone can pose as it, expected FAIL", { key: "container.client.serverHostnameChecking" }),
     "set container.client.serverHostnameChecking=FAIL at conf/c:7",
   ],
+  [
+    at("conf/c.pem: expected an X.509 certificate, this one cannot be read", { key: "share.a" }),
+    "set share.a=<a file with an X.509 certificate> at conf/c:7",
+  ],
+  [
+    at("expected addresses such as 192.0.2.0/24, not gw", { key: "share.a" }),
+    "set share.a=<addresses such as 192.0.2.0/24> at conf/c:7",
+  ],
+  [
+    at("expected a distinguished name: expected an attribute such as CN= (at character 1)"),
+    "write a distinguished name at conf/c:7",
+  ],
   [at("expected share.mail=true too"), "add share.mail=true to conf/c"],
   [
     at("is also set in line 1; this line applies", { key: "container.port" }),
