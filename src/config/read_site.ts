@@ -124,6 +124,9 @@ export function readLogging(reader: KeyReader): { readonly logging: LoggingConfi
   const keys = reader.read(LOGGING);
   if (keys === undefined) return undefined;
   const { file, ...rest } = keys;
+  const { maxSize } = rest;
+  const expected = "keeps little, expected at least 65536 bytes";
+  if (maxSize > 0 && maxSize < 65_536) reader.warn("container.logging.maxSize", expected, `${maxSize}`);
   return { logging: { ...rest, file: file === "-" ? undefined : resolve(reader.workingDirectory, file) } };
 }
 

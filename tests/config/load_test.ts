@@ -425,6 +425,10 @@ for (const [added, message] of ERRORS) {
 /** Doubtful settings, with which the service starts, and the warning. */
 const WARNINGS: [added: string, message: string][] = [
   [
+    "container.logging.maxSize=10",
+    "container.logging.maxSize = 10: keeps little, expected at least 65536 bytes",
+  ],
+  [
     "container.security.accesscontrol=false",
     "container.security.accesscontrol = false: everybody may do everything, for tests only",
   ],

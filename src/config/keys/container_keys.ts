@@ -98,8 +98,8 @@ export const LOGGING = section({
       default: "logs/authserver.log",
     }),
     maxSize: integer({
-      help:
-        "Rename log file and audit file to .1, .2 and so on when they have this many bytes; 0: never, for logrotate",
+      help: "Rename log file and audit file to .1, .2 and so on at this size; 0: never, for logrotate",
+      unit: "bytes",
       min: 0,
       default: 0,
     }),
