@@ -38,6 +38,7 @@ export async function runCommand(args: readonly string[], world: CommandIo): Pro
   const io = printing(world);
   const [word = "serve", ...rest] = args;
   try {
+    if (args.join().includes("\ufffd")) throw new WrongUsage("Expected arguments in UTF-8");
     if (asksForHelp(word)) {
       const [topic, ...more] = rest;
       if (topic !== undefined) return await (await loadCommand(topic)).run([...more, "--help"], io);

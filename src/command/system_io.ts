@@ -4,16 +4,17 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { CommandFailed, type CommandIo } from "./command.ts";
+import { attempt } from "../model/attempt.ts";
 import { isJournal, messagesForJournal } from "../logging/line_forms.ts";
 import { SURROUNDINGS } from "./surroundings.ts";
 
 /** Bytes. */
 const MAX_INPUT = 64 * 1024;
 
-/** Standard streams and terminal of the process. */
+/** Standard streams and terminal of the process. What standard error does not take is lost. */
 export const SYSTEM_IO: CommandIo = {
-  stdout: (text) => writeAll(1, text),
-  stderr: (text) => writeAll(2, toJournal() ? messagesForJournal(text) : text),
+  stdout: (text) => attempt(() => writeAll(1, text), Error, endUnwritten),
+  stderr: (text) => attempt(() => writeAll(2, forStandardError(text)), Error, () => {}),
   readInput,
   askSecret,
 };
@@ -21,13 +22,21 @@ export const SYSTEM_IO: CommandIo = {
 /** Cached: a running service drops its permission for the environment. */
 let journal: boolean | undefined;
 
-function toJournal(): boolean {
-  return journal ??= isJournal(2, SURROUNDINGS.environment);
+function forStandardError(text: string): string {
+  journal ??= isJournal(2, SURROUNDINGS.environment);
+  return journal ? messagesForJournal(text) : text;
 }
 
 function writeAll(stream: number, text: string): void {
   const bytes = new TextEncoder().encode(text);
   for (let written = 0; written < bytes.length;) written += writeSync(stream, bytes, written);
+}
+
+/** Ends the command: quietly, as by SIGPIPE, if the reader has gone (`| head`). */
+function endUnwritten(error: Error): never {
+  if (error instanceof Deno.errors.BrokenPipe) Deno.exit(141);
+  SYSTEM_IO.stderr(`authserver: Cannot write to standard output: ${error.message}\n`);
+  Deno.exit(1);
 }
 
 async function readInput(): Promise<string> {

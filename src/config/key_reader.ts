@@ -116,7 +116,7 @@ export class KeyReader {
     if (file === undefined) return undefined;
     this.addSource(file);
     const value = attempt(() => readSecretFile(file), UnexpectedValue, ({ message }) => {
-      this.error(named.key, message);
+      this.#report("error", named.key, message, { fix: `write the secret alone into ${file}, in one line` });
     });
     if (value === undefined) return undefined;
     this.noteSecret({ key: named.key, file });

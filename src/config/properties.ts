@@ -199,7 +199,8 @@ class PropertyLoader {
         complete = false;
         const expected =
           `expected the variable ${name} to be defined, in the environment or as ${VARIABLE}${name}`;
-        this.diagnostics.push({ severity: "error", ...place(entry), expected });
+        const fix = `add ${VARIABLE}${name}=<value> to ${entry.file}, or set ${name} in the environment`;
+        this.diagnostics.push({ severity: "error", ...place(entry), expected, fix });
       }
       return replacement ?? "";
     });

@@ -36,7 +36,10 @@ export const readSite = readerOf(CONTAINER, (keys, reader, known) => {
   return { site, liveReload, drainSeconds };
 });
 
-const OWN_PATHS = ["rest", "health"];
+/** First parts of the service's paths that have more than one. */
+const OWN_PATHS =
+  "admin dav drop files files-upload health link login oauth oidc rest shared shares tokens .well-known"
+    .split(" ");
 
 /** Parses `<host>:<port>/<site>/services…` with or without scheme. */
 function cutBaseUrl(reader: KeyReader, baseUrl: string): string | undefined {
@@ -73,6 +76,9 @@ export const readFeatures = readerOf(
   }),
 );
 
+/** TLS version in the names of the Java service. */
+const PROTOCOL = /^(?:sslv[23]|sslv2hello|tlsv1(?:\.[1-3])?)$/;
+
 /** Reads the listener (rest-api.md 3.4); requests client certificates only if needed, since browsers prompt. */
 export const readHttps = readerOf(HTTP_SERVER, async (keys, reader, known) => {
   const { tls = true, gateway, authentication, kinds } = known;
@@ -80,15 +86,12 @@ export const readHttps = readerOf(HTTP_SERVER, async (keys, reader, known) => {
   const looksAtCertificates = gateway?.enabled !== true &&
     ofKinds.some(({ config, kind }) => kind.looksAtCertificates?.(config));
   const disabled = keys.disabledProtocols.map((protocol) => protocol.toLowerCase());
+  const refuse = (expected: string) =>
+    reader.error("container.httpServer.disabledProtocols", expected, keys.disabledProtocols.join(" "));
+  if (!disabled.every((name) => PROTOCOL.test(name))) refuse("expected names such as TLSv1.2");
   const minTlsVersion = disabled.includes("tlsv1.2") ? "TLSv1.3" : "TLSv1.2";
   const maxTlsVersion = disabled.includes("tlsv1.3") ? "TLSv1.2" : "TLSv1.3";
-  if (minTlsVersion > maxTlsVersion) {
-    reader.error(
-      "container.httpServer.disabledProtocols",
-      "expected TLSv1.2 or TLSv1.3 to be left",
-      keys.disabledProtocols.join(" "),
-    );
-  }
+  if (minTlsVersion > maxTlsVersion) refuse("expected at most one of TLSv1.2 and TLSv1.3");
   const hsts = keys.hsts ?? (tls && gateway?.enabled !== true); // a proxy sets its own
   const https: HttpsConfig = {
     tls,
@@ -121,6 +124,9 @@ export function readLogging(reader: KeyReader): { readonly logging: LoggingConfi
   const keys = reader.read(LOGGING);
   if (keys === undefined) return undefined;
   const { file, ...rest } = keys;
+  const { maxSize } = rest;
+  const expected = "keeps little, expected at least 65536 bytes";
+  if (maxSize > 0 && maxSize < 65_536) reader.warn("container.logging.maxSize", expected, `${maxSize}`);
   return { logging: { ...rest, file: file === "-" ? undefined : resolve(reader.workingDirectory, file) } };
 }
 

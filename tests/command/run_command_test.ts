@@ -49,9 +49,10 @@ const MISTYPED: readonly (readonly [args: readonly string[], says: string])[] = 
   [["check", "--cofig=x"], "authserver check: Unknown option --cofig, did you mean --config?"],
   [["check", "--something"], "authserver check: Unknown option --something"],
   [["xyzzy"], 'authserver: Unknown command "xyzzy"'],
+  [["passwd", "add", "j\ufffdrg", "--dn", "CN=J"], "authserver: Expected arguments in UTF-8"],
 ];
 for (const [args, says] of MISTYPED) {
-  Deno.test(`authserver ${args.join(" ")} says what was meant, if that is near`, async () => {
+  Deno.test(`authserver ${args.join(" ")} says what is wrong, and what was meant if that is near`, async () => {
     const { status, out, err } = await run(...args);
     assert.deepEqual([status, out, err.split("\n")[0]], [2, "", says]);
   });

@@ -50,6 +50,52 @@ Deno.test("SYSTEM_IO writes all of what it is given, to either stream", async ()
   assert.deepEqual(await run(letters(0), code), { out: "ö".repeat(100_000), err: "ü".repeat(100_000) });
 });
 
+/** Runs code in a shell that redirects its output. @returns Exit status and standard error. */
+async function redirected(code: string, redirection: string) {
+  const { code: status, stderr } = await new Deno.Command("sh", {
+    args: [
+      "-c",
+      `"$0" eval "$1" ${redirection}`,
+      Deno.execPath(),
+      `import { SYSTEM_IO } from ${MODULE}; ${code}`,
+    ],
+    env: { NO_COLOR: "1" },
+  }).output();
+  return [status, new TextDecoder().decode(stderr)];
+}
+
+Deno.test("SYSTEM_IO ends a command that nobody reads as SIGPIPE does, and says nothing", async () => {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [
+      "eval",
+      `import { SYSTEM_IO } from ${MODULE}; await SYSTEM_IO.readInput(); SYSTEM_IO.stdout("x");`,
+    ],
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+    env: { NO_COLOR: "1" },
+  }).spawn();
+  await child.stdout.cancel(); // the process writes only once its input has ended
+  await child.stdin.close();
+  assert.deepEqual([(await child.status).code, await new Response(child.stderr).text()], [141, ""]);
+});
+
+Deno.test("SYSTEM_IO ends a command whose output finds no room, and says so", async () => {
+  const [status, err] = await redirected(
+    `SYSTEM_IO.stdout("x"); SYSTEM_IO.stderr("not reached");`,
+    "> /dev/full",
+  );
+  assert.deepEqual(
+    [status, err],
+    [1, "authserver: Cannot write to standard output: No space left on device (os error 28)\n"],
+  );
+});
+
+Deno.test("SYSTEM_IO lets a command go on without standard error", async () => {
+  const code = `SYSTEM_IO.stderr("x"); Deno.exit(7);`;
+  assert.deepEqual(await redirected(code, "2> /dev/full"), [7, ""]);
+});
+
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
 const LINES: [what: string, keys: string[], text: string][] = [

@@ -303,7 +303,15 @@ const ERRORS: [added: string, message: string][] = [
   ],
   [
     "container.httpServer.disabledProtocols=TLSv1.2 TLSv1.3",
-    "container.httpServer.disabledProtocols = TLSv1.2 TLSv1.3: expected TLSv1.2 or TLSv1.3 to be left",
+    "container.httpServer.disabledProtocols = TLSv1.2 TLSv1.3: expected at most one of TLSv1.2 and TLSv1.3",
+  ],
+  [
+    "container.httpServer.disabledProtocols=SSLv3 TLSv1 TLS1.2",
+    "container.httpServer.disabledProtocols = SSLv3 TLSv1 TLS1.2: expected names such as TLSv1.2",
+  ],
+  [
+    "container.httpServer.disabledProtocols=TLSv1.1;TLSv1.2",
+    "container.httpServer.disabledProtocols = TLSv1.1;TLSv1.2: expected names such as TLSv1.2",
   ],
   [
     "container.security.gateway.trustedPeers=10.0.0.0/8 10.0.0.0/33",
@@ -416,6 +424,10 @@ for (const [added, message] of ERRORS) {
 
 /** Doubtful settings, with which the service starts, and the warning. */
 const WARNINGS: [added: string, message: string][] = [
+  [
+    "container.logging.maxSize=10",
+    "container.logging.maxSize = 10: keeps little, expected at least 65536 bytes",
+  ],
   [
     "container.security.accesscontrol=false",
     "container.security.accesscontrol = false: everybody may do everything, for tests only",

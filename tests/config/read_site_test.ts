@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { externalUrlAt } from "../../src/config/external_url.ts";
+import { ROUTES } from "../service/http/every_route.ts";
 import { loadText, MINIMAL } from "./load_fixture.ts";
 
 const URLS: [what: string, lines: string[], url: string][] = [
@@ -59,7 +60,8 @@ for (const [what, lines, url] of URLS) {
 
 Deno.test("readSite() refuses a site name that would hide the service's own paths", async () => {
   const errorsOf = async (name: string) => (await loadText(`${MINIMAL}container.sitename=${name}\n`)).errors;
-  for (const name of ["rest", "REST", "health"]) {
+  const parts = ROUTES.map(({ path }) => path.split("/")).filter(({ length }) => length > 2);
+  for (const name of new Set(["REST", ...parts.map(([, first = ""]) => first)])) {
     assert.match(
       (await errorsOf(name)).join(),
       /container\.sitename.*expected another name.*would hide/,

@@ -125,6 +125,30 @@ Deno.test("askServiceOf() asks the service of the folder, also while the system'
   });
 });
 
+Deno.test("askServiceOf() takes a system's service that it may not ask for another one, and says so", async () => {
+  const { connect } = Deno;
+  const closed = (options: { path: string }) =>
+    options.path === "/closed"
+      ? Promise.reject(new Deno.errors.PermissionDenied())
+      : connect({ transport: "unix", ...options });
+  Object.assign(Deno, { connect: closed }); // root may ask each service
+  try {
+    const ask = (...paths: string[]) => askServiceOf("/a/b", paths, { command: "status" }, 500, "/closed");
+    await assert.rejects(
+      ask("/own", "/closed"),
+      (error) =>
+        error instanceof NotRunning &&
+        /^no service listens at \/own; \/closed: permission denied/.test(error.message),
+    );
+    await assert.rejects(
+      askServiceOf("/a/b", ["/closed"], { command: "status" }, 500, "/system"),
+      (error) => error instanceof CommandFailed && !(error instanceof NotRunning),
+    );
+  } finally {
+    Object.assign(Deno, { connect });
+  }
+});
+
 Deno.test("askService() passes on the reason of a refusal, and nothing else", async () => {
   await withSocket(async (path, _asked, log) => {
     await assert.rejects(askService([path], { command: "status" }, 5000), {

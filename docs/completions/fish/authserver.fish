@@ -73,7 +73,7 @@ complete -c authserver -n '__fish_seen_subcommand_from ban; and not __fish_seen_
 complete -c authserver -n '__fish_seen_subcommand_from ban; and __fish_seen_subcommand_from add' -l socket -r -F -d 'Control socket of the service. If not given, taken from the configuration'
 complete -c authserver -n '__fish_seen_subcommand_from ban; and __fish_seen_subcommand_from add' -l user -x -d 'User name at sign-in, Unix account, or distinguished name'
 complete -c authserver -n '__fish_seen_subcommand_from ban; and __fish_seen_subcommand_from add' -l address -x -d 'IP address; for IPv6, the ban covers its /64'
-complete -c authserver -n '__fish_seen_subcommand_from ban; and __fish_seen_subcommand_from add' -l for -x -d 'Duration: a number and s, m, h or d'
+complete -c authserver -n '__fish_seen_subcommand_from ban; and __fish_seen_subcommand_from add' -l for -x -d 'Duration: a number and s, m, h or d, at most 3650d'
 complete -c authserver -n '__fish_seen_subcommand_from ban; and __fish_seen_subcommand_from add' -l config -r -F -d 'Main configuration file. If not given: conf/container.properties, or else /etc/authserver/container.properties'
 complete -c authserver -n '__fish_seen_subcommand_from ban; and __fish_seen_subcommand_from add' -l json -d 'Print one JSON value, as described in the manual'
 complete -c authserver -n '__fish_seen_subcommand_from ban; and __fish_seen_subcommand_from add' -l help -d 'Show this text'

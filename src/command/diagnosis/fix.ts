@@ -13,15 +13,17 @@ export function fixOf({ file, line, key = "", expected, fix }: Diagnostic): stri
   if (command !== undefined) return `${command} # then name the new file at ${place}`;
   const [where = "", wanted] = expected.split("expected ", 2);
   if (wanted === undefined) return key === "" ? `correct ${place}` : `remove ${place}, or change it`;
+  if (/\beither\b/.test(wanted)) return `keep one of them: see ${place}`;
   if (/right password/.test(wanted)) return `correct the password that is set beside ${key} at ${place}`;
   const [other] = PROPERTY.exec(wanted) ?? [];
   if (other !== undefined) {
     const [, value = "<value>"] = wanted.slice(other.length).split(/^=(\S+)/, 2);
     return `add ${other}=${value} to ${file}`;
   }
-  const [what = ""] = wanted.split(/; |: (?=[a-z])/, 1);
-  const value = where.endsWith(": ") ? `a file with ${what}` : what; // behind the name of an unusable file
-  return PROPERTY.test(key) ? `set ${key}=<${value}> at ${place}` : `write ${what} at ${place}`;
+  const [what = ""] = wanted.split(/; |, (?:not|this|which) |: (?=[a-z]|$)/, 1);
+  if (!PROPERTY.test(key)) return `write ${what} at ${place}`;
+  if (/^(?:[A-Z]+|true)$/.test(what)) return `set ${key}=${what} at ${place}`;
+  return `set ${key}=<${where.endsWith(": ") ? "a file with " : ""}${what}> at ${place}`; // of an unusable file
 }
 
 /** Returns a diagnostic and its remedy, on a line each. */

@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { attempt } from "../../model/attempt.ts";
 import type { EffectiveValue } from "../../config/key_reader.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { LONGEST_PATH } from "../../workers/control_socket.ts";
@@ -121,7 +122,7 @@ class PlaceInspector {
       if (!(cause instanceof Deno.errors.PermissionDenied)) throw cause;
       const right = "AmbientCapabilities= and CapabilityBoundingSet=CAP_NET_BIND_SERVICE, PrivateUsers=no";
       const fix = `set a port above 1023, or add in the unit ${right}`;
-      return error(key, `this account may not listen on port ${port}`, fix, host);
+      return error(key.replace(/host$/, "port"), "this account may not listen on it", fix, String(port));
     }
   }
 
@@ -143,19 +144,20 @@ class PlaceInspector {
   async #folder(key: string, folder: string): Promise<Finding[]> {
     const { account } = this;
     const [there, about] = await nearest(folder);
-    if (about === undefined || !about.isDirectory) {
+    if (about?.isDirectory === false) {
       return error(key, `${folder} cannot be made: ${there} is not a folder`, `mv ${there} ${there}.old`);
     }
     const missing = there !== folder;
     if (account !== undefined && missing && OF_SYSTEMD.test(folder)) return [];
-    const closed = account === undefined ? undefined : await closedFolder(account, there);
+    const closed = about ? account && await closedFolder(account, there) : dirname(there);
     const place = key.startsWith("persistence") ? "var/lib" : key.endsWith("socket") ? "run" : "var/log";
     const elsewhere = `set ${key} to a path in a folder of ${this.#who}, such as /${place}/authserver`;
-    if (closed !== undefined) return error(key, `${this.#who} may not enter ${closed}`, elsewhere);
+    if (!about || closed) return error(key, `${this.#who} may not enter ${closed}`, elsewhere);
     const obstacle = await this.#obstacleTo(there, about, WRITE | ENTER);
     if (obstacle === undefined) return [];
     const make = `install -d -o ${this.#name} -m 700 ${folder}`;
-    const isAmongOwn = (await Deno.stat(dirname(there))).uid === (account?.uid ?? Deno.uid());
+    const uid = account?.uid ?? attempt(Deno.uid, Deno.errors.NotCapable, () => null); // a running service may not ask
+    const isAmongOwn = (await Deno.stat(dirname(there))).uid === uid;
     const mend = obstacle.ofDisk || isAmongOwn || OF_SYSTEMD.test(there); // folders of others stay as they are
     const fix = missing && !obstacle.ofDisk ? make : mend ? obstacle.fix : elsewhere;
     return error(key, `${missing ? `${folder} cannot be made: ` : ""}${obstacle.expected}`, fix);
@@ -196,6 +198,7 @@ class PlaceInspector {
   }
 }
 
+/** Returns the path or the nearest above it that is there; without information if this process may not enter its folder. */
 async function nearest(path: string): Promise<readonly [string, Deno.FileInfo | undefined]> {
   try {
     return [path, await Deno.stat(path)];
@@ -203,7 +206,8 @@ async function nearest(path: string): Promise<readonly [string, Deno.FileInfo | 
     const above = dirname(path);
     // A link to nothing, or what another instance has made since.
     const own = await Deno.lstat(path).catch(() => undefined);
-    if (own || above === path || error instanceof Deno.errors.PermissionDenied) return [path, own];
-    return await nearest(above);
+    if (own || above === path) return [path, own];
+    const found = await nearest(above);
+    return found[1] && error instanceof Deno.errors.PermissionDenied ? [path, undefined] : found;
   }
 }

@@ -51,7 +51,7 @@ export const init = defineCommand({
     ? systemFiles("administrator")
     : [...FOLDER_FILES, STARTUP_FILE, ...scriptFiles(prefix)];
   const files = await writeFiles(folder, wanted);
-  const next = system ? SYSTEM_STEPS : folderSteps(folder);
+  const next = system ? SYSTEM_STEPS : folderSteps(folder, prefix);
   return {
     value: { files, next },
     text: `${linesOf(files)}\nNext:\n${next.map((step) => `  ${step}\n`).join("")}`,
@@ -113,14 +113,13 @@ function linesOf(files: readonly Outcome[]): string {
   return files.map(({ path, written }) => `${written ? "written" : "kept   "} ${path}\n`).join("");
 }
 
-function folderSteps(folder: string): readonly string[] {
-  const enter = folder === "." ? [] : [`cd ${folder}`];
+function folderSteps(folder: string, prefix?: string): readonly string[] {
   return [
     `edit ${join(folder, "conf/container.properties")}: certificates and servers`,
-    ...enter,
+    ...folder === "." ? [] : [`cd ${folder}`],
     "authserver passwd add NAME --dn DN",
     "authserver check --online",
-    "authserver, or in the background bin/authserver-start.sh",
+    `authserver, or in the background bin/${prefix === undefined ? "" : `${prefix}-`}authserver-start.sh`,
   ];
 }
 

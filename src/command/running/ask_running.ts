@@ -18,10 +18,8 @@ import { localIds, nameOf, PLACES } from "../diagnosis/service_account.ts";
 import { textAt } from "./answer.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
 import { KeyReader } from "../../config/key_reader.ts";
-import type { LoadOptions } from "../../config/load.ts";
 import { loadProperties } from "../../config/properties.ts";
 import { readControl, readLogging } from "../../config/read_site.ts";
-import type { ControlConfig, LoggingConfig } from "../../config/service_config.ts";
 
 /** Options of every command that speaks with a running service, besides those of all. */
 export const SERVICE_OPTIONS = {
@@ -68,7 +66,8 @@ export async function askServiceOf(
   } catch (error) {
     if (!(error instanceof NotRunning)) throw error;
   }
-  const status = await askService([system], { command: "status" }, withinMs).catch((error: unknown) => {
+  const status = await askService([system], { command: "status" }, withinMs).catch((error: Error) => {
+    if (error.cause instanceof Deno.errors.PermissionDenied) throw new NotRunning(own, `; ${error.message}`);
     throw error instanceof NotRunning ? new NotRunning(paths) : error;
   });
   const real = (path: string) => Deno.realPath(path).catch(() => path);
@@ -78,12 +77,11 @@ export async function askServiceOf(
 
 /** Error: no service listens on the paths. */
 export class NotRunning extends CommandFailed {
-  constructor(readonly paths: readonly string[]) {
-    super(
-      paths.length === 0
-        ? "the configuration switches the control socket off, or no service with this configuration runs"
-        : `no service listens at ${paths.join(" or ")}`,
-    );
+  constructor(readonly paths: readonly string[], more = "") {
+    const listens = paths.length === 0
+      ? "the configuration switches the control socket off, or no service with this configuration runs"
+      : `no service listens at ${paths.join(" or ")}`;
+    super(listens + more);
   }
 }
 
@@ -113,7 +111,8 @@ async function connectFirst(paths: readonly string[]): Promise<Deno.UnixConn> {
       return await Deno.connect({ transport: "unix", path });
     } catch (error) {
       if (error instanceof Deno.errors.PermissionDenied) {
-        throw new CommandFailed(`${path}: permission denied, run this as the service's user or as root`);
+        const expected = "permission denied, run this as the service's user or as root";
+        throw new CommandFailed(`${path}: ${expected}`, { cause: error });
       }
       const absent = error instanceof Deno.errors.NotFound ||
         error instanceof Deno.errors.ConnectionRefused || error instanceof Deno.errors.NotADirectory;
@@ -134,38 +133,28 @@ function resultOf(line: string): unknown {
   throw new CommandFailed("The service gave an answer that this command does not understand");
 }
 
-/** Returns the sockets of a configuration. Relative paths start in this folder or in the parent of the configuration's. */
+/**
+ * Returns the sockets of a configuration. Relative paths start in this folder or in the parent of the configuration's.
+ * Reads only the settings of the control socket, so that commands work while the file is being edited.
+ */
 async function configuredSockets(file: string, where: typeof controlSockets): Promise<readonly string[]> {
   const { environment } = SURROUNDINGS;
   const folders = new Set([Deno.cwd(), dirname(dirname(resolve(file)))]);
   const paths: string[] = [];
   for (const workingDirectory of folders) {
-    const found = await loadControl(file, { environment, workingDirectory });
-    if ("control" in found) paths.push(...where({ ...found, environment }));
-    else if (paths.length === 0) {
+    const diagnostics: Diagnostic[] = [];
+    const properties = await loadProperties(file, { environment, workingDirectory }, diagnostics);
+    const reader = new KeyReader(properties, workingDirectory, diagnostics);
+    const [logging, control] = [readLogging(reader), readControl(reader)];
+    if (logging && control && properties.entries.size > 0) {
+      paths.push(...where({ ...control, ...logging, environment }));
+    } else if (paths.length === 0) {
       const expected = "expected --socket PATH or a configuration that can be read";
-      const why = found.diagnostics.map(formatDiagnostic);
+      const why = diagnostics.map(formatDiagnostic);
       throw new CommandFailed([`The control socket is not known, ${expected}`, ...why].join("\n"));
     }
   }
   return [...new Set(paths)];
-}
-
-/** Reads only the control socket's settings, so that commands work while the file is being edited. */
-async function loadControl(
-  mainFile: string,
-  { environment, workingDirectory = Deno.cwd() }: Omit<LoadOptions, "kinds">,
-): Promise<
-  | { readonly control: ControlConfig; readonly logging: LoggingConfig }
-  | { readonly diagnostics: readonly Diagnostic[] }
-> {
-  const diagnostics: Diagnostic[] = [];
-  const properties = await loadProperties(mainFile, { environment, workingDirectory }, diagnostics);
-  if (properties.entries.size === 0) return { diagnostics };
-  const reader = new KeyReader(properties, workingDirectory, diagnostics);
-  const logging = readLogging(reader);
-  const control = readControl(reader);
-  return logging === undefined || control === undefined ? { diagnostics } : { ...control, ...logging };
 }
 
 /** Returns who runs a command, for the audit log: the account behind `sudo`, else the process's own. */

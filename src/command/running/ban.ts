@@ -43,13 +43,13 @@ const add = defineCommand({
   options: {
     ...SERVICE_OPTIONS,
     ...SUBJECT_OPTIONS,
-    for: { value: "TIME", help: "Duration: a number and s, m, h or d", default: "1h" },
+    for: { value: "TIME", help: "Duration: a number and s, m, h or d, at most 3650d", default: "1h" },
   },
 }, async (given, io) => {
   const subject = subjectIn(given);
   const seconds = parseDuration(given.text("for") ?? "");
   if (seconds === undefined || seconds > LONGEST_BAN) {
-    throw new WrongUsage("Expected a time such as 90s, 30m, 12h or 7d behind --for");
+    throw new WrongUsage("Expected a time such as 90s, 30m or 12h, at most 3650d, behind --for");
   }
   const answer = await askRunning(given, {
     command: "ban add",

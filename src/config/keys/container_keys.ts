@@ -12,7 +12,7 @@ export const CONTAINER = section({
     port: port({ help: "Port to listen on; 0 selects a free port", default: 7777, anyFree: true }),
     name: text({
       name: "sitename",
-      help: "Site name, for example AUTH; not rest or health",
+      help: "Site name, for example AUTH; not the first part of a path of the service, such as rest or admin",
       default: "DEMO-SITE",
     }),
     externalUrl: optional(url({
@@ -98,8 +98,8 @@ export const LOGGING = section({
       default: "logs/authserver.log",
     }),
     maxSize: integer({
-      help:
-        "Rename log file and audit file to .1, .2 and so on when they have this many bytes; 0: never, for logrotate",
+      help: "Rename log file and audit file to .1, .2 and so on at this size; 0: never, for logrotate",
+      unit: "bytes",
       min: 0,
       default: 0,
     }),

@@ -57,7 +57,7 @@ export async function loadTruststore(config: TruststoreConfig, now: number) {
   }
   if (anchors.size === 0 && !diagnostics.some(isError)) {
     const missing = read === 0 ? "at least one trusted certificate" : "a trusted certificate that is valid";
-    report("error", `expected ${missing}`);
+    report("error", `expected ${missing}`, "put the certificate of a trusted authority there");
   }
   const all = [...anchors.values()];
   const revoked = await loadRevocation(config, all, { now, report: (found) => diagnostics.push(found) });
@@ -95,7 +95,9 @@ async function findFiles(
         "keep only authorities in the folder that you trust for any name, then write opensslNsMode=IGNORE",
       );
     }
-    if (files.length === 0) report("warning", `there are no files like ${pattern}`);
+    if (files.length === 0) {
+      report("warning", `there are no files like ${pattern}`, `put files there, or remove the pattern`);
+    }
     candidates.push(...files.map((path) => ({ path, named: false })));
   }
   return { candidates, folders };

@@ -268,9 +268,9 @@ class DecisionRecord {
 
   /** Records authenticators that were not reached. */
   endAuthenticators({ issuedTokens, authenticators }: AuthenticationChain): void {
-    const known = issuedTokens === undefined ? authenticators : [issuedTokens, ...authenticators];
-    for (const { name } of known.slice(this.authenticators.length)) {
-      this.authenticators.push({ authenticator: name, outcome: "not asked" });
+    const asked = new Set(this.authenticators.map(({ authenticator }) => authenticator));
+    for (const { name } of issuedTokens === undefined ? authenticators : [issuedTokens, ...authenticators]) {
+      if (!asked.has(name)) this.authenticators.push({ authenticator: name, outcome: "not asked" });
     }
   }
 

@@ -109,13 +109,8 @@ function readEntries(text: string, file: string): readonly Entry[] {
   const fail = (expected: string, line?: number): never => {
     throw new InvalidFile([{ severity: "error", file, line, expected }]);
   };
-  if (/^\s*\[/.test(text)) {
-    let list: unknown;
-    try {
-      list = JSON.parse(text);
-    } catch {
-      return fail("not valid JSON");
-    }
+  if (/^\s*[[{]/.test(text)) {
+    const list: unknown = attempt(() => JSON.parse(text), SyntaxError, () => fail("not valid JSON"));
     if (!Array.isArray(list)) return fail("expected an array of shares");
     return list.map((item: unknown, i): Entry => {
       if (typeof item !== "object" || item === null) return fail(`entry ${i + 1}: expected an object`);
@@ -125,8 +120,10 @@ function readEntries(text: string, file: string): readonly Entry[] {
   try {
     if (isSqlDump(text)) return sqlRecords(text).map(({ line, record }) => ({ line, ...recordOf(record) }));
     const [header, ...rows] = csvRows(text);
-    if (header === undefined) return fail("expected a header line or a JSON array");
-    const names = header.fields.map((name) => name.trim().toLowerCase());
+    const names = header?.fields.map((name) => name.trim().toLowerCase()) ?? [];
+    if (!names.includes("path") && !names.includes("data")) {
+      return fail("expected a header line or a JSON array");
+    }
     return rows.map(({ line, fields }): Entry => {
       if (fields.length !== names.length) {
         fail(`expected ${names.length} fields, found ${fields.length}`, line);

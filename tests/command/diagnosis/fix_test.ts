@@ -27,6 +27,22 @@ const REMEDIES: readonly (readonly [Diagnostic, string])[] = [
     "set share.a=<a path> at conf/c",
   ],
   [at("expected persistence.directory too, the folder"), "add persistence.directory=<value> to conf/c"],
+  [
+    at("anyone can pose as it, expected FAIL", { key: "container.client.serverHostnameChecking" }),
+    "set container.client.serverHostnameChecking=FAIL at conf/c:7",
+  ],
+  [
+    at("conf/c.pem: expected an X.509 certificate, this one cannot be read", { key: "share.a" }),
+    "set share.a=<a file with an X.509 certificate> at conf/c:7",
+  ],
+  [
+    at("expected addresses such as 192.0.2.0/24, not gw", { key: "share.a" }),
+    "set share.a=<addresses such as 192.0.2.0/24> at conf/c:7",
+  ],
+  [
+    at("expected a distinguished name: expected an attribute such as CN= (at character 1)"),
+    "write a distinguished name at conf/c:7",
+  ],
   [at("expected share.mail=true too"), "add share.mail=true to conf/c"],
   [
     at("is also set in line 1; this line applies", { key: "container.port" }),
@@ -43,6 +59,10 @@ const REMEDIES: readonly (readonly [Diagnostic, string])[] = [
       key: "container.security.credential.path",
     }),
     "correct the password that is set beside container.security.credential.path at conf/c:7",
+  ],
+  [
+    at("expected either a.password or a.passwordFile", { key: "persistence.passwordFile" }),
+    "keep one of them: see conf/c:7",
   ],
   [at("is cut off"), "correct conf/c:7"],
   [at("anything", { fix: "what its reader says" }), "what its reader says"],

@@ -73,6 +73,70 @@ Deno.test("inspectPlaces() accepts a folder that another instance makes meanwhil
   assert.ok((await Deno.stat(data)).isDirectory);
 });
 
+Deno.test("inspectPlaces() names the folder that this account may not enter, and does not take it for a file", async () => {
+  await using site = await createSite({ properties: { "persistence.directory": "{folder}/closed/a/data" } });
+  const closed = `${site.folder}/closed`;
+  await Deno.mkdir(closed);
+  const { snapshot, effective } = await loadSnapshot(site.main, { environment: () => undefined });
+  assert.ok(snapshot);
+  const { stat, lstat } = Deno;
+  const closing = (read: (path: string) => Promise<Deno.FileInfo>) => async (path: string) => {
+    if (path.startsWith(`${closed}/`)) throw new Deno.errors.PermissionDenied();
+    return await read(path);
+  };
+  Object.assign(Deno, { stat: closing(stat), lstat: closing(lstat) }); // root may enter everything
+  try {
+    const [found] = await inspectPlaces({ snapshot, effective });
+    assert.equal(found?.expected, `this account may not enter ${closed}`);
+    assert.match(found.fix ?? "", /^set persistence\.directory to a path in a folder of this account/);
+  } finally {
+    Object.assign(Deno, { stat, lstat });
+  }
+});
+
+Deno.test("inspectPlaces() finds a place that cannot be written, also in a running service, which may not ask for its account", async () => {
+  await using site = await createSite({ properties: { "container.control.socket": "{folder}/c.sock" } });
+  const { snapshot, effective } = await loadSnapshot(site.main, { environment: () => undefined });
+  assert.ok(snapshot);
+  const { makeTempDir, uid } = Deno;
+  const refuse = () => {
+    throw new Deno.errors.NotCapable();
+  };
+  Object.assign(Deno, { makeTempDir: refuse, uid: refuse });
+  try {
+    const found = await inspectPlaces({ snapshot, effective }, { inUse: true });
+    assert.equal(
+      found.find(({ key }) => key === "container.control.socket")?.expected,
+      `this account may not write to ${site.folder}`,
+    );
+  } finally {
+    Object.assign(Deno, { makeTempDir, uid });
+  }
+});
+
+Deno.test("inspectPlaces() names the key of a port that this account may not listen on, and its line", async () => {
+  await using site = await createSite({ properties: { "container.port": "443" } });
+  const { snapshot, effective } = await loadSnapshot(site.main, { environment: () => undefined });
+  assert.ok(snapshot);
+  const { listen } = Deno;
+  Object.assign(Deno, {
+    listen: () => {
+      throw new Deno.errors.PermissionDenied();
+    },
+  });
+  try {
+    const [found] = await inspectPlaces({ snapshot, effective });
+    assert.equal(found?.key, "container.port");
+    assert.equal(found.found, "443");
+    assert.match(
+      (await Deno.readTextFile(site.main)).split("\n")[(found.line ?? 0) - 1] ?? "",
+      /^container\.port=443$/,
+    );
+  } finally {
+    Object.assign(Deno, { listen });
+  }
+});
+
 Deno.test("inspectPlaces() proposes to go back to a backup for a database of a newer version, not to put it aside", async () => {
   await using site = await createSite({ properties: { "persistence.directory": "{folder}/data" } });
   await Deno.mkdir(`${site.folder}/data`);

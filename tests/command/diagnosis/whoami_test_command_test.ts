@@ -94,7 +94,10 @@ const CASES: [string, string[], Parameters<typeof recordedIo>[0], number, RegExp
     ["alice", "--password"],
     { answers: [ALICE[1]] },
     0,
-    [/PASSWORD {2,}accepted$/m, /SSHKEY {2,}skipped/, /Result {2,}allowed\n$/],
+    [
+      /^ {2}SSHKEY {2,}skipped: .*\n {2}PASSWORD {2,}accepted\n {2}ETD {2,}not asked\nCaller/m,
+      /Result {2,}allowed\n$/,
+    ],
   ],
   ["a password from standard input", ["alice", "--password"], { input: `${ALICE[1]}\n` }, 0, [
     /Result {2,}allowed\n$/,

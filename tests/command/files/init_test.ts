@@ -68,10 +68,11 @@ Deno.test("init changes no file that is there", async () => {
 
 Deno.test("init names the scripts as a site knows them, in the folder of the file that --config names", async () => {
   await using at = await folder();
-  const { status } = await run(
+  const { status, out } = await run(
     ...["--config", `${at.path}/site/conf/container.properties`, "--scripts-prefix", "unicore"],
   );
   assert.equal(status, 0);
+  assert.match(out, /in the background bin\/unicore-authserver-start\.sh$/m);
   assert.deepEqual(Object.keys(await filesIn(`${at.path}/site/bin`)).sort(), [
     "launch-settings.sh",
     "unicore-authserver-start.sh",

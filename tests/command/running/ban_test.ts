@@ -7,7 +7,11 @@ const WRONG: readonly [what: string, args: string[], message: RegExp][] = [
   ["a host name", ["ban", "add", "--address", "host"], /an IP address such as/],
   ["an empty name", ["ban", "add", "--user", ""], /1 to 256 characters/],
   ["a time that is none", ["ban", "add", "--user", "a", "--for", "long"], /a time such as 90s/],
-  ["a time beyond all measure", ["ban", "add", "--user", "a", "--for", "99999d"], /a time such as 90s/],
+  [
+    "a time beyond all measure",
+    ["ban", "add", "--user", "a", "--for", "99999d"],
+    /at most 3650d, behind --for$/m,
+  ],
   ["a lift of nobody", ["ban", "remove"], /a user, an address, or both/],
   ["a user twice", ["ban", "add", "--user", "a", "--user", "b"], /given twice/],
   ["an unknown command", ["ban", "all"], /Unknown command "all"/],

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { assertRemedies } from "../../fixtures/remedies.ts";
 import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import { loadPublicRoots, loadTruststore } from "../../../src/config/tls/truststore.ts";
@@ -32,6 +33,7 @@ function keystore(name: string, password = "fixture"): TruststoreConfig {
 
 async function load(config: TruststoreConfig, now = NOW) {
   const { anchors, diagnostics, files } = await loadTruststore(config, now);
+  assertRemedies(diagnostics);
   return {
     subjects: anchors.map((pem) => new X509Certificate(pem).subject),
     messages: diagnostics.map((diagnostic) =>

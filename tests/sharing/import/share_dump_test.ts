@@ -125,6 +125,21 @@ Deno.test("readShareDump() refuses a record that is no JSON, and reads the other
   ]);
 });
 
+for (
+  const [text, expected] of [
+    ["", "expected a header line or a JSON array"],
+    ["nothing of the kind\n", "expected a header line or a JSON array"],
+    ["id,ownerID,uid,targetID\n", "expected a header line or a JSON array"],
+    ['{"shares": []}', "expected an array of shares"],
+    ["{", "not valid JSON"],
+    ["[{}", "not valid JSON"],
+  ] as const
+) {
+  Deno.test(`readShareDump() refuses ${JSON.stringify(text)}, and does not take it for a dump without shares`, () => {
+    assert.throws(() => readShareDump(text, OPTIONS), { message: new RegExp(`${expected}$`) });
+  });
+}
+
 Deno.test("readShareDump() refuses shares with unknown members, which could be misspelt restrictions", () => {
   const csv =
     "path,ownerID,uid,targetID,sourceAddresses,\n/a,CN=Ann,ann,CN=Ben,10.0.0.1,\n/b,CN=Ann,ann,CN=Ben,,\n";
