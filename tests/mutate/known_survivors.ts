@@ -579,7 +579,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/authentication/password/password_check.ts",
-    at: "if (costs.length === 0) return undefined;",
+    at: "if (costs.length === 0) return this.#matchesMd5(hash, password) ? entry : undefined;",
     change: "costs.length === 0 → false",
     equivalent: true,
     why: "without lines of scrypt nothing is compared; the guard spares the queue",
@@ -698,8 +698,8 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/authentication/password/password_check.ts",
-    at: "if (remembered()) return entry;",
-    change: "remembered() → false",
+    at: "if (seeker.known && remembered()) return entry;",
+    change: "seeker.known && remembered() → false",
     equivalent: true,
     why: "a cache: the password is compared again",
   },

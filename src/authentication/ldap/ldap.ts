@@ -53,7 +53,7 @@ export class LdapAuthenticator implements Authenticator {
     this.#sharedClock = parts.sharedClock ?? parts.clock;
     this.#directory = new LdapDirectory(config, { ...parts, log: parts.log.child({ method: config.name }) });
     this.#attributes = namesIn(config.dnTemplate ?? "");
-    this.#cache = new AnswerCache(parts);
+    this.#cache = new AnswerCache({ ...parts, guessable: true });
     this.#statuses = new AnswerCache(parts);
     this.#nobody = `cn=${crypto.randomUUID()},${config.userBase}`;
   }

@@ -293,12 +293,17 @@ test("gives up a server that does not answer, and takes the next one", async () 
 
 test("goes on after the server was restarted, over new connections", async () => {
   assert(slapd !== undefined);
-  const subject = create();
-  assert.equal(await result(subject, ...ALICE), "CN=alice,O=Demo");
+  const [subject, other] = [create(), create()];
+  for (const each of [subject, other]) assert.equal(await result(each, ...ALICE), "CN=alice,O=Demo");
   await slapd.stop();
+  assert.equal(await result(other, ...ALICE), "CN=alice,O=Demo");
+  for (const password of ["guess", ALICE[1]]) {
+    await assert.rejects(result(other, "alice", password), RemoteUnavailable, "nobody counts guesses now");
+  }
   await slapd.run();
   assert.equal(await result(subject, "bob", "builder"), "CN=bob,O=Demo");
   subject.close();
+  other.close();
 });
 
 test("keeps its connections, and asks once for the same credentials", async () => {
