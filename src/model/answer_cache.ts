@@ -15,7 +15,7 @@ interface AnswerCacheOptions {
   readonly clock: Clock;
   readonly elapsed?: Stopwatch;
   readonly capacity?: number; // most good, and most bad entries. Default: 1,000.
-  /** Whether questions are a user and a password. A failure is no counted guess, so it drops what is known of the user. */
+  /** Whether questions are a user and a password. A guess may fail uncounted, so it drops the good answer about its user. */
   readonly guessable?: true;
 }
 
@@ -53,13 +53,10 @@ export class AnswerCache<T> {
     const place = this.options.guessable ? keyOf(question[0]) : key;
     const known = this.#recall(this.#good, place, key) ?? this.#recall(this.#bad, key, key);
     if (known !== undefined) return known.value;
-    const drop = (error: unknown) => {
-      this.#good.delete(place);
-      throw error;
-    };
+    this.#good.delete(place);
     const answer = await this.#underWay.join(
       key,
-      async (abandoned) => this.#remember(place, key, await ask(abandoned, key).catch(drop)),
+      async (abandoned) => this.#remember(place, key, await ask(abandoned, key)),
       signal,
     );
     return answer.value;
@@ -73,9 +70,7 @@ export class AnswerCache<T> {
 
   #recall(from: BoundedMap<string, Kept<T>>, place: string, key: string): Answer<T> | undefined {
     const kept = from.get(place);
-    if (kept === undefined || this.#isUsable(kept)) return kept?.key === key ? kept.answer : undefined;
-    from.delete(place);
-    return undefined;
+    return kept?.key === key && this.#isUsable(kept) ? kept.answer : undefined;
   }
 
   #isUsable({ answer, staleAt }: Kept<T>): boolean {

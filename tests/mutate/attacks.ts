@@ -37,6 +37,13 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/system/throttling_test.ts", "tests/throttling"],
   },
   {
+    rows: ["Locking others out with slow passwords or wrong names from a shared address"],
+    broken: "an account that signs in from many addresses pushes others out of the list of known users",
+    file: "src/throttling/memory.ts",
+    change: instead("parts.some((part) => this.countOf(part) >= this.capacity * SHARE)", "false"),
+    tests: ["tests/throttling/memory_test.ts"],
+  },
+  {
     rows: ["Guessing a password next to a valid credential, or next to a failed authenticator"],
     broken: "a wrong password is passed over where a certificate beside it is right",
     file: "src/authentication/chain.ts",

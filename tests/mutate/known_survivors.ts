@@ -711,13 +711,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "a cache: the password is compared again",
   },
   {
-    file: "src/throttling/memory.ts",
-    at: "if (before !== undefined && now - before < this.lifetimeMs * ONCE) return undefined;",
-    change: "before !== undefined && now - before < this.lifetimeMs * ONCE → false",
-    equivalent: true,
-    why: "the sighting is told again, with the same effect",
-  },
-  {
     file: "src/throttling/login_throttle.ts",
     at: "if (signal?.aborted) return reject(signal.reason);",
     change: "signal?.aborted → false",

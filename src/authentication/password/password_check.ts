@@ -34,7 +34,8 @@ const SCRYPT_DECOY = {
 /**
  * Checks passwords without revealing users by timing: each failure takes one MD5 comparison, and one scrypt
  * comparison per cost in the table, also for unknown users. {@link VerifiedPasswords} caches successes. Guesses without a
- * turn are not counted, so their answer must not depend on the password: right ones of strangers wait for a turn too.
+ * turn are not counted, so their answer must not depend on the password: right ones of strangers wait for a turn too, and
+ * those of users known at an address after any other password from there.
  */
 export class PasswordCheck {
   readonly #verified: VerifiedPasswords;
@@ -60,6 +61,7 @@ export class PasswordCheck {
 
     const remembered = () => hash !== undefined && this.#verified.has(hash, password);
     if (seeker.known && remembered()) return entry;
+    if (seeker.known && hash !== undefined) this.#verified.forget(hash);
     const work = async () => {
       if (remembered()) return true;
       if (!await this.#matchesOne(hash, costs, password)) return false;
@@ -67,18 +69,10 @@ export class PasswordCheck {
       return true;
     };
     // Concurrent identical checks share one, within a queue key so that nobody waits in another's queue.
-    const question = JSON.stringify([
-      seeker.queueKey,
-      user,
-      this.#verified.digest(password).toBase64(),
-      hash,
-    ]);
+    const digest = this.#verified.digest(password).toBase64();
+    const question = JSON.stringify([seeker.queueKey, user, digest, hash]);
     const run = (signal: AbortSignal) => this.#semaphore.run(work, { ...seeker, signal });
-    const right = await this.#checks.join(question, run, seeker.signal).catch((error) => {
-      if (hash !== undefined && seeker.known) this.#verified.forget(hash); // the next one needs a turn, too
-      throw error;
-    });
-    return right ? entry : undefined;
+    return await this.#checks.join(question, run, seeker.signal) ? entry : undefined;
   }
 
   #matchesMd5(hash: StoredHash | undefined, password: string): boolean {

@@ -203,8 +203,8 @@ for (const user of ["md5", "cheap"]) {
     for (const password of ["wrong", "right"]) {
       await assert.rejects(ask(password, stranger()), { code: "ERR_TOO_MUCH_WORK" }, password);
     }
-    crowd.push(...Array.from({ length: 9 }, (_, i) => ask(`guess ${i}`, known)));
     assert.ok(await ask("right", known));
+    crowd.push(...Array.from({ length: 9 }, (_, i) => ask(`guess ${i}`, known)));
     for (const password of ["wrong", "right"]) {
       await assert.rejects(ask(password, known), { code: "ERR_TOO_MUCH_WORK" }, password);
     }
