@@ -86,6 +86,27 @@ Deno.test("LdapAuthenticator binds as nobody where the server finds an entry by 
   }
 });
 
+Deno.test("LdapAuthenticator predicts the name of a login, by which bans end every way to log in, if the template has what users type", () => {
+  const byMailToo = "(|(uid=%user%)(mail=%user%))";
+  for (
+    const [more, login, names] of [
+      [{}, "alice", ["CN=alice,O=Demo"]],
+      [{}, "al,ice", ["CN=al\\,ice,O=Demo"]],
+      [{}, " alice", []],
+      [{}, "\ud800", []],
+      [{ userFilter: byMailToo }, "alice", ["CN=alice,O=Demo"]],
+      [{ userFilter: "(mail=%user%)" }, "alice", []],
+      [{ userFilter: "(uid=%user%*)" }, "alice", []],
+      [{ dnTemplate: "CN=%cn%,UID=%uid%" }, "alice", []],
+      [{ dnTemplate: undefined }, "alice", []],
+    ] as const
+  ) {
+    const subject = create(more);
+    assert.deepEqual(subject.namesOf(login), names, JSON.stringify([more, login]));
+    subject.close();
+  }
+});
+
 const test = (name: string, run: () => Promise<void>) =>
   Deno.test(`LdapAuthenticator ${name} (slapd)`, { ignore }, run);
 
