@@ -1,7 +1,7 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Authorization, Credentials } from "../model/credentials.ts";
 import type { Caller, Identity } from "../model/identity.ts";
-import { HttpError, httpError } from "../model/http_error.ts";
+import { HttpError, httpError, isHttpError } from "../model/http_error.ts";
 import type { AuthenticationResult, Authenticator, StepUp } from "./authenticator.ts";
 import { acceptedLogins } from "./accepted_logins.ts";
 import { SIGNATURE_ALGORITHMS } from "./signed_token.ts";
@@ -129,7 +129,8 @@ async function judge(
     } catch (error) {
       signal.throwIfAborted();
       judged?.(authenticator.name, { kind: "failed", error });
-      log.error("method of authentication out of order", { authenticator: authenticator.name, error });
+      const level = isHttpError(error, "ERR_TOO_MUCH_WORK") ? "warn" : "error"; // strangers can make it busy
+      log[level]("method of authentication out of order", { authenticator: authenticator.name, error });
       failed.push(authenticator.name);
       failure = error;
       continue;

@@ -15,9 +15,12 @@ interface AnswerCacheOptions {
   readonly clock: Clock;
   readonly elapsed?: Stopwatch;
   readonly capacity?: number; // limit of good entries, and of bad ones. Default: 1,000.
+  /** Whether questions are a user and a password. A guess may fail uncounted, so it drops the good answer about its user. */
+  readonly guessable?: true;
 }
 
 interface Kept<T> {
+  readonly key: string;
   readonly answer: Answer<T>;
   readonly staleAt: number; // by the stopwatch
 }
@@ -29,11 +32,10 @@ export class AnswerCache<T> {
   readonly #bad: BoundedMap<string, Kept<T>>;
   readonly #closing = new AbortController();
   readonly #underWay = new SingleFlight<Answer<T>>(this.#closing.signal);
-  readonly #clock: Clock;
   readonly #elapsed: Stopwatch;
 
-  constructor({ clock, elapsed = stopwatch, capacity = 1000 }: AnswerCacheOptions) {
-    this.#clock = clock;
+  constructor(readonly options: AnswerCacheOptions) {
+    const { capacity = 1000, elapsed = stopwatch } = options;
     this.#elapsed = elapsed;
     this.#good = new BoundedMap(capacity);
     this.#bad = new BoundedMap(capacity);
@@ -46,12 +48,15 @@ export class AnswerCache<T> {
     signal: AbortSignal,
   ): Promise<T> {
     signal.throwIfAborted();
-    const key = hash("sha256", this.#secret + JSON.stringify(question), "base64");
-    const known = this.#recall(this.#good, key) ?? this.#recall(this.#bad, key);
+    const keyOf = (asked: unknown) => hash("sha256", this.#secret + JSON.stringify(asked), "base64");
+    const key = keyOf(question);
+    const place = this.options.guessable ? keyOf(question[0]) : key;
+    const known = this.#recall(this.#good, place, key) ?? this.#recall(this.#bad, key, key);
     if (known !== undefined) return known.value;
+    this.#good.delete(place);
     const answer = await this.#underWay.join(
       key,
-      async (abandoned) => this.#remember(key, await ask(abandoned, key)),
+      async (abandoned) => this.#remember(place, key, await ask(abandoned, key)),
       signal,
     );
     return answer.value;
@@ -63,21 +68,20 @@ export class AnswerCache<T> {
     this.#bad.clear();
   }
 
-  #recall(from: BoundedMap<string, Kept<T>>, key: string): Answer<T> | undefined {
-    const kept = from.get(key);
-    if (kept === undefined || this.#isUsable(kept)) return kept?.answer;
-    from.delete(key);
-    return undefined;
+  #recall(from: BoundedMap<string, Kept<T>>, place: string, key: string): Answer<T> | undefined {
+    const kept = from.get(place);
+    return kept?.key === key && this.#isUsable(kept) ? kept.answer : undefined;
   }
 
   #isUsable({ answer, staleAt }: Kept<T>): boolean {
-    return this.#elapsed() < staleAt && this.#clock() < (answer.endsAt ?? Infinity);
+    return this.#elapsed() < staleAt && this.options.clock() < (answer.endsAt ?? Infinity);
   }
 
-  #remember(key: string, answer: Answer<T>): Answer<T> {
-    const kept = { answer, staleAt: this.#elapsed() + answer.lifetimeMs };
+  #remember(place: string, key: string, answer: Answer<T>): Answer<T> {
+    const kept = { key, answer, staleAt: this.#elapsed() + answer.lifetimeMs };
     if (this.#closing.signal.aborted || !this.#isUsable(kept)) return answer;
-    (answer.good ? this.#good : this.#bad).set(key, kept);
+    if (answer.good) this.#good.set(place, kept);
+    else this.#bad.set(key, kept);
     return answer;
   }
 }

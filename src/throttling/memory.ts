@@ -188,11 +188,17 @@ export function asCounted({ user, address }: BanSubject): BanSubject {
 /** Part of the lifetime within which repeated sightings count once. */
 const ONCE = 1 / 1000;
 
-/** Bounded set of recently seen keys; evicts the one seen longest ago. The text before a key's first NUL is its group. */
+/** Part of the capacity for the keys of one group or user, who push no others out. */
+const SHARE = 1 / 10;
+
+/**
+ * Bounded set of recently seen keys; evicts the one seen longest ago. The text before a key's first NUL is its group, such as
+ * an address; the rest is its user.
+ */
 export class KnownClients {
   readonly #seen = new Map<string, number>();
   #latest = 0;
-  readonly #groups = new Map<string, number>();
+  readonly #counts = new Map<string, number>(); // keys by group, and by user
 
   constructor(readonly lifetimeMs: number, readonly capacity: number, readonly elapsed: Stopwatch) {}
 
@@ -203,17 +209,14 @@ export class KnownClients {
 
   /** Number of keys in a group, including some expired ones. */
   countOf(group: string): number {
-    return this.#groups.get(group) ?? 0;
+    return this.#counts.get(group) ?? 0;
   }
 
   /** Returns the time, unless the key was seen recently. */
   add(key: string): number | undefined {
     const now = this.elapsed();
-    const before = this.#seen.get(key);
-    if (before !== undefined && now - before < this.lifetimeMs * ONCE) return undefined;
     this.#forgetOldest((at) => at + this.lifetimeMs <= now);
-    this.#put(key, now);
-    return now;
+    return this.note(key, now) ? now : undefined;
   }
 
   /** Records a sighting elsewhere. Returns whether it is new. */
@@ -237,7 +240,11 @@ export class KnownClients {
   }
 
   #put(key: string, at: number): void {
-    if (!this.#seen.delete(key)) this.#groups.set(groupOf(key), this.countOf(groupOf(key)) + 1);
+    if (!this.#seen.delete(key)) {
+      const parts = partsOf(key);
+      if (parts.some((part) => this.countOf(part) >= this.capacity * SHARE)) return;
+      for (const part of parts) this.#counts.set(part, this.countOf(part) + 1);
+    }
     this.#seen.set(key, at);
     this.#latest = Math.max(this.#latest, at);
     if (this.#seen.size > this.capacity) this.#forgetOldest(() => true);
@@ -248,12 +255,15 @@ export class KnownClients {
     if (oldest === undefined || !concerns(oldest[1])) return;
     const [key] = oldest;
     this.#seen.delete(key);
-    const others = this.countOf(groupOf(key)) - 1;
-    if (others > 0) this.#groups.set(groupOf(key), others);
-    else this.#groups.delete(groupOf(key));
+    for (const part of partsOf(key)) {
+      const others = this.countOf(part) - 1;
+      if (others > 0) this.#counts.set(part, others);
+      else this.#counts.delete(part);
+    }
   }
 }
 
-function groupOf(key: string): string {
-  return key.slice(0, Math.max(0, key.indexOf("\0")));
+function partsOf(key: string): readonly string[] {
+  const end = Math.max(0, key.indexOf("\0"));
+  return [key.slice(0, end), key.slice(end)];
 }

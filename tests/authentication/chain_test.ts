@@ -5,7 +5,7 @@ import { authenticate, type AuthenticationChain } from "../../src/authentication
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
 import type { Caller } from "../../src/model/identity.ts";
-import { HttpError, isHttpError } from "../../src/model/http_error.ts";
+import { HttpError, httpError, isHttpError } from "../../src/model/http_error.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 import { basic, bearer, MALFORMED, NO_CREDENTIALS, sshLegacy, unsignedJwt } from "./sample_credentials.ts";
@@ -338,6 +338,15 @@ Deno.test("authenticate() ends with the signal's reason when the caller has gone
     await assert.rejects(ask(chain, basic("ann", "x"), { signal: AbortSignal.abort(gone) }), gone);
     assert.equal(chain.authenticators[1]?.shown.length, 0);
   }
+});
+
+Deno.test("authenticate() logs an outage as an error, and only a warning that strangers cause too much work", async () => {
+  const lines: string[] = [];
+  const log = createLogger((line) => lines.push(line), { clock: () => 0 });
+  for (const error of [BROKEN, httpError("ERR_TOO_MUCH_WORK")]) {
+    await assert.rejects(ask({ authenticators: [authenticator(error)] }, basic("ann", "x"), { log }));
+  }
+  assert.deepEqual(lines.map((line) => line.split(" ")[1]), ["error", "warn"]);
 });
 
 Deno.test("authenticate() logs each refusal with its reason and nothing secret", async () => {

@@ -74,6 +74,22 @@ Deno.test("AnswerCache forgets the least recently used answer, good and bad ones
   assert.deepEqual(asked, ["b", "guess 47"]);
 });
 
+Deno.test("AnswerCache of passwords drops the good answer about a user with any other question about them", async () => {
+  const cache = new AnswerCache<string>({ clock: Date.now, guessable: true });
+  const [down, up] = [() => Promise.reject(new Error("down")), (good: boolean) => async () => {
+    return await Promise.resolve({ value: String(good), good, lifetimeMs: 100 });
+  }];
+  await cache.get(["ann", "right"], up(true), never);
+  await cache.get(["ben", "right"], up(true), never);
+  await assert.rejects(cache.get(["ann", "guess"], down, never), /down/);
+  await assert.rejects(cache.get(["ann", "right"], down, never), /down/);
+  await cache.get(["ann", "right"], up(true), never);
+  await cache.get(["ann", "wrong"], up(false), never);
+  assert.equal(await cache.get(["ann", "wrong"], down, never), "false");
+  await assert.rejects(cache.get(["ann", "right"], down, never), /down/);
+  assert.equal(await cache.get(["ben", "right"], down, never), "true");
+});
+
 Deno.test("AnswerCache does not remember that there was no answer", async () => {
   const { cache, get } = subject();
   await assert.rejects(cache.get(["a"], () => Promise.reject(new Error("down")), never), /down/);

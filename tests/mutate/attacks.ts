@@ -37,6 +37,13 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/system/throttling_test.ts", "tests/throttling"],
   },
   {
+    rows: ["Locking others out with slow passwords or wrong names from a shared address"],
+    broken: "an account that signs in from many addresses pushes others out of the list of known users",
+    file: "src/throttling/memory.ts",
+    change: instead("parts.some((part) => this.countOf(part) >= this.capacity * SHARE)", "false"),
+    tests: ["tests/throttling/memory_test.ts"],
+  },
+  {
     rows: ["Guessing a password next to a valid credential, or next to a failed authenticator"],
     broken: "a wrong password is passed over where a certificate beside it is right",
     file: "src/authentication/chain.ts",
@@ -45,6 +52,24 @@ export const ATTACKS: readonly Breakage[] = [
       'const isAbsent = shown.kind !== "accepted";',
     ),
     tests: ["tests/system/gateway_test.ts", "tests/authentication/chain_test.ts"],
+  },
+  {
+    rows: [
+      "Guessing a password while checks fail, for lack of a turn or of the provider, and are not counted",
+    ],
+    broken: "a right password of a stranger needs no turn, if it was right minutes ago",
+    file: "src/authentication/password/password_check.ts",
+    change: instead("if (seeker.known && remembered())", "if (remembered())"),
+    tests: ["tests/authentication/password/password_check_test.ts"],
+  },
+  {
+    rows: [
+      "Guessing a password while checks fail, for lack of a turn or of the provider, and are not counted",
+    ],
+    broken: "a right password stands out among guesses that get no answer of the provider",
+    file: "src/model/answer_cache.ts",
+    change: instead("this.#good.delete(place);", ""),
+    tests: ["tests/model/answer_cache_test.ts"],
   },
   {
     rows: ["Guessing a password next to a valid credential, or next to a failed authenticator"],
@@ -165,8 +190,8 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "no scrypt comparison is made for who does not exist",
     file: "src/authentication/password/password_check.ts",
     change: instead(
-      "if (costs.length === 0) return undefined;",
-      "if (costs.length === 0 || entry === undefined) return undefined;",
+      "if (costs.length === 0) return this",
+      "if (costs.length === 0 || entry === undefined) return this",
     ),
     tests: ["tests/attack/timing_test.ts"],
   },
@@ -175,8 +200,8 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "no MD5 comparison is made for who does not exist",
     file: "src/authentication/password/password_check.ts",
     change: instead(
-      'this.#matchers.md5(hash?.kind === "md5" ? hash : MD5_DECOY, password)',
-      'hash?.kind === "md5" && this.#matchers.md5(hash, password)',
+      "return this.#matchers.md5(own ?? MD5_DECOY, password) && own !== undefined;",
+      "return own !== undefined && this.#matchers.md5(own, password);",
     ),
     tests: ["tests/attack/timing_test.ts"],
   },

@@ -9,6 +9,7 @@ export const PROTECTING: readonly string[] = [
   "src/authentication",
   "src/daemon/encode_command.ts",
   "src/edge",
+  "src/model/answer_cache.ts",
   "src/model/json_object.ts",
   "src/model/trust",
   "src/outgoing",

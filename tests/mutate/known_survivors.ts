@@ -579,7 +579,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/authentication/password/password_check.ts",
-    at: "if (costs.length === 0) return undefined;",
+    at: "if (costs.length === 0) return this.#matchesMd5(hash, password) ? entry : undefined;",
     change: "costs.length === 0 → false",
     equivalent: true,
     why: "without lines of scrypt nothing is compared; the guard spares the queue",
@@ -698,8 +698,8 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/authentication/password/password_check.ts",
-    at: "if (remembered()) return entry;",
-    change: "remembered() → false",
+    at: "if (seeker.known && remembered()) return entry;",
+    change: "seeker.known && remembered() → false",
     equivalent: true,
     why: "a cache: the password is compared again",
   },
@@ -709,13 +709,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     change: "remembered() → false",
     equivalent: true,
     why: "a cache: the password is compared again",
-  },
-  {
-    file: "src/throttling/memory.ts",
-    at: "if (before !== undefined && now - before < this.lifetimeMs * ONCE) return undefined;",
-    change: "before !== undefined && now - before < this.lifetimeMs * ONCE → false",
-    equivalent: true,
-    why: "the sighting is told again, with the same effect",
   },
   {
     file: "src/throttling/login_throttle.ts",

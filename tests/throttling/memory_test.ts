@@ -12,7 +12,7 @@ const CONFIG = {
 
 Deno.test("ThrottlingMemory remembers at most 50,000 known clients", () => {
   const memory = new ThrottlingMemory({ config: CONFIG, steady: () => 1000 });
-  for (let i = 0; i < 50_002; i++) memory.known.add(`${i}\0user`);
+  for (let i = 0; i < 50_002; i++) memory.known.add(`${i}\0user ${i}`);
   assert.equal(memory.known.entries(60_000).length, 50_000);
 });
 
@@ -38,12 +38,36 @@ Deno.test("KnownClients ignores times earlier than the one it has", () => {
 
 Deno.test("KnownClients counts the rest of a group when it drops one of them", () => {
   const time = { at: 1000 };
-  const keys = new KnownClients(1_000_000, 2, () => time.at++);
+  const keys = new KnownClients(1_000_000, 20, () => time.at++);
   for (const key of ["here\0ann", "here\0ben", "there\0cid"]) keys.add(key);
+  for (let i = 0; i < 18; i++) keys.add(`elsewhere ${i}\0eve ${i}`);
   assert.deepEqual([keys.countOf("here"), keys.countOf("there")], [1, 1]);
   keys.add("there\0dan");
   assert.deepEqual([keys.countOf("here"), keys.countOf("there")], [0, 2]);
 });
+
+for (
+  const [who, keyOf] of [
+    ["an account at many addresses", (i: number) => `2001:db8:${i.toString(16)}::/64\0mallory`],
+    ["an address with many tokens", (i: number) => `tokens 192.0.2.7\0token ${i}`],
+  ] as const
+) {
+  Deno.test(`KnownClients lets ${who} push nobody out`, () => {
+    const time = { at: 1000 };
+    const keys = new KnownClients(1_000_000, 100, () => time.at++);
+    for (let i = 0; i < 89; i++) keys.add(`198.51.100.${i}\0user ${i}`);
+    const before = keys.entries(100);
+    for (let i = 0; i < 200; i++) {
+      if (i % 3 === 0) keys.add(keyOf(i));
+      else keys.note(keyOf(i), time.at++);
+    }
+    assert.deepEqual(keys.entries(100).slice(-89), before);
+    assert.equal(keys.entries(100).length, 99);
+    time.at += 1_000_000;
+    for (let i = 200; i < 290; i++) keys.add(keyOf(i));
+    assert(keys.has(keyOf(289)), "once its former keys have ended");
+  });
+}
 
 Deno.test("tooManyFailures() rounds the wait up to whole seconds, at least one", () => {
   for (const [waitMs, seconds] of [[1, "1"], [1000, "1"], [1001, "2"], [60_000, "60"]] as const) {

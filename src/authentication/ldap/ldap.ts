@@ -2,12 +2,13 @@ import { attempt } from "../../model/attempt.ts";
 import { type Answer, AnswerCache } from "../../model/answer_cache.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
+import { confusable } from "../../model/confusables.ts";
 import { sameName } from "../../model/distinguished_name.ts";
 import type { BindResult } from "../../outgoing/ldap/ldap_connection.ts";
 import { LdapDirectory, type LdapParts } from "../../outgoing/ldap/ldap_directory.ts";
 import { type LdapEntry, lockOf, nameOf, passwordChange } from "../../outgoing/ldap/ldap_entry.ts";
 import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
-import { namesIn } from "../../model/name_template.ts";
+import { fillName, namesIn } from "../../model/name_template.ts";
 import type { AccountStatus, NamedUser } from "../account_status.ts";
 import { askerOf } from "../asker_of.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
@@ -37,8 +38,6 @@ export class LdapAuthenticator implements Authenticator {
   readonly name: string;
   readonly challenges = ["Basic"] as const;
   readonly derivedLifetime: number | undefined;
-  readonly #clock: Clock;
-  readonly #sharedClock: Clock;
   readonly #directory: LdapDirectory;
   readonly #attributes: readonly string[];
   readonly #cache: AnswerCache<AuthenticationResult>;
@@ -46,14 +45,15 @@ export class LdapAuthenticator implements Authenticator {
   /** An entry that does not exist, for logins of unknown users: they take as many requests as others. */
   readonly #nobody: string;
 
-  constructor(readonly config: LdapAuthenticatorConfig, parts: LdapParts & { readonly sharedClock?: Clock }) {
+  constructor(
+    readonly config: LdapAuthenticatorConfig,
+    readonly parts: LdapParts & { readonly sharedClock?: Clock },
+  ) {
     this.name = config.name;
     this.derivedLifetime = config.derivedLifetime;
-    this.#clock = parts.clock;
-    this.#sharedClock = parts.sharedClock ?? parts.clock;
     this.#directory = new LdapDirectory(config, { ...parts, log: parts.log.child({ method: config.name }) });
     this.#attributes = namesIn(config.dnTemplate ?? "");
-    this.#cache = new AnswerCache(parts);
+    this.#cache = new AnswerCache({ ...parts, guessable: true });
     this.#statuses = new AnswerCache(parts);
     this.#nobody = `cn=${crypto.randomUUID()},${config.userBase}`;
   }
@@ -78,6 +78,14 @@ export class LdapAuthenticator implements Authenticator {
     return { kind: counts ? "known" : "gone" };
   }
 
+  /** Predicts a name if the template has one attribute, which users type. */
+  namesOf(login: string): readonly string[] {
+    const [typed = "", other] = this.#attributes;
+    const isSure = other === undefined && this.#directory.compared.includes(typed);
+    const name = fillName(this.config.dnTemplate ?? "", () => login);
+    return isSure && name !== undefined && confusable(login) === undefined ? [name] : [];
+  }
+
   status(address?: string): RemoteStatus {
     return this.#directory.status(address) ?? { remote: "", up: true };
   }
@@ -96,26 +104,23 @@ export class LdapAuthenticator implements Authenticator {
       if (found.kind !== "found") {
         return refused(found.kind === "none" ? "no such user" : "userFilter finds several entries");
       }
-      const reason = refusalOf(bound, found.entry, this.#clock());
+      const reason = refusalOf(bound, found.entry, this.parts.clock());
       return reason === undefined ? this.#accepted(user, found.entry) : refused(reason);
     });
   }
 
   #accepted(user: string, entry: LdapEntry): Answer<AuthenticationResult> {
+    const { clock, sharedClock = clock } = this.parts;
     return attempt(
       (): Answer<AuthenticationResult> => {
-        const dn = checkIdentity(this.#nameOf(entry) ?? "");
-        const [proved, credential] = [Math.floor(this.#sharedClock() / 1000), credentialOf(user, entry)];
+        const dn = checkIdentity(nameOf(entry, this.config.dnTemplate) ?? "");
+        const [proved, credential] = [Math.floor(sharedClock() / 1000), credentialOf(user, entry)];
         const identity = { dn, method: "LDAP", via: this.name, login: user, proved, credential };
         return { value: { kind: "accepted", identity }, good: true, lifetimeMs: GOOD_MS };
       },
       NoIdentity,
       ({ message }) => refused(message),
     );
-  }
-
-  #nameOf(entry: LdapEntry): string | undefined {
-    return nameOf(entry, this.config.dnTemplate);
   }
 
   async #factsOf({ login, dn }: NamedUser, signal: AbortSignal): Promise<UserFacts | undefined> {
@@ -128,9 +133,9 @@ export class LdapAuthenticator implements Authenticator {
       if (found.kind !== "found") return undefined;
       const { entry } = found;
       return {
-        dn: this.#nameOf(entry),
+        dn: nameOf(entry, this.config.dnTemplate),
         credential: login === undefined ? undefined : credentialOf(login, entry),
-        locked: lockOf(entry, this.#clock()) !== undefined,
+        locked: lockOf(entry, this.parts.clock()) !== undefined,
       };
     });
   }

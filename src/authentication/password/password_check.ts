@@ -10,6 +10,7 @@ import {
   type ScryptCost,
   type ScryptHash,
   ScryptSemaphore,
+  type StoredHash,
 } from "./stored_hash.ts";
 import type { PasswordEntry, PasswordTable } from "./password_table.ts";
 
@@ -32,7 +33,9 @@ const SCRYPT_DECOY = {
 
 /**
  * Checks passwords without revealing users by timing: each failure takes one MD5 comparison, and one scrypt
- * comparison per cost in the table, also for unknown users. {@link VerifiedPasswords} caches successes.
+ * comparison per cost in the table, also for unknown users. {@link VerifiedPasswords} caches successes. Guesses without a
+ * turn are not counted, so their answer must not depend on the password: right ones of strangers wait for a turn too, and
+ * those of users known at an address after any other password from there.
  */
 export class PasswordCheck {
   readonly #verified: VerifiedPasswords;
@@ -54,39 +57,36 @@ export class PasswordCheck {
   ): Promise<PasswordEntry | undefined> {
     const entry = entries.get(user);
     const hash = entry?.hash;
-    const matches = this.#matchers.md5(hash?.kind === "md5" ? hash : MD5_DECOY, password);
-    if (hash?.kind === "md5" && matches) return entry;
-    if (costs.length === 0) return undefined;
+    if (costs.length === 0) return this.#matchesMd5(hash, password) ? entry : undefined;
 
-    const own = hash?.kind === "scrypt" ? hash : undefined;
-    const remembered = () => own !== undefined && this.#verified.has(own, password);
-    if (remembered()) return entry;
+    const remembered = () => hash !== undefined && this.#verified.has(hash, password);
+    if (seeker.known && remembered()) return entry;
+    if (seeker.known && hash !== undefined) this.#verified.forget(hash);
     const work = async () => {
       if (remembered()) return true;
-      if (!await this.#matchesOne(own, costs, password)) return false;
-      if (own !== undefined) this.#verified.add(own, password);
+      if (!await this.#matchesOne(hash, costs, password)) return false;
+      if (hash !== undefined) this.#verified.add(hash, password);
       return true;
     };
     // Concurrent identical checks share one, within a queue key so that nobody waits in another's queue.
-    const question = JSON.stringify([
-      seeker.queueKey,
-      user,
-      this.#verified.digest(password).toBase64(),
-      own?.key.toBase64(),
-    ]);
-    const right = await this.#checks.join(
-      question,
-      (signal) => this.#semaphore.run(work, { ...seeker, signal }),
-      seeker.signal,
-    );
-    return right ? entry : undefined;
+    const digest = this.#verified.digest(password).toBase64();
+    const question = JSON.stringify([seeker.queueKey, user, digest, hash]);
+    const run = (signal: AbortSignal) => this.#semaphore.run(work, { ...seeker, signal });
+    return await this.#checks.join(question, run, seeker.signal) ? entry : undefined;
+  }
+
+  #matchesMd5(hash: StoredHash | undefined, password: string): boolean {
+    const own = hash?.kind === "md5" ? hash : undefined;
+    return this.#matchers.md5(own ?? MD5_DECOY, password) && own !== undefined;
   }
 
   async #matchesOne(
-    own: ScryptHash | undefined,
+    hash: StoredHash | undefined,
     costs: readonly ScryptCost[],
     password: string,
   ): Promise<boolean> {
+    if (this.#matchesMd5(hash, password)) return true;
+    const own = hash?.kind === "scrypt" ? hash : undefined;
     if (own !== undefined && await this.#matchers.scrypt(own, password)) return true;
     for (const cost of costs) {
       if (own !== undefined && sameCost(own.cost, cost)) continue;
@@ -104,24 +104,24 @@ const LIFETIME_MS = 5 * 60_000; // cache time after the slow check
  */
 class VerifiedPasswords {
   readonly #key = crypto.getRandomValues(new Uint8Array(32)).toHex();
-  readonly #digests = new WeakMap<ScryptHash, { readonly digest: Uint8Array; readonly until: number }>();
+  readonly #digests = new WeakMap<StoredHash, { readonly digest: Uint8Array; readonly until: number }>();
 
   constructor(readonly elapsed: Stopwatch) {
   }
 
-  has(stored: ScryptHash, password: string): boolean {
+  has(stored: StoredHash, password: string): boolean {
     const verified = this.#digests.get(stored);
-    if (verified === undefined) return false;
-    if (verified.until <= this.elapsed()) {
-      this.#digests.delete(stored);
-      return false;
-    }
+    if (verified === undefined || verified.until <= this.elapsed()) return false;
     return timingSafeEqual(this.digest(password), verified.digest);
   }
 
   /** Call only after the slow check, so that a cached entry never renews itself. */
-  add(stored: ScryptHash, password: string): void {
+  add(stored: StoredHash, password: string): void {
     this.#digests.set(stored, { digest: this.digest(password), until: this.elapsed() + LIFETIME_MS });
+  }
+
+  forget(stored: StoredHash): void {
+    this.#digests.delete(stored);
   }
 
   /** Returns the digest, valid in this process only. */

@@ -38,21 +38,12 @@ export async function passwordFile(
       const table = watched.current;
       const entry = await check.entryOf(table, user, password.reveal(), waiterOf(credentials, signal));
       if (entry !== undefined) {
-        return {
-          kind: "accepted",
-          identity: {
-            dn: entry.dn,
-            method: "PASSWORD_FILE",
-            via: name,
-            login: user,
-            credential: FINGERPRINTS.of(entry, user),
-          },
-        };
+        const credential = FINGERPRINTS.of(entry, user);
+        const identity = { dn: entry.dn, method: "PASSWORD_FILE", via: name, login: user, credential };
+        return { kind: "accepted", identity };
       }
-      return {
-        kind: "refused",
-        reason: table.entries.has(user) ? "wrong password" : "no such user, or disabled",
-      };
+      const reason = table.entries.has(user) ? "wrong password" : "no such user, or disabled";
+      return { kind: "refused", reason };
     },
     async accountStatusOf({ dn, login, credential }): Promise<AccountStatus> {
       const table = watched.current;

@@ -83,7 +83,7 @@ export class Unity implements Authenticator {
     this.#log = parts.log.child({ method: config.name });
     this.#assignments = new Assignments(config.assignments, this.#log);
     this.#remote = new RemoteHttp({ ...parts, address: config.address, log: this.#log });
-    this.#cache = new AnswerCache(parts);
+    this.#cache = new AnswerCache({ ...parts, guessable: true });
     if (!config.validate) {
       this.#log.warn(
         "SIGNATURES OF ASSERTIONS ARE NOT REQUIRED (validate=false): only TLS vouches for the users",

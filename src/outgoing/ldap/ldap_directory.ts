@@ -207,13 +207,13 @@ type FoundUser =
 /** LDAP servers with the same content, asked in order: the next one only if an earlier one gives no answer. */
 export class LdapDirectory {
   readonly #servers: readonly LdapServer[];
-  readonly #compared: readonly string[]; // attributes that may equal a user's name; empty if others decide too
+  readonly compared: readonly string[]; // attributes that may equal a user's name; empty if others decide too
 
   constructor(readonly config: LdapConfig, parts: LdapParts) {
     const diagnostics = inspectFilter(config.userFilter, config.userFilterOrigin);
     if (diagnostics.length > 0) throw new InvalidFile(diagnostics);
     const compared = [...config.userFilter.matchAll(/\(([\w-]+)=%user%\)/g)].map(([, name = ""]) => name);
-    this.#compared = compared.length === config.userFilter.split("%user%").length - 1 ? compared : [];
+    this.compared = compared.length === config.userFilter.split("%user%").length - 1 ? compared : [];
     this.#servers = config.addresses.map((address) => new LdapServer(address, config, parts));
   }
 
@@ -245,10 +245,10 @@ export class LdapDirectory {
   async findUser(user: string, wanted: readonly string[], { server, asker }: Asked): Promise<FoundUser> {
     const { userBase: base, userFilter } = this.config;
     const filter = fillFilter(userFilter, { user });
-    const attributes = [...new Set([...wanted, ...STATUS_ATTRIBUTES, ...this.#compared])];
+    const attributes = [...new Set([...wanted, ...STATUS_ATTRIBUTES, ...this.compared])];
     const found = onlyOne(await server.search({ base, scope: "sub", filter, attributes, most: 2 }, asker));
     if (found.kind !== "found") return found;
-    const names = this.#compared.flatMap((name) => valuesOf(found.entry, name)).map(userKey);
+    const names = this.compared.flatMap((name) => valuesOf(found.entry, name)).map(userKey);
     return names.length === 0 || names.includes(userKey(user)) ? found : { kind: "none" };
   }
 

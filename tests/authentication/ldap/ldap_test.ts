@@ -86,6 +86,27 @@ Deno.test("LdapAuthenticator binds as nobody where the server finds an entry by 
   }
 });
 
+Deno.test("LdapAuthenticator predicts the name of a login, by which bans end every way to log in, if the template has what users type", () => {
+  const byMailToo = "(|(uid=%user%)(mail=%user%))";
+  for (
+    const [more, login, names] of [
+      [{}, "alice", ["CN=alice,O=Demo"]],
+      [{}, "al,ice", ["CN=al\\,ice,O=Demo"]],
+      [{}, " alice", []],
+      [{}, "\ud800", []],
+      [{ userFilter: byMailToo }, "alice", ["CN=alice,O=Demo"]],
+      [{ userFilter: "(mail=%user%)" }, "alice", []],
+      [{ userFilter: "(uid=%user%*)" }, "alice", []],
+      [{ dnTemplate: "CN=%cn%,UID=%uid%" }, "alice", []],
+      [{ dnTemplate: undefined }, "alice", []],
+    ] as const
+  ) {
+    const subject = create(more);
+    assert.deepEqual(subject.namesOf(login), names, JSON.stringify([more, login]));
+    subject.close();
+  }
+});
+
 const test = (name: string, run: () => Promise<void>) =>
   Deno.test(`LdapAuthenticator ${name} (slapd)`, { ignore }, run);
 
@@ -293,12 +314,17 @@ test("gives up a server that does not answer, and takes the next one", async () 
 
 test("goes on after the server was restarted, over new connections", async () => {
   assert(slapd !== undefined);
-  const subject = create();
-  assert.equal(await result(subject, ...ALICE), "CN=alice,O=Demo");
+  const [subject, other] = [create(), create()];
+  for (const each of [subject, other]) assert.equal(await result(each, ...ALICE), "CN=alice,O=Demo");
   await slapd.stop();
+  assert.equal(await result(other, ...ALICE), "CN=alice,O=Demo");
+  for (const password of ["guess", ALICE[1]]) {
+    await assert.rejects(result(other, "alice", password), RemoteUnavailable, "nobody counts guesses now");
+  }
   await slapd.run();
   assert.equal(await result(subject, "bob", "builder"), "CN=bob,O=Demo");
   subject.close();
+  other.close();
 });
 
 test("keeps its connections, and asks once for the same credentials", async () => {

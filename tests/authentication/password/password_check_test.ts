@@ -85,7 +85,7 @@ Deno.test("PasswordCheck remembers a right scrypt password for five minutes, and
   const { ask, clock } = counted();
   assert.deepEqual(await ask(TABLES.scrypt, "cheap", "right"), [true, "ln=10 md5"]);
   clock.now += 299_999;
-  assert.deepEqual(await ask(TABLES.scrypt, "cheap", "right"), [true, "md5"]);
+  assert.deepEqual(await ask(TABLES.scrypt, "cheap", "right"), [true, ""]);
   assert.deepEqual(await ask(TABLES.scrypt, "cheap", "wrong"), [false, "ln=10 md5"]);
   assert.deepEqual(await ask(TABLES.scrypt, "nobody", "right"), [false, "ln=10 md5"]);
   clock.now += 1;
@@ -97,7 +97,7 @@ Deno.test("PasswordCheck does not remember a password longer because it is used"
   await ask(TABLES.scrypt, "cheap", "right");
   for (let minute = 1; minute < 5; minute++) {
     clock.now += 60_000;
-    assert.deepEqual(await ask(TABLES.scrypt, "cheap", "right"), [true, "md5"]);
+    assert.deepEqual(await ask(TABLES.scrypt, "cheap", "right"), [true, ""]);
   }
   clock.now += 60_000;
   assert.deepEqual(await ask(TABLES.scrypt, "cheap", "right"), [true, "ln=10 md5"]);
@@ -183,6 +183,36 @@ Deno.test("PasswordCheck looks at passwords of known users first, however many a
   await Promise.all([...strangers, ...known]);
   assert.deepEqual(begun.slice(2, 5), ["known 1", "known 2", "known 3"]);
 });
+
+const known: SemaphoreWaiter = { queueKey: "user", known: true, signal: NEVER };
+
+for (const user of ["md5", "cheap"]) {
+  Deno.test(`PasswordCheck without a turn tells nobody a right password from wrong ones, for ${user}`, async () => {
+    const release = Promise.withResolvers<boolean>();
+    const check = new PasswordCheck({
+      matchers: {
+        md5: matchesMd5,
+        scrypt: (_, password) => password === "right" ? Promise.resolve(true) : release.promise,
+      },
+    });
+    const table = TABLES.mixed;
+    assert.ok(table);
+    const ask = (password: string, seeker: SemaphoreWaiter) => check.entryOf(table, user, password, seeker);
+    assert.ok(await ask("right", known));
+    const crowd = Array.from({ length: 10 }, (_, i) => ask(`guess ${i}`, stranger()));
+    for (const password of ["wrong", "right"]) {
+      await assert.rejects(ask(password, stranger()), { code: "ERR_TOO_MUCH_WORK" }, password);
+    }
+    assert.ok(await ask("right", known));
+    crowd.push(...Array.from({ length: 9 }, (_, i) => ask(`guess ${i}`, known)));
+    for (const password of ["wrong", "right"]) {
+      await assert.rejects(ask(password, known), { code: "ERR_TOO_MUCH_WORK" }, password);
+    }
+    release.resolve(false);
+    assert.deepEqual(await Promise.all(crowd), Array(19).fill(undefined));
+    assert.ok(await ask("right", known));
+  });
+}
 
 Deno.test("PasswordCheck lets a caller who goes leave the queue", async () => {
   const { check, begun, endAll } = held();

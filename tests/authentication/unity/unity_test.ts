@@ -389,6 +389,16 @@ for (const [what, fault] of OUTAGES) {
     }));
 }
 
+Deno.test("Unity lets no right password stand out among guesses that the provider does not answer", () =>
+  within(start(), async ({ ask, provider }) => {
+    await ask(ANN);
+    provider.fault = (_request, response) => response.destroy();
+    assert.equal(await ask(ANN), "accepted");
+    for (const credentials of [basic("ann", "guess"), ANN]) {
+      await assert.rejects(ask(credentials), RemoteUnavailable);
+    }
+  }));
+
 Deno.test("Unity logs no password", () =>
   within(start(), async ({ ask, provider, lines }) => {
     await ask(ANN);
