@@ -69,7 +69,7 @@ export class DatabaseState {
     return this.#opening.waitMs;
   }
 
-  /** Opens a connection if a trial is due. @throws {DatabaseAway} If none is; what `open` throws. */
+  /** Opens a connection if a trial is due. @throws {DatabaseAway} If none is, or others are open; what `open` throws. */
   async attempt<T>(open: () => Promise<T>): Promise<T> {
     const end = this.#opening.begin();
     if (end === undefined) throw this.#leftAlone();
@@ -80,7 +80,7 @@ export class DatabaseState {
     } catch (error) {
       this.#refused = messageOf(error);
       this.#opening.failed();
-      throw error;
+      throw this.#working > 0 ? this.#leftAlone() : error; // work can wait for one that is open
     } finally {
       end();
       this.#tell();
