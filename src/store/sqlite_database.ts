@@ -293,8 +293,8 @@ export async function databaseDamage(file: string, schema: Schema): Promise<stri
 
 /** Identifies the files that now have the names of a database and its log. */
 function identityOf(file: string): string {
-  const identify = ({ dev, ino }: Deno.FileInfo) => `${dev} ${ino}`;
-  return [file, `${file}-wal`].map((name) => attempt(() => identify(Deno.statSync(name)), Error, String)).join();
+  const idOf = ({ dev, ino }: Deno.FileInfo) => `${dev} ${ino}`;
+  return [file, `${file}-wal`].map((name) => attempt(() => idOf(Deno.statSync(name)), Error, String)).join();
 }
 
 function isOfSqlite(error: unknown): error is Error {

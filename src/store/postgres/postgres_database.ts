@@ -13,7 +13,7 @@ import {
   type Values,
   type Work,
 } from "../database.ts";
-import { CHANGES_CHANNEL, type Heard, type PostgresConnection, type PostgresLogin } from "./postgres_connection.ts";
+import { CHANGES_CHANNEL, type PostgresConnection, type PostgresLogin } from "./postgres_connection.ts";
 import { isDefect, meaningOf, PostgresError, toFailure } from "./postgres_failure.ts";
 import { type Deadline, PostgresPool } from "./postgres_pool.ts";
 import { checkSchema } from "./postgres_schema.ts";
@@ -134,7 +134,7 @@ export class PostgresDatabase implements Database {
     return this.#watch.version(table);
   }
 
-  readonly onChange = (listener: Heard): void => this.#watch.onChange(listener);
+  readonly onChange = (listener: (table: string) => void): void => this.#watch.onChange(listener);
 
   [Symbol.dispose](): void {
     this.close();
