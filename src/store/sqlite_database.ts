@@ -47,6 +47,7 @@ export class SqliteDatabase implements Database {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
   readonly #log: Deno.FsFile | undefined; // write-ahead log
+  readonly #opened: string | undefined; // see `identityOf()`
   #synced: Promise<void> = Promise.resolve();
   #nextSynced: Promise<void> | undefined;
   #syncFails = false;
@@ -73,6 +74,7 @@ export class SqliteDatabase implements Database {
       // `FULL` would block the thread at commits, and a timeout at locks.
       this.#database.exec("PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 0");
       this.#log = Deno.openSync(`${file}-wal`);
+      this.#opened = identityOf(file);
     } catch (error) {
       this.#database.close();
       // Deno 2.9.6 exposes no error code.
@@ -165,11 +167,14 @@ export class SqliteDatabase implements Database {
       if (this.#syncFails) void this.#onDisk().catch(() => {}); // it reports
       else this.sink?.written();
     } catch (error) {
-      if (!isOfSqlite(error)) throw error;
+      if (!isOfSqlite(error) && !isUnwritable(error)) throw error;
     }
   }
 
   #transact<T>(action: () => T): T {
+    if (this.#opened !== undefined && this.#opened !== identityOf(this.file)) {
+      throw new DatabaseFailure("moved, deleted or replaced: who opens it next would not find the change");
+    }
     this.#database.exec("BEGIN IMMEDIATE");
     try {
       const result = action();
@@ -286,12 +291,19 @@ export async function databaseDamage(file: string, schema: Schema): Promise<stri
   }
 }
 
+/** Identifies the files that now have the names of a database and its log. */
+function identityOf(file: string): string {
+  const idOf = ({ dev, ino }: Deno.FileInfo) => `${dev} ${ino}`;
+  return [file, `${file}-wal`].map((name) => attempt(() => idOf(Deno.statSync(name)), Error, String)).join();
+}
+
 /** Reports whether SQLite threw an error. */
 export function isOfSqlite(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";
 }
 
-/** Reports whether the disk is full, read-only or broken, or another program holds the lock. */
+/** Reports whether the disk is full, read-only or broken, another program holds the lock, or the file is gone. */
 function isUnwritable(error: unknown): boolean {
-  return isOfSqlite(error) && /is full|is locked|readonly|disk I\/O|unable to open/.test(error.message);
+  return error instanceof DatabaseFailure ||
+    isOfSqlite(error) && /is full|is locked|readonly|disk I\/O|unable to open/.test(error.message);
 }

@@ -202,5 +202,42 @@ export const FAULTS: readonly Fault[] = [
       await several.server.revive();
     },
   },
+  {
+    name: "sessions of the database are ended, again and again",
+    async strike({ several: { server, database } }, _draw, last) {
+      let isOver = false;
+      const ended = last().finally(() => isOver = true);
+      while (!isOver) {
+        await server.sql(
+          database,
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${ROLE}'
+             AND random() < 0.5`,
+        );
+      }
+      await ended;
+    },
+  },
+  {
+    name: "the database waits for a standby that is away",
+    async strike({ several: { server } }, _draw, last) {
+      await server.sql("postgres", "ALTER SYSTEM SET synchronous_standby_names = 'absent'");
+      await server.sql("postgres", "SELECT pg_reload_conf()");
+      await last();
+      await server.sql("postgres", "ALTER SYSTEM SET synchronous_standby_names = ''");
+      await server.sql("postgres", "SELECT pg_reload_conf()");
+    },
+  },
+  {
+    name: "instances reload, half of the time without the database",
+    async strike(cluster, draw, last) {
+      const { several: { instances }, proxies } = cluster;
+      const manner = draw(2) === 0 ? "pass" : "refuse";
+      for (const proxy of proxies) proxy.set(manner);
+      for (const { process } of instances) process.kill("SIGHUP");
+      await last();
+      for (const { process } of instances) process.kill("SIGHUP");
+      for (const proxy of proxies) proxy.set("pass");
+    },
+  },
   { name: QUIET, strike: (_cluster, _draw, last) => last() },
 ];

@@ -136,6 +136,9 @@ test("while something is wrong with the database, logins go on", async (several,
         const refused = await instance.ask(access);
         assert.deepEqual([refused.status, refused.json()["code"]], [503, "ERR_SHARE_STORE"]);
         assert.ok(Number(refused.headers["retry-after"]) > 0);
+        const status = recordedIo();
+        await runCommand(["status", "--json", "--config", instance.main], status);
+        assert.equal(JSON.parse(status.out).servers?.length, 1, "the status does not wait for the database");
         if (away) await until(async () => (await instance.ask("/health/ready")).json()["degraded"] === true);
         assert.equal(await statusOf(instance, "/health/ready"), 200);
         assert.equal(await statusOf(instance, "/rest/auth/HPC"), 200);

@@ -208,6 +208,20 @@ testDisk(
         "error `share database not written` once, and error `request answered`, with `database or disk is full`",
       after: "no acknowledged share is lost, no refused share exists; recovers without a restart",
     });
+    await Deno.rename(`${disk.path}/shares`, `${disk.path}/moved`);
+    const gone = await share("gone");
+    assert.deepEqual([gone.status, gone.json()["code"]], [503, "ERR_SHARE_STORE"]);
+    assert.deepEqual(await failingSinks(system), ["shares"]);
+    await Deno.rename(`${disk.path}/moved`, `${disk.path}/shares`);
+    assert.deepEqual(await failingSinks(system), []);
+    assert.equal((await share("back")).status, 201);
+    note({
+      section: "Disks",
+      fault: "the folder of the shares is moved or deleted while the service runs",
+      caller: `${gone.status} \`${gone.json().code}\` for creating shares; lists and sessions work`,
+      log: "error `share database not written` once, with `moved, deleted or replaced`",
+      after: "recovers when the folder is back; a reload uses what is in its place",
+    });
   },
 );
 

@@ -34,6 +34,13 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
     tests: ["tests/store/sqlite_database_test.ts", "tests/faults/disk_test.ts"],
   },
   {
+    rows: ["the folder of the shares is moved or deleted while the service runs"],
+    broken: "changes go to files that nobody finds later",
+    file: "src/store/sqlite_database.ts",
+    change: instead("this.#opened !== undefined && this.#opened !== identityOf(this.file)", "false"),
+    tests: ["tests/store/sqlite_database_test.ts"],
+  },
+  {
     rows: ["the disk of the shares is full", "the disk of the shares is read-only at the start"],
     broken: "a store that cannot be written is no error of its own",
     file: "src/model/errors.ts",

@@ -271,3 +271,35 @@ Deno.test("SqliteDatabase reports that the disk fails to sync until a sync succe
     assert.deepEqual(sinks.states, [{ name: "records", lost: 0 }]);
     database.close();
   }));
+
+const LOST_FILES: readonly (readonly [what: string, lose: (file: string) => Promise<void>])[] = [
+  ["were moved", (file) => Deno.rename(dirname(file), `${dirname(file)}-moved`)],
+  ["were deleted", (file) => Deno.remove(file)],
+  ["lost their log", (file) => Deno.remove(`${file}-wal`)],
+  ["were replaced", async (file) => {
+    await Deno.copyFile(file, `${file}.old`);
+    await Deno.rename(`${file}.old`, file);
+  }],
+];
+for (const [what, lose] of LOST_FILES) {
+  Deno.test(`SqliteDatabase takes no changes after its files ${what}, since nobody would find them`, async () => {
+    await inFolder(async (outer) => {
+      const file = `${dirname(outer)}/data/notes.sqlite`;
+      await Deno.mkdir(dirname(file));
+      const sinks = new Sinks(SILENT);
+      const database = new SqliteDatabase(file, SCHEMA, () => 0, sinks.of("records"));
+      const change = () => database.change(() => rows(INSERT, { text: "kept" }));
+      await change();
+      await lose(file);
+      await assert.rejects(change(), DatabaseFailure);
+      assert.match(sinks.states[0]?.failure?.reason ?? "", /notes\.sqlite: .*moved, deleted or replaced/);
+      assert.equal((await database.read(() => rows("SELECT * FROM note", {}))).length, 1, "and reads go on");
+      if (what === "were moved") {
+        await Deno.rename(`${dirname(file)}-moved`, dirname(file));
+        assert.deepEqual(sinks.states, [{ name: "records", lost: 0 }]);
+        await change();
+      }
+      database.close();
+    });
+  });
+}

@@ -6,7 +6,7 @@ import type { SignIns } from "../../authentication/sign_in/sign_ins.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { InstanceRegister } from "../../instances/instance_register.ts";
 import type { Sinks } from "../../logging/sink.ts";
-import { type Clock, isoTime } from "../../model/clock.ts";
+import { type Clock, isoTime, unlessAborted } from "../../model/clock.ts";
 import { HttpError, isHttpError } from "../../model/http_error.ts";
 import type { Notifications } from "../../notify/notifications.ts";
 import type { DatabaseStatus } from "../../store/postgres/postgres_database.ts";
@@ -16,6 +16,7 @@ import type { SharedThrottling } from "../../throttling/shared/shared_throttling
 import type { ThrottlingNews } from "../../throttling/memory.ts";
 import { refusedFiles } from "../../watch/watched_file.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
+import type { ShareStore } from "../../sharing/store/share_store.ts";
 import type { AccountReport } from "./account_report.ts";
 import {
   type AdminAnswer,
@@ -29,6 +30,8 @@ import { canonicalDn, ifName, reversedForm } from "../../model/distinguished_nam
 
 const MOST_BANS = 1000;
 const MOST_FAILURES = 50;
+/** Longest wait for the number of shares, in milliseconds: callers wait no longer than twice that for the whole status. */
+const COUNT_MS = 1000;
 
 interface AdminApiParts {
   readonly clock: Clock;
@@ -105,7 +108,7 @@ export class AdminApi {
       bans: throttle.memory.banCounts(),
       sinks: sinks.states,
       refusedFiles: refusedFiles(),
-      shares: await sharing?.store.count().catch(undefinedIfAway),
+      shares: sharing && await countShares(sharing.store),
       cluster: cluster && {
         instances: cluster.register.known,
         configurationsDiffer: cluster.register.differ,
@@ -220,8 +223,12 @@ export class AdminApi {
   }
 }
 
-function undefinedIfAway(error: unknown): undefined {
-  if (!isHttpError(error, "ERR_SHARE_STORE")) throw error;
+/** Counts shares, unless the database is away or takes long: the status has more to tell than their number. */
+export function countShares(store: Pick<ShareStore, "count">, withinMs = COUNT_MS) {
+  const late = AbortSignal.timeout(withinMs);
+  return unlessAborted(store.count(), late).catch((error): undefined => {
+    if (!late.aborted && !isHttpError(error, "ERR_SHARE_STORE")) throw error;
+  });
 }
 
 /** Returns the canonical DNs of a login, account or name; `reversed`: a known user with the other order of parts; `unknown`: to all. */

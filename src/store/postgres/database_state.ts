@@ -6,7 +6,9 @@ import { messageOf } from "../../model/text.ts";
 /** Pauses between connection attempts once they have failed for longer than a piece of work may take. */
 const PAUSES = { firstPauseMs: 1_000, longestPauseMs: 15_000 };
 
-/** Condition of a database. Away: no work possible; degraded: new connections or notifications fail. */
+const STUCK = "changes wait for the disk of the database, or for its synchronous standby";
+
+/** Condition of a database. Away: no work possible; degraded: new connections, notifications or commits fail. */
 export type DatabaseCondition =
   | { readonly kind: "up" }
   | { readonly kind: "degraded" | "away"; readonly reason: string };
@@ -17,6 +19,7 @@ export class DatabaseState {
   #refused = ""; // reason of the last failed attempt
   /** Reason why notifications do not arrive; empty if they do; absent before the first attempt. */
   #deaf: string | undefined;
+  #isStuck = false; // whether changes are not committed
   #working = 0; // open connections
   #awaySince: number | undefined;
   #reported: DatabaseCondition = { kind: "up" };
@@ -35,8 +38,8 @@ export class DatabaseState {
 
   get condition(): DatabaseCondition {
     const { isFailing } = this.#opening;
-    if (!isFailing && !this.#deaf) return { kind: "up" };
-    const reason = isFailing ? this.#refused : this.#deaf ?? "";
+    if (!isFailing && !this.#deaf && !this.#isStuck) return { kind: "up" };
+    const reason = isFailing ? this.#refused : this.#deaf || STUCK;
     return { kind: isFailing && this.#working === 0 ? "away" : "degraded", reason };
   }
 
@@ -66,7 +69,7 @@ export class DatabaseState {
     return this.#opening.waitMs;
   }
 
-  /** Opens a connection if a trial is due. @throws {DatabaseAway} If none is; what `open` throws. */
+  /** Opens a connection if a trial is due. @throws {DatabaseAway} If none is, or others are open; what `open` throws. */
   async attempt<T>(open: () => Promise<T>): Promise<T> {
     const end = this.#opening.begin();
     if (end === undefined) throw this.#leftAlone();
@@ -77,7 +80,7 @@ export class DatabaseState {
     } catch (error) {
       this.#refused = messageOf(error);
       this.#opening.failed();
-      throw error;
+      throw this.#working > 0 ? this.#leftAlone() : error; // work can wait for one that is open
     } finally {
       end();
       this.#tell();
@@ -96,6 +99,11 @@ export class DatabaseState {
 
   listens(deaf?: string): void {
     this.#deaf = deaf ?? "";
+    this.#tell();
+  }
+
+  commits(isStuck: boolean): void {
+    this.#isStuck = isStuck;
     this.#tell();
   }
 

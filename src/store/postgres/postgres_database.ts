@@ -96,7 +96,7 @@ export class PostgresDatabase implements Database {
       timeoutMs,
       state: this.#state,
       unusable: () => this.#pool.leaveIdle(),
-      tried: () => this.#tend(),
+      tried: (isStuck) => this.#tend(isStuck),
     });
   }
 
@@ -134,7 +134,7 @@ export class PostgresDatabase implements Database {
     return this.#watch.version(table);
   }
 
-  readonly onChange = (listener: () => void): void => this.#watch.onChange(listener);
+  readonly onChange = (listener: (table: string) => void): void => this.#watch.onChange(listener);
 
   [Symbol.dispose](): void {
     this.close();
@@ -149,21 +149,17 @@ export class PostgresDatabase implements Database {
 
   /** Checks that notifications arrive from another connection. @throws {DatabaseFailure} If a pooler is between. */
   async checkSessions(): Promise<void> {
-    const { deadline: { signal }, settle } = this.#deadline();
-    try {
-      await unlessAborted(this.#watch.listening, signal);
-      const heard = this.#watch.heard(CHECKED);
-      await this.read(() => row(`SELECT pg_notify('${CHANGES_CHANNEL}', '${CHECKED}')`, {}));
-      await unlessAborted(heard, signal).catch(() => {
-        throw new DatabaseFailure(SHARED_SESSIONS);
-      });
-    } finally {
-      settle();
-    }
+    using deadline = this.#deadline();
+    await unlessAborted(this.#watch.listening, deadline.signal);
+    const heard = new Promise<void>((resolve) => this.onChange((table) => table === CHECKED && resolve()));
+    await this.read(() => row(`SELECT pg_notify('${CHANGES_CHANNEL}', '${CHECKED}')`, {}));
+    await unlessAborted(heard, deadline.signal).catch(() => {
+      throw new DatabaseFailure(SHARED_SESSIONS);
+    });
   }
 
   async #untilDone<T>(attempt: (deadline: Deadline) => Promise<T>): Promise<T> {
-    const { deadline, settle } = this.#deadline();
+    using deadline = this.#deadline();
     let before: unknown; // a better reason than the timeout
     try {
       for (let pause = FIRST_PAUSE_MS;; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
@@ -183,18 +179,16 @@ export class PostgresDatabase implements Database {
       }
     } catch (error) {
       throw toFailure(error);
-    } finally {
-      settle();
     }
   }
 
-  #deadline(): { deadline: Deadline; settle: () => void } {
+  #deadline(): Deadline & Disposable {
     const { timeoutMs } = this.#options;
     const end = this.#elapsed() + timeoutMs;
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(new DatabaseAway("no answer in time")), timeoutMs);
     const left = () => Math.max(1, Math.ceil(end - this.#elapsed()));
-    return { deadline: { signal: late.signal, left }, settle: () => clearTimeout(timer) };
+    return { signal: late.signal, left, [Symbol.dispose]: () => clearTimeout(timer) };
   }
 
   async #transact<T>(on: PostgresConnection, change: Change<T>, deadline: Deadline): Promise<T> {
@@ -223,11 +217,12 @@ export class PostgresDatabase implements Database {
   }
 
   /** Probes for a connection if the database is down and idle; deletes old change ids. */
-  #tend(): void {
+  #tend(isStuck: boolean): void {
     const now = this.#elapsed();
+    this.#state.commits(isStuck);
     if (this.#state.isTrialDue) {
-      const { deadline, settle } = this.#deadline();
-      void this.#pool.refill(deadline).catch(() => {}).finally(settle); // the state has the reason
+      const deadline = this.#deadline();
+      void this.#pool.refill(deadline).catch(() => {}).finally(deadline[Symbol.dispose]); // the state has the reason
     }
     if (now - this.#clearedAt < KEEP_IDS_MS) return;
     this.#clearedAt = now;

@@ -11,7 +11,10 @@ const PING_MS = 5_000;
 
 const PAUSE_MS = 250;
 
-const ALIVE = `SELECT ${TAKES_NO_CHANGES} AS "readOnly", pg_backend_pid() AS backend`;
+/** Also looks for changes of any instance that cannot end: their sessions outlive the connections. */
+const ALIVE = `SELECT ${TAKES_NO_CHANGES} AS "readOnly", pg_backend_pid() AS backend, EXISTS (
+  SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'active'
+    AND query LIKE '%; COMMIT' AND query_start < now() - interval '5 s') AS stuck`;
 
 /** Message for a connection without a session of its own. */
 export const SHARED_SESSIONS =
@@ -30,7 +33,7 @@ interface WatchParts {
   readonly state: Pick<DatabaseState, "listens" | "hears" | "waitMs">;
   /** Called when the server stopped responding or became read-only, so that its other connections are closed too. */
   readonly unusable?: () => void;
-  readonly tried?: () => void; // called after each ping
+  readonly tried?: (isStuck: boolean) => void; // called after each ping; stuck: changes are not committed
   readonly schedule?: Schedule;
 }
 
@@ -65,20 +68,8 @@ export class PostgresWatch {
     return this.#listening.promise;
   }
 
-  /** Resolves on the next notification about a table. */
-  heard(table: string): Promise<void> {
-    return new Promise((resolve) => {
-      const hear = (other: string) => {
-        if (other !== table) return;
-        this.#heard.delete(hear);
-        resolve();
-      };
-      this.#heard.add(hear);
-    });
-  }
-
-  /** Calls a listener after each change of a version. */
-  onChange(listener: () => void): void {
+  /** Calls a listener after each change of a version, with the table; empty: all may have changed. */
+  onChange(listener: Heard): void {
     this.#heard.add(listener);
   }
 
@@ -134,7 +125,7 @@ export class PostgresWatch {
         this.#all++;
         this.#tell();
       }
-      this.#parts.tried?.();
+      this.#parts.tried?.(state["stuck"] === true);
     }
   }
 

@@ -3,7 +3,7 @@ import type { AttributeSource } from "../../../src/attributes/attribute_source.t
 import type { Authenticator } from "../../../src/authentication/authenticator.ts";
 import type { AccountStatus } from "../../../src/authentication/account_status.ts";
 import { httpError } from "../../../src/model/http_error.ts";
-import { knownNames } from "../../../src/resource/admin/admin_api.ts";
+import { countShares, knownNames } from "../../../src/resource/admin/admin_api.ts";
 
 /** Makes an authenticator for Ann's login, with a given function for the status of accounts. */
 function authenticator(known: (dn: string) => AccountStatus): Authenticator {
@@ -72,4 +72,12 @@ Deno.test("knownNames() takes who has attributes for known, and needs no source 
     unknown: undefined,
   });
   await assert.rejects(of(GIVEN, [], () => Promise.reject(new TypeError("a defect"))), TypeError);
+});
+
+Deno.test("countShares() waits neither for a database that does not answer, nor fails for one that is away", async () => {
+  assert.equal(await countShares({ count: () => Promise.resolve(7) }), 7);
+  assert.equal(await countShares({ count: () => new Promise(() => {}) }, 1), undefined);
+  const away = httpError("ERR_SHARE_STORE", "no answer in time");
+  assert.equal(await countShares({ count: () => Promise.reject(away) }), undefined);
+  await assert.rejects(countShares({ count: () => Promise.reject(new TypeError("a defect")) }), TypeError);
 });

@@ -258,6 +258,20 @@ test("connects again when a server closes connections at once", async (database)
   },
 });
 
+let admitted = 2;
+
+test("lets work wait for a free connection while the server refuses others", async (database) => {
+  await until(() => database.isReachable);
+  await count(database);
+  await Promise.all([1, 2, 3].map(() => database.read(() => row("SELECT pg_sleep(0.01)", {}))));
+  assert.equal(database.status.kind, "degraded");
+}, {
+  reach: (...to) => {
+    if (admitted-- > 0) return reachPlain(...to);
+    return Promise.reject(new DatabaseFailure("password authentication failed"));
+  },
+});
+
 test("gives up a connection that comes only after the deadline", async (_database, { options }) => {
   const { promise: connected, resolve: connect } = Promise.withResolvers<Duplex>();
   const servers = new PostgresServers({

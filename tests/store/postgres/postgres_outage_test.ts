@@ -44,6 +44,28 @@ Deno.test("PostgresDatabase waits for a server that starts again, but not for on
   hasty.close();
 });
 
+Deno.test("PostgresDatabase is degraded while changes of any instance wait for a synchronous standby", {
+  ignore: POSTGRES === undefined,
+}, async () => {
+  await using server = await TestPostgres.start();
+  const options = server.options(await server.database());
+  const [one, other] = [400, 5000].map((timeoutMs) => new PostgresDatabase({ ...options, timeoutMs }));
+  assert(one !== undefined && other !== undefined);
+  const standbys = async (names: string) => {
+    await server.sql("postgres", `ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
+    await server.sql("postgres", "SELECT pg_reload_conf()");
+  };
+  await untilKept(one, "before");
+  await standbys("absent");
+  await until(() => one.change(() => rows(KEEP, { key: "stuck" })).then(() => false, () => true));
+  for (const database of [one, other]) await until(() => database.status.kind === "degraded");
+  assert.deepEqual(await other.read(() => row("SELECT 1 AS n", {})), { n: 1 });
+  await standbys("");
+  for (const database of [one, other]) await until(() => database.status.kind === "up");
+  one.close();
+  other.close();
+});
+
 Deno.test("PostgresDatabase leaves a server that answers no more, and finds it when it does", {
   ignore: POSTGRES === undefined,
 }, async () => {
