@@ -66,7 +66,10 @@ Deno.test("Files.remove() fails with a clear error if the daemon does not list a
   await using site = await Site.open();
   const { root } = site;
   await Deno.symlink(`${root}/none`, `${root}/d/sub/broken`);
-  await assert.rejects(files(site).remove(`${root}/d`, NEVER), { code: "ERR_NOT_EMPTY", status: 409 });
+  const notEmpty = { code: "ERR_NOT_EMPTY", status: 409 };
+  await assert.rejects(files(site).remove(`${root}/d`, NEVER), notEmpty);
+  await Deno.writeTextFile(`${root}/d2/listed as\nanother`, "");
+  await assert.rejects(files(site).remove(`${root}/d2`, NEVER), notEmpty);
   assert.equal(await Deno.readLink(`${root}/d/sub/broken`), `${root}/none`);
 });
 
@@ -89,6 +92,9 @@ Deno.test("a replaced directory that cannot be deleted is given up after the fir
 
 for (
   const [reply, code] of [
+    ["[Errno 2] No such file or directory: '/a' -> '/b'", "ERR_NOT_FOUND"],
+    ["[Errno 36] File name too long: '/a' -> '/b'", "ERR_INVALID_PATH"],
+    ["/b (File name too long)", "ERR_INVALID_PATH"],
     ["[Errno 18] Invalid cross-device link: '/a' -> '/b'", "ERR_OTHER_FILE_SYSTEM"],
     ["[Errno 13] Permission denied: '/a' -> '/b [Errno 28]'", "ERR_ACCESS_REFUSED"],
     ["[Errno 1] Operation not permitted: '/a' -> '/b'", "ERR_ACCESS_REFUSED"],
@@ -124,6 +130,23 @@ Deno.test("Files moves and deletes no directory in which limits hide something",
   await assert.rejects(own.copy(`${root}/d`, `${root}/x`, { shallow: false, signal: NEVER }), refused);
   await assert.rejects(own.move(`${root}/d2`, `${root}/d/sub/x`, NEVER), { code: "ERR_OUTSIDE_LIMITS" });
   await assert.rejects(own.move(`${root}/d2/canary`, `${root}/d`, NEVER), refused); // what it would replace
+});
+
+Deno.test("Files.remove() deletes a tree from which others delete something meanwhile", async () => {
+  await using site = await Site.open();
+  const { root } = site;
+  // Another one deletes these after the listing.
+  const lines = ["type=file;size=1;perm=rw; gone", "type=dir;size=1;perm=lwe; gone too"];
+  site.daemon.sessionFaults.queue.push({ kind: "injected-directory", lines });
+  await files(site).remove(`${root}/d`, NEVER);
+  assert.deepEqual(Array.from(Deno.readDirSync(root), ({ name }) => name), ["d2"]);
+});
+
+Deno.test("Files.makeDirectory() fails with ERR_EXISTS if another one makes the directory first", async () => {
+  await using site = await Site.open();
+  const reply = "500 Error processing command 'MKD': [Errno 17] File exists: '/a'";
+  site.daemon.sessionFaults.always = { kind: "reply", to: "MKD", reply };
+  await assert.rejects(files(site).makeDirectory(`${site.root}/new`, NEVER), { code: "ERR_EXISTS" });
 });
 
 Deno.test("Files.copy() copies a tree in place of another, which stays if the copy fails", async () => {

@@ -1,4 +1,4 @@
-import { invalidPath, tooLongName, withoutSlash } from "../../model/absolute_path.ts";
+import { withoutSlash } from "../../model/absolute_path.ts";
 import { unlessAborted } from "../../model/clock.ts";
 import type { Body } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
@@ -221,8 +221,6 @@ export class DaemonSession {
         data.close(); // the daemon has not read it
         await this.#checked(renames).catch(() => {});
       }
-      const diagnostic = tooLongName(path);
-      if (diagnostic !== undefined) throw invalidPath(diagnostic);
       throw refusal("STOR", reply);
     }
     progress(0);

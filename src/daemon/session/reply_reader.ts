@@ -1,5 +1,5 @@
 import type { Stopwatch } from "../../model/clock.ts";
-import { type HttpError, httpError } from "../../model/http_error.ts";
+import { HttpError, httpError } from "../../model/http_error.ts";
 import { SessionEnded } from "./session_errors.ts";
 
 /** Reply on the control connection (daemon-protocol.md 5.1). */
@@ -91,16 +91,19 @@ export class ReplyReader {
 /** Errors for failures of the system that the daemon reports. */
 const SYSTEM_ERRORS = [
   [/\[Errno (?:1|13|30)\]/, "ERR_ACCESS_REFUSED"],
+  [/\[Errno (?:2|20)\]/, "ERR_NOT_FOUND"],
+  [/\[Errno 17\]/, "ERR_EXISTS"],
   [/\[Errno 18\]/, "ERR_OTHER_FILE_SYSTEM"],
   [/\[Errno (?:28|122)\]|No space left on device|Disk quota exceeded/i, "ERR_STORAGE_FULL"],
+  [/\[Errno 36\]|File name too long/, "ERR_INVALID_PATH"],
   [/\[Errno 39\]/, "ERR_NOT_EMPTY"],
 ] as const;
 
 /** Returns the error for a refusal. Code and text, which may contain internals, are for the log. */
 export function refusal(command: string, { code, text }: Reply): Error {
-  const message = `${command} answered ${code} ${text}`;
+  const values = { what: "The file or directory", diagnostic: "it, or a name in it, is too long" };
   const reported = /\[Errno \d+\]/.exec(text)?.[0] ?? text; // names of files come after it
   const [, error] = SYSTEM_ERRORS.find(([pattern]) => pattern.test(reported)) ?? [];
   const other = code === 534 || code === 550 ? "ERR_ACCESS_REFUSED" : "ERR_DAEMON_SESSION";
-  return httpError(error ?? other, message);
+  return new HttpError(error ?? other, { ...values, reason: `${command} answered ${code} ${text}` });
 }
