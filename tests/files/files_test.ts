@@ -29,6 +29,11 @@ function files(site: Site, limits: PathLimits = {}): Files {
   );
 }
 
+/** Returns the recorded temporary paths. */
+function temporaryOf({ uploads }: Site) {
+  return uploads.unfinished.store.database.read(() => rows("SELECT part FROM share_upload", {}));
+}
+
 Deno.test("Files.write() replaces a file at once, keeps its mode, and leaves nothing of a failed upload", async () => {
   await using site = await Site.open();
   const { root } = site;
@@ -50,6 +55,7 @@ Deno.test("Files.write() replaces a file at once, keeps its mode, and leaves not
   await assert.rejects(write("x", 1, `${root}/none/x`), { code: "ERR_NO_DIRECTORY" });
   await assert.rejects(write("x", 1, `${root}/d/sub`), { code: "ERR_NOT_A_FILE" });
   assert.deepEqual(names(), ["file with blanks", "sub", "ten.txt"]);
+  assert.deepEqual(await temporaryOf(site), []); // each counts for the limit of the account
 });
 
 Deno.test("Files.write() reports the daemon's failure after the transfer, not a missing directory", async () => {
@@ -80,13 +86,12 @@ Deno.test("a replaced directory that cannot be deleted is given up after the fir
   await Deno.symlink(`${root}/none`, `${root}/d/sub/broken`);
   await files(site).move(`${root}/d2`, `${root}/d`, NEVER);
   const { store } = uploads.unfinished;
-  const left = () => store.database.read(() => rows("SELECT part FROM share_upload", {}));
-  assert.equal((await left()).length, 1);
+  assert.equal((await temporaryOf(site)).length, 1);
   await store.database.change(() =>
     rows("UPDATE share_upload SET touched = 0, held_until = 0 RETURNING key", {})
   );
   await deleteDue(parts, SILENT);
-  assert.deepEqual(await left(), []);
+  assert.deepEqual(await temporaryOf(site), []);
   assert.equal(await Deno.readTextFile(`${root}/d/canary`), "CANARY");
 });
 
