@@ -98,6 +98,7 @@ Deno.test("a replaced directory that cannot be deleted is given up after the fir
 for (
   const [reply, code] of [
     ["[Errno 2] No such file or directory: '/a' -> '/b'", "ERR_NOT_FOUND"],
+    ["[Errno 21] Is a directory: '/a' -> '/b'", "ERR_NOT_A_FILE"],
     ["[Errno 36] File name too long: '/a' -> '/b'", "ERR_INVALID_PATH"],
     ["/b (File name too long)", "ERR_INVALID_PATH"],
     ["[Errno 18] Invalid cross-device link: '/a' -> '/b'", "ERR_OTHER_FILE_SYSTEM"],

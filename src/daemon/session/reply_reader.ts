@@ -65,7 +65,7 @@ export class ReplyReader {
       searched = this.#buffer.length;
       if (searched > MAX_LINE) throw this.#broken("a line that is too long");
       const count = await this.source.read(this.#more, Math.max(0, until - this.elapsed()));
-      if (count === null) throw new SessionEnded("Daemon ended the session instead of a reply");
+      if (count === null) throw this.#failed(new SessionEnded("Daemon ended the session instead of a reply"));
       const joined = new Uint8Array(searched + count);
       joined.set(this.#buffer);
       joined.set(this.#more.subarray(0, count), searched);
@@ -82,7 +82,10 @@ export class ReplyReader {
   }
 
   #broken(what: string, cause?: unknown): HttpError {
-    const error = httpError("ERR_DAEMON_SESSION", `Daemon sent ${what}`, cause);
+    return this.#failed(httpError("ERR_DAEMON_SESSION", `Daemon sent ${what}`, cause));
+  }
+
+  #failed(error: HttpError): HttpError {
     this.source.fail(error);
     return error;
   }
@@ -94,6 +97,7 @@ const SYSTEM_ERRORS = [
   [/\[Errno (?:2|20)\]/, "ERR_NOT_FOUND"],
   [/\[Errno 17\]/, "ERR_EXISTS"],
   [/\[Errno 18\]/, "ERR_OTHER_FILE_SYSTEM"],
+  [/\[Errno 21\]/, "ERR_NOT_A_FILE"],
   [/\[Errno (?:28|122)\]|No space left on device|Disk quota exceeded/i, "ERR_STORAGE_FULL"],
   [/\[Errno 36\]|File name too long/, "ERR_INVALID_PATH"],
   [/\[Errno 39\]/, "ERR_NOT_EMPTY"],
