@@ -112,7 +112,7 @@ function readEntries(text: string, file: string): readonly Entry[] {
   if (/^\s*\[/.test(text)) {
     let list: unknown;
     try {
-      list = JSON.parse(text);
+      list = JSON.parse(text.trim()); // without a byte order mark
     } catch {
       return fail("not valid JSON");
     }
