@@ -44,7 +44,6 @@ export async function readListing(
     for (const line of arrived) {
       if (line === "") continue;
       lines++;
-      if (/^[^ ]* \.{1,2}\r?$/.test(line)) continue; // the directory itself or its parent, from the Java daemon
       const entry = parseEntry(apart(line.endsWith("\r") ? line.slice(0, -1) : line));
       if (entry !== undefined && isName(entry.name)) take(entry);
       else unreadable++;
@@ -57,7 +56,7 @@ export async function readListing(
 }
 
 function isName(name: string): boolean {
-  return !name.includes("/") && name.length <= MOST_IN_NAME;
+  return name !== "." && name !== ".." && !name.includes("/") && name.length <= MOST_IN_NAME;
 }
 
 /** Copies a line, since a substring would retain the whole read buffer. */
