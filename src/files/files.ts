@@ -302,7 +302,8 @@ async function withParent(session: DaemonSession, path: string, work: () => Prom
   try {
     await work();
   } catch (error) {
-    const parent = isHttpError(error, "ERR_NOT_FOUND") || isHttpError(error, "ERR_DAEMON_SESSION")
+    const mayLackIt = isHttpError(error, "ERR_NOT_FOUND") || isHttpError(error, "ERR_DAEMON_SESSION");
+    const parent = mayLackIt && session.reaches(path)
       ? await find(session, parentOf(path)).catch(() => "unknown" as const)
       : "unknown";
     if (parent === "unknown" || parent?.kind === "directory") throw error;

@@ -135,6 +135,7 @@ Deno.test("Files moves and deletes no directory in which limits hide something",
   await assert.rejects(own.remove(`${root}/d`, NEVER), refused);
   await assert.rejects(own.copy(`${root}/d`, `${root}/x`, { shallow: false, signal: NEVER }), refused);
   await assert.rejects(own.move(`${root}/d2`, `${root}/d/sub/x`, NEVER), { code: "ERR_OUTSIDE_LIMITS" });
+  await assert.rejects(own.move(`${root}/d2/canary`, `${root}/d/sub/x`, NEVER), { code: "ERR_NOT_FOUND" });
   await assert.rejects(own.move(`${root}/d2/canary`, `${root}/d`, NEVER), refused); // what it would replace
 });
 

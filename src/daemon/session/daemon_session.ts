@@ -59,7 +59,7 @@ export class DaemonSession {
       ? parseEntry(reply.inner[0] ?? "")
       : undefined;
     if (entry === undefined) throw refusal("MLST", reply);
-    if (!this.#reaches(entry.kind === "directory" ? asDirectory(path) : withoutSlash(path))) {
+    if (!this.reaches(entry.kind === "directory" ? asDirectory(path) : withoutSlash(path))) {
       throw outOfReach();
     }
     return entry;
@@ -97,7 +97,7 @@ export class DaemonSession {
     }
     if (reply.code !== 150) throw refusal("MLSD", reply);
     const listing = await readListing(data, this.parts.times.dataIdleMs, (entry) => {
-      if (this.#reaches(`${directory}${entry.name}${entry.kind === "directory" ? "/" : ""}`)) take(entry);
+      if (this.reaches(`${directory}${entry.name}${entry.kind === "directory" ? "/" : ""}`)) take(entry);
     });
     data.close();
     if (listing.complete) {
@@ -328,11 +328,12 @@ export class DaemonSession {
 
   /** Returns the argument of a command. @param kind Whether a path without slash may be a directory. @throws {ERR_NOT_FOUND} */
   #argument(path: string, kind: "as written" | "any" = "as written"): string {
-    if (!this.#reaches(path) && !(kind === "any" && this.#reaches(asDirectory(path)))) throw outOfReach();
+    if (!this.reaches(path) && !(kind === "any" && this.reaches(asDirectory(path)))) throw outOfReach();
     return argument(path);
   }
 
-  #reaches(path: string): boolean {
+  /** Reports whether the session may use an absolute path. */
+  reaches(path: string): boolean {
     return this.parts.reaches?.(path) ?? true;
   }
 
