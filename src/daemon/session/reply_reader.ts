@@ -43,7 +43,11 @@ export class ReplyReader {
     const inner: string[] = [];
     for (let size = 0; size <= MAX_REPLY;) {
       const line = await this.#readLine(until);
-      if (line.startsWith(`${code} `)) return { code, text: line.slice(4), inner };
+      // UFTPD begins to answer before it reads what it tells: an error then ends the reply.
+      const end = /^[1-5]\d\d(?= )/.exec(line)?.[0];
+      if (end === String(code) || Number(end) >= 400) {
+        return { code: Number(end), text: line.slice(4), inner };
+      }
       if (line === `${code}-`) continue; // sent by long commands as a sign of life
       if (!line.startsWith(" ")) throw this.#broken("a line out of place in a reply");
       inner.push(line.slice(1));
