@@ -302,7 +302,8 @@ async function withParent(session: DaemonSession, path: string, work: () => Prom
   try {
     await work();
   } catch (error) {
-    const parent = isHttpError(error, "ERR_DAEMON_SESSION")
+    const mayLackIt = isHttpError(error, "ERR_NOT_FOUND") || isHttpError(error, "ERR_DAEMON_SESSION");
+    const parent = mayLackIt && session.reaches(path)
       ? await find(session, parentOf(path)).catch(() => "unknown" as const)
       : "unknown";
     if (parent === "unknown" || parent?.kind === "directory") throw error;
@@ -326,7 +327,9 @@ export async function removeTree(
     if (found.length <= bound.left) found.push({ name, kind });
   });
   if (!complete) throw httpError("ERR_TREE_TOO_LARGE");
-  for (const { name, kind } of found) await removeTree(session, `${path}/${name}`, kind, bound, depth - 1);
+  for (const { name, kind } of found) {
+    await unlessMissing(removeTree(session, `${path}/${name}`, kind, bound, depth - 1));
+  }
   await session.removeDirectory(path);
 }
 

@@ -41,15 +41,6 @@ export function absolutePath(text: string): string {
   return `/${parts.join("/")}${directory ? "/" : ""}`;
 }
 
-/** Bytes. A few file systems allow longer names, so the daemon still gets the request. */
-const MAX_NAME = 255;
-
-/** Returns why no common file system can hold a path, or `undefined` if it can. */
-export function tooLongName(path: string): string | undefined {
-  const tooLong = path.split("/").some((name) => new TextEncoder().encode(name).length > MAX_NAME);
-  return tooLong ? `a name in it is longer than ${MAX_NAME} bytes` : undefined;
-}
-
 /** Returns the parent directory with a trailing slash; the parent of the root is the root. */
 export function parentOf(path: string): string {
   return path.slice(0, withoutSlash(path).lastIndexOf("/") + 1) || "/";

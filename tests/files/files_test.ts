@@ -29,6 +29,11 @@ function files(site: Site, limits: PathLimits = {}): Files {
   );
 }
 
+/** Returns the recorded temporary paths. */
+function temporaryOf({ uploads }: Site) {
+  return uploads.unfinished.store.database.read(() => rows("SELECT part FROM share_upload", {}));
+}
+
 Deno.test("Files.write() replaces a file at once, keeps its mode, and leaves nothing of a failed upload", async () => {
   await using site = await Site.open();
   const { root } = site;
@@ -50,6 +55,7 @@ Deno.test("Files.write() replaces a file at once, keeps its mode, and leaves not
   await assert.rejects(write("x", 1, `${root}/none/x`), { code: "ERR_NO_DIRECTORY" });
   await assert.rejects(write("x", 1, `${root}/d/sub`), { code: "ERR_NOT_A_FILE" });
   assert.deepEqual(names(), ["file with blanks", "sub", "ten.txt"]);
+  assert.deepEqual(await temporaryOf(site), []); // each counts for the limit of the account
 });
 
 Deno.test("Files.write() reports the daemon's failure after the transfer, not a missing directory", async () => {
@@ -66,7 +72,10 @@ Deno.test("Files.remove() fails with a clear error if the daemon does not list a
   await using site = await Site.open();
   const { root } = site;
   await Deno.symlink(`${root}/none`, `${root}/d/sub/broken`);
-  await assert.rejects(files(site).remove(`${root}/d`, NEVER), { code: "ERR_NOT_EMPTY", status: 409 });
+  const notEmpty = { code: "ERR_NOT_EMPTY", status: 409 };
+  await assert.rejects(files(site).remove(`${root}/d`, NEVER), notEmpty);
+  await Deno.writeTextFile(`${root}/d2/listed as\nanother`, "");
+  await assert.rejects(files(site).remove(`${root}/d2`, NEVER), notEmpty);
   assert.equal(await Deno.readLink(`${root}/d/sub/broken`), `${root}/none`);
 });
 
@@ -77,18 +86,21 @@ Deno.test("a replaced directory that cannot be deleted is given up after the fir
   await Deno.symlink(`${root}/none`, `${root}/d/sub/broken`);
   await files(site).move(`${root}/d2`, `${root}/d`, NEVER);
   const { store } = uploads.unfinished;
-  const left = () => store.database.read(() => rows("SELECT part FROM share_upload", {}));
-  assert.equal((await left()).length, 1);
+  assert.equal((await temporaryOf(site)).length, 1);
   await store.database.change(() =>
     rows("UPDATE share_upload SET touched = 0, held_until = 0 RETURNING key", {})
   );
   await deleteDue(parts, SILENT);
-  assert.deepEqual(await left(), []);
+  assert.deepEqual(await temporaryOf(site), []);
   assert.equal(await Deno.readTextFile(`${root}/d/canary`), "CANARY");
 });
 
 for (
   const [reply, code] of [
+    ["[Errno 2] No such file or directory: '/a' -> '/b'", "ERR_NOT_FOUND"],
+    ["[Errno 21] Is a directory: '/a' -> '/b'", "ERR_NOT_A_FILE"],
+    ["[Errno 36] File name too long: '/a' -> '/b'", "ERR_INVALID_PATH"],
+    ["/b (File name too long)", "ERR_INVALID_PATH"],
     ["[Errno 18] Invalid cross-device link: '/a' -> '/b'", "ERR_OTHER_FILE_SYSTEM"],
     ["[Errno 13] Permission denied: '/a' -> '/b [Errno 28]'", "ERR_ACCESS_REFUSED"],
     ["[Errno 1] Operation not permitted: '/a' -> '/b'", "ERR_ACCESS_REFUSED"],
@@ -123,7 +135,25 @@ Deno.test("Files moves and deletes no directory in which limits hide something",
   await assert.rejects(own.remove(`${root}/d`, NEVER), refused);
   await assert.rejects(own.copy(`${root}/d`, `${root}/x`, { shallow: false, signal: NEVER }), refused);
   await assert.rejects(own.move(`${root}/d2`, `${root}/d/sub/x`, NEVER), { code: "ERR_OUTSIDE_LIMITS" });
+  await assert.rejects(own.move(`${root}/d2/canary`, `${root}/d/sub/x`, NEVER), { code: "ERR_NOT_FOUND" });
   await assert.rejects(own.move(`${root}/d2/canary`, `${root}/d`, NEVER), refused); // what it would replace
+});
+
+Deno.test("Files.remove() deletes a tree from which others delete something meanwhile", async () => {
+  await using site = await Site.open();
+  const { root } = site;
+  // Another one deletes these after the listing.
+  const lines = ["type=file;size=1;perm=rw; gone", "type=dir;size=1;perm=lwe; gone too"];
+  site.daemon.sessionFaults.queue.push({ kind: "injected-directory", lines });
+  await files(site).remove(`${root}/d`, NEVER);
+  assert.deepEqual(Array.from(Deno.readDirSync(root), ({ name }) => name), ["d2"]);
+});
+
+Deno.test("Files.makeDirectory() fails with ERR_EXISTS if another one makes the directory first", async () => {
+  await using site = await Site.open();
+  const reply = "500 Error processing command 'MKD': [Errno 17] File exists: '/a'";
+  site.daemon.sessionFaults.always = { kind: "reply", to: "MKD", reply };
+  await assert.rejects(files(site).makeDirectory(`${site.root}/new`, NEVER), { code: "ERR_EXISTS" });
 });
 
 Deno.test("Files.copy() copies a tree in place of another, which stays if the copy fails", async () => {

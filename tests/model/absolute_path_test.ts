@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { absolutePath, nameOf, parentOf, tooLongName } from "../../src/model/absolute_path.ts";
+import { absolutePath, nameOf, parentOf } from "../../src/model/absolute_path.ts";
 import { isHttpError } from "../../src/model/http_error.ts";
 
 const NORMAL: [string, string][] = [
@@ -72,12 +72,4 @@ Deno.test("parentOf() and nameOf() take a path apart", () => {
   assert.deepEqual([parentOf("/a/b/"), nameOf("/a/b/")], ["/a/", "b"]);
   assert.deepEqual([parentOf("/a"), nameOf("/a")], ["/", "a"]);
   assert.deepEqual([parentOf("/"), nameOf("/")], ["/", ""]);
-});
-
-Deno.test("tooLongName() knows names that file systems do not hold, by their bytes", () => {
-  assert.equal(tooLongName(`/a/${"x".repeat(255)}/b`), undefined);
-  assert.equal(tooLongName(`/a/${"ü".repeat(127)}x`), undefined);
-  for (const name of ["x".repeat(256), "ü".repeat(128)]) {
-    assert.equal(tooLongName(`/a/${name}/b`), "a name in it is longer than 255 bytes");
-  }
 });

@@ -373,7 +373,7 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
     broken: "the end of the connection is the end of a reply",
     file: "src/daemon/session/reply_reader.ts",
     change: instead(
-      'if (count === null) throw new SessionEnded("Daemon ended the session instead of a reply");',
+      'if (count === null) throw this.#failed(new SessionEnded("Daemon ended the session instead of a reply"));',
       'if (count === null) return "226 ";',
     ),
     tests: [SHARED, "tests/daemon/session"],

@@ -92,6 +92,19 @@ Deno.test("ownFiles() goes on with a session of the same rights, and with no oth
   assert.equal(count(), 2);
 });
 
+Deno.test("ownFiles() does not go on with a session that its daemon has ended", async () => {
+  await using site = await Site.open();
+  const path = `${site.root}/d/ten.txt`;
+  const own = await files(site);
+  site.daemon.sessionFaults.queue.push({ kind: "unterminated-reply", to: "MLST" });
+  {
+    using session = await own.open(path, NEVER);
+    await assert.rejects(find(session, path), { code: "ERR_DAEMON_SESSION" });
+  }
+  using session = await own.open(path, NEVER);
+  assert.equal((await find(session, path))?.size, 10);
+});
+
 Deno.test("ownFiles() keeps to directories and activity of a narrowed token", async () => {
   await using site = await Site.open();
   const { root } = site;

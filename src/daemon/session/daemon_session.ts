@@ -1,4 +1,4 @@
-import { invalidPath, tooLongName, withoutSlash } from "../../model/absolute_path.ts";
+import { withoutSlash } from "../../model/absolute_path.ts";
 import { unlessAborted } from "../../model/clock.ts";
 import type { Body } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
@@ -59,7 +59,7 @@ export class DaemonSession {
       ? parseEntry(reply.inner[0] ?? "")
       : undefined;
     if (entry === undefined) throw refusal("MLST", reply);
-    if (!this.#reaches(entry.kind === "directory" ? asDirectory(path) : withoutSlash(path))) {
+    if (!this.reaches(entry.kind === "directory" ? asDirectory(path) : withoutSlash(path))) {
       throw outOfReach();
     }
     return entry;
@@ -97,7 +97,7 @@ export class DaemonSession {
     }
     if (reply.code !== 150) throw refusal("MLSD", reply);
     const listing = await readListing(data, this.parts.times.dataIdleMs, (entry) => {
-      if (this.#reaches(`${directory}${entry.name}${entry.kind === "directory" ? "/" : ""}`)) take(entry);
+      if (this.reaches(`${directory}${entry.name}${entry.kind === "directory" ? "/" : ""}`)) take(entry);
     });
     data.close();
     if (listing.complete) {
@@ -221,8 +221,6 @@ export class DaemonSession {
         data.close(); // the daemon has not read it
         await this.#checked(renames).catch(() => {});
       }
-      const diagnostic = tooLongName(path);
-      if (diagnostic !== undefined) throw invalidPath(diagnostic);
       throw refusal("STOR", reply);
     }
     progress(0);
@@ -330,11 +328,12 @@ export class DaemonSession {
 
   /** Returns the argument of a command. @param kind Whether a path without slash may be a directory. @throws {ERR_NOT_FOUND} */
   #argument(path: string, kind: "as written" | "any" = "as written"): string {
-    if (!this.#reaches(path) && !(kind === "any" && this.#reaches(asDirectory(path)))) throw outOfReach();
+    if (!this.reaches(path) && !(kind === "any" && this.reaches(asDirectory(path)))) throw outOfReach();
     return argument(path);
   }
 
-  #reaches(path: string): boolean {
+  /** Reports whether the session may use an absolute path. */
+  reaches(path: string): boolean {
     return this.parts.reaches?.(path) ?? true;
   }
 

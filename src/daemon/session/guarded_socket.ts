@@ -80,7 +80,8 @@ export class GuardedSocket {
       return await action();
     } catch (error) {
       this.#check();
-      throw new SessionEnded("Connection to the daemon lost", error);
+      this.fail(new SessionEnded("Connection to the daemon lost", error));
+      throw this.#failure;
     } finally {
       this.#steps.delete(step);
     }

@@ -1,5 +1,5 @@
 import type { Stopwatch } from "../../model/clock.ts";
-import { type HttpError, httpError } from "../../model/http_error.ts";
+import { HttpError, httpError } from "../../model/http_error.ts";
 import { SessionEnded } from "./session_errors.ts";
 
 /** Reply on the control connection (daemon-protocol.md 5.1). */
@@ -43,7 +43,11 @@ export class ReplyReader {
     const inner: string[] = [];
     for (let size = 0; size <= MAX_REPLY;) {
       const line = await this.#readLine(until);
-      if (line.startsWith(`${code} `)) return { code, text: line.slice(4), inner };
+      // UFTPD begins to answer before it reads what it tells: an error then ends the reply.
+      const end = /^[1-5]\d\d(?= )/.exec(line)?.[0];
+      if (end === String(code) || Number(end) >= 400) {
+        return { code: Number(end), text: line.slice(4), inner };
+      }
       if (line === `${code}-`) continue; // sent by long commands as a sign of life
       if (!line.startsWith(" ")) throw this.#broken("a line out of place in a reply");
       inner.push(line.slice(1));
@@ -65,7 +69,7 @@ export class ReplyReader {
       searched = this.#buffer.length;
       if (searched > MAX_LINE) throw this.#broken("a line that is too long");
       const count = await this.source.read(this.#more, Math.max(0, until - this.elapsed()));
-      if (count === null) throw new SessionEnded("Daemon ended the session instead of a reply");
+      if (count === null) throw this.#failed(new SessionEnded("Daemon ended the session instead of a reply"));
       const joined = new Uint8Array(searched + count);
       joined.set(this.#buffer);
       joined.set(this.#more.subarray(0, count), searched);
@@ -82,7 +86,10 @@ export class ReplyReader {
   }
 
   #broken(what: string, cause?: unknown): HttpError {
-    const error = httpError("ERR_DAEMON_SESSION", `Daemon sent ${what}`, cause);
+    return this.#failed(httpError("ERR_DAEMON_SESSION", `Daemon sent ${what}`, cause));
+  }
+
+  #failed(error: HttpError): HttpError {
     this.source.fail(error);
     return error;
   }
@@ -91,16 +98,20 @@ export class ReplyReader {
 /** Errors for failures of the system that the daemon reports. */
 const SYSTEM_ERRORS = [
   [/\[Errno (?:1|13|30)\]/, "ERR_ACCESS_REFUSED"],
+  [/\[Errno (?:2|20)\]/, "ERR_NOT_FOUND"],
+  [/\[Errno 17\]/, "ERR_EXISTS"],
   [/\[Errno 18\]/, "ERR_OTHER_FILE_SYSTEM"],
+  [/\[Errno 21\]/, "ERR_NOT_A_FILE"],
   [/\[Errno (?:28|122)\]|No space left on device|Disk quota exceeded/i, "ERR_STORAGE_FULL"],
+  [/\[Errno 36\]|File name too long/, "ERR_INVALID_PATH"],
   [/\[Errno 39\]/, "ERR_NOT_EMPTY"],
 ] as const;
 
 /** Returns the error for a refusal. Code and text, which may contain internals, are for the log. */
 export function refusal(command: string, { code, text }: Reply): Error {
-  const message = `${command} answered ${code} ${text}`;
+  const values = { what: "The file or directory", diagnostic: "it, or a name in it, is too long" };
   const reported = /\[Errno \d+\]/.exec(text)?.[0] ?? text; // names of files come after it
   const [, error] = SYSTEM_ERRORS.find(([pattern]) => pattern.test(reported)) ?? [];
   const other = code === 534 || code === 550 ? "ERR_ACCESS_REFUSED" : "ERR_DAEMON_SESSION";
-  return httpError(error ?? other, message);
+  return new HttpError(error ?? other, { ...values, reason: `${command} answered ${code} ${text}` });
 }

@@ -116,7 +116,8 @@ export class SessionClient {
       } catch (error) {
         unlink();
         slot.release(used);
-        const canGoElsewhere = error instanceof HttpError && (error.status === 503 || error.status === 429);
+        const canGoElsewhere = error instanceof SessionEnded ||
+          (error instanceof HttpError && [429, 503, 504].includes(error.status));
         if (!canGoElsewhere || signal.aborted) throw error;
         failure = error;
         candidates = candidates.filter((other) => other !== candidate);

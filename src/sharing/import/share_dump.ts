@@ -110,7 +110,8 @@ function readEntries(text: string, file: string): readonly Entry[] {
     throw new InvalidFile([{ severity: "error", file, line, expected }]);
   };
   if (/^\s*[[{]/.test(text)) {
-    const list: unknown = attempt(() => JSON.parse(text), SyntaxError, () => fail("not valid JSON"));
+    // trim() takes a byte order mark away.
+    const list: unknown = attempt(() => JSON.parse(text.trim()), SyntaxError, () => fail("not valid JSON"));
     if (!Array.isArray(list)) return fail("expected an array of shares");
     return list.map((item: unknown, i): Entry => {
       if (typeof item !== "object" || item === null) return fail(`entry ${i + 1}: expected an object`);

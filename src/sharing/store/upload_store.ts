@@ -120,9 +120,13 @@ export class UploadStore {
     });
   }
 
-  /** Records the final path before the rename; undefined clears it. @returns False if another upload has that path. */
-  name(id: UploadId, holder: string, target: string | undefined): Promise<boolean> {
+  /**
+   * Records the final path before the rename; undefined clears it.
+   * @param replaces Whether an upload that nobody holds loses that path. @returns False if another upload has it.
+   */
+  name(id: UploadId, holder: string, target: string | undefined, replaces = false): Promise<boolean> {
     return this.change(function* () {
+      if (replaces) yield* first("unnameUpload", { server: id.server, target: target ?? null });
       return (yield* first("nameUpload", { ...keyOf(id), holder, target: target ?? null })) !== undefined;
     }, { alone: `uploads to ${id.server}` });
   }

@@ -31,14 +31,15 @@ async function readReplies(pieces: readonly Uint8Array[], count: number): Promis
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 Deno.test("ControlConnection reads replies of one line and of several, however they are cut", async () => {
-  const text = "220 hello ä\n250- Listing\n a\n  b\n250 End\r\n211-x\n211 y\n";
+  const text = "220 hello ä\n250- Listing\n a\n  b\n250 End\r\n211-x\n211 y\n250- Listing\n500 gone\n";
   const expected = [
     { code: 220, text: "hello ä", inner: [] },
     { code: 250, text: "End", inner: ["a", " b"] },
     { code: 211, text: "y", inner: [] },
+    { code: 500, text: "gone", inner: [] },
   ];
-  assert.deepEqual(await readReplies([bytes(text)], 3), expected);
-  assert.deepEqual(await readReplies([...bytes(text)].map((byte) => Uint8Array.of(byte)), 3), expected);
+  assert.deepEqual(await readReplies([bytes(text)], 4), expected);
+  assert.deepEqual(await readReplies([...bytes(text)].map((byte) => Uint8Array.of(byte)), 4), expected);
 });
 
 Deno.test("ControlConnection sends an empty line before each part of a reply but the first, once it is logged in", async () => {

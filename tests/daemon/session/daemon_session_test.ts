@@ -418,7 +418,7 @@ Deno.test("DaemonSession keeps replies and commands together when a small file a
   await using site = await Site.open();
   const { root } = site;
   using session = await site.session("d/", { permission: "WRITE" });
-  await assert.rejects(bring(session, `${root}/d/none/part`, "hello"), { code: "ERR_DAEMON_SESSION" });
+  await assert.rejects(bring(session, `${root}/d/none/part`, "hello"), { code: "ERR_NOT_FOUND" });
   assert.equal((await session.entry(`${root}/d/ten.txt`)).size, 10);
   await bring(session, `${root}/d/part`, "after");
   assert.equal(await Deno.readTextFile(`${root}/d/part`), "after");

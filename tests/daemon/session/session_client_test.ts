@@ -49,6 +49,33 @@ Deno.test("SessionClient goes to the next daemon when one cannot be reached", as
   assert.deepEqual(daemons.asked, [3, 3, 3, 3]);
 });
 
+for (const what of ["says nothing", "ends each session"]) {
+  Deno.test(`SessionClient goes to the next daemon when one accepts connections, and ${what}`, async () => {
+    await using site = await Site.open();
+    const hung = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const accepting = (async () => {
+      for await (const peer of hung) {
+        if (what === "says nothing") await peer.read(new Uint8Array(1));
+        peer.close();
+      }
+    })();
+    const daemons = grouped(site, [`127.0.0.1:${hung.addr.port}`]);
+    const client = new SessionClient(daemons, { times: SHORT_TIMES });
+    {
+      using session = await client.open({
+        user: "alice",
+        scope: mediatedScope(`${site.root}/d/`),
+        permission: "READ",
+        rateLimit: 0,
+      }, NEVER);
+      assert.equal((await session.entry(`${site.root}/d/ten.txt`)).size, 10);
+    }
+    assert.deepEqual(daemons.asked, [2]);
+    hung.close();
+    await accepting;
+  });
+}
+
 Deno.test("SessionClient keeps to the instance that was named", async () => {
   await using site = await Site.open();
   const client = new SessionClient(grouped(site, [deadAddress()]), { times: SHORT_TIMES });

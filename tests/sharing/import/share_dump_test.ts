@@ -97,7 +97,9 @@ Deno.test("dumpEntry() has all of a share, and parseShareDump() reads it back", 
   };
   for (const one of [share, whole]) {
     const text = JSON.stringify([dumpEntry(one)]);
-    assert.deepEqual(parseShareDump(text, OPTIONS).map(dumpEntry), [dumpEntry(one)]);
+    for (const start of ["", "\ufeff"]) {
+      assert.deepEqual(parseShareDump(start + text, OPTIONS).map(dumpEntry), [dumpEntry(one)]);
+    }
   }
   assert.deepEqual(dumpEntry(whole).sources, ["192.0.2.0/24"]);
   assert.equal("sources" in dumpEntry(share), false);

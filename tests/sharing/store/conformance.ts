@@ -337,6 +337,27 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal(typeof kept === "object" && kept.target, "/data/d/in/x");
   });
 
+  fact("takes a path from an upload that nobody holds only for one that replaces", async (store, time) => {
+    const { id } = await store.put("HPC", { ...DRAFT, access: "MODIFY" });
+    const { uploads } = store;
+    const idOf = (key: string) => ({ server: "HPC", share: id, key });
+    await uploads.begin(uploadOf(id, "a", {}), "a");
+    await uploads.begin(uploadOf(id, "b", {}), "b");
+    const replace = () => uploads.name(idOf("b"), "b", "/data/d/x", true);
+    await uploads.name(idOf("a"), "a", "/data/d/x");
+    assert.equal(await replace(), false, "it is held");
+    time.now += 16_000;
+    assert.equal(await uploads.renew(idOf("b"), "b"), true);
+    assert.equal(await uploads.name(idOf("b"), "b", "/data/d/x"), false, "it does not replace");
+    assert.equal(await replace(), true);
+    const left = await uploads.hold(idOf("a"), "c");
+    assert.equal(typeof left === "object" && left.target, undefined);
+    const aside = { ...uploadOf(`~alice`, "c", {}), files: 0, bytes: 0, target: "/data/d/y" };
+    await uploads.begin(aside, "c");
+    time.now += 16_000;
+    assert.equal(await uploads.name(idOf("b"), "b", "/data/d/y", true), false, "it is to be put back");
+  });
+
   fact(
     "reports set-aside files as due when nobody holds them, and temporary files a day later",
     async (store, time) => {

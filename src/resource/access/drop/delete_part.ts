@@ -26,7 +26,8 @@ export async function deletePart(upload: Upload, { sessions, uploads }: Deleting
     using session = await openFiles(client, {
       user: uid,
       group: gid,
-      scope: mediatedScope(replacement === undefined ? parentOf(part) : "/"),
+      // From the root, since a directory that is gone would end the session.
+      scope: { ...mediatedScope(replacement === undefined ? parentOf(part) : "/"), file: "/" },
       permission: "FULL",
       rateLimit: 0,
       limits: [],

@@ -318,7 +318,8 @@ async function giveName(
     const endTurn = await locks.take(place.server, pathOf(n), signal, held.stop);
     let isRenaming = false;
     try {
-      if (!await store.name(id, holder, pathOf(n)) || (naming === "free" && await isTaken(n))) {
+      const isNamed = await store.name(id, holder, pathOf(n), naming !== "free");
+      if (!isNamed || (naming === "free" && await isTaken(n))) {
         taken.add(n);
         if (naming !== "free") await new Promise((resolve) => setTimeout(resolve, 100));
         continue;

@@ -380,6 +380,11 @@ Deno.test("an interrupted upload is kept for a day and then deleted, and its roo
   await deleteDue(at.site.parts, SILENT);
   assert.deepEqual(at.names(), ["sub", "ten.txt"]);
   assert.deepEqual((await at.shared()).received, { files: 0, bytes: 0 });
+  assert.equal((await at.put("sub/f", { body: "01", range: "0-1/4", key: KEY }))[0], 202);
+  await Deno.remove(`${at.site.root}/d/sub`, { recursive: true });
+  at.site.time.ahead = 48.3 * 3_600_000;
+  await deleteDue(at.site.parts, SILENT);
+  assert.deepEqual((await at.shared()).received, { files: 0, bytes: 0 });
   assert.equal((await at.put("g", { body: "x" }))[0], 201);
 });
 

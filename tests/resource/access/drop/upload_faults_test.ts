@@ -214,3 +214,13 @@ Deno.test("an upload to a full disk is answered with 507", async () => {
   };
   assert.equal(await at.put("f", { body: "0123" }), 507);
 });
+
+Deno.test("a file replaces another although the rename of an earlier upload of that name failed for good", async () => {
+  await using at = await setting({ access: "MODIFY" });
+  at.site.site.daemon.sessionFaults.queue.push({ kind: "unterminated-reply", to: "RNTO" });
+  assert.equal(await at.put("ten.txt", { body: "first", key: KEY }), 502);
+  assert.equal(await at.put("ten.txt", { body: "second", key: `${KEY}x` }), 200);
+  assert.equal(await Deno.readTextFile(`${at.site.root}/d/ten.txt`), "second");
+  assert.equal(await at.put("ten.txt", { body: "third", key: KEY }), 200);
+  assert.deepEqual(at.files(), ["sub", "ten.txt"]);
+});
