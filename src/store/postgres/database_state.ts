@@ -70,8 +70,9 @@ export class DatabaseState {
   }
 
   /** Opens a connection if a trial is due. @throws {DatabaseAway} If none is, or others are open; what `open` throws. */
-  async attempt<T>(open: () => Promise<T>): Promise<T> {
-    const end = this.#opening.begin();
+  async attempt<T>(open: () => Promise<T>, isTrial = true): Promise<T> {
+    const waits = !isTrial && this.#opening.isFailing && this.#working > 0;
+    const end = waits ? undefined : this.#opening.begin();
     if (end === undefined) throw this.#leftAlone();
     try {
       const opened = await open();

@@ -56,7 +56,7 @@ export class PostgresPool {
   }
 
   async #run<T>(deadline: Deadline, work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
-    const connection = this.#takeIdle() ?? await this.servers.open(deadline.signal);
+    const connection = this.#takeIdle() ?? await this.servers.open(deadline.signal, undefined, false);
     const late = () => {
       connection.destroy();
       this.leaveIdle();

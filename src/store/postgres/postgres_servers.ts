@@ -31,17 +31,17 @@ interface ServersOptions {
 
 /** Finds the server that accepts changes. */
 export class PostgresServers {
-  constructor(readonly options: ServersOptions) {
-  }
+  constructor(readonly options: ServersOptions) {}
 
   /**
    * Tries all servers at once and takes the first that accepts changes. @param heard Absent: no notifications needed.
+   * @param isTrial Whether to try while other connections work and the last attempt failed.
    * @throws {DatabaseAway} If no server accepts changes, or no trial is due.
    * @throws {DatabaseFailure} For a wrong password or other tables.
    */
-  async open(signal: AbortSignal, heard?: Heard): Promise<PostgresConnection> {
+  async open(signal: AbortSignal, heard?: Heard, isTrial = true): Promise<PostgresConnection> {
     const { state } = this.options;
-    const connection = await state.attempt(() => this.#openAny(signal, heard));
+    const connection = await state.attempt(() => this.#openAny(signal, heard), isTrial);
     if (heard === undefined) state.works(connection.closed);
     return connection;
   }

@@ -10,7 +10,7 @@ const server = POSTGRES === undefined ? undefined : await TestPostgres.start();
 Deno.test.afterAll(() => server?.[Symbol.asyncDispose]());
 
 /** Registers a test of a pool with one connection. */
-function test(name: string, check: (pool: PostgresPool) => Promise<void>): void {
+function test(name: string, check: (pool: PostgresPool) => Promise<void>, most = 1): void {
   Deno.test(`PostgresPool ${name}`, { ignore: server === undefined }, async () => {
     if (server === undefined) return;
     const options = server.options(await server.database());
@@ -21,7 +21,7 @@ function test(name: string, check: (pool: PostgresPool) => Promise<void>): void 
       checkSchema: () => Promise.resolve(),
       state,
     });
-    const pool = new PostgresPool(servers, state, 1);
+    const pool = new PostgresPool(servers, state, most);
     try {
       await check(pool);
     } finally {
@@ -84,3 +84,24 @@ test("keeps a connection on which a statement was refused, and none that the ser
   assert.notEqual(next, first);
   assert.equal(first.isAlive, false);
 });
+
+test(
+  "tries no further connection for work while others are refused and one works, but as a probe",
+  async (pool) => {
+    await new Promise<void>((begun) =>
+      void pool.use(deadline(), () => {
+        begun();
+        return new Promise(() => {}); // its connection works, and is not free
+      }).catch(() => {})
+    );
+    await pool.use(deadline(), () => Promise.resolve());
+    const { state } = pool;
+    await assert.rejects(state.attempt(() => Promise.reject(new Error("refused"))), DatabaseAway);
+    pool.leaveIdle();
+    const used = () => pool.use(deadline(), () => Promise.resolve("done"));
+    await assert.rejects(used(), DatabaseAway);
+    await pool.refill(deadline());
+    assert.equal(await used(), "done");
+  },
+  2,
+);
