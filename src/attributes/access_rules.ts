@@ -1,4 +1,3 @@
-/** Services with access rules. */
 export type AccessService = "auth" | "share" | "access" | "admin";
 
 /**

@@ -4,7 +4,6 @@ import { httpError, isHttpError } from "../model/http_error.ts";
 import { lowerRole } from "./access_rules.ts";
 import type { AttributeSource } from "./attribute_source.ts";
 
-/** Selected and available attributes of a caller. */
 export interface UserAttributes {
   readonly role: string;
   readonly availableRoles: readonly string[];

@@ -1,6 +1,5 @@
 import type { Authenticator } from "./authenticator.ts";
 
-/** Login that the service accepts, for hints. */
 export interface AcceptedLogin {
   readonly words: string;
   readonly option?: string; // of `pyuftp`; absent: its clients cannot log in like this

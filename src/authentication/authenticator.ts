@@ -5,7 +5,6 @@ import type { Identity } from "../model/identity.ts";
 import type { UploadOutcome } from "./ssh_key/certificate/user_certificate.ts";
 import type { UserSource } from "./account_status.ts";
 
-/** Issuer of tokens for an authenticator. */
 export interface TokenIssuer {
   readonly url: string;
   readonly scopes: readonly string[];
@@ -33,7 +32,6 @@ export interface ProviderSession {
   readonly refreshToken?: string; // absent: none issued
 }
 
-/** Result of renewing a login. */
 export type Renewal =
   | { readonly kind: "renewed"; readonly identity: Identity }
   | Extract<AuthenticationResult, { readonly kind: "refused" }>;
@@ -102,7 +100,6 @@ export interface CertificateStore {
   simulate(line: string, user: string, clientAddress: string): AuthenticationResult;
 }
 
-/** Check of an access token, for operators. */
 export interface TokenCheck {
   readonly what: string; // such as `issuer`, or a key of the configuration
   readonly found: string;

@@ -6,7 +6,6 @@ import type { AuthenticationResult, Authenticator, StepUp } from "./authenticato
 import { acceptedLogins } from "./accepted_logins.ts";
 import { SIGNATURE_ALGORITHMS } from "./signed_token.ts";
 
-/** Configuration of authentication. */
 export interface AuthenticationChain {
   /** Runs first; no authenticator sees what it refuses (credentials.md 1.4, step 2). */
   readonly issuedTokens?: Authenticator;

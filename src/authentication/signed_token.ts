@@ -47,7 +47,6 @@ export const SIGNATURE_ALGORITHMS: readonly string[] = [
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
 ];
 
-/** Limit on the remaining lifetime. */
 export interface LifetimeLimit {
   readonly seconds: number;
   readonly setting: string; // configuration key, for the log

@@ -59,7 +59,6 @@ export interface Item<T> {
 /** Keys by their names in the program. */
 export type Table = Readonly<Record<string, Key<unknown> | Items<unknown>>>;
 
-/** Values of a table. */
 export type Infer<T extends Table> = {
   readonly [K in keyof T]: T[K] extends Key<infer V> ? V
     : T[K] extends Items<infer V> ? readonly Item<V>[]

@@ -88,7 +88,6 @@ export interface Kind<T extends Table = Table, S extends object = object>
   ): Promise<KindInspection>;
 }
 
-/** Configuration that a kind reads. */
 export type ConfigRead<F extends (...given: never[]) => unknown> =
   & NonNullable<Awaited<ReturnType<F>>>
   & KindConfig;

@@ -130,7 +130,6 @@ export interface LogicalServerConfig {
 /** Daemon; clients get its host verbatim, see `hostsOf`. */
 export type DaemonInstanceConfig = Values<typeof SERVER_INSTANCE>;
 
-/** Source of a server's reservations. */
 export interface ReservationsConfig {
   readonly file: string; // may be created later
   readonly timeZone: string | undefined; // IANA name; absent: the host's
@@ -141,7 +140,6 @@ export interface AuthenticationConfig extends Omit<Values<typeof AUTHENTICATION>
   readonly authenticators: readonly KindConfig[]; // in order; empty: all callers are anonymous
 }
 
-/** Sources in order and how to combine them. */
 export interface AttributesConfig extends Omit<Infer<typeof CHAIN>, "order"> {
   readonly sources: readonly KindConfig[]; // as configured, without the implicit automatic source
 }

@@ -20,7 +20,6 @@ export interface SessionOrder {
   readonly excludes?: string;
 }
 
-/** Announced session. */
 export interface SessionGrant {
   readonly host: string; // configured listen host, verbatim
   readonly port: number; // reported by the daemon

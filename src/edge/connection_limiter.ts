@@ -5,7 +5,6 @@ import { addressInRange, peerAddress } from "../model/address.ts";
 import type { EdgeOptions } from "./edge_options.ts";
 import { readProxyHeader } from "./proxy_header.ts";
 
-/** Dependencies of {@link ConnectionLimiter}. */
 export interface ConnectionLimiterParts {
   /** Groups addresses that count as one client. @param address Canonical. */
   readonly groupOf: (address: string) => string;

@@ -3,7 +3,6 @@ import { describeError, type Logger } from "./logger.ts";
 /** Destinations of lines and records, as `status` and metrics name them. */
 type SinkName = keyof typeof LABELS;
 
-/** State of a sink as plain data. */
 export interface SinkState {
   readonly name: SinkName;
   readonly failure?: { readonly reason: string; readonly since: number }; // absent while writes succeed

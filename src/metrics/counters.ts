@@ -35,7 +35,6 @@ function escape(value: string): string {
   return value.replace(/[\\"\n]/g, (c) => c === "\n" ? "\\n" : `\\${c}`).replace(/\p{Cc}/gu, "");
 }
 
-/** Increments of series. */
 export type Increments = readonly Sample[];
 
 /** Returns a key of the series; many times cheaper than the text for readers. A family always has the same labels. */

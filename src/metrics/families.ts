@@ -125,5 +125,4 @@ export const FAMILIES = {
 /** Name of a metric, without histogram suffixes. */
 export type FamilyName = keyof typeof FAMILIES;
 
-/** Labels of a metric. */
 export type LabelsOf<N extends FamilyName> = Readonly<Record<typeof FAMILIES[N]["labels"][number], string>>;

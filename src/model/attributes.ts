@@ -12,7 +12,6 @@ const STANDARD_ATTRIBUTES = [
 
 export type StandardAttribute = typeof STANDARD_ATTRIBUTES[number];
 
-/** Allowed values of one standard attribute, and its default. */
 export interface AttributeValues {
   readonly allowed: readonly string[];
   /** First allowed value, for `group` with its further groups, for `supplementaryGroups` all; may be empty. */

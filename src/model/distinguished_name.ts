@@ -17,7 +17,6 @@ export interface NameAttribute {
   readonly value: NameValue;
 }
 
-/** Value of an attribute in a name. */
 export type NameValue =
   | { readonly kind: "text"; readonly text: string }
   /** `#…` value without a text form: lower-case hexadecimal DER without the `#`. */

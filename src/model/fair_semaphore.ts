@@ -8,7 +8,6 @@ const WHY_NOT = {
   displaced: "others needed the room",
 } as const;
 
-/** Limits on concurrent and waiting work. */
 export interface SemaphoreLimits extends FairQueueLimits {
   readonly atOnce: number; // concurrent permits
   readonly forKnown?: number; // permits reserved for known clients. Default: 0

@@ -23,7 +23,6 @@ export interface HttpResponse {
 /** Request handler. The signal aborts when the client disconnects; a rejection is a defect, which the caller logs. */
 export type Answer = (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse>;
 
-/** Peer of a connection. */
 export interface Peer {
   readonly address: string; // canonical, see `canonicalAddress`
   readonly certificate?: ClientCertificate; // verified against the truststore

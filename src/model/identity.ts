@@ -65,7 +65,6 @@ export interface IssuedTokenFacts {
 /** Name of callers without credentials (rest-api.md 1.4). */
 export const ANONYMOUS_DN = "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN";
 
-/** Caller of a request. */
 export type Caller = { readonly kind: "anonymous" } | {
   readonly kind: "authenticated";
   readonly identity: Identity;

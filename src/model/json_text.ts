@@ -5,7 +5,6 @@ export type JsonNode =
   | { readonly kind: "array"; readonly items: readonly JsonNode[]; readonly line: number }
   | { readonly kind: "object"; readonly members: readonly JsonMember[]; readonly line: number };
 
-/** Member of an object. */
 export interface JsonMember {
   readonly name: string;
   readonly line: number; // of the name

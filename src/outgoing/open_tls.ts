@@ -28,7 +28,6 @@ function authoritiesOf({ anchors, publicRoots = [] }: HttpsTrust): string[] {
   return [...sortTrust(anchors).issuers.map(({ pem }) => pem), ...publicRoots];
 }
 
-/** Verified TLS connection. */
 export interface TlsConnection {
   /** Next bytes; `undefined` at the end. */
   read(): Promise<Uint8Array | undefined>;

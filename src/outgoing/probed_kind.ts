@@ -13,7 +13,6 @@ export interface ProbeParts {
   readonly log: Logger;
 }
 
-/** Result of a probe. */
 export interface ProbeAnswer {
   readonly ok: boolean;
   readonly found: string;

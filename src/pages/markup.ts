@@ -1,6 +1,5 @@
 import { withInvisibleShown } from "../model/absolute_path.ts";
 
-/** Languages of the pages. */
 export type Language = "en" | "de" | "fr";
 
 /** Content that depends on the reader's language. */
@@ -42,7 +41,6 @@ export class Markup {
   }
 }
 
-/** Content of a page. */
 export type Content = string | number | Markup | InLanguage | readonly Content[] | undefined | false;
 
 /** Returns a template with escaped values, for elements and quoted attributes. */

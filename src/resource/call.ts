@@ -16,7 +16,6 @@ export interface IdentifiedUser {
   readonly signIn?: SignIn; // set for browsers that are signed in
 }
 
-/** Request with an identified caller. */
 export interface Call extends IdentifiedUser {
   readonly request: HttpRequest;
   readonly params: ReadonlyMap<string, string>; // percent-decoded once

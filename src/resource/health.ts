@@ -8,7 +8,6 @@ export function liveness(): HttpResponse {
   return jsonResponse({ live: true });
 }
 
-/** Facts behind readiness. */
 export interface ReadinessFacts {
   readonly servers: ReadonlyMap<string, ServerFacts>;
   readonly generation: number;

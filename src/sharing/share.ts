@@ -51,7 +51,6 @@ export interface ShareDraft extends ShareTerms {
   readonly made?: Making; // absent for shares imported, given away by the operator, or older than this field
 }
 
-/** Stored share. */
 export interface Share extends ShareDraft {
   readonly id: string;
   readonly server: string;
@@ -126,7 +125,6 @@ export function isShareId(text: string): boolean {
 /** Access that a share grants, in increasing order (rest-api.md 2.2); `DROP` stands apart: uploads only. */
 const ACCESS_LEVELS = ["NONE", "READ", "WRITE", "MODIFY", "DROP"] as const;
 
-/** Member of {@link ACCESS_LEVELS}. */
 export type AccessLevel = typeof ACCESS_LEVELS[number];
 
 /** Parses the exact upper-case name. */

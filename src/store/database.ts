@@ -21,7 +21,6 @@ export type Values =
  */
 export type Work<T> = Generator<{ readonly sql: string; readonly values: Values }, T, readonly Row[]>;
 
-/** Options of a change. */
 export interface Manner {
   /** Changes with the same name exclude each other on all instances; SQLite runs one at a time anyway. */
   readonly alone?: string;

@@ -9,7 +9,6 @@ const LOOK_MS = 1000;
 /** Interval of complete reads, which forget what others deleted, in milliseconds. */
 const COMPLETE_MS = 3600_000;
 
-/** Records that one read found. */
 export interface ReadRecords {
   readonly records: readonly { readonly kind: string; readonly record: KeptRecord }[];
   readonly until: number; // where the next read begins

@@ -8,7 +8,6 @@ export interface BanSubject {
   readonly names?: readonly string[];
 }
 
-/** Active ban. */
 export interface Ban extends BanSubject {
   /** `operator`, or failed passwords, or failed tokens and keys. */
   readonly reason: "passwords" | "tokens" | "operator";

@@ -4,7 +4,6 @@ import { type Said, textsOf } from "../claims.ts";
 import { UnixGroups } from "../assignments.ts";
 import type { OAuthConfig } from "./oauth_config.ts";
 
-/** Mapping of provider groups to Unix groups. */
 export type GroupRules = Pick<
   OAuthConfig,
   "groupsClaim" | "groupsPrefix" | "groupsMap" | "requiredGroups"

@@ -47,7 +47,6 @@ export interface ScryptCost {
   readonly p: number;
 }
 
-/** Scrypt hash, see {@link formatScrypt}. */
 export interface ScryptHash {
   readonly kind: "scrypt";
   readonly cost: ScryptCost;

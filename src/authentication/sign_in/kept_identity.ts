@@ -1,7 +1,6 @@
 import type { Identity } from "../../model/identity.ts";
 import { isJsonObject } from "../../model/json_object.ts";
 
-/** Stored identity of a browser sign-in. */
 export type KeptIdentity = Omit<Identity, "absent" | "browser" | "issuedToken">;
 
 type Check = (value: unknown) => boolean;

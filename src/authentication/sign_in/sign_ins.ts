@@ -9,7 +9,6 @@ import type { EndedLogins, ProviderSession } from "../authenticator.ts";
 import { type EndedBrowser, MOST_KEPT, type ProviderLoginParts, ProviderLogins } from "./provider_logins.ts";
 import { isKeptIdentity, type KeptIdentity } from "./kept_identity.ts";
 
-/** Signed-in browser. */
 export interface SignIn {
   readonly identity: Omit<Identity, "issuedToken">;
   readonly userName: string | undefined; // present after a password login

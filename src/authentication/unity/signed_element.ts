@@ -144,7 +144,6 @@ const SIGNATURE_METHODS: ReadonlyMap<string, SignatureMethod> = new Map([
   ["http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha512", { keyType: "ec", hash: "sha512" }],
 ]);
 
-/** Accepted digests. */
 const DIGEST_METHODS: ReadonlyMap<string, SignatureMethod["hash"]> = new Map([
   [`${SIGNATURE}sha1`, "sha1"],
   ["http://www.w3.org/2001/04/xmlenc#sha256", "sha256"],

@@ -119,7 +119,6 @@ async function loadCredential(config: CredentialConfig, now: number) {
   }
 }
 
-/** Certificate with chain and private key. */
 interface Credential {
   readonly key: KeyObject;
   readonly certificates: readonly X509Certificate[]; // leaf first

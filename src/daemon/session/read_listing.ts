@@ -10,7 +10,6 @@ const MOST_BYTES = 32 * 1024 * 1024;
 const MOST_IN_LINE = 4096;
 const MOST_IN_NAME = 1024;
 
-/** Remainder of a listing. */
 export interface ListingRest {
   readonly complete: boolean; // false if truncated
   readonly unreadable: number; // invalid lines, such as names with control characters

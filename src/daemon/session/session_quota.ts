@@ -7,7 +7,6 @@ export interface IdleSession {
   close(): void;
 }
 
-/** Session's slot in the quota. */
 export interface Slot<Idle extends IdleSession = IdleSession> {
   readonly instance: number; // from 1
   readonly idle?: Idle; // session that comes with the slot

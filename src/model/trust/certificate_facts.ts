@@ -15,7 +15,6 @@ export interface CertificateFacts {
   readonly keyDigest: string; // of the public key, which a renewed certificate may keep
 }
 
-/** Purpose of a certificate. */
 export type Purpose = "serverAuth" | "clientAuth";
 
 const PURPOSES: Readonly<Record<Purpose, string>> = {

@@ -20,7 +20,6 @@ interface PathDemands {
   readonly at: number; // milliseconds since the epoch
 }
 
-/** Certificate of a path with its validity. */
 export interface Dated extends Validity {
   readonly certificate: X509Certificate;
 }

@@ -112,7 +112,6 @@ export interface BindResult extends LdapResult {
   readonly policy: number | undefined;
 }
 
-/** Search for entries. */
 export interface LdapSearch {
   readonly base: string;
   readonly scope: "base" | "sub";

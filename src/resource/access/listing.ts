@@ -10,7 +10,6 @@ export interface ListingEntry {
   readonly href: string; // absolute, percent-encoded
 }
 
-/** Facts about a share for people. */
 export interface ShareFacts {
   readonly name: string;
   readonly owner: string; // distinguished name
@@ -65,7 +64,6 @@ export interface FileView {
     | { readonly kind: "unknown" | "limited" | "nothing" };
 }
 
-/** Destination of uploads. */
 export interface UploadTarget {
   readonly to: string; // address for `PUT`; relative if no public URL is configured
   readonly form: string; // address for the form

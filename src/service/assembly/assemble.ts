@@ -39,7 +39,6 @@ import { type OpenAuthentication, openAuthentication } from "./open_authenticati
 import type { LoginUpdate, Opening, Part, Publish, ServiceOptions } from "./service_options.ts";
 import { createHmac, randomBytes } from "node:crypto";
 
-/** Assembled, running parts of a service. */
 export interface ServiceParts extends IdentityParts {
   readonly attributes: AttributeSource;
   readonly config: ServiceConfig;

@@ -51,7 +51,6 @@ export interface Part {
   retire?(): void; // called when the next core gets all further requests: ends work that depends on the old configuration
 }
 
-/** Options of every part of a service. */
 export interface Opening extends ServiceOptions {
   readonly log: Logger;
   readonly clock: Clock; // of this machine

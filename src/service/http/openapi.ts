@@ -17,7 +17,6 @@ interface Operation {
   readonly errors?: readonly number[];
 }
 
-/** Operations by path and method. */
 const PATHS: Readonly<Record<string, Readonly<Record<string, Operation>>>> = description.paths;
 const OPERATIONS = new Map(
   Object.values(PATHS).flatMap((methods) => Object.values(methods)).map((each) => [each.operationId, each]),

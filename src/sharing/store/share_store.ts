@@ -35,7 +35,6 @@ export type ShareChange =
   & Partial<Pick<ShareTerms, "path" | "expires" | "sources" | "note" | "password" | "mail">>
   & { readonly made?: Making }; // owner's current rights, for a new path
 
-/** Part of a list. */
 interface Part {
   readonly after?: Pick<Share, "created" | "id">; // preceding share
   readonly most?: number; // default 1000

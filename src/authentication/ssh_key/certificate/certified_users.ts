@@ -240,7 +240,6 @@ function refusal({ message }: UnusableKey) {
   return { kind: "refused", reason: message } as const;
 }
 
-/** Options for OpenSSH certificates and revoked keys. */
 export interface CertificateOptions {
   readonly authorities: string | undefined; // authorities file; absent: no certificates
   readonly revoked: string | undefined;

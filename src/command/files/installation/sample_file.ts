@@ -15,7 +15,6 @@ import startupProperties from "../../../../conf/startup.properties" with { type:
 import trustedReadme from "../../../../conf/trusted/README.txt" with { type: "text" };
 import passwordFile from "../../../../conf/users.txt" with { type: "text" };
 
-/** Sample file in the executable. */
 export interface SampleFile {
   readonly path: string;
   readonly mode: number;

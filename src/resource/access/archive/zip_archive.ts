@@ -5,7 +5,6 @@ import { centralHeader, dataDescriptor, endOfArchive, localHeader, type ZipMembe
 /** Chunks that each own their buffer. */
 type Chunks = AsyncIterable<Uint8Array<ArrayBuffer>>;
 
-/** File or directory of an archive. */
 export interface ArchiveEntry {
   readonly name: string; // slash-separated; a directory ends in a slash
   readonly size: number;
