@@ -15,7 +15,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["authentication/password/stored_hash.ts: parseScrypt", "parsePasswordFile()"],
   ["authentication/ssh_key/authorized_keys.ts: parseSourceAddresses", "parseKeyLine()"],
   ["authentication/ssh_key/public_key.ts: decodeKeyBlob", "decodePublicKey()"],
-  ["authentication/ssh_key/public_key.ts: decodeBase64", "decodePublicKey()"],
+  ["authentication/ssh_key/public_key.ts: decodeKey", "decodePublicKey()"],
   ["authentication/ssh_key/key_trial.ts: readSshToken", "parseSignedToken()"],
   ["authentication/unity/xml_element.ts: parseXml", "readSamlResponse()"],
   [

@@ -4,6 +4,7 @@ import { LinearPattern } from "../../src/attributes/file/linear_pattern.ts";
 import { readTokenRequest } from "../../src/authentication/issued_token/issue.ts";
 import { readBearer } from "../../src/authentication/parse_credentials.ts";
 import { asJsonLines, forJournal } from "../../src/logging/line_forms.ts";
+import { decodeBase64, decodeBase64Url } from "../../src/model/base64.ts";
 import { readCookie } from "../../src/model/cookie.ts";
 import { HeaderList, readTarget } from "../../src/model/http_message.ts";
 import { parseForm } from "../../src/resource/form.ts";
@@ -24,6 +25,12 @@ fuzz({
   input: hostileText("eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhbm4iLCJpc3MiOiJhbm4ifQ.AAAA"),
   parse: readBearer,
   growth: { longest: 16 * KIB, forms: ["…", "e30.….AAAA", "….e30.AAAA"], input: asItIs },
+});
+fuzz({
+  name: "decodeBase64() and decodeBase64Url()",
+  input: hostileText("QUJDRA==", "_-8"),
+  parse: (text) => [decodeBase64(text), decodeBase64Url(text)],
+  growth: { longest: 16 * KIB, forms: ["…", "QUJD…", "…="], input: asItIs },
 });
 fuzz({
   name: "readCookie()",

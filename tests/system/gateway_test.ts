@@ -153,7 +153,7 @@ Deno.test("behind a gateway without TLS users get sessions, links by https, and 
     const sent = await ask(login, authority.certificate, { method: "POST", headers: form, body: "token=x" });
     assert.deepEqual([sent.status, sent.json().code], [403, "ERR_FOREIGN_PAGE"], origin);
   }
-  await trusted.logged(/warn .*X-UNICORE-Gateway is no https:\/\/ address/, lines);
+  await trusted.logged(/warn .*X-UNICORE-Gateway is not an https:\/\/ address/, lines);
   const warnings = trusted.log.filter((line) => line.includes("X-UNICORE-Gateway is no"));
   assert.equal(warnings.length, 1, warnings.join("\n"));
 });
