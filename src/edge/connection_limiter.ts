@@ -141,7 +141,7 @@ export class ConnectionShares {
 
   /** Admits a connection until it closes. @param group Client; `undefined` for gateways, which have no limit. */
   admit(socket: Connection, group: string | undefined): boolean {
-    if (!this.#hasWorker(group, this.#count)) return false;
+    if (!this.#hasSpace(group, this.#count)) return false;
     this.#count++;
     this.#enter(socket, group);
     socket.once("close", () => {
@@ -153,12 +153,12 @@ export class ConnectionShares {
 
   assign(socket: Connection, group: string | undefined): boolean {
     this.#leave(socket);
-    const fits = this.#hasWorker(group, this.#count - 1);
+    const fits = this.#hasSpace(group, this.#count - 1);
     this.#enter(socket, fits ? group : undefined);
     return fits;
   }
 
-  #hasWorker(group: string | undefined, others: number): boolean {
+  #hasSpace(group: string | undefined, others: number): boolean {
     return this.#most - others > (group === undefined ? 0 : this.#open.get(group) ?? 0);
   }
 

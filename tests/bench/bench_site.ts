@@ -39,6 +39,7 @@ export async function startBenchSite(setting: Setting = {}): Promise<BenchSite> 
     ...setting,
     properties: {
       "container.port": String(port),
+      "container.httpServer.maxConnections": "4096", // the default; other test sites have less
       "container.security.rest.authentication.order": "PASSWORD SSHKEY",
       "container.security.rest.authentication.SSHKEY.file": "{folder}/conf/ssh-keys.txt",
       "container.security.rest.authentication.SSHKEY.useAuthorizedKeys": "false",
