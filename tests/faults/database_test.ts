@@ -207,11 +207,9 @@ test("an instance that was frozen goes on with what the others did", async (seve
   const access = `/rest/access/HPC/${await several.share()}`;
   assert.equal(await statusOf(other, access), 200);
   other.process.kill("SIGSTOP");
-  assert.equal(
-    (await one.ask(access.replace("access", "share"), { as: ALICE, method: "DELETE" })).status,
-    200,
-  );
-  other.process.kill("SIGCONT");
+  const deleted = await one.ask(access.replace("access", "share"), { as: ALICE, method: "DELETE" })
+    .finally(() => other.process.kill("SIGCONT"));
+  assert.equal(deleted.status, 200, deleted.text);
   assert.equal(await statusOf(other, access), 404, "its first answer knows");
   note({
     section: SECTION,
