@@ -54,12 +54,14 @@ async function readModules(
   modules: Readonly<Record<string, string>>,
 ): Promise<Map<string, string>> {
   const written = await Array.fromAsync(glob("**/*.js", { cwd: folder }));
-  const names = new Map<string | undefined, string>();
+  const names = new Map<string, string>();
   for (const [name, source] of Object.entries(modules)) {
-    names.set(written.find((path) => source.endsWith(`/${path.replace(/js$/, "ts")}`)), name);
+    const path = written.find((path) => source.endsWith(`/${path.replace(/js$/, "ts")}`));
+    if (path === undefined) throw new ToolFailed(`The bundler wrote no module for ${source}`);
+    names.set(path, name);
   }
   const program = new Map<string, string>();
-  for (const [path = "", name] of names) { // grows by the modules that it finds
+  for (const [path, name] of names) { // grows by the modules that it finds
     const text = await Deno.readTextFile(join(folder, path));
     program.set(
       name,

@@ -9,7 +9,9 @@ const HEAD_BYTES = 8192;
 /** Name of the runtime in the unpacked folder, and so of the process. */
 const RUNTIME = "authserver";
 
+/** Bytes of a block of a tar archive. */
 const TAR_BLOCK = 512;
+
 /** Name of the archive of the program's modules, which the script unpacks and removes. */
 const ARCHIVE = "modules.tar";
 
