@@ -336,12 +336,12 @@ export async function removeTree(
 /** Returns a name beside a path that matches the patterns of most limits on it. */
 function temporary(path: string): string {
   const start = `.part-${crypto.randomUUID().replaceAll("-", "")}-`;
-  return `${parentOf(path)}${start}${endOfName(nameOf(path), LONGEST_NAME - start.length)}`;
+  return `${parentOf(path)}${start}${endOfName(nameOf(path), start.length)}`;
 }
 
-/** Returns as much of the end of a name as fits. @param most Bytes. */
-export function endOfName(name: string, most: number): string {
+/** Returns as much of the end of a name as fits. @param added Bytes that the name also needs. */
+export function endOfName(name: string, added: number): string {
   const letters = [...name];
-  while (new TextEncoder().encode(letters.join("")).length > most) letters.shift();
+  while (new TextEncoder().encode(letters.join("")).length > LONGEST_NAME - added) letters.shift();
   return letters.join("");
 }

@@ -3,6 +3,7 @@ import { createLogger, type Level, type Logger } from "../logging/logger.ts";
 import { type AuditRecord, formatAuditLine } from "../logging/audit_record.ts";
 import process from "node:process";
 import type { Increments } from "../metrics/counters.ts";
+import { garbageCollector } from "./collect_garbage.ts";
 import { inStep, type Schedule, type Stopwatch, stopwatch } from "../model/clock.ts";
 
 /** Used part of a worker's global scope; Deno's worker library would clash with the main one. */
@@ -88,6 +89,8 @@ const LOOK_MS = 250;
 const IDLE_LOOK_MS = 2000;
 /** Resolution of a thread's processor time in milliseconds. Reading it is not cheap. */
 const TICK_MS = 10;
+/** Processor time of an idle worker between two reports, in milliseconds. */
+const IDLE_WORK_MS = 20;
 /** Looks after which a worker reports that has nothing to tell. */
 const QUIET_LOOKS = 3;
 
@@ -101,10 +104,11 @@ export class Measurements {
   constructor(
     readonly take: () => Increments,
     readonly post: (report: Report) => void,
-    { elapsed = stopwatch, worked = threadMs, schedule = inStep }: {
+    { elapsed = stopwatch, worked = threadMs, schedule = inStep, collect = garbageCollector() }: {
       readonly elapsed?: Stopwatch;
       readonly worked?: Stopwatch;
       readonly schedule?: Schedule;
+      readonly collect?: () => void; // called now and then while the worker is idle
     } = {},
   ) {
     let [lookedAt, reportedAt, workedBefore] = [elapsed(), elapsed(), worked()];
@@ -122,6 +126,7 @@ export class Measurements {
       if (isDue) {
         reportedAt = now;
         this.report();
+        if (this.#delaysMs.length === QUIET_LOOKS - 1 && worked() - workedBefore < IDLE_WORK_MS) collect();
       }
       schedule(this.#pauseMs, look);
     };

@@ -7,7 +7,7 @@ Deno.test("readProject() gives the executable what the task start gives the sour
     "--unstable-worker-options",
     "--unstable-net",
     "--unstable-lazy-dynamic-imports",
-    "--v8-flags=--max-semi-space-size=8,--heap-growing-percent=20",
+    "--v8-flags=--max-semi-space-size=8,--heap-growing-percent=20,--expose-gc",
     "--allow-read",
     "--allow-write",
     "--allow-net",

@@ -48,7 +48,7 @@ Deno.test("workerLog() collects at most 500 lines", () => {
 const COUNTS = [sample("authserver_core_up", {}, 1)];
 
 /** Returns measurements of a worker in virtual time. */
-function measured(counts: Increments = COUNTS) {
+function measured(counts: Increments = COUNTS, collect = () => {}) {
   const time = new VirtualTime();
   const reports: Report[] = [];
   const state = { counts, workedMs: 0 };
@@ -56,6 +56,7 @@ function measured(counts: Increments = COUNTS) {
     elapsed: time.clock,
     worked: () => state.workedMs,
     schedule: time.schedule,
+    collect,
   });
   return {
     state,
@@ -114,4 +115,19 @@ Deno.test("Measurements of an idle worker wake it every two seconds, and the sup
   stall(1300);
   await pass(0);
   assert.deepEqual(reports.map(({ delaysMs }) => delaysMs.at(-1)), [300], "at once after a stall");
+});
+
+Deno.test("Measurements collects garbage while the worker is idle", async () => {
+  let collected = 0;
+  const { state, pass } = measured(COUNTS, () => collected++);
+  await pass(60_000);
+  assert.equal(collected, 0, "not while it works");
+  state.counts = [];
+  await pass(3000);
+  assert.equal(collected, 0, "not at once");
+  state.workedMs += 30;
+  await pass(2000);
+  assert.equal(collected, 0, "not while it does what it does not count");
+  await pass(6000);
+  assert.equal(collected, 1);
 });

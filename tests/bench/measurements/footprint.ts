@@ -11,8 +11,10 @@ const STARTS = 7;
 /** Numbers of requests after which memory is measured; between the last two it must have levelled off. */
 const MARKS = [10_000, 20_000, 40_000];
 const CONNECTIONS = 16;
-/** Pause after the first answer, in milliseconds, in which the engine may collect garbage of the start. */
-const REST_MS = 3000;
+/** Pause after the first answer, in milliseconds, in which the service collects the garbage of its start. */
+const REST_MS = 10_000;
+/** Pause after requests, in milliseconds, in which the engine returns memory that it no longer needs. */
+const CALM_MS = 20_000;
 
 export const footprint: Measurement = {
   name: "footprint",
@@ -77,10 +79,12 @@ class Subject {
       const idle = memory(service.pid);
       const descriptors = descriptorsOf(service.pid);
       const loaded: number[] = [];
-      let done = 0;
+      let [done, busiest] = [0, 0];
       for (const mark of MARKS) {
         await this.#ask(mark - done);
         done = mark;
+        busiest = Math.max(busiest, memory(service.pid));
+        await new Promise((resolve) => setTimeout(resolve, CALM_MS));
         loaded.push(memory(service.pid));
       }
       const [before = NaN, last = NaN] = loaded.slice(-2);
@@ -103,8 +107,9 @@ class Subject {
           unit: "MiB",
           ...isExecutable && { target: { atMost: 100 } },
         },
+        { what: `memory, busy, ${name}`, value: busiest, unit: "MiB" },
         ...MARKS.map((mark, i) => ({
-          what: `memory, after ${mark.toLocaleString("en")} requests, ${name}`,
+          what: `memory, ${CALM_MS / 1000} s after ${mark.toLocaleString("en")} requests, ${name}`,
           value: loaded[i] ?? NaN,
           unit: "MiB",
           ...isExecutable && mark === MARKS.at(-1) && { target: { atMost: 150 } },

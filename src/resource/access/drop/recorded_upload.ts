@@ -197,9 +197,6 @@ async function store(
   }
 }
 
-/** Bytes of a name. */
-const LONGEST_NAME = 255;
-
 /** Returns a new upload, which begins in an existing directory: only a complete file creates directories. */
 async function planned(
   session: DaemonSession,
@@ -213,7 +210,7 @@ async function planned(
   const { directory } = await deepestDirectory(session, place, name);
   const end = `.${held.id.key}.part`;
   // Daemons set no mode of a name with blanks.
-  const shown = endOfName(nameOf(name), LONGEST_NAME - end.length).replaceAll(" ", "_");
+  const shown = endOfName(nameOf(name), end.length).replaceAll(" ", "_");
   const [plain, alike] = [`${directory}${shown}${end}`, `${directory}part-${held.id.key}-${shown}`];
   const part = place.reaches(plain) ? plain : alike; // with the suffix that limits may want
   const { uid, gid } = place;
