@@ -27,7 +27,8 @@ export function refusalIn(endpoint: keyof typeof REFUSALS, response: OutgoingRes
   if (faults && status === 500 && /<(?:[\w.-]+:)?Fault[\s/>]/.test(body)) {
     return "the provider answered with a SOAP fault";
   }
-  const isHttpError = statuses.includes(status) || (status === 400 && errors.includes(errorCode(response)));
+  const isHttpError = statuses.includes(status) ||
+    (status === 400 && errors.includes(errorOf(response).error));
   return isHttpError ? `the provider answered with status ${status}` : undefined;
 }
 
@@ -43,11 +44,6 @@ export function errorText(response: OutgoingResponse, secrets: readonly string[]
     text,
   );
   return printable(clean.length > MOST ? `${clean.slice(0, MOST)}…` : clean);
-}
-
-/** Returns the error code, such as `invalid_client`, or empty. */
-export function errorCode(response: OutgoingResponse): string {
-  return errorOf(response).error;
 }
 
 function errorOf(

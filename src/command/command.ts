@@ -305,15 +305,13 @@ function parse({ options }: CommandSpec, args: readonly string[]) {
   } catch (error) {
     if (!(error instanceof TypeError && "code" in error)) throw error;
     const unknown = error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION" &&
-      args.map(optionName).find((name) => name !== undefined && !Object.hasOwn(options, name));
+      args.flatMap((word) => /^--([^=]+)/s.exec(word)?.[1] ?? []).find((name) =>
+        !Object.hasOwn(options, name)
+      );
     if (!unknown) throw new WrongUsage(error.message, { cause: error });
     const meant = suggestion(unknown, Object.keys(options), "--");
     throw new WrongUsage(`Unknown option --${unknown}${meant}`, { cause: error });
   }
-}
-
-function optionName(word: string): string | undefined {
-  return word.startsWith("--") && word.length > 2 ? word.slice(2).split("=", 1)[0] : undefined;
 }
 
 /**

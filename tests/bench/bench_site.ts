@@ -95,7 +95,7 @@ async function firstAnswer(url: string, site: Site): Promise<void> {
 }
 
 /** Starts a bare server that answers with the bytes of the service's answer to `GET /rest/auth`. */
-export async function startBareServer({ site, url }: BenchSite): Promise<{
+export async function startBareServer({ site, url }: Pick<BenchSite, "site" | "url">): Promise<{
   readonly process: ChildProcess;
   readonly url: string;
 }> {

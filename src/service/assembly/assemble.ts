@@ -12,13 +12,10 @@ import { Sinks } from "../../logging/sink.ts";
 import { type Clock, steadyClock } from "../../model/clock.ts";
 import { PROOFS, ReplayCache } from "../../model/replay_cache.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
-import type { NameService } from "../../outgoing/name_service.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
 import type { People } from "../../resource/share/people.ts";
 import { AdminApi } from "../../resource/admin/admin_api.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
-import type { ShareAdministration } from "../../sharing/administration.ts";
-import type { ShareStore } from "../../sharing/store/share_store.ts";
 import type { Route } from "../http/router.ts";
 import { routesOf } from "../http/routes.ts";
 import type { IdentityParts } from "../identify.ts";
@@ -134,9 +131,12 @@ async function open(
       certificate: own.pem,
       generation: opening.generation,
       draining: () => draining,
-      shareAdministration: sharing && await administrationOf(sharing.store, sharedClock),
+      shareAdministration: sharing &&
+        new (await import("../../sharing/administration.ts")).ShareAdministration(sharing.store, sharedClock),
       features: config.features,
-      nameService: config.resolveClientNames ? await openNameService() : undefined,
+      nameService: config.resolveClientNames
+        ? new (await import("../../outgoing/name_service.ts")).NameService()
+        : undefined,
     }),
     admin,
     adopt: (update) => adoptLogins(update, { throttle, proofs: shared.ownProofs, signIns }),
@@ -153,16 +153,6 @@ const compile: SourceParts["compile"] = async (config, log) => {
   const { Assignments } = await import("../../authentication/assignments.ts");
   return new Assignments(config, log);
 };
-
-async function administrationOf(store: ShareStore, clock: Clock): Promise<ShareAdministration> {
-  const { ShareAdministration } = await import("../../sharing/administration.ts");
-  return new ShareAdministration(store, clock);
-}
-
-async function openNameService(): Promise<NameService> {
-  const { NameService } = await import("../../outgoing/name_service.ts");
-  return new NameService();
-}
 
 function adoptLogins(
   { throttling, proofs: shown = [], signedOut = [] }: LoginUpdate,

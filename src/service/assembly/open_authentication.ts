@@ -1,8 +1,4 @@
-import {
-  type AuthenticatorKind,
-  type AuthenticatorParts,
-  createAuthenticators,
-} from "../../authentication/authenticator_kind.ts";
+import { type AuthenticatorKind, createAuthenticators } from "../../authentication/authenticator_kind.ts";
 import { askerOf } from "../../authentication/asker_of.ts";
 import type { AuthenticationResult, Authenticator, Renewal } from "../../authentication/authenticator.ts";
 import type { KeptIdentity } from "../../authentication/sign_in/kept_identity.ts";
@@ -15,7 +11,6 @@ import { issuedToken } from "../../authentication/issued_token/verify.ts";
 import { SignIns } from "../../authentication/sign_in/sign_ins.ts";
 import { accountStatusOf, type AskAccountStatus, derivedUntil } from "../../authentication/account_status.ts";
 import type { KindList } from "../../config/kind.ts";
-import type { GatewayConfig } from "../../config/service_config.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
 import type { Identity } from "../../model/identity.ts";
@@ -120,7 +115,9 @@ async function openAuthenticators(
       issuers: () => assertionIssuers,
       anchors: () => own.material().providerAnchors ?? own.material().anchors,
     },
-    gateway: await readGateway(gateway),
+    gateway: gateway.enabled
+      ? { certificate: gateway.certificate && await readGatewayCertificate(gateway.certificate) }
+      : undefined,
   });
   return authenticators.map(keep);
 }
@@ -223,9 +220,4 @@ async function rememberRevoked(
   );
   await remembered.follow();
   return remembered;
-}
-
-async function readGateway({ enabled, certificate }: GatewayConfig): Promise<AuthenticatorParts["gateway"]> {
-  if (!enabled) return undefined;
-  return { certificate: certificate === undefined ? undefined : await readGatewayCertificate(certificate) };
 }

@@ -39,11 +39,6 @@ interface SharedLift {
   readonly ageMs: number; // age in milliseconds
 }
 
-interface OperatorOrders {
-  readonly bans: readonly SharedBan[];
-  readonly lifts: readonly SharedLift[]; // of the last day, oldest first
-}
-
 /** Operator bans in a database. Its methods throw {@link DatabaseFailure}. */
 export class SharedBans {
   constructor(readonly database: Database, readonly digests: Digests) {}
@@ -82,7 +77,8 @@ export class SharedBans {
     });
   }
 
-  read(): Promise<OperatorOrders> {
+  /** Reads all bans, and the lifts of the last day, oldest first. */
+  read(): Promise<{ readonly bans: readonly SharedBan[]; readonly lifts: readonly SharedLift[] }> {
     return this.database.read(function* () {
       const bans = (yield* rows(SQL.bans, {})).map(toBan);
       const lifts = (yield* rows(SQL.lifts, { lasts: LIFT_MS })).map((found) => ({

@@ -4,6 +4,7 @@ import { freePort } from "../../fixtures/free_port.ts";
 import { ask } from "../../system/ask.ts";
 import { ALICE, createSite, type Site } from "../../system/running_service.ts";
 import { type Figure, type Measurement, median } from "../figure.ts";
+import { atReferenceSpeed, slowness } from "../reference_machine.ts";
 import { fromSource, makeExecutable, type Program } from "../program.ts";
 
 /** Measured starts of each program; the figure is their median. */
@@ -46,15 +47,19 @@ export const footprint: Measurement = {
 class Subject {
   readonly #program: Program;
   readonly #site: Site;
+  readonly #base: string;
   readonly #get: (agent?: Agent) => Promise<number>;
   readonly starts: number[] = [];
 
   constructor(program: Program, site: Site, port: number) {
     this.#program = program;
     this.#site = site;
-    const url = `https://localhost:${port}/rest/auth`;
+    this.#base = `https://localhost:${port}`;
     this.#get = async (agent) =>
-      (await ask(url, site.authority.certificate, { as: ALICE, ...(agent && { agent }) })).status;
+      (await ask(`${this.#base}/rest/auth`, site.authority.certificate, {
+        as: ALICE,
+        ...(agent && { agent }),
+      })).status;
   }
 
   /** Starts the program once to fill the caches of later starts: the unpacked program, compiled code. */
@@ -77,6 +82,7 @@ class Subject {
     try {
       await new Promise((resolve) => setTimeout(resolve, REST_MS));
       const idle = memory(service.pid);
+      const anonymous = memory(service.pid, "RssAnon");
       const descriptors = descriptorsOf(service.pid);
       const loaded: number[] = [];
       let [done, busiest] = [0, 0];
@@ -89,12 +95,12 @@ class Subject {
       }
       const [before = NaN, last = NaN] = loaded.slice(-2);
       return [
-        {
+        ...atReferenceSpeed({
           what: `start to first answer, ${name}`,
           value: median(this.starts),
           unit: "ms",
           target: { atMost: 250 },
-        },
+        }, await slowness({ site: this.#site, url: this.#base })),
         {
           what: `start to first answer, relative to bare Deno, ${name}`,
           value: median(this.starts) / bareMs,
@@ -106,6 +112,12 @@ class Subject {
           value: idle,
           unit: "MiB",
           ...isExecutable && { target: { atMost: 100 } },
+        },
+        {
+          what: `memory, idle, not file-backed, ${name}`,
+          value: anonymous,
+          unit: "MiB",
+          ...isExecutable && { target: { atMost: 50 } },
         },
         { what: `memory, busy, ${name}`, value: busiest, unit: "MiB" },
         ...MARKS.map((mark, i) => ({
@@ -182,10 +194,10 @@ async function stop(service: Deno.ChildProcess): Promise<void> {
   await service.status;
 }
 
-/** Returns the resident memory of a process in MiB. */
-function memory(pid: number): number {
-  const [, kib] = /^VmRSS:\s+(\d+) kB/m.exec(Deno.readTextFileSync(`/proc/${pid}/status`)) ?? [];
-  return Number(kib) / 1024;
+/** Returns the resident memory of a process in MiB. @param part Field of proc_pid_status(5). */
+function memory(pid: number, part: "VmRSS" | "RssAnon" = "VmRSS"): number {
+  const status = Deno.readTextFileSync(`/proc/${pid}/status`);
+  return Number(new RegExp(`^${part}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1024;
 }
 
 function descriptorsOf(pid: number): number {

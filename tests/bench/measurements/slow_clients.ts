@@ -1,6 +1,7 @@
 import { BASIC, startBenchSite } from "../bench_site.ts";
 import { ChildProcess } from "../child_process.ts";
 import { type Measurement, median } from "../figure.ts";
+import { atReferenceSpeed, slowness } from "../reference_machine.ts";
 import { runWrk } from "../wrk.ts";
 
 const SLOW = 500;
@@ -30,6 +31,7 @@ export const slowClients: Measurement = {
       }
       return median(values);
     };
+    const slower = await slowness(bench);
     const alone = await p99();
     const slow = await ChildProcess.start(
       new URL("../slow_clients.ts", import.meta.url),
@@ -40,12 +42,12 @@ export const slowClients: Measurement = {
     const spent = await spentOn(bench.process);
     const beset = await p99();
     return [
-      {
+      ...atReferenceSpeed({
         what: "processor time for slow clients",
         value: spent,
         unit: "% of a core",
         target: { atMost: 20 },
-      },
+      }, slower),
       {
         what: "99th percentile among slow clients, relative to the one without",
         value: beset / alone,

@@ -1,0 +1,24 @@
+import { BASIC, type BenchSite, startBareServer } from "./bench_site.ts";
+import { costOf } from "./cost.ts";
+import type { Figure } from "./figure.ts";
+
+/** Processor time of a request to the bare server on the Xeon for which times are promised, in microseconds. */
+const REFERENCE_US = 28;
+const CONNECTIONS = 64;
+
+/**
+ * Measures how many times as long this machine takes for a request to the bare server as the reference machine.
+ * @param bench Running service, whose answer the bare server copies.
+ */
+export async function slowness(bench: Pick<BenchSite, "site" | "url">): Promise<number> {
+  const bare = await startBareServer(bench);
+  await using process = bare.process;
+  const load = { url: `${bare.url}/rest/auth`, connections: CONNECTIONS, headers: { Authorization: BASIC } };
+  return await costOf(process, load) / REFERENCE_US;
+}
+
+/** Returns a figure, and the same at the speed of the reference machine, to which the promise refers. */
+export function atReferenceSpeed({ target, ...figure }: Figure, slower: number): Figure[] {
+  const what = `${figure.what}, at the speed of the reference machine`;
+  return [figure, { ...figure, what, value: figure.value / slower, ...target && { target } }];
+}
