@@ -46,6 +46,7 @@ async function bench(): Promise<number> {
   const failed: string[] = [];
   for (const { name, summary, note, run } of wanted.filter(({ lacks = [] }) => lacks.length === 0)) {
     console.error(`${name}: ${summary} …`);
+    const began = performance.now();
     try {
       taken[name] = {
         summary,
@@ -61,6 +62,7 @@ async function bench(): Promise<number> {
       failed.push(name);
       continue;
     }
+    console.error(`${name}: ${Math.round((performance.now() - began) / 1000)} s`);
     // After each, so that a run that is interrupted keeps what it measured.
     if (json === undefined) await writePage({ [name]: taken[name] }, ALL);
   }
