@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { CHARACTER } from "../fixtures/character.ts";
-import { errorCode, errorText } from "../../src/authentication/provider_answers.ts";
+import { errorText } from "../../src/authentication/provider_answers.ts";
 
 const answer = (body: string, headers: Record<string, string> = {}, status = 400) => ({
   status,
@@ -39,11 +39,6 @@ for (const [what, given, expected] of texts) {
     assert.equal(errorText(answer(...given), ["T0K.EN", "s3cret", ""]), expected);
   });
 }
-
-Deno.test("errorCode() is what the answer names, or empty", () => {
-  assert.equal(errorCode(answer('{"error":"invalid_request"}')), "invalid_request");
-  assert.equal(errorCode(answer("no JSON")), "");
-});
 
 Deno.test("errorText() is short and printable for any answer", () => {
   fc.assert(

@@ -45,13 +45,13 @@ export function page(record: Record): string {
   return `# Performance
 
 \`deno task bench\` writes this page and \`performance.json\`, which has all figures. It needs \`wrk\`, \`curl\` and
-\`openssl\`, and a quiet machine; a whole run takes 40 minutes. \`--only NAME\` runs one measurement. \`--compare FILE\`
-lists the figures that are more than a tenth worse than those in FILE, the JSON of an earlier run.
+\`openssl\`, and a quiet machine for 40 minutes. \`--only NAME\` runs one measurement. \`--compare FILE\`
+lists figures that are more than a tenth worse than in FILE, the JSON of an earlier run.
 
 Rates and processor times are relative to a bare program that does the same work with the least effort. Both run in
-alternating rounds, and the page shows the median. Clients and simulated daemons share the cores with the service. Compare
-ratios only between machines of one kind. Times at the speed of the reference machine, the Xeon below, are the measured
-ones divided by how many times as long this machine takes for a request to the bare server (28 µs on the Xeon).
+turn; the page shows medians. Clients and simulated daemons share the cores with the service. Compare
+ratios only between machines of one kind. _At reference speed_: divided by how many times as long as the Xeon below (28 µs)
+this machine takes for a request to the bare server.
 
 ## Machines
 
@@ -59,7 +59,7 @@ ones divided by how many times as long this machine takes for a request to the b
 |---|---|
 ${machines.map((machine, i) => row(String.fromCharCode(65 + i), machine)).join("\n")}
 
-An earlier version was measured beside the Java service on two quiet cores of an Intel Xeon:
+An earlier version beside the Java service, on two quiet cores of an Intel Xeon:
 
 |Figure|Xeon|
 |---|---|
@@ -72,7 +72,7 @@ An earlier version was measured beside the Java service on two quiet cores of an
 
 ## Promises
 
-MISSED marks a promise that the measurement did not keep.
+MISSED marks a broken promise.
 
 |Measurement|Figure|Promised|Measured|Machine||
 |---|---|---|---|---|---|

@@ -17,8 +17,8 @@ export async function slowness(bench: Pick<BenchSite, "site" | "url">): Promise<
   return await costOf(process, load) / REFERENCE_US;
 }
 
-/** Returns a figure, and the same at the speed of the reference machine, to which the promise refers. */
+/** Returns a figure, and the same at reference speed, to which the promise refers. */
 export function atReferenceSpeed({ target, ...figure }: Figure, slower: number): Figure[] {
-  const what = `${figure.what}, at the speed of the reference machine`;
+  const what = `${figure.what}, at reference speed`;
   return [figure, { ...figure, what, value: figure.value / slower, ...target && { target } }];
 }

@@ -127,7 +127,7 @@ class Subject {
           ...isExecutable && mark === MARKS.at(-1) && { target: { atMost: 150 } },
         })),
         {
-          what: `growth of memory during the last ${(done / 2).toLocaleString("en")} requests, ${name}`,
+          what: `growth of memory in the last ${(done / 2).toLocaleString("en")} requests, ${name}`,
           value: (last / before - 1) * 100,
           unit: "%",
           target: { atMost: 5 },
