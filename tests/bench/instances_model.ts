@@ -21,7 +21,7 @@ export interface Surroundings {
 }
 
 /** Numbers of instances in the model. */
-export const INSTANCES = [1, 2, 4, 8, 16] as const;
+export const INSTANCES = [1, 4, 16] as const;
 /** Concurrent clients for each instance. */
 const CLIENTS = 32;
 

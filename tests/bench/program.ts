@@ -26,5 +26,5 @@ export async function makeExecutable(folder: string): Promise<Program> {
   if (!isTarget(target)) throw new TypeError(`no executable can be made for ${target}`);
   const output = `${folder}/authserver`;
   const form = await compile({ target, output, selfExtracting: false, sbom: false });
-  return { name: form === "native" ? "executable" : "self-extracting executable", command: [output] };
+  return { name: form === "native" ? "executable" : "self-extracting", command: [output] };
 }

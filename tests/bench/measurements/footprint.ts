@@ -10,7 +10,7 @@ import { fromSource, makeExecutable, type Program } from "../program.ts";
 /** Measured starts of each program; the figure is their median. */
 const STARTS = 7;
 /** Numbers of requests after which memory is measured; between the last two it must have levelled off. */
-const MARKS = [10_000, 20_000, 40_000];
+const MARKS = [20_000, 40_000];
 const CONNECTIONS = 16;
 /** Pause after the first answer, in milliseconds, in which the service collects the garbage of its start. */
 const REST_MS = 10_000;
@@ -34,7 +34,7 @@ export const footprint: Measurement = {
     for (let i = 0; i < STARTS; i++) for (const subject of [bare, ...subjects]) await subject.start();
     const bareMs = median(bare.starts);
     const figures: Figure[] = [{
-      what: "start to first answer, bare Deno with a worker",
+      what: "start to first answer, bare Deno",
       value: bareMs,
       unit: "ms",
     }];
@@ -77,7 +77,7 @@ class Subject {
   /** @param bareMs Start time of the bare program. */
   async figures(bareMs: number): Promise<Figure[]> {
     const { name } = this.#program;
-    const isExecutable = name.endsWith("executable");
+    const isExecutable = name !== "source";
     const service = await this.#serve();
     try {
       await new Promise((resolve) => setTimeout(resolve, REST_MS));
@@ -114,7 +114,7 @@ class Subject {
           ...isExecutable && { target: { atMost: 100 } },
         },
         {
-          what: `memory, idle, not file-backed, ${name}`,
+          what: `memory, idle, anonymous, ${name}`,
           value: anonymous,
           unit: "MiB",
           ...isExecutable && { target: { atMost: 50 } },
