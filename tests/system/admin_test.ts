@@ -5,7 +5,16 @@ import { recordedIo } from "../command/recorded_io.ts";
 import { type AuditLine, auditLines } from "../fixtures/audit_lines.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import type { Question } from "./ask.ts";
-import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS, ROLE_ONLY, runService } from "./running_service.ts";
+import {
+  ALICE,
+  ALICE_DN,
+  MAP,
+  passwordLine,
+  PASSWORDS,
+  ROLE_ONLY,
+  runReloadedService,
+  runService,
+} from "./running_service.ts";
 
 const ROOT = ["boss", "administers-9917"] as const;
 const BOSS_DN = "CN=Boss,O=Demo,C=EU";
@@ -115,12 +124,18 @@ for (const [who, question, status] of others) {
 }
 
 Deno.test("/rest/admin requires the role even without access control, and does not exist where it is switched off", async () => {
-  await using open = await runService({ properties: { "container.security.accesscontrol": "false" } });
+  await using service = await runReloadedService({
+    properties: { "container.security.accesscontrol": "false" },
+  });
+  const open = await service.reloadWith({});
   assert.equal((await open.ask("/rest/admin", { as: ALICE })).status, 403);
   const body = { subject: ALICE_DN };
   const path = "/rest/admin/actions/IssueAPIToken";
   assert.equal((await open.ask(path, { method: "POST", body })).status, 403);
-  await using off = await runService({ properties: { "container.feature.Admin.enable": "false" } });
+  const off = await service.reloadWith({
+    "container.security.accesscontrol": "true",
+    "container.feature.Admin.enable": "false",
+  });
   assert.equal((await off.ask("/rest/admin", { as: ALICE })).status, 404);
 });
 

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { startXuudb } from "../attributes/xuudb/xuudb_simulator.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
+import { until } from "../fixtures/deadline.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { PREFERENCES_HEADER } from "../../src/service/identify.ts";
 import type { Question } from "./ask.ts";
@@ -12,11 +13,12 @@ import {
   passwordLine,
   PASSWORDS,
   runReloadedService,
-  runService,
+  STRANGER,
   type SystemUnderTest,
 } from "./running_service.ts";
 
 const BANNED = ["banned", "outcast-1"] as const;
+const OF_DOMAIN = ["domain", "controller-2"] as const;
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const xuudb = startXuudb({
   "SITE-A": {
@@ -36,7 +38,6 @@ const ALICE_KEY = {
   "container.security.rest.authentication.order": "SSHKEY PASSWORD",
   "container.security.rest.authentication.SSHKEY.file": "{folder}/conf/keys.txt",
 };
-const files = { "conf/keys.txt": `alice:${publicLine("user_ed25519")}:${ALICE_DN}\n` };
 const byKey = (): Question => ({
   headers: { Authorization: `Bearer ${userToken("alice", "user_ed25519")}` },
 });
@@ -51,6 +52,7 @@ const clientOf = async (system: SystemUnderTest, question: Question) => {
   assert.equal(reply.status, 200, reply.text);
   return JSON.parse(reply.text).client;
 };
+/** Returns the requests for sessions that the daemons of a server received. */
 const sessions = (system: SystemUnderTest, server = "HPC") =>
   system.daemon(server).requests.flatMap(({ values }) =>
     values?.get("request-type") === "uftp-transfer-request" ? [Object.fromEntries(values)] : []
@@ -92,11 +94,89 @@ const examples: [string, string, unknown][] = [
     gid: "hpc",
   }],
 ];
-/** Service for tests that differ only in their attribute sources. */
+const RESERVED = { from: "2020-01-01 00:00", to: "2999-12-31 23:59" };
+const DOMAIN_USER = "DOM\\alice";
+
+/** Map files besides that of the example, by name. */
+const MAPS = {
+  dynamic: { [ALICE_DN]: { role: ["user", "admin"], xlogin: "mapped", group: "mapped" } },
+  banned: { "CN=Banned,O=Demo,C=EU": { role: "user", xlogin: "banned" } },
+  servers: {
+    [ALICE_DN]: {
+      role: "user",
+      xlogin: ["alice", "al"],
+      group: ["hpc", "users"],
+      supplementaryGroups: ["lab"],
+      "uftpd.TWO.xlogin": "alice2",
+      "daemon.TWO.group": "guests",
+      "daemon.TWO.rateLimit": "200k",
+      "uftpd.TWO.includes": "/data/*:/work/*",
+      "daemon.TWO.excludes": "/data/secret/*",
+      "daemon.OLD.rateLimit": "1G",
+    },
+    "CN=Stranger,O=Demo,C=EU": {
+      role: "user",
+      xlogin: "alice",
+      "uftpd.HPC.rateLimit": "-5",
+      "uftpd.TWO.xlogin": "root",
+    },
+    "CN=Domain,O=Demo,C=EU": {
+      role: "user",
+      xlogin: DOMAIN_USER,
+      group: "DOM\\hpc",
+      "uftpd.TWO.xlogin": "DOM\\root",
+      "uftpd.ODD.xlogin": "DOM\\al\\ice",
+    },
+  },
+};
+const mapOf = (name: keyof typeof MAPS) => ({
+  "container.security.attributes.FILE.file": `{folder}/conf/${name}.json`,
+});
+
+/** Lines for the tests of attributes and reservations of each server. */
+const SERVERS = {
+  ...Object.fromEntries(
+    ["HPC", "OLD"].flatMap((name) => [
+      [`authservice.server.${name}.reservations.enable`, "true"],
+      [`authservice.server.${name}.reservations.file`, `{folder}/conf/reserved-${name}.json`],
+    ]),
+  ),
+  ...mapOf("servers"),
+};
+
+/** Service for tests that differ only in their attribute sources and reservations. */
 const example = await runReloadedService({
   authority,
   properties: ALICE_KEY,
-  files,
+  servers: {
+    HPC: [{
+      maxSessions: 100,
+      users: {
+        alice: { uid: 1000, home: "/home/alice", groups: ["users", "hpc"] },
+        [DOMAIN_USER]: { uid: 1000, home: "/home/alice", groups: ["DOM\\hpc"] },
+      },
+    }],
+    TWO: [{ maxSessions: 100 }],
+    OLD: [{ maxSessions: 100 }],
+    ODD: [{}],
+  },
+  passwords: PASSWORDS + passwordLine(BANNED, "CN=Banned,O=Demo,C=EU") +
+    passwordLine(OF_DOMAIN, "CN=Domain,O=Demo,C=EU"),
+  files: {
+    "conf/keys.txt": `alice:${publicLine("user_ed25519")}:${ALICE_DN}\n`,
+    "conf/reserved-HPC.json": JSON.stringify({
+      reservations: [
+        { name: "nightly", ...RESERVED, uids: ["alice"], rateLimit: "3m" },
+        { name: "others", ...RESERVED, uids: ["bob"] },
+      ],
+    }),
+    "conf/reserved-OLD.json": JSON.stringify({
+      reservations: [{ name: "default limit", ...RESERVED, uids: ["bob"] }],
+    }),
+    ...Object.fromEntries(
+      Object.entries(MAPS).map(([name, map]) => [`conf/${name}.json`, JSON.stringify(map)]),
+    ),
+  },
   map: JSON.stringify(EXAMPLE),
 });
 Deno.test.afterAll(async () => await example[Symbol.asyncDispose]());
@@ -144,28 +224,21 @@ Deno.test("an XUUDB that is out of order gives 503, unless it is optional or ano
 });
 
 Deno.test("dynamic attributes decide accounts and groups, and no roles", async () => {
-  await using system = await runService({
-    authority,
-    properties: {
-      "container.security.dynamicAttributes.order": "XUUDB",
-      ...at("XUUDB", "dynamicAttributes"),
-    },
-    map: JSON.stringify({ [ALICE_DN]: { role: ["user", "admin"], xlogin: "mapped", group: "mapped" } }),
+  const system = await example.reloadWith({
+    "container.security.dynamicAttributes.order": "XUUDB",
+    ...at("XUUDB", "dynamicAttributes"),
+    ...mapOf("dynamic"),
   });
   const { role, xlogin } = await clientOf(system, { as: ALICE });
   assert.deepEqual([role.availableRoles, xlogin.UID, xlogin.group], [["user", "admin"], "a1001", "hpc"]);
 });
 
 Deno.test("a ban of any source is a ban", async () => {
-  await using system = await runService({
-    authority,
-    passwords: PASSWORDS + passwordLine(BANNED, "CN=Banned,O=Demo,C=EU"),
-    properties: {
-      "container.security.attributes.order": "XUUDB FILE",
-      "container.security.attributes.combiningPolicy": "MERGE",
-      ...at("XUUDB"),
-    },
-    map: JSON.stringify({ "CN=Banned,O=Demo,C=EU": { role: "user", xlogin: "banned" } }),
+  const system = await example.reloadWith({
+    "container.security.attributes.order": "XUUDB FILE",
+    "container.security.attributes.combiningPolicy": "MERGE",
+    ...at("XUUDB"),
+    ...mapOf("banned"),
   });
   for (const preferences of ["", "role:user"]) {
     const headers = { [PREFERENCES_HEADER]: preferences };
@@ -176,43 +249,8 @@ Deno.test("a ban of any source is a ban", async () => {
   }
 });
 
-const RESERVED = { from: "2020-01-01 00:00", to: "2999-12-31 23:59" };
-
 Deno.test("preferences, groups, both spellings of server attributes and reservations reach the daemon", async () => {
-  await using system = await runService({
-    servers: { HPC: [{ maxSessions: 100 }], TWO: [{ maxSessions: 100 }], OLD: [{ maxSessions: 100 }] },
-    properties: Object.fromEntries(
-      ["HPC", "OLD"].flatMap((name) => [
-        [`authservice.server.${name}.reservations.enable`, "true"],
-        [`authservice.server.${name}.reservations.file`, `{folder}/conf/${name}.json`],
-      ]),
-    ),
-    files: {
-      "conf/HPC.json": JSON.stringify({
-        reservations: [
-          { name: "nightly", ...RESERVED, uids: ["alice"], rateLimit: "3m" },
-          { name: "others", ...RESERVED, uids: ["bob"] },
-        ],
-      }),
-      "conf/OLD.json": JSON.stringify({
-        reservations: [{ name: "default limit", ...RESERVED, uids: ["bob"] }],
-      }),
-    },
-    map: JSON.stringify({
-      [ALICE_DN]: {
-        role: "user",
-        xlogin: ["alice", "al"],
-        group: ["hpc", "users"],
-        supplementaryGroups: ["lab"],
-        "uftpd.TWO.xlogin": "alice2",
-        "daemon.TWO.group": "guests",
-        "daemon.TWO.rateLimit": "200k",
-        "uftpd.TWO.includes": "/data/*:/work/*",
-        "daemon.TWO.excludes": "/data/secret/*",
-        "daemon.OLD.rateLimit": "1G",
-      },
-    }),
-  });
+  const system = await example.reloadWith(SERVERS);
   const told = async (server: string, question: Question = {}, body = {}) => {
     const reply = await session(system, { as: ALICE, ...question }, { server, body });
     assert.equal(reply.status, 200, reply.text);
@@ -262,51 +300,35 @@ Deno.test("preferences, groups, both spellings of server attributes and reservat
     403,
   );
 
-  await system.replace("conf/OLD.json", JSON.stringify({ reservations: [] }));
-  for (;;) {
+  await system.replace("conf/reserved-OLD.json", JSON.stringify({ reservations: [] }));
+  await until(async () => {
     const { OLD } = JSON.parse((await system.ask("/rest/auth", { as: ALICE })).text);
-    if (OLD.rateLimit === 1024 ** 3) break; // her own limit, once the new file is read
-  }
+    return OLD.rateLimit === 1024 ** 3; // her own limit, once the new file is read
+  }, { everyMs: 50 });
 });
 
 Deno.test("an unreadable limit, and the account root, refuse the session", async () => {
-  await using system = await runService({
-    servers: { HPC: [{}], TWO: [{}] },
-    map: JSON.stringify({
-      [ALICE_DN]: { role: "user", xlogin: "alice", "uftpd.HPC.rateLimit": "-5", "uftpd.TWO.xlogin": "root" },
-    }),
-  });
-  const limited = await session(system, { as: ALICE });
+  const system = await example.reloadWith(SERVERS);
+  const before = [...sessions(system), ...sessions(system, "TWO")];
+  const limited = await session(system, { as: STRANGER });
   assert.deepEqual([limited.status, limited.json().code], [500, "ERR_USER_ATTRIBUTE"]);
-  const root = await session(system, { as: ALICE }, { server: "TWO" });
+  const root = await session(system, { as: STRANGER }, { server: "TWO" });
   assert.deepEqual([root.status, root.json().code], [403, "ERR_ACCOUNT_REFUSED"]);
-  assert.deepEqual([...sessions(system), ...sessions(system, "TWO")], []);
+  assert.deepEqual([...sessions(system), ...sessions(system, "TWO")], before);
 });
 
 Deno.test("accounts of a domain get sessions, and are refused where no session may run", async () => {
-  const user = "DOM\\alice";
-  const home = { uid: 1000, home: "/home/alice", groups: ["DOM\\hpc"] };
-  await using system = await runService({
-    servers: { HPC: [{ users: { [user]: home } }], TWO: [{}], ODD: [{}] },
-    map: JSON.stringify({
-      [ALICE_DN]: {
-        role: "user",
-        xlogin: user,
-        group: "DOM\\hpc",
-        "uftpd.TWO.xlogin": "DOM\\root",
-        "uftpd.ODD.xlogin": "DOM\\al\\ice",
-      },
-    }),
-  });
-  const granted = await session(system, { as: ALICE });
+  const system = await example.reloadWith(SERVERS);
+  const before = [...sessions(system, "TWO"), ...sessions(system, "ODD")];
+  const granted = await session(system, { as: OF_DOMAIN });
   assert.equal(granted.status, 200, granted.text);
   const { user: told, group } = sessions(system).at(-1) ?? {};
-  assert.deepEqual([told, group], [user, "DOM\\hpc"]);
-  const entry = JSON.parse((await system.ask("/rest/auth", { as: ALICE })).text).HPC;
-  assert.deepEqual([entry.uid, entry.gid], [user, "DOM\\hpc"]);
-  const root = await session(system, { as: ALICE }, { server: "TWO" });
+  assert.deepEqual([told, group], [DOMAIN_USER, "DOM\\hpc"]);
+  const entry = JSON.parse((await system.ask("/rest/auth", { as: OF_DOMAIN })).text).HPC;
+  assert.deepEqual([entry.uid, entry.gid], [DOMAIN_USER, "DOM\\hpc"]);
+  const root = await session(system, { as: OF_DOMAIN }, { server: "TWO" });
   assert.deepEqual([root.status, root.json().code], [403, "ERR_ACCOUNT_REFUSED"]);
-  const odd = await session(system, { as: ALICE }, { server: "ODD" });
+  const odd = await session(system, { as: OF_DOMAIN }, { server: "ODD" });
   assert.deepEqual([odd.status, odd.json().code], [500, "ERR_USER_ATTRIBUTE"]);
-  assert.deepEqual([...sessions(system, "TWO"), ...sessions(system, "ODD")], []);
+  assert.deepEqual([...sessions(system, "TWO"), ...sessions(system, "ODD")], before);
 });

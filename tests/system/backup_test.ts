@@ -289,19 +289,7 @@ Deno.test("restore that fails half way leaves everything as it was", async () =>
   assert.deepEqual(await contents(`${site.folder}/conf`), before);
 });
 
-Deno.test("restore refuses a database in use, also by a service that has no control socket", async () => {
-  await using site = await another();
-  await Deno.writeTextFile(site.main, "\ncontainer.control.socket=-\n", { append: true });
-  await using system = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
-  const before = await contents(`${site.folder}/conf`);
-  const { code, err } = await command("restore", "--replace", site.backup);
-  assert.equal(code, 1);
-  assert.match(err, /A running service uses .*\.sqlite; stop it first/);
-  assert.deepEqual(await contents(`${site.folder}/conf`), before);
-  assert.deepEqual(await shares(system), ["one"]);
-});
-
-Deno.test("restore makes missing folders, drops a log of SQLite that is left, and gives files their modes and owners", async () => {
+Deno.test("restore makes missing folders, drops a log of SQLite that is left, and gives files their modes and owners; it refuses a database in use, also by a service that has no control socket", async () => {
   await using site = await another();
   const isRoot = Deno.uid() === 0;
   const users = `${site.folder}/conf/users.txt`;
@@ -319,7 +307,13 @@ Deno.test("restore makes missing folders, drops a log of SQLite that is left, an
   if (isRoot) assert.equal(uid, 12_345);
   const folder = await Deno.stat(`${site.folder}/conf`);
   assert.notEqual((folder.mode ?? 0) & 0o010, 0, "who may read a file may enter its folder");
+  await Deno.writeTextFile(site.main, "\ncontainer.control.socket=-\n", { append: true });
   await using system = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
+  const before = await contents(`${site.folder}/conf`);
+  const { code, err } = await command("restore", "--replace", second);
+  assert.equal(code, 1);
+  assert.match(err, /A running service uses .*\.sqlite; stop it first/);
+  assert.deepEqual(await contents(`${site.folder}/conf`), before);
   assert.deepEqual(await shares(system), ["one"]);
 });
 

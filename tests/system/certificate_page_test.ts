@@ -1,25 +1,25 @@
 /** SSH certificates that people upload by page, and browsers that have no way to sign in. */
 import assert from "node:assert/strict";
 import { certificateLine } from "../authentication/ssh_key/certificate/certificates.ts";
-import { ALICE, runService } from "./running_service.ts";
+import { ALICE, runReloadedService } from "./running_service.ts";
 import { authenticatorProperties } from "./every_method.ts";
 import { formToken, Visitor } from "./visitor.ts";
 
-const authorities = { "conf/ssh_ca.pub": `${certificateLine("ca_ed25519")}\n` };
-const keys = authenticatorProperties("SSHKEY", {
-  class: "SSHKeyAuthenticator",
-  certificateAuthorities: "{folder}/conf/ssh_ca.pub",
+const service = await runReloadedService({
+  properties: {
+    "container.security.rest.authentication.order": "PASSWORD SSHKEY",
+    "persistence.directory": "{folder}/data",
+    ...authenticatorProperties("SSHKEY", {
+      class: "SSHKeyAuthenticator",
+      certificateAuthorities: "{folder}/conf/ssh_ca.pub",
+    }),
+  },
+  files: { "conf/ssh_ca.pub": `${certificateLine("ca_ed25519")}\n` },
 });
+Deno.test.afterAll(() => service[Symbol.asyncDispose]());
 
 Deno.test("a certificate is uploaded by page as by curl, and only from our own page", async () => {
-  await using system = await runService({
-    properties: {
-      "container.security.rest.authentication.order": "PASSWORD SSHKEY",
-      "persistence.directory": "{folder}/data",
-      ...keys,
-    },
-    files: authorities,
-  });
+  const system = await service.reloadWith({});
   const alice = new Visitor(system);
   assert.equal((await alice.signIn(ALICE)).status, 303);
   const page = await alice.get("/tokens");
@@ -38,14 +38,7 @@ Deno.test("a certificate is uploaded by page as by curl, and only from our own p
 });
 
 Deno.test("where no method works in browsers, there is no sign-in page and no page that needs it", async () => {
-  await using system = await runService({
-    properties: {
-      "container.security.rest.authentication.order": "SSHKEY",
-      "persistence.directory": "{folder}/data",
-      ...keys,
-    },
-    files: authorities,
-  });
+  const system = await service.reloadWith({ "container.security.rest.authentication.order": "SSHKEY" });
   const one = new Visitor(system);
   const home = await one.get("/");
   assert.equal(home.status, 200);
@@ -58,7 +51,7 @@ Deno.test("where no method works in browsers, there is no sign-in page and no pa
 
 Deno.test("people sign in below a path prefix, behind a proxy", async () => {
   const front = "https://front.example.org/auth";
-  await using system = await runService({ properties: { "container.externalurl": front } });
+  const system = await service.reloadWith({ "container.externalurl": front });
   const one = new Visitor(system);
   const page = await one.get("/login");
   assert.match(page.text, /action="https:\/\/front\.example\.org\/auth\/login"/);

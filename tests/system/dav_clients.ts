@@ -26,29 +26,17 @@ export async function litmus(
   return [...text.matchAll(/^ *\d+\. (\w+)[ .]+ (?:FAIL|SKIPPED)/gm)].map(([, name = ""]) => name);
 }
 
-/** Runs rclone against a WebDAV address without certificate check; throws with its output if it fails. */
-export async function rclone(
-  url: string,
-  [user, password]: readonly [string, string],
-  ...args: readonly string[]
-): Promise<string> {
-  const run = async (args: readonly string[], env = {}) => {
-    const program = new Deno.Command("rclone", { args: [...args], env, stdin: "null" });
-    const { success, stdout, stderr } = await program.output();
-    const said = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
-    if (!success) throw new Error(`rclone ${args.join(" ")}: ${said}`);
-    return said;
-  };
-  return await run(["--no-check-certificate", "--config", "", ...args], {
-    RCLONE_WEBDAV_URL: url,
-    RCLONE_WEBDAV_VENDOR: "other",
-    RCLONE_WEBDAV_USER: user,
-    RCLONE_WEBDAV_PASS: (await run(["obscure", password])).trim(),
-  });
+/** Runs rclone; throws with its output if it fails. */
+async function run(args: readonly string[], env = {}): Promise<string> {
+  const program = new Deno.Command("rclone", { args: [...args], env, stdin: "null" });
+  const { success, stdout, stderr } = await program.output();
+  const said = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+  if (!success) throw new Error(`rclone ${args.join(" ")}: ${said}`);
+  return said;
 }
 
 /** Makes a tree of files, some in directories whose names need escapes. */
-export async function tree(folder: string, files: number): Promise<void> {
+async function tree(folder: string, files: number): Promise<void> {
   for (let i = 0; i < files; i++) {
     const directory = `${folder}/${["plain", "with blanks", "ünï+%&#", "deep/er/down"][i % 4]}/${i % 10}`;
     await Deno.mkdir(directory, { recursive: true });
@@ -56,19 +44,27 @@ export async function tree(folder: string, files: number): Promise<void> {
   }
 }
 
-/** Uploads a tree, compares it, and downloads it again. */
+/** Uploads a tree with rclone, compares it, and downloads it again; without check of the certificate. */
 export async function bothWays(
   url: string,
-  as: readonly [string, string],
+  [user, password]: readonly [string, string],
   folder: string,
   files: number,
 ): Promise<void> {
   await tree(`${folder}/here`, files);
-  await rclone(url, as, "sync", `${folder}/here`, ":webdav:there");
-  await rclone(url, as, "check", "--download", `${folder}/here`, ":webdav:there");
+  const obscured = (await run(["obscure", password])).trim();
+  const rclone = (...args: readonly string[]) =>
+    run(["--no-check-certificate", "--config", "", ...args], {
+      RCLONE_WEBDAV_URL: url,
+      RCLONE_WEBDAV_VENDOR: "other",
+      RCLONE_WEBDAV_USER: user,
+      RCLONE_WEBDAV_PASS: obscured,
+    });
+  await rclone("sync", `${folder}/here`, ":webdav:there");
+  await rclone("check", "--download", `${folder}/here`, ":webdav:there");
   await Deno.remove(`${folder}/here/plain`, { recursive: true });
-  await rclone(url, as, "sync", `${folder}/here`, ":webdav:there");
-  await rclone(url, as, "sync", ":webdav:there", `${folder}/back`);
+  await rclone("sync", `${folder}/here`, ":webdav:there");
+  await rclone("sync", ":webdav:there", `${folder}/back`);
   const same = new Deno.Command("diff", { args: ["-r", `${folder}/here`, `${folder}/back`] });
   assert.equal(new TextDecoder().decode((await same.output()).stdout), "");
 }

@@ -7,19 +7,21 @@ import { runFromSource } from "./service_process.ts";
 Deno.test("every command works with the permissions that are delivered", async () => {
   await using system = await runService(EVERYTHING);
   await settled(system);
-  // Commands with text output run in a process each, commands with JSON output all in one process.
+  // The first of each group of commands runs in a process of its own, the others all in one process.
   await using together = new CommandProcess();
-  await tryEveryCommand((args, input) =>
-    args.includes("--json") ? together.run(args, system.folder, input) : runToEnd(
-      new Deno.Command(Deno.execPath(), {
-        args: [...runFromSource(), ...args],
-        cwd: system.folder,
-        env: { NO_COLOR: "1" },
-        stdin: "piped",
-        stdout: "piped",
-        stderr: "piped",
-      }),
-      input,
-    )
-  );
+  const groups = new Set<string>();
+  await tryEveryCommand((args, input) => {
+    const [group = ""] = args;
+    if (groups.has(group)) return together.run(args, system.folder, input);
+    groups.add(group);
+    const program = new Deno.Command(Deno.execPath(), {
+      args: [...runFromSource(), ...args],
+      cwd: system.folder,
+      env: { NO_COLOR: "1" },
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    });
+    return runToEnd(program, input);
+  });
 });

@@ -5,18 +5,17 @@ import { createAuthority } from "../pki/authority.ts";
 import { ask } from "./ask.ts";
 import { userToken } from "./every_method.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
-import { ALICE, ALICE_DN, runService } from "./running_service.ts";
+import { ALICE, ALICE_DN, ROLE_ONLY, runReloadedService, STRANGER } from "./running_service.ts";
 
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const gateway = authority.issue({ subject: "CN=gateway", keyType: "rsa-2048" });
 const other = authority.issue({ subject: "CN=gateway", keyType: "rsa-2048" });
 
-const behind = (trustedPeers: string, properties: Readonly<Record<string, string>> = {}) =>
-  runService({
+const behind = (trustedPeers: string) =>
+  runReloadedService({
     authority,
     properties: {
       "container.security.rest.authentication.order": "PASSWORD SSHKEY X509",
-      ...properties,
       "container.security.gateway.enable": "true",
       "container.security.gateway.trustedPeers": trustedPeers,
       "container.security.gateway.certificate": "{folder}/conf/gateway.pem",
@@ -37,9 +36,10 @@ const behind = (trustedPeers: string, properties: Readonly<Record<string, string
     },
   });
 const trusted = await behind("127.0.0.0/8 ::1");
-const untrusted = await behind("192.0.2.1");
+/** Service behind a gateway at another address; each test that uses it says how it is configured. */
+const reloaded = await behind("192.0.2.1");
 Deno.test.afterAll(async () => {
-  await Promise.all([trusted, untrusted].map((system) => system[Symbol.asyncDispose]()));
+  await Promise.all([trusted, reloaded].map((system) => system[Symbol.asyncDispose]()));
 });
 
 /** Returns the header that a gateway creates. */
@@ -81,22 +81,8 @@ Deno.test("the log says which setting of the gateway is missing", async () => {
   await trusted.logged(/gateway\.signConsignorToken=true/, lines);
 });
 
-Deno.test("the status page leads back to the gateway, however the address was typed", async () => {
-  const headers = { Accept: "text/html", "X-UNICORE-Gateway": "https://gateway.example.org:8080/SITE" };
-  for (const path of ["/", "/rest/auth", "/rest/auth/"]) {
-    const { text } = await trusted.ask(path, { headers });
-    assert.match(text, /<a href="https:\/\/gateway\.example\.org:8080\/SITE\/login">/);
-  }
-  const direct = await trusted.ask("/rest/auth", { headers: { Accept: "text/html" } });
-  assert.match(direct.text, /<a href="\.\.\/login">/);
-  await using named = await runService({
-    properties: { "container.externalurl": "https://front.example.org/auth" },
-  });
-  const { text } = await named.ask("/", { headers: { Accept: "text/html" } });
-  assert.match(text, /<a href="https:\/\/front\.example\.org\/auth\/login">/);
-});
-
 Deno.test("the service ignores the headers from anybody else", async () => {
+  const untrusted = await reloaded.reloadWith({});
   const headers = {
     ...consignor(ALICE_DN, gateway.key),
     "X-UNICORE-Consignor-IP": "192.0.2.7",
@@ -116,6 +102,22 @@ Deno.test("the service ignores the headers from anybody else", async () => {
   await untrusted.ask("/rest/auth/HPC", { as: ALICE, headers, body: { serverPath: "" } });
   const session = untrusted.daemon().sessionRequests.at(-1);
   assert.doesNotMatch(session?.get("client-ip") ?? "", /192\.0\.2\.7/);
+});
+
+Deno.test("the status page leads back to the gateway, however the address was typed", async () => {
+  const headers = { Accept: "text/html", "X-UNICORE-Gateway": "https://gateway.example.org:8080/SITE" };
+  for (const path of ["/", "/rest/auth", "/rest/auth/"]) {
+    const { text } = await trusted.ask(path, { headers });
+    assert.match(text, /<a href="https:\/\/gateway\.example\.org:8080\/SITE\/login">/);
+  }
+  const direct = await trusted.ask("/rest/auth", { headers: { Accept: "text/html" } });
+  assert.match(direct.text, /<a href="\.\.\/login">/);
+  const named = await reloaded.reloadWith({
+    "container.security.gateway.enable": "false",
+    "container.externalurl": "https://front.example.org/auth",
+  });
+  const { text } = await named.ask("/", { headers: { Accept: "text/html" } });
+  assert.match(text, /<a href="https:\/\/front\.example\.org\/auth\/login">/);
 });
 
 Deno.test("key restrictions and the daemon see the address of the gateway's client", async () => {
@@ -173,17 +175,20 @@ for (
   });
 }
 
-for (const order of ["PASSWORD X509", "X509 PASSWORD"]) {
+for (
+  const [order, [name, right]] of [["PASSWORD X509", STRANGER], ["X509 PASSWORD", ROLE_ONLY]] as const
+) {
   Deno.test(`a certificate of one's own makes no guess at a password free (${order})`, async () => {
-    await using system = await behind("127.0.0.0/8 ::1", {
+    const system = await reloaded.reloadWith({
+      "container.security.gateway.trustedPeers": "127.0.0.0/8 ::1",
       "container.security.rest.authentication.order": order,
       "container.security.throttling.maxFailures": "2",
       "container.security.throttling.baseDelay": "30",
     });
     const headers = consignor("CN=Eve,O=Demo,C=EU", gateway.key);
     const statuses: number[] = [];
-    for (const password of ["a", "b", "c", "d", ALICE[1]]) {
-      statuses.push((await system.ask("/rest/auth", { as: [ALICE[0], password], headers })).status);
+    for (const password of ["a", "b", "c", "d", right]) {
+      statuses.push((await system.ask("/rest/auth", { as: [name, password], headers })).status);
     }
     assert.deepEqual(statuses, [401, 401, 401, 429, 429]);
     assert.equal((await system.ask("/rest/auth", { headers })).status, 200, "the certificate by itself");

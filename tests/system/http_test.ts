@@ -19,6 +19,7 @@ const facts: [string, string, Question, number, string | undefined][] = [
   ["another site's name", "/OTHER/rest/auth", { as: ALICE }, 404, "ERR_NOT_FOUND"],
   ["a query", "/rest/auth?fields=a&x=%00", { as: ALICE }, 200, undefined],
   ["an unknown path", "/rest/other", { as: ALICE }, 404, "ERR_NOT_FOUND"],
+  ["WebDAV where it is not enabled", "/dav/HPC/~/", { as: ALICE }, 404, "ERR_NOT_FOUND"],
   ["a path above the root", "/../rest/auth", { as: ALICE }, 200, undefined], // the client normalises it
   ["a path with two slashes", "//rest/auth", { as: ALICE }, 400, "ERR_BAD_REQUEST"],
   ["a bad percent-encoding", "/rest/auth/%ff", { as: ALICE }, 400, "ERR_INVALID_REQUEST"],

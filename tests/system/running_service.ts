@@ -80,6 +80,8 @@ export interface SystemUnderTest extends Site {
   readonly log: readonly string[];
   /** Sends a request; fails if the service's own API description does not allow the answer. */
   ask(path: string, question?: Question): Promise<Reply>;
+  /** Reads the API description anew, after a reload that may have changed the routes. */
+  readDescription(): Promise<void>;
   /**
    * Waits for a log line that matches, and returns the first.
    * @param after Number of lines to skip.
@@ -246,7 +248,9 @@ async function systemAt(site: Site, start: Start): Promise<SystemUnderTest> {
   const send = (path: string, question: Question = {}) =>
     ask(`https://localhost:${port}${path}`, site.authority.certificate, { agent, ...question });
   await someDaemonAnswered(send);
-  const description = new ApiDescription((await send("/openapi.json")).json(), ["DEMO", "Demo-Site"]);
+  const described = async () =>
+    new ApiDescription((await send("/openapi.json")).json(), ["DEMO", "Demo-Site"]);
+  let description = await described();
   return {
     ...site,
     port,
@@ -260,6 +264,9 @@ async function systemAt(site: Site, start: Start): Promise<SystemUnderTest> {
       const method = question.method ?? (question.body === undefined ? "GET" : "POST");
       description.check({ method, path, status, header, text });
       return reply;
+    },
+    readDescription: async () => {
+      description = await described();
     },
     logged: (pattern, after = 0) => {
       const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -296,7 +303,7 @@ async function someDaemonAnswered(
   const end = performance.now() + 3000;
   await until(
     async () => (await send("/health/ready")).status !== 503 || performance.now() > end,
-    { everyMs: 10 },
+    { everyMs: 10, longestPauseMs: 500 },
   );
 }
 
@@ -348,8 +355,8 @@ export function withProperties(text: string, properties: Readonly<Record<string,
 }
 
 /**
- * Starts a service for tests that differ only in their lines and leave nothing behind: a reload takes a
- * quarter of the processor time of a start.
+ * Starts a service for tests that differ only in their lines and leave nothing behind: a reload takes half
+ * of the processor time of a start.
  */
 export async function runReloadedService(setting: Setting) {
   // Only the command reloads it, so the awaited reload is the only one.
@@ -358,14 +365,19 @@ export async function runReloadedService(setting: Setting) {
     properties: { ...setting.properties, "container.runtimeConfigurationUpdate": "false" },
   });
   const main = await Deno.readTextFile(system.main);
+  let inUse = main;
   return {
     ...system,
-    /** Replaces the lines of an earlier call, and waits until the new ones are in use. */
+    /** Replaces the lines of an earlier call by others, and waits until these are in use. */
     async reloadWith(properties: Readonly<Record<string, string>>): Promise<SystemUnderTest> {
-      const text = withProperties(main, properties).replaceAll("{folder}", system.folder);
+      const lines = Object.keys(properties).length === 0 ? main : withProperties(main, properties);
+      const text = lines.replaceAll("{folder}", system.folder);
+      if (text === inUse) return system;
       await system.replace("conf/container.properties", text);
       const io = recordedIo();
       if (await runCommand(["reload", "--config", system.main], io) !== 0) throw new Error(io.err);
+      await system.readDescription();
+      inUse = text;
       return system;
     },
   };
