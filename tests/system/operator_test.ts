@@ -143,12 +143,10 @@ Deno.test("an operator watches and changes a running service", async (test) => {
     await assert.rejects(scrape());
   });
   await test.step("status counts sessions over all cores", async () => {
-    for (;;) { // cores report counts once a second, and at their end
-      const { sessions } = (await command(system, "status", "--json")).json();
-      if (sessions.granted === 0) continue;
-      assert.deepEqual(sessions, { granted: 1, refused: 1 });
-      break;
-    }
+    const counted = async () => (await command(system, "status", "--json")).json().sessions;
+    // Cores report counts once a second, and at their end.
+    await until(async () => (await counted()).granted > 0, { everyMs: 20 });
+    assert.deepEqual(await counted(), { granted: 1, refused: 1 });
   });
   await test.step("status names what is wrong, also while the configuration is broken", async () => {
     await set({ "container.port": "x" });
@@ -278,10 +276,10 @@ Deno.test("an operator watches and changes a running service", async (test) => {
     const path = `${system.folder}/decisions`;
     await Deno.remove(path);
     await Deno.mkdir(path); // blocks the file, within a second
-    for (;;) {
+    await until(async () => {
       await openSession(system);
-      if (system.log.some((line) => line.includes("audit lines not written"))) break;
-    }
+      return system.log.some((line) => line.includes("audit lines not written"));
+    }, { what: "audit lines are not written", everyMs: 20 });
     await set({ "container.audit.file": `${system.folder}/late` });
     assert.deepEqual(new Set(await events(`${system.folder}/late`, 2)), new Set(["session", "reload"]));
   });
