@@ -67,6 +67,7 @@ const PARTS: Readonly<Record<string, Part>> = {
       "system/dav_test.ts",
       "system/group_test.ts",
       "system/issuers_test.ts",
+      "system/throttling_test.ts",
       "throttling/login_throttle_test.ts",
     ],
     parallel: false,

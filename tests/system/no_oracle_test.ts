@@ -6,9 +6,14 @@ import type { Question, Reply } from "./ask.ts";
 import { userToken } from "./every_method.ts";
 import { ALICE, ALICE_DN, PASSWORDS, runService } from "./running_service.ts";
 
-const sam = formatScrypt(await hashWithScrypt("right-one", { ln: 14, r: 8, p: 1 }));
+/** Returns a password file in which the hash of `sam` has this cost. */
+async function passwordsWithScrypt(ln: number): Promise<string> {
+  const sam = formatScrypt(await hashWithScrypt("right-one", { ln, r: 8, p: 1 }));
+  return `${PASSWORDS}sam:${sam}::CN=Sam,O=Demo,C=EU\ndisabled::salt:CN=Disabled,O=Demo,C=EU\n`;
+}
+
 const system = await runService({
-  passwords: `${PASSWORDS}sam:${sam}::CN=Sam,O=Demo,C=EU\ndisabled::salt:CN=Disabled,O=Demo,C=EU\n`,
+  passwords: await passwordsWithScrypt(10),
   properties: {
     "container.security.rest.authentication.order": "PASSWORD SSHKEY",
     "container.security.rest.authentication.SSHKEY.file": "{folder}/conf/keys.txt",
@@ -113,6 +118,9 @@ async function computed(): Promise<number> {
 }
 
 Deno.test("a wrong password costs the same whether the user exists or not, and whatever their hash is", async () => {
+  const before = system.log.length;
+  await system.replace("conf/users.txt", await passwordsWithScrypt(14)); // long enough for a comparison
+  await system.logged(/file read again.*users/, before);
   const cost = async (question: (attempt: number) => Question) => {
     const before = await computed();
     for (let attempt = 0; attempt < 8; attempt++) await system.ask("/rest/auth", question(attempt));

@@ -13,7 +13,9 @@ import {
   runService,
   runServiceHere,
   settled,
+  STRANGER,
   type SystemUnderTest,
+  withProperties,
 } from "./running_service.ts";
 
 /** Workers of all cores, in the order of their start. */
@@ -46,9 +48,25 @@ const openSession = (system: SystemUnderTest, as: readonly [string, string] = AL
 /** User behind `sudo`. */
 Deno.env.set("SUDO_USER", "olga");
 
-Deno.test("status and bans by hand", async (test) => {
-  await using system = await runService();
+const events = async (path: string, count: number) =>
+  (await auditLines(path, { count })).map(({ event }) => event);
+
+Deno.test("an operator watches and changes a running service", async (test) => {
+  await using system = await runService({
+    properties: {
+      "container.runtimeConfigurationUpdate": "false",
+      "container.security.throttling.maxFailures": "2",
+      "container.security.throttling.baseDelay": "60",
+      "container.metrics.port": "0",
+    },
+  });
   await settled(system);
+  const main = (await Deno.readTextFile(system.main)).replace(/^container\.metrics.*$/m, "");
+  /** Adds settings to those of the start without a metrics page, and reloads the configuration. */
+  const set = async (settings: Readonly<Record<string, string>>) => {
+    await system.replace("conf/container.properties", withProperties(main, settings));
+    await reload(system);
+  };
   await test.step("status tells all there is to know, as a page and as JSON", async () => {
     assert.equal((await openSession(system)).status, 200);
     assert.equal((await openSession(system, ["alice", "wrong"])).status, 401);
@@ -72,26 +90,71 @@ Deno.test("status and bans by hand", async (test) => {
     assert.match(page.out, /^last reload\s+20\d\d-\S+ \S+Z, applied$/m);
     assert.match(page.out, /^Servers:\n {2}HPC {2}up {2}127\.0\.0\.1:\d+/m);
   });
-  await test.step("status counts sessions over all cores", async () => {
-    for (;;) { // cores report counts once a second, and at their end
-      await reload(system);
-      const { sessions } = (await command(system, "status", "--json")).json();
-      if (sessions.granted === 0) continue;
-      assert.deepEqual(sessions, { granted: 1, refused: 1 });
-      break;
+  await test.step("the metrics page reports requests, running parts and problems", async () => {
+    const port = /port=(\d+)/.exec(await system.logged(/metrics page port=/))?.[1];
+    const scrape = async (path = "/metrics", method = "GET") => {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, { method });
+      return {
+        status: response.status,
+        type: response.headers.get("Content-Type"),
+        text: await response.text(),
+      };
+    };
+    let page = await scrape();
+    // Each worker reports its own counts, once a second; a core also at its end.
+    const reported = () =>
+      page.text.includes("authserver_sessions_total{") && page.text.includes('lag_seconds{worker="edge"}');
+    await until(async () => {
+      page = await scrape();
+      return reported();
+    });
+    assert.equal(page.status, 200);
+    assert.match(page.type ?? "", /^text\/plain; version=0\.0\.4/);
+    for (
+      const line of [
+        /^authserver_sessions_total\{server="HPC",decision="granted"\} 1$/m,
+        /^authserver_sessions_total\{server="HPC",decision="refused"\} 1$/m,
+        /^authserver_requests_total\{route="\/rest\/auth\/:server",method="POST",code="401"\} 1$/m,
+        /^authserver_request_duration_seconds_bucket\{route="\/rest\/auth\/:server",method="POST",le="\+Inf"\} 2$/m,
+        /^authserver_authentications_total\{authenticator="PASSWORD",result="refused"\} 1$/m,
+        /^authserver_daemon_up\{server="HPC",daemon="1"\} 1$/m,
+        /^authserver_daemon_latency_seconds\{server="HPC",daemon="1"\} \d+\.?\d*$/m,
+        /^authserver_core_up 1$/m,
+        /^authserver_core_generation 2$/m,
+        /^authserver_config_last_reload_success 1$/m,
+        /^authserver_config_reloads_total\{result="ok"\} 1$/m,
+        /^authserver_event_loop_lag_seconds\{worker="core"\} /m,
+        /^authserver_event_loop_lag_seconds\{worker="edge"\} /m,
+        /^authserver_certificate_start_timestamp_seconds \d{10}$/m,
+        /^authserver_certificate_expiry_timestamp_seconds \d{10}$/m,
+        /^authserver_build_info\{version="[^"]+",deno="[^"]+"\} 1$/m,
+      ]
+    ) assert.match(page.text, line);
+    for (const line of page.text.split("\n")) {
+      const name = /^# TYPE (\S+)/.exec(line)?.[1];
+      if (name !== undefined) assert.ok(name in FAMILIES, name);
     }
+    assert.equal((await scrape("/")).status, 404);
+    assert.equal((await scrape("/rest/auth")).status, 404);
+    assert.equal((await scrape("/metrics", "POST")).status, 405);
+
+    // The page follows the configuration, and ends with its setting.
+    await set({});
+    await assert.rejects(scrape());
+  });
+  await test.step("status counts sessions over all cores", async () => {
+    const counted = async () => (await command(system, "status", "--json")).json().sessions;
+    // Cores report counts once a second, and at their end.
+    await until(async () => (await counted()).granted > 0, { everyMs: 20 });
+    assert.deepEqual(await counted(), { granted: 1, refused: 1 });
   });
   await test.step("status names what is wrong, also while the configuration is broken", async () => {
-    const good = await Deno.readTextFile(system.main);
-    await system.replace("conf/container.properties", `${good}container.port=x\n`);
-    await reload(system);
+    await set({ "container.port": "x" });
     const { status, out } = await command(system, "status");
     assert.equal(status, 1);
     assert.match(out, /^last reload .*FAILED: .*container\.properties:\d+: container\.port = x/m);
     assert.match(out, /^Problems:\n {2}the configuration on disk is not in use$/m);
     await audited(system, 1, ({ event, decision }) => event === "reload" && decision === "refused");
-    await system.replace("conf/container.properties", good);
-    await reload(system);
   });
   await test.step("status says that a daemon is down, and why", async () => {
     system.daemon().fault = { kind: "close-at-once" };
@@ -107,7 +170,7 @@ Deno.test("status and bans by hand", async (test) => {
     assert.equal(added.status, 0);
     assert.match(added.out, /^User alice banned until 20/);
     assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 429);
-    await reload(system);
+    await set({});
     assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 429);
     const listed = await command(system, "ban", "list");
     assert.match(listed.out, /^alice +- +operator +0 +20/m);
@@ -126,57 +189,103 @@ Deno.test("status and bans by hand", async (test) => {
     await system.logged(/warn {2}banned by the operator user=alice seconds=7200 operator=olga/);
     await system.logged(/warn {2}bans lifted by the operator user=alice lifted=1 operator=olga/);
   });
+  await test.step("failed logins are remembered when the core is replaced", async () => {
+    const guess = async () => (await system.ask("/rest/auth", { as: [STRANGER[0], "wrong"] })).status;
+    assert.deepEqual([await guess(), await guess()], [401, 401]);
+    await reload(system);
+    assert.equal(await guess(), 401); // the third guess, which is not free
+    await reload(system);
+    assert.equal(await guess(), 429);
+    const { out } = await command(system, "ban", "list");
+    assert.match(out, /^stranger +127\.0\.0\.1 +passwords +3 /m);
+  });
+  await test.step("a reload that cannot move the control socket changes nothing, and the log says why", async () => {
+    await set({ "container.control.socket": `${system.main}/c.sock` });
+    await system.logged(/error configuration diagnostic=".*container\.control\.socket: .* is not a folder"/);
+    const io = recordedIo();
+    const socket = `${system.folder}/logs/control.sock`;
+    assert.equal(await runCommand(["ban", "list", "--socket", socket], io), 0, io.err);
+  });
+  await test.step("a reload moves the control socket, takes it away and brings it back", async () => {
+    const [first, second] = [`${system.folder}/logs/control.sock`, `${system.folder}/run/c.sock`];
+    await set({ "container.control.socket": second });
+    assert.equal((await command(system, "ban", "list")).status, 0);
+    assert.equal((await Deno.stat(second)).isSocket, true);
+    await assert.rejects(Deno.stat(first), Deno.errors.NotFound);
+
+    await set({ "container.control.socket": "-" });
+    assert.match((await command(system, "ban", "list")).err, /switches the control socket off/);
+    await assert.rejects(Deno.stat(second), Deno.errors.NotFound);
+
+    await set({ "container.control.socket": first });
+    assert.equal((await command(system, "ban", "list")).status, 0);
+  });
+  await test.step("a reload to a taken port of the metrics page changes nothing, and the log says so", async () => {
+    using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const { port } = taken.addr;
+    await set({ "container.metrics.port": String(port) });
+    await system.logged(new RegExp(`reload failed, .*port ${port} on 127\\.0\\.0\\.1 is taken`));
+    assert.equal((await system.ask("/health/ready")).status, 200);
+  });
+  await test.step("a reload is over when the metrics page is where it is wanted", async () => {
+    const status = async (port: number) => {
+      const response = await fetch(`http://127.0.0.1:${port}/metrics`);
+      await response.body?.cancel();
+      return response.status;
+    };
+    const before = system.log.length;
+    const [one, other] = [freePort(), freePort()];
+    await set({ "container.metrics.port": String(one) });
+    assert.equal(await status(one), 200);
+    await set({ "container.metrics.port": String(other) });
+    assert.equal(await status(other), 200);
+    await assert.rejects(status(one));
+    assert.doesNotMatch(system.log.slice(before).join("\n"), /control socket/, "which stayed where it was");
+  });
+  await test.step("a reload moves log and audit stream to other files, and changes the level of every worker's log", async () => {
+    const old = `${system.folder}/logs/authserver.log`;
+    await set({
+      "container.logging.file": `${system.folder}/elsewhere/service.log`,
+      "container.logging.level": "debug",
+    });
+    const before = await Deno.readTextFile(old);
+    const id = (await openSession(system)).headers["x-request-id"];
+    using stranger = await Deno.connect({ hostname: "localhost", port: system.port });
+    await stranger.write(new TextEncoder().encode("no TLS"));
+    await system.logged(/ debug TLS handshake failed/); // a line of the edge
+    assert.equal(await Deno.readTextFile(old), before);
+    const log = await Deno.readTextFile(`${system.folder}/elsewhere/service.log`);
+    assert.match(log, /settings changed keys="?container\.logging\.file container\.logging\.level/);
+    // The audit stream is beside the log file, since no setting says otherwise.
+    assert.deepEqual(await events(`${system.folder}/elsewhere/audit.log`, 2), ["reload", "session"]);
+    const known = await audited(system, 1);
+    assert.equal(known.filter(({ request }) => request === id).length, 0);
+
+    await set({
+      "container.logging.file": `${system.folder}/elsewhere/service.log`,
+      "container.audit.file": `${system.folder}/decisions`,
+      "container.logging.level": "error",
+    });
+    const lines = system.log.length;
+    await openSession(system);
+    // The core sends lines in batches.
+    assert.deepEqual(await events(`${system.folder}/decisions`, 2), ["reload", "session"]);
+    assert.deepEqual(system.log.slice(lines).filter((line) => !line.includes(" error ")), []);
+  });
+  await test.step("audit lines that could not be written go where a reload says", async () => {
+    const path = `${system.folder}/decisions`;
+    await Deno.remove(path);
+    await Deno.mkdir(path); // blocks the file, within a second
+    await until(async () => {
+      await openSession(system);
+      return system.log.some((line) => line.includes("audit lines not written"));
+    }, { what: "audit lines are not written", everyMs: 20 });
+    await set({ "container.audit.file": `${system.folder}/late` });
+    assert.deepEqual(new Set(await events(`${system.folder}/late`, 2)), new Set(["session", "reload"]));
+  });
 });
 
-Deno.test("each decision leaves one audit line, across new cores and files; only its owner may use the control socket, which ends with the service", async () => {
-  await using system = await runService();
-  await settled(system);
-  const path = `${system.folder}/logs/control.sock`;
-  const { mode, isSocket } = await Deno.stat(path);
-  assert.deepEqual([isSocket, (mode ?? 0) & 0o777], [true, 0o600]);
-  const before = (await audited(system, 0)).length;
-  await openSession(system);
-  await openSession(system, ["alice", "wrong"]);
-  await Promise.all([openSession(system), reload(system)]);
-  await Deno.rename(`${system.folder}/logs/audit.log`, `${system.folder}/logs/audit.log.1`);
-  system.service.stop();
-  await system.service.stopped;
-  const rotated = await Deno.readTextFile(`${system.folder}/logs/audit.log.1`);
-  const rest = await Deno.readTextFile(`${system.folder}/logs/audit.log`).catch(() => "");
-  const lines = `${rotated}${rest}`.trimEnd().split("\n").map((line) => JSON.parse(line));
-  const sessions = lines.slice(before).filter(({ event }) => event === "session");
-  assert.deepEqual(sessions.map(({ decision }) => decision).toSorted(), ["granted", "granted", "refused"]);
-  const granted = sessions.find(({ decision }) => decision === "granted");
-  assert.deepEqual(
-    { ...granted, time: "", request: "", daemon: "" },
-    {
-      time: "",
-      event: "session",
-      decision: "granted",
-      request: "",
-      action: "POST /rest/auth/:server",
-      client: "127.0.0.1",
-      dn: ALICE_DN,
-      method: "PASSWORD",
-      server: "HPC",
-      instance: 1,
-      daemon: "",
-      uid: "alice",
-      gid: "hpc",
-    },
-  );
-  assert.deepEqual(lines.map(({ event }) => event).filter((event) => event === "start" || event === "stop"), [
-    "start",
-    "stop",
-  ]);
-  await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
-  const { status, err } = await command(system, "status");
-  assert.equal(status, 3);
-  assert.match(err, /no service listens at .*control\.sock/);
-  assert.equal((await command(system, "ban", "list")).status, 1);
-});
-
-/** Service for tests that only read. */
+/** Service for tests that only read; the last one also ends it. */
 const shared = await runService();
 Deno.test.afterAll(() => shared[Symbol.asyncDispose]());
 
@@ -209,54 +318,6 @@ Deno.test("log and audit stream can be read by the service's group and by nobody
   }
 });
 
-Deno.test("container.logging.format=json writes one object a line, also for messages of the workers", async () => {
-  await using system = await runServiceHere({ properties: { "container.logging.format": "json" } });
-  await system.ask("/rest/auth", { as: ALICE });
-  const file = `${system.folder}/logs/authserver.log`;
-  const answered = async () =>
-    (await Deno.readTextFile(file)).trimEnd().split("\n").map((line) => JSON.parse(line))
-      .find(({ message, route }) => message === "request answered" && route === "/rest/auth");
-  await until(async () => await answered() !== undefined, { everyMs: 10 });
-  const found = await answered();
-  assert.deepEqual([found.level, found.status, found.client], ["info", 200, "127.0.0.1"]);
-});
-
-Deno.test("bans by an operator survive a crash of the core", async () => {
-  await using system = await runServiceHere();
-  await settled(system);
-  await command(system, "ban", "add", "--user", "alice");
-  const core = cores.at(-1);
-  assert(core !== undefined);
-  killWorker(core);
-  await system.logged(/worker replaced what=core/);
-  const statusOfAlice = async () => (await system.ask("/rest/auth", { as: ALICE })).status;
-  await until(async () => await statusOfAlice() !== 503, {
-    what: "the new core knows the bans",
-    everyMs: 10,
-  });
-  assert.equal(await statusOfAlice(), 429);
-  const { json } = await command(system, "status", "--json");
-  assert.deepEqual(json().bans, { passwords: 0, tokens: 0, operator: 1 });
-});
-
-Deno.test("failed logins are remembered when the core is replaced", async () => {
-  await using system = await runService({
-    properties: {
-      "container.security.throttling.maxFailures": "2",
-      "container.security.throttling.baseDelay": "60",
-    },
-  });
-  await settled(system);
-  const guess = async () => (await system.ask("/rest/auth", { as: ["alice", "wrong"] })).status;
-  assert.deepEqual([await guess(), await guess()], [401, 401]);
-  await reload(system);
-  assert.equal(await guess(), 401); // the third guess, which is not free
-  await reload(system);
-  assert.equal(await guess(), 429);
-  const { out } = await command(system, "ban", "list");
-  assert.match(out, /^alice +127\.0\.0\.1 +passwords +3 /m);
-});
-
 Deno.test("user show prints the answers of daemons, without their keys", async () => {
   const system = shared;
   await settled(system);
@@ -269,172 +330,85 @@ Deno.test("user show prints the answers of daemons, without their keys", async (
   assert.match(unknown.out, /HPC: {2}no such account/);
 });
 
-Deno.test("the metrics page reports requests, running parts and problems", async () => {
-  await using system = await runService({ properties: { "container.metrics.port": "0" } });
-  const port = /port=(\d+)/.exec(await system.logged(/metrics page port=/))?.[1];
+Deno.test("each decision leaves one audit line, across new cores and files; only its owner may use the control socket, which ends with the service", async () => {
+  const system = shared;
   await settled(system);
-  await openSession(system);
-  await openSession(system, ["alice", "wrong"]);
-  await reload(system);
-  const scrape = async (path = "/metrics", method = "GET") => {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method });
-    return {
-      status: response.status,
-      type: response.headers.get("Content-Type"),
-      text: await response.text(),
-    };
-  };
-  let page = await scrape();
-  // Each worker reports its own counts, once a second; a core also at its end.
-  const reported = () =>
-    page.text.includes("authserver_sessions_total{") && page.text.includes('lag_seconds{worker="edge"}');
-  await until(async () => {
-    page = await scrape();
-    return reported();
-  });
-  assert.equal(page.status, 200);
-  assert.match(page.type ?? "", /^text\/plain; version=0\.0\.4/);
-  for (
-    const line of [
-      /^authserver_sessions_total\{server="HPC",decision="granted"\} 1$/m,
-      /^authserver_sessions_total\{server="HPC",decision="refused"\} 1$/m,
-      /^authserver_requests_total\{route="\/rest\/auth\/:server",method="POST",code="401"\} 1$/m,
-      /^authserver_request_duration_seconds_bucket\{route="\/rest\/auth\/:server",method="POST",le="\+Inf"\} 2$/m,
-      /^authserver_authentications_total\{authenticator="PASSWORD",result="refused"\} 1$/m,
-      /^authserver_daemon_up\{server="HPC",daemon="1"\} 1$/m,
-      /^authserver_daemon_latency_seconds\{server="HPC",daemon="1"\} \d+\.?\d*$/m,
-      /^authserver_core_up 1$/m,
-      /^authserver_core_generation 2$/m,
-      /^authserver_config_last_reload_success 1$/m,
-      /^authserver_config_reloads_total\{result="ok"\} 1$/m,
-      /^authserver_event_loop_lag_seconds\{worker="core"\} /m,
-      /^authserver_event_loop_lag_seconds\{worker="edge"\} /m,
-      /^authserver_certificate_start_timestamp_seconds \d{10}$/m,
-      /^authserver_certificate_expiry_timestamp_seconds \d{10}$/m,
-      /^authserver_build_info\{version="[^"]+",deno="[^"]+"\} 1$/m,
-    ]
-  ) assert.match(page.text, line);
-  for (const line of page.text.split("\n")) {
-    const name = /^# TYPE (\S+)/.exec(line)?.[1];
-    if (name !== undefined) assert.ok(name in FAMILIES, name);
-  }
-  assert.equal((await scrape("/")).status, 404);
-  assert.equal((await scrape("/rest/auth")).status, 404);
-  assert.equal((await scrape("/metrics", "POST")).status, 405);
-
-  // The page follows the configuration, and ends with its setting.
-  const good = await Deno.readTextFile(system.main);
-  await system.replace("conf/container.properties", good.replace(/^container\.metrics.*$/m, ""));
-  await reload(system);
-  await assert.rejects(scrape());
+  const path = `${system.folder}/logs/control.sock`;
+  const { mode, isSocket } = await Deno.stat(path);
+  assert.deepEqual([isSocket, (mode ?? 0) & 0o777], [true, 0o600]);
+  const replies = [await openSession(system), await openSession(system, ["alice", "wrong"])];
+  const [during] = await Promise.all([openSession(system), reload(system)]);
+  const ids = [...replies, during].map(({ headers }) => headers["x-request-id"]);
+  await Deno.rename(`${system.folder}/logs/audit.log`, `${system.folder}/logs/audit.log.1`);
+  system.service.stop();
+  await system.service.stopped;
+  const rotated = await Deno.readTextFile(`${system.folder}/logs/audit.log.1`);
+  const rest = await Deno.readTextFile(`${system.folder}/logs/audit.log`).catch(() => "");
+  const lines = `${rotated}${rest}`.trimEnd().split("\n").map((line) => JSON.parse(line));
+  const sessions = lines.filter(({ event, request }) => event === "session" && ids.includes(request));
+  assert.deepEqual(sessions.map(({ decision }) => decision).toSorted(), ["granted", "granted", "refused"]);
+  const granted = sessions.find(({ decision }) => decision === "granted");
+  assert.deepEqual(
+    { ...granted, time: "", request: "", daemon: "" },
+    {
+      time: "",
+      event: "session",
+      decision: "granted",
+      request: "",
+      action: "POST /rest/auth/:server",
+      client: "127.0.0.1",
+      dn: ALICE_DN,
+      method: "PASSWORD",
+      server: "HPC",
+      instance: 1,
+      daemon: "",
+      uid: "alice",
+      gid: "hpc",
+    },
+  );
+  assert.deepEqual(lines.map(({ event }) => event).filter((event) => event === "start" || event === "stop"), [
+    "start",
+    "stop",
+  ]);
+  await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
+  const { status, err } = await command(system, "status");
+  assert.equal(status, 3);
+  assert.match(err, /no service listens at .*control\.sock/);
+  assert.equal((await command(system, "ban", "list")).status, 1);
 });
 
-/** Setting under which only the test reloads the configuration. */
-const BY_HAND = { properties: { "container.runtimeConfigurationUpdate": "false" } };
+/** Service in this process, for tests of its workers. */
+const here = await runServiceHere({ properties: { "container.logging.format": "json" } });
+Deno.test.afterAll(() => here[Symbol.asyncDispose]());
 
-/** Changes settings, and reloads the configuration. */
-async function set(system: SystemUnderTest, settings: Readonly<Record<string, string>>): Promise<void> {
-  const text = await Deno.readTextFile(system.main);
-  const lines = text.split("\n").filter((line) => !(line.replace(/=.*/, "") in settings));
-  const more = Object.entries(settings).map(([key, value]) => `${key}=${value}`);
-  await system.replace("conf/container.properties", [...lines, ...more, ""].join("\n"));
-  await reload(system);
-}
-
-Deno.test("a reload moves control socket and metrics page", async (test) => {
-  await using system = await runService(BY_HAND);
-  await test.step("a reload that cannot move the control socket changes nothing, and the log says why", async () => {
-    await set(system, { "container.control.socket": `${system.main}/c.sock` });
-    await system.logged(/error configuration diagnostic=".*container\.control\.socket: .* is not a folder"/);
-    const io = recordedIo();
-    const socket = `${system.folder}/logs/control.sock`;
-    assert.equal(await runCommand(["ban", "list", "--socket", socket], io), 0, io.err);
-    await set(system, { "container.control.socket": socket });
-  });
-  await test.step("a reload moves the control socket, takes it away and brings it back", async () => {
-    const [first, second] = [`${system.folder}/logs/control.sock`, `${system.folder}/run/c.sock`];
-    await set(system, { "container.control.socket": second });
-    assert.equal((await command(system, "ban", "list")).status, 0);
-    assert.equal((await Deno.stat(second)).isSocket, true);
-    await assert.rejects(Deno.stat(first), Deno.errors.NotFound);
-
-    await set(system, { "container.control.socket": "-" });
-    assert.match((await command(system, "ban", "list")).err, /switches the control socket off/);
-    await assert.rejects(Deno.stat(second), Deno.errors.NotFound);
-
-    await set(system, { "container.control.socket": first });
-    assert.equal((await command(system, "ban", "list")).status, 0);
-  });
-  await test.step("a reload to a taken port of the metrics page changes nothing, and the log says so", async () => {
-    using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const { port } = taken.addr;
-    await set(system, { "container.metrics.port": String(port) });
-    await system.logged(new RegExp(`reload failed, .*port ${port} on 127\\.0\\.0\\.1 is taken`));
-    assert.equal((await system.ask("/health/ready")).status, 200);
-  });
-  await test.step("a reload is over when the metrics page is where it is wanted", async () => {
-    const status = async (port: number) => {
-      const response = await fetch(`http://127.0.0.1:${port}/metrics`);
-      await response.body?.cancel();
-      return response.status;
-    };
-    const before = system.log.length;
-    const [one, other] = [freePort(), freePort()];
-    await set(system, { "container.metrics.port": String(one) });
-    assert.equal(await status(one), 200);
-    await set(system, { "container.metrics.port": String(other) });
-    assert.equal(await status(other), 200);
-    await assert.rejects(status(one));
-    assert.doesNotMatch(system.log.slice(before).join("\n"), /control socket/, "which stayed where it was");
-  });
+Deno.test("container.logging.format=json writes one object a line, also for messages of the workers", async () => {
+  const system = here;
+  await system.ask("/rest/auth", { as: ALICE });
+  const file = `${system.folder}/logs/authserver.log`;
+  const answered = async () =>
+    (await Deno.readTextFile(file)).trimEnd().split("\n").map((line) => JSON.parse(line))
+      .find(({ message, route }) => message === "request answered" && route === "/rest/auth");
+  await until(async () => await answered() !== undefined, { everyMs: 10 });
+  const found = await answered();
+  assert.deepEqual([found.level, found.status, found.client], ["info", 200, "127.0.0.1"]);
 });
 
-const events = async (path: string, count: number) =>
-  (await auditLines(path, { count })).map(({ event }) => event);
-
-Deno.test("a reload moves log and audit stream to other files, and changes the level of every worker's log", async () => {
-  await using system = await runService(BY_HAND);
+Deno.test("bans by an operator survive a crash of the core", async () => {
+  const system = here;
   await settled(system);
-  const old = `${system.folder}/logs/authserver.log`;
-  await set(system, {
-    "container.logging.file": `${system.folder}/elsewhere/service.log`,
-    "container.logging.level": "debug",
+  await command(system, "ban", "add", "--user", "alice");
+  const core = cores.at(-1);
+  assert(core !== undefined);
+  killWorker(core);
+  await system.logged(/"message":"worker replaced","what":"core"/);
+  const statusOfAlice = async () => (await system.ask("/rest/auth", { as: ALICE })).status;
+  await until(async () => await statusOfAlice() !== 503, {
+    what: "the new core knows the bans",
+    everyMs: 10,
   });
-  const before = await Deno.readTextFile(old);
-  await openSession(system);
-  using stranger = await Deno.connect({ hostname: "localhost", port: system.port });
-  await stranger.write(new TextEncoder().encode("no TLS"));
-  await system.logged(/ debug TLS handshake failed/); // a line of the edge
-  assert.equal(await Deno.readTextFile(old), before);
-  const log = await Deno.readTextFile(`${system.folder}/elsewhere/service.log`);
-  assert.match(log, /settings changed keys="?container\.logging\.file container\.logging\.level/);
-  // The audit stream is beside the log file, since no setting says otherwise.
-  assert.deepEqual(await events(`${system.folder}/elsewhere/audit.log`, 2), ["reload", "session"]);
-  assert.deepEqual(await events(`${system.folder}/logs/audit.log`, 1), ["start"]);
-
-  await set(system, {
-    "container.audit.file": `${system.folder}/decisions`,
-    "container.logging.level": "error",
-  });
-  const lines = system.log.length;
-  await openSession(system);
-  // The core sends lines in batches.
-  assert.deepEqual(await events(`${system.folder}/decisions`, 2), ["reload", "session"]);
-  assert.deepEqual(system.log.slice(lines).filter((line) => !line.includes(" error ")), []);
-});
-
-Deno.test("audit lines that could not be written go where a reload says", async () => {
-  await using system = await runService(BY_HAND);
-  await settled(system);
-  const path = `${system.folder}/logs/audit.log`;
-  await Deno.remove(path);
-  await Deno.mkdir(path); // blocks the file, within a second
-  for (;;) {
-    await openSession(system);
-    if (system.log.some((line) => line.includes("audit lines not written"))) break;
-  }
-  await set(system, { "container.audit.file": `${system.folder}/decisions` });
-  assert.deepEqual(new Set(await events(`${system.folder}/decisions`, 2)), new Set(["session", "reload"]));
+  assert.equal(await statusOfAlice(), 429);
+  const { json } = await command(system, "status", "--json");
+  assert.deepEqual(json().bans, { passwords: 0, tokens: 0, operator: 1 });
 });
 
 Deno.test("a taken port of the metrics page keeps the service from starting, and says so", async () => {

@@ -173,11 +173,15 @@ Deno.test("My files creates, renames, moves and deletes only what its page named
   assert.equal(await Deno.readTextFile(`${data}/d/secret/x`), "x");
 });
 
+const ENABLED = { "container.feature.Files.enable": "true" };
+const small = await SharingSystem.open({
+  daemon: { maxSessions: 1 },
+  properties: { "container.runtimeConfigurationUpdate": "false" },
+});
+Deno.test.afterAll(() => small[Symbol.asyncDispose]());
+
 Deno.test("My files moves a file with the only session that the daemon lets an account have", async () => {
-  await using small = await SharingSystem.open({
-    daemon: { maxSessions: 1 },
-    properties: { "container.feature.Files.enable": "true" },
-  });
+  await small.reloadWith(ENABLED);
   const visitor = new Visitor(small.system);
   await visitor.signIn(ALICE);
   const href = `/files/HPC${small.data}/d/ten.txt`;
@@ -256,8 +260,8 @@ Deno.test("My files is for those who are signed in and have an account, and only
   const bob = await signedIn(BOB);
   assert.match((await bob.get("/files")).text, /You have no account/);
   assert((await bob.get(at("d/"))).status >= 400);
-  await using closed = await SharingSystem.open();
-  const visitor = new Visitor(closed.system);
+  await small.reloadWith({});
+  const visitor = new Visitor(small.system);
   await visitor.signIn(ALICE);
   for (const path of ["/files", "/files/HPC/~/"]) assert.equal((await visitor.get(path)).status, 404, path);
   assert.doesNotMatch((await visitor.get("/")).text, />Files</);
@@ -308,59 +312,65 @@ const DAEMON_HANGS = [
   { on: "RNTO", after: 1, left: "puts back the directory that was to be replaced", content: "old" },
   { on: "DELE", after: 0, left: "deletes the directory that was replaced", content: "new" },
 ];
-for (const { on, after, left, content } of DAEMON_HANGS) {
-  Deno.test(`a service that is killed while it replaces a directory ${left}`, async () => {
-    await using site = await createSharingSite({ properties: { "container.feature.Files.enable": "true" } });
-    const one = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
-    const names = () => Array.from(Deno.readDirSync(site.data), ({ name }) => name);
+
+Deno.test("a service that is killed while it replaces directories leaves behind what a later one completes", async (test) => {
+  await using site = await createSharingSite({ properties: { "container.feature.Files.enable": "true" } });
+  const one = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
+  const names = (folder: string) =>
+    Array.from(Deno.readDirSync(`${site.data}/${folder}`), ({ name }) => name);
+  const isThere = (folder: string, name: string) => names(folder).includes(name);
+  for (const { on, after } of DAEMON_HANGS) {
     for (const name of ["old", "new"]) {
-      await Deno.mkdir(`${site.data}/${name}`);
-      await Deno.writeTextFile(`${site.data}/${name}/file`, name);
+      await Deno.mkdir(`${site.data}/${on}/${name}`, { recursive: true });
+      await Deno.writeTextFile(`${site.data}/${on}/${name}/file`, name);
     }
     site.daemon().sessionFaults.always = { kind: "hang", on, after };
-    const sent = request(`https://localhost:${one.port}/dav/HPC${site.data}/new`, {
+    const sent = request(`https://localhost:${one.port}/dav/HPC${site.data}/${on}/new`, {
       method: "MOVE",
       headers: {
         Authorization: `Basic ${btoa(ALICE.join(":"))}`,
-        Destination: `/dav/HPC${site.data}/old`,
+        Destination: `/dav/HPC${site.data}/${on}/old`,
       },
       ca: site.authority.certificate,
     });
     sent.on("error", () => {}); // the service dies
     sent.end();
-    const isThere = (name: string) => names().includes(name);
     await until(() =>
-      names().some((name) => name.startsWith(".part-")) && isThere("old") === (on === "DELE")
+      names(on).some((name) => name.startsWith(".part-")) && isThere(on, "old") === (on === "DELE")
     );
-    Deno.kill(one.service.pid, "SIGKILL");
-    await assert.rejects(one.service.stopped);
-    site.daemon().sessionFaults.always = undefined;
+  }
+  Deno.kill(one.service.pid, "SIGKILL");
+  await assert.rejects(one.service.stopped);
+  site.daemon().sessionFaults.always = undefined;
 
-    const [certificate = "", key = ""] = ["auth-cert", "auth-key"].map((name) =>
-      Deno.readTextFileSync(`${site.folder}/conf/${name}.pem`)
-    );
-    const { host, listenPort: port, commandPort } = site.daemon();
-    const group = new DaemonPool({
-      name: "HPC",
-      description: "",
-      instances: [{ host, port, commandHost: host, commandPort, ssl: true }],
-    }, {
-      tls: () => ({ certificate, key, anchors: [site.authority.certificate] }),
-      clock: Date.now,
-      log: SILENT,
-    });
-    const sessions = new SessionClient(group, {});
-    // The lease of the dead service lasts for 15 s.
-    const store = openShareStore(`${site.folder}/data/${SHARE_DATABASE}`, () => Date.now() + 16_000);
-    const uploads = { locks: new PathLocks(), unfinished: new UnfinishedUploads(store.uploads) };
-    await until(() => !group.status().unchecked);
-    await deleteDue({ sessions: new Map([["HPC", sessions]]), uploads }, SILENT);
-    assert.deepEqual(await store.uploads.due(), []);
-    store.close();
-    sessions.close();
-    await group.close();
-    assert.deepEqual(names().filter((name) => name.startsWith(".part-")), []);
-    assert.equal(await Deno.readTextFile(`${site.data}/old/file`), content);
-    assert.equal(isThere("new"), content === "old");
+  const [certificate = "", key = ""] = ["auth-cert", "auth-key"].map((name) =>
+    Deno.readTextFileSync(`${site.folder}/conf/${name}.pem`)
+  );
+  const { host, listenPort: port, commandPort } = site.daemon();
+  const group = new DaemonPool({
+    name: "HPC",
+    description: "",
+    instances: [{ host, port, commandHost: host, commandPort, ssl: true }],
+  }, {
+    tls: () => ({ certificate, key, anchors: [site.authority.certificate] }),
+    clock: Date.now,
+    log: SILENT,
   });
-}
+  const sessions = new SessionClient(group, {});
+  // The lease of the dead service lasts for 15 s.
+  const store = openShareStore(`${site.folder}/data/${SHARE_DATABASE}`, () => Date.now() + 16_000);
+  const uploads = { locks: new PathLocks(), unfinished: new UnfinishedUploads(store.uploads) };
+  await until(() => !group.status().unchecked);
+  await deleteDue({ sessions: new Map([["HPC", sessions]]), uploads }, SILENT);
+  assert.deepEqual(await store.uploads.due(), []);
+  store.close();
+  sessions.close();
+  await group.close();
+  for (const { on, left, content } of DAEMON_HANGS) {
+    await test.step(`it ${left}`, async () => {
+      assert.deepEqual(names(on).filter((name) => name.startsWith(".part-")), []);
+      assert.equal(await Deno.readTextFile(`${site.data}/${on}/old/file`), content);
+      assert.equal(isThere(on, "new"), content === "old");
+    });
+  }
+});

@@ -5,7 +5,7 @@ import { CODE_CLIENT, startCodeProvider } from "../identity_provider/code_provid
 import { createSigner } from "../identity_provider/token_issuer.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { authenticatorProperties } from "./every_method.ts";
-import { runService } from "./running_service.ts";
+import { runReloadedService, runService } from "./running_service.ts";
 import { formToken, Visitor } from "./visitor.ts";
 
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
@@ -240,15 +240,19 @@ Deno.test("stronger-login rules hold for browsers, too", async () => {
   one.misbehaviour = {};
 });
 
+/** Service with one provider, of which tests change the lines. */
+const other = await runReloadedService({
+  authority,
+  properties: {
+    "container.security.rest.authentication.order": "ONE",
+    ...authenticatorProperties("ONE", properties(one.issuer, "Institute")),
+    "container.security.throttling.maxFailures": "1",
+  },
+});
+Deno.test.afterAll(() => other[Symbol.asyncDispose]());
+
 Deno.test("a client that shows its expired token again and again keeps nobody at its address from signing in", async () => {
-  await using busy = await runService({
-    authority,
-    properties: {
-      "container.security.rest.authentication.order": "ONE",
-      ...authenticatorProperties("ONE", properties(one.issuer, "Institute")),
-      "container.security.throttling.maxFailures": "1",
-    },
-  });
+  const busy = await other.reloadWith({});
   const show = async (sub: string, exp: number) => {
     const token = one.signer.sign({ iss: one.issuer, sub, exp, client_id: CODE_CLIENT.id });
     return (await busy.ask("/rest/auth", { headers: { Authorization: `Bearer ${token}` } })).status;
@@ -289,13 +293,9 @@ Deno.test("a sign-in belongs to its authenticator, even if another one accepts t
 Deno.test("no browser is sent to a provider that takes no challenge by S256", async () => {
   const provider = await startCodeProvider(tls);
   provider.metadata = { code_challenge_methods_supported: ["plain"] };
-  const weak = await runService({
-    authority,
-    properties: {
-      "container.security.rest.authentication.order": "ONE",
-      "container.security.rest.authentication.failOnMissingAuthCredentials": "true",
-      ...authenticatorProperties("ONE", properties(provider.issuer, "Weak")),
-    },
+  const weak = await other.reloadWith({
+    "container.security.rest.authentication.failOnMissingAuthCredentials": "true",
+    ...authenticatorProperties("ONE", properties(provider.issuer, "Weak")),
   });
   try {
     const browser = new Visitor(weak);
@@ -308,7 +308,6 @@ Deno.test("no browser is sent to a provider that takes no challenge by S256", as
     assert.deepEqual([home.status, home.headers.location], [303, "./login?to="]);
     assert.equal((await browser.get("/login/NONE")).status, 404);
   } finally {
-    await weak[Symbol.asyncDispose]();
     await provider[Symbol.asyncDispose]();
   }
 });

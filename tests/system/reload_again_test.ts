@@ -2,12 +2,20 @@
 import assert from "node:assert/strict";
 import { connect } from "node:tls";
 import { SignJWT } from "jose";
-import { ask } from "./ask.ts";
-import { ALICE, ALICE_DN, createSite, runService } from "./running_service.ts";
-import { runAuthserver } from "./service_process.ts";
+import { ALICE, ALICE_DN, runService } from "./running_service.ts";
+
+const secretOf = (letter: string) => `${letter.repeat(40)}\n`;
+
+Deno.env.set("AUTH_TEST_TEXT", "from outside");
+/** Service of which each test leaves files that can be used. */
+const system = await runService({
+  properties: { "container.security.rest.jwt.hmacSecretFile": "{folder}/conf/hmac-secret" },
+  files: { "conf/hmac-secret": secretOf("a") },
+});
+Deno.env.delete("AUTH_TEST_TEXT");
+Deno.test.afterAll(() => system[Symbol.asyncDispose]());
 
 Deno.test("a reload that failed for want of a file is tried again when the file appears", async () => {
-  await using system = await runService();
   const main = await Deno.readTextFile(system.main);
   const changed = main.replace("conf/users.txt", "conf/others.txt");
   assert.notEqual(changed, main);
@@ -20,14 +28,12 @@ Deno.test("a reload that failed for want of a file is tried again when the file 
   await system.replace("conf/others.txt", "# nobody\n");
   await system.logged(/configuration reloaded/, before);
   assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 401);
+  await system.replace("conf/container.properties", main);
+  await system.service.reload();
+  assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
 });
 
 Deno.test("a changed secret in a file of its own is reloaded, an unusable one leaves the former in force", async () => {
-  const secretOf = (letter: string) => `${letter.repeat(40)}\n`;
-  await using system = await runService({
-    properties: { "container.security.rest.jwt.hmacSecretFile": "{folder}/conf/hmac-secret" },
-    files: { "conf/hmac-secret": secretOf("a") },
-  });
   const status = async (letter: string) => {
     const token = await new SignJWT({ sub: ALICE_DN, iss: "CN=Other,O=Demo,C=EU", etd: "true" })
       .setProtectedHeader({ alg: "HS256" }).setIssuedAt().setExpirationTime("5m")
@@ -45,23 +51,7 @@ Deno.test("a changed secret in a file of its own is reloaded, an unusable one le
   assert.deepEqual([await status("a"), await status("b")], [401, 200]);
 });
 
-Deno.test("a reload does not wait for a pipe in place of the configuration", async () => {
-  await using system = await runService({ properties: { "container.runtimeConfigurationUpdate": "false" } });
-  const main = await Deno.readTextFile(system.main);
-  await Deno.remove(system.main);
-  await new Deno.Command("mkfifo", { args: [system.main] }).output();
-  const before = system.log.length;
-  system.service.hangUp();
-  await system.logged(/the new configuration cannot be used, the one before stays/, before);
-  const after = system.log.length;
-  await Deno.remove(system.main);
-  await system.replace("conf/container.properties", main);
-  system.service.hangUp();
-  await system.logged(/configuration reloaded/, after);
-});
-
 Deno.test("a reload at the same time as a renewal does not bring the old certificate back", async () => {
-  await using system = await runService();
   const shown = () =>
     new Promise<string>((resolve, reject) => {
       const socket = connect({
@@ -88,23 +78,12 @@ Deno.test("a reload at the same time as a renewal does not bring the old certifi
 });
 
 Deno.test("a reload uses the environment of the start, which the process can no longer read", async () => {
-  await using site = await createSite();
-  const service = runAuthserver(["serve", "--config", site.main], {
-    env: { AUTH_TEST_TEXT: "from outside" },
-  });
-  const [, port] = await service.prints(/service started .*port=(\d+)/);
-  await service.prints(/Server started/);
-  const main = await Deno.readTextFile(site.main);
-  await site.replace(
+  const main = await Deno.readTextFile(system.main);
+  await system.replace(
     "conf/container.properties",
     `${main}authservice.server.HPC.description=\${AUTH_TEST_TEXT}\n`,
   );
-  service.kill("SIGHUP");
-  await service.prints(/configuration reloaded/);
-  const reply = await ask(`https://localhost:${port}/rest/auth/HPC`, site.authority.certificate, {
-    as: ALICE,
-  });
+  await system.service.reload();
+  const reply = await system.ask("/rest/auth/HPC", { as: ALICE });
   assert.equal(reply.json().description, "from outside");
-  service.kill("SIGTERM");
-  assert.equal(await service.ended, 0);
 });

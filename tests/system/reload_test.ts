@@ -10,24 +10,25 @@ async function reload(main: string): Promise<{ readonly status: number; readonly
   return { status, said: io.out + io.err };
 }
 
+/** Service that only a command or a signal reloads; the last test ends it. */
+const system = await runService({ properties: { "container.runtimeConfigurationUpdate": "false" } });
+Deno.test.afterAll(() => system[Symbol.asyncDispose]());
+const main = await Deno.readTextFile(system.main);
+const generation = async () => Number((await system.ask("/health/ready")).json().generation);
+const replace = (text: string) => system.replace("conf/container.properties", text);
+
 Deno.test("authserver reload returns when the configuration is in use, and says which one", async () => {
-  await using system = await runService();
-  const main = await Deno.readTextFile(system.main);
-  await system.replace(
-    "conf/container.properties",
-    `${main}authservice.server.HPC.description=Another text\n`,
-  );
+  const before = await generation();
+  await replace(`${main}authservice.server.HPC.description=Another text\n`);
   assert.deepEqual(await reload(system.main), {
     status: 0,
-    said: "The service uses the new configuration (generation 2)\n",
+    said: `The service uses the new configuration (generation ${before + 1})\n`,
   });
   assert.equal((await system.ask("/rest/auth/HPC")).json().description, "Another text");
 });
 
 Deno.test("authserver reload fails with every problem of a configuration that cannot be used", async () => {
-  await using system = await runService();
-  const main = await Deno.readTextFile(system.main);
-  await system.replace("conf/container.properties", `${main}container.prt=1\ncontainer.host=\0\n`);
+  await replace(`${main}container.prt=1\ncontainer.host=\0\n`);
   const { status, said } = await reload(system.main);
   assert.equal(status, 1);
   assert.match(said, /^authserver reload: The previous configuration stays in use$/m);
@@ -36,38 +37,42 @@ Deno.test("authserver reload fails with every problem of a configuration that ca
 });
 
 Deno.test("authserver reload refuses to send secrets unencrypted, unless that is said beside the address", async () => {
-  await using system = await runService();
-  const main = await Deno.readTextFile(system.main);
   const prefix = "container.security.rest.authentication";
   const text = `${main.replace(/^(\S+authentication\.order=.*)$/m, "$1 OAUTH")}` +
     `${prefix}.OAUTH.address=http://idp.invalid/userinfo\n${prefix}.OAUTH.identityAssign="UID=" + email\n`;
-  await system.replace("conf/container.properties", text);
+  await replace(text);
+  const before = await generation();
   const refused = await reload(system.main);
   assert.equal(refused.status, 1);
   assert.match(refused.said, /OAUTH\.address.*: expected https:\/\/, or \S+OAUTH\.allowPlainHttp=true/);
-  await system.replace("conf/container.properties", `${text}${prefix}.OAUTH.allowPlainHttp=true\n`);
+  await replace(`${text}${prefix}.OAUTH.allowPlainHttp=true\n`);
   assert.deepEqual(await reload(system.main), {
     status: 0,
-    said: "The service uses the new configuration (generation 2)\n",
+    said: `The service uses the new configuration (generation ${before + 1})\n`,
   });
 });
 
+Deno.test("a reload does not wait for a pipe in place of the configuration", async () => {
+  await Deno.remove(system.main);
+  await new Deno.Command("mkfifo", { args: [system.main] }).output();
+  const before = system.log.length;
+  system.service.hangUp();
+  await system.logged(/the new configuration cannot be used, the one before stays/, before);
+  const after = system.log.length;
+  await Deno.remove(system.main);
+  await replace(main);
+  system.service.hangUp();
+  await system.logged(/configuration reloaded/, after);
+});
+
 Deno.test("authserver reload finds a service whose control socket is about to move", async () => {
-  await using system = await runService({
-    properties: { "container.runtimeConfigurationUpdate": "false" },
-  });
-  const main = await Deno.readTextFile(system.main);
-  await system.replace(
-    "conf/container.properties",
-    `${main}container.control.socket=${system.folder}/other.sock\n`,
-  );
+  await replace(`${main}container.control.socket=${system.folder}/other.sock\n`);
   const { status, said } = await reload(system.main);
   assert.equal(status, 0, said);
   assert.equal((await Deno.stat(`${system.folder}/other.sock`)).isSocket, true);
 });
 
 Deno.test("authserver reload of a service that does not run fails", async () => {
-  await using system = await runService();
   system.service.stop();
   await system.service.stopped;
   const { status, said } = await reload(system.main);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import type { DaemonOptions } from "../daemon_simulator/daemon.ts";
 import { userToken } from "./every_method.ts";
-import { createSite, passwordLine, runAt, type SystemUnderTest } from "./running_service.ts";
+import { createSite, passwordLine, runAt, type Site, type SystemUnderTest } from "./running_service.ts";
 
 const fixture = (path: string) => Deno.readTextFile(new URL(`../${path}`, import.meta.url));
 
@@ -11,29 +11,38 @@ const DEMO = ["demouser", "test123"] as const;
 const ANN = ["ann", "sesame"] as const;
 const DEMO_DN = "CN=Demo User, O=Example, C=EU";
 
+/** Configuration of the specification with changes. */
+interface Variant {
+  readonly map: string;
+  readonly edit?: (text: string) => string;
+}
+
 /** Runs a configuration of the specification. */
 async function runVariant(
   file: string,
-  { servers, map, edit = (text) => text }: {
-    readonly servers: Readonly<Record<string, readonly DaemonOptions[]>>;
-    readonly map: string;
-    readonly edit?: (text: string) => string;
-  },
+  servers: Readonly<Record<string, readonly DaemonOptions[]>>,
+  variant: Variant,
 ): Promise<SystemUnderTest> {
-  const text = await fixture(`config/fixtures/${file}`);
   const site = await createSite({
     servers,
     passwords: passwordLine(DEMO, DEMO_DN) + passwordLine(ANN, "CN=Ann Example, OU=Lab 2, O=Site-A, C=DE"),
     files: {
       "conf/ssh-keys.txt": `demouser:${publicLine("user_ed25519")}:${DEMO_DN}\n`,
       "conf/identity.expr": '"UID="+sub',
-      "conf/mapfile.json": await fixture(`fixtures/attributes/${map}`),
     },
   });
   for (const folder of ["trusted", "unity"]) {
     await Deno.mkdir(`${site.folder}/conf/${folder}`);
     await Deno.copyFile(`${site.folder}/conf/ca.pem`, `${site.folder}/conf/${folder}/ca.pem`);
   }
+  await writeVariant(site, file, variant);
+  return await runAt(site);
+}
+
+/** Writes the main file and the map file. */
+async function writeVariant(site: Site, file: string, { map, edit = (text) => text }: Variant) {
+  const text = await fixture(`config/fixtures/${file}`);
+  await site.replace("conf/mapfile.json", await fixture(`fixtures/attributes/${map}`));
   const place = (line: string): string => {
     const [, server = "", number = "1", what] =
       /^authservice\.server\.(\w+)\.(?:(\d)\.)?(host|port|commandHost|commandPort)=/.exec(line) ?? [];
@@ -57,7 +66,6 @@ async function runVariant(
     )
     .replace(/(?<==|@)conf\//g, `${site.folder}/conf/`);
   await site.replace("conf/container.properties", configuration);
-  return await runAt(site);
 }
 
 const answers = async (system: SystemUnderTest, question: Parameters<SystemUnderTest["ask"]>[1]) => {
@@ -70,11 +78,9 @@ const key = (user: string, name = "user_ed25519") => ({
 });
 const many = { maxSessions: 100 };
 
-Deno.test("variant A gives the attributes that the specification describes", async () => {
-  await using system = await runVariant("seed_a.properties", {
-    servers: { HPC: [many], CLUSTER: [many, many] },
-    map: "variant_a.json",
-  });
+Deno.test("variant A gives the attributes that the specification describes, and with other servers and maps those of the servers that they name", async (test) => {
+  const servers = { HPC: [many], CLUSTER: [many, many], ALPHA: [many], BETA: [many, many] };
+  await using system = await runVariant("seed_a.properties", servers, { map: "variant_a.json" });
   const { client, HPC, CLUSTER } = await answers(system, { as: DEMO });
   assert.deepEqual([client.dn, client.role.selected, HPC.uid, HPC.gid], [DEMO_DN, "user", "demo", "users"]);
   assert.equal(HPC.href, "https://gw.site-a.example:8080/AUTH/rest/auth/HPC");
@@ -96,41 +102,44 @@ Deno.test("variant A gives the attributes that the specification describes", asy
   }
   const ports = system.daemons("CLUSTER").map(({ listenPort }) => listenPort);
   assert.deepEqual([...instances].sort(), [...ports, ...ports].sort(), "round-robin");
+  for (const map of ["variant_a.json", "variant_b.xml"]) {
+    await test.step(`per-server attributes of ${map} hold on the server they name`, () =>
+      onItsServer(system, map));
+  }
 });
 
-for (const map of ["variant_a.json", "variant_b.xml"]) {
-  Deno.test(`per-server attributes of ${map} hold on the server they name`, async () => {
-    await using system = await runVariant("seed_a.properties", {
-      servers: { ALPHA: [many], BETA: [many, many] },
-      map,
-      edit: (text) => text.replace(/\bHPC\b/g, "ALPHA").replace(/\bCLUSTER\b/g, "BETA"),
-    });
-    const { ALPHA, BETA } = await answers(system, { as: DEMO });
-    assert.deepEqual([ALPHA.uid, ALPHA.gid, ALPHA.rateLimit, ALPHA.allowed], [
-      "demo",
-      "users",
-      undefined,
-      undefined,
-    ]);
-    assert.deepEqual(
-      [BETA.uid, BETA.gid, BETA.rateLimit, BETA.allowed, BETA.forbidden],
-      ["demo7", "beta", 10 * 1024 * 1024, "/home/demo/*", "/home/demo/.ssh/*"],
-    );
-    const { ALPHA: ann } = await answers(system, { as: ANN });
-    assert.deepEqual([ann.uid, ann.rateLimit, ann.allowed], [
-      "alpha7",
-      200 * 1024 * 1024,
-      "/data/*:/scratch/*",
-    ]);
-    await system.ask("/rest/auth/BETA", { as: DEMO, body: { serverPath: "" } });
-    const told = system.daemons("BETA").flatMap(({ requests }) =>
-      requests.flatMap(({ values }) => values?.get("user") === "demo7" ? [Object.fromEntries(values)] : [])
-    );
-    assert.deepEqual(
-      told.map(({ group, rateLimit, includes, excludes }) => [group, rateLimit, includes, excludes]),
-      [["beta", "10485760", "/home/demo/*", "/home/demo/.ssh/*"]],
-    );
-  });
+async function onItsServer(system: SystemUnderTest, map: string): Promise<void> {
+  const edit = (text: string) => text.replace(/\bHPC\b/g, "ALPHA").replace(/\bCLUSTER\b/g, "BETA");
+  const before = new Map(system.daemons("BETA").map((daemon) => [daemon, daemon.requests.length]));
+  await writeVariant(system, "seed_a.properties", { map, edit });
+  await system.service.reload();
+  const { ALPHA, BETA } = await answers(system, { as: DEMO });
+  assert.deepEqual([ALPHA.uid, ALPHA.gid, ALPHA.rateLimit, ALPHA.allowed], [
+    "demo",
+    "users",
+    undefined,
+    undefined,
+  ]);
+  assert.deepEqual(
+    [BETA.uid, BETA.gid, BETA.rateLimit, BETA.allowed, BETA.forbidden],
+    ["demo7", "beta", 10 * 1024 * 1024, "/home/demo/*", "/home/demo/.ssh/*"],
+  );
+  const { ALPHA: ann } = await answers(system, { as: ANN });
+  assert.deepEqual([ann.uid, ann.rateLimit, ann.allowed], [
+    "alpha7",
+    200 * 1024 * 1024,
+    "/data/*:/scratch/*",
+  ]);
+  await system.ask("/rest/auth/BETA", { as: DEMO, body: { serverPath: "" } });
+  const told = system.daemons("BETA").flatMap((daemon) =>
+    daemon.requests.slice(before.get(daemon)).flatMap(({ values }) =>
+      values?.get("user") === "demo7" ? [Object.fromEntries(values)] : []
+    )
+  );
+  assert.deepEqual(
+    told.map(({ group, rateLimit, includes, excludes }) => [group, rateLimit, includes, excludes]),
+    [["beta", "10485760", "/home/demo/*", "/home/demo/.ssh/*"]],
+  );
 }
 
 Deno.test("variant B gives users with SSH keys the account of their name and the role user, by its PAM source", async () => {
@@ -140,10 +149,8 @@ Deno.test("variant B gives users with SSH keys the account of their name and the
     groups: ["users"],
     keyFiles: { ".ssh/authorized_keys": `${publicLine("user_ed25519")}\n` },
   };
-  await using system = await runVariant("seed_b.properties", {
-    servers: { HPC: [{ tls: undefined, users: { dora }, ...many }] },
-    map: "variant_b.xml",
-  });
+  const servers = { HPC: [{ tls: undefined, users: { dora }, ...many }] };
+  await using system = await runVariant("seed_b.properties", servers, { map: "variant_b.xml" });
   const { client, HPC } = await answers(system, key("dora"));
   assert.deepEqual(
     [client.dn, client.xlogin.UID, client.role],

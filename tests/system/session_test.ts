@@ -1,10 +1,27 @@
 /** `POST /rest/auth/<server>[-<n>]` (rest-api.md 1.10), from the request to the command at the daemon. */
 import assert from "node:assert/strict";
 import { PREFERENCES_HEADER } from "../../src/service/identify.ts";
-import { ALICE, ALICE_DN, ROLE_ONLY, runService, settled, STRANGER } from "./running_service.ts";
+import {
+  ALICE,
+  ALICE_DN,
+  passwordLine,
+  PASSWORDS,
+  ROLE_ONLY,
+  runReloadedService,
+  settled,
+  STRANGER,
+} from "./running_service.ts";
 
-const system = await runService({
-  servers: { HPC: [{ maxSessions: 10_000 }], GROUP: [{ maxSessions: 10_000 }, { maxSessions: 10_000 }] },
+/** User with several groups. */
+const GROUPED = ["grouped", "several-3141"] as const;
+
+const { reloadWith, ...system } = await runReloadedService({
+  servers: {
+    HPC: [{ maxSessions: 10_000 }],
+    GROUP: [{ maxSessions: 10_000 }, { maxSessions: 10_000 }],
+    PLAIN: [{ cryptography: false }],
+  },
+  passwords: PASSWORDS + passwordLine(GROUPED, "CN=Grouped,O=Demo,C=EU"),
   map: JSON.stringify({
     [ALICE_DN]: {
       role: "user",
@@ -17,10 +34,12 @@ const system = await runService({
       "uftpd.GROUP.excludes": "/data/secret/*",
     },
     "CN=Role Only,O=Demo,C=EU": { role: "user" },
+    "CN=Grouped,O=Demo,C=EU": { role: "user", xlogin: "alice", "uftpd.HPC.group": ["users:hpc", "users"] },
   }),
 });
 await settled(system, "HPC");
 await settled(system, "GROUP");
+await settled(system, "PLAIN");
 Deno.test.afterAll(() => system[Symbol.asyncDispose]());
 
 /** Returns the session requests that the daemons of a server received. */
@@ -242,13 +261,25 @@ Deno.test("client addresses in a request are used, names are dropped, and withou
   await system.logged(/names of hosts in client are not looked up .*dropped=1/);
 });
 
+Deno.test("several groups of a server go to the daemon in one line, the first as the primary one", async () => {
+  const as = GROUPED;
+  assert.equal((await post("HPC", { serverPath: "" }, { as })).status, 200);
+  assert.equal(latest("HPC").group, "users:hpc");
+  const entry = (await system.ask("/rest/auth/HPC", { as })).json();
+  assert.deepEqual([entry.gid, entry.availableGroups], ["users", ["users", "hpc"]]);
+});
+
+Deno.test("a daemon that cannot encrypt: the caller is told to do without", async () => {
+  const body = { serverPath: "", encryptionKey: AES_KEY, encryptionAlgorithm: "AES" };
+  const reply = await post("PLAIN", body);
+  assert.deepEqual([reply.status, reply.json().code], [501, "ERR_ENCRYPTION_NOT_SUPPORTED"]);
+});
+
 Deno.test("with resolveClientNames the addresses of client names are used, and names without one are dropped", async () => {
-  await using resolving = await runService({ properties: { "authservice.resolveClientNames": "true" } });
-  await settled(resolving);
+  await reloadWith({ "authservice.resolveClientNames": "true" });
   const clientIp = async (client: string) => {
-    const body = { serverPath: "", client };
-    assert.equal((await resolving.ask("/rest/auth/HPC", { as: ALICE, body })).status, 200, client);
-    return resolving.daemon().sessionRequests.at(-1)?.get("client-ip");
+    assert.equal((await post("HPC", { serverPath: "", client })).status, 200, client);
+    return latest("HPC")["client-ip"];
   };
   // This name resolves without the network (RFC 6761, 6.3).
   assert.equal(
@@ -256,29 +287,6 @@ Deno.test("with resolveClientNames the addresses of client names are used, and n
     "192.0.2.7,::ffff:192.0.2.7,127.0.0.1,::ffff:127.0.0.1,::1",
   );
   assert.equal(await clientIp("192.0.2.300 192.0.2.7"), "192.0.2.7,::ffff:192.0.2.7");
-  await resolving.logged(/names of hosts in client have no address .*dropped=1/);
-});
-
-Deno.test("several groups of a server go to the daemon in one line, the first as the primary one", async () => {
-  await using grouped = await runService({
-    map: JSON.stringify({
-      [ALICE_DN]: { role: "user", xlogin: "alice", "uftpd.HPC.group": ["users:hpc", "users"] },
-    }),
-  });
-  await settled(grouped);
-  assert.equal((await grouped.ask("/rest/auth/HPC", { as: ALICE, body: { serverPath: "" } })).status, 200);
-  const sent = grouped.daemon().requests.flatMap(({ values }) => values?.get("group") ?? []);
-  assert.deepEqual(sent, ["users:hpc"]);
-  const entry = (await grouped.ask("/rest/auth/HPC", { as: ALICE })).json();
-  assert.deepEqual([entry.gid, entry.availableGroups], ["users", ["users", "hpc"]]);
-});
-
-Deno.test("a daemon that cannot encrypt: the caller is told to do without", async () => {
-  await using plain = await runService({ servers: { HPC: [{ cryptography: false }] } });
-  await settled(plain);
-  const reply = await plain.ask("/rest/auth/HPC", {
-    as: ALICE,
-    body: { serverPath: "", encryptionKey: AES_KEY, encryptionAlgorithm: "AES" },
-  });
-  assert.deepEqual([reply.status, reply.json().code], [501, "ERR_ENCRYPTION_NOT_SUPPORTED"]);
+  await system.logged(/names of hosts in client have no address .*dropped=1/);
+  await reloadWith({});
 });

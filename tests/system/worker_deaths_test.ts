@@ -1,9 +1,9 @@
 /** Workers that die at the wrong moment, and configurations that cannot be used. */
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
-import { startedWorker, workersSoFar } from "./worker_spy.ts";
+import { latestWorker, type SpiedWorker, startedWorker, workersSoFar } from "./worker_spy.ts";
 import { ask } from "./ask.ts";
-import { ALICE, runServiceHere, settled, type SystemUnderTest } from "./running_service.ts";
+import { ALICE, ROLE_ONLY, runServiceHere, settled, type SystemUnderTest } from "./running_service.ts";
 
 const POST = { as: ALICE, body: { serverPath: "" } };
 
@@ -23,92 +23,81 @@ async function served(system: SystemUnderTest, path: string, question: Parameter
   return reply;
 }
 
-Deno.test("crashes of the core give nobody an extra guess", async () => {
-  const from = workersSoFar();
-  await using system = await runServiceHere({
-    properties: {
-      "container.security.throttling.maxFailures": "5",
-      "container.security.throttling.baseDelay": "300",
-    },
-  });
-  /** @returns Number of guesses that the service checked before the first 429. */
-  const guesses = async (user: string, killAfter: readonly number[]) => {
-    for (let looked = 0;; looked++) {
-      const { status } = await served(system, "/rest/auth", { as: [user, `guess ${looked}`] });
-      if (status === 429) return looked;
-      assert.equal(status, 401);
-      const generation = killAfter.indexOf(looked + 1) + 1;
-      if (generation === 0) continue;
-      const told = logFromNow(system);
-      (await startedWorker(`core ${generation}`, from)).kill(); // right after the answer
-      await told(/core died, starting another/);
+const sharedFrom = workersSoFar();
+const system = await runServiceHere({
+  properties: {
+    "container.runtimeConfigurationUpdate": "false",
+    "container.security.throttling.maxFailures": "5",
+    "container.security.throttling.baseDelay": "300",
+  },
+});
+Deno.test.afterAll(() => system[Symbol.asyncDispose]());
+await settled(system);
+const main = await Deno.readTextFile(system.main);
+let edge = await startedWorker("edge", sharedFrom);
+
+/** Tests a service that all these tests share: each leaves it serving, perhaps with another core and edge. */
+function testShared(name: string, run: () => Promise<void>): void {
+  Deno.test(name, async () => {
+    const from = workersSoFar();
+    try {
+      await run();
+    } finally {
+      edge = latestWorker("edge", from) ?? edge;
     }
-  };
-  assert.equal(await guesses("alice", [1, 3]), 6);
-  assert.equal(await guesses("stranger", []), 6, "as many as where nothing dies");
-  const next = await startedWorker("core 3", from);
-  const told = logFromNow(system);
-  next.kill();
-  await told(/worker replaced what=core/);
-  assert.equal((await served(system, "/rest/auth", { as: ALICE })).status, 429, "nor is a wait forgotten");
-});
+  });
+}
 
-Deno.test("an old core ends when the edge dies that had requests with it", async () => {
-  const from = workersSoFar();
-  await using system = await runServiceHere();
-  await settled(system);
-  system.daemon().fault = { kind: "hang-after-request" };
-  const arrived = system.daemon().sessionRequests.length + 1;
-  const underWay = system.ask("/rest/auth/HPC", POST).catch((error) => error);
-  await until(() => system.daemon().sessionRequests.length >= arrived, { everyMs: 5 });
-  await system.service.reload();
-  const leaving = await startedWorker("core 1", from);
-  const told = logFromNow(system);
-  (await startedWorker("edge", from)).kill();
-  assert(await underWay instanceof Error, "its connection went with the edge");
-  system.daemon().fault = undefined;
-  await leaving.ended;
-  await told(/worker replaced what=edge/);
-  assert.equal((await served(system, "/rest/auth/HPC", POST)).status, 200);
-});
+/** Returns the core and the edge that serve now. */
+async function present() {
+  const { generation } = (await served(system, "/health/ready", {})).json();
+  return { core: await startedWorker(`core ${generation}`, sharedFrom), edge };
+}
 
-Deno.test("a core that dies during a reload does not bring the old configuration back", async () => {
+/** Returns the generation of a core. */
+const numberOf = ({ name }: SpiedWorker) => Number(name.slice("core ".length));
+
+/** Returns a main file with other limits than the present one, so that another edge has to take its place. */
+async function textWithOtherLimits(): Promise<string> {
+  const isLimited = (await Deno.readTextFile(system.main)).includes("disabledProtocols");
+  return isLimited ? main : `${main}container.httpServer.disabledProtocols=TLSv1.2\n`;
+}
+
+testShared("a core that dies during a reload does not bring the old configuration back", async () => {
   const from = workersSoFar();
-  await using system = await runServiceHere();
-  await settled(system);
-  const main = await Deno.readTextFile(system.main);
+  const { core } = await present();
   const told = logFromNow(system);
   await system.replace("conf/container.properties", `${main}authservice.server.HPC.description=new\n`);
   const reloaded = system.service.reload();
-  await startedWorker("core 2", from);
-  (await startedWorker("core 1", from)).kill();
-  await told(/core died, starting another generation=1/);
+  const next = await startedWorker(/^core /, from);
+  core.kill();
+  await told(new RegExp(`core died, starting another generation=${numberOf(core)} `));
   await reloaded;
   await told(/worker replaced what=core/);
   const reply = await served(system, "/rest/auth/HPC", { as: ALICE });
   assert.equal(reply.json().description, "new");
-  assert.equal((await served(system, "/health/ready", {})).json().generation, 2);
+  assert.equal((await served(system, "/health/ready", {})).json().generation, numberOf(next));
+  await system.replace("conf/container.properties", main);
+  await system.service.reload();
 });
 
-Deno.test("a new core that dies while it starts leaves the previous one in place", async () => {
+testShared("a new core that dies while it starts leaves the previous one in place", async () => {
   const from = workersSoFar();
-  await using system = await runServiceHere();
-  await settled(system);
+  const { core } = await present();
   const told = logFromNow(system);
   const reloaded = system.service.reload();
-  (await startedWorker("core 2", from)).kill();
+  const next = await startedWorker(/^core /, from);
+  next.kill();
   await reloaded;
   await told(/reload failed, the configuration before stays/);
-  assert.equal((await system.ask("/health/ready")).json().generation, 1);
+  assert.equal((await system.ask("/health/ready")).json().generation, numberOf(core));
   await system.service.reload();
-  assert.equal((await system.ask("/health/ready")).json().generation, 3);
+  assert.equal((await system.ask("/health/ready")).json().generation, numberOf(next) + 1);
 });
 
-Deno.test("a new core that cannot use its files is ended, and the one before stays", async () => {
+testShared("a new core that cannot use its files is ended, and the one before stays", async () => {
   const from = workersSoFar();
-  await using system = await runServiceHere();
-  await settled(system);
-  const main = await Deno.readTextFile(system.main);
+  const { core } = await present();
   await Deno.mkdir(`${system.folder}/shares`);
   await Deno.writeTextFile(
     `${system.folder}/shares/shares.sqlite`,
@@ -119,15 +108,13 @@ Deno.test("a new core that cannot use its files is ended, and the one before sta
   await system.replace("conf/container.properties", main + sharing);
   await system.service.reload();
   await told(/reload failed, the configuration before stays/);
-  assert.equal((await startedWorker("core 2", from)).ends, 1);
-  assert.equal((await system.ask("/health/ready")).json().generation, 1);
+  assert.equal((await startedWorker(/^core /, from)).ends, 1);
+  assert.equal((await system.ask("/health/ready")).json().generation, numberOf(core));
+  await system.replace("conf/container.properties", main);
 });
 
-Deno.test("a request under way outlives two changes of the core and one of the edge", async () => {
+testShared("a request under way outlives two changes of the core and one of the edge", async () => {
   const from = workersSoFar();
-  await using system = await runServiceHere();
-  await settled(system);
-  const main = await Deno.readTextFile(system.main);
   const body = JSON.stringify({ serverPath: "" });
   const caller = await Deno.connectTls({
     hostname: "localhost",
@@ -143,12 +130,9 @@ Deno.test("a request under way outlives two changes of the core and one of the e
   assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
   await system.service.reload();
   await system.service.reload();
-  await (await startedWorker("core 2", from)).ended; // nothing waits for it
+  await (await startedWorker(/^core /, from)).ended; // nothing waits for it
   const next = workersSoFar();
-  await system.replace(
-    "conf/container.properties",
-    `${main}container.httpServer.disabledProtocols=TLSv1.2\n`,
-  );
+  await system.replace("conf/container.properties", await textWithOtherLimits());
   const reloaded = system.service.reload();
   await startedWorker("edge", next);
   await send(body.slice(3));
@@ -159,10 +143,7 @@ Deno.test("a request under way outlives two changes of the core and one of the e
   await reloaded;
 });
 
-Deno.test("a reload to a port in use changes nothing, and the way back is open", async () => {
-  await using system = await runServiceHere();
-  await settled(system);
-  const main = await Deno.readTextFile(system.main);
+testShared("a reload to a port in use changes nothing, and the way back is open", async () => {
   const taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = taken.addr;
   const to = async (more: string) => {
@@ -191,34 +172,76 @@ Deno.test("a reload to a port in use changes nothing, and the way back is open",
   assert.equal(await shown(system.port), "Server HPC");
 });
 
-Deno.test("an edge with other limits takes the place of the one before on the same port", async () => {
-  const from = workersSoFar();
-  await using system = await runServiceHere();
-  const main = await Deno.readTextFile(system.main);
-  await system.replace(
-    "conf/container.properties",
-    `${main}container.httpServer.disabledProtocols=TLSv1.2\n`,
-  );
+testShared("an edge with other limits takes the place of the one before on the same port", async () => {
+  const { edge } = await present();
+  await system.replace("conf/container.properties", await textWithOtherLimits());
   const told = logFromNow(system);
   await system.service.reload();
   const line = await told(/configuration reloaded|reload failed|cannot be used/);
   assert.match(line, /configuration reloaded/);
-  await (await startedWorker("edge", from)).ended;
+  await edge.ended;
   assert.equal((await served(system, "/rest/auth/HPC", { as: ALICE })).status, 200);
 });
 
+testShared("an old core ends when the edge dies that had requests with it", async () => {
+  const { core: leaving, edge } = await present();
+  system.daemon().fault = { kind: "hang-after-request" };
+  const arrived = system.daemon().sessionRequests.length + 1;
+  const underWay = system.ask("/rest/auth/HPC", POST).catch((error) => error);
+  await until(() => system.daemon().sessionRequests.length >= arrived, { everyMs: 5 });
+  await system.service.reload();
+  const told = logFromNow(system);
+  edge.kill();
+  assert(await underWay instanceof Error, "its connection went with the edge");
+  system.daemon().fault = undefined;
+  await leaving.ended;
+  await told(/worker replaced what=edge/);
+  assert.equal((await served(system, "/rest/auth/HPC", POST)).status, 200);
+});
+
+testShared("crashes of the core give nobody an extra guess", async () => {
+  let { core } = await present();
+  /** @returns Number of guesses that the service checked before the first 429. */
+  const guesses = async (user: string, killAfter: readonly number[]) => {
+    for (let looked = 0;; looked++) {
+      const { status } = await served(system, "/rest/auth", { as: [user, `guess ${looked}`] });
+      if (status === 429) return looked;
+      assert.equal(status, 401);
+      if (!killAfter.includes(looked + 1)) continue;
+      const told = logFromNow(system);
+      core.kill(); // right after the answer
+      await told(/core died, starting another/);
+      core = await startedWorker(`core ${numberOf(core) + 1}`, sharedFrom);
+    }
+  };
+  assert.equal(await guesses(ROLE_ONLY[0], [1, 3]), 6);
+  assert.equal(await guesses("stranger", []), 6, "as many as where nothing dies");
+  const told = logFromNow(system);
+  core.kill();
+  await told(/worker replaced what=core/);
+  assert.equal(
+    (await served(system, "/rest/auth", { as: ROLE_ONLY })).status,
+    429,
+    "nor is a wait forgotten",
+  );
+});
+
+/** Service with a metrics page, whose workers live on. */
+const measuredFrom = workersSoFar();
+const measured = await runServiceHere({
+  properties: { "container.metrics.host": "127.0.0.1", "container.metrics.port": "0" },
+});
+Deno.test.afterAll(() => measured[Symbol.asyncDispose]());
+await settled(measured);
+
 Deno.test("a rejection that nobody handles is logged and counted, and ends no worker", async () => {
-  const from = workersSoFar();
-  await using system = await runServiceHere({
-    properties: { "container.metrics.host": "127.0.0.1", "container.metrics.port": "0" },
-  });
-  await settled(system);
+  const system = measured;
   const told = logFromNow(system);
   // Defects after an await: an invalid channel and invalid certificates.
-  (await startedWorker("core 1", from)).tell({ kind: "channel", port: null });
+  (await startedWorker("core 1", measuredFrom)).tell({ kind: "channel", port: null });
   await told(/error unhandled rejection error=".*TypeError/);
   const again = logFromNow(system);
-  (await startedWorker("edge", from)).tell({ kind: "tls", tls: null });
+  (await startedWorker("edge", measuredFrom)).tell({ kind: "tls", tls: null });
   await again(/error unhandled rejection error=".*TypeError/);
 
   const port = /port=(\d+)/.exec(await system.logged(/ metrics page /))?.[1];
@@ -235,9 +258,7 @@ Deno.test("a rejection that nobody handles is logged and counted, and ends no wo
 });
 
 Deno.test("the service measures the stalls of edge and core, sample by sample", async () => {
-  await using system = await runServiceHere({
-    properties: { "container.metrics.host": "127.0.0.1", "container.metrics.port": "0" },
-  });
+  const system = measured;
   const port = /port=(\d+)/.exec(await system.logged(/ metrics page /))?.[1];
   const looks = async () => {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();

@@ -88,15 +88,24 @@ globalThis.Worker = class extends Worker {
   }
 };
 
+/** Returns the worker of that name that was started last. @param after Number of workers to skip. */
+export function latestWorker(name: string, after: number): SpiedWorker | undefined {
+  return workers.slice(after).findLast((worker) => worker.name === name);
+}
+
 /** Returns the number of workers started so far. */
 export function workersSoFar(): number {
   return workers.length;
 }
 
-/** Waits for the first worker of that name, and returns it. @param after Number of workers to skip. */
-export async function startedWorker(name: string, after = 0): Promise<SpiedWorker> {
+/**
+ * Waits for the first worker of that name, or with a name that matches, and returns it.
+ * @param after Number of workers to skip.
+ */
+export async function startedWorker(name: string | RegExp, after = 0): Promise<SpiedWorker> {
+  const isMeant = typeof name === "string" ? (one: string) => one === name : (one: string) => name.test(one);
   for (;;) {
-    const found = workers.slice(after).find((worker) => worker.name === name);
+    const found = workers.slice(after).find((worker) => isMeant(worker.name));
     if (found !== undefined) return found;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const timer = setTimeout(() => reject(new Error(`no room ${name} was started`)), MAX_WAIT_MS);

@@ -174,7 +174,7 @@ Deno.test("nobody else brings anything in the name of whoever is signed in", asy
 });
 
 Deno.test("a share with a password asks signed-in users for it by a page, and leads back", async () => {
-  const id = await sharing.share("d/", { user: CAROL_DN, password: "s&cret" });
+  const id = await sharing.locked("d/", "s&cret", { user: CAROL_DN });
   const page = `/shared/HPC/${id}/`;
   const asks = await carol.get(page);
   assert.equal(asks.status, 403);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { Chromium, findChromium } from "../../browser/chromium.ts";
 import { SharingSystem } from "./sharing_system.ts";
 
-const BROWSER = await findBrowser(["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]);
+const BROWSER = await findChromium();
 
 /** Names that would become markup in a page without escapes. */
 const NAMES = [
@@ -26,8 +27,11 @@ Deno.test({
   ignore: BROWSER === undefined,
   async fn() {
     await using sharing = await SharingSystem.open();
-    const hostile = await listing(sharing, "hostile", NAMES, "<b>bold");
-    const harmless = await listing(sharing, "harmless", NAMES.map((_, i) => `name${i}`), "bold");
+    await using browser = await Chromium.start(BROWSER ?? "", ["--ignore-certificate-errors"]);
+    const listing = async (folder: string, files: readonly string[], directory: string) =>
+      await shownBy(browser, await listed(sharing, folder, { files, directory }));
+    const hostile = await listing("hostile", NAMES, "<b>bold");
+    const harmless = await listing("harmless", NAMES.map((_, i) => `name${i}`), "bold");
     const shown = [...hostile.matchAll(/<a href="[^"]*"><bdi>([^<]*)<\/bdi>(\/?)<\/a>/g)].map((
       [, text, slash],
     ) => unescape(text ?? "") + slash);
@@ -40,18 +44,15 @@ Deno.test({
   },
 });
 
-/**
- * Returns the listing of a shared directory with these files and this directory, after the browser parsed it.
- */
-async function listing(
+/** Shares a directory with these files and this directory, and returns the address of its listing. */
+async function listed(
   sharing: SharingSystem,
   folder: string,
-  files: readonly string[],
-  directory: string,
+  { files, directory }: { readonly files: readonly string[]; readonly directory: string },
 ): Promise<string> {
   await Deno.mkdir(`${sharing.data}/${folder}/${directory}`, { recursive: true });
   for (const name of files) await Deno.writeTextFile(`${sharing.data}/${folder}/${name}`, "x");
-  return await dumpDom(`${sharing.origin}/rest/access/HPC/${await sharing.share(folder)}/`);
+  return `${sharing.origin}/rest/access/HPC/${await sharing.share(folder)}/`;
 }
 
 /** Returns the names of the elements, in order. */
@@ -59,27 +60,11 @@ function elements(page: string): string[] {
   return [...page.matchAll(/<([a-z0-9]+)/gi)].map(([, element = ""]) => element);
 }
 
-/** Returns the page as the browser serialises it after all scripts have run. */
-async function dumpDom(url: string): Promise<string> {
-  const profile = await Deno.makeTempDir();
-  const { stdout, stderr } = await new Deno.Command(BROWSER ?? "", {
-    args: [
-      "--headless",
-      "--no-sandbox",
-      "--disable-gpu",
-      "--ignore-certificate-errors",
-      `--user-data-dir=${profile}`,
-      "--virtual-time-budget=2000",
-      "--dump-dom",
-      url,
-    ],
-    stdout: "piped",
-    stderr: "piped",
-  }).output();
-  await Deno.remove(profile, { recursive: true });
-  const page = new TextDecoder().decode(stdout);
-  assert.ok(page !== "", new TextDecoder().decode(stderr));
-  return page;
+/** Returns the page as the browser serialises it after it has loaded everything and shown it. */
+async function shownBy(browser: Chromium, url: string): Promise<string> {
+  const page = await browser.open(url, { width: 1000, scheme: "light" });
+  await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))");
+  return String(await page.evaluate("document.documentElement.outerHTML"));
 }
 
 /** Decodes text of a serialised page. */
@@ -88,20 +73,4 @@ function unescape(text: string): string {
     "&amp;",
     "&",
   );
-}
-
-async function findBrowser(names: readonly string[]): Promise<string | undefined> {
-  for (const name of names) {
-    try {
-      if (
-        (await new Deno.Command(name, { args: ["--version"], stdout: "null", stderr: "null" }).output())
-          .success
-      ) {
-        return name;
-      }
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    }
-  }
-  return undefined;
 }

@@ -1,7 +1,7 @@
 /** Shares for a group, with groups from the service's own sources. */
 import assert from "node:assert/strict";
-import { setTimeout as delay } from "node:timers/promises";
 import { runCommand } from "../../../src/command/run_command.ts";
+import { until } from "../../fixtures/deadline.ts";
 import { recordedIo } from "../../command/recorded_io.ts";
 import { ALICE, ALICE_DN, MAP, passwordLine } from "../running_service.ts";
 import { formToken, Visitor } from "../visitor.ts";
@@ -28,6 +28,13 @@ const sharing = await SharingSystem.open({
 const { system, data } = sharing;
 Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
 
+/** Replaces the map file, and waits until the service has read it. */
+async function changeMap(text: string): Promise<void> {
+  const before = system.log.length;
+  await system.replace("conf/mapfile.json", text);
+  await system.logged(/file read again.*mapfile/, before);
+}
+
 const asked = async (id: string, as?: readonly [string, string]) =>
   (await sharing.fetch(`${id}/ten.txt`, as === undefined ? {} : { as })).status;
 
@@ -45,27 +52,15 @@ Deno.test("a share is for users whom the sources put into its group on its serve
   assert.equal(system.daemon().sessionRequests.at(-1)?.get("user"), "alice");
 
   const others = { ...MAP, ...map, [BOB_DN]: { role: "user", xlogin: "bob", group: "proj" }, [CAROL_DN]: {} };
-  await system.replace("conf/mapfile.json", JSON.stringify(others));
-  for (const end = performance.now() + 20_000; await asked(id, BOB) !== 200;) {
-    assert.ok(performance.now() < end, "the new map does not count");
-    await delay(20);
-  }
+  await changeMap(JSON.stringify(others));
+  await until(async () => await asked(id, BOB) === 200, { what: "the new map counts" });
   assert.equal(await asked(id, CAROL), 403);
 
   // An owner whom the map bans no longer shares anything with anybody.
-  await system.replace(
-    "conf/mapfile.json",
-    JSON.stringify({ ...others, [ALICE_DN]: { ...MAP[ALICE_DN], role: "banned" } }),
-  );
-  for (const end = performance.now() + 20_000; await asked(id, BOB) !== 404;) {
-    assert.ok(performance.now() < end, "the ban does not count");
-    await delay(20);
-  }
-  await system.replace("conf/mapfile.json", JSON.stringify({ ...MAP, ...map, [BOB_DN]: { role: "user" } }));
-  for (const end = performance.now() + 20_000; await asked(id, CAROL) !== 200;) {
-    assert.ok(performance.now() < end, "the old map does not count");
-    await delay(20);
-  }
+  await changeMap(JSON.stringify({ ...others, [ALICE_DN]: { ...MAP[ALICE_DN], role: "banned" } }));
+  await until(async () => await asked(id, BOB) === 404, { what: "the ban counts" });
+  await changeMap(JSON.stringify({ ...MAP, ...map, [BOB_DN]: { role: "user" } }));
+  await until(async () => await asked(id, CAROL) === 200, { what: "the old map counts" });
 });
 
 Deno.test("an owner with a list of groups shares in exactly these groups, and so do those who use the share", async () => {

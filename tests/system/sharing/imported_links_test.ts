@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { runCommand } from "../../../src/command/run_command.ts";
 import { recordedIo } from "../../command/recorded_io.ts";
-import { createSite, passwordLine, runAt, type SystemUnderTest } from "../running_service.ts";
+import { passwordLine, runReloadedService } from "../running_service.ts";
 
 const SERVERS = ["TEST", "GRP"];
 const DUMPS = new URL("../../fixtures/java_shares/", import.meta.url);
@@ -27,7 +27,7 @@ const ONE_TIME = `Größe "a", b's; c\\d.txt`;
  * Imports a dump with its paths moved below a folder.
  * @returns Summary of the import, and a lookup of shares by path below the folder.
  */
-async function imported(system: SystemUnderTest, data: string, dump: string) {
+async function imported(data: string, dump: string) {
   const file = `${system.folder}/${dump}`;
   const text = await Deno.readTextFile(new URL(dump, DUMPS));
   await Deno.writeTextFile(file, text.replaceAll("/data/", `${data}/`));
@@ -51,6 +51,23 @@ const databases = Map.groupBy(
   (name) => name.replace(/\.\w+$/, ""),
 );
 
+const users = Object.fromEntries(
+  ["ann", "ben", "cy"].map((name, i) => [name, { uid: 1001 + i, home: "/home", groups: ["users", "hpc"] }]),
+);
+const { reloadWith, ...system } = await runReloadedService({
+  servers: { TEST: [{ users }], GRP: [{ users }] },
+  passwords: passwordLine(ANN, "UID=ann@example.org") +
+    passwordLine(BEN, "CN=Ben Müller,O=Site \\, Example,C=DE") +
+    passwordLine(CY, "CN=Cy,O=Example"),
+  map: "{}",
+  properties: {
+    "share.servers": SERVERS.join(" "),
+    "share.allowWriteAccess": "true",
+    "persistence.directory": "{folder}/data",
+  },
+});
+Deno.test.afterAll(() => system[Symbol.asyncDispose]());
+
 for (const [database, dumps] of databases) {
   Deno.test(`links of a Java service with ${database} answer under both share servers`, async () => {
     const data = await Deno.realPath(await Deno.makeTempDir({ prefix: "authserver-data-" }));
@@ -60,29 +77,14 @@ for (const [database, dumps] of databases) {
     }
     const files = [...Object.values(LINKS).map(([, file]) => file), ONE_TIME];
     for (const file of files) await Deno.writeTextFile(`${data}/${file}`, `text of ${file}`);
-    const users = Object.fromEntries(
-      ["ann", "ben", "cy"].map((name, i) => [name, { uid: 1001 + i, home: data, groups: ["users", "hpc"] }]),
-    );
-    const site = await createSite({
-      servers: { TEST: [{ users }], GRP: [{ users }] },
-      passwords: passwordLine(ANN, "UID=ann@example.org") +
-        passwordLine(BEN, "CN=Ben Müller,O=Site \\, Example,C=DE") +
-        passwordLine(CY, "CN=Cy,O=Example"),
-      map: "{}",
-      properties: {
-        "share.servers": SERVERS.join(" "),
-        "share.allowWriteAccess": "true",
-        "persistence.directory": "{folder}/data",
-      },
-    });
-    await using system = await runAt(site);
+    await reloadWith({ "persistence.directory": `{folder}/data of ${database}` });
 
     const [first = "", ...others] = dumps;
-    const { summary, shareOf } = await imported(system, data, first);
+    const { summary, shareOf } = await imported(data, first);
     const [, count] = /^([45]) shares imported/.exec(summary) ?? assert.fail(summary);
     for (const other of others) {
       assert.match(
-        (await imported(system, data, other)).summary,
+        (await imported(data, other)).summary,
         new RegExp(`^0 shares imported, ${count} there already`),
       );
     }

@@ -68,7 +68,7 @@ Deno.test("a browser is asked by a form, once, and its cookie opens this link al
   assert.equal(asked.status, 403);
   assert.equal(asked.headers["www-authenticate"], undefined);
   assert.match(asked.text, new RegExp(`<form method="post" action="[^"]*link/HPC/${id}">`));
-  const drops = await sharing.share("d/sub", { password: PASSWORD, access: "DROP" });
+  const drops = await sharing.locked("d/sub", PASSWORD, { access: "DROP" });
   const multipart = { ...headers, "Content-Type": "multipart/form-data; boundary=x" };
   const unopened = await post(`/drop/HPC/${drops}`, { headers: multipart, body: "--x--\r\n" });
   assert.equal(unopened.status, 403);

@@ -10,8 +10,8 @@ import { request } from "node:https";
 
 const MIB = 1024 ** 2;
 
-/** Size of the file: 256 MiB in a normal run, 2 GiB with `AUTHSERVER_LONG_TESTS=1`. */
-const SIZE = (LONG ? 2048 : 256) * MIB;
+/** Size of the file: 128 MiB in a normal run, 2 GiB with `AUTHSERVER_LONG_TESTS=1`. */
+const SIZE = (LONG ? 2048 : 128) * MIB;
 
 /** Limit of growth of the service's resident memory, in bytes. */
 const ALLOWED = 50_000_000;

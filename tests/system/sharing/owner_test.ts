@@ -11,19 +11,20 @@ function mapWith(alice: Record<string, unknown> | undefined): string {
   return JSON.stringify({ [BOB_DN]: { role: "user" }, ...(alice !== undefined && { [ALICE_DN]: alice }) });
 }
 
-async function changeFile(sharing: SharingSystem, file: string, text: string): Promise<void> {
+const sharing = await SharingSystem.open();
+Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
+await Deno.mkdir(`${sharing.data}/d/secret`);
+await Deno.writeTextFile(`${sharing.data}/d/secret/s.txt`, "SECRET");
+
+async function changeFile(file: string, text: string): Promise<void> {
   const before = sharing.system.log.length;
   await sharing.system.replace(file, text);
   await sharing.system.logged(new RegExp(`file read again.*${file.split("/").at(-1)}`), before);
 }
 
-/** Starts a service with a shared directory whose owner must not reach a part of it. */
-async function openShared() {
-  const sharing = await SharingSystem.open();
-  await Deno.mkdir(`${sharing.data}/d/secret`);
-  await Deno.writeTextFile(`${sharing.data}/d/secret/s.txt`, "SECRET");
+/** Shares a directory of which the owner must not reach a part. */
+async function shareDirectory() {
   await changeFile(
-    sharing,
     "conf/mapfile.json",
     mapWith({ ...ALICES, "uftpd.HPC.excludes": EXCLUDED.excludes }),
   );
@@ -34,25 +35,23 @@ async function openShared() {
     return (await sharing.system.ask("/rest/access/HPC", { as: BOB, body })).status;
   };
   assert.deepEqual([await status("ten.txt"), await status("secret/s.txt")], [200, 404]);
-  return { sharing, status, session };
+  return { status, session };
 }
 
 Deno.test("shares of an owner who is removed from the map end, and the excludes remain in force", async () => {
-  const { sharing, status, session } = await openShared();
-  await using _ = sharing;
-  await changeFile(sharing, "conf/mapfile.json", mapWith(undefined));
+  const { status, session } = await shareDirectory();
+  await changeFile("conf/mapfile.json", mapWith(undefined));
   assert.deepEqual([await status("ten.txt"), await status("secret/s.txt"), await session()], [404, 404, 404]);
-  await changeFile(sharing, "conf/mapfile.json", mapWith(ALICES));
+  await changeFile("conf/mapfile.json", mapWith(ALICES));
   assert.deepEqual([await status("ten.txt"), await status("secret/s.txt")], [200, 404]);
-  await changeFile(sharing, "conf/mapfile.json", mapWith({ ...ALICES, role: "guest" }));
+  await changeFile("conf/mapfile.json", mapWith({ ...ALICES, role: "guest" }));
   assert.deepEqual([await status("ten.txt"), await session()], [404, 404]);
 });
 
 Deno.test("shares of an owner who is removed from the password file end", async () => {
-  const { sharing, status, session } = await openShared();
-  await using _ = sharing;
-  await changeFile(sharing, "conf/users.txt", passwordLine(BOB, BOB_DN));
+  const { status, session } = await shareDirectory();
+  await changeFile("conf/users.txt", passwordLine(BOB, BOB_DN));
   assert.deepEqual([await status("ten.txt"), await session()], [404, 404]);
-  await changeFile(sharing, "conf/users.txt", PASSWORDS);
+  await changeFile("conf/users.txt", PASSWORDS);
   assert.equal(await status("ten.txt"), 200);
 });

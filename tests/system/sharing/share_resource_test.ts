@@ -3,7 +3,9 @@ import { ALICE } from "../running_service.ts";
 import { BOB, BOB_DN, EVERYBODY, SharingSystem } from "./sharing_system.ts";
 
 // Logs every line, to test that none contains the id of a share.
-const sharing = await SharingSystem.open({ properties: { "container.logging.level": "debug" } });
+const sharing = await SharingSystem.open({
+  properties: { "container.logging.level": "debug", "container.runtimeConfigurationUpdate": "false" },
+});
 Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
 
 Deno.test("shares are made, listed, read, changed and removed as stock clients do it", async () => {
@@ -81,19 +83,21 @@ Deno.test("shares are made, listed, read, changed and removed as stock clients d
 });
 
 Deno.test("access NONE removes the share of that path and target, and needs no daemon", async () => {
-  await using sharing = await SharingSystem.open();
   const { system, data } = sharing;
-  const forAll = await sharing.share("d");
-  const forBob = await sharing.share("d", { user: BOB_DN });
+  await Deno.mkdir(`${data}/none`);
+  const forAll = await sharing.share("none");
+  const forBob = await sharing.share("none", { user: BOB_DN });
   await system.daemon().stop();
-  const body = { path: `${data}/d`, user: BOB_DN, access: "NONE" };
+  const body = { path: `${data}/none`, user: BOB_DN, access: "NONE" };
   assert.equal((await system.ask("/rest/share/HPC", { as: ALICE, body })).status, 200);
   const { shares } = (await system.ask("/rest/share/HPC", { as: ALICE })).json();
-  assert.deepEqual((shares as { id: string }[]).map(({ id }) => id), [forAll]);
+  const ofFolder = (shares as { id: string; path: string }[]).filter(({ path }) => path === `${data}/none/`);
+  assert.deepEqual(ofFolder.map(({ id }) => id), [forAll]);
   assert.notEqual(forAll, forBob);
   const mine = await system.ask("/rest/share/HPC", { as: BOB, body: { ...body, user: EVERYBODY } });
   assert.equal(mine.status, 200, "what is not there is no error");
   assert.equal((await system.ask(`/rest/share/HPC/${forAll}`, { as: ALICE })).status, 200);
+  await system.daemon().start();
 });
 
 Deno.test("a share for somebody is theirs alone", async () => {
@@ -107,54 +111,6 @@ Deno.test("a share for somebody is theirs alone", async () => {
   assert.equal(nobody.status, 401);
   assert.match(nobody.headers["www-authenticate"] ?? "", /^Basic /);
   assert.equal((await sharing.system.ask(`/rest/share/HPC/${id}`, { as: BOB })).status, 403);
-});
-
-const OFF: [what: string, properties: Record<string, string>][] = [
-  ["the feature is off", { "container.feature.DataSharing.enable": "false" }],
-  ["no server has sharing", { "share.servers": "" }],
-];
-
-for (const [what, properties] of OFF) {
-  Deno.test(`nothing is shared when ${what}`, async () => {
-    await using sharing = await SharingSystem.open({ properties });
-    const { system, data } = sharing;
-    const { HPC } = (await system.ask("/rest/auth", { as: ALICE })).json();
-    assert.deepEqual((HPC as Record<string, unknown>).dataSharing, { enabled: false });
-    const body = { path: `${data}/d`, user: EVERYBODY, serverPath: "/" };
-    for (const path of ["/rest/share/HPC", "/rest/access/HPC"]) {
-      assert.equal((await system.ask(path, { as: ALICE, body })).status, 404, path);
-    }
-    for (const path of ["/rest/share/HPC", "/rest/share/HPC/abc", "/rest/access/HPC/abc"]) {
-      assert.equal((await system.ask(path, { as: ALICE })).status, 404, path);
-    }
-  });
-}
-
-Deno.test("links begin with the address under which the gateway's clients know the service", async () => {
-  const gateway = "https://gw.example.org:8080/DEMO";
-  await using sharing = await SharingSystem.open({
-    properties: {
-      "container.security.gateway.enable": "true",
-      "container.security.gateway.waitOnStartup": "false",
-      "container.security.gateway.trustedPeers": "127.0.0.1 ::1",
-    },
-  });
-  const { system, data } = sharing;
-  const headers = { "X-UNICORE-Gateway": gateway, "X-UNICORE-Consignor-IP": "192.0.2.7" };
-  const body = { path: `${data}/d`, user: EVERYBODY };
-  const made = await system.ask("/rest/share/HPC", { as: ALICE, body, headers });
-  assert.match(
-    made.headers.location ?? "",
-    /^https:\/\/gw\.example\.org:8080\/DEMO\/rest\/share\/HPC\/\w{22}$/,
-  );
-  const id = made.headers.location?.slice(-22) ?? "";
-  const read = await system.ask(`/DEMO/rest/share/HPC/${id}`, { as: ALICE, headers });
-  assert.equal((read.json().share as Record<string, unknown>).http, `${gateway}/rest/access/HPC/${id}`);
-  const listing = await sharing.fetch(id, { headers: { ...headers, Accept: "text/html" } });
-  assert.match(listing.text, new RegExp(`href="${gateway}/rest/access/HPC/${id}/ten\\.txt"`));
-  const { share } = (await system.ask(`/rest/share/HPC/${id}`, { as: ALICE })).json();
-  const [use] = (share as { uses: { client: string }[] }).uses;
-  assert.equal(use?.client, "192.0.2.7");
 });
 
 Deno.test("share ids never get into the log, whatever happens to the share", async () => {
@@ -188,4 +144,53 @@ Deno.test("share ids never get into the log, whatever happens to the share", asy
     assert.equal(system.log.filter((line) => line.includes(id)).join("\n"), "");
     assert.equal(file.includes(id), false);
   }
+});
+
+// The last tests begin with a reload, since they need other lines than the tests before them.
+const OFF: [what: string, properties: Record<string, string>][] = [
+  ["the feature is off", { "container.feature.DataSharing.enable": "false" }],
+  ["no server has sharing", { "share.servers": "" }],
+];
+
+for (const [what, properties] of OFF) {
+  Deno.test(`nothing is shared when ${what}`, async () => {
+    await sharing.reloadWith(properties);
+    const { system, data } = sharing;
+    const { HPC } = (await system.ask("/rest/auth", { as: ALICE })).json();
+    assert.deepEqual((HPC as Record<string, unknown>).dataSharing, { enabled: false });
+    const body = { path: `${data}/d`, user: EVERYBODY, serverPath: "/" };
+    for (const path of ["/rest/share/HPC", "/rest/access/HPC"]) {
+      assert.equal((await system.ask(path, { as: ALICE, body })).status, 404, path);
+    }
+    for (const path of ["/rest/share/HPC", "/rest/share/HPC/abc", "/rest/access/HPC/abc"]) {
+      assert.equal((await system.ask(path, { as: ALICE })).status, 404, path);
+    }
+  });
+}
+
+Deno.test("links begin with the address under which the gateway's clients know the service", async () => {
+  const gateway = "https://gw.example.org:8080/DEMO";
+  await sharing.reloadWith({
+    "container.security.gateway.enable": "true",
+    "container.security.gateway.waitOnStartup": "false",
+    "container.security.gateway.trustedPeers": "127.0.0.1 ::1",
+  });
+  const { system, data } = sharing;
+  await Deno.mkdir(`${data}/gateway`);
+  await Deno.writeTextFile(`${data}/gateway/ten.txt`, "0123456789");
+  const headers = { "X-UNICORE-Gateway": gateway, "X-UNICORE-Consignor-IP": "192.0.2.7" };
+  const body = { path: `${data}/gateway`, user: EVERYBODY };
+  const made = await system.ask("/rest/share/HPC", { as: ALICE, body, headers });
+  assert.match(
+    made.headers.location ?? "",
+    /^https:\/\/gw\.example\.org:8080\/DEMO\/rest\/share\/HPC\/\w{22}$/,
+  );
+  const id = made.headers.location?.slice(-22) ?? "";
+  const read = await system.ask(`/DEMO/rest/share/HPC/${id}`, { as: ALICE, headers });
+  assert.equal((read.json().share as Record<string, unknown>).http, `${gateway}/rest/access/HPC/${id}`);
+  const listing = await sharing.fetch(id, { headers: { ...headers, Accept: "text/html" } });
+  assert.match(listing.text, new RegExp(`href="${gateway}/rest/access/HPC/${id}/ten\\.txt"`));
+  const { share } = (await system.ask(`/rest/share/HPC/${id}`, { as: ALICE })).json();
+  const [use] = (share as { uses: { client: string }[] }).uses;
+  assert.equal(use?.client, "192.0.2.7");
 });

@@ -4,6 +4,8 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { type Agent, request } from "node:https";
 import { DatabaseSync } from "node:sqlite";
 import { formatScrypt, hashWithScrypt } from "../../../src/authentication/password/stored_hash.ts";
+import { runCommand } from "../../../src/command/run_command.ts";
+import { recordedIo } from "../../command/recorded_io.ts";
 import type { DaemonOptions } from "../../daemon_simulator/daemon.ts";
 import type { Authority } from "../../pki/authority.ts";
 import { LONG_AGO } from "../../sharing/site.ts";
@@ -17,6 +19,7 @@ import {
   runAt,
   type Site,
   type SystemUnderTest,
+  withProperties,
 } from "../running_service.ts";
 
 /** User who can sign in and has no account on the daemon. */
@@ -94,12 +97,17 @@ export async function createSharingSite(
 
 /** Service with data sharing, over HTTPS. */
 export class SharingSystem implements AsyncDisposable {
-  private constructor(readonly system: SystemUnderTest, readonly data: string) {}
+  private constructor(
+    readonly system: SystemUnderTest,
+    readonly data: string,
+    /** Text of the main file at the start. */
+    private readonly main: string,
+  ) {}
 
   static async open(setting: SharingSetting = {}): Promise<SharingSystem> {
     const site = await createSharingSite(setting);
     try {
-      return new SharingSystem(await runAt(site), site.data);
+      return new SharingSystem(await runAt(site), site.data, await Deno.readTextFile(site.main));
     } catch (error) {
       await site[Symbol.asyncDispose]();
       throw error;
@@ -108,6 +116,13 @@ export class SharingSystem implements AsyncDisposable {
 
   get origin(): string {
     return `https://localhost:${this.system.port}`;
+  }
+
+  /** Adds lines to those of the start, in place of those of an earlier call, and reloads the configuration. */
+  async reloadWith(properties: Readonly<Record<string, string>>): Promise<void> {
+    await this.system.replace("conf/container.properties", withProperties(this.main, properties));
+    const io = recordedIo();
+    if (await runCommand(["reload", "--config", this.system.main], io) !== 0) throw new Error(io.err);
   }
 
   /** Makes a share of Alice's, as clients do. @returns Its id. */
@@ -150,9 +165,9 @@ export class SharingSystem implements AsyncDisposable {
     return await answerTo(this.begin(path, ask).end());
   }
 
-  /** Sends a request without body and returns the complete answer. */
+  /** Sends a request without body and returns the complete answer; by default over a kept-alive connection. */
   async fetch(path: string, ask: Ask = {}) {
-    const response = await this.open(path, ask);
+    const response = await this.open(path, { agent: this.system.agent, ...ask });
     const { statusCode: status, headers } = response;
     return { status, headers, text: await textOf(response) };
   }

@@ -6,8 +6,16 @@ import { BOB, BOB_DN, SharingSystem } from "./sharing_system.ts";
 
 const NEW = "/shares/HPC/new?path=%2F";
 
+const SUGGEST = { "share.suggestPeople": "true" };
+const sharing = await SharingSystem.open({
+  properties: { ...SUGGEST, "container.runtimeConfigurationUpdate": "false" },
+});
+Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
+let inUse: Readonly<Record<string, string>> = SUGGEST;
+
 async function shared(properties: Readonly<Record<string, string>>, user = "bob") {
-  const sharing = await SharingSystem.open({ properties });
+  if (properties !== inUse) await sharing.reloadWith(properties);
+  inUse = properties;
   const [alice, bob] = [new Visitor(sharing.system), new Visitor(sharing.system)];
   await bob.signIn(BOB);
   await alice.signIn(ALICE);
@@ -20,12 +28,11 @@ async function shared(properties: Readonly<Record<string, string>>, user = "bob"
     days: "1",
   });
   const where = new URL(made.headers.location ?? "", "https://x/shares/HPC").pathname;
-  return { sharing, page: page.text, made, share: made.status === 303 ? (await alice.get(where)).text : "" };
+  return { page: page.text, made, share: made.status === 303 ? (await alice.get(where)).text : "" };
 }
 
 Deno.test("with share.suggestPeople people who have signed in are suggested by their distinguished names", async () => {
-  const { sharing, page, made, share } = await shared({ "share.suggestPeople": "true" }, BOB_DN);
-  await using _ = sharing;
+  const { page, made, share } = await shared(SUGGEST, BOB_DN);
   assert.match(
     page,
     /<datalist id="people"><option value="CN=Alice,O=Demo,C=EU">Alice<\/option><option value="CN=Bob,O=Demo,C=EU">Bob<\/option>/,
@@ -35,14 +42,12 @@ Deno.test("with share.suggestPeople people who have signed in are suggested by t
 });
 
 Deno.test("a share names no one by a name that people choose for themselves", async () => {
-  const { sharing, made } = await shared({ "share.suggestPeople": "true" });
-  await using _ = sharing;
+  const { made } = await shared(SUGGEST);
   assert.equal(made.status, 400, made.text);
 });
 
 Deno.test("without share.suggestPeople nobody learns who uses the service", async () => {
-  const { sharing, page, made } = await shared({});
-  await using _ = sharing;
+  const { page, made } = await shared({ "share.suggestPeople": "false" });
   assert.match(page, /<datalist id="people"><\/datalist>/);
   assert.doesNotMatch(page, /Bob/);
   assert.equal(made.status, 400, "a name is no distinguished name");
