@@ -74,7 +74,6 @@ const LONGEST = [
   "system/damaged_files_test.ts",
   "system/daemon_failure_test.ts",
   "system/every_command_test.ts",
-  "system/one_time_test.ts",
 ];
 
 /** Arguments for `deno test`, in place of the folder `tests/`. */

@@ -40,7 +40,10 @@ Deno.test({
   assert.ok(right && ahead && behind);
   const known = async (instance: Instance) => (await instance.ask("/health/ready")).json()["instances"];
   for (const instance of instances) {
-    await until(async () => JSON.stringify(await known(instance)) === '{"total":3,"serving":3}');
+    await until(async () => JSON.stringify(await known(instance)) === '{"total":3,"serving":3}', {
+      everyMs: 250, // they look at each other every five seconds
+      longestPauseMs: 500,
+    });
   }
   const everywhere = async (path: string, status: number, question = {}) => {
     for (const instance of instances) {

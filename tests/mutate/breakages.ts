@@ -743,7 +743,8 @@ const DATABASE: readonly Breakage[] = [
     broken: "a use is taken and not counted",
     file: "src/sharing/store/share_sql.ts",
     change: instead("SET uses_left = uses_left - 1,", "SET uses_left = uses_left,"),
-    tests: ["tests/system/one_time_test.ts"],
+    tests: ["tests/faults/database_test.ts"],
+    only: "a share for one use",
   },
   {
     rows: ["an instance is killed"],

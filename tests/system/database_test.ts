@@ -2,9 +2,14 @@ import assert from "node:assert/strict";
 import { DATABASE_PASSWORD, POSTGRES, TestPostgres } from "../fixtures/postgres.ts";
 import { EVERYBODY } from "../../src/sharing/share.ts";
 import { createAuthority } from "../pki/authority.ts";
-import { ALICE, runService, type SystemUnderTest } from "./running_service.ts";
+import { ALICE, runService, type SystemUnderTest, withProperties } from "./running_service.ts";
 
-const server = POSTGRES === undefined ? undefined : await TestPostgres.start();
+const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
+const issued = authority.issue({ subject: "CN=db", names: ["127.0.0.1"] });
+/** Takes TLS of one user, and no TLS of the others. */
+const server = POSTGRES === undefined
+  ? undefined
+  : await TestPostgres.start({ tls: { ...issued, authority: authority.certificate } });
 Deno.test.afterAll(() => server?.[Symbol.asyncDispose]());
 
 /** Returns the properties that select a database of the test server. */
@@ -55,43 +60,46 @@ test("shares and tokens of a service are where others find them, nothing is kept
   assert.match(shares.text, new RegExp(`${system.folder}/conf`));
 });
 
-test("the rooms reach the database by TLS, if the truststore of the service vouches for it", async () => {
-  const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
-  const issued = authority.issue({ subject: "CN=db", names: ["127.0.0.1"] });
-  await using server = await TestPostgres.start({ tls: { ...issued, authority: authority.certificate } });
+test("the rooms reach the database by TLS, if the truststore of the service vouches for it", async (server) => {
   const { "persistence.pgsql.useSSL": _, ...keys } = chosen(server.port, await server.database());
-  const properties = {
-    ...keys,
-    "persistence.user": "by_password",
-    "persistence.password": DATABASE_PASSWORD,
-  };
-  await using system = await runService({ authority, properties });
-  assert.equal(await share(system), 201);
   const stranger = createAuthority({ subject: "CN=Another CA" });
-  await using other = await runService({
-    properties: { ...properties, "persistence.pgsql.ssl.rootcert": "{folder}/conf/other.pem" },
+  await using system = await runService({
+    authority,
+    properties: { ...keys, "persistence.user": "by_password", "persistence.password": DATABASE_PASSWORD },
     files: { "conf/other.pem": stranger.certificate },
   });
-  assert.equal(await share(other), 503);
-  await other.logged(/the certificate of 127\.0\.0\.1/);
+  assert.equal(await share(system), 201);
+  const before = system.log.length;
+  const rootcert = { "persistence.pgsql.ssl.rootcert": `${system.folder}/conf/other.pem` };
+  await system.replace(
+    "conf/container.properties",
+    withProperties(await Deno.readTextFile(system.main), rootcert),
+  );
+  await system.service.reload();
+  assert.equal(await share(system), 503);
+  await system.logged(/the certificate of 127\.0\.0\.1/, before);
 });
 
-test("without its database a service starts and serves logins, and shares once it is there", async () => {
-  await using server = await TestPostgres.start();
+test("without its database a service starts and serves logins, and shares once it is there", async (server) => {
   const name = await server.database();
   await server.stop();
-  await using system = await runService({
-    properties: { ...chosen(server.port, name), "persistence.statementTimeout": "500" },
-  });
-  assert.equal(await login(system), 200);
-  assert.equal(await share(system), 503);
-  await server.run();
-  await system.logged(/database is there/);
-  assert.equal(await share(system), 201);
-  await server.stop();
-  await system.logged(/database is away/);
-  assert.equal(await share(system), 503);
-  assert.equal(await login(system), 200);
+  try {
+    await using system = await runService({
+      properties: { ...chosen(server.port, name), "persistence.statementTimeout": "500" },
+    });
+    assert.equal(await login(system), 200);
+    assert.equal(await share(system), 503);
+    await server.run();
+    await system.logged(/database is there/);
+    assert.equal(await share(system), 201);
+    await server.stop();
+    await system.logged(/database is away/);
+    assert.equal(await share(system), 503);
+    assert.equal(await login(system), 200);
+  } finally {
+    await server.stop();
+    await server.run();
+  }
 });
 
 test("a service does not start with tables that are too new for it, or not there", async (server) => {

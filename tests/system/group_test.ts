@@ -16,7 +16,7 @@ const system = await runService({
 await Promise.all(["HPC", "DYING", "SMALL", "SLOW"].map((name) => settled(system, name)));
 Deno.test.afterAll(() => system[Symbol.asyncDispose]());
 
-const REQUESTS = LONG ? 1000 : 200;
+const REQUESTS = LONG ? 1000 : 100;
 
 const POST = { as: ALICE, body: { serverPath: "" } };
 
@@ -48,9 +48,9 @@ Deno.test("a daemon that dies under load costs no request", async () => {
   using agent = keptAlive(system.authority.certificate);
   let done = 0;
   let dying: Promise<void> | undefined;
-  await inParallel(200, 16, async () => {
+  await inParallel(REQUESTS, 16, async () => {
     assert.equal((await system.ask("/rest/auth/DYING", { ...POST, agent })).status, 200);
-    if (++done === 50) dying = first.stop();
+    if (++done === REQUESTS / 4) dying = first.stop();
   });
   await dying;
 });

@@ -8,7 +8,7 @@ import { LONG } from "../long/results.ts";
 import { type Instance, SeveralInstances } from "./several_instances.ts";
 
 /** Number of concurrent uses. */
-const USES = LONG ? 300 : 90;
+const USES = LONG ? 300 : 45;
 
 /** Outcome of one use: the status, or `cut` if the client got no complete answer. */
 type Outcome = number | "cut";

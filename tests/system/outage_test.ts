@@ -1,7 +1,7 @@
 /** Further conditions of access: providers that are down, missing credentials, access control that is off. */
 import assert from "node:assert/strict";
 import { runWithEveryMethod, userToken } from "./every_method.ts";
-import { ALICE, runService, STRANGER } from "./running_service.ts";
+import { ALICE, runReloadedService, STRANGER } from "./running_service.ts";
 
 const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
 
@@ -43,9 +43,12 @@ Deno.test("a daemon that gives no keys refuses nobody who does not need them", a
   system.daemon("TWO").fault = undefined;
 });
 
+const service = await runReloadedService({});
+Deno.test.afterAll(() => service[Symbol.asyncDispose]());
+
 Deno.test("failOnMissingAuthCredentials refuses callers without credentials, and no others", async () => {
-  await using system = await runService({
-    properties: { "container.security.rest.authentication.failOnMissingAuthCredentials": "true" },
+  const system = await service.reloadWith({
+    "container.security.rest.authentication.failOnMissingAuthCredentials": "true",
   });
   for (const path of ["/rest/auth", "/rest/auth/HPC", "/rest/auth/certificate"]) {
     const reply = await system.ask(path, { headers: { Accept: "*/*" } });
@@ -60,7 +63,8 @@ Deno.test("failOnMissingAuthCredentials refuses callers without credentials, and
 });
 
 Deno.test("without access control everybody may do everything, as far as there is an account", async () => {
-  await using system = await runService({ properties: { "container.security.accesscontrol": "false" } });
+  const before = service.log.length;
+  const system = await service.reloadWith({ "container.security.accesscontrol": "false" });
   const session = async (as: readonly [string, string] | undefined) =>
     (await system.ask("/rest/auth/HPC", { ...(as && { as }), body: { serverPath: "" } })).json();
   assert.equal((await session(ALICE)).success, true);
@@ -71,5 +75,5 @@ Deno.test("without access control everybody may do everything, as far as there i
     401,
     "a wrong one stays wrong",
   );
-  assert(system.log.some((line) => /accesscontrol.*everybody may do everything/.test(line)));
+  await system.logged(/accesscontrol.*everybody may do everything/, before);
 });

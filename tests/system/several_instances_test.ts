@@ -7,6 +7,9 @@ import { POSTGRES } from "../fixtures/postgres.ts";
 import { ALICE } from "./running_service.ts";
 import { type Instance, SeveralInstances } from "./several_instances.ts";
 
+/** Instances look at each other every five seconds: more checks would only take processor time. */
+const SELDOM = { everyMs: 250, longestPauseMs: 500 };
+
 async function status({ main }: Instance) {
   const io = recordedIo();
   await runCommand(["status", "--json", "--config", main], io);
@@ -22,7 +25,7 @@ Deno.test({ name: "several instances are one service", ignore: POSTGRES === unde
   await t.step("each knows the others: status, health and page tell", async () => {
     const known = async (instance: Instance) => (await instance.ask("/health/ready")).json()["instances"];
     for (const instance of instances) {
-      await until(async () => JSON.stringify(await known(instance)) === '{"total":3,"serving":3}');
+      await until(async () => JSON.stringify(await known(instance)) === '{"total":3,"serving":3}', SELDOM);
     }
     const told = await status(two);
     assert.equal(told.instances.length, 3);
@@ -87,11 +90,12 @@ Deno.test({ name: "several instances are one service", ignore: POSTGRES === unde
   await t.step("one that is killed is told of as silent, one that is stopped as gone", async () => {
     three.process.kill("SIGTERM");
     await three.process.ended;
-    await until(async () => (await status(one)).instances.length === 2);
+    await until(async () => (await status(one)).instances.length === 2, SELDOM);
     two.process.kill("SIGKILL");
     await two.process.ended;
-    await until(async () =>
-      (await status(one)).instances.some(({ state }: { state: string }) => state === "silent")
+    await until(
+      async () => (await status(one)).instances.some(({ state }: { state: string }) => state === "silent"),
+      SELDOM,
     );
     const { json } = await one.ask("/health/ready");
     assert.deepEqual(json()["instances"], { total: 2, serving: 1 });
@@ -100,7 +104,7 @@ Deno.test({ name: "several instances are one service", ignore: POSTGRES === unde
   await t.step("an instance with another configuration is told of", async () => {
     const other = await several.startInstance(5, { "share.maxPerUser": "7" });
     instances.push(other);
-    await until(async () => (await status(one)).configurationsDiffer);
+    await until(async () => (await status(one)).configurationsDiffer, SELDOM);
     assert.equal((await other.ask("/health/ready")).json()["configurationsDiffer"], true);
     await one.process.prints(/instances have different configurations/);
   });

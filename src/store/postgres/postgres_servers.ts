@@ -94,16 +94,17 @@ export const TAKES_NO_CHANGES = "(pg_is_in_recovery() OR current_setting('transa
 
 /** @throws {DatabaseAway} If the server is read-only. */
 async function prepareSession(connection: PostgresConnection, timeoutMs: number): Promise<void> {
+  // Locks of a frozen instance end while others still wait for them: within half of the timeout.
   // With synchronous_commit off, a crash could undo the use of a single-use share. At another level, what runs alone would
   // not see what was changed while it waited.
   const [session] = await connection.query(
     `SELECT ${TAKES_NO_CHANGES} AS "readOnly",
        set_config('search_path', '${POSTGRES_SCHEMA}, pg_temp', false),
        set_config('statement_timeout', $1, false), set_config('lock_timeout', $1, false),
-       set_config('idle_in_transaction_session_timeout', $1, false),
+       set_config('idle_in_transaction_session_timeout', $2, false),
        set_config('default_transaction_isolation', 'read committed', false),
        CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END`,
-    [String(timeoutMs)],
+    [String(timeoutMs), String(Math.ceil(timeoutMs / 2))],
   );
   if (session?.["readOnly"] !== false) throw new DatabaseAway("the server takes no changes");
 }

@@ -258,6 +258,41 @@ test("connects again when a server closes connections at once", async (database)
   },
 });
 
+const ofFrozen: Duplex[] = [];
+
+test(
+  "waits no longer than half of its time for an instance that is frozen amid a change",
+  async (frozen, { options }) => {
+    await frozen.change(() => rows(INSERT, { text: "a" }));
+    const update = "UPDATE note SET text = text || :more";
+    using other = new PostgresDatabase({ ...options, reach: reachPlain });
+    const locked = Promise.withResolvers<void>();
+    const lost = assert.rejects(
+      frozen.change(function* () {
+        yield* rows(update, { more: "1" });
+        locked.resolve();
+        yield* rows("SELECT pg_sleep(0.3)", {}); // the other begins to wait before this one falls silent
+        for (const socket of ofFrozen) socket.cork();
+        yield* rows(update, { more: "2" });
+      }),
+      DatabaseAway,
+    );
+    await locked.promise;
+    await other.change(() => rows(update, { more: "3" }));
+    assert.deepEqual(await other.read(() => rows("SELECT * FROM note", {})), [{ text: "a3" }]);
+    frozen.close();
+    await lost;
+  },
+  {
+    timeoutMs: 4000,
+    reach: async (...to) => {
+      const socket = await reachPlain(...to);
+      ofFrozen.push(socket);
+      return socket;
+    },
+  },
+);
+
 let admitted = 2;
 
 test("lets work wait for a free connection while the server refuses others", async (database) => {
