@@ -289,13 +289,13 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
   fact("limits the uploads under way, but not those that have ended", async (store) => {
     const { id } = await store.put("HPC", { ...DRAFT, access: "DROP" });
     const { uploads } = store;
-    for (let i = 0; i < 501; i++) {
+    for (let i = 0; i < 2; i++) {
       await uploads.begin(uploadOf(id, `done${i}`, {}), "me");
       await uploads.finish({ server: "HPC", share: id, key: `done${i}` }, true);
     }
     for (let i = 0; i < 500; i++) await uploads.begin(uploadOf(id, `open${i}`, {}), "me");
     await assert.rejects(uploads.begin(uploadOf(id, "more", {}), "me"), { code: "ERR_TOO_MANY_UPLOADS" });
-    assert.deepEqual((await store.get("HPC", id))?.received, { files: 1001, bytes: 0 });
+    assert.deepEqual((await store.get("HPC", id))?.received, { files: 502, bytes: 0 });
   });
 
   fact("lets one request hold an upload, until it leaves or no longer renews", async (store, time) => {
