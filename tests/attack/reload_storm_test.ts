@@ -5,7 +5,7 @@ import { until } from "../fixtures/deadline.ts";
 import { LONG, note } from "../long/results.ts";
 import { ALICE, MAP, passwordLine, PASSWORDS, runService, settled } from "../system/running_service.ts";
 
-const STORM = LONG ? 2000 : 20;
+const STORM = LONG ? 2000 : 40;
 
 Deno.test(`${STORM} reloads and changes of files at once fail no request, and the last change takes effect`, async () => {
   await using system = await runService({ servers: { HPC: [{ maxSessions: 10_000 }] } });
