@@ -7,7 +7,7 @@ import { formatScrypt, hashWithScrypt } from "../../src/authentication/password/
 import { LONG, note } from "../long/results.ts";
 import { ALICE, passwordLine, PASSWORDS, runService } from "../system/running_service.ts";
 
-const SAMPLES = LONG ? 2000 : 60;
+const SAMPLES = LONG ? 2000 : 40;
 const MANY = Array.from({ length: 2000 }, (_, i) => passwordLine([`u${i}`, "x"], `CN=U${i}`)).join("");
 /** User whose scrypt hash is cheap, but slow enough to measure. */
 const SAM = ["sam", "right"] as const;

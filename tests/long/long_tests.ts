@@ -62,6 +62,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   repetitions: {
     tests: [
       "browser",
+      "pages/qr_picture_test.ts",
       "resource/dav/dav_test.ts",
       "system/damaged_files_test.ts",
       "system/dav_test.ts",

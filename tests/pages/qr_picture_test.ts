@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { CHARACTER } from "../fixtures/character.ts";
+import { LONG } from "../long/results.ts";
 import { markup } from "../../src/pages/markup.ts";
 import { qrPicture, qrText } from "../../src/pages/qr_picture.ts";
 import { read } from "./qr_reader.ts";
@@ -40,7 +41,7 @@ Deno.test("qrPicture() holds every text up to 666 bytes, by an independent reade
       if (found === undefined) return new TextEncoder().encode(text).length > 666;
       return found === text.toWellFormed();
     }),
-    { numRuns: 50 },
+    { numRuns: LONG ? 500 : 20 },
   );
 });
 
