@@ -94,9 +94,8 @@ export const TAKES_NO_CHANGES = "(pg_is_in_recovery() OR current_setting('transa
 
 /** @throws {DatabaseAway} If the server is read-only. */
 async function prepareSession(connection: PostgresConnection, timeoutMs: number): Promise<void> {
-  // Locks of a frozen instance end while others still wait for them: within half of the timeout.
-  // With synchronous_commit off, a crash could undo the use of a single-use share. At another level, what runs alone would
-  // not see what was changed while it waited.
+  // Locks of a frozen instance end after half of the time that others wait. With synchronous_commit off, a crash could undo
+  // the use of a single-use share. At another level, what runs alone would not see what was changed while it waited.
   const [session] = await connection.query(
     `SELECT ${TAKES_NO_CHANGES} AS "readOnly",
        set_config('search_path', '${POSTGRES_SCHEMA}, pg_temp', false),
