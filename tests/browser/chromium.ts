@@ -1,15 +1,24 @@
 import { delimiter, join } from "node:path";
 
 /** Names under which distributions install Chromium. */
-const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const WHOLE = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+/** Chromium without windows of its own, PDF viewer and cache of pages to go back to: it computes less. */
+const SHELL = "chromium-headless-shell";
 
-/** Returns the path of an installed browser, if there is one. */
-export async function findChromium(): Promise<string | undefined> {
-  for (const folder of (Deno.env.get("PATH") ?? "").split(delimiter)) {
-    for (const name of NAMES) {
-      const path = join(folder, name);
-      if (await Deno.stat(path).then(({ isFile }) => isFile, () => false)) return path;
-    }
+/** Returns the path of an installed browser, if there is one: if possible of the one that computes less. */
+export function findChromium(): Promise<string | undefined> {
+  return find([SHELL, ...WHOLE]);
+}
+
+/** Returns the path of an installed browser that can do all that users' browsers can, if there is one. */
+export function findWholeChromium(): Promise<string | undefined> {
+  return find(WHOLE);
+}
+
+async function find(names: readonly string[]): Promise<string | undefined> {
+  const folders = (Deno.env.get("PATH") ?? "").split(delimiter);
+  for (const path of names.flatMap((name) => folders.map((folder) => join(folder, name)))) {
+    if (await Deno.stat(path).then(({ isFile }) => isFile, () => false)) return path;
   }
   return undefined;
 }
@@ -72,6 +81,7 @@ export class Chromium implements AsyncDisposable {
         // Starts no processes for pages that the tests do not use.
         "--disable-features=SpareRendererForSitePerProcess,WebUIOmniboxPopup,WebUIOmniboxAimPopup",
         "--renderer-process-limit=1",
+        "--in-process-gpu",
         ...more,
         "--remote-debugging-port=0",
         `--user-data-dir=${profile}`,

@@ -178,17 +178,17 @@ Deno.test({
     await known.go(`${at.base}/tokens`);
     await check(known, "tokens", looked);
 
-    const listing = await browser.open(`${at.base}${shared}/`, view);
-    await check(listing, "listing");
-    assert.match(String(await listing.evaluate("document.body.innerText")), /<b>bold & "quoted"\.txt/);
-    const preview = await browser.open(`${at.base}${shared}/table.csv?view=preview`, view);
-    await check(preview, "preview");
-    const picture = await browser.open(`${at.base}${shared}/plot.png?view=preview`, view);
-    await check(picture, "picture");
-    assert.equal(await picture.evaluate("document.images[0].naturalWidth"), 2);
+    await anonymous.go(`${at.base}${shared}/`);
+    await check(anonymous, "listing");
+    assert.match(String(await anonymous.evaluate("document.body.innerText")), /<b>bold & "quoted"\.txt/);
+    await anonymous.go(`${at.base}${shared}/table.csv?view=preview`);
+    await check(anonymous, "preview");
+    await anonymous.go(`${at.base}${shared}/plot.png?view=preview`);
+    await check(anonymous, "picture");
+    assert.equal(await anonymous.evaluate("document.images[0].naturalWidth"), 2);
 
-    const missing = await browser.open(`${at.base}/nothing`, view);
-    await check(missing, "missing", { allowed: /status of 404/ });
+    await anonymous.go(`${at.base}/nothing`);
+    await check(anonymous, "missing", { allowed: /status of 404/ });
   },
 });
 

@@ -1,6 +1,6 @@
 /** A user in Chromium signs in at two providers of the npm package `oidc-provider` in Node.js. */
 import assert from "node:assert/strict";
-import { Chromium, findChromium } from "../browser/chromium.ts";
+import { Chromium, findWholeChromium } from "../browser/chromium.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { authenticatorProperties } from "../system/every_method.ts";
 import { runService } from "../system/running_service.ts";
@@ -22,7 +22,7 @@ function freePort(): number {
   return listener.addr.port;
 }
 
-const browserPath = await findChromium();
+const browserPath = await findWholeChromium();
 if (browserPath === undefined) lacking(PART, "install chromium");
 const folder = browserPath && await installOidcProvider(PART, SCRIPT);
 if (browserPath !== undefined && folder !== undefined) {
