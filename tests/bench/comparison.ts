@@ -17,12 +17,12 @@ interface Round extends Count {
   readonly cpu: Readonly<Record<string, number>>;
 }
 
-/** Rounds of each side; the sides alternate, so that a disturbance affects both. Fewer for figures without a promise. */
+/** Rounds of each side; the sides alternate, so that a disturbance affects both. */
 const ROUNDS = { promised: 7, others: 3 };
 /** Seconds of a round. It opens and closes connections, whose cost is a measurement of its own. */
 const SECONDS = 4;
-/** Requests until hot code is compiled. */
-const WARM_UP = 100_000;
+/** Requests until hot code is compiled; fewer for figures without a promise. */
+const WARM_UP = { promised: 100_000, others: 20_000 };
 /** Longest warm-up, however few requests it had. */
 const LONGEST_WARM_UP_MS = 180_000;
 
@@ -43,16 +43,17 @@ export interface CostPromise {
 export async function compare(
   ours: Side,
   bare: Side,
-  { unit, atMost, warmUpWith = WARM_UP }: {
+  { unit, atMost, warmUpWith }: {
     readonly unit: string;
     readonly atMost?: CostPromise | undefined;
     /** Requests before the measurement. */
     readonly warmUpWith?: number;
   },
 ): Promise<Figure[]> {
-  for (const { run } of [ours, bare]) await warmUp(run, warmUpWith);
+  const effort = atMost === undefined ? "others" : "promised";
+  for (const { run } of [ours, bare]) await warmUp(run, warmUpWith ?? WARM_UP[effort]);
   const rounds: { readonly ours: Round; readonly bare: Round }[] = [];
-  for (let i = 0; i < (atMost === undefined ? ROUNDS.others : ROUNDS.promised); i++) {
+  for (let i = 0; i < ROUNDS[effort]; i++) {
     rounds.push({ ours: await measure(ours, SECONDS), bare: await measure(bare, SECONDS) });
   }
   const of = (pick: (round: { readonly ours: Round; readonly bare: Round }) => number) =>

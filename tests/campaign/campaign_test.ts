@@ -5,7 +5,7 @@ import { runCampaign } from "./campaign.ts";
 import { SERVES_AGAIN_MS } from "./history.ts";
 
 const SEED = Number(Deno.env.get("AUTHSERVER_CAMPAIGN_SEED") ?? 1);
-const MINUTES = Number(Deno.env.get("AUTHSERVER_CAMPAIGN_MINUTES") ?? 0.4);
+const MINUTES = Number(Deno.env.get("AUTHSERVER_CAMPAIGN_MINUTES") ?? 0.2);
 
 Deno.test({
   name: `several instances keep their promises under random faults, seed ${SEED}`,
