@@ -3,13 +3,12 @@ import process from "node:process";
 /** Function of the JavaScript engine; the program runs with `--expose-gc`. */
 declare const gc: ((options: { readonly type: "major"; readonly flavor: "last-resort" }) => void) | undefined;
 
-/** Growth of the heap after which a collection is worth its time, relative to its size after the last one. */
+/** Idle time before a collection, in milliseconds: it drops compiled code, which busy threads need again. */
+export const IDLE_MS = 30_000;
+/** Growth of the heap that is worth a collection. */
 const GROWTH = 1.25;
 
-/**
- * Returns a function that returns unused memory of its thread to the system. Call it while the thread is idle: it stalls
- * the thread for up to 75 ms, if the heap has grown since the last call.
- */
+/** Returns a function that frees unused memory of its thread if the heap has grown. It stalls for up to 75 ms. */
 export function garbageCollector(): () => void {
   let kept = 0; // bytes of the heap after the last collection
   return () => {

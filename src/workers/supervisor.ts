@@ -4,7 +4,7 @@ import { realTime, regularly } from "../model/clock.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import type { Snapshot } from "../service/assembly/load_snapshot.ts";
 import type { AdminAnswer, AdminRequest } from "../resource/admin/admin_request.ts";
-import { garbageCollector } from "./collect_garbage.ts";
+import { garbageCollector, IDLE_MS } from "./collect_garbage.ts";
 import { Cores } from "./cores.ts";
 import { Edges } from "./edges.ts";
 import { type Resolve, resolveHost } from "./permissions.ts";
@@ -17,8 +17,6 @@ import type { ServingCore } from "./serving_core.ts";
 const RESOLVE_MS = 60_000;
 /** Interval of retries of unwritten log lines, in milliseconds. */
 const RETRY_MS = 5000;
-/** Time from the start to the collection of its garbage, in milliseconds. */
-const REST_MS = 5000;
 
 interface SupervisorOptions {
   readonly logFile?: LogFile;
@@ -77,7 +75,7 @@ export class Supervisor {
     }
     supervisor.#timers.push(
       regularly(RETRY_MS, () => supervisor.reports.retry()),
-      realTime(REST_MS, garbageCollector()),
+      realTime(IDLE_MS, garbageCollector()),
       regularly(RESOLVE_MS, () => void supervisor.#cores.lookUpHosts()),
     );
     supervisor.#edges.watch();

@@ -3,7 +3,7 @@ import { createLogger, type Level, type Logger } from "../logging/logger.ts";
 import { type AuditRecord, formatAuditLine } from "../logging/audit_record.ts";
 import process from "node:process";
 import type { Increments } from "../metrics/counters.ts";
-import { garbageCollector } from "./collect_garbage.ts";
+import { garbageCollector, IDLE_MS } from "./collect_garbage.ts";
 import { inStep, type Schedule, type Stopwatch, stopwatch } from "../model/clock.ts";
 
 /** Used part of a worker's global scope; Deno's worker library would clash with the main one. */
@@ -89,8 +89,7 @@ const LOOK_MS = 250;
 const IDLE_LOOK_MS = 2000;
 /** Resolution of a thread's processor time in milliseconds. Reading it is not cheap. */
 const TICK_MS = 10;
-/** Processor time of an idle worker between two reports, in milliseconds. */
-const IDLE_WORK_MS = 20;
+const IDLE_WORK_MS = 20; // processor time of an idle worker between two reports
 /** Looks after which a worker reports that has nothing to tell. */
 const QUIET_LOOKS = 3;
 
@@ -108,10 +107,10 @@ export class Measurements {
       readonly elapsed?: Stopwatch;
       readonly worked?: Stopwatch;
       readonly schedule?: Schedule;
-      readonly collect?: () => void; // called now and then while the worker is idle
+      readonly collect?: () => void; // called each time the worker was idle for a while
     } = {},
   ) {
-    let [lookedAt, reportedAt, workedBefore] = [elapsed(), elapsed(), worked()];
+    let [lookedAt, reportedAt, busyAt, workedBefore] = [elapsed(), elapsed(), elapsed(), worked()];
     const look = () => {
       const now = elapsed();
       const delay = Math.max(0, Math.round((now - lookedAt - this.#pauseMs) * 10) / 10);
@@ -126,7 +125,11 @@ export class Measurements {
       if (isDue) {
         reportedAt = now;
         this.report();
-        if (this.#delaysMs.length === QUIET_LOOKS - 1 && worked() - workedBefore < IDLE_WORK_MS) collect();
+        if (this.#pauseMs === LOOK_MS || worked() - workedBefore >= IDLE_WORK_MS) busyAt = now;
+        else if (now - busyAt >= IDLE_MS) {
+          busyAt = now;
+          collect();
+        }
       }
       schedule(this.#pauseMs, look);
     };

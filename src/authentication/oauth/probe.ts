@@ -87,8 +87,9 @@ async function probeSignIn(
   const shown = await statusOf(http, page.href);
   const isRegistered = shown < 400;
   if (refusalIn("code", traded) === undefined) {
+    const why = errorText(traded, "key" in client ? [] : [client.clientSecret]);
     const found = `the token endpoint refuses client ${clientId} with status ${traded.status}` +
-      `${withColon(errorText(traded, "key" in client ? [] : [client.clientSecret]))}`;
+      (why && `, ${why}`);
     return isRegistered
       ? { ok: false, found, fix: secretFix(client) }
       : { ok: false, found: `${found}, and the authorization endpoint too`, fix: clientFix(clientId) };
@@ -107,8 +108,6 @@ function secretFix(client: ClientLogin): string {
   const keys = "key" in client ? "clientKey and clientKeyId" : "clientSecret and clientAuthentication";
   return `compare ${keys} with those of client ${client.clientId} at the provider`;
 }
-
-const withColon = (text: string) => text && `, ${text}`;
 
 /** Probes a configured key URL. */
 export async function probeKeys(config: OAuthConfig, parts: ProbeParts): Promise<ProbeAnswer> {

@@ -13,9 +13,9 @@ const STARTS = 7;
 const MARKS = [20_000, 40_000];
 const CONNECTIONS = 16;
 /** Pause after the first answer, in milliseconds, in which the service collects the garbage of its start. */
-const REST_MS = 10_000;
+const REST_MS = 40_000;
 /** Pause after requests, in milliseconds, in which the engine returns memory that it no longer needs. */
-const CALM_MS = 20_000;
+const CALM_MS = 40_000;
 
 export const footprint: Measurement = {
   name: "footprint",
