@@ -1,10 +1,14 @@
 import { BASIC, type BenchSite, startBareServer } from "./bench_site.ts";
+import { warmUp } from "./comparison.ts";
 import { costOf } from "./cost.ts";
-import type { Figure } from "./figure.ts";
+import { type Figure, median } from "./figure.ts";
+import { runWrk } from "./wrk.ts";
 
 /** Processor time of a request to the bare server on the Xeon for which times are promised, in microseconds. */
 const REFERENCE_US = 28;
 const CONNECTIONS = 64;
+const WARM_UP = 50_000;
+const ROUNDS = 3;
 
 /**
  * Measures how many times as long this machine takes for a request to the bare server as the reference machine.
@@ -14,7 +18,10 @@ export async function slowness(bench: Pick<BenchSite, "site" | "url">): Promise<
   const bare = await startBareServer(bench);
   await using process = bare.process;
   const load = { url: `${bare.url}/rest/auth`, connections: CONNECTIONS, headers: { Authorization: BASIC } };
-  return await costOf(process, load) / REFERENCE_US;
+  await warmUp((seconds) => runWrk({ ...load, seconds }), WARM_UP);
+  const costs: number[] = [];
+  for (let i = 0; i < ROUNDS; i++) costs.push(await costOf(process, load));
+  return median(costs) / REFERENCE_US;
 }
 
 /** Returns a figure, and the same at reference speed, to which the promise refers. */
