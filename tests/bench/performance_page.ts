@@ -45,7 +45,7 @@ export function page(record: Record): string {
   return `# Performance
 
 \`deno task bench\` writes this page and \`performance.json\`, which has all figures. It needs \`wrk\`, \`curl\` and
-\`openssl\`, and a quiet machine for 40 minutes. \`--only NAME\` runs one measurement. \`--compare FILE\`
+\`openssl\`, and a quiet machine for half an hour. \`--only NAME\` runs one measurement. \`--compare FILE\`
 lists figures that are more than a tenth worse than in FILE, the JSON of an earlier run.
 
 Rates and processor times are relative to a bare program that does the same work with the least effort. Both run in
