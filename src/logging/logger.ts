@@ -86,14 +86,15 @@ function timestamp(at: number): string {
 
 /** Formats an event as one line, escaped so that no value can forge lines or fields. */
 export function formatLine(at: number, level: Level, message: string, ...groups: readonly Fields[]): string {
-  let line = `${timestamp(at)} ${level.padEnd(5)} ${message}`;
+  // Joined into a flat text: concatenated parts that wait in a batch make each garbage collection slower.
+  const parts = [timestamp(at), level.padEnd(5), message];
   for (const fields of groups) {
     for (const key of Object.keys(fields)) {
       const value = fields[key];
-      if (value !== undefined) line += ` ${key}=${formatValue(value)}`;
+      if (value !== undefined) parts.push(`${key}=${formatValue(value)}`);
     }
   }
-  return line;
+  return parts.join(" ");
 }
 
 function formatValue(value: unknown): string {

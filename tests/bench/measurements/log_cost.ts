@@ -1,8 +1,9 @@
 import { costOf } from "../cost.ts";
-import { BASIC, startBenchSite } from "../bench_site.ts";
+import { BASIC, type BenchSite, startBenchSite } from "../bench_site.ts";
 import { type Measurement, median } from "../figure.ts";
 
-const ROUNDS = 7;
+/** Short rounds, in turn and many: a disturbance of the machine changes a cost by more than the log does. */
+const ROUNDS = 24;
 
 export const logCost: Measurement = {
   name: "log",
@@ -11,13 +12,16 @@ export const logCost: Measurement = {
   async run() {
     await using logging = await startBenchSite();
     await using silent = await startBenchSite({ properties: { "container.logging.level": "error" } });
+    const services = [logging, silent];
+    for (const { process, url } of services) await costOf(process, load(url), { warmUp: 4 });
     const shares: number[] = [];
     const costs: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
-      const [all = NaN, without = NaN] = [
-        await costOf(logging.process, load(logging.url)),
-        await costOf(silent.process, load(silent.url)),
-      ];
+      const cost = new Map<BenchSite, number>();
+      for (const service of round % 2 === 0 ? services : services.toReversed()) {
+        cost.set(service, await costOf(service.process, load(service.url), { warmUp: 0, seconds: 1 }));
+      }
+      const [all = NaN, without = NaN] = services.map((service) => cost.get(service));
       costs.push(all);
       shares.push(100 * (all - without) / all);
     }
