@@ -195,8 +195,8 @@ export const SQL = {
     `UPDATE share_upload SET target = :target WHERE ${THIS_UPLOAD} AND holder = :holder AND NOT EXISTS (
        SELECT 1 FROM share_upload AS other WHERE other.server = :server AND other.target = :target AND other.kept = 0
        AND NOT (other.share = :id AND other.key = :key)) RETURNING key`,
-  unnameUpload:
-    `UPDATE share_upload SET target = NULL WHERE server = :server AND target = :target AND kept = 0 AND files > 0
+  unnameUpload: `UPDATE share_upload INDEXED BY share_upload_target SET target = NULL
+     WHERE server = :server AND target = :target AND kept = 0 AND files > 0
        AND (holder IS NULL OR held_until < :clock) RETURNING key`,
   keepUpload:
     `UPDATE share_upload SET kept = 1, holder = NULL, touched = :now WHERE ${THIS_UPLOAD} AND kept = 0 RETURNING *`,

@@ -4,20 +4,22 @@ import { type Figure, type Measurement, median } from "../figure.ts";
 import { SITES } from "../real_daemon.ts";
 import { download, type SharingBench, startSharingBench } from "../transfers.ts";
 
-/** Uploaded files, each of {@link BYTES}, and concurrent uploads, as on the page. */
-const UPLOADED = 1000;
+/** Files uploaded in a round, each of {@link BYTES}, and concurrent uploads, as on the page. */
+const UPLOADED = 200;
 const AT_ONCE = 4;
 const ARCHIVED = 5000;
 /** Archived files that are also read one by one: a UFTPD needs 50 ms for each. */
 const READ = 1000;
 /** Rounds of uploads and STORs, in turn, so that a disturbance affects both. */
-const ROUNDS = 5;
+const ROUNDS = 9;
+/** Rounds before, in which programs compile hot code. */
+const WARM_UP = 2;
 const BYTES = 1024;
 
 export const smallFiles: Measurement = {
   name: "small-files",
   summary:
-    "1,000 small uploads as the page sends them, and an archive of 5,000 small files, compared with one bare session to the same daemon; also with a real UFTPD if UFTPD_CHECKOUT is set",
+    "1,800 small uploads as the page sends them, and an archive of 5,000 small files, compared with one bare session to the same daemon; also with a real UFTPD if UFTPD_CHECKOUT is set",
   note:
     "The uploads have headers and bodies as the page sends them, over four kept connections, from a client that does little else: browsers run on machines of their own.",
   async run() {
@@ -51,8 +53,8 @@ async function against(service: SharingBench): Promise<readonly Figure[]> {
   const browser = new Browser(new URL(link), service.site.authority.certificate);
   const upload = (i: number) => browser.upload(`/${i}?upload=${String(i).padStart(20, "k")}`, content);
   const rounds: { readonly stored: number; readonly uploaded: number }[] = [];
-  for (let i = 0; i < ROUNDS; i++) {
-    const range = { from: i * UPLOADED / ROUNDS, to: (i + 1) * UPLOADED / ROUNDS };
+  for (let i = 0; i < WARM_UP + ROUNDS; i++) {
+    const range = { from: i * UPLOADED, to: (i + 1) * UPLOADED };
     rounds.push({ stored: await rate(range, 1, store), uploaded: await rate(range, AT_ONCE, upload) });
   }
   browser.close();
@@ -68,7 +70,7 @@ async function against(service: SharingBench): Promise<readonly Figure[]> {
   const archive = `${await service.share(`${many}/`)}/?view=zip`;
   const { rate: mebibytes } = await download(service.process, archive, ARCHIVED * BYTES);
   const archived = mebibytes * 1024 ** 2 / BYTES;
-  const of = (pick: (round: typeof rounds[number]) => number) => median(rounds.map(pick));
+  const of = (pick: (round: typeof rounds[number]) => number) => median(rounds.slice(WARM_UP).map(pick));
   return [
     {
       what: "uploads, relative to STOR on one session",

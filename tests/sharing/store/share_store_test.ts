@@ -139,6 +139,10 @@ Deno.test("queries for some shares of a server do not read all of them", () =>
     for (const [name, sql] of Object.entries(SQL)) {
       if (all.has(name)) continue;
       const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all().map(({ detail }) => String(detail));
+      for (const step of plan.filter((step) => /^(?:SCAN|SEARCH) share_upload\b/.test(step))) {
+        if (name === "dueUploads" || name === "terms") continue; // of all servers
+        assert.match(step, /^SEARCH share_upload .* \(server=\? AND (?:share|target)=\?/, `${name}: ${step}`);
+      }
       const reads = plan.filter((step) => /^(?:SCAN|SEARCH) share\b/.test(step));
       // Walks the servers: the first one, and then each next one.
       const walks = / share USING COVERING INDEX (?!.*\?)|\(server>\?\)$/;
