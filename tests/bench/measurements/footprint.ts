@@ -21,14 +21,17 @@ export const footprint: Measurement = {
   name: "footprint",
   summary: "Start-up and memory, from source and of the executable, which the measurement builds",
   async run() {
-    const port = freePort();
-    await using site = await createSite({ properties: { "container.port": String(port) } });
-    const programs = [await fromSource(), await makeExecutable(site.folder)].map((program) => ({
-      ...program,
-      command: [...program.command, "serve"],
-    }));
-    const bare = new Subject(bareProgram(site, port), site, port);
-    const subjects = programs.map((program) => new Subject(program, site, port));
+    await using sites = new AsyncDisposableStack();
+    const createSubject = async (program: (site: Site, port: number) => Program | Promise<Program>) => {
+      const port = freePort();
+      const site = sites.use(await createSite({ properties: { "container.port": String(port) } }));
+      return new Subject(await program(site, port), site, port);
+    };
+    const bare = await createSubject(bareProgram);
+    const subjects = [
+      await createSubject(async () => serving(await fromSource())),
+      await createSubject(async ({ folder }) => serving(await makeExecutable(folder))),
+    ];
     for (const subject of [bare, ...subjects]) await subject.prepare();
     // In turn, so that other load on the machine affects all programs alike.
     for (let i = 0; i < STARTS; i++) for (const subject of [bare, ...subjects]) await subject.start();
@@ -38,7 +41,11 @@ export const footprint: Measurement = {
       value: bareMs,
       unit: "ms",
     }];
-    for (const subject of subjects) figures.push(...await subject.figures(bareMs));
+    const slower = await subjects[0]?.slowness() ?? NaN;
+    // At once, since they rest most of the time.
+    for (const found of await Promise.all(subjects.map((subject) => subject.figures(bareMs, slower)))) {
+      figures.push(...found);
+    }
     return figures;
   },
 };
@@ -74,8 +81,18 @@ class Subject {
     await stop(service);
   }
 
-  /** @param bareMs Start time of the bare program. */
-  async figures(bareMs: number): Promise<Figure[]> {
+  /** Measures this machine's speed by a bare server that copies the program's answer. */
+  async slowness(): Promise<number> {
+    const service = await this.#serve();
+    try {
+      return await slowness({ site: this.#site, url: this.#base });
+    } finally {
+      await stop(service);
+    }
+  }
+
+  /** @param bareMs Start time of the bare program. @param slower See {@link slowness}. */
+  async figures(bareMs: number, slower: number): Promise<Figure[]> {
     const { name } = this.#program;
     const isExecutable = name !== "source";
     const service = await this.#serve();
@@ -100,7 +117,7 @@ class Subject {
           value: median(this.starts),
           unit: "ms",
           target: { atMost: 250 },
-        }, await slowness({ site: this.#site, url: this.#base })),
+        }, slower),
         {
           what: `start to first answer, relative to bare Deno, ${name}`,
           value: median(this.starts) / bareMs,
@@ -179,6 +196,10 @@ class Subject {
     await until(answers, { what: `${program} answers`, longestPauseMs: 5 });
     return service;
   }
+}
+
+function serving({ name, command }: Program): Program {
+  return { name, command: [...command, "serve"] };
 }
 
 /** Returns a bare program: Deno, which serves the same address from a worker and does nothing else. */

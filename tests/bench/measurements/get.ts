@@ -11,8 +11,6 @@ import { type Load, runWrk } from "../wrk.ts";
  * for a core; the fewer requests are in flight, the more often the other threads are idle meanwhile.
  */
 const CONNECTIONS = 64;
-/** Connections for a second ratio, which has no promise. */
-const FEWER_CONNECTIONS = 32;
 /** Number of tokens, so that no token is used twice in a round. */
 const FRESH_TOKENS = 20_000;
 
@@ -57,22 +55,14 @@ async function againstBare(load: () => Pick<Load, "headers" | "authorizations">,
   await using bench: BenchSite = await startBenchSite();
   const bare = await startBareServer(bench);
   await using process = bare.process;
-  const comparedWith = (connections: number, promised?: CostPromise) => {
-    const side = (of: ChildProcess, url: string): Side => ({
-      process: of,
-      run: (seconds) => runWrk({ ...load(), connections, seconds, url: `${url}/rest/auth` }),
-    });
-    const options = { unit: "requests/s", atMost: promised };
-    return compare(side(bench.process, bench.url), side(process, bare.url), options);
-  };
-  const figures = await comparedWith(CONNECTIONS, atMost);
-  const fewer = (await comparedWith(FEWER_CONNECTIONS)).filter(({ what }) =>
-    what.startsWith("rate, relative")
-  );
-  return [
-    ...figures,
-    ...fewer.map((figure) => ({ ...figure, what: `${figure.what}, with ${FEWER_CONNECTIONS} connections` })),
-  ];
+  const side = (of: ChildProcess, url: string): Side => ({
+    process: of,
+    run: (seconds) => runWrk({ ...load(), connections: CONNECTIONS, seconds, url: `${url}/rest/auth` }),
+  });
+  return await compare(side(bench.process, bench.url), side(process, bare.url), {
+    unit: "requests/s",
+    atMost,
+  });
 }
 
 function sshToken(id?: string): string {
