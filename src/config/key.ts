@@ -222,13 +222,17 @@ function splitList(list: string): string[] {
   return list.split(/[\s|,]+/).filter((part) => part !== "");
 }
 
-/** Declares a list of names; later duplicates are dropped. */
-export function list(options: Options<readonly string[]>): Key<readonly string[]> {
+/** Declares a list of names; later duplicates are dropped. @param doubt Returns a warning about a name. */
+export function list(
+  options: Options<readonly string[]>,
+  doubt: (name: string) => string | undefined = () => undefined,
+): Key<readonly string[]> {
   return key(options, "names, separated by blanks, | or ,", (found) => [...new Set(splitList(found))], {
     doubt(found) {
       const names = splitList(found);
       const twice = names.find((name, index) => names.indexOf(name) !== index);
-      return twice === undefined ? undefined : `${twice} appears twice; the first one applies`;
+      if (twice !== undefined) return `${twice} appears twice; the first one applies`;
+      return names.map(doubt).find((warning) => warning !== undefined);
     },
   });
 }

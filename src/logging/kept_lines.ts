@@ -1,7 +1,6 @@
 import type { Sink } from "./sink.ts";
 
-/** About 5 MB. */
-const MOST_KEPT = 10_000;
+const MOST_KEPT = 10_000; // about 5 MB
 
 /** Destination of audit lines. Keeps lines that it cannot write; drops the oldest beyond the limit as lost. */
 export abstract class KeptLines {

@@ -26,8 +26,7 @@ export class OperatorBans {
   #bans: readonly Ban[] = [];
   readonly #guests = new Set<Guest>();
 
-  constructor(readonly elapsed: Stopwatch) {
-  }
+  constructor(readonly elapsed: Stopwatch) {}
 
   /** @throws {ERR_TOO_MANY_FAILURES} If user, address or user at the address is banned. */
   admit(attempted: Attempted): void {

@@ -32,8 +32,7 @@ const LOGGED = {
 export class Operations {
   #control: ControlSocket | undefined;
 
-  private constructor(readonly parts: OperationsParts) {
-  }
+  private constructor(readonly parts: OperationsParts) {}
 
   /** @throws {CannotStart} If another service listens there, or the configured socket cannot be made. */
   static async start(

@@ -146,8 +146,7 @@ export class AdminCalls {
   #next = 1;
   #closed = false;
 
-  constructor(readonly send: (id: number, request: AdminRequest) => void) {
-  }
+  constructor(readonly send: (id: number, request: AdminRequest) => void) {}
 
   call(request: AdminRequest, withinMs: number): Promise<AdminAnswer> {
     if (this.#closed) return Promise.reject(new NoAnswer("the core has ended"));

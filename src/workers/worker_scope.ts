@@ -68,8 +68,7 @@ export function workerLog(
 export class WorkerAudit {
   #batch: string[] = [];
 
-  constructor(readonly post: (lines: readonly string[]) => void) {
-  }
+  constructor(readonly post: (lines: readonly string[]) => void) {}
 
   readonly record = (record: AuditRecord): void => {
     this.#batch.push(formatAuditLine(Date.now(), record));

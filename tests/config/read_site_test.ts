@@ -131,6 +131,29 @@ Deno.test("readHttps() asks for certificates if a method looks at them", async (
   assert.equal(await asked("SSHKEY", required), "required");
 });
 
+Deno.test("readHttps() warns of an allowed origin that matches no request", async () => {
+  const warnings = async (origins: string) =>
+    (await loadText(`${MINIMAL}container.httpServer.CORS_allowedOrigins=${origins}`)).warnings
+      .filter((warning) => warning.includes("CORS_allowedOrigins"));
+  for (const right of ["*", "null", "https://a.example", "http://a.example:8080 https://[::1]:8443"]) {
+    assert.deepEqual(await warnings(right), [], right);
+  }
+  for (
+    const wrong of [
+      "a.example",
+      "https://a.example/",
+      "https://a.example/path",
+      "https://A.example",
+      "https://a.example:443",
+      "https://*.example",
+    ]
+  ) {
+    const [warning = "", ...others] = await warnings(`https://b.example ${wrong}`);
+    assert.deepEqual(others, [], wrong);
+    assert.ok(warning.includes(`${wrong} matches no request; expected an origin such as https://`), warning);
+  }
+});
+
 Deno.test("readHttps() reads what concerns TLS and browsers", async () => {
   const https = async (...lines: string[]) =>
     (await loadText(MINIMAL + lines.map((line) => `container.httpServer.${line}`).join("\n"))).config?.https;

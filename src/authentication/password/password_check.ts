@@ -106,8 +106,7 @@ class VerifiedPasswords {
   readonly #key = crypto.getRandomValues(new Uint8Array(32)).toHex();
   readonly #digests = new WeakMap<StoredHash, { readonly digest: Uint8Array; readonly until: number }>();
 
-  constructor(readonly elapsed: Stopwatch) {
-  }
+  constructor(readonly elapsed: Stopwatch) {}
 
   has(stored: StoredHash, password: string): boolean {
     const verified = this.#digests.get(stored);

@@ -36,7 +36,6 @@ const schema = defineCommand({
   operands: {},
   options: {},
 }, async () => {
-  // Imported on use: no other command needs it.
   const { default: text } = await import("../../../docs/configuration.schema.json", {
     with: { type: "text" },
   });

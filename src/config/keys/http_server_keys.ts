@@ -60,7 +60,13 @@ export const HTTP_SERVER = section({
       default: "http://localhost",
     }),
     cors: flag({ name: "enableCORS", help: "Allow cross-origin requests (CORS)", default: false }),
-    corsOrigins: list({ name: "CORS_allowedOrigins", help: "Allowed origins, or * for any", default: ["*"] }),
+    corsOrigins: list(
+      { name: "CORS_allowedOrigins", help: "Allowed origins, or * for any", default: ["*"] },
+      (found) =>
+        found === "*" || found === "null" || (URL.parse(found)?.origin === found && !found.includes("*"))
+          ? undefined
+          : `${found} matches no request; expected an origin such as https://portal.example.org`,
+    ),
     corsHeaders: list({
       name: "CORS_allowedHeaders",
       help: "Allowed request headers, in addition to Authorization",

@@ -19,8 +19,7 @@ export class ShareOwners {
     readonly source: AttributeSource,
     readonly accountStatus: AskAccountStatus,
     readonly log: Logger,
-  ) {
-  }
+  ) {}
 
   /** Returns which of group and role the sources give without those of the login. @throws {ServiceError} On an outage. */
   async mapped(

@@ -19,7 +19,6 @@ export async function openDatabase(
   { config: { sharing: { database: config } }, own, log, clock, keep }: Opening,
 ): Promise<PostgresDatabase | undefined> {
   if (config === undefined) return undefined;
-  // Imported on use: most services have no shared database.
   const { PostgresDatabase } = await import("../../store/postgres/postgres_database.ts");
   const { UnfitTables } = await import("../../store/postgres/postgres_schema.ts");
   const database = keep(

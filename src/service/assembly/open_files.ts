@@ -39,7 +39,6 @@ export async function openFiles(
   const place = database ?? directory;
   const isShared = shared.length > 0 && place !== undefined && (features.share || features.access);
   if (!isShared && !features.files) return { sharing: undefined, files: undefined };
-  // Imported on use.
   const { openSharing } = await import("../../resource/share/open_sharing.ts");
   const sessions = await openSessions(opening, servers);
   const given = { place, attributes, accountStatus, sinks, log, clock, sessions };
