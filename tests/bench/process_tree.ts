@@ -6,9 +6,14 @@ const MS_PER_TICK = 10;
  * children that ended and were waited for.
  */
 export function cpuOfTree(pid: number): number {
-  let all = 0;
-  for (const [used, children] of treeOf(pid)) all += used + children;
-  return all;
+  for (;;) {
+    const [[, endedBefore] = [0, 0]] = treeOf(pid);
+    let all = 0;
+    for (const [used, ofEnded] of treeOf(pid)) all += used + ofEnded;
+    const [[, endedAfter] = [0, 0]] = treeOf(pid);
+    // A child that ended meanwhile would be missing: among the children, and in the time of ended ones.
+    if (endedBefore === endedAfter) return all;
+  }
 }
 
 function* treeOf(pid: number): Generator<readonly [used: number, ofEnded: number]> {

@@ -15,9 +15,9 @@ import { type Load, runWrk } from "../wrk.ts";
 import { bareRound } from "./sessions.ts";
 
 const CONNECTIONS = 32;
-/** Rounds with each store; the stores alternate. */
-const ROUNDS = 7;
-const SECONDS = 3;
+/** Short rounds with each store, in turn and many: a disturbance changes a cost by more than the store does. */
+const ROUNDS = 24;
+const SECONDS = { login: 1, others: 3 } as const;
 /** Requests until hot code is compiled. */
 const WARM_UP = { logins: 30_000, others: 1500 } as const;
 /** Concurrent claims. */
@@ -62,7 +62,7 @@ async function measureInstances(): Promise<readonly Figure[]> {
 async function loginFigures(
   { alone, shared, pid }: { readonly alone: BenchSite; readonly shared: BenchSite; readonly pid: number },
 ): Promise<readonly Figure[]> {
-  const load = { connections: CONNECTIONS, seconds: SECONDS, headers: { Authorization: BASIC } };
+  const load = { connections: CONNECTIONS, seconds: SECONDS.login, headers: { Authorization: BASIC } };
   const round = async ({ url, process: instance }: BenchSite, others: () => number) => {
     const used = () => (instance.cpu().total ?? 0) + others();
     const before = used();
@@ -103,7 +103,13 @@ async function loginFigures(
 /** Measures claims without the rest of their requests. */
 async function claimFigures(server: TestPostgres, database: string, pid: number): Promise<readonly Figure[]> {
   const script = new URL("../bare_claims.ts", import.meta.url).pathname;
-  const args = [String(server.port), database, server.login(database).user, String(CLAIMS), String(SECONDS)];
+  const args = [
+    String(server.port),
+    database,
+    server.login(database).user,
+    String(CLAIMS),
+    String(SECONDS.others),
+  ];
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "--quiet", "--no-check", "--allow-all", script, ...args],
     stdout: "piped",
@@ -200,7 +206,7 @@ async function demandsOf(
     ...load,
     headers: { ...load.headers, Connection: "close" },
     connections: CLAIMS,
-    seconds: 2 * SECONDS,
+    seconds: 2 * SECONDS.others,
   };
   await warmUp((seconds) => runWrk({ ...fresh, seconds }), WARM_UP.others);
   const used = () => {
