@@ -88,7 +88,7 @@ const LOOK_MS = 250;
 const IDLE_LOOK_MS = 2000;
 /** Resolution of a thread's processor time in milliseconds. Reading it is not cheap. */
 const TICK_MS = 10;
-const IDLE_WORK_MS = 20; // processor time of an idle worker between two reports
+const IDLE_WORK_MS = 50; // processor time of an idle worker between two reports, on a slow machine
 /** Looks after which a worker reports that has nothing to tell. */
 const QUIET_LOOKS = 3;
 
