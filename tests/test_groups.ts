@@ -65,7 +65,7 @@ const LONGEST = [
   "faults/instance_clock_test.ts",
   "browser/journey_test.ts",
   "browser/own_files_test.ts",
-  "browser/bring_into_share_test.ts",
+  "browser/upload_into_share_test.ts",
   "browser/pages_test.ts",
   "campaign/campaign_test.ts",
   "demo/several_instances_demo_test.ts",

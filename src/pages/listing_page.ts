@@ -90,7 +90,7 @@ ${more}
 /** Returns the upload section; its list of uploads also serves drag and drop. */
 export function uploadSection(upload: UploadTarget): Markup {
   return section(
-    "bring",
+    "upload-section",
     SAYS.upload,
     markup`<p class="quiet">${upload.taken === "ask" ? SAYS.uploadAndAsk : SAYS.uploadAndLeave}</p>
 ${uploadFields(upload)}

@@ -4,7 +4,7 @@
 (() => {
   "use strict";
   const form = document.getElementById("upload");
-  const list = document.getElementById("brought");
+  const list = document.getElementById("uploads");
   const total = document.getElementById("total");
   const news = document.getElementById("news");
   const says = JSON.parse(form.dataset.says);

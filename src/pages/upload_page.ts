@@ -75,7 +75,7 @@ export async function formPage(call: Call, sent: AsyncIterable<string>, back: st
     [status, reason] = [error.status, error.publicMessage];
   }
   return pageResponse(call, {
-    title: names.length === 0 ? SAYS.nothing : SAYS.brought.with({ count: names.length }),
+    title: names.length === 0 ? SAYS.nothing : SAYS.uploaded.with({ count: names.length }),
     body: markup`<ul>${names.map((name) => markup`<li>${isolated(name)}</li>`)}</ul>
 ${reason && markup`<p class="down" role="alert">${SAYS.othersFailed.with({ reason })}</p>`}
 <p><a href="${back}">${SAYS.more}</a></p>`,

@@ -44,12 +44,12 @@ export async function uploadOwn(
     },
   };
   // The path is part of the key: locks and limits were checked for no other one.
-  const brought = {
+  const request = {
     name: path.slice(1),
     key: `${path}\0${key}`,
     range,
     body,
     naming: { conditions: headers },
   };
-  return await answerUpload(call, place, brought, parts);
+  return await answerUpload(call, place, request, parts);
 }

@@ -11,7 +11,7 @@ export interface BanSubject {
 export interface Ban extends BanSubject {
   /** `operator`, or failed passwords, or failed tokens and keys. */
   readonly reason: "passwords" | "tokens" | "operator";
-  /** Operator bans that the database may lack; `tried`: others may have ordered another one since. */
+  /** Operator bans that the database may lack; `tried`: others may have issued another one since. */
   readonly pending?: "new" | "tried";
   readonly failures: number; // 0 for operator bans
   readonly until: number; // milliseconds since the epoch

@@ -123,10 +123,10 @@ Deno.test({
     ];
     await guest.choose("#files", chosen.map((name) => `${files}/${name}`));
     await guest.choose("#folder", [`${files}/run 7`]);
-    await guest.until("document.querySelectorAll('#brought .up, #brought .down').length === 8");
+    await guest.until("document.querySelectorAll('#uploads .up, #uploads .down').length === 8");
     assert.equal(way.state.cut, 2);
     const states = await guest.evaluate(
-      "[...document.querySelectorAll('#brought li')].map((li) => li.innerText.replace(/\\s+/g, ' ').trim()).sort()",
+      "[...document.querySelectorAll('#uploads li')].map((li) => li.innerText.replace(/\\s+/g, ' ').trim()).sort()",
     );
     assert.deepEqual(states, [
       ".hidden Failed: Files and directories whose names begin with a dot cannot be uploaded here Try again Skip",
@@ -242,13 +242,13 @@ Deno.test({
     assert.equal(await guest.evaluate("document.querySelector('#upload').hidden"), true);
     await lookWithoutScript(guest, "no-script");
     const file = await Deno.makeTempFile({ suffix: ".txt" });
-    await Deno.writeTextFile(file, "brought without script");
+    await Deno.writeTextFile(file, "uploaded without script");
     await guest.choose("#sent", [file]);
     await guest.send("Upload");
     assert.match(await text(guest), /1 file was uploaded/);
-    await lookWithoutScript(guest, "brought");
+    await lookWithoutScript(guest, "uploads");
     const name = file.slice(file.lastIndexOf("/") + 1);
-    assert.equal(await Deno.readTextFile(`${sharing.data}/d/${name}`), "brought without script");
+    assert.equal(await Deno.readTextFile(`${sharing.data}/d/${name}`), "uploaded without script");
 
     const link = await share(owner, "d", { access: "READ", days: "1" });
     await guest.go(link);

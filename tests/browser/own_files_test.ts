@@ -84,11 +84,11 @@ const text = async (page: Page) => String(await page.evaluate("document.body.inn
 /** Returns the text of the page for each file, with buttons. */
 const states = (page: Page) =>
   page.evaluate(
-    "[...document.querySelectorAll('#brought li')].map((li) => li.innerText.replace(/\\s+/g, ' ').trim()).sort()",
+    "[...document.querySelectorAll('#uploads li')].map((li) => li.innerText.replace(/\\s+/g, ' ').trim()).sort()",
   );
 
 const over = (count: number) =>
-  `document.querySelectorAll('#brought .up, #brought .down').length === ${count}`;
+  `document.querySelectorAll('#uploads .up, #uploads .down').length === ${count}`;
 
 async function signedIn(
   browser: SharedBrowser,
@@ -131,7 +131,7 @@ Deno.test({
     await page.until(over(31));
     assert.deepEqual(await page.evaluate("sent"), { now: 0, most: 4, questions: 0 });
     assert.ok(
-      Number(await page.evaluate("document.querySelector('#brought').scrollTop")) > 0,
+      Number(await page.evaluate("document.querySelector('#uploads').scrollTop")) > 0,
       "the running one",
     );
     for (const state of await states(page) as string[]) assert.match(state, / Done, verified$/);
@@ -267,7 +267,7 @@ Deno.test({
     assert.match(String(await states(page)), /bad\.txt Skipped,full\.txt Skipped/);
     await page.evaluate("failing = false");
     await page.evaluate(`document.querySelector('[aria-label="Try again: bad too.txt"]').click()`);
-    await page.until("document.querySelectorAll('#brought .up').length === 2");
+    await page.until("document.querySelectorAll('#uploads .up').length === 2");
     assert.match(String(await states(page)), /bad too\.txt Done, verified/);
     assert.match(String(await page.evaluate("document.querySelector('#news').textContent")), /ended/);
 

@@ -53,7 +53,7 @@ export async function takePictures(browserPath: string): Promise<Pictures> {
     `${demo.folder}/home/run-42/velocity.h5`,
     `${demo.folder}/home/run-42/notes.txt`,
   ]);
-  await upload.until("document.querySelectorAll('#brought .up').length === 2");
+  await upload.until("document.querySelectorAll('#uploads .up').length === 2");
   await owner.go(String(await owner.evaluate("location.href")));
   return {
     "status-and-share.png": await beside(browser, [status, listing], LAYOUTS["status-and-share.png"]),

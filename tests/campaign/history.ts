@@ -190,7 +190,7 @@ export function checkDrop(
     if (copies === 0 && outcomes.includes(201)) found.push(`upload ${key} was acknowledged and is lost`);
   }
   const foreign = there.filter((text) => !files.some(({ content }) => content === text));
-  if (foreign.length > 0) found.push(`share ${id} has ${foreign.length} files that nobody brought`);
+  if (foreign.length > 0) found.push(`share ${id} has ${foreign.length} files that nobody uploaded`);
   const bytes = there.reduce((sum, { length }) => sum + length, 0);
   if (there.length > mostFiles || bytes > mostBytes) {
     found.push(`share ${id} for ${mostFiles} files of ${mostBytes} bytes has ${there.length} of ${bytes}`);

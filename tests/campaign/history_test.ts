@@ -168,7 +168,7 @@ const DROPS: readonly [
   ["an upload refused by the quota", drop(["aaa", 201], ["bbb", 507]), files("aaa"), counted(1), undefined],
   ["a file twice", drop(["aaa", 201]), files("aaa", "aaa"), counted(2), /aaa is there 2 times/],
   ["a file that is lost", drop(["aaa", 201]), files(), counted(1, 1), /acknowledged and is lost/],
-  ["half a file", drop(["aaa", 201]), files("aa"), counted(1, 0), /1 files that nobody brought/],
+  ["half a file", drop(["aaa", 201]), files("aa"), counted(1, 0), /1 files that nobody uploaded/],
   ["too many", drop(["a"], ["b"], ["c"]), files("a", "b", "c"), counted(2), /for 2 files .* has 3/],
   ["too much counted", drop(["aaa"]), files("aaa"), counted(3, 2), /counts 3 files/],
   ["too little counted", drop(["aaa"]), files("aaa"), counted(0), /counts 0 files, has 1/],

@@ -27,7 +27,7 @@ export class UploadClient {
     const key = crypto.randomUUID().replaceAll("-", "").slice(0, 30);
     const file = { key, content: key.slice(0, SIZE), outcomes: new Array<number | "cut">() };
     drop.files.push(file);
-    for (let tries = 0; tries < TRIES && !isDecided(file); tries++) await this.#bring(drop, file, draw);
+    for (let tries = 0; tries < TRIES && !isDecided(file); tries++) await this.#upload(drop, file, draw);
   }
 
   /** Uploads undecided files again, and compares the stored files. */
@@ -35,7 +35,7 @@ export class UploadClient {
     const found: string[] = [];
     for (const drop of this.#drops) {
       for (const file of drop.files) {
-        for (let tries = 0; tries < 10 && !isDecided(file); tries++) await this.#bring(drop, file, draw);
+        for (let tries = 0; tries < 10 && !isDecided(file); tries++) await this.#upload(drop, file, draw);
       }
       const contents = new Map<string, string>();
       for await (const { name } of Deno.readDir(drop.folder)) {
@@ -61,7 +61,7 @@ export class UploadClient {
     return drop;
   }
 
-  async #bring({ id }: DropPast, file: DropPast["files"][number], draw: Draw): Promise<void> {
+  async #upload({ id }: DropPast, file: DropPast["files"][number], draw: Draw): Promise<void> {
     const { instance, instances, ask } = this.surroundings;
     const path = `/rest/access/HPC/${id}/file.txt?upload=${file.key}`;
     const first = draw(instances);

@@ -279,13 +279,13 @@ export const ATTACKS: readonly Breakage[] = [
   },
   {
     rows: ["Using a share beyond its owner's rights"],
-    broken: "a form brings files to where the owner may not reach",
+    broken: "a form uploads files to where the owner may not reach",
     file: "src/resource/access/drop/recorded_upload.ts",
     change: instead(
       'if (!place.reaches(path)) throw nothingThere("outside of what the account may reach");',
       "",
     ),
-    tests: ["tests/system/sharing/bring_by_form_test.ts"],
+    tests: ["tests/system/sharing/upload_by_form_test.ts"],
   },
   {
     rows: ["Replacing files through a page or form"],
@@ -299,7 +299,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a form replaces files in any share that may be written",
     file: "src/resource/access/drop/drop_upload.ts",
     change: instead('if (replaces && share.access !== "MODIFY")', 'if (replaces && share.access === "DROP")'),
-    tests: ["tests/system/sharing/bring_by_form_test.ts"],
+    tests: ["tests/system/sharing/upload_by_form_test.ts"],
   },
   {
     rows: ["Cutting the database connection while a use is counted"],
@@ -362,7 +362,7 @@ export const ATTACKS: readonly Breakage[] = [
   },
   {
     rows: ["Leaving a shared directory", "path traversal out of a shared directory"],
-    broken: "files and directories whose names begin with a dot are brought to a share for uploads",
+    broken: "files and directories whose names begin with a dot are accepted in a share for uploads",
     file: "src/resource/access/drop/dropped_name.ts",
     change: instead('if (part.startsWith("."))', "if (false)"),
     tests: ["tests/resource/access/drop"],
@@ -944,7 +944,7 @@ export const ATTACKS: readonly Breakage[] = [
   },
   {
     rows: ["File names that lead out of a directory or an archive"],
-    broken: "hidden names are brought to a share",
+    broken: "hidden names are uploaded to a share",
     file: "src/resource/access/drop/dropped_name.ts",
     change: instead('if (part.startsWith("."))', "if (false)"),
     tests: ["tests/resource/access/drop/dropped_name_test.ts"],
@@ -1187,8 +1187,8 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "files of a form are taken whatever token it has",
     file: "src/resource/access/drop/drop_upload.ts",
     change: instead("if (call.signIn)", "if (false)"),
-    tests: ["tests/system/sharing/bring_signed_in_test.ts"],
-    only: "nobody else brings anything",
+    tests: ["tests/system/sharing/upload_signed_in_test.ts"],
+    only: "nobody else uploads anything",
   },
   {
     rows: ["A DPoP proof or logout token that is replayed"],
@@ -1389,7 +1389,7 @@ export const ATTACKS: readonly Breakage[] = [
   },
   {
     rows: ["Exceeding an upload quota by parallel or partial uploads"],
-    broken: "an upload that goes on brings as much as it likes",
+    broken: "a resumed upload writes as much as it likes",
     file: "src/daemon/session/daemon_session.ts",
     change: instead("if (sent + chunk.length > most)", "if (false)"),
     tests: ["tests/resource/access/drop/upload_faults_test.ts"],
@@ -1436,7 +1436,7 @@ export const ATTACKS: readonly Breakage[] = [
   },
   {
     rows: ["File names with invisible or bidirectional characters"],
-    broken: "names with turned writing are brought",
+    broken: "names with turned writing are uploaded",
     file: "src/resource/access/drop/dropped_name.ts",
     change: instead(" || hasInvisibleCharacter(part)", ""),
     tests: ["tests/resource/access/drop/dropped_name_test.ts"],

@@ -691,7 +691,7 @@ const DATABASE: readonly Breakage[] = [
   {
     rows: ["processor time of an idle instance"],
     broken: "statements that change nothing notify all instances",
-    file: "src/store/postgres/tables/changes_told.sql",
+    file: "src/store/postgres/tables/change_notification.sql",
     change: instead("IF EXISTS (SELECT FROM changed) THEN", "IF true THEN"),
     tests: ["tests/store/postgres/refused_connections_test.ts"],
     only: "a statement that changes no row",

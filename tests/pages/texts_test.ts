@@ -23,7 +23,7 @@ const COUNTED: readonly (readonly [says: Text, one: string, two: string])[] = [
   [shares.files, "1 file", "2 files"],
   [listing.entries, "1 entry", "2 entries"],
   [listing.omitted, "; 1 in this directory cannot be shown", "; 2 in this directory cannot be shown"],
-  [upload.brought, "1 file was uploaded", "2 files were uploaded"],
+  [upload.uploaded, "1 file was uploaded", "2 files were uploaded"],
   [upload.filesLeft, "You can upload 1 more file.", "You can upload 2 more files."],
 ];
 for (const [says, one, two] of COUNTED) {

@@ -120,7 +120,7 @@ persistence.directory=${folder}/shares
     await narrowToken({ base: `https://localhost:${servicePort}`, data, folder, pyuftp, env });
     await shareOneFile({ base: `https://localhost:${servicePort}`, data, folder, ask });
     await shareWithGroup(group, { base: `https://localhost:${servicePort}`, data, folder, pyuftp, env });
-    await bringAndArchive({ base: `https://localhost:${servicePort}`, data, folder });
+    await uploadAndArchive({ base: `https://localhost:${servicePort}`, data, folder });
     const issued = await ask("issue-token", "-l", "600", `https://localhost:${servicePort}/rest/auth`);
     const [token = ""] = /ey[\w-]+\.[\w-]+\.[\w-]+/.exec(issued) ?? [];
     assert.match(await run(pyuftp, ["ls", "-A", token, `${target}/`], { env }), /there\.txt/);
@@ -139,7 +139,7 @@ persistence.directory=${folder}/shares
 }
 
 /** Uploads a folder to a share file by file, one file in parts, and downloads it as one archive. */
-async function bringAndArchive({ base, data, folder }: {
+async function uploadAndArchive({ base, data, folder }: {
   readonly base: string;
   readonly data: string;
   readonly folder: string;

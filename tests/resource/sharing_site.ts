@@ -186,18 +186,18 @@ export class SharingSite implements AsyncDisposable {
   }
 
   /** Sends files by the form of a share's page. @returns Their names in the share. @throws {ServiceError} */
-  async bring(who: Who, id: string, form: FormData, query = ""): Promise<readonly string[]> {
-    return await Array.fromAsync(this.bringing(who, id, form, query));
+  async uploadForm(who: Who, id: string, form: FormData, query = ""): Promise<readonly string[]> {
+    return await Array.fromAsync(this.uploading(who, id, form, query));
   }
 
-  /** As {@link bring}, one file after the other. */
-  bringing(who: Who, id: string, form: FormData, query = ""): AsyncGenerator<string, void> {
+  /** As {@link uploadForm}, one file after the other. */
+  uploading(who: Who, id: string, form: FormData, query = ""): AsyncGenerator<string, void> {
     const { headers, body } = new Request(`${BASE}/drop/HPC/${id}`, { method: "POST", body: form });
-    return this.#bring(who, id, { headers: HeaderList.of(Object.fromEntries(headers)), body, query });
+    return this.#uploadForm(who, id, { headers: HeaderList.of(Object.fromEntries(headers)), body, query });
   }
 
   /** Sends a form of known length. @param length Announced. */
-  bringText(
+  uploadFormText(
     who: Who,
     id: string,
     body: string,
@@ -205,10 +205,10 @@ export class SharingSite implements AsyncDisposable {
     length = body.length,
   ): Promise<readonly string[]> {
     const headers = HeaderList.of({ "Content-Type": type, "Content-Length": String(length) });
-    return Array.fromAsync(this.#bring(who, id, { headers, body: new Response(body).body, query: "" }));
+    return Array.fromAsync(this.#uploadForm(who, id, { headers, body: new Response(body).body, query: "" }));
   }
 
-  #bring(
+  #uploadForm(
     who: Who,
     id: string,
     sent: Pick<HttpRequest, "headers" | "body" | "query">,

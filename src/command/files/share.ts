@@ -211,7 +211,7 @@ function details(share: Share, uses: readonly Use[]): string {
     ["From", sources.length === 0 ? "anywhere" : sources.join(", ")],
     ["Note", share.note ?? ""],
     ["Password", share.password === undefined ? "none" : "required"],
-    ["Uploaded", share.access === "DROP" ? broughtText(share) : "not possible"],
+    ["Uploaded", share.access === "DROP" ? uploadedText(share) : "not possible"],
     ["Created", time(share.created)],
     ["Ends", expires === 0 ? "never" : time(expires * 1000)],
     ["Uses", `${share.accessCount}${usesLeft === undefined ? "" : `, ${usesLeft} left`}`],
@@ -223,7 +223,7 @@ function details(share: Share, uses: readonly Use[]): string {
   return [textTable(facts), ...(lines.length > 0 ? ["\n", ...lines] : [])].join("");
 }
 
-function broughtText({ received = { files: 0, bytes: 0 }, quota }: Share): string {
+function uploadedText({ received = { files: 0, bytes: 0 }, quota }: Share): string {
   const [files, bytes] = [counted(received.files, "file", "files"), counted(received.bytes, "byte", "bytes")];
   const most = (bound: number | undefined) => bound === undefined ? "" : ` of at most ${bound}`;
   return `${files}${most(quota?.files)}, ${bytes}${most(quota?.bytes)}`;

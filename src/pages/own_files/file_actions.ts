@@ -220,7 +220,7 @@ export function uploadOwnByForm(call: Call, parts: DavParts): Promise<HttpRespon
     const { files, target: { path }, user } = await davPlace(call, parts);
     const stop = new AbortController();
     const signal = AbortSignal.any([call.signal, stop.signal]);
-    const brought = async function* () {
+    const names = async function* () {
       for await (const file of formFiles(headers, body)) {
         checkShownToken(file.fields.get(FORM_TOKEN), formToken);
         const wanted = absolutePath(`${path === "/" ? "" : path}/${file.name}`);
@@ -243,7 +243,7 @@ export function uploadOwnByForm(call: Call, parts: DavParts): Promise<HttpRespon
       }
     };
     const back = hrefOf(call, user.server, `${withoutSlash(path)}/`.replace("//", "/"));
-    return await formPage(call, brought(), back);
+    return await formPage(call, names(), back);
   });
 }
 

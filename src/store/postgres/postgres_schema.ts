@@ -1,14 +1,14 @@
 import { DatabaseFailure, type Row } from "../database.ts";
 import { POSTGRES_SCHEMA, type PostgresConnection } from "./postgres_connection.ts";
 import { PostgresError } from "./postgres_failure.ts";
-import changesTold from "./tables/changes_told.sql" with { type: "text" };
+import banNotification from "./tables/ban_notification.sql" with { type: "text" };
+import changeNotification from "./tables/change_notification.sql" with { type: "text" };
 import instance from "./tables/instance.sql" with { type: "text" };
-import knownLoginTold from "./tables/known_login_told.sql" with { type: "text" };
+import knownLoginWritten from "./tables/known_login_written.sql" with { type: "text" };
 import notification from "./tables/notification.sql" with { type: "text" };
-import ordersTold from "./tables/orders_told.sql" with { type: "text" };
 import reservation from "./tables/reservation.sql" with { type: "text" };
 import shareAndRecord from "./tables/share_and_record.sql" with { type: "text" };
-import shareLookAndOrders from "./tables/share_look_and_orders.sql" with { type: "text" };
+import shareAccessAndRevocation from "./tables/share_access_and_revocation.sql" with { type: "text" };
 import shareUpload from "./tables/share_upload.sql" with { type: "text" };
 import sharedMark from "./tables/shared_mark.sql" with { type: "text" };
 import throttling from "./tables/throttling.sql" with { type: "text" };
@@ -28,16 +28,16 @@ const STEPS: readonly Step[] = [{
   sql: shareAndRecord,
 }, {
   worksWith: 1,
-  sql: throttling + instance + ordersTold,
+  sql: throttling + instance + banNotification,
 }, {
   worksWith: 1,
   sql: reservation,
 }, {
   worksWith: 3,
-  sql: knownLoginTold + shareUpload + changesTold,
+  sql: knownLoginWritten + shareUpload + changeNotification,
 }, {
   worksWith: 4,
-  sql: shareLookAndOrders + sharedMark,
+  sql: shareAccessAndRevocation + sharedMark,
 }, {
   worksWith: 5,
   sql: `ALTER TABLE share ADD COLUMN mail text; ${notification}`,

@@ -21,7 +21,7 @@ const AT_ONCE = 200; // logins per transaction
 interface SharedThrottlingParts {
   readonly database: Database;
   readonly secret: string;
-  readonly learned: (news: ThrottlingNews) => void; // called for operators' orders on other instances
+  readonly learned: (news: ThrottlingNews) => void; // called for admin requests on other instances
   readonly log: Logger;
   readonly elapsed: Stopwatch;
   readonly schedule?: Schedule;
@@ -39,7 +39,7 @@ export class SharedThrottling {
   readonly #bans: SharedBans;
   readonly #failures: SharedFailures;
   #memory: ThrottlingMemory | undefined;
-  /** Processed orders to clear failures; absent before the first read. */
+  /** Processed requests to clear failures; absent before the first read. */
   #lifts: ReadonlySet<string> | undefined;
   #version: string | undefined; // absent before the first read
   #readAt = -Infinity;
@@ -136,7 +136,7 @@ export class SharedThrottling {
     const pending = pendingOf(memory);
     const now = memory.steady();
     if (pending.length > 0) {
-      const tried = this.parts.alone === undefined ? "tried" : "new"; // a single instance orders all bans
+      const tried = this.parts.alone === undefined ? "tried" : "new"; // only this instance issues bans
       memory.operator.adopt(pending.map((ban) => ({ ...ban, pending: tried })));
       await this.#bans.add(pending.map((ban) => ({ ...ban, lastsMs: ban.until - now })));
     }
@@ -167,7 +167,7 @@ export class SharedThrottling {
     }));
     const pending = pendingOf(memory).filter((ban) => !published.some((other) => isSameBan(ban, other)));
     const allBans = [...shared, ...pending];
-    // At its first read, an instance follows the orders since its start.
+    // At its first read, an instance applies the requests since its start.
     const ownAgeMs = this.#readAt - this.#startedAt;
     const lifted = lifts.filter(({ id, ageMs }) =>
       this.#lifts === undefined ? ageMs < ownAgeMs : !this.#lifts.has(id)

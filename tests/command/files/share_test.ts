@@ -149,7 +149,7 @@ Deno.test("share show tells who used a share", async () => {
 
 Deno.test("share show shows uploaded bytes and their limit, for shares that accept files", async () => {
   await using place = new Place();
-  const brought = async (draft: Partial<typeof DRAFT> & { readonly quota?: Quota }) => {
+  const uploaded = async (draft: Partial<typeof DRAFT> & { readonly quota?: Quota }) => {
     const { id } = await place.store.put("A", { ...DRAFT, ...draft });
     await place.store.uploads.begin({
       server: "A",
@@ -164,11 +164,11 @@ Deno.test("share show shows uploaded bytes and their limit, for shares that acce
     }, "a request");
     return /^Uploaded +(.*)$/m.exec((await place.run("show", id)).out)?.[1];
   };
-  assert.equal(await brought({ path: "/r/" }), "not possible");
-  assert.equal(await brought({ path: "/d/", access: "DROP" }), "1 file, 10 bytes");
+  assert.equal(await uploaded({ path: "/r/" }), "not possible");
+  assert.equal(await uploaded({ path: "/d/", access: "DROP" }), "1 file, 10 bytes");
   const quota = { files: 3, bytes: 100 };
   assert.equal(
-    await brought({ path: "/q/", access: "DROP", quota }),
+    await uploaded({ path: "/q/", access: "DROP", quota }),
     "1 file of at most 3, 10 bytes of at most 100",
   );
 });

@@ -366,7 +366,7 @@ for (const keeps of [true, false]) {
 }
 
 /** Uploads a small file in memory, which is renamed next. @returns Its digest, if the daemon sent it. */
-async function bring(session: DaemonSession, path: string, text: string): Promise<string | undefined> {
+async function uploadText(session: DaemonSession, path: string, text: string): Promise<string | undefined> {
   const bytes = new TextEncoder().encode(text);
   const seen: number[] = [];
   const digest = await session.upload(path, bytes, {
@@ -384,7 +384,7 @@ Deno.test("DaemonSession sends small files at hand with the commands, and learns
   const { root } = site;
   using session = await site.session("d/", { permission: "WRITE" });
   for (const text of ["hello", "", "x", "y".repeat(16 * 1024), "z".repeat(16 * 1024 + 1)]) {
-    const digest = await bring(session, `${root}/d/part`, text);
+    const digest = await uploadText(session, `${root}/d/part`, text);
     const expected = createHash("sha256").update(text).digest("hex");
     assert.equal(digest, text.length > 1 ? expected : undefined, "of shorter ones it does not tell the size");
     await session.rename(`${root}/d/part`, `${root}/d/named`);
@@ -395,7 +395,7 @@ Deno.test("DaemonSession sends small files at hand with the commands, and learns
   const from = commands.indexOf("ALLO");
   assert.deepEqual(commands.slice(from, from + 5), ["ALLO", "STOR", "HASH", "RNFR", "RNTO"]);
   // The session renames the file that the caller names, even if it has begun to rename another.
-  await bring(session, `${root}/d/part`, "other");
+  await uploadText(session, `${root}/d/part`, "other");
   await session.rename(`${root}/d/named`, `${root}/d/last`);
   assert.equal(await Deno.readTextFile(`${root}/d/part`), "other");
 });
@@ -406,27 +406,27 @@ Deno.test("DaemonSession does without the digest of a small file, but not withou
   for (const [to, reply] of [["OPTS", "500 no"], ["HASH", "500 no"], ["HASH", "213 SHA-256 0-4"]] as const) {
     site.daemon.sessionFaults.always = { kind: "reply", to, reply };
     using session = await site.session("d/", { permission: "WRITE" });
-    assert.equal(await bring(session, path, "hello"), undefined, reply);
+    assert.equal(await uploadText(session, path, "hello"), undefined, reply);
     await session.rename(path, `${site.root}/d/named`);
   }
   site.daemon.sessionFaults.always = { kind: "reply", to: "HASH", reply: "213 SHA-256 0-3 ab /part" };
   using session = await site.session("d/", { permission: "WRITE" });
-  await assert.rejects(bring(session, path, "hello"), { code: "ERR_UPLOAD_INCOMPLETE" });
+  await assert.rejects(uploadText(session, path, "hello"), { code: "ERR_UPLOAD_INCOMPLETE" });
 });
 
 Deno.test("DaemonSession keeps replies and commands together when a small file at hand is refused", async () => {
   await using site = await Site.open();
   const { root } = site;
   using session = await site.session("d/", { permission: "WRITE" });
-  await assert.rejects(bring(session, `${root}/d/none/part`, "hello"), { code: "ERR_NOT_FOUND" });
+  await assert.rejects(uploadText(session, `${root}/d/none/part`, "hello"), { code: "ERR_NOT_FOUND" });
   assert.equal((await session.entry(`${root}/d/ten.txt`)).size, 10);
-  await bring(session, `${root}/d/part`, "after");
+  await uploadText(session, `${root}/d/part`, "after");
   assert.equal(await Deno.readTextFile(`${root}/d/part`), "after");
   session.close();
   await site.allClosed();
   site.daemon.sessionFaults.always = { kind: "reply", to: "RNFR", reply: "534 Access denied" };
   using refused = await site.session("d/", { permission: "WRITE" });
-  await bring(refused, `${root}/d/part`, "hello");
+  await uploadText(refused, `${root}/d/part`, "hello");
   await assert.rejects(refused.rename(`${root}/d/part`, `${root}/d/named`), { code: "ERR_ACCESS_REFUSED" });
 });
 

@@ -192,7 +192,7 @@ for (
     };
     const form = new FormData();
     form.append("files", new Blob(["x"]), "ten.txt");
-    const byForm = () => site.bring("anonymous", id, form, "replace");
+    const byForm = () => site.uploadForm("anonymous", id, form, "replace");
     assert.deepEqual({
       read: await status("GET", "ten.txt"),
       add: await status("PUT", "new", "x"),

@@ -80,7 +80,7 @@ Deno.test("of an owner's shares of a path, the one for the caller decides, then 
   );
 });
 
-Deno.test("members bring and replace files as far as the share for their group goes, as its owner", async () => {
+Deno.test("members upload and replace files as far as the share for their group permits, as its owner", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/", { user: "group:hpc", access: "WRITE" });
   const put = async (who: Who) =>

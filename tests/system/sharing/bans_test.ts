@@ -41,9 +41,9 @@ Deno.test("a ban ends what the banned have under way, and nothing else", async (
   const id = await sharing.share("d/", { access: "WRITE" });
 
   const [hers, his] = [await beginDownload(id, ALICE), await beginDownload(id, BOB)];
-  const bringing = sharing.begin(`${id}/new`, { method: "PUT", as: ALICE });
-  const answer = answerTo(bringing);
-  bringing.write("the first half, ");
+  const uploading = sharing.begin(`${id}/new`, { method: "PUT", as: ALICE });
+  const answer = answerTo(uploading);
+  uploading.write("the first half, ");
   await sharing.system.logged(/share used .*HTTP-upload/);
   for (const path = `${sharing.data}/d/new`; await sizeOf(path) === 0;) await delay(10);
 
@@ -56,7 +56,7 @@ Deno.test("a ban ends what the banned have under way, and nothing else", async (
     await sharing.system.logged(/share use ended by a ban .*HTTP-download/);
   } finally {
     await ban("remove", "--user", "alice");
-    bringing.destroy();
+    uploading.destroy();
   }
 
   await ban("add", "--user", "bob", "--address", "192.0.2.1");

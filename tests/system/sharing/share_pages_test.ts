@@ -280,7 +280,7 @@ Deno.test("paths in addresses and names in directories are text on the page", as
   assert.equal((await alice.get("/shares/NONE/browse")).status, 404);
 });
 
-Deno.test("who has no script brings files by a form: of our own page alone, beside what is there, within the quota", async () => {
+Deno.test("a browser without JavaScript uploads files by a form: of our own page alone, beside what is there, within the quota", async () => {
   await using drops = await SharingSystem.open();
   const { system, data } = drops;
   const id = await drops.share("d/", { access: "DROP", maxBytes: 2000 });
@@ -304,9 +304,9 @@ Deno.test("who has no script brings files by a form: of our own page alone, besi
       body: `${parts.join("")}--x1--\r\n`,
     });
   };
-  const brought = await send([["a.txt", "one"], ["ten.txt", "two"], ["<i>.txt", "x".repeat(300)]]);
-  assert.equal(brought.status, 201, brought.text);
-  assert.match(brought.text, /3 files were uploaded[^]*<bdi>ten \(2\)\.txt<[^]*<bdi>&#60;i&#62;\.txt</);
+  const uploaded = await send([["a.txt", "one"], ["ten.txt", "two"], ["<i>.txt", "x".repeat(300)]]);
+  assert.equal(uploaded.status, 201, uploaded.text);
+  assert.match(uploaded.text, /3 files were uploaded[^]*<bdi>ten \(2\)\.txt<[^]*<bdi>&#60;i&#62;\.txt</);
   assert.equal(await Deno.readTextFile(`${data}/d/ten (2).txt`), "two");
   assert.equal(await Deno.readTextFile(`${data}/d/ten.txt`), "0123456789");
   // The service reserves quota for the whole form, and returns the part that was no file.

@@ -71,7 +71,7 @@ export async function* dropForm(call: Call, parts: SharingParts): AsyncGenerator
   }
 }
 
-/** Returns the share that a form brings files to; those of access `MODIFY` alone replace with `replace` in the query. */
+/** Returns the share that a form uploads files to; those of access `MODIFY` alone replace with `replace` in the query. */
 async function openedForForm(call: Call, parts: SharingParts, before?: OpenedShare): Promise<OpenedShare> {
   const wanted = ({ access }: Share) => access === "DROP" ? "DROP" : "WRITE";
   const opened = await openedShare(call, wanted, parts, before);

@@ -29,7 +29,7 @@ export interface UploadPlace extends Pick<Share, "server" | "id" | "uid" | "gid"
 }
 
 /** File, or piece of one, in a request. */
-interface Brought {
+interface UploadRequest {
   readonly name: string; // below the place
   readonly key?: string | undefined; // known to the client, which can resume
   readonly range: UploadRange;
@@ -56,11 +56,11 @@ type UploadParts = Pick<SharingParts, "sessions" | "uploads" | "uses" | "clock">
 export async function answerUpload(
   call: Call,
   place: UploadPlace,
-  brought: Brought,
+  request: UploadRequest,
   parts: UploadParts,
 ): Promise<HttpResponse> {
   const algorithm = wantedAlgorithm(call.request.headers);
-  const result = await storeFile(call, place, { ...brought, checksum: algorithm }, parts);
+  const result = await storeFile(call, place, { ...request, checksum: algorithm }, parts);
   if (!("name" in result)) {
     return emptyResponse({ status: 202, headers: { "Upload-Offset": String(result.received) } });
   }
@@ -110,15 +110,15 @@ async function checksumOf(
 export async function storeFile(
   call: Call,
   place: UploadPlace,
-  brought: Brought,
+  request: UploadRequest,
   parts: UploadParts,
 ): Promise<UploadedFile | { readonly received: number }> {
   const { server, id: share } = place;
-  const { key } = brought;
+  const { key } = request;
   const id = uploadId({ server, share, key: key ?? crypto.randomUUID() });
   const { unfinished } = parts.uploads;
   try {
-    return await unfinished.alone(id, key === undefined, (held) => store(held, place, brought, parts));
+    return await unfinished.alone(id, key === undefined, (held) => store(held, place, request, parts));
   } catch (error) {
     const kept = key === undefined ? await giveUp(call, place, id, parts) : undefined;
     if (kept !== undefined) return kept;
@@ -152,15 +152,15 @@ async function giveUp(
 async function store(
   held: HeldUpload,
   place: UploadPlace,
-  brought: Brought,
+  request: UploadRequest,
   parts: UploadParts,
 ): Promise<UploadedFile | { readonly received: number }> {
-  const { range, naming } = brought;
+  const { range, naming } = request;
   const { unfinished } = parts.uploads;
   const known = held.upload;
   if (known?.kept) return { name: keptName(known, place), size: known.total };
   if (range.kind === "question" && known === undefined && naming === "free") return { received: 0 };
-  const path = `${place.path}${known?.name ?? brought.name}`;
+  const path = `${place.path}${known?.name ?? request.name}`;
   if (!place.reaches(path)) throw nothingThere("outside of what the account may reach");
   place.audit(path);
   const ended = new AbortController();
@@ -174,7 +174,7 @@ async function store(
     const isNamed = known === undefined && naming !== "free";
     const replaced = isNamed && await fileToWrite(session, path, naming.conditions, parts.clock());
     if (known === undefined && range.kind === "question") return { received };
-    const upload = known ?? await planned(session, held, place, brought);
+    const upload = known ?? await planned(session, held, place, request);
     // On disk with the name of the file, before it gets it.
     const manner = known === undefined ? unfinished.store.mannerOf(upload) : { asyncCommit: true };
     const also = known === undefined ? () => unfinished.store.beginning(upload, held.holder) : undefined;
@@ -182,14 +182,14 @@ async function store(
     held.upload = upload;
     if (replaced) await takesMode(session, upload.part, replaced); // before it has content
     if (known !== undefined && await hasItsName(session, known)) {
-      await noteFinished(held, brought, { use, bytes: 0 }, parts);
+      await noteFinished(held, request, { use, bytes: 0 }, parts);
       return result = { name: keptName(known, place) };
     }
     let hex: string | undefined;
-    ({ received, hex } = await write(session, upload, { place, ...brought }, known !== undefined));
+    ({ received, hex } = await write(session, upload, { place, ...request }, known !== undefined));
     const isWhole = upload.total === undefined ? range.kind === "whole" : received === upload.total;
     if (!isWhole) return { received };
-    const named = await giveName(session, held, { place, brought, use, signal, bytes: received }, parts);
+    const named = await giveName(session, held, { place, request, use, signal, bytes: received }, parts);
     result = { ...named, size: received, hex };
     return result;
   } finally {
@@ -202,7 +202,7 @@ async function planned(
   session: DaemonSession,
   held: HeldUpload,
   place: UploadPlace,
-  { name, range }: Brought,
+  { name, range }: UploadRequest,
 ): Promise<Upload> {
   const total = range.kind === "whole" ? range.length : range.total;
   const reserved = total ?? (range.kind === "whole" ? range.most : undefined);
@@ -257,7 +257,7 @@ async function settle(
 async function write(
   session: DaemonSession,
   { part, total, bytes }: Upload,
-  { place, range, body, checksum }: Pick<Brought, "range" | "body" | "checksum"> & {
+  { place, range, body, checksum }: Pick<UploadRequest, "range" | "body" | "checksum"> & {
     readonly place: UploadPlace;
   },
   known: boolean,
@@ -293,9 +293,9 @@ const MOST_TRIES = 50;
 async function giveName(
   session: DaemonSession,
   held: HeldUpload,
-  { place, brought, signal, ...done }: {
+  { place, request, signal, ...done }: {
     readonly place: UploadPlace;
-    readonly brought: Brought;
+    readonly request: UploadRequest;
     readonly signal: AbortSignal;
     readonly use: UseOfShare;
     readonly bytes: number;
@@ -303,7 +303,7 @@ async function giveName(
   parts: UploadParts,
 ): Promise<UploadedFile> {
   const { uploads: { locks, unfinished: { store } } } = parts;
-  const { naming } = brought;
+  const { naming } = request;
   const { id, holder, upload } = held;
   if (upload === undefined) throw new TypeError("no upload");
   const taken = new Set<number>();
@@ -327,7 +327,7 @@ async function giveName(
       signal.throwIfAborted();
       isRenaming = true;
       await session.rename(upload.part, pathOf(n));
-      await noteFinished(held, brought, done, parts);
+      await noteFinished(held, request, done, parts);
       return { name: nthName(upload.name, n), replaced: existing };
     } catch (error) {
       if (!isRenaming || isHttpError(error, "ERR_ACCESS_REFUSED")) {
@@ -344,7 +344,7 @@ async function giveName(
 /** Records completion. After a failure, the recorded name tells the next reader. */
 async function noteFinished(
   held: HeldUpload,
-  { key }: Brought,
+  { key }: UploadRequest,
   { use, bytes }: { readonly use: UseOfShare; readonly bytes: number },
   { uploads: { unfinished } }: UploadParts,
 ): Promise<void> {

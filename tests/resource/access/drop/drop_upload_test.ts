@@ -51,7 +51,7 @@ async function drop(fields: Record<string, unknown> = {}) {
   return { site, id, put, shared, names, part, [Symbol.asyncDispose]: () => site[Symbol.asyncDispose]() };
 }
 
-Deno.test("files are brought to a share for uploads, and none takes the place of another", async () => {
+Deno.test("files are uploaded to a share for uploads, and none takes the place of another", async () => {
   await using at = await drop();
   assert.deepEqual(await at.put("a.txt", { body: "one" }), [201, { name: "a.txt" }]);
   assert.deepEqual(await at.put("a.txt", { body: "two" }), [201, { name: "a (2).txt" }]);
@@ -113,7 +113,7 @@ const NAMES: readonly (readonly [string, number])[] = [
   ["", 400],
 ];
 for (const [name, expected] of NAMES) {
-  Deno.test(`no file is brought under the name "${name.slice(0, 20)}"`, async () => {
+  Deno.test(`no file is uploaded under the name "${name.slice(0, 20)}"`, async () => {
     await using at = await drop();
     const before = at.names();
     assert.equal((await at.put(name, { body: "x" }))[0], expected);
@@ -319,7 +319,7 @@ Deno.test("a length beyond all measure is refused, by whatever way a file comes"
       assert.deepEqual(await at.put("a", { body: "x", length, key: KEY }), refused, access);
       const form = '--x\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\nx\r\n--x--';
       await assert.rejects(
-        at.site.bringText("anonymous", at.id, form, "multipart/form-data; boundary=x", length),
+        at.site.uploadFormText("anonymous", at.id, form, "multipart/form-data; boundary=x", length),
         { code: "ERR_INVALID_REQUEST" },
       );
     }
@@ -474,10 +474,10 @@ function formOf(...names: readonly string[]): FormData {
   return form;
 }
 
-Deno.test("files of a form are brought one after the other, under free names", async () => {
+Deno.test("files of a form are uploaded one after the other, under free names", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/sub/", { access: "DROP" });
-  assert.deepEqual(await site.bring("anonymous", id, formOf("a", "b", "a")), ["a", "b", "a (2)"]);
+  assert.deepEqual(await site.uploadForm("anonymous", id, formOf("a", "b", "a")), ["a", "b", "a (2)"]);
   assert.equal(await Deno.readTextFile(`${site.root}/d/sub/a (2)`), "x");
 });
 
@@ -489,7 +489,7 @@ Deno.test("a file of a form takes the room that it needs, not that of the whole 
         `--x\r\nContent-Disposition: form-data; name="f"; filename="${i}"\r\n\r\n${"x".repeat(length)}\r\n`
       );
       const body = `${parts.join("")}--x--${end}`;
-      return await at.site.bringText("anonymous", at.id, body, "multipart/form-data; boundary=x");
+      return await at.site.uploadFormText("anonymous", at.id, body, "multipart/form-data; boundary=x");
     };
     assert.deepEqual(await send(600, 900), ["0", "1"]);
     await assert.rejects(send(501), { code: "ERR_QUOTA_USED" });
@@ -502,7 +502,7 @@ Deno.test("files of a form do not come where the owner may not reach; those befo
   await using site = await SharingSite.open();
   const id = await site.share("d/sub/", { access: "DROP" });
   site.limits = { excludes: "*.key" };
-  await assert.rejects(site.bring("anonymous", id, formOf("a", "b.key", "c")), { code: "ERR_NOT_FOUND" });
+  await assert.rejects(site.uploadForm("anonymous", id, formOf("a", "b.key", "c")), { code: "ERR_NOT_FOUND" });
   const there = (name: string) => Deno.stat(`${site.root}/d/sub/${name}`).then(() => true, () => false);
   assert.deepEqual(await Promise.all(["a", "b.key", "c"].map(there)), [true, false, false]);
 });
@@ -539,10 +539,10 @@ for (const [what, change, code] of CHANGES) {
   Deno.test(`no further file of a form comes to a share that ${what}`, async () => {
     await using site = await SharingSite.open();
     const id = await site.share("d/", { access: "MODIFY", lifetime: 3600 });
-    const brought = site.bringing("anonymous", id, formOf("a", "ten.txt"), "replace");
-    assert.equal((await brought.next()).value, "a");
+    const uploaded = site.uploading("anonymous", id, formOf("a", "ten.txt"), "replace");
+    assert.equal((await uploaded.next()).value, "a");
     await change(site, id);
-    await assert.rejects(brought.next(), { code });
+    await assert.rejects(uploaded.next(), { code });
     assert.equal(await Deno.readTextFile(`${site.root}/d/ten.txt`), "0123456789");
   });
 }
@@ -553,10 +553,10 @@ Deno.test("the files of a form come to where the share leads, for one check of i
   site.parts = { ...site.parts, guess: (_who, look) => (checks++, look()) };
   const id = await site.share("d/", { access: "DROP", password: "secret" });
   site.linkPassword = new Secret("secret");
-  const brought = site.bringing("anonymous", id, formOf("a", "b", "c"));
-  assert.equal((await brought.next()).value, "a");
+  const uploaded = site.uploading("anonymous", id, formOf("a", "b", "c"));
+  assert.equal((await uploaded.next()).value, "a");
   await terms({ path: `${site.root}/d/sub/` })(site, id);
-  assert.deepEqual(await Array.fromAsync(brought), ["b", "c"]);
+  assert.deepEqual(await Array.fromAsync(uploaded), ["b", "c"]);
   assert.equal(await Deno.readTextFile(`${site.root}/d/sub/b`), "x");
   assert.equal(checks, 1);
 });
@@ -572,19 +572,19 @@ Deno.test("no piece of a file is taken that the owner may not reach", async () =
 Deno.test("files of a form replace others only where all may be written, and come into directories only", async () => {
   await using site = await SharingSite.open();
   const drops = await site.share("d/", { access: "DROP" });
-  await assert.rejects(site.bring("anonymous", drops, formOf("ten.txt"), "replace"), {
+  await assert.rejects(site.uploadForm("anonymous", drops, formOf("ten.txt"), "replace"), {
     code: "ERR_NOT_PERMITTED",
   });
   const file = await site.share("d/ten.txt", { access: "MODIFY" });
-  await assert.rejects(site.bring("anonymous", file, formOf("a")), { code: "ERR_INVALID_REQUEST" });
+  await assert.rejects(site.uploadForm("anonymous", file, formOf("a")), { code: "ERR_INVALID_REQUEST" });
   assert.equal(await Deno.readTextFile(`${site.root}/d/ten.txt`), "0123456789");
   const all = await site.share("d/sub/", { access: "MODIFY" });
-  assert.deepEqual(await site.bring("anonymous", all, formOf("x.dat"), "replace"), ["x.dat"]);
+  assert.deepEqual(await site.uploadForm("anonymous", all, formOf("x.dat"), "replace"), ["x.dat"]);
 });
 
 Deno.test("files of a form come to no share that is for reading", async () => {
   await using site = await SharingSite.open();
-  await assert.rejects(site.bring("anonymous", await site.share("d/sub/"), formOf("a")), {
+  await assert.rejects(site.uploadForm("anonymous", await site.share("d/sub/"), formOf("a")), {
     code: "ERR_NOT_PERMITTED",
   });
 });

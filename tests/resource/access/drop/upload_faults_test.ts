@@ -65,7 +65,7 @@ const LONGER: readonly (readonly [string, { readonly range?: string; readonly le
   ["as a piece that is longer than it says", { range: "10-999/1000", length: false }],
 ];
 for (const [what, form] of LONGER) {
-  Deno.test(`an upload brings no more than it began with, with a body ${what}`, async () => {
+  Deno.test(`an upload writes no more than its announced size, with a body ${what}`, async () => {
     await using at = await setting({ maxBytes: 1000 });
     assert.equal(await at.put("f", { body: "0123456789", range: "0-9/1000", key: KEY }), 202);
     assert.ok(
@@ -112,11 +112,11 @@ Deno.test("of one upload at two instances at once one file comes, however often 
   await using at = await setting({ maxFiles: 6 });
   for (let round = 0; round < 6; round++) {
     const key = `${KEY}${round}`;
-    const bring = () => {
+    const upload = () => {
       at.useInstance();
       return at.put(`f${round}`, { body: "0123", key });
     };
-    const statuses = await Promise.all([bring(), bring(), bring()]);
+    const statuses = await Promise.all([upload(), upload(), upload()]);
     assert.ok(statuses.includes(201), `${statuses}`);
     assert.equal(at.files().filter((name) => name.startsWith(`f${round}`)).length, 1);
   }

@@ -83,9 +83,9 @@ Deno.test("signed-in users upload files to a share for them, by script and by fo
   assert.equal(rest.status, 201, rest.text);
   assert.deepEqual([await text("d/sub/x.dat"), await text("d/sub/x (2).dat")], ["x", "newnew"]);
 
-  const brought = await send(carol, form, [part("token", token), part("files", "form", "x.dat")]);
-  assert.equal(brought.status, 201, brought.text);
-  assert.match(brought.text, new RegExp(`<bdi>x \\(3\\)\\.dat<[^]*href="[./]+shared/HPC/${id}"`));
+  const uploaded = await send(carol, form, [part("token", token), part("files", "form", "x.dat")]);
+  assert.equal(uploaded.status, 201, uploaded.text);
+  assert.match(uploaded.text, new RegExp(`<bdi>x \\(3\\)\\.dat<[^]*href="[./]+shared/HPC/${id}"`));
   assert.equal(await text("d/sub/x (3).dat"), "form");
   assert.match(
     (await alice.get(`/shares/HPC/${id}`)).text,
@@ -121,7 +121,7 @@ Deno.test("files are added to and replaced in a shared directory, as its access 
   assert.equal(only.headers["cache-control"], "private, no-store");
 });
 
-Deno.test("nobody else brings anything in the name of whoever is signed in", async () => {
+Deno.test("nobody else uploads anything in the name of the signed-in user", async () => {
   const id = await sharing.share("d/", { user: CAROL_DN, access: "MODIFY" });
   const page = `/shared/HPC/${id}/sub/`;
   const { token } = fieldsOf(await carol.get(page), page);

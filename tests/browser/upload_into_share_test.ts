@@ -24,7 +24,7 @@ const text = async (page: Page) => String(await page.evaluate("document.body.inn
 /** Returns the text of the page for each file, with buttons. */
 async function states(page: Page): Promise<unknown> {
   return await page.evaluate(
-    "[...document.querySelectorAll('#brought li')].map((li) => li.innerText.replace(/\\s+/g, ' ').trim()).sort()",
+    "[...document.querySelectorAll('#uploads li')].map((li) => li.innerText.replace(/\\s+/g, ' ').trim()).sort()",
   );
 }
 
@@ -36,7 +36,7 @@ const surprises = (page: Page) =>
   page.complaints.filter((complaint) => !/status of 4(?:09|12)|net::ERR_/.test(complaint));
 
 const over = (count: number) =>
-  `document.querySelectorAll('#brought .up, #brought .down').length === ${count}`;
+  `document.querySelectorAll('#uploads .up, #uploads .down').length === ${count}`;
 
 Deno.test({
   name: "a user uploads files on the page of a folder over a bad connection, and replaces a file when asked",
@@ -70,8 +70,8 @@ Deno.test({
     // The file changes once more before the answer: the page replaces the version at the time of the click.
     await Deno.writeTextFile(`${there}/x.dat`, "newer x");
     await Deno.utime(`${there}/x.dat`, LONG_AGO + 60, LONG_AGO + 60);
-    await page.evaluate("[...document.querySelectorAll('#brought button')].find((b) => !b.hidden).click()");
-    await page.until("document.querySelectorAll('#brought .up').length === 3");
+    await page.evaluate("[...document.querySelectorAll('#uploads button')].find((b) => !b.hidden).click()");
+    await page.until("document.querySelectorAll('#uploads .up').length === 3");
     assert.deepEqual(
       (await states(page) as unknown[]).at(-1),
       "x.dat Done, the existing file was replaced, verified",

@@ -33,10 +33,10 @@ const text = (path: string) => Deno.readTextFile(`${data}/${path}`);
 
 Deno.test("a form adds files to a directory of a share, and replaces none unless the access is for that", async () => {
   const id = await sharing.share("d/", { access: "WRITE" });
-  const brought = await send(`${id}/sub/`, [["x.dat", "two"], ["new/y", "three"]]);
-  assert.equal(brought.status, 201, brought.text);
-  assert.match(brought.text, /2 files were uploaded[^]*<bdi>sub\/x \(2\)\.dat<[^]*<bdi>sub\/new\/y</);
-  assert.match(brought.text, new RegExp(`href="[./]+rest/access/HPC/${id}/sub/"`));
+  const uploaded = await send(`${id}/sub/`, [["x.dat", "two"], ["new/y", "three"]]);
+  assert.equal(uploaded.status, 201, uploaded.text);
+  assert.match(uploaded.text, /2 files were uploaded[^]*<bdi>sub\/x \(2\)\.dat<[^]*<bdi>sub\/new\/y</);
+  assert.match(uploaded.text, new RegExp(`href="[./]+rest/access/HPC/${id}/sub/"`));
   assert.deepEqual([await text("d/sub/x.dat"), await text("d/sub/x (2).dat")], ["x", "two"]);
   assert.equal((await send(`${id}/sub/?replace`, [["x.dat", "four"]])).status, 403);
   assert.equal(await text("d/sub/x.dat"), "x");
@@ -48,7 +48,7 @@ Deno.test("a form adds files to a directory of a share, and replaces none unless
   assert.equal((await send(`${id}?replace`, [["sub", "no file"]])).status, 409);
 });
 
-Deno.test("no form brings what may not be written, leads elsewhere, or comes from another site", async () => {
+Deno.test("no form uploads what may not be written, leads elsewhere, or comes from another site", async () => {
   const id = await sharing.share("d/", { access: "MODIFY" });
   const before = [names("d"), names("d/sub")];
   for (

@@ -1,7 +1,7 @@
 ALTER TABLE share_use ADD COLUMN looked smallint CHECK (looked IN (0, 1));
 ALTER TABLE share_use ADD COLUMN version text;
 ALTER TABLE share_use ADD COLUMN visitor text;
--- Finds expired orders of operators.
+-- Finds expired bans and unbans by operators.
 CREATE INDEX operator_ban_by_end ON operator_ban (ends);
 CREATE INDEX operator_lift_by_end ON operator_lift (ends);
 -- Transaction that wrote a revocation: others read what was written since their last snapshot.
