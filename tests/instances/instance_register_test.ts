@@ -58,7 +58,7 @@ function create() {
 const names = ({ known }: InstanceRegister) =>
   known.map(({ name, alive, own }) => `${name}${alive ? "" : " silent"}${own ? " own" : ""}`);
 
-Deno.test("InstanceRegister knows who else serves, who is silent, and forgets who is long gone", async () => {
+Deno.test("InstanceRegister lists live and silent instances, and forgets those that have long been silent", async () => {
   const { register, later } = create();
   const [one, two] = [register("a:1"), register("b:1")];
   assert.deepEqual(names(one), ["a:1 own"]);
@@ -76,7 +76,7 @@ Deno.test("InstanceRegister knows who else serves, who is silent, and forgets wh
   one.close();
 });
 
-Deno.test("InstanceRegister forgets at once an instance that ends", async () => {
+Deno.test("InstanceRegister forgets an instance as soon as it leaves", async () => {
   const { register, later } = create();
   const [one, two] = [register("a:1"), register("b:1")];
   await Promise.all([one.follow(), two.follow()]);
@@ -86,7 +86,7 @@ Deno.test("InstanceRegister forgets at once an instance that ends", async () => 
   one.close();
 });
 
-Deno.test("InstanceRegister warns, once, when instances of one version have different configurations", async () => {
+Deno.test("InstanceRegister warns once when instances of one version have different configurations", async () => {
   const { register, later, lines } = create();
   const one = register("a:1");
   const [other, older] = [register("b:1", "two"), register("c:1", "three", "0.9")];
@@ -103,7 +103,7 @@ Deno.test("InstanceRegister warns, once, when instances of one version have diff
   for (const each of [one, other, older]) each.close();
 });
 
-Deno.test("InstanceRegister keeps what it knew while the database is away", async () => {
+Deno.test("InstanceRegister keeps its list while the database is unavailable", async () => {
   const { register, later, state } = create();
   const [one, two] = [register("a:1"), register("b:1")];
   await Promise.all([one.follow(), two.follow()]);
@@ -117,7 +117,7 @@ Deno.test("InstanceRegister keeps what it knew while the database is away", asyn
   for (const each of [one, two]) each.close();
 });
 
-Deno.test("InstanceRegister knows how long ago each instance was seen", async () => {
+Deno.test("InstanceRegister reports how long ago each instance was seen", async () => {
   const { register, later } = create();
   const ages = ({ known }: InstanceRegister) => known.map(({ name, ageMs }) => `${name} ${ageMs}`);
   const [one, two] = [register("a:1"), register("b:1")];
@@ -131,7 +131,7 @@ Deno.test("InstanceRegister knows how long ago each instance was seen", async ()
   one.close();
 });
 
-Deno.test("InstanceRegister takes who was not seen for exactly 17 s for silent", async () => {
+Deno.test("InstanceRegister reports an instance as silent once it was not seen for 17 s", async () => {
   const { register, later } = create();
   const [one, two] = [register("a:1"), register("b:1")];
   await one.follow();
@@ -145,7 +145,7 @@ Deno.test("InstanceRegister takes who was not seen for exactly 17 s for silent",
   one.close();
 });
 
-Deno.test("InstanceRegister logs failures, except that the database is away, which others log", async () => {
+Deno.test("InstanceRegister logs failures, except an unavailable database, which other code logs", async () => {
   const { register, state, lines } = create();
   const one = register("a:1");
   state.away = true;
@@ -160,7 +160,7 @@ Deno.test("InstanceRegister logs failures, except that the database is away, whi
   nameless.close();
 });
 
-Deno.test("InstanceRegister does not come back by itself after it left, and says if it could not leave", async () => {
+Deno.test("InstanceRegister does not register again after it left, and reports a failure to leave", async () => {
   const { register, later, state } = create();
   const [one, two] = [register("a:1"), register("b:1")];
   await Promise.all([one.follow(), two.follow()]);

@@ -14,7 +14,7 @@ function machine(behindMs?: number) {
   const time = { own: NOON, database: NOON, elapsed: 0 };
   const sqlite = new SqliteDatabase(IN_MEMORY, SCHEMA, () => time.database);
   let away = false;
-  /** Duration of the way to the database and of the way back, in milliseconds. */
+  /** Latency of the request to the database and of its reply, in milliseconds. */
   let ways: readonly [number, number] = [0, 0];
   const spend = (ms: number) => {
     time.elapsed += ms;
@@ -69,7 +69,7 @@ function machine(behindMs?: number) {
   };
 }
 
-Deno.test("SharedClock tells the database's time, and goes on evenly whatever becomes of the machine's", async () => {
+Deno.test("SharedClock returns the database's time, and advances evenly even if the machine's clock jumps", async () => {
   using made = machine();
   const { clock, time } = made;
   time.own += 5 * HOUR;
@@ -83,7 +83,7 @@ Deno.test("SharedClock tells the database's time, and goes on evenly whatever be
   assert.equal(clock.read(), NOON + 4000);
 });
 
-Deno.test("SharedClock tells this machine's time until the database was there, and goes on while it is away", async () => {
+Deno.test("SharedClock returns this machine's time until it reaches the database, and continues during a later outage", async () => {
   using made = machine();
   const { clock, time } = made;
   time.own += HOUR;
@@ -99,7 +99,7 @@ Deno.test("SharedClock tells this machine's time until the database was there, a
   assert.equal(clock.read(), NOON + 60_000);
 });
 
-Deno.test("SharedClock stays right when a reply is late, whichever way took long, and follows a changed database clock", async () => {
+Deno.test("SharedClock stays correct when the request or the reply is slow, and follows a changed database clock", async () => {
   using made = machine();
   const { clock, time } = made;
   await clock.follow();
@@ -127,7 +127,7 @@ Deno.test("SharedClock uses a late first reply until a better one arrives", asyn
   }
 });
 
-Deno.test("SharedClock goes on with the offset of its predecessor while the database is away", async () => {
+Deno.test("SharedClock uses the offset of its predecessor while the database is unavailable", async () => {
   using before = machine();
   before.time.own = NOON + HOUR;
   await before.clock.follow();
@@ -144,7 +144,7 @@ Deno.test("SharedClock goes on with the offset of its predecessor while the data
   assert.equal(made.clock.read(), NOON);
 });
 
-Deno.test("SharedClock warns once of a wrong clock, and asks no more when it is closed", async () => {
+Deno.test("SharedClock warns once about a wrong clock, and stops its queries when it is closed", async () => {
   using made = machine();
   const { clock, time, lines } = made;
   await clock.follow();
@@ -163,7 +163,7 @@ Deno.test("SharedClock warns once of a wrong clock, and asks no more when it is 
   assert.ok(!made.isFollowed());
 });
 
-Deno.test("SharedClock asks every 15 seconds, and warns of a clock that is off by more than half a minute", async () => {
+Deno.test("SharedClock queries the database every 15 seconds, and warns if the clock is off by more than half a minute", async () => {
   using made = machine();
   const { clock, time, lines, pauses } = made;
   await clock.follow();

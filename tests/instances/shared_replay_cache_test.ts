@@ -24,7 +24,7 @@ function instance(database: Database, log = SILENT, clockMs = () => Date.now() +
 const seen = (mark: string, owner = "ann") => ({ owner, mark, endsAt: Date.now() + 60_000 });
 
 Deno.test({
-  name: "SharedReplayCache takes a mark once on all instances, and each alone while the database is away",
+  name: "SharedReplayCache accepts a mark once on all instances, or once on each during a database outage",
   ignore: POSTGRES === undefined,
 }, async () => {
   await using server = await TestPostgres.start();
@@ -56,7 +56,7 @@ Deno.test({
   }
 });
 
-Deno.test("SharedReplayCache shares no more marks of an owner than its own cache takes", async () => {
+Deno.test("SharedReplayCache shares no more marks of an owner than its own cache accepts", async () => {
   const steps = [MARK_TABLES.replaceAll("UNLOGGED ", "")];
   const database = new SqliteDatabase(IN_MEMORY, { what: "marks", applicationId: 1, steps }, Date.now);
   const cache = instance(database);
@@ -74,7 +74,7 @@ Deno.test("SharedReplayCache shares no more marks of an owner than its own cache
   database.close();
 });
 
-Deno.test("SharedReplayCache logs why the others do not learn of a mark, unless the database is away", async () => {
+Deno.test("SharedReplayCache logs why it cannot share a mark, unless the database is unavailable", async () => {
   const lines: string[] = [];
   const log = createLogger((line) => lines.push(line));
   let failure: Error = new DatabaseFailure("the disk is full");
