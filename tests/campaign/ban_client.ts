@@ -6,9 +6,9 @@ import type { Surroundings } from "./campaign.ts";
 import type { Draw } from "./faults.ts";
 import { type BanOrder, type BanProbe, checkBans } from "./history.ts";
 
-/** Exit status of an order that is in force at this instance, but still unknown to some others. */
+/** Exit status of a ban or lift that took effect at this instance, but that some others do not know yet. */
 const UNTOLD = 3;
-/** Longest time until other instances know an order while nothing fails, in milliseconds. */
+/** Longest time until other instances know a ban or lift while nothing fails, in milliseconds. */
 const NEWS_MS = 1000;
 
 export class BanClient {
@@ -47,7 +47,7 @@ export class BanClient {
     }
   }
 
-  /** Sends a request to each instance, once all instances know all orders. */
+  /** Sends a request to each instance, once all instances know all bans and lifts. */
   async finish(): Promise<readonly string[]> {
     const outcomes: BanProbe[] = [];
     for (let number = 0; number < this.surroundings.instances; number++) {

@@ -151,7 +151,7 @@ class Campaign {
     }
   }
 
-  /** Starts to measure how long each instance, its database and this process wait for a processor. */
+  /** Begins to measure how long each instance, its database and this process wait for a processor. */
   async #waits(): Promise<readonly Waits[]> {
     const { instances, server } = this.cluster.several;
     const database = await server.pid();

@@ -127,7 +127,7 @@ function byProxy(name: string, manner: "hang" | "reset" | "refuse"): Fault {
   return {
     name,
     async strike({ proxies }, draw, last) {
-      const only = draw(proxies.length + 1); // the number beyond the last means all
+      const only = draw(proxies.length + 1); // one more than the last index selects all
       const struck = only < proxies.length ? proxies.slice(only, only + 1) : proxies;
       for (const proxy of struck) proxy.set(manner);
       await last();

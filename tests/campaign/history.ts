@@ -75,7 +75,7 @@ export function checkShare(
 }
 
 /**
- * Returns instances that took too long. Subtracts the wait of a thread for a processor, up to half of it all.
+ * Returns instances that took too long. Subtracts the time a thread waited for a processor, at most half of the total.
  * @param most Longest time in milliseconds.
  */
 export function checkRecoveries(recoveries: readonly Recovery[], most = SERVES_AGAIN_MS): string[] {
@@ -97,7 +97,7 @@ export interface TokenPast {
   readonly uses: {
     readonly at: number;
     readonly outcome: Outcome;
-    /** Whether the instance must know of the revocation. */
+    /** Whether the instance must know the revocation. */
     readonly mustKnow: boolean;
     /** Whether all faults had ended long before. */
     readonly isLast: boolean;
@@ -119,17 +119,17 @@ export function checkToken({ id, isUnclear, revocation, uses }: TokenPast): stri
   });
 }
 
-/** An order of the operator. */
+/** Ban or lift by the operator. */
 export interface BanOrder {
   readonly isBan: boolean;
   readonly at: number;
-  /** Whether the instance itself carried it out. */
+  /** Whether it took effect at the instance itself. */
   isKnown: boolean;
   /** Whether it was acknowledged for all instances, and no instance may report a ban to them later. */
   isSure: boolean;
 }
 
-/** Answer of an instance to the user, with the last order. */
+/** Answer of an instance to the user, and what the last ban or lift requires. */
 export interface BanProbe {
   readonly at: number;
   readonly isBan: boolean;

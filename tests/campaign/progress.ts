@@ -4,7 +4,7 @@ const TICK_MS = 20;
 /** Longest time that a tick adds, in milliseconds. */
 const MOST_MS = 3 * TICK_MS;
 
-/** Stopwatch that stops while its own timer is kept from running. */
+/** Stopwatch that pauses while its own timer cannot run. */
 export class Progress implements Disposable {
   #counted = 0;
   #last = performance.now();
@@ -66,7 +66,7 @@ function listOf(file: string): readonly number[] {
   }
 }
 
-/** Times in which nothing failed, by one stopwatch. */
+/** Periods without a failure, measured by one stopwatch. */
 export class QuietTimes {
   readonly #times: { readonly from: number; until: number }[] = [];
 

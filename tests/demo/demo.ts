@@ -38,7 +38,7 @@ async function demo(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Gives up the permission to run programs, which the product lacks: one instance runs in this process. */
+/** Drops the permission to run programs, which the product lacks: one instance runs in this process. */
 async function runNothing(): Promise<void> {
   const { state } = await Deno.permissions.revoke({ name: "run" });
   if (state === "granted") throw new CommandFailed("the permission to run programs could not be given back");

@@ -5,7 +5,7 @@ import { ask } from "../system/ask.ts";
 import { DEMO_USER } from "./demo_configuration.ts";
 import { DEMO_ARGUMENTS, startDemo } from "./started_demo.ts";
 
-Deno.test("the demo has the permissions of the product, and for several instances that to run programs", async () => {
+Deno.test("the demo has the permissions of the product, and may run programs for several instances", async () => {
   const allowed = (flags: readonly string[]) => flags.filter((flag) => flag.startsWith("--allow-"));
   assert.deepEqual(allowed(DEMO_ARGUMENTS), [
     ...allowed((await readProject()).programFlags),
@@ -13,7 +13,7 @@ Deno.test("the demo has the permissions of the product, and for several instance
   ]);
 });
 
-Deno.test("the demo serves its user, shares a file of its daemon, and serves it to everybody with the link", async () => {
+Deno.test("the demo serves its user, and everybody with a link to a shared file of its daemon", async () => {
   await using demo = await startDemo();
   assert.match(demo.printed, /It answers 200:/);
   const url = `https://localhost:${demo.port}/rest`;

@@ -22,7 +22,7 @@ async function demo(...args: readonly string[]) {
 }
 
 Deno.test({
-  name: "the demo of three instances shows a client that continues while one of them is killed, and ends",
+  name: "the client of the demo with three instances continues while one of them is killed",
   ignore: POSTGRES === undefined || HAPROXY === undefined,
 }, async () => {
   const { code, out, errors } = await demo("--instances", "3", "--port", "0", "--once");
@@ -39,7 +39,7 @@ Deno.test({
   assert.match(out, /^The client: \d+ logins and \d+ sessions, /m);
 });
 
-Deno.test("the demo says what is wrong with its arguments", async () => {
+Deno.test("the demo reports wrong arguments", async () => {
   const wrong: readonly (readonly [args: string, said: RegExp])[] = [
     ["--instances 0", /^demo: --instances: found "0", expected 2 to 9 /],
     ["--instances x", /^demo: --instances: found "x", expected 2 to 9 /],
@@ -55,7 +55,7 @@ Deno.test("the demo says what is wrong with its arguments", async () => {
   }
 });
 
-Deno.test("the demo of several instances says what is not installed", () => {
+Deno.test("the demo of several instances lists missing programs", () => {
   requireForSeveral({ postgres: "/usr/lib/postgresql/15/bin", haproxy: "/usr/sbin/haproxy" });
   assert.throws(
     () => requireForSeveral({ postgres: undefined, haproxy: "/usr/sbin/haproxy" }),
