@@ -1,4 +1,4 @@
-/** Page for administrators, who see and do there what operators do at the command line. */
+/** Administration page, which offers what operators see and do at the command line. */
 import assert from "node:assert/strict";
 import { auditLines } from "../fixtures/audit_lines.ts";
 import { runCommand } from "../../src/command/run_command.ts";
@@ -77,7 +77,7 @@ Deno.test("an administrator sees daemons, failed logins and reservations, but no
   assert.match(text, /Nobody is banned\./);
 });
 
-Deno.test("nobody else has that page, with whatever they show", async () => {
+Deno.test("the administration page refuses everyone else, whatever their credentials", async () => {
   const alice = await signedIn(ALICE);
   assert.doesNotMatch((await alice.get("/")).text, /admin/);
   assert.equal((await alice.get("/admin")).status, 403);
@@ -95,7 +95,7 @@ Deno.test("nobody else has that page, with whatever they show", async () => {
   assert.equal(await command("ban", "list"), "Nobody is banned\n");
 });
 
-Deno.test("a ban by page works like one by command: it signs out, is audited, outlives the core, and is lifted by page", async () => {
+Deno.test("a ban by page works like one by command: it signs the user out, is audited, survives a reload, and is lifted by page", async () => {
   const boss = await signedIn(BOSS);
   const alice = await signedIn(ALICE);
   const page = await boss.get("/admin");
@@ -138,7 +138,7 @@ Deno.test("a ban by page works like one by command: it signs out, is audited, ou
   assert.equal((await audited("Lift")).at(-1)?.["done"], true);
 });
 
-Deno.test("a ban of an IPv6 address is lifted by the button beside it", async () => {
+Deno.test("the button next to a banned IPv6 address lifts the ban", async () => {
   const boss = await signedIn(BOSS);
   const token = formToken(await boss.get("/admin"));
   await boss.post("/admin/bans", { token, address: "2001:db8::7", for: "1h", do: "ban" });
@@ -149,7 +149,7 @@ Deno.test("a ban of an IPv6 address is lifted by the button beside it", async ()
   assert.equal(await command("ban", "list"), "Nobody is banned\n");
 });
 
-Deno.test("administrators ban neither invalid names and addresses nor themselves", async () => {
+Deno.test("administrators cannot ban invalid names, invalid addresses or themselves", async () => {
   const boss = await signedIn(BOSS);
   const token = formToken(await boss.get("/admin"));
   const wrong: readonly Readonly<Record<string, string>>[] = [
@@ -172,7 +172,7 @@ Deno.test("administrators ban neither invalid names and addresses nor themselves
   assert.equal(await command("ban", "list"), "Nobody is banned\n");
 });
 
-Deno.test("administrators need a login that is good enough for every server", async () => {
+Deno.test("administrators need a login that every server accepts", async () => {
   await using strict = await runService({
     passwords: passwordLine(BOSS, BOSS_DN),
     map: JSON.stringify({ [BOSS_DN]: { role: "admin", xlogin: "alice" }, [ALICE_DN]: { role: "user" } }),

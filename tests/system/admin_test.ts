@@ -75,7 +75,7 @@ async function newShare(): Promise<string> {
   return String(reply.headers.location).split("/").at(-1) ?? "";
 }
 
-Deno.test("GET /rest/admin tells administrators the state, and the actions as links", async () => {
+Deno.test("GET /rest/admin shows administrators the status, and links to the actions", async () => {
   const reply = await system.ask("/rest/admin", boss);
   assert.equal(reply.status, 200, reply.text);
   const { upSince, containerVersion, subSystemsStatus, _links } = JSON.parse(reply.text);
@@ -96,7 +96,7 @@ Deno.test("GET /rest/admin tells administrators the state, and the actions as li
   assert.deepEqual(Object.keys(JSON.parse(some.text)), ["upSince", "containerVersion"]);
 });
 
-Deno.test("GET /rest/admin leads browsers to the page of administrators", async () => {
+Deno.test("GET /rest/admin redirects browsers to the administration page", async () => {
   const reply = await system.ask("/rest/admin", {
     ...boss,
     headers: { ...boss.headers, Accept: "text/html,application/xhtml+xml;q=0.9" },
@@ -105,15 +105,15 @@ Deno.test("GET /rest/admin leads browsers to the page of administrators", async 
 });
 
 const others: [string, Question, number][] = [
-  ["nobody in particular", {}, 401],
+  ["an anonymous caller", {}, 401],
   ["a user", { as: ALICE }, 403],
-  ["an administrator who has chosen another role", { as: ROOT }, 403],
-  ["a user who says admin", { as: ALICE, headers: { "X-UNICORE-User-Preferences": "role:admin" } }, 403],
-  ["a role without account", { as: ROLE_ONLY }, 403],
+  ["an administrator who did not request admin", { as: ROOT }, 403],
+  ["a user who requests admin", { as: ALICE, headers: { "X-UNICORE-User-Preferences": "role:admin" } }, 403],
+  ["a user without account", { as: ROLE_ONLY }, 403],
   ["a wrong password", { as: [ROOT[0], "guess"] }, 401],
 ];
 for (const [who, question, status] of others) {
-  Deno.test(`/rest/admin is not for ${who}`, async () => {
+  Deno.test(`/rest/admin refuses ${who}`, async () => {
     assert.equal((await system.ask("/rest/admin", question)).status, status);
     for (const name of ["ShowUserInfo", "ModifyShare", "IssueAPIToken", "None"]) {
       const refused = await act(name, { uid: "alice", subject: ALICE_DN }, question);
@@ -123,7 +123,7 @@ for (const [who, question, status] of others) {
   });
 }
 
-Deno.test("/rest/admin requires the role even without access control, and does not exist where it is switched off", async () => {
+Deno.test("/rest/admin requires the role even without access control, and does not exist where it is disabled", async () => {
   await using service = await runReloadedService({
     properties: { "container.security.accesscontrol": "false" },
   });
@@ -139,7 +139,7 @@ Deno.test("/rest/admin requires the role even without access control, and does n
   assert.equal((await off.ask("/rest/admin", { as: ALICE })).status, 404);
 });
 
-Deno.test("ShowUserInfo tells what the daemons know of an account", async () => {
+Deno.test("ShowUserInfo shows what the daemons report about an account", async () => {
   const all = await act("ShowUserInfo", { uid: "alice" });
   assert.deepEqual([all.status, all.success, all.message], [200, true, "Getting info for <alice>"]);
   assert.deepEqual(all.results.HPC.state, "known");
@@ -156,7 +156,7 @@ Deno.test("ShowUserInfo tells what the daemons know of an account", async () => 
   );
 });
 
-Deno.test("GetMemoryUsage tells the memory in the form of the Java service, and takes no parameter", async () => {
+Deno.test("GetMemoryUsage reports memory in the format of the Java service, and accepts no parameters", async () => {
   const { success, message, results } = await act("GetMemoryUsage", {});
   assert.deepEqual([success, message], [true, "OK"]);
   assert.deepEqual(Object.keys(results), ["Process", "Heap"]);
@@ -166,7 +166,7 @@ Deno.test("GetMemoryUsage tells the memory in the form of the Java service, and 
   assert.deepEqual([taken, why], [false, "Unknown parameter, expected none"]);
 });
 
-Deno.test("ModifyShare changes what is named, and leaves the rest", async () => {
+Deno.test("ModifyShare changes only the given fields", async () => {
   const id = await newShare();
   const changed = await act("ModifyShare", {
     id,
@@ -196,7 +196,7 @@ Deno.test("ModifyShare changes what is named, and leaves the rest", async () => 
   assert.match(kept.message, /of cn=alice,o=demo,c=eu for cn=eve: \S+\/conf\/ca\.pem, READ, as alice:hpc$/);
 });
 
-Deno.test("IssueAPIToken issues a token with the attributes that the sources have for the name", async () => {
+Deno.test("IssueAPIToken issues a token with the attributes that the sources have for the subject", async () => {
   const made = await act("IssueAPIToken", { subject: ALICE_DN, lifetime: "600" });
   assert.deepEqual([made.success, made.message], [true, "OK"]);
   const bearer = { headers: { Authorization: `Bearer ${made.results.token}` } };
@@ -215,7 +215,7 @@ Deno.test("IssueAPIToken issues a token with the attributes that the sources hav
   assert.equal((await system.ask("/rest/auth", gone)).status, 401, "whom no source knows is nobody");
 });
 
-Deno.test("a token of IssueAPIToken and its renewals end with the ban and the account of the administrator", async () => {
+Deno.test("a token of IssueAPIToken and its renewals end when the administrator is banned or removed", async () => {
   const bearer = (token: string): Question => ({
     headers: { Authorization: `Bearer ${token}`, Accept: "text/plain, application/json;q=0.9" },
   });
@@ -254,7 +254,7 @@ Deno.test("a token of IssueAPIToken and its renewals end with the ban and the ac
   assert.deepEqual(await statuses(), [401, 401, 401, 200]);
 });
 
-Deno.test("IssueAPIToken makes none for an administrator who shows a token", async () => {
+Deno.test("IssueAPIToken refuses an administrator who authenticates with a token", async () => {
   const plain = { ...boss, headers: { ...boss.headers, Accept: "text/plain" } };
   const { text: token } = await system.ask("/rest/auth/token", plain);
   const bearer = { headers: { Authorization: `Bearer ${token}` } };
@@ -268,7 +268,7 @@ const bad: [string, string, unknown, RegExp][] = [
   ["ShowUserInfo", "an unknown server", { uid: "alice", serverName: "NONE" }, /^No such server$/],
   [
     "ShowUserInfo",
-    "what is no parameter",
+    "an unknown parameter",
     { uid: "alice", x: 1 },
     /^Unknown parameter, expected uid, serverName$/,
   ],
@@ -276,26 +276,26 @@ const bad: [string, string, unknown, RegExp][] = [
   ["ModifyShare", "no share", { serverName: "HPC" }, /'id' parameter/],
   ["ModifyShare", "no server", { id: "x" }, /'serverName' parameter/],
   ["ModifyShare", "an unknown share", { id: "x", serverName: "HPC" }, /^There is no such share$/],
-  ["ModifyShare", "an id that is none", { id: "../x", serverName: "HPC" }, /^There is no such share$/],
+  ["ModifyShare", "an invalid id", { id: "../x", serverName: "HPC" }, /^There is no such share$/],
   ["ModifyShare", "a server of another share", { id: "ID", serverName: "TWO" }, /^There is no such share$/],
   ["ModifyShare", "root", { id: "ID", serverName: "HPC", uid: "root" }, /not the name of an unprivileged/],
   ["ModifyShare", "a group with a line feed", { id: "ID", serverName: "HPC", gid: "a\nb" }, /unprivileged/],
   ["ModifyShare", "a relative path", { id: "ID", serverName: "HPC", path: "x" }, /^path: /],
-  ["ModifyShare", "an owner that is no name", { id: "ID", serverName: "HPC", owner: "bob" }, /distinguished/],
+  ["ModifyShare", "an owner that is no DN", { id: "ID", serverName: "HPC", owner: "bob" }, /distinguished/],
   ["IssueAPIToken", "no subject", {}, /'subject' parameter/],
-  ["IssueAPIToken", "a subject that is no name", { subject: "alice" }, /^subject: expected/],
-  ["IssueAPIToken", "the anonymous name", { subject: "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN" }, /^subject/],
-  ["IssueAPIToken", "the server's own name", { subject: "CN=AUTH,O=Demo,C=EU" }, /^subject/],
-  ["IssueAPIToken", "a lifetime of words", { subject: ALICE_DN, lifetime: "a day" }, /whole number/],
+  ["IssueAPIToken", "a subject that is no DN", { subject: "alice" }, /^subject: expected/],
+  ["IssueAPIToken", "the anonymous DN", { subject: "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN" }, /^subject/],
+  ["IssueAPIToken", "the server's own DN", { subject: "CN=AUTH,O=Demo,C=EU" }, /^subject/],
+  ["IssueAPIToken", "a lifetime in words", { subject: ALICE_DN, lifetime: "a day" }, /whole number/],
   [
     "IssueAPIToken",
     "too long a lifetime",
     { subject: ALICE_DN, lifetime: 1e7 },
     /must not exceed 86400 seconds/,
   ],
-  ["IssueAPIToken", "preferences of no form", { subject: ALICE_DN, preferences: "uid" }, /key:value/],
+  ["IssueAPIToken", "malformed preferences", { subject: ALICE_DN, preferences: "uid" }, /key:value/],
 ];
-Deno.test("actions say what is wrong with their parameters, and change nothing", async (t) => {
+Deno.test("actions report invalid parameters, and change nothing", async (t) => {
   const id = await newShare();
   const before = (await system.ask(`/rest/share/HPC/${id}`, { as: ALICE })).text;
   for (const [name, what, body, expected] of bad) {
@@ -310,7 +310,7 @@ Deno.test("actions say what is wrong with their parameters, and change nothing",
   assert.deepEqual(share, JSON.parse(before).share);
 });
 
-Deno.test("actions refuse bodies that are no JSON object, and no other actions exist", async () => {
+Deno.test("actions refuse bodies that are not JSON objects, and unknown actions are 404", async () => {
   for (const body of ["no json", "[]", "null", '{"uid":{}}', '{"uid":["alice"]}']) {
     assert.equal((await act("ShowUserInfo", body)).status, 400, body);
   }

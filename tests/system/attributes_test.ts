@@ -1,4 +1,4 @@
-/** From a name to its attributes and to the request at the daemon (credentials.md 7, 8). */
+/** Attributes of a user, and the session request that the daemon receives (credentials.md 7, 8). */
 import assert from "node:assert/strict";
 import { startXuudb } from "../attributes/xuudb/xuudb_simulator.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
@@ -182,7 +182,7 @@ const example = await runReloadedService({
 Deno.test.afterAll(async () => await example[Symbol.asyncDispose]());
 
 for (const [policy, form, expected] of examples) {
-  Deno.test(`${policy} with an ${form} combines as the documented example`, async () => {
+  Deno.test(`${policy} with an ${form} combines attributes as in the documented example`, async () => {
     const system = await example.reloadWith({
       "container.security.attributes.order": "DB | FILE",
       "container.security.attributes.combiningPolicy": policy,
@@ -202,7 +202,7 @@ for (const [policy, form, expected] of examples) {
   });
 }
 
-Deno.test("an XUUDB that is out of order gives 503, unless it is optional or another source answers", async () => {
+Deno.test("a failing XUUDB causes 503, unless it is optional or another source answers", async () => {
   const withSource = (more: Record<string, string>) =>
     example.reloadWith({ "container.security.attributes.order": "XUUDB FILE", ...at("XUUDB"), ...more });
   xuudb.reply = { status: 500, body: "out of order" };
@@ -223,7 +223,7 @@ Deno.test("an XUUDB that is out of order gives 503, unless it is optional or ano
   }
 });
 
-Deno.test("dynamic attributes decide accounts and groups, and no roles", async () => {
+Deno.test("dynamic attributes set accounts and groups, but no roles", async () => {
   const system = await example.reloadWith({
     "container.security.dynamicAttributes.order": "XUUDB",
     ...at("XUUDB", "dynamicAttributes"),
@@ -233,7 +233,7 @@ Deno.test("dynamic attributes decide accounts and groups, and no roles", async (
   assert.deepEqual([role.availableRoles, xlogin.UID, xlogin.group], [["user", "admin"], "a1001", "hpc"]);
 });
 
-Deno.test("a ban of any source is a ban", async () => {
+Deno.test("a ban by any attribute source takes effect", async () => {
   const system = await example.reloadWith({
     "container.security.attributes.order": "XUUDB FILE",
     "container.security.attributes.combiningPolicy": "MERGE",
@@ -258,7 +258,7 @@ Deno.test("preferences, groups, both spellings of server attributes and reservat
     return { user, group, rateLimit, includes, excludes };
   };
   const NONE = { rateLimit: undefined, includes: undefined, excludes: undefined };
-  // A reservation of hers is active: HPC does not limit her.
+  // Her reservation is active, so HPC does not limit her.
   assert.deepEqual(await told("HPC"), { ...NONE, user: "alice", group: "hpc" });
   const preferring = { headers: { [PREFERENCES_HEADER]: "uid:al, group:lab" } };
   assert.deepEqual(await told("HPC", preferring), {
@@ -307,7 +307,7 @@ Deno.test("preferences, groups, both spellings of server attributes and reservat
   }, { everyMs: 50 });
 });
 
-Deno.test("an unreadable limit, and the account root, refuse the session", async () => {
+Deno.test("users with an invalid limit or the account root get no session", async () => {
   const system = await example.reloadWith(SERVERS);
   const before = [...sessions(system), ...sessions(system, "TWO")];
   const limited = await session(system, { as: STRANGER });
@@ -317,7 +317,7 @@ Deno.test("an unreadable limit, and the account root, refuse the session", async
   assert.deepEqual([...sessions(system), ...sessions(system, "TWO")], before);
 });
 
-Deno.test("accounts of a domain get sessions, and are refused where no session may run", async () => {
+Deno.test("accounts of a domain get sessions, except as root or with an invalid name", async () => {
   const system = await example.reloadWith(SERVERS);
   const before = [...sessions(system, "TWO"), ...sessions(system, "ODD")];
   const granted = await session(system, { as: OF_DOMAIN });

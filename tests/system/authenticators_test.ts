@@ -40,7 +40,7 @@ const nobody = "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN";
 const SSH_DN = (user: string) => `CN=${user}, OU=ssh-local-users`;
 
 const accepted: [string, () => Question, unknown[]][] = [
-  ["nobody", () => ({}), [nobody, undefined, undefined, undefined, "anonymous"]],
+  ["an anonymous caller", () => ({}), [nobody, undefined, undefined, undefined, "anonymous"]],
   ["a password", () => ({ as: ALICE }), [ALICE_DN, "PASSWORD_FILE", "alice", "hpc", "user"]],
   [
     "an Ed25519 token as older Java clients sign it",
@@ -67,7 +67,7 @@ const accepted: [string, () => Question, unknown[]][] = [
     ALICE_IS,
   ],
   [
-    "the key of another line, with the name of that line",
+    "a key of another line, with the DN of that line",
     () => bearer(userToken("alice", "user_rsa3072", { header: { alg: "RS256" } })),
     ["CN=Alice With Another Name,O=Demo,C=EU", "SSHKEY", "alice", undefined, "user"],
   ],
@@ -77,7 +77,7 @@ const accepted: [string, () => Question, unknown[]][] = [
     [SSH_DN("dora"), "SSHKEY", "dora", undefined, "user"],
   ],
   [
-    "a daemon's key that counts from here",
+    "a daemon's key that is valid from this address",
     () => bearer(userToken("near", "user_ecdsa256", { header: { alg: "ES256" } })),
     [SSH_DN("near"), "SSHKEY", "near", undefined, "user"],
   ],
@@ -114,7 +114,7 @@ const accepted: [string, () => Question, unknown[]][] = [
   ],
 ];
 for (const [what, question, expected] of accepted) {
-  Deno.test(`the service knows ${what}`, async () => {
+  Deno.test(`the service accepts ${what}`, async () => {
     assert.deepEqual(await whoIs(question()), expected);
   });
 }
@@ -123,26 +123,29 @@ const es256 = { header: { alg: "ES256" } };
 const refused: [string, () => Question][] = [
   ["a wrong password", () => ({ as: ["alice", "guess"] })],
   ["an unknown user", () => ({ as: ["nobody", "guess"] })],
-  ["a password in a scheme that is none", () => ({ headers: { Authorization: "Digest x" } })],
-  ["a token by another key", () => bearer(userToken("alice", "other_ed25519"))],
+  ["an unknown scheme", () => ({ headers: { Authorization: "Digest x" } })],
+  ["a token signed by another key", () => bearer(userToken("alice", "other_ed25519"))],
   ["a token of another user", () => bearer(userToken("fay2", "user_ed25519"))],
   ["a token that has expired", () => bearer(userToken("alice", "user_ed25519", { claims: { exp: 1 } }))],
-  ["a token without end", () => bearer(userToken("alice", "user_ed25519", { claims: { exp: undefined } }))],
-  ["a token for a week", () => bearer(userToken("alice", "user_ed25519", { claims: { exp: Date.now() } }))],
+  ["a token without exp", () => bearer(userToken("alice", "user_ed25519", { claims: { exp: undefined } }))],
+  [
+    "a token that lasts too long",
+    () => bearer(userToken("alice", "user_ed25519", { claims: { exp: Date.now() } })),
+  ],
   [
     "a token for another server",
     () => bearer(userToken("alice", "user_ed25519", { claims: { aud: "CN=B" } })),
   ],
   ["a token for root", () => bearer(userToken("root", "user_ed25519"))],
   ["a token for a name with a line feed", () => bearer(userToken("a\nuser=root\nEND", "user_ed25519"))],
-  ["a daemon's key that counts elsewhere only", () => bearer(userToken("far", "user_ecdsa256", es256))],
+  ["a daemon's key for another address", () => bearer(userToken("far", "user_ecdsa256", es256))],
   ["a daemon's key that has expired", () => bearer(userToken("late", "user_ecdsa256", es256))],
   ["a daemon's key for one command", () => bearer(userToken("forced", "user_ecdsa256", es256))],
   ["a daemon's key that signs certificates", () => bearer(userToken("signed", "user_ecdsa256", es256))],
   ["a daemon's key of a user in the keys file", () => bearer(userToken("fay", "user_ecdsa256", es256))],
   ["an OAuth token that no provider knows", () => bearer("somebody-elses-token")],
   [
-    "a certificate of a stranger's authority and a wrong password",
+    "a certificate of an unknown authority and a wrong password",
     () => ({
       as: ["alice", "guess"],
       certificate: authority.impostor().issue({ subject: ALICE_DN }),
@@ -172,12 +175,12 @@ for (
       "it is an authority's \\(CA:TRUE\\)",
     ],
     [
-      "that has ended",
+      "that has expired",
       authority.issue({ subject: ALICE_DN, notAfter: new Date(Date.now() - 1000) }),
       "it has expired, or is not valid yet",
     ],
     [
-      "of a stranger's authority",
+      "of an unknown authority",
       authority.impostor().issue({ subject: ALICE_DN }),
       "no trusted authority is known",
     ],
@@ -218,7 +221,7 @@ Deno.test("a daemon's key proves the account on that daemon's server, and on no 
   assert.equal(entries.TWO.uid, undefined);
 });
 
-Deno.test("a token by an SSH key and a token of ours reach no identity provider", async () => {
+Deno.test("tokens signed by SSH keys and tokens of this service are not sent to identity providers", async () => {
   const issued = await system.ask("/rest/auth/token", { as: ALICE, headers: { Accept: "text/plain" } });
   assert.equal(issued.status, 200);
   const seen = () => oidc.server.seen.length + unity.server.seen.length;
@@ -278,22 +281,22 @@ const claimed: [string, () => Question, RegExp][] = [
   ["a user of the password file", () => ({ as: [ALICE[0], "wrong"] }), /^alice$/],
   ["a user of the keys file, with another key", () => bearer(userToken("fay", "other_ed25519")), /^fay$/],
   ["a stranger with a key", () => bearer(userToken("mallory", "user_ed25519")), UNKNOWN],
-  ["a user of the keys file, with a text signed by nobody", () => legacyOf("fay"), /^fay$/],
-  ["a stranger with such a text", () => legacyOf("mallory"), UNKNOWN],
-  ["somebody with an opaque token", () => bearer("no-such-token"), UNKNOWN],
+  ["a user of the keys file, with an invalid signature", () => legacyOf("fay"), /^fay$/],
+  ["a stranger with an invalid signature", () => legacyOf("mallory"), UNKNOWN],
+  ["a caller with an opaque token", () => bearer("no-such-token"), UNKNOWN],
   [
-    "somebody with a forged token of this service",
+    "a caller with a forged token of this service",
     () => bearer(userToken("mallory", "user_ed25519", { claims: { etd: "true", iss: "CN=AUTH" } })),
     UNKNOWN,
   ],
 ];
 for (const [who, question, name] of claimed) {
-  Deno.test(`the log names ${who} if the user is known, else a digest`, async () => {
+  Deno.test(`the log has the name of a known user, else a digest: ${who}`, async () => {
     assert.match(await toldUser(question()) ?? "nobody", name);
   });
 }
 
-Deno.test("the log names a user whose keys a daemon reported, if another key is shown", async () => {
+Deno.test("the log names a user whose keys a daemon reported, even if the login used another key", async () => {
   assert.equal(
     await session("HPC", bearer(userToken("dora", "user_rsa2048", { header: { alg: "RS256" } }))),
     200,

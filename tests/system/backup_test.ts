@@ -103,7 +103,7 @@ async function copy(from: string, to: string): Promise<void> {
   assert.ok(success, new TextDecoder().decode(stderr));
 }
 
-Deno.test("backup copies a service that writes, and restore brings back its shares, tokens, bans and files", async () => {
+Deno.test("backup copies a service during writes, and restore recovers its shares, tokens, bans and files", async () => {
   await using site = await createSite(SETTING);
   const backup = `${site.folder}/backup`;
   const system = await runAt(site);
@@ -191,7 +191,7 @@ const REFUSED:
   readonly (readonly [what: string, spoil: (backup: string) => Promise<unknown>, told: RegExp])[] = [
     ["without a manifest", (backup) => Deno.remove(`${backup}/${MANIFEST}`), /not the manifest of a backup/],
     [
-      "with a manifest that is cut off",
+      "with a truncated manifest",
       (backup) => Deno.truncate(`${backup}/${MANIFEST}`, 100),
       /not the manifest/,
     ],
@@ -207,7 +207,7 @@ const REFUSED:
     ],
     ["without files", (backup) => manifest(backup, (found) => ({ ...found, files: [] })), /damaged/],
     [
-      "that leads out of itself",
+      "with a path that contains ..",
       (backup) => manifest(backup, (found) => ({ ...found, configuration: "/etc/../etc/x" })),
       /damaged/,
     ],
@@ -277,7 +277,7 @@ for (const [what, spoil, told] of REFUSED) {
   });
 }
 
-Deno.test("restore that fails half way leaves everything as it was", async () => {
+Deno.test("restore that fails halfway changes nothing", async () => {
   await using site = await another();
   // `restore` writes the databases last, and cannot write them below a file.
   await Deno.rename(`${site.folder}/data`, `${site.folder}/gone`);
@@ -289,7 +289,7 @@ Deno.test("restore that fails half way leaves everything as it was", async () =>
   assert.deepEqual(await contents(`${site.folder}/conf`), before);
 });
 
-Deno.test("restore makes missing folders, drops a log of SQLite that is left, and gives files their modes and owners; it refuses a database in use, also by a service that has no control socket", async () => {
+Deno.test("restore creates missing folders, removes a leftover SQLite log, and sets modes and owners of files; it refuses a database in use, even by a service without a control socket", async () => {
   await using site = await another();
   const isRoot = Deno.uid() === 0;
   const users = `${site.folder}/conf/users.txt`;
@@ -317,7 +317,7 @@ Deno.test("restore makes missing folders, drops a log of SQLite that is left, an
   assert.deepEqual(await shares(system), ["one"]);
 });
 
-Deno.test("backup fails where it finds no database, as in another working directory than that of the service", async () => {
+Deno.test("backup fails if it finds no database, as in another working directory than the service's", async () => {
   await using site = await createSite({
     ...SETTING,
     properties: { ...SETTING.properties, "persistence.directory": "data" },
@@ -330,7 +330,7 @@ Deno.test("backup fails where it finds no database, as in another working direct
   await assert.rejects(Deno.stat(backup), Deno.errors.NotFound);
 });
 
-Deno.test("backup copies the reservations, and leaves authorities of the host and credentials of systemd out, as restore does", async () => {
+Deno.test("backup and restore include the reservations, but not the host's authorities or systemd's credentials", async () => {
   const secrets = "{folder}/credentials";
   await using site = await createSite({
     properties: {
@@ -368,7 +368,7 @@ Deno.test("backup copies the reservations, and leaves authorities of the host an
   assert.deepEqual((await readManifest(backup)).files, files, "restore knows no others");
 });
 
-Deno.test("backup copies a service whose certificate has expired, and tells what is missing", async () => {
+Deno.test("backup copies a service whose certificate has expired, and reports missing files", async () => {
   await using site = await createSite(SETTING);
   await Deno.mkdir(`${site.folder}/data`);
   const { certificate, key } = site.authority.issue({
@@ -387,7 +387,7 @@ Deno.test("backup copies a service whose certificate has expired, and tells what
   }
 });
 
-Deno.test("backup notes the names of owners, and restore gives files to these, whatever their numbers are on this host", async () => {
+Deno.test("backup records the names of owners, and restore uses them, whatever their ids on this host", async () => {
   await using site = await another();
   const { files: [made] } = await readManifest(site.backup);
   assert.ok(made);
@@ -422,7 +422,7 @@ Deno.test("backup notes the names of owners, and restore gives files to these, w
 });
 
 Deno.test({
-  name: "restore of files of an account that this host lacks changes nothing",
+  name: "restore changes nothing if this host lacks the account of a file",
   ignore: Deno.uid() !== 0,
   async fn() {
     await using site = await another();
@@ -438,7 +438,7 @@ Deno.test({
   },
 });
 
-Deno.test("backup prints commands that copy a PostgreSQL database, and restore those that bring it back", async () => {
+Deno.test("backup prints the command that dumps a PostgreSQL database, and restore the one that loads it", async () => {
   await using site = await createSite({
     properties: {
       "share.servers": "HPC",
@@ -459,8 +459,7 @@ Deno.test("backup prints commands that copy a PostgreSQL database, and restore t
 });
 
 Deno.test({
-  name:
-    "the lines for PostgreSQL copy a database in use, as the user of the service, and bring it back as the owner",
+  name: "the PostgreSQL commands dump a database in use as the service's user, and load it as the owner",
   ignore: POSTGRES === undefined,
   async fn() {
     const server = await TestPostgres.start();
@@ -500,7 +499,7 @@ Deno.test({
 const older = await versionBefore();
 Deno.test.afterAll(async () => await older?.[Symbol.asyncDispose]());
 Deno.test({
-  name: `rollback: after an upgrade, the previous version gets back the data that it left${
+  name: `rollback: after an upgrade, restore recovers the data of the previous version${
     older ? "" : " (no history here)"
   }`,
   ignore: older === undefined,

@@ -76,7 +76,7 @@ const certificate = authority.issue({ subject: ALICE_DN, extendedKeyUsage: ["cli
 // Longer than usual: a busy machine may run these tests minutes after it loaded them.
 const issued = (await system.ask("/rest/auth/token?lifetime=3000", { as: ALICE, headers })).text;
 
-/** All credentials that name alice, as their user or as her account. */
+/** All credentials that name alice, as user or as account. */
 const ALICES: Readonly<Record<string, () => Question>> = {
   "a password": () => ({ as: ALICE }),
   "an SSH token": () => bearer(userToken("alice", "user_ed25519")),
@@ -98,7 +98,7 @@ async function statuses(questions: Readonly<Record<string, () => Question>>) {
 const all = (questions: Readonly<Record<string, unknown>>, status: number) =>
   Object.fromEntries(Object.keys(questions).map((what) => [what, status]));
 
-Deno.test("a ban of a user stops every credential that names them, and nobody else's", async () => {
+Deno.test("a ban of a user blocks every credential that names the user, and no others", async () => {
   assert.deepEqual(await statuses(ALICES), all(ALICES, 200));
   await ban("add", "--user", "alice");
   assert.deepEqual(await statuses(ALICES), all(ALICES, 429));
@@ -107,7 +107,7 @@ Deno.test("a ban of a user stops every credential that names them, and nobody el
   assert.deepEqual(await statuses(ALICES), all(ALICES, 200));
 });
 
-Deno.test("a ban of an account stops everybody to whom an attribute source gave it, by whatever they show", async () => {
+Deno.test("a ban of an account blocks everybody to whom an attribute source assigns it, whatever their credentials", async () => {
   const patsToken = await tokenOf({ as: PAT });
   const browser = new Visitor(system);
   assert.equal((await browser.signIn(PAT)).status, 303);
@@ -135,7 +135,7 @@ Deno.test("a ban of an account stops everybody to whom an attribute source gave 
   await ban("remove", "--user", "games");
 });
 
-Deno.test("a ban of a name stops every credential that proves it, case and blanks aside", async () => {
+Deno.test("a ban of a DN blocks every credential that proves it, whatever the case and spaces", async () => {
   const { err } = await ban("add", "--user", "cn=alice, o=demo, c=eu");
   assert.equal(err, "");
   assert.deepEqual(await statuses(ALICES), {
@@ -148,7 +148,7 @@ Deno.test("a ban of a name stops every credential that proves it, case and blank
   await ban("remove", "--user", "cn=alice, o=demo, c=eu");
 });
 
-Deno.test("a ban of a name in the other order keeps nobody out, and says so", async () => {
+Deno.test("a ban of a DN in reverse order blocks nobody, and warns about it", async () => {
   const { out, err } = await ban("add", "--user", "C=EU,O=Demo,CN=Alice");
   assert.match(out, /^User C=EU,O=Demo,CN=Alice banned until/);
   assert.match(
@@ -161,7 +161,7 @@ Deno.test("a ban of a name in the other order keeps nobody out, and says so", as
   await ban("remove", "--user", "CN=Nobody,O=Nowhere");
 });
 
-Deno.test("a ban of an address stops everything but health, whatever is shown", async () => {
+Deno.test("a ban of an address blocks everything except health checks, whatever the credentials", async () => {
   await ban("add", "--address", "127.0.0.1");
   try {
     assert.deepEqual(await statuses(ALICES), all(ALICES, 429));
@@ -189,7 +189,7 @@ Deno.test("a ban of an address stops everything but health, whatever is shown", 
   assert.equal(await statusOf({}), 200);
 });
 
-Deno.test("a ban of a user at an address needs both", async () => {
+Deno.test("a ban of a user at an address applies only to the user at that address", async () => {
   await ban("add", "--user", "alice", "--address", "192.0.2.1");
   assert.deepEqual(await statuses(ALICES), all(ALICES, 200));
   await ban("add", "--user", "alice", "--address", "127.0.0.1");
@@ -198,7 +198,7 @@ Deno.test("a ban of a user at an address needs both", async () => {
   await ban("remove", "--user", "alice");
 });
 
-Deno.test("whoami-test decides as the running service does about those who are banned or have to wait", async () => {
+Deno.test("whoami-test decides like the running service about banned and throttled users", async () => {
   const whoami = async (...args: readonly string[]) => {
     const io = recordedIo();
     const status = await runCommand(
@@ -236,7 +236,7 @@ Deno.test("whoami-test decides as the running service does about those who are b
   await ban("remove", "--user", "pat");
 });
 
-Deno.test("whoami-test says that bans are not known where no service runs", async () => {
+Deno.test("whoami-test reports that bans are not known if no service runs", async () => {
   await using site = await createSite();
   const io = recordedIo();
   assert.equal(await runCommand(["whoami-test", "alice", "--config", site.main], io), 0, io.err);

@@ -112,7 +112,7 @@ async function everything(replies: readonly Reply[], granted: readonly string[])
   };
 }
 
-Deno.test("secrets sent through every route and every failure are in no log, no console and no error", async () => {
+Deno.test("secrets sent through every route and every failure appear in no log, console or error", async () => {
   const replies: Reply[] = [];
   const granted: string[] = [];
   const take = (reply: Reply) => {
@@ -186,7 +186,7 @@ Deno.test("secrets sent through every route and every failure are in no log, no 
   }
 });
 
-Deno.test("names with line ends, escapes and quotes forge no line and no field", async () => {
+Deno.test("names with line ends, escapes and quotes cannot forge log lines or fields", async () => {
   const lines = system.log.length;
   const FORGED = "\n2026-01-01T00:00:00.000Z info  audit session decision=granted dn=forged";
   const names = [

@@ -55,7 +55,7 @@ const ordered = () => {
 const READ = "storage.read:/data";
 const BOTH = `${READ} storage.modify:/data/run7`;
 
-Deno.test("a session has the directory and the right that the token has", async () => {
+Deno.test("a session has the directory and the permission of the token", async () => {
   assert.equal((await open(READ, "/srv/vo/data/")).status, 200);
   assert.deepEqual(ordered(), ["/srv/vo/data/", "READ", "/srv/vo/data/*", undefined]);
   assert.equal((await open(BOTH, "/srv/vo/data/run7")).status, 200);
@@ -64,7 +64,7 @@ Deno.test("a session has the directory and the right that the token has", async 
   assert.deepEqual(ordered(), ["/srv/vo/data/run8/", "READ", "/srv/vo/data/run8/*", undefined]);
 });
 
-Deno.test("whoami-test says to what a token's scopes limit its user", async () => {
+Deno.test("whoami-test shows how a token's scopes limit its user", async () => {
   const said = async (scope: string) => {
     const io = recordedIo();
     const [, token = ""] = headers(scope).Authorization.split(" ");
@@ -81,14 +81,14 @@ Deno.test("whoami-test says to what a token's scopes limit its user", async () =
 for (
   const [what, scope, path] of [
     ["another directory", READ, "/srv/vo/other/"],
-    ["a directory that begins alike", READ, "/srv/vo/data2/"],
+    ["a directory with the same prefix", READ, "/srv/vo/data2/"],
     ["the home directory", READ, ""],
     ["the root", READ, "/"],
     ["the same path without base", READ, "/data/"],
-    ["a way out", READ, "/srv/vo/data/../../../etc/"],
-    ["what the token may only make new", "storage.create:/data", "/srv/vo/data/"],
-    ["what the token may write and not read", "storage.modify:/data", "/srv/vo/data/"],
-    ["anything by a token without such scopes", "openid", "/srv/vo/data/"],
+    ["a path that leaves the directory", READ, "/srv/vo/data/../../../etc/"],
+    ["a directory where the token may only create files", "storage.create:/data", "/srv/vo/data/"],
+    ["a directory that the token may write but not read", "storage.modify:/data", "/srv/vo/data/"],
+    ["a token without storage scopes", "openid", "/srv/vo/data/"],
   ] as const
 ) {
   Deno.test(`no session is opened for ${what}`, async () => {
@@ -100,7 +100,7 @@ for (
   });
 }
 
-Deno.test("the list of servers shows the remaining rights", async () => {
+Deno.test("the list of servers shows the remaining permissions", async () => {
   const { client } = (await system.ask("/rest/auth", { headers: headers(BOTH) })).json();
   assert.ok(typeof client === "object" && client !== null && "capabilities" in client);
   assert.deepEqual(client.capabilities, [
@@ -109,7 +109,7 @@ Deno.test("the list of servers shows the remaining rights", async () => {
   ]);
 });
 
-Deno.test("a limited token is exchanged for no other, and neither creates nor shows shares", async () => {
+Deno.test("a limited token cannot be exchanged, and can neither create nor list shares", async () => {
   for (
     const [path, question] of [
       ["/rest/auth/token", {}],

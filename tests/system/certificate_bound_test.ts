@@ -82,7 +82,7 @@ Deno.test("a self-signed certificate in the client truststore proves possession 
   assert.equal((await show(tokenFor(listed), unlisted)).status, 401);
 });
 
-Deno.test("a refused certificate-bound token has its true reason in one line of the log", async () => {
+Deno.test("the log has the reason for refusing a certificate-bound token in one line", async () => {
   const before = system.log.length;
   assert.equal((await show(tokenFor(unlisted), unlisted)).status, 401);
   const reason =

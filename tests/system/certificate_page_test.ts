@@ -18,7 +18,7 @@ const service = await runReloadedService({
 });
 Deno.test.afterAll(() => service[Symbol.asyncDispose]());
 
-Deno.test("a certificate is uploaded by page as by curl, and only from our own page", async () => {
+Deno.test("users can upload an SSH certificate by page, only from our own page", async () => {
   const system = await service.reloadWith({});
   const alice = new Visitor(system);
   assert.equal((await alice.signIn(ALICE)).status, 303);
@@ -37,7 +37,7 @@ Deno.test("a certificate is uploaded by page as by curl, and only from our own p
   assert.equal((await new Visitor(system).post("/certificate", fields)).status, 303, "to the sign-in page");
 });
 
-Deno.test("where no method works in browsers, there is no sign-in page and no page that needs it", async () => {
+Deno.test("without an authenticator for browsers, neither the sign-in page nor pages that need it exist", async () => {
   const system = await service.reloadWith({ "container.security.rest.authentication.order": "SSHKEY" });
   const one = new Visitor(system);
   const home = await one.get("/");
@@ -49,7 +49,7 @@ Deno.test("where no method works in browsers, there is no sign-in page and no pa
   assert.equal((await one.post("/login", { token: "x", user: "a", password: "b" })).status, 404);
 });
 
-Deno.test("people sign in below a path prefix, behind a proxy", async () => {
+Deno.test("users can sign in below a path prefix, behind a proxy", async () => {
   const front = "https://front.example.org/auth";
   const system = await service.reloadWith({ "container.externalurl": front });
   const one = new Visitor(system);

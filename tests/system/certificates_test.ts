@@ -20,7 +20,7 @@ async function shownName(system: SystemUnderTest): Promise<string> {
   return String(subject.CN);
 }
 
-Deno.test("renewed certificates are shown from the next handshake on, to clients and daemons; broken ones never", async () => {
+Deno.test("clients and daemons see a renewed certificate from the next handshake on, and never a broken one", async () => {
   await using system = await runService({ servers: { HPC: [{ acl: "CN=AUTH\nCN=RENEWED\n" }] } });
   await settled(system);
   assert.equal(await shownName(system), "AUTH");
@@ -64,7 +64,7 @@ Deno.test("renewed certificates are shown from the next handshake on, to clients
   assert.equal((await status())[0], 0);
 });
 
-Deno.test("renewed certificates are shown while another file or the configuration on disk is unusable", async () => {
+Deno.test("the service uses a renewed certificate even if another file or the configuration on disk is unusable", async () => {
   await using system = await runService({ properties: { "container.runtimeConfigurationUpdate": "false" } });
   const main = await Deno.readTextFile(system.main);
   await system.replace("conf/container.properties", `${main}container.port=many\n`);

@@ -24,7 +24,7 @@ async function check(site: Site, ...options: readonly string[]) {
 /** Note of `check` if these tests run as root. */
 const ROOT_NOTE = /^note: the service runs as root, .*; set User= in its unit\n/m;
 
-Deno.test("check notes that the service would run as root, unless it is for another account", async () => {
+Deno.test("check notes that the service would run as root, unless another account owns its folder", async () => {
   await using site = await createSite();
   const checked = async () => {
     const [text, json] = [recordedIo(), recordedIo()];
@@ -55,7 +55,7 @@ Deno.test("check finds nothing wrong with a good configuration", async () => {
   });
 });
 
-Deno.test("check --strict takes a warning for an error", async () => {
+Deno.test("check --strict treats warnings as errors", async () => {
   await using site = await createSite();
   assert.equal((await check(site, "--strict")).code, 0);
   const text = (await Deno.readTextFile(site.main)).replace(
@@ -98,7 +98,7 @@ const facts: [string, (site: Site) => Promise<unknown>, 0 | 1, RegExp][] = [
     /^warning: \S+container\.properties:\d+: container\.security\.rest\.jwt\.hmacSecret: every user of this machine/m,
   ],
   [
-    "a ban in the other order of the name's parts",
+    "a ban of a DN in reverse order",
     (site) =>
       site.replace(
         "conf/mapfile.json",
@@ -108,7 +108,7 @@ const facts: [string, (site: Site) => Promise<unknown>, 0 | 1, RegExp][] = [
     /^warning: \S+mapfile\.json:\d+: C=EU,O=Demo,CN=Stranger: expected cn=stranger,o=demo,c=eu as in the file of users: /m,
   ],
   [
-    "a ban in the other order of another entry's name",
+    "a ban of another entry's DN in reverse order",
     (site) =>
       site.replace(
         "conf/mapfile.json",
@@ -161,7 +161,7 @@ const facts: [string, (site: Site) => Promise<unknown>, 0 | 1, RegExp][] = [
     /^(?:error|warning): \S+container\.properties:\d+: \S*credential\S*: .*2020-02-01/m,
   ],
   [
-    "a certificate of tomorrow",
+    "a certificate that is not valid yet",
     async (site) => {
       const early = site.authority.issue({
         subject: "CN=AUTH",
@@ -175,7 +175,7 @@ const facts: [string, (site: Site) => Promise<unknown>, 0 | 1, RegExp][] = [
     /^(?:error|warning): \S+container\.properties:\d+: \S*credential\S*: .*2048-01-01/m,
   ],
   [
-    "a map file that speaks of an unknown server",
+    "a map file that names an unknown server",
     (site) =>
       site.replace(
         "conf/mapfile.json",
@@ -185,13 +185,13 @@ const facts: [string, (site: Site) => Promise<unknown>, 0 | 1, RegExp][] = [
     /^warning: \S+mapfile\.json:\d+: HCP: no such server, expected one of authservice\.servers: HPC$/m,
   ],
   [
-    "a torn map file",
+    "a truncated map file",
     (site) => site.replace("conf/mapfile.json", '{\n"CN=Bob": {\n'),
     1,
     /^error: \S+mapfile\.json:3: /m,
   ],
   [
-    "a torn line in the password file",
+    "a truncated line in the password file",
     async (site) => {
       const text = await Deno.readTextFile(`${site.folder}/conf/users.txt`);
       await site.replace("conf/users.txt", `${text}bob:123\n`);
@@ -220,7 +220,7 @@ const MISTAKES: readonly (readonly [entry: Record<string, unknown>, expected: Re
   ],
 ];
 for (const [entry, expected] of MISTAKES) {
-  Deno.test(`check tells what is wrong with the map entry ${JSON.stringify(entry)}`, async () => {
+  Deno.test(`check reports the mistake in the map entry ${JSON.stringify(entry)}`, async () => {
     await using site = await createSite({ map: JSON.stringify({ ...MAP, "CN=Bob": entry }) });
     const { code, out, err } = await check(site);
     assert.match(err, expected);
@@ -239,14 +239,14 @@ Deno.test("check names users of the password file without an entry in the map", 
   assert.match(err, /^ *fix: add an entry for CN=Stranger,O=Demo,C=EU to the map file$/m);
 });
 
-Deno.test("check says nothing of users without entries where the map file cannot be read at all", async () => {
+Deno.test("check does not report users without entries if the map file is unreadable", async () => {
   await using site = await createSite({ map: '{ "CN=Alice' });
   const { err } = await check(site);
   assert.match(err, /^error: /m);
   assert.doesNotMatch(err, /the map file has no entry/);
 });
 
-Deno.test("check shows all findings in one pass, each with what to do, and none that follows from another", async () => {
+Deno.test("check reports all findings in one run, each with a remedy, and none that follows from another", async () => {
   await using site = await createSite({
     servers: { HPC: [{}], TEST: [{}] },
     properties: {
@@ -285,7 +285,7 @@ Deno.test("check shows all findings in one pass, each with what to do, and none 
 });
 
 for (const [what, spoil, code, expected] of facts) {
-  Deno.test(`check tells of ${what}, status ${code}`, async () => {
+  Deno.test(`check reports ${what}, status ${code}`, async () => {
     await using site = await createSite();
     await spoil(site);
     const outcome = await check(site);
@@ -300,7 +300,7 @@ for (const [what, spoil, code, expected] of facts) {
   });
 }
 
-Deno.test("check --json reports the same to programs", async () => {
+Deno.test("check --json reports the findings as JSON", async () => {
   await using site = await createSite({ properties: { "container.prt": "1", "container.port": "many" } });
   const io = recordedIo();
   assert.equal(await runCommand(["check", "--config", site.main, "--json"], io), 1);
@@ -324,7 +324,7 @@ Deno.test("check --json reports the same to programs", async () => {
   assert.match(second.expected, /container\.port/);
 });
 
-Deno.test("check of the shipped configuration names what the operator still has to add", async () => {
+Deno.test("check of the shipped configuration lists what the operator must add", async () => {
   const folder = await Deno.makeTempDir({ prefix: "authserver-test-" });
   try {
     await Deno.mkdir(`${folder}/conf`);

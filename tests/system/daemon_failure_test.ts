@@ -80,13 +80,13 @@ Deno.test.afterAll(async () => {
   await system[Symbol.asyncDispose]();
 });
 
-Deno.test("while one daemon is silent the others serve", async () => {
+Deno.test("the other daemons serve requests while one is silent", async () => {
   const reply = await system.ask("/rest/auth/HPC", { as: ALICE, body: { serverPath: "" } });
   assert.equal(reply.status, 200);
 });
 
 for (const [name, [fault, status, code, cause]] of Object.entries(facts)) {
-  Deno.test(`a daemon with fault ${name} (${fault.kind}) is ${status} for the caller, with its cause in the log`, async () => {
+  Deno.test(`a daemon with fault ${name} (${fault.kind}) causes ${status}, and the log has the cause`, async () => {
     const reply = await replies[name];
     assert(reply !== undefined);
     const error = reply.json();
@@ -103,7 +103,7 @@ for (const [name, [fault, status, code, cause]] of Object.entries(facts)) {
   });
 }
 
-Deno.test("a reload keeps what is known of the daemons; a server without a daemon is DOWN, not ready, and 503 says so", async () => {
+Deno.test("a reload keeps the status of daemons; a server without a daemon is DOWN, not ready, and answers 503", async () => {
   await using alone = await runService();
   await settled(alone);
   alone.daemon().fault = { kind: "hang-before-handshake" }; // the next check fails only after its timeout
@@ -133,7 +133,7 @@ Deno.test("a reload keeps what is known of the daemons; a server without a daemo
   assert.match(JSON.stringify(server), /"UFTPD server 'HPC'":"DOWN"/);
 });
 
-Deno.test("a daemon that never answered makes no server OK and no service ready", async () => {
+Deno.test("while no daemon has answered, the server is DOWN and the service is not ready", async () => {
   using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   assert(silent.addr.transport === "tcp");
   await using alone = await runService({

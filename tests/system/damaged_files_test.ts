@@ -95,7 +95,7 @@ const isWithoutRights = Deno.env.has(WITHOUT_RIGHTS);
 const isRoot = Deno.uid() === 0 && !isWithoutRights;
 
 Deno.test({
-  name: "check and serve find nothing wrong with the files before they are damaged",
+  name: "check and serve accept the files before they are damaged",
   ignore: isWithoutRights,
   async fn() {
     await using site = await createFullSite();
@@ -106,7 +106,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "check and serve agree about each file that even root may not read",
+  name: "check and serve agree about each file that even root cannot read",
   ignore: !isRoot,
   async fn() {
     const { success, stdout, stderr } = await new Deno.Command("setpriv", {
@@ -128,7 +128,7 @@ Deno.test({
 const accepted = new Map<string, string[]>();
 
 for (const file of FILES) {
-  Deno.test(`check and serve judge ${file} alike, however it is damaged`, async (test) => {
+  Deno.test(`check and serve report the same about ${file}, however it is damaged`, async (test) => {
     await using site = await createFullSite();
     const path = `${site.folder}/conf/${file}`;
     const whole = await Deno.readFile(path);

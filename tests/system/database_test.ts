@@ -6,7 +6,7 @@ import { ALICE, runService, type SystemUnderTest, withProperties } from "./runni
 
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const issued = authority.issue({ subject: "CN=db", names: ["127.0.0.1"] });
-/** Takes TLS of one user, and no TLS of the others. */
+/** Accepts one user only with TLS, and the others only without. */
 const server = POSTGRES === undefined
   ? undefined
   : await TestPostgres.start({ tls: { ...issued, authority: authority.certificate } });
@@ -42,7 +42,7 @@ async function login(system: SystemUnderTest): Promise<number> {
   return (await system.ask("/rest/auth/HPC", { as: ALICE, body: { serverPath: system.folder } })).status;
 }
 
-test("shares and tokens of a service are where others find them, nothing is kept beside", async (server) => {
+test("a service stores shares and tokens in the database, where other services find them", async (server) => {
   const name = await server.database();
   await using system = await runService({ properties: chosen(server.port, name) });
   assert.equal(await share(system), 201);
@@ -60,7 +60,7 @@ test("shares and tokens of a service are where others find them, nothing is kept
   assert.match(shares.text, new RegExp(`${system.folder}/conf`));
 });
 
-test("the rooms reach the database by TLS, if the truststore of the service vouches for it", async (server) => {
+test("the workers connect to the database by TLS if its certificate is trusted", async (server) => {
   const { "persistence.pgsql.useSSL": _, ...keys } = chosen(server.port, await server.database());
   const stranger = createAuthority({ subject: "CN=Another CA" });
   await using system = await runService({
@@ -80,7 +80,7 @@ test("the rooms reach the database by TLS, if the truststore of the service vouc
   await system.logged(/the certificate of 127\.0\.0\.1/, before);
 });
 
-test("without its database a service starts and serves logins, and shares once it is there", async (server) => {
+test("a service without its database starts and serves logins, and serves shares once the database is available", async (server) => {
   const name = await server.database();
   await server.stop();
   try {
@@ -102,7 +102,7 @@ test("without its database a service starts and serves logins, and shares once i
   }
 });
 
-test("a service does not start with tables that are too new for it, or not there", async (server) => {
+test("a service does not start if its tables are missing or too new", async (server) => {
   const name = await server.database();
   await server.sql(name, "UPDATE schema_version SET version = 99, works_with = 99");
   await assert.rejects(runService({ properties: chosen(server.port, name) }), /version 99.*too old for them/);

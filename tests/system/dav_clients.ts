@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-/** Tests of litmus that do not pass; `docs/files.md` gives the reasons. */
+/** Tests of litmus that fail; `docs/files.md` gives the reasons. */
 export const LITMUS_EXCEPTIONS: readonly string[] = [
   ...["propset", "propget", "propmove", "propdeletes", "propreplace", "propnullns", "prophighunicode"],
   ...["propremoveset", "propsetremove", "propvalnspace", "propmanyns", "owner_modify"], // dead properties
@@ -35,7 +35,7 @@ async function run(args: readonly string[], env = {}): Promise<string> {
   return said;
 }
 
-/** Makes a tree of files, some in directories whose names need escapes. */
+/** Creates a tree of files, some in directories whose names need escapes. */
 async function tree(folder: string, files: number): Promise<void> {
   for (let i = 0; i < files; i++) {
     const directory = `${folder}/${["plain", "with blanks", "ünï+%&#", "deep/er/down"][i % 4]}/${i % 10}`;
@@ -44,7 +44,7 @@ async function tree(folder: string, files: number): Promise<void> {
   }
 }
 
-/** Uploads a tree with rclone, compares it, and downloads it again; without check of the certificate. */
+/** Uploads a tree with rclone, compares it, and downloads it again; does not verify the certificate. */
 export async function bothWays(
   url: string,
   [user, password]: readonly [string, string],

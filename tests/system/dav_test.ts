@@ -20,7 +20,7 @@ async function address(): Promise<string> {
 }
 
 Deno.test({
-  name: "litmus passes, but for what the manual names",
+  name: "litmus passes, except for tests that the manual lists",
   ignore: !LITMUS,
   fn: async () => {
     const failed = await litmus(await address(), ALICE);
@@ -29,7 +29,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "rclone sends a tree, finds it the same, and brings it back",
+  name: "rclone uploads a tree, compares it, and downloads it again",
   ignore: !RCLONE,
   fn: async () => {
     const folder = await Deno.makeTempDir();
@@ -38,7 +38,7 @@ Deno.test({
   },
 });
 
-Deno.test("WebDAV takes no cookies", async () => {
+Deno.test("WebDAV accepts no cookies", async () => {
   await address();
   const asked = await system?.ask("/dav/HPC/~/", { method: "GET", headers: { Cookie: "__Host-session=x" } });
   assert.equal(asked?.status, 401);

@@ -100,7 +100,7 @@ const WAYS = {
 } satisfies Readonly<Record<string, () => Promise<{ browser: Visitor; dn: string }>>>;
 
 for (const [way, signIn] of Object.entries(WAYS)) {
-  Deno.test(`a program logs in once its user, signed in by ${way}, has allowed it`, async () => {
+  Deno.test(`a program logs in once its user, signed in by ${way}, has approved it`, async () => {
     const { device_code, user_code, verification_uri_complete, expires_in } = await begin();
     assert.equal(expires_in, "600");
     assert.match(
@@ -125,7 +125,7 @@ for (const [way, signIn] of Object.entries(WAYS)) {
   });
 }
 
-Deno.test("a program gets no token once the account that only the map gives its user is banned", async () => {
+Deno.test("a program gets no token if the account that the map assigns to its user is banned", async () => {
   const { device_code, user_code } = await begin();
   const { browser } = await WAYS.provider();
   assert.equal((await decide(browser, user_code)).status, 200);
@@ -140,7 +140,7 @@ Deno.test("a program gets no token once the account that only the map gives its 
   assert.deepEqual([status, json().code], [429, "ERR_TOO_MANY_FAILURES"]);
 });
 
-Deno.test("a stranger who opens the link signs in first, and the link alone allows nothing", async () => {
+Deno.test("a stranger who opens the link must sign in first, and the link alone approves nothing", async () => {
   const { device_code, user_code = "" } = await begin();
   const browser = new Visitor(system);
   const first = await browser.get(`/login/device?user_code=${user_code}`);
@@ -232,7 +232,7 @@ async function audited(replies: readonly { readonly headers: Readonly<Record<str
   return ids.map((id) => lines.find(({ request }) => request === id) ?? {});
 }
 
-Deno.test("an approval is in the audit stream, with both addresses", async () => {
+Deno.test("the audit stream records an approval with both addresses", async () => {
   const { user_code } = await begin();
   const [line = {}] = await audited([await decide(await byPassword(), user_code)]);
   const keys = ["event", "action", "decision", "dn", "client", "address"];
@@ -246,7 +246,7 @@ Deno.test("an approval is in the audit stream, with both addresses", async () =>
   ]);
 });
 
-Deno.test("a code that is wrong or used allows nothing, and the audit stream says refused", async () => {
+Deno.test("a wrong or used code approves nothing, and is audited as refused", async () => {
   const { user_code = "" } = await begin();
   const browser = await byPassword();
   const first = await decide(browser, user_code);
@@ -266,7 +266,7 @@ Deno.test("a code that is wrong or used allows nothing, and the audit stream say
   ]);
 });
 
-Deno.test("the script of GET /login.sh logs in with sh and curl, and keeps the token to its owner", async () => {
+Deno.test("the script of GET /login.sh logs in with sh and curl, and lets only its owner read the token", async () => {
   const folder = await Deno.makeTempDir();
   const shown = await new Visitor(system).get("/login.sh");
   assert.equal(shown.headers["content-type"], "text/plain; charset=utf-8");

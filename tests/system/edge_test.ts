@@ -77,7 +77,7 @@ async function end(sockets: readonly TLSSocket[]): Promise<void> {
   for (const socket of sockets) if (!socket.closed) await once(socket, "close");
 }
 
-Deno.test("one address can hold half of the connections, a gateway all, and one is left for others", async () => {
+Deno.test("one address gets at most half of the connections, a gateway all, and others still get one", async () => {
   await using system = await runService({
     properties: {
       "container.httpServer.maxConnections": "32",
@@ -115,7 +115,7 @@ async function answerTo(port: number, text: string): Promise<string> {
   return await readAll(socket);
 }
 
-Deno.test("answers that the edge gives by itself are on the metrics page, as all others are", async () => {
+Deno.test("the metrics page counts answers that the edge creates itself", async () => {
   const from = workersSoFar();
   await using system = await runServiceHere({ properties: { "container.metrics.port": "0" } });
   const metrics = /port=(\d+)/.exec(await system.logged(/metrics page port=/))?.[1];

@@ -4,7 +4,7 @@ import { CommandProcess } from "./command_process.ts";
 import { runService, settled } from "./running_service.ts";
 import { runFromSource } from "./service_process.ts";
 
-Deno.test("every command works with the permissions that are delivered", async () => {
+Deno.test("every command works with the shipped permissions", async () => {
   await using system = await runService(EVERYTHING);
   await settled(system);
   // The first of each group of commands runs in a process of its own, the others all in one process.

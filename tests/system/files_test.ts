@@ -28,7 +28,7 @@ async function status() {
 
 const statusOf = async (as: readonly [string, string]) => (await system.ask("/rest/auth", { as })).status;
 
-Deno.test("a user removed from the password file is gone, and only that one", async () => {
+Deno.test("a user removed from the password file can no longer log in, and others still can", async () => {
   assert.deepEqual([await statusOf(ALICE), await statusOf(BOB)], [200, 200]);
   await noticed(() => system.replace("conf/users.txt", PASSWORDS), /file read again.*users\.txt/);
   assert.deepEqual([await statusOf(ALICE), await statusOf(BOB)], [200, 401]);
@@ -57,7 +57,7 @@ Deno.test("a user removed from the password file is gone, and only that one", as
   assert.equal((await status()).code, 0);
 });
 
-Deno.test("a broken map file changes nothing and says where it is broken; a good one is taken over", async () => {
+Deno.test("a broken map file changes nothing and is reported with its line; a valid one is loaded", async () => {
   const account = async () => (await system.ask("/rest/auth/HPC", { as: ALICE })).json().uid;
   assert.equal(await account(), "alice");
   await noticed(
@@ -76,7 +76,7 @@ Deno.test("a broken map file changes nothing and says where it is broken; a good
   assert.equal(await account(), "alice2");
 });
 
-Deno.test("files behind symbolic links are followed when the link is switched", async () => {
+Deno.test("a file behind symbolic links is reloaded when a link is switched", async () => {
   const version = (user: typeof ALICE | typeof BOB, dn: string) => passwordLine(user, dn);
   const { folder } = system;
   // As in a container's mounted volume: the file is a link into a folder that is itself a link.

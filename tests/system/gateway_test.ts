@@ -36,7 +36,7 @@ const behind = (trustedPeers: string) =>
     },
   });
 const trusted = await behind("127.0.0.0/8 ::1");
-/** Service behind a gateway at another address; each test that uses it says how it is configured. */
+/** Service behind a gateway at another address; each test that uses it configures it. */
 const reloaded = await behind("192.0.2.1");
 Deno.test.afterAll(async () => {
   await Promise.all([trusted, reloaded].map((system) => system[Symbol.asyncDispose]()));
@@ -51,7 +51,7 @@ function consignor(dn: string, key: string): Record<string, string> {
 
 const clientOf = (reply: { readonly text: string }) => JSON.parse(reply.text).client;
 
-Deno.test("a user whom the gateway vouches for is known", async () => {
+Deno.test("the service accepts a user whom the gateway vouches for", async () => {
   const reply = await trusted.ask("/rest/auth", { headers: consignor(ALICE_DN, gateway.key) });
   const { dn, authenticationMethod, xlogin } = clientOf(reply);
   assert.deepEqual([dn, authenticationMethod, xlogin.UID], [ALICE_DN, "X509", "alice"]);
@@ -59,17 +59,17 @@ Deno.test("a user whom the gateway vouches for is known", async () => {
 
 for (
   const [what, headers, outcome] of [
-    ["by another key", consignor(ALICE_DN, other.key), [401, undefined]],
-    ["for another name", {
+    ["signed by another key", consignor(ALICE_DN, other.key), [401, undefined]],
+    ["signed for another name", {
       "X-UNICORE-Consignor": consignor("CN=Bob", gateway.key)["X-UNICORE-Consignor"]?.replace("Bob", "Al") ??
         "",
     }, [401, undefined]],
-    ["not at all", { "X-UNICORE-Consignor": `DN="${ALICE_DN}"` }, [401, undefined]],
-    ["by nothing", { "X-UNICORE-Consignor": `DN="${ALICE_DN}";DSIG=` }, [401, undefined]],
+    ["without signature", { "X-UNICORE-Consignor": `DN="${ALICE_DN}"` }, [401, undefined]],
+    ["with an empty signature", { "X-UNICORE-Consignor": `DN="${ALICE_DN}";DSIG=` }, [401, undefined]],
     ["for the server itself", consignor("CN=AUTH,O=Demo,C=EU", gateway.key), [401, undefined]],
   ] as const
 ) {
-  Deno.test(`a name signed ${what} identifies nobody`, async () => {
+  Deno.test(`a consignor ${what} identifies nobody`, async () => {
     const reply = await trusted.ask("/rest/auth", { headers });
     assert.deepEqual([reply.status, reply.status === 200 ? clientOf(reply).dn : undefined], outcome);
   });
@@ -81,7 +81,7 @@ Deno.test("the log says which setting of the gateway is missing", async () => {
   await trusted.logged(/gateway\.signConsignorToken=true/, lines);
 });
 
-Deno.test("the service ignores the headers from anybody else", async () => {
+Deno.test("the service ignores a gateway's headers from other senders", async () => {
   const untrusted = await reloaded.reloadWith({});
   const headers = {
     ...consignor(ALICE_DN, gateway.key),
@@ -104,7 +104,7 @@ Deno.test("the service ignores the headers from anybody else", async () => {
   assert.doesNotMatch(session?.get("client-ip") ?? "", /192\.0\.2\.7/);
 });
 
-Deno.test("the status page leads back to the gateway, however the address was typed", async () => {
+Deno.test("the status page links to the gateway at each of its addresses", async () => {
   const headers = { Accept: "text/html", "X-UNICORE-Gateway": "https://gateway.example.org:8080/SITE" };
   for (const path of ["/", "/rest/auth", "/rest/auth/"]) {
     const { text } = await trusted.ask(path, { headers });
@@ -136,7 +136,7 @@ Deno.test("key restrictions and the daemon see the address of the gateway's clie
   assert.equal(session?.get("client-ip"), "192.0.2.7,::ffff:192.0.2.7");
 });
 
-Deno.test("behind a gateway without TLS users get sessions, links by https, and no forms from elsewhere", async () => {
+Deno.test("behind a gateway without TLS users get sessions and https links, but cannot send forms", async () => {
   const headers = {
     "X-UNICORE-Gateway": "http://gw.example:8080/DEMO",
     "X-UNICORE-Consignor-IP": "[2001:db8:0:0:0:0:0:7]",
@@ -163,10 +163,10 @@ Deno.test("behind a gateway without TLS users get sessions, links by https, and 
 for (
   const [what, headers] of [
     ["two addresses", { "X-UNICORE-Consignor-IP": "192.0.2.7, 10.0.0.1" }],
-    ["an address that is none", { "X-UNICORE-Consignor-IP": "[gateway]" }],
+    ["an invalid address", { "X-UNICORE-Consignor-IP": "[gateway]" }],
   ] as const
 ) {
-  Deno.test(`a gateway that sends ${what} is told so`, async () => {
+  Deno.test(`a gateway that sends ${what} gets 400`, async () => {
     for (const path of ["/rest/auth", "/login"]) {
       const reply = await trusted.ask(path, { headers });
       assert.equal(reply.status, 400, path);
@@ -178,7 +178,7 @@ for (
 for (
   const [order, [name, right]] of [["PASSWORD X509", STRANGER], ["X509 PASSWORD", ROLE_ONLY]] as const
 ) {
-  Deno.test(`a certificate of one's own makes no guess at a password free (${order})`, async () => {
+  Deno.test(`a valid certificate exempts no password guess from throttling (${order})`, async () => {
     const system = await reloaded.reloadWith({
       "container.security.gateway.trustedPeers": "127.0.0.0/8 ::1",
       "container.security.rest.authentication.order": order,

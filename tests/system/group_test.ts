@@ -20,7 +20,7 @@ const REQUESTS = LONG ? 1000 : 100;
 
 const POST = { as: ALICE, body: { serverPath: "" } };
 
-Deno.test("with one of two daemons dead all requests succeed, and when it is back it is used", async () => {
+Deno.test("all requests succeed while one of two daemons is down, which is used again after its restart", async () => {
   const [first, second] = system.daemons();
   assert(first && second);
   await first.stop();
@@ -42,7 +42,7 @@ Deno.test("with one of two daemons dead all requests succeed, and when it is bac
   assert.equal(first.jobs.slots("alice"), 1);
 });
 
-Deno.test("a daemon that dies under load costs no request", async () => {
+Deno.test("no request fails when a daemon dies under load", async () => {
   const [first] = system.daemons("DYING");
   assert(first);
   using agent = keptAlive(system.authority.certificate);
@@ -55,13 +55,13 @@ Deno.test("a daemon that dies under load costs no request", async () => {
   await dying;
 });
 
-Deno.test("a group with no sessions left on one daemon uses the other; with none left on both, 429", async () => {
+Deno.test("a group uses its other daemon when one has no session left, and answers 429 when both are full", async () => {
   const statuses: number[] = [];
   for (let i = 0; i < 4; i++) statuses.push((await system.ask("/rest/auth/SMALL", POST)).status);
   assert.deepEqual(statuses, [200, 200, 200, 429]);
 });
 
-Deno.test("a client that goes away leaves no daemon waiting for END", async () => {
+Deno.test("a client that disconnects leaves no daemon waiting for END", async () => {
   system.daemon("SLOW").delay = 50;
   const before = system.log.length;
   const gone = new Agent({ keepAlive: true, ca: system.authority.certificate });

@@ -14,8 +14,8 @@ const SESSION: Question = { as: ALICE, body: { serverPath: "" } };
 const facts: [string, string, Question, number, string | undefined][] = [
   ["a trailing slash", "/rest/auth/", { as: ALICE }, 200, undefined],
   ["a trailing slash on a server", "/rest/auth/HPC/", SESSION, 200, undefined],
-  ["the site's name in front", "/Demo-Site/rest/auth", { as: ALICE }, 200, undefined],
-  ["the site's name in small letters", "/demo-site/rest/auth/HPC", SESSION, 200, undefined],
+  ["the site's name as a prefix", "/Demo-Site/rest/auth", { as: ALICE }, 200, undefined],
+  ["the site's name in lower case", "/demo-site/rest/auth/HPC", SESSION, 200, undefined],
   ["another site's name", "/OTHER/rest/auth", { as: ALICE }, 404, "ERR_NOT_FOUND"],
   ["a query", "/rest/auth?fields=a&x=%00", { as: ALICE }, 200, undefined],
   ["an unknown path", "/rest/other", { as: ALICE }, 404, "ERR_NOT_FOUND"],
@@ -33,7 +33,7 @@ const facts: [string, string, Question, number, string | undefined][] = [
   ["a method of WebDAV", "/rest/auth", { method: "PROPFIND" }, 405, "ERR_METHOD_NOT_ALLOWED"],
   ["Accept: */*", "/rest/auth", { as: ALICE, headers: { Accept: "*/*" } }, 200, undefined],
   [
-    "an Accept header that is none",
+    "an invalid Accept header",
     "/rest/auth",
     { as: ALICE, headers: { Accept: "json" } },
     200,
@@ -54,7 +54,7 @@ const facts: [string, string, Question, number, string | undefined][] = [
     "ERR_NOT_ACCEPTABLE",
   ],
   [
-    "a charset in the type",
+    "a charset in the media type",
     "/rest/auth/HPC",
     { ...SESSION, headers: { "Content-Type": "Application/JSON; charset=UTF-8" } },
     200,
@@ -96,7 +96,7 @@ const facts: [string, string, Question, number, string | undefined][] = [
     "ERR_HEADERS_TOO_LARGE",
   ],
   [
-    "credentials that are no base64",
+    "credentials that are not base64",
     "/rest/auth",
     { headers: { Authorization: "Basic !!!" } },
     401,
@@ -117,14 +117,14 @@ const facts: [string, string, Question, number, string | undefined][] = [
     "ERR_UNAUTHENTICATED",
   ],
   [
-    "a token that is none",
+    "a malformed token",
     "/rest/auth",
     { headers: { Authorization: "Bearer abc" } },
     401,
     "ERR_UNAUTHENTICATED",
   ],
   [
-    "the scheme in small letters",
+    "the scheme in lower case",
     "/rest/auth",
     { headers: { Authorization: `basic ${btoa(ALICE.join(":"))}` } },
     200,
@@ -132,7 +132,7 @@ const facts: [string, string, Question, number, string | undefined][] = [
   ],
 ];
 for (const [what, path, question, status, code] of facts) {
-  Deno.test(`${what} is ${status}`, async () => {
+  Deno.test(`${what} gets ${status}`, async () => {
     const reply = await system.ask(path, question);
     assert.equal(reply.status, status, reply.text);
     assert.equal(reply.headers["x-frame-options"], "DENY");
@@ -151,7 +151,7 @@ for (const [what, path, question, status, code] of facts) {
   });
 }
 
-Deno.test("OPTIONS names the methods of a resource, without credentials", async () => {
+Deno.test("OPTIONS lists the methods of a resource without credentials", async () => {
   const list = await system.ask("/rest/auth", { method: "OPTIONS" });
   assert.equal(list.status, 204);
   assert.equal(list.headers.allow, "GET, HEAD, OPTIONS");
@@ -172,7 +172,7 @@ Deno.test("HEAD is GET without the body", async () => {
   assert.equal(refused.text, "");
 });
 
-Deno.test("who prefers HTML gets errors as a page, with the same status and headers", async () => {
+Deno.test("a client that prefers HTML gets errors as a page, with the same status and headers", async () => {
   const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
   const wrong = await system.ask("/rest/auth", { as: ["alice", "guess"], headers: { Accept: browser } });
   assert.equal(wrong.status, 401);
@@ -185,7 +185,7 @@ Deno.test("who prefers HTML gets errors as a page, with the same status and head
   assert(!missing.text.includes("<script>evil"));
 });
 
-Deno.test("no body says more about a failed login than any other", async () => {
+Deno.test("all failed logins get the same body", async () => {
   const bodies = await Promise.all([
     system.ask("/rest/auth", { as: ["alice", "guess"] }),
     system.ask("/rest/auth", { as: ["nobody", "guess"] }),
@@ -215,7 +215,7 @@ const RAW: [string, string, RegExp][] = [
   ],
   ["bytes beyond ASCII in the path", "GET /rest/\xff HTTP/1.1\r\nHost: h\r\n", /^HTTP\/1\.1 4\d\d /],
   [
-    "a header named twice",
+    "a repeated header",
     "GET /rest/auth HTTP/1.1\r\nHost: h\r\nAuthorization: Basic YTpi\r\nAuthorization: Basic YTpj\r\n",
     /^HTTP\/1\.1 401 /,
   ],
@@ -231,7 +231,7 @@ const RAW: [string, string, RegExp][] = [
   ],
 ];
 for (const [what, head, expected] of RAW) {
-  Deno.test(`${what} is answered, and the service goes on`, async () => {
+  Deno.test(`${what} gets an answer, and the service keeps running`, async () => {
     const socket = await openTls(system.port);
     const close = head.includes("Connection:") ? "" : "Connection: close\r\n";
     socket.write(Buffer.from(`${head}${head.includes("HTTP/") ? close : ""}\r\n`, "latin1"));
@@ -242,7 +242,7 @@ for (const [what, head, expected] of RAW) {
   });
 }
 
-Deno.test("no request of this file caused an error of the service", () => {
+Deno.test("the service logged no error for the requests of this file", () => {
   const errors = system.log.filter((line) => / error /.test(line));
   assert.deepEqual(errors, []);
 });
@@ -264,7 +264,7 @@ const FORWARDED = {
   "X-Forwarded-For": "203.0.113.10",
 };
 
-Deno.test("links begin with the configured address; behind a gateway with the one it names, if by https", async () => {
+Deno.test("links begin with the configured address or, behind a gateway, with the https address that it sends", async () => {
   const direct = (await strict.ask("/rest/auth/HPC", { as: ALICE })).json();
   assert.equal(direct.href, "https://gw.example.org:8080/AUTH/rest/auth/HPC");
   const through = (await strict.ask("/rest/auth/HPC", { as: ALICE, headers: FORWARDED })).json();
@@ -274,7 +274,7 @@ Deno.test("links begin with the configured address; behind a gateway with the on
   assert.equal(bad.href, direct.href);
 });
 
-Deno.test("a daemon expects the client that a configured gateway names, while claims of other senders have no effect", async () => {
+Deno.test("a daemon expects the client address that a configured gateway sends; headers of other senders have no effect", async () => {
   const clientOf = ({ daemon }: typeof system) => daemon().sessionRequests.at(-1)?.get("client-ip");
   await strict.ask("/rest/auth/HPC", { ...SESSION, headers: FORWARDED });
   assert.equal(clientOf(strict), "203.0.113.9,::ffff:203.0.113.9");
@@ -284,7 +284,7 @@ Deno.test("a daemon expects the client that a configured gateway names, while cl
   assert.equal(href, `https://localhost:${system.port}/rest/auth/HPC`);
 });
 
-Deno.test("failOnMissingAuthCredentials turns anonymous callers away", async () => {
+Deno.test("failOnMissingAuthCredentials refuses anonymous callers", async () => {
   const reply = await strict.ask("/rest/auth");
   assert.equal(reply.status, 401);
   assert.match(reply.headers["www-authenticate"] ?? "", /^Basic/);

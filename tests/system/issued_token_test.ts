@@ -58,7 +58,7 @@ const claimsOf = (text: string) =>
 const clientOf = async (question: Question) =>
   JSON.parse((await system.ask("/rest/auth", question)).text).client;
 
-Deno.test("a token lasts as long as configured, or as asked for within bounds", async () => {
+Deno.test("a token lasts as long as configured, or as requested within limits", async () => {
   const lifetime = ({ exp, iat }: { exp: number; iat: number }) => exp - iat;
   assert.equal(lifetime(claimsOf((await token("")).text)), 120);
   assert.equal(lifetime(claimsOf((await token("?lifetime=3600")).text)), 3600);
@@ -68,7 +68,7 @@ Deno.test("a token lasts as long as configured, or as asked for within bounds", 
   }
 });
 
-Deno.test("only a renewable token gets another one, with its limits", async () => {
+Deno.test("only a renewable token can be renewed, and keeps its limits", async () => {
   assert.equal((await token("", bearer((await token("")).text))).status, 403);
   const first = (await token("?renewable=true&limited=true")).text;
   assert.equal(claimsOf(first).aud, "CN=AUTH,O=Demo,C=EU");
@@ -88,7 +88,7 @@ Deno.test("preferences are frozen in a token", async () => {
   assert.equal((await clientOf({ headers })).xlogin.group, "users");
 });
 
-Deno.test("an account that a daemon's key proved stays where it was proven", async () => {
+Deno.test("an account that a daemon's key proved is valid only on that daemon's server", async () => {
   const issued = await token("", bearer(userToken("dora", "user_ed25519")));
   const session = async (server: string) =>
     (await system.ask(`/rest/auth/${server}`, { ...bearer(issued.text), body: { serverPath: "" } })).status;
@@ -96,7 +96,7 @@ Deno.test("an account that a daemon's key proved stays where it was proven", asy
   assert.equal(await session("TWO"), 401);
 });
 
-Deno.test("only users who may open a session get a token, at any service's address", async () => {
+Deno.test("only users who may open a session get a token, at the address of each service", async () => {
   for (const service of ["auth", "share", "access"]) {
     const path = `/rest/${service}/token`;
     const headers = { Accept: "text/plain" };
@@ -114,7 +114,7 @@ async function change(path: string, text: string): Promise<void> {
   await system.logged(new RegExp(`file read again.*${path}`), before);
 }
 
-Deno.test("a token gives no higher role than its maker had, and a lower one when they have it", async () => {
+Deno.test("a token gives the lower of the role at its creation and the user's present role", async () => {
   const { text } = await token("", { as: BOB });
   const role = async () => (await clientOf(bearer(text))).role;
   const roles = (role: string) =>
@@ -134,7 +134,7 @@ Deno.test("a token gives no higher role than its maker had, and a lower one when
   await roles("user");
 });
 
-Deno.test("a token ends with its user's line in the password file, and nobody else's does", async () => {
+Deno.test("removing a user from the password file ends the tokens of that user, and no others", async () => {
   const [bob, alice] = [(await token("?renewable=true", { as: BOB })).text, (await token("")).text];
   const statuses = () =>
     Promise.all([
@@ -164,7 +164,7 @@ const now = Math.floor(Date.now() / 1000);
 const CLAIMS = { sub: ALICE_DN, iss: "CN=Friend,O=Site-B,C=DE", iat: now, exp: now + 600, etd: "true" };
 const ES256 = { header: { alg: "ES256" }, key: createPrivateKey(friend.key) };
 
-Deno.test("a trusted issuer names users, and no accounts", async () => {
+Deno.test("a trusted issuer can name users, but no accounts", async () => {
   const { dn, authenticationMethod, xlogin } = await clientOf(
     bearer(signToken({ ...ES256, claims: { ...CLAIMS, uid: "postgres" } })),
   );
@@ -172,11 +172,11 @@ Deno.test("a trusted issuer names users, and no accounts", async () => {
 });
 
 const forged: [string, () => string][] = [
-  ["of a stranger", () => signToken({ ...ES256, claims: { ...CLAIMS, iss: "CN=Stranger" } })],
+  ["of an unknown issuer", () => signToken({ ...ES256, claims: { ...CLAIMS, iss: "CN=Stranger" } })],
   ["in our name", () => signToken({ ...ES256, claims: { ...CLAIMS, iss: "CN=AUTH,O=Demo,C=EU" } })],
   ["that has expired", () => signToken({ ...ES256, claims: { ...CLAIMS, exp: now - 61 } })],
   ["that is not valid yet", () => signToken({ ...ES256, claims: { ...CLAIMS, nbf: now + 600 } })],
-  ["without end", () => signToken({ ...ES256, claims: { ...CLAIMS, exp: undefined } })],
+  ["without expiry", () => signToken({ ...ES256, claims: { ...CLAIMS, exp: undefined } })],
   ["for another server", () => signToken({ ...ES256, claims: { ...CLAIMS, aud: "CN=Other" } })],
   ["for the server itself", () => signToken({ ...ES256, claims: { ...CLAIMS, sub: "CN=AUTH,O=Demo,C=EU" } })],
   [
@@ -187,10 +187,10 @@ const forged: [string, () => string][] = [
     "with a critical extension",
     () => signToken({ ...ES256, header: { alg: "ES256", crit: ["x"], x: 1 }, claims: CLAIMS }),
   ],
-  ["cut off", () => signToken({ ...ES256, claims: CLAIMS }).slice(0, -10)],
+  ["that is truncated", () => signToken({ ...ES256, claims: CLAIMS }).slice(0, -10)],
 ];
 for (const [what, make] of forged) {
-  Deno.test(`a token ${what} is refused as any other`, async () => {
+  Deno.test(`a token ${what} is refused`, async () => {
     const reply = await system.ask("/rest/auth", bearer(make()));
     assert.equal(reply.status, 401);
     assert.equal(reply.json().code, "ERR_UNAUTHENTICATED");

@@ -108,7 +108,7 @@ Deno.test("tokens of two issuers log in by their own claims, without a request t
   for (const { server } of [one, two]) assert.ok(server.seen.some(({ path }) => path === "/keys"));
 });
 
-Deno.test("a session for the user of a token is opened with account and mapped group", async () => {
+Deno.test("the user of a token gets a session with account and mapped group", async () => {
   const reply = await system.ask("/rest/auth/HPC", {
     ...authorized("Bearer", annToken()),
     body: { serverPath: "" },
@@ -119,7 +119,7 @@ Deno.test("a session for the user of a token is opened with account and mapped g
   assert.equal(values?.get("group"), "proja");
 });
 
-Deno.test("tokens of this service end with the age that the login may have", async () => {
+Deno.test("tokens of this service expire when the login reaches its maximum age", async () => {
   const authTime = seconds() - 3500;
   const shown = authorized("Bearer", annToken({ auth_time: authTime }), { Accept: "text/plain" });
   const { status, text } = await system.ask("/rest/auth/token?renewable=true", shown);
@@ -129,7 +129,7 @@ Deno.test("tokens of this service end with the age that the login may have", asy
   assert.deepEqual([exp, renewableUntil], [authTime + 3600, authTime + 3600]);
 });
 
-Deno.test("many first logins cost their issuer no request", async () => {
+Deno.test("many first logins send no request to their issuer", async () => {
   const before = one.server.seen.length;
   for (let left = LONG ? 1000 : 50; left > 0; left -= 50) {
     const replies = await Promise.all(
@@ -140,7 +140,7 @@ Deno.test("many first logins cost their issuer no request", async () => {
   assert.equal(one.server.seen.length, before);
 });
 
-Deno.test("200 first logins at once by introspected tokens all succeed, with one introspection each", async () => {
+Deno.test("200 concurrent first logins by introspected tokens all succeed, with one introspection each", async () => {
   const tokens = Array.from({ length: 200 }, (_, i) => `first-${i}`);
   for (const token of tokens) {
     two.tokens.set(token, { ...bobClaims(), client_id: "portal", token_type: "Bearer" });
@@ -178,7 +178,7 @@ Deno.test("a token is sent only to its own issuer, an opaque one only to an issu
   assert.equal(one.server.seen.length, before);
   assert.equal(two.server.seen.at(-1)?.path, "/introspect");
   const asked = two.server.seen.length;
-  // Of an unknown issuer, or with a signature of another issuer.
+  // Tokens of an unknown issuer, or with a signature of another issuer.
   assert.equal((await show(annToken({ iss: "https://other.example" }))).status, 401);
   assert.equal((await show(first.sign({ ...bobClaims(), iss: two.issuer }))).status, 401);
   assert.equal((await show(second.sign({ ...annClaims(), iss: one.issuer }))).status, 401);
@@ -190,9 +190,9 @@ for (
   const [what, change, description] of [
     ["of another audience", { aud: "other" }, "The token is for another service (aud)"],
     ["without the scope", { scope: "openid" }, "The token lacks a required scope"],
-    ["of a user in no required group", { realm_access: { roles: ["/hpc/other"] } }],
+    ["of a user without a required group", { realm_access: { roles: ["/hpc/other"] } }],
     ["of a refresh token", { typ: "Refresh" }, "This is not an access token"],
-    ["that has ended", { exp: 1 }, "The token has expired"],
+    ["that has expired", { exp: 1 }, "The token has expired"],
     [
       "bound to a key, without proof",
       { cnf: { jkt: "A".repeat(43) } },
@@ -213,7 +213,7 @@ for (
   });
 }
 
-Deno.test("an e-mail address that is not verified names nobody", async () => {
+Deno.test("an unverified e-mail address identifies nobody", async () => {
   for (
     const change of [{ email_verified: false }, { email_verified: undefined }, { email_verified: "yes" }]
   ) {
@@ -223,14 +223,14 @@ Deno.test("an e-mail address that is not verified names nobody", async () => {
 
 for (
   const [what, change] of Object.entries({
-    "by the wrong class": { acr: "pwd" },
-    "by no class": { acr: undefined },
+    "with the wrong acr": { acr: "pwd" },
+    "without acr": { acr: undefined },
     "long ago": { auth_time: 1000 },
-    "nobody knows when": { auth_time: undefined },
+    "at an unknown time": { auth_time: undefined },
     "in the future": { auth_time: 32503680000 },
   })
 ) {
-  Deno.test(`a user who has logged in ${what} is told to log in anew (RFC 9470)`, async () => {
+  Deno.test(`a user who logged in ${what} must log in again (RFC 9470)`, async () => {
     const reply = await show(annToken(change));
     assert.equal(reply.status, 401);
     assert.match(
@@ -240,7 +240,7 @@ for (
   });
 }
 
-Deno.test("clients read where tokens come from (RFC 9728)", async () => {
+Deno.test("the resource metadata name the issuers (RFC 9728)", async () => {
   const reply = await system.ask("/.well-known/oauth-protected-resource");
   assert.deepEqual(reply.json(), {
     resource: `https://localhost:${system.port}`,
@@ -259,7 +259,7 @@ Deno.test("clients read where tokens come from (RFC 9728)", async () => {
   assert.doesNotMatch(challenge, /error=/);
 });
 
-Deno.test("a token bound to a key logs in with proofs of that key, each good for one request", async () => {
+Deno.test("a token bound to a key logs in with proofs of that key, each valid for one request", async () => {
   // As in Keycloak 26.7, with a further member that binds nothing.
   const token = annToken({ cnf: { jkt: client.jkt, "kc-jkt-type": "DPoP" } });
   const url = `https://localhost:${system.port}/rest/auth`;
@@ -294,7 +294,7 @@ Deno.test("a token bound to a key logs in with proofs of that key, each good for
   assert.equal((await system.ask("/rest/auth", shown)).status, 401, "a token that is not bound");
 });
 
-Deno.test("an opaque token that its provider says is bound logs in with proofs of that key alone", async () => {
+Deno.test("an opaque token that its provider reports as bound logs in only with proofs of that key", async () => {
   two.tokens.set("bound", {
     ...bobClaims(),
     client_id: "portal",
@@ -311,7 +311,7 @@ Deno.test("an opaque token that its provider says is bound logs in with proofs o
   assert.equal((await ask(client, "Bearer")).status, 401);
 });
 
-Deno.test("a token bound to a key or a certificate is not exchanged for an unbound one", async () => {
+Deno.test("a token bound to a key or a certificate cannot be exchanged for an unbound one", async () => {
   const path = "/rest/auth/token";
   const url = `https://localhost:${system.port}${path}`;
   const token = annToken({ cnf: { jkt: client.jkt } });
@@ -346,7 +346,7 @@ Deno.test("an administrator whose token is bound cannot issue an unbound one", a
   assert.equal(made.json().success, true, made.text);
 });
 
-Deno.test("a proof that was shown before a reload is not taken after it", async () => {
+Deno.test("a proof used before a reload is refused after it", async () => {
   const token = annToken({ cnf: { jkt: client.jkt } });
   const prove = () =>
     client.prove({ token, method: "GET", url: `https://localhost:${system.port}/rest/auth` });
@@ -358,7 +358,7 @@ Deno.test("a proof that was shown before a reload is not taken after it", async 
   assert.equal((await ask(prove())).status, 200);
 });
 
-Deno.test("a token bound to a certificate logs in with that certificate alone (RFC 8705)", async () => {
+Deno.test("a token bound to a certificate logs in only with that certificate (RFC 8705)", async () => {
   const thumbprint = hash("sha256", new X509Certificate(certificate.certificate).raw, "base64url");
   const token = annToken({ cnf: { "x5t#S256": thumbprint } });
   const ask = (shown?: typeof certificate) =>

@@ -6,7 +6,7 @@ import { runService, type SystemUnderTest } from "./running_service.ts";
 
 export const LDAP_USER = ["alice", "wonder-4711"] as const;
 
-/** Service, and the LDAP server that it asks. */
+/** Service, and the LDAP server that it queries. */
 export interface LdapSystem extends AsyncDisposable {
   readonly system: SystemUnderTest;
   readonly slapd: TestSlapd;

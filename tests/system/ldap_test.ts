@@ -7,7 +7,7 @@ import { Visitor } from "./visitor.ts";
 const ignore = SLAPD === undefined;
 
 Deno.test(
-  "a service set up by the page about LDAP opens sessions, signs in browsers, and counts wrong passwords (slapd)",
+  "a service configured like the LDAP page opens sessions, signs in browsers, and counts wrong passwords (slapd)",
   {
     ignore,
   },

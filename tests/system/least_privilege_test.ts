@@ -1,4 +1,4 @@
-/** Code of an attacker in the workers: a real configuration's permissions let it do nothing beyond them. */
+/** Attacker's code in the workers, confined to the permissions of a real configuration. */
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { inspect } from "../../src/command/diagnosis/inspect.ts";
@@ -72,7 +72,7 @@ const NOBODY_MAY = [
   ["connect", "192.0.2.1:443", REFUSED],
 ] as const;
 
-Deno.test("the edge listens where it is configured to, and can do nothing else, not even read its own certificate", async () => {
+Deno.test("the edge can listen on its configured address and do nothing else, not even read its own certificate", async () => {
   const { folder } = site;
   await expect(edgePermissions([{ address: "127.0.0.1", port: port }]), [
     ...NOBODY_MAY,
@@ -89,7 +89,7 @@ Deno.test("the edge listens where it is configured to, and can do nothing else, 
   ]);
 });
 
-Deno.test("the core reads its files, reaches its daemons, and can do nothing else", async () => {
+Deno.test("the core can read its files, connect to its daemons, and do nothing else", async () => {
   const { folder } = site;
   await expect(await corePermissions(await config(), resolveHost), [
     ...NOBODY_MAY,
@@ -106,7 +106,7 @@ Deno.test("the core reads its files, reaches its daemons, and can do nothing els
   ]);
 });
 
-Deno.test("with shares the core also writes their folder, and reaches any port of the daemon's host", async () => {
+Deno.test("with shares, the core can also write to their folder, and connect to any port of the daemon's host", async () => {
   await using sharing = await createSite({
     properties: { "share.servers": "HPC", "persistence.directory": "{folder}/data" },
   });
@@ -122,7 +122,7 @@ Deno.test("with shares the core also writes their folder, and reaches any port o
   ]);
 });
 
-Deno.test("with PostgreSQL the core reaches the servers of the database at their ports, and reads its certificates", async () => {
+Deno.test("with PostgreSQL, the core can connect to the ports of the database servers, and read their certificates", async () => {
   const database = {
     "share.servers": "HPC",
     "persistence.class": "PGSQLPersist",
@@ -141,7 +141,7 @@ Deno.test("with PostgreSQL the core reaches the servers of the database at their
   assert.deepEqual([more.write, more.env, more.run], [false, false, plain.run]);
 });
 
-Deno.test("the core may ask this machine's name servers only where it looks up names of clients", async () => {
+Deno.test("the core can query name servers only if it resolves the names of clients", async () => {
   await using resolving = await createSite({ properties: { "authservice.resolveClientNames": "true" } });
   const { net: plain } = await corePermissions(await config(), resolveHost);
   const { net: more } = await corePermissions(await config(resolving.main), resolveHost);
@@ -152,7 +152,7 @@ Deno.test("the core may ask this machine's name servers only where it looks up n
   assert.deepEqual(dns(more), servers.map((at) => at.includes(":") ? `[${at}]:53` : `${at}:53`).sort());
 });
 
-Deno.test("authserver check --permissions prints the lists that the workers get", async () => {
+Deno.test("authserver check --permissions prints the permissions that the workers get", async () => {
   const io = recordedIo();
   assert.equal(await runCommand(["check", "--config", site.main, "--permissions", "--json"], io), 0);
   const { ok, permissions } = JSON.parse(io.out);

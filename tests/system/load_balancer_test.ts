@@ -61,7 +61,7 @@ async function draining(site: Site, seconds: number) {
   return await runAt(site);
 }
 
-Deno.test("a draining service tells health checks, and still serves everybody else", async () => {
+Deno.test("a draining service fails health checks, and still serves all other requests", async () => {
   const site = await createSite();
   const system = await draining(site, 3600);
   assert.equal((await system.ask("/health/ready")).status, 200);
@@ -97,7 +97,7 @@ Deno.test("a draining service tells health checks, and still serves everybody el
   await site[Symbol.asyncDispose]();
 });
 
-Deno.test("a drained service ends like any other", async () => {
+Deno.test("a drained service ends like any other service", async () => {
   await using site = await createSite();
   const system = await draining(site, 1);
   system.service.stop();
