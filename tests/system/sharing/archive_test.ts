@@ -6,7 +6,7 @@ const UNZIP = await new Deno.Command("unzip", { args: ["-v"], stdout: "null", st
   .then(({ success }) => success, () => false);
 
 Deno.test({
-  name: `a shared directory is unpacked as it was${UNZIP ? "" : " (unzip is missing)"}`,
+  name: `the archive of a shared directory has all its files${UNZIP ? "" : " (unzip is missing)"}`,
   ignore: !UNZIP,
   fn: async () => {
     await using sharing = await SharingSystem.open();

@@ -17,12 +17,12 @@ async function ban(...args: readonly string[]): Promise<void> {
 /** Returns the size of a file in bytes; 0 if the file does not exist. */
 const sizeOf = (path: string) => Deno.stat(path).then(({ size }) => size, () => 0);
 
-/** More bytes than all buffers on the way hold. */
+/** More bytes than all buffers on the path hold. */
 const BIG = 24 * 1024 ** 2;
 
 /**
  * Starts a download that is too large for all buffers.
- * @returns Function that reads the rest, and reports whether everything came.
+ * @returns Function that reads the rest, and reports whether everything arrived.
  */
 async function beginDownload(id: string, as: readonly [string, string]): Promise<() => Promise<boolean>> {
   const client = Deno.createHttpClient({ caCerts: [sharing.system.authority.certificate] });
@@ -35,7 +35,7 @@ async function beginDownload(id: string, as: readonly [string, string]): Promise
   };
 }
 
-Deno.test("a ban ends what the banned have under way, and nothing else", async () => {
+Deno.test("a ban aborts the transfers of banned users, and no others", async () => {
   using file = await Deno.create(`${sharing.data}/d/big`);
   await file.truncate(BIG);
   const id = await sharing.share("d/", { access: "WRITE" });
@@ -70,7 +70,7 @@ Deno.test("a ban ends what the banned have under way, and nothing else", async (
   await sharing.sessionsClosed();
 });
 
-Deno.test("a ban ends what the banned have under way in a core that a reload replaced", async () => {
+Deno.test("a ban aborts the transfers of banned users in a core that a reload replaced", async () => {
   using file = await Deno.create(`${sharing.data}/d/big`);
   await file.truncate(BIG);
   const id = await sharing.share("d/");

@@ -10,7 +10,7 @@ const CURL = await new Deno.Command("curl", { args: ["--version"], stdout: "null
 if (!CURL) console.warn("No curl on this machine, its uploads are not tried");
 
 Deno.test({
-  name: "curl goes on with an upload whose connection was lost, as the manual says",
+  name: "curl resumes an upload after a lost connection, as the manual says",
   ignore: !CURL,
   fn: async () => {
     await using sharing = await SharingSystem.open();

@@ -11,7 +11,7 @@ const MIB = 1024 ** 2;
 const sharing = await SharingSystem.open();
 Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
 
-Deno.test("a shared file is downloaded whole, in part, and asked about", async () => {
+Deno.test("clients can download a shared file whole and in part, and ask for its size", async () => {
   await Deno.utime(`${sharing.data}/d/ten.txt`, 1_700_000_000, 1_700_000_000);
   const id = await sharing.share("d/ten.txt");
   const whole = await sharing.fetch(id);
@@ -58,7 +58,7 @@ Deno.test("a shared file is downloaded whole, in part, and asked about", async (
   await sharing.sessionsClosed();
 });
 
-Deno.test("a shared directory is listed, and what is below it downloaded", async () => {
+Deno.test("clients can list a shared directory, and download files below it", async () => {
   const id = await sharing.share("d");
   const page = await sharing.fetch(id);
   assert.match(page.headers["content-type"] ?? "", /^text\/html/);
@@ -92,7 +92,7 @@ Deno.test("a client that reads slowly slows the daemon down, and still gets ever
   await sharing.sessionsClosed();
 });
 
-Deno.test("a client that leaves ends the daemon's session, and its use is recorded as broken off", async () => {
+Deno.test("a client that disconnects ends the daemon's session, and its use is recorded as incomplete", async () => {
   await sparse(`${sharing.data}/d/big`, 48 * MIB);
   const id = await sharing.share("d/big");
   const before = sharing.system.log.length;
@@ -104,7 +104,7 @@ Deno.test("a client that leaves ends the daemon's session, and its use is record
   assert.equal(sharing.system.log.slice(before).filter((line) => / error /.test(line)).join("\n"), "");
 });
 
-Deno.test("a download goes on while the configuration is reloaded", async () => {
+Deno.test("a download continues while the configuration is reloaded", async () => {
   const size = 48 * MIB;
   const { system } = sharing;
   await sparse(`${sharing.data}/d/big`, size);
@@ -120,13 +120,13 @@ Deno.test("a download goes on while the configuration is reloaded", async () => 
   await sharing.sessionsClosed();
 });
 
-Deno.test("a file that shrinks under a download is not taken for whole", async () => {
+Deno.test("a download fails if its file shrinks meanwhile", async () => {
   const id = await sharing.share("d/ten.txt");
   sharing.system.daemon().sessionFaults.queue.push({ kind: "cut-data", after: 4, then: "226" });
   await assert.rejects(sharing.fetch(id));
 });
 
-Deno.test("of 50 parallel clients exactly one gets a one-time share", async () => {
+Deno.test("exactly one of 50 parallel clients gets a one-time share", async () => {
   const id = await sharing.share("d/ten.txt", { onetime: true });
   const agent = new Agent({ keepAlive: false, maxSockets: 50 });
   const answers = await Promise.all(Array.from({ length: 50 }, () => sharing.fetch(id, { agent })));

@@ -38,7 +38,7 @@ async function changeMap(text: string): Promise<void> {
 const asked = async (id: string, as?: readonly [string, string]) =>
   (await sharing.fetch(`${id}/ten.txt`, as === undefined ? {} : { as })).status;
 
-Deno.test("a share is for users whom the sources put into its group on its server when they use it", async () => {
+Deno.test("a share for a group is for users whom the sources name as members on its server at the time of use", async () => {
   const id = await sharing.share("d/", { user: "group:proj" });
   assert.deepEqual(
     await Promise.all([CAROL, GUEST, FAR, BOB, ALICE, undefined].map((as) => asked(id, as))),
@@ -63,7 +63,7 @@ Deno.test("a share is for users whom the sources put into its group on its serve
   await until(async () => await asked(id, CAROL) === 200, { what: "the old map counts" });
 });
 
-Deno.test("an owner with a list of groups shares in exactly these groups, and so do those who use the share", async () => {
+Deno.test("sessions of an owner with a list of groups, and of users of the owner's shares, have exactly these groups", async () => {
   const before = system.daemon().requests.length;
   const alice = new Visitor(system);
   await alice.signIn(ALICE);
@@ -80,7 +80,7 @@ Deno.test("an owner with a list of groups shares in exactly these groups, and so
   assert.deepEqual([sessions.length > 4, [...new Set(sessions)]], [true, ["hpc:users"]]);
 });
 
-Deno.test("a share for a group is made by page, seen by its members, and known to the operator", async () => {
+Deno.test("a share for a group can be created by page, and is shown to its members and the operator", async () => {
   const alice = new Visitor(system);
   await alice.signIn(ALICE);
   const form = await alice.get(`/shares/HPC/new?path=${encodeURIComponent(`${data}/d/sub/`)}`);
@@ -123,7 +123,7 @@ Deno.test("a share for a group is made by page, seen by its members, and known t
   assert.match(shown.out, /^For +group:proj$/m);
 });
 
-Deno.test("signed-in users see shares for them from the home page, and are anonymous below /rest/", async () => {
+Deno.test("signed-in users reach shares for them from the home page, and are anonymous below /rest/", async () => {
   const id = await sharing.share("d/", { user: "group:proj" });
   const carol = new Visitor(system);
   const follow = async (from: string, reply: { readonly headers: Readonly<Record<string, unknown>> }) => {

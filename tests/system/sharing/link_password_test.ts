@@ -31,7 +31,7 @@ async function post(
   return { status: response.statusCode, headers: response.headers, text: await textOf(response) };
 }
 
-Deno.test("a link with a password gives nothing without it, in whatever way it is used", async () => {
+Deno.test("a link with a password serves nothing without it, whatever the request", async () => {
   const id = await sharing.locked("d", PASSWORD);
   for (const path of ["", "/", "/ten.txt", "/?view=zip", "/ten.txt?view=preview", "/nothing"]) {
     const { status, headers, text } = await sharing.fetch(`${id}${path}`);
@@ -60,7 +60,7 @@ Deno.test("the password of a link is accepted by Basic without a user name, as f
   assert.doesNotMatch(own.text, /scrypt|sesame/);
 });
 
-Deno.test("a browser is asked by a form, once, and its cookie opens this link alone", async () => {
+Deno.test("a form asks browsers for the password once, and the cookie opens only this link", async () => {
   const id = await sharing.locked("d", PASSWORD);
   const other = await sharing.locked("d/sub", "another");
   const headers = { Accept: "text/html" };
@@ -97,7 +97,7 @@ Deno.test("a browser is asked by a form, once, and its cookie opens this link al
   );
 });
 
-Deno.test("another site's page cannot send the form of a link, and it leads nowhere but to its share", async () => {
+Deno.test("another site's page cannot send the form of a link, which leads only to its share", async () => {
   const id = await sharing.locked("d/ten.txt", PASSWORD);
   const body = `password=${encodeURIComponent(PASSWORD)}&to=https%3A%2F%2Fevil.example`;
   const foreign = await post(`/link/HPC/${id}`, { headers: { "Sec-Fetch-Site": "cross-site" }, body });
@@ -129,7 +129,7 @@ Deno.test("the form reveals nothing about a password to users whom the share exc
   }
 });
 
-Deno.test("whoever guesses at the password of a link waits, with the right one as well; others are not kept out", async () => {
+Deno.test("a client that guesses at the password of a link must wait, even with the right one; other links still work", async () => {
   const id = await sharing.locked("d/ten.txt", PASSWORD);
   const free = await sharing.share("d/sub/x.dat");
   let status: number | undefined;

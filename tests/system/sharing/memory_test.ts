@@ -17,7 +17,7 @@ const SIZE = (LONG ? 2048 : 128) * MIB;
 const ALLOWED = 50_000_000;
 
 Deno.test({
-  name: `the service passes ${SIZE / MIB} MiB on in constant memory, also to a client that stops reading`,
+  name: `the service relays ${SIZE / MIB} MiB in constant memory, also to a client that stops reading`,
   ignore: Deno.build.os !== "linux", // resident memory of another process is read from /proc
   async fn() {
     await using site = await createSharingSite();

@@ -47,7 +47,7 @@ async function make(visitor: Visitor, fields: Readonly<Record<string, string>>) 
   return await visitor.post("/shares/HPC", { ...usual, ...fields });
 }
 
-Deno.test("somebody goes through their directories, shares one, gives the link away, sees its use, changes and ends it", async () => {
+Deno.test("a user browses directories, shares one, gives the link away, sees its use, and changes and ends the share", async () => {
   const home = await alice.get("/");
   assert.match(home.text, /href="\.\/shares">Shares</);
   assert.match((await alice.get("/shares")).text, /You have no shares on this server/);
@@ -148,7 +148,7 @@ Deno.test("somebody goes through their directories, shares one, gives the link a
   assert.equal((await new Visitor(system).get(`${pathname}/ten.txt`)).status, 404);
 });
 
-Deno.test("a share for one person, and how often, are as the form says", async () => {
+Deno.test("a share has the recipient and the number of uses in the form", async () => {
   const note = "<i>For you</i>";
   const made = await make(alice, {
     user: BOB_DN,
@@ -205,7 +205,7 @@ Deno.test("a share for one person, and how often, are as the form says", async (
   ) assert.equal((await make(alice, fields)).status, status, JSON.stringify(fields));
 });
 
-Deno.test("note and password are changed and taken away by page, the end stays as it is", async () => {
+Deno.test("the page changes and removes note and password, and keeps the end", async () => {
   const path = target((await make(alice, { path: `${data}/d/sub/`, days: "1" })).headers.location);
   const token = formToken(await alice.get(path));
   const change = async (fields: Readonly<Record<string, string>>) => {
@@ -237,7 +237,7 @@ Deno.test("note and password are changed and taken away by page, the end stays a
   assert.equal((await alice.post(path, { token, do: "change", note: "\u0007" })).status, 400);
 });
 
-Deno.test("nobody changes, ends or sees another's share, whatever page or browser they use", async () => {
+Deno.test("nobody can change, end or see another user's share, from any page or browser", async () => {
   const path = target((await make(alice, { path: `${data}/d/sub/` })).headers.location);
   const [own, others] = [formToken(await alice.get(path)), formToken(await bob.get("/shares"))];
   assert.equal((await bob.get(path)).status, 403);
@@ -256,7 +256,7 @@ Deno.test("nobody changes, ends or sees another's share, whatever page or browse
   assert.equal((await alice.get(path)).status, 200, "it is still there");
 });
 
-Deno.test("who is not signed in is led to sign in and back", async () => {
+Deno.test("a visitor who is not signed in is redirected to the sign-in and back", async () => {
   const visitor = new Visitor(system);
   const away = await visitor.get("/shares/HPC/new?path=%2Fdata%2F");
   assert.equal(away.status, 303);
@@ -269,7 +269,7 @@ Deno.test("who is not signed in is led to sign in and back", async () => {
   assert.match((await visitor.get("/shares/HPC/new?path=%2Fdata%2F")).text, /value="\/data\/"/);
 });
 
-Deno.test("paths in addresses and names in directories are text on the page", async () => {
+Deno.test("pages show paths from addresses and names in directories as text", async () => {
   const hostile = `"><script>alert(1)</script>`;
   for (const page of ["new", "browse"]) {
     const { text } = await alice.get(`/shares/HPC/${page}?path=${encodeURIComponent(hostile)}`);
@@ -280,7 +280,7 @@ Deno.test("paths in addresses and names in directories are text on the page", as
   assert.equal((await alice.get("/shares/NONE/browse")).status, 404);
 });
 
-Deno.test("a browser without JavaScript uploads files by a form: of our own page alone, beside what is there, within the quota", async () => {
+Deno.test("a browser without JavaScript uploads by form, only from our own page, without replacing files, within the quota", async () => {
   await using drops = await SharingSystem.open();
   const { system, data } = drops;
   const id = await drops.share("d/", { access: "DROP", maxBytes: 2000 });
@@ -332,7 +332,7 @@ Deno.test("a browser without JavaScript uploads files by a form: of our own page
   );
 });
 
-Deno.test("the owner views a share as its recipient, without a use, and under their own name in the log", async () => {
+Deno.test("the owner can view a share as its recipient, which counts as no use and is recorded under the owner's name", async () => {
   const made = await make(alice, { user: BOB_DN, uses: "1", path: `${data}/d/ten.txt`, password: "s&cret" });
   const path = target(made.headers.location);
   const page = await alice.get(path);
@@ -353,7 +353,7 @@ Deno.test("the owner views a share as its recipient, without a use, and under th
   assert.equal((await stranger.get(`${seen}?download`, { headers: { Accept: "*/*" } })).status, 401);
 });
 
-Deno.test("a browser that is signed in is never asked for a user name by a dialog of its own", async () => {
+Deno.test("a browser that has signed in never gets a Basic challenge", async () => {
   for (const path of ["/rest/share/HPC", "/rest/access/HPC/nothing", "/rest/auth/HPC"]) {
     const reply = await alice.get(path);
     assert.doesNotMatch(String(reply.headers["www-authenticate"] ?? ""), /Basic/i, path);
@@ -366,7 +366,7 @@ Deno.test("a browser that is signed in is never asked for a user name by a dialo
   assert.match(String(program.headers["www-authenticate"]), /Basic/, "programs are");
 });
 
-Deno.test("names are shown as their owners write them, and an error leads back", async () => {
+Deno.test("pages show names as users write them, and an error page links back", async () => {
   const made = await make(alice, { user: "CN=Ben Sample, O=Demo", path: `${data}/d/sub/` });
   const page = await alice.get(target(made.headers.location));
   assert.match(page.text, /Recipient<\/dt><dd><bdi>Ben Sample<\/bdi>/);

@@ -8,7 +8,7 @@ const sharing = await SharingSystem.open({
 });
 Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
 
-Deno.test("shares are made, listed, read, changed and removed as stock clients do it", async () => {
+Deno.test("stock clients can create, list, read, change and remove shares", async () => {
   const { system, data, origin } = sharing;
   const path = `${data}/d/ten.txt`;
   const as = ALICE;
@@ -82,7 +82,7 @@ Deno.test("shares are made, listed, read, changed and removed as stock clients d
   assert.equal((await system.ask(own, { as, method: "DELETE" })).status, 200);
 });
 
-Deno.test("access NONE removes the share of that path and target, and needs no daemon", async () => {
+Deno.test("access NONE removes the share of that path and target, without a daemon", async () => {
   const { system, data } = sharing;
   await Deno.mkdir(`${data}/none`);
   const forAll = await sharing.share("none");
@@ -100,7 +100,7 @@ Deno.test("access NONE removes the share of that path and target, and needs no d
   await system.daemon().start();
 });
 
-Deno.test("a share for somebody is theirs alone", async () => {
+Deno.test("a share for one user is only for that user", async () => {
   const id = await sharing.share("d/ten.txt", { user: BOB_DN });
   const { accessible } = (await sharing.system.ask("/rest/share/HPC", { as: BOB })).json();
   const [share] = accessible as Record<string, unknown>[];
@@ -113,7 +113,7 @@ Deno.test("a share for somebody is theirs alone", async () => {
   assert.equal((await sharing.system.ask(`/rest/share/HPC/${id}`, { as: BOB })).status, 403);
 });
 
-Deno.test("share ids never get into the log, whatever happens to the share", async () => {
+Deno.test("share ids never appear in the log, whatever happens to the share", async () => {
   const { system, data } = sharing;
   const ids = [
     await sharing.share("d"),
@@ -146,7 +146,7 @@ Deno.test("share ids never get into the log, whatever happens to the share", asy
   }
 });
 
-// The last tests begin with a reload, since they need other lines than the tests before them.
+// The last tests begin with a reload, since they need other properties than the tests before them.
 const OFF: [what: string, properties: Record<string, string>][] = [
   ["the feature is off", { "container.feature.DataSharing.enable": "false" }],
   ["no server has sharing", { "share.servers": "" }],
@@ -168,7 +168,7 @@ for (const [what, properties] of OFF) {
   });
 }
 
-Deno.test("links begin with the address under which the gateway's clients know the service", async () => {
+Deno.test("links begin with the address that the gateway's clients use", async () => {
   const gateway = "https://gw.example.org:8080/DEMO";
   await sharing.reloadWith({
     "container.security.gateway.enable": "true",

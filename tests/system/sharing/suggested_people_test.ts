@@ -31,7 +31,7 @@ async function shared(properties: Readonly<Record<string, string>>, user = "bob"
   return { page: page.text, made, share: made.status === 303 ? (await alice.get(where)).text : "" };
 }
 
-Deno.test("with share.suggestPeople people who have signed in are suggested by their distinguished names", async () => {
+Deno.test("share.suggestPeople suggests people who have signed in, by their distinguished names", async () => {
   const { page, made, share } = await shared(SUGGEST, BOB_DN);
   assert.match(
     page,
@@ -41,7 +41,7 @@ Deno.test("with share.suggestPeople people who have signed in are suggested by t
   assert.match(share, /Recipient<\/dt><dd><bdi>Bob<\/bdi>/);
 });
 
-Deno.test("a share names no one by a name that people choose for themselves", async () => {
+Deno.test("a self-chosen name cannot name the recipient of a share", async () => {
   const { made } = await shared(SUGGEST);
   assert.equal(made.status, 400, made.text);
 });

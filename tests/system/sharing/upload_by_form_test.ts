@@ -31,7 +31,7 @@ const names = (path: string) =>
   Array.from(Deno.readDirSync(`${data}/${path}`), ({ name }) => name).toSorted();
 const text = (path: string) => Deno.readTextFile(`${data}/${path}`);
 
-Deno.test("a form adds files to a directory of a share, and replaces none unless the access is for that", async () => {
+Deno.test("a form adds files to a shared directory, and replaces files only with access MODIFY", async () => {
   const id = await sharing.share("d/", { access: "WRITE" });
   const uploaded = await send(`${id}/sub/`, [["x.dat", "two"], ["new/y", "three"]]);
   assert.equal(uploaded.status, 201, uploaded.text);
@@ -48,7 +48,7 @@ Deno.test("a form adds files to a directory of a share, and replaces none unless
   assert.equal((await send(`${id}?replace`, [["sub", "no file"]])).status, 409);
 });
 
-Deno.test("no form uploads what may not be written, leads elsewhere, or comes from another site", async () => {
+Deno.test("a form cannot upload without permission, outside the share, or from another site", async () => {
   const id = await sharing.share("d/", { access: "MODIFY" });
   const before = [names("d"), names("d/sub")];
   for (
@@ -75,7 +75,7 @@ Deno.test("no form uploads what may not be written, leads elsewhere, or comes fr
   assert.deepEqual([names("d"), names("d/sub")], before);
 });
 
-Deno.test("a form that fails in the middle tells what arrived before, and why it failed", async () => {
+Deno.test("a form that fails midway reports the files that arrived before, and why it failed", async () => {
   const id = await sharing.share("d/", { access: "WRITE" });
   const page = await send(`${id}/sub/`, [["early", "1"], ["my.key", "2"], ["late", "3"]]);
   assert.equal(page.status, 404, page.text);

@@ -30,7 +30,7 @@ const text = (path: string) => Deno.readTextFile(`${data}/${path}`);
 const names = (path: string) =>
   Array.from(Deno.readDirSync(`${data}/${path}`), ({ name }) => name).toSorted();
 
-/** Returns fields of a page: upload addresses for script and form, and the token that goes with them. */
+/** Returns fields of a page: upload addresses for script and form, and their token. */
 function fieldsOf({ text }: Reply, page: string) {
   const [, to = "", token = ""] = /data-to="([^"]*)"[^>]*data-token="([^"]*)"/.exec(text) ?? [];
   const [, form = ""] = /enctype="multipart\/form-data" action="([^"]*)"/.exec(text) ?? [];
@@ -95,7 +95,7 @@ Deno.test("signed-in users upload files to a share for them, by script and by fo
   for (const name of ["x (2).dat", "x (3).dat"]) await Deno.remove(`${data}/d/sub/${name}`);
 });
 
-Deno.test("files are added to and replaced in a shared directory, as its access permits", async () => {
+Deno.test("signed-in users add and replace files in a shared directory, as its access permits", async () => {
   const id = await sharing.share("d/", { user: "group:proj", access: "WRITE" });
   const page = `/shared/HPC/${id}/sub/`;
   const listing = await carol.get(page);
@@ -173,7 +173,7 @@ Deno.test("nobody else uploads anything in the name of the signed-in user", asyn
   assert.deepEqual([names("d"), names("d/sub"), await text("d/sub/x.dat")], before);
 });
 
-Deno.test("a share with a password asks signed-in users for it by a page, and leads back", async () => {
+Deno.test("a page asks signed-in users for the password of a share, and leads back", async () => {
   const id = await sharing.locked("d/", "s&cret", { user: CAROL_DN });
   const page = `/shared/HPC/${id}/`;
   const asks = await carol.get(page);
@@ -194,7 +194,7 @@ Deno.test("a share with a password asks signed-in users for it by a page, and le
   assert.equal((await alice.get(back)).status, 200, "the owner looks without it");
 });
 
-Deno.test("the command on the page fits the user who sees it", async () => {
+Deno.test("the page shows a command for the user who sees it", async () => {
   const id = await sharing.share("d/sub/", { user: CAROL_DN, access: "DROP" });
   const { text } = await carol.get(`/shared/HPC/${id}/`);
   assert.match(text, new RegExp(`curl -T &#60;file&#62; -u carol https://[^<]*/rest/access/HPC/${id}/<`));

@@ -8,7 +8,7 @@ const WRITE = { access: "WRITE" };
 const sharing = await SharingSystem.open();
 Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
 
-Deno.test("files are uploaded to a shared directory, with and without announced length", async () => {
+Deno.test("clients can upload files to a shared directory, with and without Content-Length", async () => {
   const id = await sharing.share("d", WRITE);
   const bodies: [name: string, body: string, headers: Record<string, string>][] = [
     ["plain", "0123456789", { "Content-Length": "10" }],
@@ -47,9 +47,9 @@ Deno.test("files are uploaded to a shared directory, with and without announced 
   assert.equal((await sharing.fetch(`${id}/sub/below`)).text, "abc");
 });
 
-Deno.test("an upload to a name that no file system holds is the caller's mistake, and says so", async () => {
+Deno.test("an upload to a name too long for a file system is refused as a client error", async () => {
   const id = await sharing.share("d", WRITE);
-  // 128 characters of two bytes each.
+  // The second name has 128 characters of two bytes each.
   for (const name of ["n".repeat(256), encodeURIComponent("ä".repeat(128))]) {
     const outgoing = sharing.begin(`${id}/${name}`, { method: "PUT" });
     outgoing.end("x");
@@ -63,7 +63,7 @@ Deno.test("an upload to a name that no file system holds is the caller's mistake
   assert.equal((await answerTo(longest)).statusCode, 201);
 });
 
-Deno.test("a client that leaves in the middle of an upload leaves a failure behind, not a success", async () => {
+Deno.test("an upload whose client disconnects is recorded as incomplete, not as a success", async () => {
   const id = await sharing.share("d", WRITE);
   const begun = sharing.system.log.length;
   for (
@@ -84,7 +84,7 @@ Deno.test("a client that leaves in the middle of an upload leaves a failure behi
   assert.equal(sharing.system.log.slice(begun).filter((line) => / error /.test(line)).join("\n"), "");
 });
 
-Deno.test("an upload that is refused is answered, however much of it is still to come", async () => {
+Deno.test("a refused upload gets its answer before the body has arrived", async () => {
   const [readOnly, writable] = [await sharing.share("d"), await sharing.share("d/sub", WRITE)];
   const refusals: [path: string, status: number, headers: Record<string, string>][] = [
     [`${readOnly}/new`, 403, {}],
@@ -112,7 +112,7 @@ Deno.test("an upload that is refused is answered, however much of it is still to
   assert.equal(await Deno.stat(`${sharing.data}/d/new`).catch(() => "absent"), "absent");
 });
 
-Deno.test("an upload to a daemon that takes nothing is held back, in constant memory", async () => {
+Deno.test("an upload to a daemon that reads nothing is held back, in constant memory", async () => {
   const id = await sharing.share("d", WRITE);
   const before = sharing.system.log.length;
   sharing.system.daemon().sessionFaults.always = { kind: "silent-data" };
