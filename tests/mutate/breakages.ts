@@ -481,7 +481,7 @@ const PROCESS: readonly Breakage[] = [
     file: "src/workers/cores.ts",
     change: instead("if (before !== undefined) this.#leaving.add(before);", "before?.end();"),
     tests: ["tests/system/worker_deaths_test.ts"],
-    only: "a request under way outlives",
+    only: "a request in progress survives",
   },
   {
     rows: ["SIGTERM under load"],

@@ -80,7 +80,7 @@ async function tokenOf(as: Question, query = ""): Promise<Question> {
   return bearer(reply.text);
 }
 
-Deno.test("a server accepts only sufficient logins, the list predicts that, and tokens count as their login", async () => {
+Deno.test("a server accepts only sufficient logins, as the list predicts, and a token inherits its login", async () => {
   for (
     const [as, expected] of [
       [{ as: ALICE }, "HPC NEW HERE"],
@@ -97,7 +97,7 @@ Deno.test("a server accepts only sufficient logins, the list predicts that, and 
   }
 });
 
-Deno.test("only sufficient logins create, see and use shares and links on such a server", async () => {
+Deno.test("only sufficient logins can create, see and use shares and links on a server with requirements", async () => {
   const strong = oauth({ acr: "mfa" });
   const path = "/rest/share/MFA";
   const body = { path: "conf/ca.pem", user: "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN", access: "READ" };
@@ -112,7 +112,7 @@ Deno.test("only sufficient logins create, see and use shares and links on such a
   assert.equal((await system.ask(link)).status, 401);
 });
 
-Deno.test("client addresses in a session request must be in the networks, too", async () => {
+Deno.test("client addresses in a session request must be in the server's networks, too", async () => {
   const reply = await system.ask("/rest/auth/HERE", {
     as: ALICE,
     body: { serverPath: "", client: "127.0.0.1,192.0.2.7" },
@@ -139,7 +139,7 @@ Deno.test("check shows what servers require of logins", async () => {
   assert.deepEqual(logins, shown.map(([server, requires]) => ({ server, requires })));
 });
 
-Deno.test("whoami-test shows what is required, and decides as the service does", async () => {
+Deno.test("whoami-test shows the requirements, and decides like the service", async () => {
   const whoami = async (...args: readonly string[]) => {
     const io = recordedIo({ input: `${ALICE[1]}\n` });
     await runCommand(["whoami-test", ...args, "--config", system.main, "--json"], io);

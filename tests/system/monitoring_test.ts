@@ -23,7 +23,7 @@ function status(system: Pick<SystemUnderTest, "main">, args: readonly string[]) 
   );
 }
 
-Deno.test("status finds a service with relative paths from any folder: it is OK, or UNKNOWN within the time limit if it hangs", async () => {
+Deno.test("status finds a service with relative paths from any folder, and reports UNKNOWN within the time limit if it hangs", async () => {
   await using system = await runService({
     properties: { "container.logging.file": "logs/authserver.log" },
   });

@@ -77,12 +77,12 @@ function seen(reply: Reply) {
 
 const WANTED: [string, { path?: string; accept?: string; body?: unknown }][] = [
   ["the list of servers", {}],
-  ["a page for people", { accept: "text/html" }],
+  ["an HTML page", { accept: "text/html" }],
   ["a session", { path: "/rest/auth/HPC", body: { serverPath: "" } }],
   ["a token", { path: "/rest/auth/token", accept: "text/plain" }],
 ];
 for (const [what, { path = "/rest/auth", accept = "application/json", body }] of WANTED) {
-  Deno.test(`refused requests for ${what} get the same answer, whatever is wrong`, async () => {
+  Deno.test(`refused requests for ${what} get the same answer, whatever the reason`, async () => {
     const ask = async (question: Question) =>
       seen(
         await system.ask(path, {
@@ -117,7 +117,7 @@ async function computed(): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-Deno.test("a wrong password costs the same whether the user exists or not, and whatever their hash is", async () => {
+Deno.test("a wrong password costs the same whether or not the user exists, and whatever the hash", async () => {
   const before = system.log.length;
   await system.replace("conf/users.txt", await passwordsWithScrypt(14)); // long enough for a comparison
   await system.logged(/file read again.*users/, before);
@@ -136,7 +136,7 @@ Deno.test("a wrong password costs the same whether the user exists or not, and w
   }
 });
 
-Deno.test("a daemon is asked about unknown users as about known ones", async () => {
+Deno.test("the service asks a daemon about known and unknown users alike", async () => {
   const asked = (user: string) =>
     system.daemon().requests.filter(({ values }) => values?.get("user") === user).length;
   for (const user of ["fay", "newcomer", "stranger"]) { // nobody asked about them before

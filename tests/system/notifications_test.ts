@@ -61,7 +61,7 @@ async function start(main: string) {
   return { service, port, status };
 }
 
-Deno.test("webhooks come in order and signed, after a failure of the receiver and the death of the service", async () => {
+Deno.test("webhooks arrive in order and signed, even after the receiver failed and the service was killed", async () => {
   await using setting = await createNotifyingSite();
   const { site, receiver, state } = setting;
   const first = await start(site.main);
@@ -120,7 +120,7 @@ Deno.test("webhooks come in order and signed, after a failure of the receiver an
   assert.equal(await second.service.ended, 0);
 });
 
-Deno.test("check --online tries receiver and relay, sends nothing, and says what is wrong", async () => {
+Deno.test("check --online tests receiver and relay, sends nothing, and reports errors", async () => {
   await using setting = await createNotifyingSite();
   const { site, relay, receiver, state } = setting;
   state.status = 405;
@@ -146,7 +146,7 @@ Deno.test("check --online tries receiver and relay, sends nothing, and says what
   assert.match(wrong[1]?.found ?? "", /AUTH PLAIN with 535/);
 });
 
-Deno.test("the core may reach receiver and relay, and nothing more for them", async () => {
+Deno.test("notifications permit the core to connect to receiver and relay only", async () => {
   await using setting = await createNotifyingSite();
   const { site, relay, receiver } = setting;
   const { snapshot } = await inspect(site.main);

@@ -7,7 +7,7 @@ import { SeveralInstances } from "./several_instances.ts";
 const ROUNDS = 200;
 
 Deno.test(
-  { name: "two hundred shares for one use are used once each", ignore: POSTGRES === undefined },
+  { name: "each of two hundred one-time shares is used once", ignore: POSTGRES === undefined },
   async () => {
     await using several = await SeveralInstances.start({ postgres: { durable: true } });
     const outcomes = new Map<string, number>();

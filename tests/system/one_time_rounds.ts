@@ -78,7 +78,7 @@ async function strike(several: SeveralInstances, fault: Round["fault"], victim: 
   }
 }
 
-/** Checks that the answers to clients fit the database, which has one use. */
+/** Checks that the answers to clients match the database, which has one use. */
 async function checkHistory(
   several: SeveralInstances,
   id: string,

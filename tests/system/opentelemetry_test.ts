@@ -30,7 +30,7 @@ function startCollector() {
   };
 }
 
-Deno.test("OpenTelemetry: log lines arrive with their levels if the operator wants them, and stay on the console", async () => {
+Deno.test("OpenTelemetry: log lines arrive with their levels if enabled, and stay on the console", async () => {
   await using collector = startCollector();
   await using site = await createSite();
   const service = runAuthserver(["serve", "--config", site.main], {

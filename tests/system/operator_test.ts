@@ -51,7 +51,7 @@ Deno.env.set("SUDO_USER", "olga");
 const events = async (path: string, count: number) =>
   (await auditLines(path, { count })).map(({ event }) => event);
 
-Deno.test("an operator watches and changes a running service", async (test) => {
+Deno.test("an operator inspects and changes a running service", async (test) => {
   await using system = await runService({
     properties: {
       "container.runtimeConfigurationUpdate": "false",
@@ -67,10 +67,10 @@ Deno.test("an operator watches and changes a running service", async (test) => {
     await system.replace("conf/container.properties", withProperties(main, settings));
     await reload(system);
   };
-  await test.step("status tells all there is to know, as a page and as JSON", async () => {
+  await test.step("status reports the whole state, as text and as JSON", async () => {
     assert.equal((await openSession(system)).status, 200);
     assert.equal((await openSession(system, ["alice", "wrong"])).status, 401);
-    await reload(system); // the core that ends reports what it has counted
+    await reload(system); // the old core reports its counts at its end
     const { status, json } = await command(system, "status", "--json");
     const answer = json();
     assert.equal(status, 0);
@@ -90,7 +90,7 @@ Deno.test("an operator watches and changes a running service", async (test) => {
     assert.match(page.out, /^last reload\s+20\d\d-\S+ \S+Z, applied$/m);
     assert.match(page.out, /^Servers:\n {2}HPC {2}up {2}127\.0\.0\.1:\d+/m);
   });
-  await test.step("the metrics page reports requests, running parts and problems", async () => {
+  await test.step("the metrics page reports requests, components and problems", async () => {
     const port = /port=(\d+)/.exec(await system.logged(/metrics page port=/))?.[1];
     const scrape = async (path = "/metrics", method = "GET") => {
       const response = await fetch(`http://127.0.0.1:${port}${path}`, { method });
@@ -142,13 +142,13 @@ Deno.test("an operator watches and changes a running service", async (test) => {
     await set({});
     await assert.rejects(scrape());
   });
-  await test.step("status counts sessions over all cores", async () => {
+  await test.step("status sums the sessions of all cores", async () => {
     const counted = async () => (await command(system, "status", "--json")).json().sessions;
     // Cores report counts once a second, and at their end.
     await until(async () => (await counted()).granted > 0, { everyMs: 20 });
     assert.deepEqual(await counted(), { granted: 1, refused: 1 });
   });
-  await test.step("status names what is wrong, also while the configuration is broken", async () => {
+  await test.step("status reports problems, also while the configuration is broken", async () => {
     await set({ "container.port": "x" });
     const { status, out } = await command(system, "status");
     assert.equal(status, 1);
@@ -156,7 +156,7 @@ Deno.test("an operator watches and changes a running service", async (test) => {
     assert.match(out, /^Problems:\n {2}the configuration on disk is not in use$/m);
     await audited(system, 1, ({ event, decision }) => event === "reload" && decision === "refused");
   });
-  await test.step("status says that a daemon is down, and why", async () => {
+  await test.step("status reports that a daemon is down, and why", async () => {
     system.daemon().fault = { kind: "close-at-once" };
     await openSession(system);
     const { status, out } = await command(system, "status");
@@ -165,7 +165,7 @@ Deno.test("an operator watches and changes a running service", async (test) => {
     assert.match(out, /no session is possible on HPC/);
     system.daemon().fault = undefined;
   });
-  await test.step("bans by hand hold at once and over reloads, until they are lifted", async () => {
+  await test.step("bans by the operator take effect at once and survive reloads, until they are lifted", async () => {
     const added = await command(system, "ban", "add", "--user", "alice", "--for", "2h");
     assert.equal(added.status, 0);
     assert.match(added.out, /^User alice banned until 20/);
@@ -189,7 +189,7 @@ Deno.test("an operator watches and changes a running service", async (test) => {
     await system.logged(/warn {2}banned by the operator user=alice seconds=7200 operator=olga/);
     await system.logged(/warn {2}bans lifted by the operator user=alice lifted=1 operator=olga/);
   });
-  await test.step("failed logins are remembered when the core is replaced", async () => {
+  await test.step("failed logins still count after the core is replaced", async () => {
     const guess = async () => (await system.ask("/rest/auth", { as: [STRANGER[0], "wrong"] })).status;
     assert.deepEqual([await guess(), await guess()], [401, 401]);
     await reload(system);
@@ -206,7 +206,7 @@ Deno.test("an operator watches and changes a running service", async (test) => {
     const socket = `${system.folder}/logs/control.sock`;
     assert.equal(await runCommand(["ban", "list", "--socket", socket], io), 0, io.err);
   });
-  await test.step("a reload moves the control socket, takes it away and brings it back", async () => {
+  await test.step("a reload moves, disables and re-enables the control socket", async () => {
     const [first, second] = [`${system.folder}/logs/control.sock`, `${system.folder}/run/c.sock`];
     await set({ "container.control.socket": second });
     assert.equal((await command(system, "ban", "list")).status, 0);
@@ -220,14 +220,14 @@ Deno.test("an operator watches and changes a running service", async (test) => {
     await set({ "container.control.socket": first });
     assert.equal((await command(system, "ban", "list")).status, 0);
   });
-  await test.step("a reload to a taken port of the metrics page changes nothing, and the log says so", async () => {
+  await test.step("a reload that moves the metrics page to a port in use changes nothing, and the log says so", async () => {
     using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const { port } = taken.addr;
     await set({ "container.metrics.port": String(port) });
     await system.logged(new RegExp(`reload failed, .*port ${port} on 127\\.0\\.0\\.1 is taken`));
     assert.equal((await system.ask("/health/ready")).status, 200);
   });
-  await test.step("a reload is over when the metrics page is where it is wanted", async () => {
+  await test.step("a reload returns once the metrics page has its new port", async () => {
     const status = async (port: number) => {
       const response = await fetch(`http://127.0.0.1:${port}/metrics`);
       await response.body?.cancel();
@@ -272,7 +272,7 @@ Deno.test("an operator watches and changes a running service", async (test) => {
     assert.deepEqual(await events(`${system.folder}/decisions`, 2), ["reload", "session"]);
     assert.deepEqual(system.log.slice(lines).filter((line) => !line.includes(" error ")), []);
   });
-  await test.step("audit lines that could not be written go where a reload says", async () => {
+  await test.step("unwritten audit lines go to the file that a reload configures", async () => {
     const path = `${system.folder}/decisions`;
     await Deno.remove(path);
     await Deno.mkdir(path); // blocks the file, within a second
@@ -289,7 +289,7 @@ Deno.test("an operator watches and changes a running service", async (test) => {
 const shared = await runService();
 Deno.test.afterAll(() => shared[Symbol.asyncDispose]());
 
-Deno.test("log and audit stream name a known user of a failed login, else a digest", async () => {
+Deno.test("log and audit stream show the user of a failed login if known, else a digest", async () => {
   const system = shared;
   const names: string[] = [];
   for (const user of ["alice", "my-pa55word"]) {
@@ -309,7 +309,7 @@ Deno.test("log and audit stream name a known user of a failed login, else a dige
   assert(!system.log.join().includes("my-pa55word"));
 });
 
-Deno.test("log and audit stream can be read by the service's group and by nobody else", async () => {
+Deno.test("only the service's user and group can read log and audit stream", async () => {
   const system = shared;
   await system.ask("/rest/auth/HPC", { as: ALICE, body: { serverPath: "" } });
   await audited(system, 1);
@@ -318,7 +318,7 @@ Deno.test("log and audit stream can be read by the service's group and by nobody
   }
 });
 
-Deno.test("user show prints the answers of daemons, without their keys", async () => {
+Deno.test("user show prints the answers of daemons, without keys", async () => {
   const system = shared;
   await settled(system);
   const known = await command(system, "user", "show", "alice");
@@ -330,7 +330,7 @@ Deno.test("user show prints the answers of daemons, without their keys", async (
   assert.match(unknown.out, /HPC: {2}no such account/);
 });
 
-Deno.test("each decision leaves one audit line, across new cores and files; only its owner may use the control socket, which ends with the service", async () => {
+Deno.test("each decision has one audit line, across reloads and log rotation; only its owner can use the control socket, which is removed at the end", async () => {
   const system = shared;
   await settled(system);
   const path = `${system.folder}/logs/control.sock`;
@@ -381,7 +381,7 @@ Deno.test("each decision leaves one audit line, across new cores and files; only
 const here = await runServiceHere({ properties: { "container.logging.format": "json" } });
 Deno.test.afterAll(() => here[Symbol.asyncDispose]());
 
-Deno.test("container.logging.format=json writes one object a line, also for messages of the workers", async () => {
+Deno.test("container.logging.format=json writes one object per line, also for messages of the workers", async () => {
   const system = here;
   await system.ask("/rest/auth", { as: ALICE });
   const file = `${system.folder}/logs/authserver.log`;
@@ -411,7 +411,7 @@ Deno.test("bans by an operator survive a crash of the core", async () => {
   assert.deepEqual(json().bans, { passwords: 0, tokens: 0, operator: 1 });
 });
 
-Deno.test("a taken port of the metrics page keeps the service from starting, and says so", async () => {
+Deno.test("the service does not start if the port of the metrics page is in use, and says so", async () => {
   using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const port = taken.addr.port;
   await assert.rejects(

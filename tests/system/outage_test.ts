@@ -5,7 +5,7 @@ import { ALICE, runReloadedService, STRANGER } from "./running_service.ts";
 
 const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
 
-Deno.test("while the identity providers are down their tokens get 503, and other methods work", async () => {
+Deno.test("while the identity providers are down, their tokens get 503 and other authenticators work", async () => {
   await using setting = await runWithEveryMethod();
   const { system, oidc, unity } = setting;
   for (const provider of [oidc, unity]) await provider[Symbol.asyncDispose]();
@@ -31,7 +31,7 @@ Deno.test("while the identity providers are down their tokens get 503, and other
   );
 });
 
-Deno.test("a daemon that gives no keys refuses nobody who does not need them", async () => {
+Deno.test("a daemon that reports no keys affects only users who need them", async () => {
   await using setting = await runWithEveryMethod();
   const { system } = setting;
   system.daemon("TWO").fault = { kind: "not-in-acl" };
@@ -62,7 +62,7 @@ Deno.test("failOnMissingAuthCredentials refuses callers without credentials, and
   assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
 });
 
-Deno.test("without access control everybody may do everything, as far as there is an account", async () => {
+Deno.test("without access control, all users with an account may do everything", async () => {
   const before = service.log.length;
   const system = await service.reloadWith({ "container.security.accesscontrol": "false" });
   const session = async (as: readonly [string, string] | undefined) =>

@@ -85,7 +85,7 @@ Deno.test("My files shows servers, directories, sizes and dates, and nothing bey
   assert.equal((await alice.get(at("d"))).status, 303, "a directory has a slash");
 });
 
-Deno.test("My files gives files with ranges, previews, and directories as archives", async () => {
+Deno.test("My files serves files with ranges, previews, and directories as archives", async () => {
   const whole = await alice.get(at("d/ten.txt"));
   assert.equal(whole.text, "0123456789");
   assert.match(whole.headers["content-disposition"] ?? "", /^attachment; filename="ten\.txt"/);
@@ -99,7 +99,7 @@ Deno.test("My files gives files with ranges, previews, and directories as archiv
   assert.doesNotMatch(archive.text, /secret|a\.key/);
 });
 
-Deno.test("My files takes a file whole or in pieces, resumes it, and tells its digest", async () => {
+Deno.test("My files accepts a file whole or in parts, resumes it, and returns its digest", async () => {
   const digest = createHash("sha256").update("whole").digest("base64");
   const made = await put("new/deep/whole.txt", "whole", { headers: { "Want-Repr-Digest": "sha-256=10" } });
   assert.deepEqual([made.status, made.headers["repr-digest"]], [201, `sha-256=:${digest}:`]);
@@ -144,7 +144,7 @@ Deno.test("My files takes a file whole or in pieces, resumes it, and tells its d
 const post = (path: string, fields: Readonly<Record<string, string>>, by = alice) =>
   by.post(at(path), { token, ...fields });
 
-Deno.test("My files creates, renames, moves and deletes only what its page named", async () => {
+Deno.test("My files creates, renames, moves and deletes only what its page showed", async () => {
   assert.equal((await post("", { do: "make", name: "folder <b>" })).status, 303);
   assert.equal((await post("", { do: "make", name: "folder <b>" })).status, 405, "it is there");
   for (const name of ["", "a/b", "..", ".", "a\nb"]) {
@@ -180,7 +180,7 @@ const small = await SharingSystem.open({
 });
 Deno.test.afterAll(() => small[Symbol.asyncDispose]());
 
-Deno.test("My files moves a file with the only session that the daemon lets an account have", async () => {
+Deno.test("My files can move a file if the daemon allows an account only one session", async () => {
   await small.reloadWith(ENABLED);
   const visitor = new Visitor(small.system);
   await visitor.signIn(ALICE);
@@ -191,7 +191,7 @@ Deno.test("My files moves a file with the only session that the daemon lets an a
   assert.equal(await Deno.readTextFile(`${small.data}/d/moved`), "0123456789");
 });
 
-Deno.test("no page of others changes My files, whatever cookies the browser sends", async () => {
+Deno.test("pages of other sites cannot change My files, whatever cookies the browser sends", async () => {
   const before = [...Deno.readDirSync(data)].map(({ name }) => name).sort();
   for (const site of ["cross-site", "same-site", "none"]) {
     const headers = { "Sec-Fetch-Site": site };
@@ -219,7 +219,7 @@ Deno.test("no page of others changes My files, whatever cookies the browser send
   assert.equal(await Deno.readTextFile(`${data}/evil`), "x");
 });
 
-Deno.test("My files shows hostile names as text, in each language, and no name adds a header", async () => {
+Deno.test("My files shows hostile names as text, in each language, and no name can add a header", async () => {
   const hostile = [
     "<script>alert(1)</script>",
     `"><img src=x onerror=alert(1)>`,
@@ -253,7 +253,7 @@ Deno.test("My files shows hostile names as text, in each language, and no name a
   }
 });
 
-Deno.test("My files is for those who are signed in and have an account, and only where the site enables it", async () => {
+Deno.test("My files is only for signed-in users with an account, and only if the site enables it", async () => {
   const away = await new Visitor(system).get(at("d/"));
   assert.equal(away.status, 303);
   assert.match(away.headers.location ?? "", /login\?to=files%2FHPC/);
@@ -267,7 +267,7 @@ Deno.test("My files is for those who are signed in and have an account, and only
   assert.doesNotMatch((await visitor.get("/")).text, />Files</);
 });
 
-Deno.test("a killed service later knows the temporary files that uploads to My files and WebDAV left behind", async () => {
+Deno.test("after a kill, the service knows the temporary files that uploads to My files and WebDAV left behind", async () => {
   await using site = await createSharingSite({ properties: { "container.feature.Files.enable": "true" } });
   const one = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
   const browser = new Visitor(one);
@@ -309,11 +309,11 @@ Deno.test("a killed service later knows the temporary files that uploads to My f
 });
 
 const DAEMON_HANGS = [
-  { on: "RNTO", after: 1, left: "puts back the directory that was to be replaced", content: "old" },
-  { on: "DELE", after: 0, left: "deletes the directory that was replaced", content: "new" },
+  { on: "RNTO", after: 1, left: "restores the directory that was to be replaced", content: "old" },
+  { on: "DELE", after: 0, left: "deletes the replaced directory", content: "new" },
 ];
 
-Deno.test("a service that is killed while it replaces directories leaves behind what a later one completes", async (test) => {
+Deno.test("after a kill while directories are replaced, the service completes or reverts each replacement", async (test) => {
   await using site = await createSharingSite({ properties: { "container.feature.Files.enable": "true" } });
   const one = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
   const names = (folder: string) =>

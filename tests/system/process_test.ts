@@ -10,11 +10,11 @@ import { runAuthserver } from "./service_process.ts";
 
 const COMMANDS = await allCommands();
 
-Deno.test("SIGTERM lets a request under way finish, and ends with status 0; SIGHUP reads the configuration", async () => {
+Deno.test("SIGTERM lets a request in progress finish, and ends with status 0; SIGHUP reloads the configuration", async () => {
   await using site = await createSite();
   const service = runAuthserver(["serve", "--config", site.main, "--name", "AUTH-TEST"]);
   await service.prints(/Reading config/);
-  service.kill("SIGHUP"); // too early to have an effect, and no reason to end
+  service.kill("SIGHUP"); // too early to have an effect, and must not end the service
   const [, port] = await service.prints(/service started .*port=(\d+)/);
   await service.prints(/\*\*\*\*\* Server started\. \*\*\*\*\*\nSend TERM signal to shutdown gracefully\./);
   assert.match(service.printed, /^Reading config from .*container\.properties$/m);
@@ -32,7 +32,7 @@ Deno.test("SIGTERM lets a request under way finish, and ends with status 0; SIGH
   await until(() => sessions() !== 0, { everyMs: 5 });
   service.kill("SIGTERM");
   await service.prints(/shutting down/);
-  service.kill("SIGTERM"); // an impatient operator interrupts nothing
+  service.kill("SIGTERM"); // a second signal interrupts nothing
   assert.equal((await underWay).status, 200);
   assert.equal(await service.ended, 0);
   await assert.rejects(ask(url, site.authority.certificate, post), /ECONNREFUSED/);
@@ -42,7 +42,7 @@ Deno.test("SIGTERM lets a request under way finish, and ends with status 0; SIGH
   assert.doesNotMatch(file, /draining/, "nobody asked for that");
 });
 
-Deno.test("a taken port is a clear message and status 1", async () => {
+Deno.test("a port in use causes a clear message and status 1", async () => {
   using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   await using site = await createSite({ properties: { "container.port": String(taken.addr.port) } });
   const service = runAuthserver(["--config", site.main]);
@@ -79,7 +79,7 @@ Deno.test("a bad configuration is reported completely, with file and line, and s
   assert.doesNotMatch(service.printed, /\n {4}at /, "no stack");
 });
 
-Deno.test("a missing configuration is a clear message and status 78", async () => {
+Deno.test("a missing configuration causes a clear message and status 78", async () => {
   const io = recordedIo();
   assert.equal(await runCommand(["serve", "--config", "/nowhere/container.properties"], io), 78);
   assert.match(io.err, /\/nowhere\/container\.properties/);
@@ -102,7 +102,7 @@ const WRONG: readonly (readonly string[])[] = [
   [""],
 ];
 for (const args of WRONG) {
-  Deno.test(`authserver ${args.join(" ")} is wrong usage, status 2`, async () => {
+  Deno.test(`authserver ${args.join(" ")} is a usage error, status 2`, async () => {
     const io = recordedIo();
     assert.equal(await runCommand(args, io), 2);
     assert.equal(io.out, "");
@@ -112,7 +112,7 @@ for (const args of WRONG) {
 }
 
 for (const words of [[], ...COMMANDS.map(({ spec }) => [spec.name]), ["passwd", "add"]]) {
-  Deno.test(`authserver ${[...words, "--help"].join(" ")} explains, status 0`, async () => {
+  Deno.test(`authserver ${[...words, "--help"].join(" ")} prints help, status 0`, async () => {
     const io = recordedIo();
     assert.equal(await runCommand([...words, "--help"], io), 0);
     assert.match(io.out, /^Usage: authserver/);
@@ -120,7 +120,7 @@ for (const words of [[], ...COMMANDS.map(({ spec }) => [spec.name]), ["passwd", 
   });
 }
 
-Deno.test("authserver version tells the version", async () => {
+Deno.test("authserver version prints the version", async () => {
   const io = recordedIo();
   assert.equal(await runCommand(["version"], io), 0);
   assert.match(io.out, new RegExp(`^authserver ${VERSION} \\(Deno 2\\.`));

@@ -177,7 +177,7 @@ async function byAddress(which: number, provider: OidcProvider): Promise<SystemU
   return await service.reloadWith(settings[which] ?? {});
 }
 
-Deno.test("the recipe for a userinfo endpoint leads from a signed token to a session, and the log says why no opaque one does", async () => {
+Deno.test("the recipe for a userinfo endpoint leads from a signed token to a session, and the log says why an opaque one is refused", async () => {
   await using provider = await startOidcProvider(tls);
   const system = await byAddress(0, provider);
   const made = (aud: string) => {

@@ -66,7 +66,7 @@ async function signIn(name: string, { provider }: (typeof ways)[number]) {
 
 for (const way of ways.filter(({ name }) => name !== "OTHER")) {
   const { name, alg, provider } = way;
-  Deno.test(`a code is exchanged by a signature (${alg}) that the provider takes, and by no secret`, async () => {
+  Deno.test(`the service exchanges a code by a signature (${alg}) that the provider accepts, without a secret`, async () => {
     for (let round = 0; round < 2; round++) {
       const { browser, reply } = await signIn(name, way);
       assert.equal(reply.status, 303, `${provider.faults}: ${reply.text}`);

@@ -73,7 +73,7 @@ async function refused(browser: Visitor, path: string, what: string, status = 40
   assert.equal(browser.cookies.has(COOKIE), false, what);
 }
 
-Deno.test("a browser signs in at each of two providers, and goes on to the page that was wanted", async () => {
+Deno.test("a browser can sign in at each of two providers, and returns to the requested page", async () => {
   const browser = new Visitor(system);
   const page = await browser.get("/login?to=shares/HPC");
   assert.match(page.text, /href="\.\/login\/ONE\?to=shares%2FHPC">Sign in with Institute</);
@@ -103,7 +103,7 @@ Deno.test("a browser signs in at each of two providers, and goes on to the page 
   assert.equal(await nameOn(other), `CN=bob,O=${two.issuer}`);
 });
 
-Deno.test("the verifier matches the challenge of the request to the provider, and the secret is in no address", async () => {
+Deno.test("the verifier matches the challenge of the authorization request, and no URL contains the secret", async () => {
   const browser = new Visitor(system);
   const { location, asked } = await leave(browser, "ONE");
   await browser.get(one.signIn(location, "ann"));
@@ -116,7 +116,7 @@ Deno.test("the verifier matches the challenge of the request to the provider, an
   assert(!system.log.some((line) => line.includes(form.get("code") ?? "-") || line.includes(verifier)));
 });
 
-Deno.test("an answer counts in the browser alone that asked, at the provider that was asked, and once", async () => {
+Deno.test("a provider's answer is valid once, and only in the browser that started the sign-in", async () => {
   const victim = new Visitor(system);
   const thief = new Visitor(system);
   const { location } = await leave(victim, "ONE");
@@ -144,7 +144,7 @@ Deno.test("an answer counts in the browser alone that asked, at the provider tha
   await refused(twice, first, "the cookie of the visit is gone");
 });
 
-Deno.test("answers of two providers are not taken for each other's", async () => {
+Deno.test("the service does not confuse the answers of two providers", async () => {
   const browser = new Visitor(system);
   const { location } = await leave(browser, "ONE");
   const answer = one.signIn(location, "ann");
@@ -173,7 +173,7 @@ Deno.test("answers of two providers are not taken for each other's", async () =>
   assert.equal((await browser.get(last)).status, 303, "and it is still possible");
 });
 
-Deno.test("an ID token that is for another client, another visit, of another issuer or too old signs nobody in", async () => {
+Deno.test("an ID token for another client or visit, of another issuer, or too old signs nobody in", async () => {
   const now = Math.floor(Date.now() / 1000);
   const wrong: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     "another client": { aud: "stranger" },
@@ -205,7 +205,7 @@ Deno.test("an ID token that is for another client, another visit, of another iss
   one.misbehaviour = {};
 });
 
-Deno.test("an ID token of another user than the access token signs nobody in, nor does one made with another", async () => {
+Deno.test("an ID token of another user or with another access token signs nobody in", async () => {
   const browser = new Visitor(system);
   const signInAs = async (what: string) =>
     await refused(browser, one.signIn((await leave(browser, "ONE")).location, "ann"), what);
@@ -228,7 +228,7 @@ Deno.test("an ID token of another user than the access token signs nobody in, no
   one.misbehaviour = {};
 });
 
-Deno.test("stronger-login rules hold for browsers, too", async () => {
+Deno.test("requirements for stronger logins apply to browsers, too", async () => {
   const browser = new Visitor(system);
   const now = Math.floor(Date.now() / 1000);
   for (const claims of [{ acr: "password" }, { auth_time: now - 700 }]) {
@@ -240,7 +240,7 @@ Deno.test("stronger-login rules hold for browsers, too", async () => {
   one.misbehaviour = {};
 });
 
-/** Service with one provider, of which tests change the lines. */
+/** Service with one provider, whose properties the tests change. */
 const other = await runReloadedService({
   authority,
   properties: {
@@ -251,7 +251,7 @@ const other = await runReloadedService({
 });
 Deno.test.afterAll(() => other[Symbol.asyncDispose]());
 
-Deno.test("a client that shows its expired token again and again keeps nobody at its address from signing in", async () => {
+Deno.test("a client that keeps sending its expired token prevents nobody at its address from signing in", async () => {
   const busy = await other.reloadWith({});
   const show = async (sub: string, exp: number) => {
     const token = one.signer.sign({ iss: one.issuer, sub, exp, client_id: CODE_CLIENT.id });
@@ -290,7 +290,7 @@ Deno.test("a sign-in belongs to its authenticator, even if another one accepts t
   }
 });
 
-Deno.test("no browser is sent to a provider that takes no challenge by S256", async () => {
+Deno.test("the service sends no browser to a provider that does not support S256", async () => {
   const provider = await startCodeProvider(tls);
   provider.metadata = { code_challenge_methods_supported: ["plain"] };
   const weak = await other.reloadWith({
@@ -312,7 +312,7 @@ Deno.test("no browser is sent to a provider that takes no challenge by S256", as
   }
 });
 
-Deno.test("whatever a stranger sends in place of a logout token is a bad request, and no error of the service", async () => {
+Deno.test("an invalid logout token is a bad request, whatever it contains", async () => {
   const b64 = (text: string) => btoa(text).replace(/=+$/, "");
   const now = Math.floor(Date.now() / 1000);
   const events = { "http://schemas.openid.net/event/backchannel-logout": {} };
@@ -348,7 +348,7 @@ Deno.test("whatever a stranger sends in place of a logout token is a bad request
   }
 });
 
-Deno.test("after sign-out, a user is offered the logout at the provider if there is one, and else goes home", async () => {
+Deno.test("sign-out offers the logout at the provider if there is one, and otherwise returns to the home page", async () => {
   const signOut = async () => {
     const browser = new Visitor(system);
     await browser.get(two.signIn((await leave(browser, "TWO")).location, "bob"));

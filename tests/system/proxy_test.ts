@@ -6,7 +6,7 @@ import { createAuthority } from "../pki/authority.ts";
 import { authenticatorProperties } from "./every_method.ts";
 import { runService } from "./running_service.ts";
 
-Deno.test("a service behind a proxy knows users of a provider whose name nobody here can resolve", async () => {
+Deno.test("a service behind a proxy accepts users of a provider whose name it cannot resolve", async () => {
   const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
   const tls = authority.issue({ subject: "CN=idp", names: ["idp.example"] });
   await using oidc = await startOidcProvider(tls);

@@ -73,7 +73,7 @@ async function startAt(
 }
 
 Deno.test({
-  name: "three instances get 0.9 of the sessions a second that one gets at a real daemon",
+  name: "three instances together open 0.9 times as many sessions a second at a real daemon as one",
   ignore: POSTGRES === undefined || CHECKOUT === undefined,
 }, async () => {
   await using several = await SeveralInstances.start({ instances: 0 });

@@ -7,7 +7,7 @@ import { ALICE, ALICE_DN, runService } from "./running_service.ts";
 const secretOf = (letter: string) => `${letter.repeat(40)}\n`;
 
 Deno.env.set("AUTH_TEST_TEXT", "from outside");
-/** Service of which each test leaves files that can be used. */
+/** Service whose files each test leaves usable. */
 const system = await runService({
   properties: { "container.security.rest.jwt.hmacSecretFile": "{folder}/conf/hmac-secret" },
   files: { "conf/hmac-secret": secretOf("a") },
@@ -15,7 +15,7 @@ const system = await runService({
 Deno.env.delete("AUTH_TEST_TEXT");
 Deno.test.afterAll(() => system[Symbol.asyncDispose]());
 
-Deno.test("a reload that failed for want of a file is tried again when the file appears", async () => {
+Deno.test("a reload that failed because of a missing file is retried when the file appears", async () => {
   const main = await Deno.readTextFile(system.main);
   const changed = main.replace("conf/users.txt", "conf/others.txt");
   assert.notEqual(changed, main);
@@ -33,7 +33,7 @@ Deno.test("a reload that failed for want of a file is tried again when the file 
   assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
 });
 
-Deno.test("a changed secret in a file of its own is reloaded, an unusable one leaves the former in force", async () => {
+Deno.test("a changed secret file is reloaded; while it is unusable, the previous secret stays in use", async () => {
   const status = async (letter: string) => {
     const token = await new SignJWT({ sub: ALICE_DN, iss: "CN=Other,O=Demo,C=EU", etd: "true" })
       .setProtectedHeader({ alg: "HS256" }).setIssuedAt().setExpirationTime("5m")
@@ -51,7 +51,7 @@ Deno.test("a changed secret in a file of its own is reloaded, an unusable one le
   assert.deepEqual([await status("a"), await status("b")], [401, 200]);
 });
 
-Deno.test("a reload at the same time as a renewal does not bring the old certificate back", async () => {
+Deno.test("a reload during a renewal does not restore the old certificate", async () => {
   const shown = () =>
     new Promise<string>((resolve, reject) => {
       const socket = connect({

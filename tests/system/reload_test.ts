@@ -17,7 +17,7 @@ const main = await Deno.readTextFile(system.main);
 const generation = async () => Number((await system.ask("/health/ready")).json().generation);
 const replace = (text: string) => system.replace("conf/container.properties", text);
 
-Deno.test("authserver reload returns when the configuration is in use, and says which one", async () => {
+Deno.test("authserver reload returns when the configuration is in use, and prints its generation", async () => {
   const before = await generation();
   await replace(`${main}authservice.server.HPC.description=Another text\n`);
   assert.deepEqual(await reload(system.main), {
@@ -27,7 +27,7 @@ Deno.test("authserver reload returns when the configuration is in use, and says 
   assert.equal((await system.ask("/rest/auth/HPC")).json().description, "Another text");
 });
 
-Deno.test("authserver reload fails with every problem of a configuration that cannot be used", async () => {
+Deno.test("authserver reload fails with all problems of an unusable configuration", async () => {
   await replace(`${main}container.prt=1\ncontainer.host=\0\n`);
   const { status, said } = await reload(system.main);
   assert.equal(status, 1);
@@ -36,7 +36,7 @@ Deno.test("authserver reload fails with every problem of a configuration that ca
   assert.equal((await system.ask("/rest/auth")).status, 200);
 });
 
-Deno.test("authserver reload refuses to send secrets unencrypted, unless that is said beside the address", async () => {
+Deno.test("authserver reload refuses to send secrets unencrypted, unless allowPlainHttp permits it", async () => {
   const prefix = "container.security.rest.authentication";
   const text = `${main.replace(/^(\S+authentication\.order=.*)$/m, "$1 OAUTH")}` +
     `${prefix}.OAUTH.address=http://idp.invalid/userinfo\n${prefix}.OAUTH.identityAssign="UID=" + email\n`;
@@ -72,7 +72,7 @@ Deno.test("authserver reload finds a service whose control socket is about to mo
   assert.equal((await Deno.stat(`${system.folder}/other.sock`)).isSocket, true);
 });
 
-Deno.test("authserver reload of a service that does not run fails", async () => {
+Deno.test("authserver reload fails if the service does not run", async () => {
   system.service.stop();
   await system.service.stopped;
   const { status, said } = await reload(system.main);

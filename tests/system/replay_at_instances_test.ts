@@ -52,7 +52,7 @@ Deno.test(
     const show = async (instance: Instance, proof: string) =>
       (await instance.ask("/rest/auth", { headers: { Authorization: `DPoP ${token}`, DPoP: proof } })).status;
 
-    await t.step("a proof of possession that one has seen, another refuses", async () => {
+    await t.step("a proof of possession used at one instance is refused by another", async () => {
       const proof = prove();
       assert.equal(await show(one, proof), 200);
       assert.equal(await show(two, proof), 401);
@@ -66,7 +66,7 @@ Deno.test(
     });
 
     await t.step(
-      "a file that must not be there is made by one request, whichever instances are asked",
+      "only one of several requests with If-None-Match creates a file, at whichever instances",
       async () => {
         const id = await several.share("d/", { access: "WRITE" });
         for (let round = 0; round < 8; round++) {
@@ -80,7 +80,7 @@ Deno.test(
       },
     );
 
-    await t.step("while the database is away, each refuses what it has seen itself", async () => {
+    await t.step("during a database outage, each instance refuses the proofs that it has seen", async () => {
       await server.stop();
       try {
         const proof = prove();

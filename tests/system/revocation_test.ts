@@ -4,7 +4,7 @@ import { ALICE, runService } from "./running_service.ts";
 
 const TRUST = "container.security.truststore";
 
-Deno.test("a daemon is trusted only once there is a revocation list of its authority", async () => {
+Deno.test("a daemon is trusted only once a revocation list of its authority exists", async () => {
   await using system = await runService({
     properties: {
       [`${TRUST}.crlMode`]: "REQUIRE",

@@ -58,7 +58,7 @@ async function started(site: Site): Promise<number> {
   return Number(match[1]);
 }
 
-Deno.test("the scripts start the service with the heap of MEM, report on it, and stop it", async () => {
+Deno.test("the scripts start the service with the heap size of MEM, report on it, and stop it", async () => {
   await using site = await createSite();
   await install(site);
   await settings(site, `${JAVA_STYLE}MEM="-Xms64m -Xmx384m"\n`);
@@ -118,7 +118,7 @@ Deno.test("a stale PID file, also with the id of another process, is reported an
   assert.equal((await script(site, "stop")).code, 0);
 });
 
-Deno.test("a start that fails says why and leaves no PID file", async () => {
+Deno.test("a failed start reports the reason and leaves no PID file", async () => {
   await using site = await createSite({ properties: { "container.port": "many" } });
   await install(site);
   await Deno.mkdir(`${site.folder}/logs`, { recursive: true });
@@ -145,7 +145,7 @@ Deno.test("a service whose PID file cannot be written is not started: nobody cou
   await assert.rejects(Deno.stat(`${site.folder}/logs/control.sock`), Deno.errors.NotFound);
 });
 
-Deno.test("the output of a start needs a file: without one nothing is started", async () => {
+Deno.test("start does nothing if the startup log cannot be written", async () => {
   await using site = await createSite();
   await install(site);
   await settings(site, "STARTLOG=conf\n"); // a folder

@@ -78,7 +78,7 @@ const key = (user: string, name = "user_ed25519") => ({
 });
 const many = { maxSessions: 100 };
 
-Deno.test("variant A gives the attributes that the specification describes, and with other servers and maps those of the servers that they name", async (test) => {
+Deno.test("variant A gives the attributes of the specification and, with other servers and maps, the per-server attributes", async (test) => {
   const servers = { HPC: [many], CLUSTER: [many, many], ALPHA: [many], BETA: [many, many] };
   await using system = await runVariant("seed_a.properties", servers, { map: "variant_a.json" });
   const { client, HPC, CLUSTER } = await answers(system, { as: DEMO });
@@ -103,7 +103,7 @@ Deno.test("variant A gives the attributes that the specification describes, and 
   const ports = system.daemons("CLUSTER").map(({ listenPort }) => listenPort);
   assert.deepEqual([...instances].sort(), [...ports, ...ports].sort(), "round-robin");
   for (const map of ["variant_a.json", "variant_b.xml"]) {
-    await test.step(`per-server attributes of ${map} hold on the server they name`, () =>
+    await test.step(`per-server attributes of ${map} apply to the server they name`, () =>
       onItsServer(system, map));
   }
 });
@@ -142,7 +142,7 @@ async function onItsServer(system: SystemUnderTest, map: string): Promise<void> 
   );
 }
 
-Deno.test("variant B gives users with SSH keys the account of their name and the role user, by its PAM source", async () => {
+Deno.test("variant B gives users with SSH keys the account of their name and the role user, from its PAM source", async () => {
   const dora = {
     uid: 1001,
     home: "/home/dora",

@@ -81,7 +81,7 @@ Deno.test("a session request makes a daemon expect the user, and returns where a
   });
 });
 
-Deno.test("what a session request says reaches the daemon", async () => {
+Deno.test("the fields of a session request reach the daemon", async () => {
   const reply = await post("HPC", {
     serverPath: "/work/alice",
     streamCount: "4",
@@ -112,7 +112,7 @@ Deno.test("what a session request says reaches the daemon", async () => {
   });
 });
 
-Deno.test("attributes of the server override the user's, and the requested group", async () => {
+Deno.test("per-server attributes override the user's attributes and the requested group", async () => {
   assert.equal((await post("GROUP-2", { serverPath: "" })).status, 200);
   const { user, group, rateLimit, includes, excludes } = latest("GROUP", 2);
   assert.deepEqual({ user, group, rateLimit, includes, excludes }, {
@@ -124,7 +124,7 @@ Deno.test("attributes of the server override the user's, and the requested group
   });
 });
 
-Deno.test("a number names one daemon of the group, no number takes them in turn", async () => {
+Deno.test("a number selects one daemon of the group; without a number, they take turns", async () => {
   const before = sessions("GROUP").map((each) => each.length);
   for (let i = 0; i < 3; i++) assert.equal((await post("GROUP-1", { serverPath: "" })).status, 200);
   for (let i = 0; i < 4; i++) assert.equal((await post("GROUP", { serverPath: "" })).status, 200);
@@ -132,7 +132,7 @@ Deno.test("a number names one daemon of the group, no number takes them in turn"
   assert.deepEqual(sessions("GROUP").map((each) => each.length), [one + 5, two + 2]);
 });
 
-Deno.test("a session costs one command connection", async () => {
+Deno.test("a session uses one command connection", async () => {
   // An idle daemon also gets connections with pings.
   const pings = () => system.daemon().requests.length - system.daemon().sessionRequests.length;
   const before = system.daemon().connections - pings();
@@ -140,12 +140,12 @@ Deno.test("a session costs one command connection", async () => {
   assert.equal(system.daemon().connections - pings(), before + 10);
 });
 
-Deno.test("secrets differ", async () => {
+Deno.test("each session has its own secret", async () => {
   const replies = await Promise.all(Array.from({ length: 20 }, () => post("HPC", { serverPath: "" })));
   assert.equal(new Set(replies.map((reply) => reply.json().secret)).size, 20);
 });
 
-Deno.test("the audit line says who, from where, as whom and where to", async () => {
+Deno.test("the audit line has user, address, account and daemon", async () => {
   await post("HPC", { serverPath: "" });
   const line = await system.logged(/audit session.* decision=granted/);
   for (
@@ -187,15 +187,15 @@ const refused: [string, string, unknown, number, string][] = [
   ["a key that is not base64", "HPC", { serverPath: "", encryptionKey: "…" }, 400, "ERR_INVALID_REQUEST"],
   ["a list", "HPC", [1], 400, "ERR_INVALID_REQUEST"],
   ["text that is not JSON", "HPC", "{serverPath:''}", 400, "ERR_INVALID_REQUEST"],
-  ["half a JSON object", "HPC", '{"serverPath":', 400, "ERR_INVALID_REQUEST"],
+  ["a truncated JSON object", "HPC", '{"serverPath":', 400, "ERR_INVALID_REQUEST"],
   ["something after the JSON object", "HPC", '{"serverPath":""} x', 400, "ERR_INVALID_REQUEST"],
   ["an empty body", "HPC", "", 400, "ERR_INVALID_REQUEST"],
   ["an unknown server", "NONE", { serverPath: "" }, 404, "ERR_UNKNOWN_SERVER"],
   ["daemon 0", "HPC-0", { serverPath: "" }, 404, "ERR_UNKNOWN_SERVER"],
-  ["a daemon there is not", "GROUP-3", { serverPath: "" }, 404, "ERR_UNKNOWN_SERVER"],
+  ["a missing daemon", "GROUP-3", { serverPath: "" }, 404, "ERR_UNKNOWN_SERVER"],
 ];
 for (const [what, server, body, status, code] of refused) {
-  Deno.test(`a session request with ${what} is refused with ${status}, and no daemon hears of it`, async () => {
+  Deno.test(`a session request with ${what} is refused with ${status}, and reaches no daemon`, async () => {
     const before = system.daemon().sessionRequests.length;
     const reply = await post(server, body);
     assert.equal(reply.status, status);
@@ -215,19 +215,19 @@ Deno.test("a group that is not the user's is refused with 400", async () => {
 });
 
 const callers: [string, object, number, string][] = [
-  ["nobody", { as: undefined }, 401, "ERR_UNAUTHENTICATED"],
-  ["a wrong password", { as: ["alice", "guess"] }, 401, "ERR_UNAUTHENTICATED"],
+  ["an anonymous caller", { as: undefined }, 401, "ERR_UNAUTHENTICATED"],
+  ["a caller with a wrong password", { as: ["alice", "guess"] }, 401, "ERR_UNAUTHENTICATED"],
   ["an unknown user", { as: ["nobody", "guess"] }, 401, "ERR_UNAUTHENTICATED"],
   ["a user without role", { as: STRANGER }, 403, "ERR_FORBIDDEN"],
   ["a user without account", { as: ROLE_ONLY }, 401, "ERR_NO_ACCOUNT"],
   [
-    "a preference that is not the user's",
+    "a user with a preference for another account",
     { headers: { [PREFERENCES_HEADER]: "uid:root" } },
     403,
     "ERR_PREFERENCE_NOT_ALLOWED",
   ],
   [
-    "a preference that is none",
+    "a user with a malformed preference",
     { headers: { [PREFERENCES_HEADER]: "uid" } },
     403,
     "ERR_INVALID_PREFERENCES",
@@ -246,12 +246,12 @@ for (const [who, caller, status, code] of callers) {
   });
 }
 
-Deno.test("a preferred group is the session's", async () => {
+Deno.test("a session gets the preferred group", async () => {
   await post("HPC", { serverPath: "" }, { headers: { [PREFERENCES_HEADER]: "group:users" } });
   assert.equal(latest("HPC").group, "users");
 });
 
-Deno.test("client addresses in a request are used, names are dropped, and without any the caller's address is used", async () => {
+Deno.test("a session request uses the given client addresses, drops names, and defaults to the caller's address", async () => {
   const clientIp = async (client: string) => {
     assert.equal((await post("HPC", { serverPath: "", client })).status, 200, client);
     return latest("HPC")["client-ip"];
@@ -269,13 +269,13 @@ Deno.test("several groups of a server go to the daemon in one line, the first as
   assert.deepEqual([entry.gid, entry.availableGroups], ["users", ["users", "hpc"]]);
 });
 
-Deno.test("a daemon that cannot encrypt: the caller is told to do without", async () => {
+Deno.test("a session request with encryption gets 501 if the daemon cannot encrypt", async () => {
   const body = { serverPath: "", encryptionKey: AES_KEY, encryptionAlgorithm: "AES" };
   const reply = await post("PLAIN", body);
   assert.deepEqual([reply.status, reply.json().code], [501, "ERR_ENCRYPTION_NOT_SUPPORTED"]);
 });
 
-Deno.test("with resolveClientNames the addresses of client names are used, and names without one are dropped", async () => {
+Deno.test("with resolveClientNames, a session request uses the addresses of client names, and drops names without one", async () => {
   await reloadWith({ "authservice.resolveClientNames": "true" });
   const clientIp = async (client: string) => {
     assert.equal((await post("HPC", { serverPath: "", client })).status, 200, client);

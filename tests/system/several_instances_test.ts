@@ -7,7 +7,7 @@ import { POSTGRES } from "../fixtures/postgres.ts";
 import { ALICE } from "./running_service.ts";
 import { type Instance, SeveralInstances } from "./several_instances.ts";
 
-/** Instances look at each other every five seconds: more checks would only take processor time. */
+/** Instances check each other every five seconds: more requests would only take processor time. */
 const SELDOM = { everyMs: 250, longestPauseMs: 500 };
 
 async function status({ main }: Instance) {
@@ -16,13 +16,13 @@ async function status({ main }: Instance) {
   return JSON.parse(io.out);
 }
 
-Deno.test({ name: "several instances are one service", ignore: POSTGRES === undefined }, async (t) => {
+Deno.test({ name: "several instances act as one service", ignore: POSTGRES === undefined }, async (t) => {
   await using several = await SeveralInstances.start();
   const { instances } = several;
   const [one, two, three] = instances;
   assert.ok(one && two && three);
 
-  await t.step("each knows the others: status, health and page tell", async () => {
+  await t.step("status, health and page of each instance show the others", async () => {
     const known = async (instance: Instance) => (await instance.ask("/health/ready")).json()["instances"];
     for (const instance of instances) {
       await until(async () => JSON.stringify(await known(instance)) === '{"total":3,"serving":3}', SELDOM);
@@ -36,7 +36,7 @@ Deno.test({ name: "several instances are one service", ignore: POSTGRES === unde
     assert.match(page.text, /3 instances are running\./);
   });
 
-  await t.step("a share that one makes, another serves, and one that another removes is gone", async () => {
+  await t.step("all instances serve a share that one created, until another removes it", async () => {
     const id = await several.share();
     const path = `/rest/access/HPC/${id}`;
     for (const instance of instances) assert.equal((await instance.ask(path)).text, "0123456789");
@@ -44,7 +44,7 @@ Deno.test({ name: "several instances are one service", ignore: POSTGRES === unde
     for (const instance of instances) assert.equal((await instance.ask(path)).status, 404);
   });
 
-  await t.step("a token that is taken back counts nowhere", async () => {
+  await t.step("a token revoked at one instance is refused by all", async () => {
     const asText = { Accept: "text/plain" };
     const token = (await one.ask("/rest/auth/token", { as: ALICE, headers: asText })).text;
     const headers = { Authorization: `Bearer ${token}`, Accept: "application/json" };
@@ -58,7 +58,7 @@ Deno.test({ name: "several instances are one service", ignore: POSTGRES === unde
     }
   });
 
-  await t.step("a ban holds everywhere, until it is lifted anywhere", async () => {
+  await t.step("a ban takes effect at all instances, until one of them lifts it", async () => {
     const run = async (...args: string[]) => {
       const io = recordedIo();
       assert.equal(await runCommand(args, io), 0, io.err);
@@ -74,7 +74,7 @@ Deno.test({ name: "several instances are one service", ignore: POSTGRES === unde
   });
 
   await t.step(
-    "guesses spread over all are counted together",
+    "guesses at all instances count together",
     async () => {
       let tries = 0;
       for (let i = 0; i < 24; i++) {
@@ -87,7 +87,7 @@ Deno.test({ name: "several instances are one service", ignore: POSTGRES === unde
     },
   );
 
-  await t.step("one that is killed is told of as silent, one that is stopped as gone", async () => {
+  await t.step("status shows a killed instance as silent, and no longer lists a stopped one", async () => {
     three.process.kill("SIGTERM");
     await three.process.ended;
     await until(async () => (await status(one)).instances.length === 2, SELDOM);
@@ -101,7 +101,7 @@ Deno.test({ name: "several instances are one service", ignore: POSTGRES === unde
     assert.deepEqual(json()["instances"], { total: 2, serving: 1 });
   });
 
-  await t.step("an instance with another configuration is told of", async () => {
+  await t.step("an instance with another configuration is reported", async () => {
     const other = await several.startInstance(5, { "share.maxPerUser": "7" });
     instances.push(other);
     await until(async () => (await status(one)).configurationsDiffer, SELDOM);

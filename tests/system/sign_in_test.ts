@@ -38,7 +38,7 @@ async function command(...args: readonly string[]): Promise<void> {
   assert.equal(await runCommand([...args, "--config", system.main], io), 0, io.err);
 }
 
-Deno.test("a browser is signed in by name and password, and out again", async () => {
+Deno.test("a browser signs in with name and password, and signs out again", async () => {
   const one = await visitor();
   assert.equal(await nameOn(one), undefined);
   assert.match(String((await one.get("/")).headers["content-security-policy"]), /form-action 'none'/);
@@ -65,7 +65,7 @@ Deno.test("a browser is signed in by name and password, and out again", async ()
   assert.equal(await nameOn(one), undefined, "the cookie of before is good for nothing");
 });
 
-Deno.test("a browser is signed out, and ends its tokens, while an attribute source is out of order", async () => {
+Deno.test("a browser can sign out and revoke its tokens while an attribute source fails", async () => {
   const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
   const users = { "SITE-A": { [ALICE_DN]: { xlogin: "alice", role: "user" } } };
   await using xuudb = startXuudb(users, authority.issue({ subject: "CN=xuudb", names: ["localhost"] }));
@@ -111,7 +111,7 @@ Deno.test("a browser is signed out, and ends its tokens, while an attribute sour
   for (const bearer of bearers) assert.equal((await other.ask("/rest/auth", bearer)).status, 401);
 });
 
-Deno.test("no browser keeps a page of somebody who is signed in, for whoever comes after the sign-out", async () => {
+Deno.test("browsers must not store pages of a signed-in user", async () => {
   const one = await visitor(ALICE);
   for (const path of ["/", "/tokens", "/login/device"]) {
     const { status, headers } = await one.get(path);
@@ -130,7 +130,7 @@ Deno.test("no file of the service contains the cookie of a browser", async () =>
   }
 });
 
-Deno.test("a wrong password is reported, counted and audited like any other, and right ones then wait", async () => {
+Deno.test("a wrong password in the form is reported, counted and audited like any other, and then delays right ones", async () => {
   const one = await visitor();
   const wrong = await one.signIn([STRANGER[0], "guess"]);
   assert.equal(wrong.status, 403);
@@ -164,7 +164,7 @@ Deno.test("a wrong password is reported, counted and audited like any other, and
   await command("ban", "remove", "--address", "127.0.0.1");
 });
 
-Deno.test("a signed-in browser is anonymous below /rest/, and Basic and bearer sign no browser in", async () => {
+Deno.test("a signed-in browser is anonymous below /rest/, and Basic and Bearer credentials sign no browser in", async () => {
   const one = await visitor(ALICE);
   const headers = { Accept: "*/*" };
   for (const [path, status] of [["/rest/auth/token", 401], ["/rest/share/HPC", 404]] as const) {
@@ -184,7 +184,7 @@ Deno.test("a signed-in browser is anonymous below /rest/, and Basic and bearer s
   }
 });
 
-Deno.test("the right password of a page of ours alone signs in: no other site, no other browser's page", async () => {
+Deno.test("the right password signs in only from our own page in the same browser", async () => {
   const one = await visitor();
   const token = formToken(await one.get("/login"));
   const [user, password] = ALICE;
@@ -234,7 +234,7 @@ Deno.test("the right password of a page of ours alone signs in: no other site, n
   );
 });
 
-Deno.test("nobody can be made to use a browser's place that was there before, or be signed out by another site", async () => {
+Deno.test("a sign-in uses no earlier cookie and ends the earlier session, and other sites cannot sign a user out", async () => {
   const one = await visitor();
   one.cookies.set(COOKIE, "A".repeat(22)); // like an attacker who wants to use it later
   await one.signIn(ALICE);
@@ -255,7 +255,7 @@ Deno.test("nobody can be made to use a browser's place that was there before, or
   assert.equal(await nameOn(thief), undefined);
 });
 
-Deno.test("who signs in goes on to the page that they wanted, and never to another host", async () => {
+Deno.test("sign-in leads to the requested page, and never to another host", async () => {
   const wanted: Readonly<Record<string, string>> = {
     "shares/HPC?after=x": "./shares/HPC?after=x",
     "": "./",
@@ -280,7 +280,7 @@ Deno.test("who signs in goes on to the page that they wanted, and never to anoth
   }
 });
 
-Deno.test("a certificate signs a browser in when its owner says so", async () => {
+Deno.test("a certificate signs a browser in if the user chooses it", async () => {
   const certificate = system.authority.issue({ subject: ALICE_DN, extendedKeyUsage: ["clientAuth"] });
   const one = new Visitor(system);
   const page = await one.get("/login", { certificate });
@@ -295,7 +295,7 @@ Deno.test("a certificate signs a browser in when its owner says so", async () =>
   assert.equal(await nameOn(other), STRANGER[0]);
 });
 
-Deno.test("a ban signs a user's browsers out, and lifting it does not bring them back", async () => {
+Deno.test("a ban signs a user's browsers out, and lifting it does not sign them in again", async () => {
   const [one, unused] = [await visitor(ALICE), await visitor(ALICE)];
   const other = await visitor(STRANGER);
   await command("ban", "add", "--user", "alice");
@@ -306,7 +306,7 @@ Deno.test("a ban signs a user's browsers out, and lifting it does not bring them
   assert.equal(await nameOn(other), STRANGER[0]);
 });
 
-Deno.test("a removed user is signed out, while a reload and another core sign out nobody", async () => {
+Deno.test("a removed user is signed out; a reload with a new core signs out nobody", async () => {
   const [alice, stranger] = [await visitor(ALICE), await visitor(STRANGER)];
   await system.replace(
     "conf/container.properties",

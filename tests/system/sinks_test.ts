@@ -35,7 +35,7 @@ async function samples(port: string): Promise<Readonly<Record<string, string>>> 
   );
 }
 
-Deno.test("audit and log that cannot be written are in status, plugin and metrics, and once in the log as error", async () => {
+Deno.test("an unwritable audit stream or log appears in status, plugin and metrics, and once in the log as an error", async () => {
   const site = await createSite({
     servers: { HPC: [{ maxSessions: 1000 }] },
     properties: { "container.metrics.port": "0" },
@@ -83,7 +83,7 @@ Deno.test("audit and log that cannot be written are in status, plugin and metric
 
 const SHARED = "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN";
 
-Deno.test("with container.audit.required, no request takes effect that needs an audit line which cannot be written", async () => {
+Deno.test("with container.audit.required, requests have no effect if their audit line cannot be written", async () => {
   const site = await createSite({
     servers: { HPC: [{ maxSessions: 1000 }] },
     properties: {
@@ -181,7 +181,7 @@ function serveInto(output: string, { main }: Located): Deno.ChildProcess {
   return new Deno.Command("sh", { args, stdin: "null", stdout: "null", stderr: "null" }).spawn();
 }
 
-Deno.test("a full console is in status and once in the log file as error, and the service serves", async () => {
+Deno.test("a full console appears in status and once in the log file as an error, and the service keeps running", async () => {
   await using site = await createSite();
   const child = serveInto("/dev/full", site);
   const log = () => Deno.readTextFile(`${site.folder}/logs/authserver.log`).catch(() => "");
@@ -210,7 +210,7 @@ async function almostFullPipe(path: string, left: number): Promise<number> {
   return pipe;
 }
 
-Deno.test("a console that nobody reads holds up neither audit lines, operators nor the end of the service", async () => {
+Deno.test("a console that nobody reads blocks neither audit lines, operators nor the end of the service", async () => {
   const LEFT = 8192;
   await using site = await createSite({
     servers: { HPC: [{ maxSessions: 1000 }] },

@@ -212,7 +212,7 @@ function fillRecords(folder: string): void {
 }
 
 Deno.test({
-  name: "database import copies 10,000 shares a second, and sees at once what is there already",
+  name: "database import copies 10,000 shares a second, and skips those that exist",
   ignore: POSTGRES === undefined,
 }, async () => {
   await using several = await SeveralInstances.start({ instances: 0, postgres: { durable: true } });

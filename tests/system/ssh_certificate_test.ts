@@ -42,7 +42,7 @@ const account = (home: string, line: string) => ({
 /** Authority that is unknown to the operator where users name it in their own `authorized_keys`. */
 const AUTHORITY = certificateLine("ca_ed25519");
 
-/** Service of three servers, of which each test uses some. */
+/** Service with three servers; each test uses some of them. */
 const { reloadWith, ...system } = await runReloadedService({
   properties: USERS_LINES,
   map: JSON.stringify({ [ANN_DN]: { role: "user", xlogin: "alice" } }),
@@ -82,7 +82,7 @@ const PATH = "/rest/auth/ssh-certificate";
 
 type Client = Pick<SystemUnderTest, "agent" | "ask">;
 
-/** Returns a client whose failures count for an address of its own. */
+/** Returns a client with its own address, for which its failures count. */
 const clientAt = (localAddress: string): Client => ({
   ask: system.ask,
   agent: new Agent({ keepAlive: true, localAddress }),
@@ -166,7 +166,7 @@ Deno.test("an uploaded certificate takes effect on another instance at once, and
   assert.equal((await signIn("ann", { at: again })).status, 401);
 });
 
-Deno.test("an invalid certificate is refused with the reason, and further attempts have to wait", async () => {
+Deno.test("an invalid certificate is refused with the reason, and further attempts are throttled", async () => {
   await use(OPERATORS_LINES);
   const client = clientAt("127.0.0.2");
   for (
@@ -189,7 +189,7 @@ Deno.test("an invalid certificate is refused with the reason, and further attemp
   client.agent.destroy();
 });
 
-Deno.test("repeated deletions of missing certificates have to wait, too", async () => {
+Deno.test("repeated deletions of missing certificates are throttled, too", async () => {
   await use(OPERATORS_LINES);
   const client = clientAt("127.0.0.3");
   const statuses: number[] = [];
@@ -230,7 +230,7 @@ Deno.test("with only=certificates no key is accepted without a certificate, from
   assert.equal((await forget()).status, 204);
 });
 
-Deno.test("without authorities there is no address for certificates", async () => {
+Deno.test("without authorities, the resource for certificates does not exist", async () => {
   await use({ "container.security.rest.authentication.order": "PASSWORD" });
   const description = new ApiDescription((await system.ask("/openapi.json")).json(), ["DEMO", "Demo-Site"]);
   const { authority, port } = system;
@@ -307,7 +307,7 @@ Deno.test("an authority that users name in their own authorized_keys is trusted 
   assert.equal((await signIn("dora", atOwn)).status, 200);
 });
 
-Deno.test("authorities of users are not trusted where only those of the operator are", async () => {
+Deno.test("with only=certificates, authorities that users name are not trusted", async () => {
   await use(authenticatorProperties("SSHKEY", { only: "certificates" }));
   const reply = await uploadFor("ann");
   assert.equal(reply.status, 403);

@@ -55,7 +55,7 @@ const GROUP = {
   forbidden: "/data/secret/*",
 };
 
-Deno.test("GET /rest/auth tells a user everything", async () => {
+Deno.test("GET /rest/auth shows a user everything", async () => {
   const reply = await system.ask("/rest/auth", { as: ALICE });
   assert.equal(reply.status, 200);
   assert.equal(reply.headers["content-type"], "application/json");
@@ -103,7 +103,7 @@ const anonymousEntry = ({ href, description, status, dataSharing }: typeof HPC) 
   reservations: [],
 });
 
-Deno.test("GET /rest/auth tells anonymous callers where servers are and whether they work", async () => {
+Deno.test("GET /rest/auth shows anonymous callers where servers are and whether they work", async () => {
   const reply = await system.ask("/rest/auth");
   assert.equal(reply.status, 200);
   assert.deepEqual(known(reply.json()), {
@@ -124,7 +124,7 @@ Deno.test("GET /rest/auth shows command addresses to nobody", async () => {
   }
 });
 
-Deno.test("GET /rest/auth knows users without attributes, without account, and their lack of them", async () => {
+Deno.test("GET /rest/auth shows users without attributes or without account what they lack", async () => {
   const stranger = (await system.ask("/rest/auth", { as: STRANGER })).json();
   assert.deepEqual(stranger.client, {
     dn: "CN=Stranger,O=Demo,C=EU",
@@ -148,7 +148,7 @@ Deno.test("GET /rest/auth knows users without attributes, without account, and t
   });
 });
 
-Deno.test("GET /rest/auth/<server> is the one entry, also by number and with a slash", async () => {
+Deno.test("GET /rest/auth/<server> returns the server's entry, also by number and with a slash", async () => {
   for (const [path, entry] of [["HPC", HPC], ["HPC/", HPC], ["HPC-1", HPC], ["GROUP-2", GROUP]] as const) {
     const reply = await system.ask(`/rest/auth/${path}`, { as: ALICE });
     assert.equal(reply.status, 200, path);
@@ -167,21 +167,21 @@ for (
   });
 }
 
-Deno.test("GET /health/live and /health/ready tell numbers, and nothing else", async () => {
+Deno.test("GET /health/live and /health/ready show states and numbers only", async () => {
   assert.deepEqual((await system.ask("/health/live")).json(), { live: true });
   const ready = await system.ask("/health/ready");
   assert.equal(ready.status, 200);
   assert.deepEqual(ready.json(), { ready: true, servers: { total: 2, usable: 2 }, generation: 1 });
 });
 
-Deno.test("GET /rest/auth/certificate is the service's certificate", async () => {
+Deno.test("GET /rest/auth/certificate returns the service's certificate", async () => {
   const reply = await system.ask("/rest/auth/certificate", { headers: { Accept: "text/plain" } });
   assert.equal(reply.status, 200);
   assert.match(reply.headers["content-type"] ?? "", /^text\/plain/);
   assert.equal(reply.text.trim(), (await Deno.readTextFile(`${system.folder}/conf/auth-cert.pem`)).trim());
 });
 
-Deno.test("GET /rest/auth/token is a token that stands for the user, whoever shows it", async () => {
+Deno.test("GET /rest/auth/token returns a bearer token for the user", async () => {
   const reply = await system.ask("/rest/auth/token?lifetime=60", {
     as: ALICE,
     headers: { Accept: "text/plain" },
@@ -208,9 +208,9 @@ Deno.test("GET /rest/auth/token is a token that stands for the user, whoever sho
 
 for (
   const [what, path, headers, status] of [
-    ["a lifetime that is none", "/rest/auth/token?lifetime=soon", {}, 400],
-    ["a token of a token that is not renewable", "/rest/auth/token", { renew: "yes" }, 403],
-    ["a token for nobody", "/rest/auth/token", { nobody: "yes" }, 401],
+    ["an invalid lifetime", "/rest/auth/token?lifetime=soon", {}, 400],
+    ["the renewal of a token that is not renewable", "/rest/auth/token", { renew: "yes" }, 403],
+    ["an anonymous caller", "/rest/auth/token", { nobody: "yes" }, 401],
   ] as const
 ) {
   Deno.test(`GET /rest/auth/token refuses ${what} with ${status}`, async () => {

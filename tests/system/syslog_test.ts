@@ -7,7 +7,7 @@ import { startLogServer } from "../fixtures/log_server.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { ALICE, runService, settled } from "./running_service.ts";
 
-Deno.test("the service sends its audit lines to a log server, waits for one that is away, and refuses meanwhile if it has to", async () => {
+Deno.test("the service sends its audit lines to a log server, reconnects after an outage, and meanwhile refuses requests if audit is required", async () => {
   const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
   const server = await startLogServer(authority);
   const { port } = server;

@@ -18,7 +18,7 @@ const lines = users.map((user, i) => passwordLine(user, `CN=User ${i},O=Demo,C=E
 const victims = ["victim", "target"].map((name) => passwordLine([name, "unsaid-77"], `CN=${name},O=Demo`));
 const slow = formatScrypt(await hashWithScrypt(ALICE[1], { ln: 14, r: 8, p: 1 }));
 
-/** Each test has users and an address of its own, since a reload ends no wait. */
+/** Each test has its own users and address, since a reload ends no delay. */
 const { reloadWith, ...system } = await runReloadedService({
   passwords: PASSWORDS + [...victims, ...lines].join(""),
   files: {
@@ -56,7 +56,7 @@ async function clientAt(localAddress: string, properties: Readonly<Record<string
   };
 }
 
-Deno.test(`twenty users who always mistype hold back none of ${MANY} users at the same address`, async () => {
+Deno.test(`twenty users with wrong passwords delay none of ${MANY} users at the same address`, async () => {
   using client = await clientAt("127.0.0.2", DEFAULT);
   const refused: string[] = [];
   const outcomes = new Map<number, number>();
@@ -76,7 +76,7 @@ Deno.test(`twenty users who always mistype hold back none of ${MANY} users at th
 });
 
 for (const [user, address] of [["alice", "127.0.0.3"], ["nobody", "127.0.0.4"]] as const) {
-  Deno.test(`guesses at the password of ${user} are answered with 429 after a few, and keys still work`, async () => {
+  Deno.test(`a few guesses at the password of ${user} lead to 429, and keys still work`, async () => {
     using client = await clientAt(address, STRICT);
     const guess = (password: string) => client.ask({ as: [user, password] });
     const statuses = [];
@@ -95,7 +95,7 @@ for (const [user, address] of [["alice", "127.0.0.3"], ["nobody", "127.0.0.4"]] 
   });
 }
 
-Deno.test("a password that is typed in the place of the name is in no log, however often it is", async () => {
+Deno.test("a password typed as user name appears in no log, however often", async () => {
   using client = await clientAt("127.0.0.5", STRICT);
   const statuses = [];
   for (let i = 0; i < 5; i++) {
@@ -108,7 +108,7 @@ Deno.test("a password that is typed in the place of the name is in no log, howev
   assert.doesNotMatch(await readLog() + system.log.join(), /canary/i);
 });
 
-Deno.test("a right password in between does not excuse guesses at another user's", async () => {
+Deno.test("a right password in between does not offset guesses at another user's password", async () => {
   using client = await clientAt("127.0.0.6", STRICT);
   for (let i = 0; i < 4; i++) {
     assert.equal((await client.ask({ as: ["victim", `guess ${i}`] })).status, 401);
@@ -117,7 +117,7 @@ Deno.test("a right password in between does not excuse guesses at another user's
   assert.equal((await client.ask({ as: ["victim", "guess"] })).status, 429);
 });
 
-Deno.test("a hundred first logins at the same moment are all let in", async () => {
+Deno.test("a hundred concurrent first logins all succeed", async () => {
   using client = await clientAt("127.0.0.7", SLOW);
   const replies = await Promise.all(
     Array.from({ length: 100 }, () => client.ask({ as: ["newcomer", ALICE[1]] })),
@@ -125,7 +125,7 @@ Deno.test("a hundred first logins at the same moment are all let in", async () =
   assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]));
 });
 
-Deno.test("guesses at slowly hashed passwords leave a turn to a known user of the same address", async () => {
+Deno.test("guesses at slowly hashed passwords do not lock out a known user at the same address", async () => {
   using client = await clientAt("127.0.0.8", SLOW);
   assert.equal((await client.ask({ as: ["known", ALICE[1]] })).status, 200);
   const guesses = Array.from({ length: 60 }, (_, i) => client.ask({ as: [`nobody${i}`, "guess"] }));

@@ -87,7 +87,7 @@ Deno.test("the form offers lifetimes of an hour, of a working day and of a day",
   );
 });
 
-Deno.test("a token without name and bounds is for everything, and was never used", async () => {
+Deno.test("a new token without name and restrictions is listed as unnamed, for everything, and never used", async () => {
   const alice = await signedIn(ALICE);
   const token = formToken(await alice.get("/tokens"));
   const made = await alice.post("/tokens", {
@@ -118,7 +118,7 @@ Deno.test("a token without name and bounds is for everything, and was never used
   ]);
 });
 
-Deno.test("who is not signed in, or has no account, gets no token", async () => {
+Deno.test("a user who is not signed in or has no account gets no token", async () => {
   const away = await new Visitor(system).get("/tokens");
   assert.deepEqual([away.status, away.headers.location], [303, "./login?to=tokens"]);
   assert.equal((await new Visitor(system).get("/tokens", { as: ALICE })).status, 200, "to look at");

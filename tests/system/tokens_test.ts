@@ -58,7 +58,7 @@ const remove = (system: Asked, path: string, by?: string) =>
 const system = await runService(KEPT);
 Deno.test.afterAll(() => system[Symbol.asyncDispose]());
 
-Deno.test("token list and token revoke work beside the running service, and leave an audit line", async () => {
+Deno.test("token list and token revoke work on a running service, and revocations are audited", async () => {
   const command = async (...args: readonly string[]) => {
     const io = recordedIo();
     const status = await runCommand(["token", ...args, "--config", system.main], io);
@@ -112,7 +112,7 @@ Deno.test("token list and token revoke work beside the running service, and leav
   );
 });
 
-Deno.test("a user sees the tokens there are, and ends one of them or all at once", async () => {
+Deno.test("a user lists their tokens, and revokes one of them or all at once", async () => {
   const first = await token(system, "?name=portal&renewable=true&lifetime=3600");
   const renewed = await token(system, "?path=/data/run7/&activity=read&lifetime=60", first);
   const second = await token(system);
@@ -154,7 +154,7 @@ Deno.test("a user sees the tokens there are, and ends one of them or all at once
   await system.logged(/audit revoke .*decision=granted .*ended=1/, before);
 });
 
-Deno.test("a narrowed token sees and ends itself alone, and nobody sees or ends those of others", async () => {
+Deno.test("a restricted token lists and revokes only itself, and a user only their own tokens", async () => {
   const bob = "CN=Bob,O=Demo,C=EU";
   const [full, narrow, other] = [
     await token(system),
@@ -180,7 +180,7 @@ Deno.test("a narrowed token sees and ends itself alone, and nobody sees or ends 
   assert.equal((await remove(system, `${LIST}/${idOf(other)}`)).status, 204);
 });
 
-Deno.test("without persistence.directory tokens are valid until they expire, and the answer says why it lists none", async () => {
+Deno.test("without persistence.directory tokens are valid until they expire, and answers say why none are listed", async () => {
   await using system = await runService();
   const text = await token(system);
   assert.equal(await shown(system, text), 200);
@@ -230,7 +230,7 @@ Deno.test("a revoked token is refused everywhere within a second: on another ins
   assert.equal((await remove(again, LIST)).status, 200);
 });
 
-Deno.test("the removal of a user ends their tokens, and the replacement of a certificate does not", async () => {
+Deno.test("removing a user ends their tokens, and replacing the service's certificate does not", async () => {
   const text = await token(system);
   assert.equal(await shown(system, text), 200);
   const renewed = system.authority.issue({

@@ -25,7 +25,7 @@ const DATA = { "persistence.directory": "{folder}/data" };
 
 const CASES: readonly Case[] = [
   {
-    what: "a persistence.directory that cannot be made",
+    what: "a persistence.directory that cannot be created",
     properties: { "persistence.directory": "{folder}/conf/users.txt/data" },
     told:
       /container\.properties:\d+: persistence\.directory: \S+\/data cannot be made: \S+users\.txt is not a folder/,
@@ -49,7 +49,7 @@ const CASES: readonly Case[] = [
     },
   ]),
   {
-    what: "the port of the service for metrics",
+    what: "a metrics port that is also the service's port",
     properties: {
       "container.port": "39517",
       "container.metrics.port": "39517",
@@ -65,7 +65,7 @@ const CASES: readonly Case[] = [
     fix: /mv \S+users\.txt /,
   },
   {
-    what: "a control socket whose place something else has",
+    what: "a control socket whose path is another file",
     properties: { "container.control.socket": "{folder}/conf/users.txt" },
     told: /container\.control\.socket: \S+users\.txt is there and is no socket/,
     fix: /mv \S+users\.txt /,
@@ -110,7 +110,7 @@ for (const { what, properties, files = {}, folder, told, fix } of CASES) {
   });
 }
 
-Deno.test("check warns of a log file that cannot be written, for the service serves without it", async () => {
+Deno.test("check warns about a log file that cannot be written, since the service runs without it", async () => {
   await using site = await createSite({
     properties: { "container.logging.file": "{folder}/conf/users.txt/x" },
   });
@@ -122,7 +122,7 @@ Deno.test("check warns of a log file that cannot be written, for the service ser
   );
 });
 
-Deno.test("databases are examined without a folder for temporary files, which a container with a read-only root lacks", async () => {
+Deno.test("check examines databases without a folder for temporary files, as in a container with a read-only root", async () => {
   await using site = await createSite({ properties: DATA });
   await Deno.mkdir(`${site.folder}/data`);
   const file = `${site.folder}/data/shares.sqlite`;

@@ -57,13 +57,13 @@ async function present() {
 /** Returns the generation of a core. */
 const numberOf = ({ name }: SpiedWorker) => Number(name.slice("core ".length));
 
-/** Returns a main file with other limits than the present one, so that another edge has to take its place. */
+/** Returns a main file with other limits than the present one, so that a new edge must replace the present one. */
 async function textWithOtherLimits(): Promise<string> {
   const isLimited = (await Deno.readTextFile(system.main)).includes("disabledProtocols");
   return isLimited ? main : `${main}container.httpServer.disabledProtocols=TLSv1.2\n`;
 }
 
-testShared("a core that dies during a reload does not bring the old configuration back", async () => {
+testShared("a core that dies during a reload does not restore the old configuration", async () => {
   const from = workersSoFar();
   const { core } = await present();
   const told = logFromNow(system);
@@ -95,7 +95,7 @@ testShared("a new core that dies while it starts leaves the previous one in plac
   assert.equal((await system.ask("/health/ready")).json().generation, numberOf(next) + 1);
 });
 
-testShared("a new core that cannot use its files is ended, and the one before stays", async () => {
+testShared("a new core that cannot use its files is ended, and the previous one stays", async () => {
   const from = workersSoFar();
   const { core } = await present();
   await Deno.mkdir(`${system.folder}/shares`);
@@ -113,7 +113,7 @@ testShared("a new core that cannot use its files is ended, and the one before st
   await system.replace("conf/container.properties", main);
 });
 
-testShared("a request under way outlives two changes of the core and one of the edge", async () => {
+testShared("a request in progress survives two replacements of the core and one of the edge", async () => {
   const from = workersSoFar();
   const body = JSON.stringify({ serverPath: "" });
   const caller = await Deno.connectTls({
@@ -143,7 +143,7 @@ testShared("a request under way outlives two changes of the core and one of the 
   await reloaded;
 });
 
-testShared("a reload to a port in use changes nothing, and the way back is open", async () => {
+testShared("a reload to a port in use changes nothing, and later reloads work", async () => {
   const taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = taken.addr;
   const to = async (more: string) => {
@@ -172,7 +172,7 @@ testShared("a reload to a port in use changes nothing, and the way back is open"
   assert.equal(await shown(system.port), "Server HPC");
 });
 
-testShared("an edge with other limits takes the place of the one before on the same port", async () => {
+testShared("an edge with other limits replaces the previous one on the same port", async () => {
   const { edge } = await present();
   await system.replace("conf/container.properties", await textWithOtherLimits());
   const told = logFromNow(system);
@@ -183,7 +183,7 @@ testShared("an edge with other limits takes the place of the one before on the s
   assert.equal((await served(system, "/rest/auth/HPC", { as: ALICE })).status, 200);
 });
 
-testShared("an old core ends when the edge dies that had requests with it", async () => {
+testShared("an old core ends when the edge that sent it requests dies", async () => {
   const { core: leaving, edge } = await present();
   system.daemon().fault = { kind: "hang-after-request" };
   const arrived = system.daemon().sessionRequests.length + 1;
@@ -199,7 +199,7 @@ testShared("an old core ends when the edge dies that had requests with it", asyn
   assert.equal((await served(system, "/rest/auth/HPC", POST)).status, 200);
 });
 
-testShared("crashes of the core give nobody an extra guess", async () => {
+testShared("crashes of the core allow no extra guess", async () => {
   let { core } = await present();
   /** @returns Number of guesses that the service checked before the first 429. */
   const guesses = async (user: string, killAfter: readonly number[]) => {
@@ -226,7 +226,7 @@ testShared("crashes of the core give nobody an extra guess", async () => {
   );
 });
 
-/** Service with a metrics page, whose workers live on. */
+/** Service with a metrics page, whose workers keep running. */
 const measuredFrom = workersSoFar();
 const measured = await runServiceHere({
   properties: { "container.metrics.host": "127.0.0.1", "container.metrics.port": "0" },
@@ -234,7 +234,7 @@ const measured = await runServiceHere({
 Deno.test.afterAll(() => measured[Symbol.asyncDispose]());
 await settled(measured);
 
-Deno.test("a rejection that nobody handles is logged and counted, and ends no worker", async () => {
+Deno.test("an unhandled rejection is logged and counted, and ends no worker", async () => {
   const system = measured;
   const told = logFromNow(system);
   // Defects after an await: an invalid channel and invalid certificates.
@@ -273,7 +273,7 @@ Deno.test("the service measures the stalls of edge and core, sample by sample", 
   await until(async () => (await looks()).every((count) => count >= 20), { everyMs: 1000 });
 });
 
-Deno.test("an answered request has its audit line, also if the core dies in the moment of the answer", async () => {
+Deno.test("an answered request has its audit line, even if the core dies right after the answer", async () => {
   const from = workersSoFar();
   await using system = await runServiceHere({ servers: { HPC: [{ maxSessions: 1000 }] } });
   await settled(system);

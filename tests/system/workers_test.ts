@@ -50,7 +50,7 @@ Deno.test("when the core dies requests get 503 with Retry-After, and a new core 
   assert.equal(ready.json().generation, 2);
 });
 
-Deno.test("when the edge dies the core gives up its requests, and another one listens on the same port", async () => {
+Deno.test("when the edge dies, the core aborts its requests, and another edge listens on the same port", async () => {
   const caCerts = [mortal.authority.certificate];
   const caller = await Deno.connectTls({ hostname: "localhost", port: mortal.port, caCerts });
   await caller.write(new TextEncoder().encode(
@@ -105,7 +105,7 @@ async function reloadWith(text: string): Promise<void> {
   system.service.hangUp();
 }
 
-Deno.test("a bad configuration is reported with file and line, and the one before stays", async () => {
+Deno.test("a bad configuration is reported with file and line, and the previous one stays in use", async () => {
   const main = await Deno.readTextFile(system.main);
   const line = main.split("\n").length + 1;
   const before = system.log.length;
@@ -120,7 +120,7 @@ Deno.test("a bad configuration is reported with file and line, and the one befor
   assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 200);
 });
 
-Deno.test("a configuration that changes on disk is taken over without a signal", async () => {
+Deno.test("a configuration that changes on disk is reloaded without a signal", async () => {
   const main = await Deno.readTextFile(system.main);
   await system.replace("conf/container.properties", `${main}authservice.server.HPC.description=changed\n`);
   for (let lines = 0, shown: unknown; shown !== "changed";) {
@@ -130,7 +130,7 @@ Deno.test("a configuration that changes on disk is taken over without a signal",
   }
 });
 
-Deno.test("a request that is answered just before the end is in the log, whose last line is the end", async () => {
+Deno.test("the log has a request answered just before the end, and its last line reports the end", async () => {
   assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 200);
   await system[Symbol.asyncDispose]();
   assert(system.log.some((line) => /audit session.*decision=granted/.test(line)), system.log.join("\n"));
