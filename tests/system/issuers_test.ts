@@ -200,7 +200,7 @@ for (
     ],
   ] as const
 ) {
-  Deno.test(`a token ${what} is refused, and the answer says what the client can repair`, async () => {
+  Deno.test(`a token ${what} is refused, and the answer says what the client can fix`, async () => {
     const reply = await show(annToken(change));
     assert.equal(reply.status, 401);
     const metadata =

@@ -57,14 +57,14 @@ const KINDS: Record<string, () => Question> = {
   "an empty password": () => password("alice", ""),
   "a wrong password of a user with scrypt": () => password("sam", "guess"),
   "a disabled entry": () => password("disabled", ""),
-  "the name of an account that is none": () => password("root", "guess"),
+  "the name of a system account": () => password("root", "guess"),
   "a wrong key": () => token("alice"),
   "a wrong key of a user with keys on a daemon": () => token("dora"),
   "a token of a user without keys": () => token("keyless"),
   "a token of a user whose line cannot be used": () => token("spoilt"),
   "a token of an unknown user": () => token("nobody"),
   "a token of root": () => token("root"),
-  "a token that is none": () => TOKEN,
+  "a malformed token": () => TOKEN,
   "credentials that cannot be read": () => ({ headers: { Authorization: "Basic ???" } }),
 };
 

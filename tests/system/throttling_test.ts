@@ -14,7 +14,7 @@ const MANY = LONG ? 1000 : 300;
 
 const users = Array.from({ length: MANY }, (_, i) => [`user${i}`, `secret-${i}`] as const);
 const lines = users.map((user, i) => passwordLine(user, `CN=User ${i},O=Demo,C=EU`));
-/** Users whose passwords nobody types. */
+/** Users whose passwords no test sends. */
 const victims = ["victim", "target"].map((name) => passwordLine([name, "unsaid-77"], `CN=${name},O=Demo`));
 const slow = formatScrypt(await hashWithScrypt(ALICE[1], { ln: 14, r: 8, p: 1 }));
 

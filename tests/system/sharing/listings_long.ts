@@ -3,8 +3,8 @@
  * and listings that no client reads must not fill the memory.
  *
  * On a busy machine a thread also stalls because no processor is free. So the test counts only the part of a
- * stall in which the thread itself ran, which the service reports, too: load causes no such stall, and hides
- * none that the code causes.
+ * stall in which the thread itself ran, which the service reports, too: load neither causes such a stall
+ * nor hides one that the code causes.
  */
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
