@@ -59,7 +59,7 @@ function parseAddress(text: string): Octets | undefined {
   return isMapped ? octets.slice(12) : octets;
 }
 
-/** Returns the form of RFC 5952, as the URL standard has it too, in hexadecimal throughout. */
+/** Returns the form of RFC 5952, as in the URL standard, in hexadecimal throughout. */
 function shortenedIPv6(text: string): string | undefined {
   return URL.parse(`http://[${text}]`)?.hostname.slice(1, -1);
 }
