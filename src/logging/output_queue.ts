@@ -1,6 +1,6 @@
 import { unlessAborted } from "../model/clock.ts";
 
-const MOST_BYTES = 8 * 1024 ** 2; // that wait
+const MOST_BYTES = 8 * 1024 ** 2; // waiting for the output
 const TOO_SLOW = new Error("its reader is too slow");
 
 /** Texts for an output whose reader may stop. They wait here: its writes, one at a time, never block the thread. */
