@@ -157,7 +157,7 @@ function verifiedMail(variables: Variables): string | undefined {
 
 class UnusableResult extends Error {}
 
-/** Group that an identity provider or an operator's expression gives a user. */
+/** Group that an identity provider or an operator's expression assigns to a user. */
 interface GivenGroup {
   readonly name: string; // from the operator also several with `:` between, as in a map entry
   /** Whether the provider wrote part of it: its users can choose names, so `mine:hpc` must not become `hpc`. */

@@ -18,7 +18,7 @@ export interface AuthenticationChain {
 type CredentialResult =
   | { readonly kind: "accepted"; readonly identity: Identity; readonly by: Authenticator }
   | Extract<AuthenticationResult, { readonly kind: "refused" }>
-  /** No authenticator takes this kind of credentials; the reason is for the log. */
+  /** No authenticator accepts this kind of credentials; the reason is for the log. */
   | { readonly kind: "skipped"; readonly reason: string }
   | { readonly kind: "undecided"; readonly error: HttpError }; // outage
 

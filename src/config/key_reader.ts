@@ -38,7 +38,7 @@ export function changedKeys(before: readonly EffectiveValue[], after: readonly E
 /** Prefixes below which unknown keys are errors (rest-api.md 3.1). */
 export const OWN_PREFIXES = ["container.", "authservice.", "share.", "persistence.", "notify."];
 
-/** Reads values by section and collects diagnostics; {@link KeyReader.reportUnknown} comes last. */
+/** Reads values by section and collects diagnostics; call {@link KeyReader.reportUnknown} last. */
 export class KeyReader {
   readonly #effective = new Map<string, EffectiveValue>();
   /** Requested keys, as written. */

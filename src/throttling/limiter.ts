@@ -3,7 +3,7 @@ import type { BanSubject } from "./ban.ts";
 import type { FailureTable } from "./failure_table.ts";
 import type { Counted, ThrottlingMemory } from "./memory.ts";
 
-/** Count of failures to which an attempt belongs, and its queue in the table of counts. */
+/** Entry of a failure table that an attempt counts for, and its queue there. */
 export interface Place {
   readonly counted: Counted;
   readonly scope: string; // for the log

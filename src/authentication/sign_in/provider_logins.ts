@@ -67,7 +67,7 @@ export type RenewableSession = ProviderSession & { readonly refreshToken: string
  */
 export class ProviderLogins {
   readonly #asking = new SingleFlight<KeptIdentity | undefined>();
-  readonly #unstored = new BoundedMap<string, KeptLogin>(10_000); // renewed logins that the store did not take
+  readonly #unstored = new BoundedMap<string, KeptLogin>(10_000); // renewed logins that could not be stored
 
   /** @param refused Signs out a browser whose provider no longer confirms the login. */
   constructor(

@@ -29,7 +29,7 @@ const MOST_OF_A_USER = 20; // per user; the longest idle one is removed
 /** Part of the idle time within which activity is not recorded again. */
 const NOTED = 1 / 30;
 
-/** Browser sign-ins by 128 random bits, stored as a digest; end when idle, at sign-out, or with the user. */
+/** Browser sign-ins by 128 random bits, stored as a digest; each ends when idle, at sign-out, or with the user. */
 export class SignIns {
   readonly #logins: ProviderLogins;
 

@@ -252,7 +252,7 @@ export class LdapDirectory {
     return names.length === 0 || names.includes(userKey(user)) ? found : { kind: "none" };
   }
 
-  /** As {@link findUser}, by the name that {@link nameOf} gives. @throws {RemoteUnavailable} */
+  /** Like {@link findUser}, by the name that {@link nameOf} returns. @throws {RemoteUnavailable} */
   async findName(dn: string, wanted: readonly string[], { server, asker }: Asked): Promise<FoundUser> {
     const { dnTemplate, userBase } = this.config;
     const user = dnTemplate && userInName(dn, dnTemplate);

@@ -52,7 +52,7 @@ interface CertifiedUsersParts {
   readonly ownKeys: (account: string, seeker: SemaphoreWaiter) => Promise<readonly AuthorizedKey[]>;
 }
 
-/** Users of SSH certificates, which they upload; judged again on each use. */
+/** Users of SSH certificates, which they upload; each use judges a certificate again. */
 export class CertifiedUsers implements CertificateStore {
   /** Certificates by line. A claimed user name causes all its certificates to be read before authentication. */
   readonly #verified = new BoundedMap<string, UserCertificate>(REMEMBERED);
