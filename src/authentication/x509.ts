@@ -26,7 +26,7 @@ export function x509(options: X509Options): Authenticator {
     derivedLifetime: options.derivedLifetime,
     accountStatusOf({ credential }) {
       const trust = { ...options.clientTrust(), at: options.clock() };
-      const counts = credential === undefined || isStillValid(credential, trust); // a gateway has none
+      const counts = credential === undefined || isStillValid(credential, trust); // a name from a gateway has none
       return Promise.resolve({ kind: counts ? "cannot tell" : "gone" });
     },
     authenticate: (credentials) => Promise.resolve(judge(options, credentials)),

@@ -10,7 +10,7 @@ import {
   type TokenRestrictions,
 } from "../../model/token_restrictions.ts";
 
-const MAX_ITEMS = 16; // most directories, and most servers
+const MAX_ITEMS = 16; // limit of directories, and of servers
 /** Bytes in a token: common clients and proxies limit headers to 8 KiB. */
 const MAX_BYTES = 2048;
 

@@ -140,7 +140,7 @@ export class SignIns {
     }
   }
 
-  /** A separate record: rewriting the sign-in could restore a browser that just signed out. */
+  /** Stores the activity separately: rewriting the sign-in could restore a browser that just signed out. */
   async #hear(
     record: { readonly key: string; readonly owner: string; readonly made: number },
   ): Promise<void> {
