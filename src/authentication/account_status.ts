@@ -29,7 +29,7 @@ export type AskAccountStatus = (user: NamedUser, signal: AbortSignal) => Promise
 /** Source that may look up absent users: an authenticator, or a key of another service. */
 export interface UserSource {
   readonly name: string; // as configured, such as `SSHKEY`
-  /** Longest lifetime of anything derived from a login, in seconds; absent: see {@link accountStatusOf}. */
+  /** Longest lifetime derived from a login, in seconds; absent: while {@link accountStatusOf} confirms the user. */
   readonly derivedLifetime?: number;
   readonly maxAuthAge?: number; // likewise, counted from the login at the provider (`auth_time`)
   accountStatusOf?: AskAccountStatus; // absent if that needs credentials

@@ -183,7 +183,7 @@ class IssuedTokenAuthenticator implements Authenticator {
   }
 }
 
-/** Returns the facts in an issued token; other services' tokens could claim any account. @throws {InvalidToken} */
+/** Returns the facts in an own token; the caller ignores others, which could claim any account. @throws {InvalidToken} */
 function decidedOf(
   token: SignedToken,
 ): Omit<Identity, "dn" | "method" | "via"> {
@@ -240,7 +240,7 @@ function checkedName(dn: string): string {
   });
 }
 
-/** Returns the limit of renewals. Default, for other servers' tokens: derived tokens last no longer than theirs. */
+/** Returns the limit of renewals, in seconds since the epoch; without the claim, the token's own expiry. */
 function renewableUntil({ claims, expires }: SignedToken): number {
   const limit = claims.get("renewableUntil");
   return typeof limit === "number" ? limit : expires;
