@@ -1,4 +1,4 @@
-/** The service and its operator's commands: `authserver [command] [options]`, without a command `serve`. */
+/** The service and its operator's commands: `authserver [command] [options]`; the default command is `serve`. */
 import { runCommand } from "./src/command/run_command.ts";
 import { SYSTEM_IO } from "./src/command/system_io.ts";
 import { trustNobodyByDefault } from "./src/outgoing/exclusive_trust.ts";

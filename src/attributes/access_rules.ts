@@ -1,7 +1,7 @@
 export type AccessService = "auth" | "share" | "access" | "admin";
 
 /**
- * Methods of everybody (credentials.md 8.2; rest-api.md 1.7, right column). Users may use all methods of these services,
+ * Methods for everybody (credentials.md 8.2; rest-api.md 1.7, right column). Users may use all methods of these services,
  * `banned` may do nothing, `admin` everything.
  */
 const FOR_EVERYBODY: ReadonlyMap<AccessService, readonly string[]> = new Map([
@@ -13,7 +13,7 @@ const FOR_EVERYBODY: ReadonlyMap<AccessService, readonly string[]> = new Map([
 /** Roles with a meaning; others have the rights of everybody. */
 export const ROLES: readonly string[] = ["user", "admin", "banned", "anonymous"];
 
-/** Reports whether a role may use a service; `access` also asks the share. @param method In upper case. */
+/** Reports whether a role may use a service; for `access` the share decides too. @param method In upper case. */
 export function mayAccess(service: AccessService, method: string, role: string): boolean {
   if (role === "banned") return false;
   if (role === "admin") return true;

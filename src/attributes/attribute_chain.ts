@@ -84,7 +84,7 @@ export class AttributeChain implements AttributeSource {
     for (const { source } of this.options.links) source.close();
   }
 
-  /** Spells `daemon.<server>.…` as `uftpd.<server>.…`, which holds if a source has both (credentials.md 7.8). */
+  /** Spells `daemon.<server>.…` as `uftpd.<server>.…`, which wins if a source has both (credentials.md 7.8). */
   #withoutSynonyms(attributes: AttributeSet): AttributeSet {
     const { standard, extra } = attributes;
     if (!extra.keys().some((name) => name.startsWith("daemon."))) return attributes;
@@ -97,7 +97,7 @@ export class AttributeChain implements AttributeSource {
     return { standard, extra: new Map(spelled) };
   }
 
-  /** Returns the outage of an optional source; throws otherwise, also for an invalid entry: it may forbid. */
+  /** Returns the outage of an optional source; throws otherwise, also for an invalid entry: it may be a ban. */
   #excused(error: unknown, { source, optional }: ChainLink, signal: AbortSignal): HttpError {
     const dispensable = optional || this.options.policy === "FIRST_ACCESSIBLE";
     if (!dispensable || signal.aborted || !isHttpError(error, "ERR_ATTRIBUTE_SOURCE")) throw error;
@@ -148,7 +148,7 @@ function joinValues(earlier: AttributeValues, later: AttributeValues): Attribute
   };
 }
 
-/** Attributes of dynamic sources: accounts, never roles. */
+/** Attributes that dynamic sources override: accounts, never roles. */
 const DECIDED: readonly StandardAttribute[] = ["xlogin", "group", "supplementaryGroups"];
 
 /**

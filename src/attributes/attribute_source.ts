@@ -12,6 +12,6 @@ export interface AttributeSource {
   originOf?(identity: Identity): WrittenName | undefined;
   /** Returns the status of its remote systems together, or of the one at an address; absent without any. */
   status?(address?: string): RemoteStatus | undefined;
-  readonly sources?: readonly AttributeSource[]; // that a chain consists of, without nested chains
+  readonly sources?: readonly AttributeSource[]; // of a chain and its nested chains
   close(): void;
 }

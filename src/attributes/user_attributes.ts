@@ -29,8 +29,8 @@ export const ANONYMOUS_ROLE = "anonymous";
 const BANNED_ROLE = "banned";
 
 /**
- * Combines the sources' attributes with the caller's preferences. An account proven on some servers counts on
- * others only if a source assigns it (credentials.md 10.7), so sources are asked again without it.
+ * Combines the sources' attributes with the caller's preferences. An account proven on some servers is valid on
+ * others only if a source assigns it (credentials.md 10.7), so the function asks the sources again without it.
  * @param preferences From the request; those of an issued token replace them.
  * @throws {ERR_PREFERENCE_NOT_ALLOWED | ERR_FORBIDDEN} Also what sources throw.
  */
@@ -52,7 +52,7 @@ export async function userAttributes(
   return { ...user, restricted: { servers: identity.uidServers, elsewhere } };
 }
 
-/** Returns the attributes of who issued a token. @throws {ERR_FORBIDDEN} If banned or removed. Also what sources throw. */
+/** Returns the attributes of a token's issuer. @throws {ERR_FORBIDDEN} If banned or removed. Also what sources throw. */
 async function issuerOf(source: AttributeSource, token: IssuedTokenFacts, signal: AbortSignal) {
   const { by: dn = "", byUid: uid, byRole } = token;
   const issuer = { dn, uid, role: byRole === ANONYMOUS_ROLE ? undefined : byRole, method: "ETD", via: "ETD" };
@@ -125,7 +125,7 @@ function choose(
   return wanted;
 }
 
-/** Selects no account, instead of another one, where the preferred account or group is not allowed. */
+/** Selects no account, rather than another one, where the preferred account or group is not allowed. */
 function selectElsewhere(attributes: AttributeSet, preferences: Preferences): UserAttributes {
   try {
     return selectAttributes(attributes, preferences);

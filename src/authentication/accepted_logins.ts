@@ -2,7 +2,7 @@ import type { Authenticator } from "./authenticator.ts";
 
 export interface AcceptedLogin {
   readonly words: string;
-  readonly option?: string; // of `pyuftp`; absent: its clients cannot log in like this
+  readonly option?: string; // of `pyuftp`; absent: it does not support this login
 }
 
 const BY_TOKEN = "-A TOKEN";

@@ -9,7 +9,7 @@ export interface NamedUser {
   readonly login?: string; // name at the source; absent if unknown, or if only `dn` exists
   readonly uid?: string; // account that the source proved, or that the user had
   readonly credential?: string; // fingerprint of a credential that must still be valid; absent: any
-  /** Last confirmation of the login, in seconds since the epoch; absent: no login is concerned. */
+  /** Last confirmation of the login, in seconds since the epoch; absent: no login is involved. */
   readonly proved?: number;
   readonly authTime?: Identity["authTime"];
 }
@@ -17,7 +17,7 @@ export interface NamedUser {
 export type AccountStatus =
   | {
     readonly kind: "known";
-    /** Servers on which the user still exists; absent: does not depend on servers. */
+    /** Servers on which the user still exists; absent: independent of servers. */
     readonly servers?: readonly string[];
   }
   | { readonly kind: "gone" }
@@ -29,9 +29,9 @@ export type AskAccountStatus = (user: NamedUser, signal: AbortSignal) => Promise
 /** Source that may look up absent users: an authenticator, or a key of another service. */
 export interface UserSource {
   readonly name: string; // as configured, such as `SSHKEY`
-  /** Longest lifetime derived from a login, in seconds; absent: while {@link accountStatusOf} knows it. */
+  /** Longest lifetime derived from a login, in seconds; absent: while {@link accountStatusOf} confirms the user. */
   readonly derivedLifetime?: number;
-  readonly maxAuthAge?: number; // likewise from the time of the login at the provider (`auth_time`)
+  readonly maxAuthAge?: number; // likewise, counted from the login at the provider (`auth_time`)
   accountStatusOf?: AskAccountStatus; // absent if that needs credentials
 }
 
@@ -53,13 +53,13 @@ function namedLogin(identity: Identity): NamedUser {
   return { ...namedUser(identity), credential, proved, authTime };
 }
 
-/** Returns the latest end of anything derived from a login now, in seconds since the epoch, like `now`. */
+/** Returns the latest end of anything derived from a login, in seconds since the epoch, as is `now`. */
 export function derivedUntil(authenticators: readonly UserSource[], identity: Identity, now: number): number {
   const login = namedLogin(identity);
   return loginUntil(authenticators.find(({ name }) => name === login.via), login, now);
 }
 
-/** See {@link derivedUntil}; a login at an unknown time is too old for each `maxAuthAge`. */
+/** See {@link derivedUntil}; a login at an unknown time is too old for any `maxAuthAge`. */
 function loginUntil(
   { derivedLifetime = Infinity, maxAuthAge = Infinity }: Partial<UserSource> = {},
   { proved, authTime = 0 }: NamedUser,
@@ -68,7 +68,7 @@ function loginUntil(
   return Math.min((proved ?? now) + derivedLifetime, (authTime === "now" ? now : authTime) + maxAuthAge);
 }
 
-/** Returns the identity as valid today; `undefined` if the user or {@link IssuedTokenFacts.by} is gone. @throws {ServiceError} On an outage. */
+/** Returns the identity as valid now; `undefined` if the user or {@link IssuedTokenFacts.by} is gone. @throws {ServiceError} On an outage. */
 export async function currentIdentity<T extends Identity>(
   identity: T,
   ask: AskAccountStatus,
@@ -87,8 +87,8 @@ export async function currentIdentity<T extends Identity>(
 }
 
 /**
- * Reports whether a user still exists at the source; a login counts for `derivedLifetime` and `maxAuthAge` at most.
- * A method that is no longer configured recognises no users. Without a stored source the user is gone only if
+ * Reports whether a user still exists at the source; a login is valid for `derivedLifetime` and `maxAuthAge` at most.
+ * An authenticator that is no longer configured recognises no users. Without a stored source the user is gone only if
  * all sources say so. @throws {ServiceError} On an outage.
  */
 export async function accountStatusOf(

@@ -11,7 +11,7 @@ export function waiterOf(
   return { queueKey: knownAs ?? addressGroup(clientAddress), known: knownAs !== undefined, signal };
 }
 
-/** Returns on whose behalf another system is called. @param credential Key of the credential in the caller's cache. */
+/** Returns the caller for whom another system is called. @param credential Key of the credential in the caller's cache. */
 export function askerOf(
   credentials: Pick<Credentials, "clientAddress" | "knownAs">,
   credential: string,

@@ -63,7 +63,7 @@ export class Assignments {
   }
 
   /**
-   * Returns account, role and groups, and for people their name and verified mail, which prove nothing. An error in one of
+   * Returns account, role and groups, and for display the name and verified mail, which prove nothing. An error in one of
    * the three drops all of them (credentials.md 5.1), and leaves no default role where one is assigned.
    * @param account Account without `uidAssign`.
    */
@@ -108,7 +108,7 @@ export class Assignments {
       : undefined;
   }
 
-  /** Evaluates the other attributes. @throws {ERR_USER_ATTRIBUTE} If one fails: without a limit more would be allowed. */
+  /** Evaluates the other attributes. @throws {ERR_USER_ATTRIBUTE} If one fails: a missing limit would allow more. */
   others(variables: Variables): ReadonlyMap<string, readonly string[]> {
     return new Map(this.#others.flatMap(([name, expression]) => {
       const values = attempt(() => expression.list(variables), InvalidExpression, (error) => {
@@ -157,10 +157,10 @@ function verifiedMail(variables: Variables): string | undefined {
 
 class UnusableResult extends Error {}
 
-/** Group that an identity provider or an operator's expression gives a user. */
+/** Group that an identity provider or an operator's expression assigns to a user. */
 interface GivenGroup {
   readonly name: string; // from the operator also several with `:` between, as in a map entry
-  /** Whether the provider wrote some of it: its users can choose names, so `mine:hpc` must not become `hpc`. */
+  /** Whether the provider wrote part of it: its users can choose names, so `mine:hpc` must not become `hpc`. */
   readonly foreign: boolean;
 }
 
@@ -168,7 +168,7 @@ interface GivenGroup {
 export class UnixGroups {
   #warned = false;
 
-  /** @param message Log text; the first time a warning. */
+  /** @param message Log text; a warning only the first time. */
   constructor(readonly message: string, readonly log: Logger) {}
 
   among(given: readonly GivenGroup[]): readonly string[] {

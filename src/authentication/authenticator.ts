@@ -61,8 +61,8 @@ export interface BrowserLogin {
     asker: Asker,
   ): Promise<LoginOutcome>;
   /**
-   * Verifies a logout token (OIDC Back-Channel Logout 1.0, 2.6) and calls `end`; if that fails, the token counts again.
-   * @throws {InvalidToken | RemoteUnavailable} What `end` throws.
+   * Verifies a logout token (OIDC Back-Channel Logout 1.0, 2.6) and calls `end`; if that fails, the token stays usable.
+   * @throws {InvalidToken | RemoteUnavailable} Also what `end` throws.
    */
   readLogout<T>(text: string, end: (logins: EndedLogins) => Promise<T>, signal: AbortSignal): Promise<T>;
 }
@@ -94,7 +94,7 @@ export interface CertificateOwner extends SemaphoreWaiter {
 export interface CertificateStore {
   /** @param owner User whose own authorities apply. @throws {ERR_RECORD_STORE | ERR_KEY_LOOKUP_FAILED} */
   upload(line: string, owner?: CertificateOwner): Promise<UploadOutcome>;
-  /** Returns whether the certificate existed. @throws {UnusableKey | ERR_RECORD_STORE} */
+  /** Removes a certificate; returns whether it existed. @throws {UnusableKey | ERR_RECORD_STORE} */
   forget(line: string, account?: string): Promise<boolean>;
   /** Simulates a login with the certificate's key, for operators. */
   simulate(line: string, user: string, clientAddress: string): AuthenticationResult;
@@ -121,7 +121,7 @@ export interface Authenticator extends UserSource {
   /** Checks a token step by step without logging in; absent: takes no tokens of providers. */
   explainToken?(text: string, signal: AbortSignal): Promise<readonly TokenCheck[]>;
   namesOf?(login: string): readonly string[]; // predicts the names that a login will get
-  /** Reports whether a login is known in some spelling, hence no password typed in the wrong field. Absent: cannot tell. */
+  /** Reports whether a login is known in some spelling, so is no password typed in the wrong field. Absent: unknown. */
   lists?(login: string): boolean;
   readonly certificates?: CertificateStore; // absent: takes no certificates
   /** Returns the status of its remote systems together, or of one. */

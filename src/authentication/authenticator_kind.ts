@@ -17,7 +17,7 @@ export interface AuthenticatorParts {
   readonly sharedClock: Clock; // of the cluster, for what its instances compare
   readonly keySources: readonly KeySource[]; // servers whose daemons know users' SSH keys
   readonly records: () => RecordStore | undefined; // absent without `persistence.directory`
-  readonly proofs: ReplayRecord; // proofs of possession and logout tokens that were shown
+  readonly proofs: ReplayRecord; // proofs of possession and logout tokens already presented
   readonly serverName: () => string; // server's DN from its current certificate, or empty; no client may use it
   readonly clientTrust: () => Trust | undefined; // current one; absent: no check
   readonly outgoing: Outgoing;

@@ -7,7 +7,7 @@ import { acceptedLogins } from "./accepted_logins.ts";
 import { SIGNATURE_ALGORITHMS } from "./signed_token.ts";
 
 export interface AuthenticationChain {
-  /** Runs first; no authenticator sees what it refuses (credentials.md 1.4, step 2). */
+  /** Runs first; no other authenticator sees the tokens that it refuses (credentials.md 1.4, step 2). */
   readonly issuedTokens?: Authenticator;
   readonly authenticators: readonly Authenticator[];
   readonly failOnMissingCredentials: boolean; // whether missing credentials are refused instead of anonymous
@@ -18,16 +18,16 @@ export interface AuthenticationChain {
 type CredentialResult =
   | { readonly kind: "accepted"; readonly identity: Identity; readonly by: Authenticator }
   | Extract<AuthenticationResult, { readonly kind: "refused" }>
-  /** No authenticator takes this kind; the reason is for the log. */
+  /** No authenticator accepts this kind of credentials; the reason is for the log. */
   | { readonly kind: "skipped"; readonly reason: string }
   | { readonly kind: "undecided"; readonly error: HttpError }; // outage
 
 const NO_METHOD = { kind: "skipped", reason: "no method for credentials of this kind" } as const;
 
 /**
- * Judges each credential separately; returns the result for `Authorization` alone, which login throttling counts, and the
+ * Checks each credential separately; returns the result for `Authorization` alone, which login throttling counts, and the
  * caller, or the 401 or 503 response. An `Authorization` that nobody accepts decides despite a certificate, also if no
- * authenticator takes its kind; of two accepted credentials the configured order decides (credentials.md 1.5).
+ * authenticator takes its kind; between two accepted credentials the configured order decides (credentials.md 1.5).
  */
 export async function authenticate(
   chain: AuthenticationChain,
@@ -82,7 +82,7 @@ function callerOf(
   return chain.failOnMissingCredentials ? unauthenticated(chain, "no credentials") : { kind: "anonymous" };
 }
 
-/** Judges `Authorization`. Refused issued tokens reach no other authenticator (1.4, step 2). */
+/** Checks `Authorization`. Refused issued tokens reach no other authenticator (1.4, step 2). */
 async function judgeAuthorization(
   { issuedTokens, authenticators }: AuthenticationChain,
   credentials: Credentials,
@@ -101,7 +101,7 @@ async function judgeAuthorization(
 
 /**
  * Asks authenticators until one accepts. A password that one refuses while another is down counts as refused:
- * else callers could cause outages for free guesses. Tokens and keys cannot be guessed: undecided.
+ * otherwise callers could cause outages to guess for free. Tokens and keys cannot be guessed: undecided.
  *
  * | Authenticators besides those that skip | Password    | Others    | Answer             | Throttle counts   |
  * | -------------------------------------- | ----------- | --------- | ------------------ | ----------------- |
@@ -188,7 +188,7 @@ function diagnosticOf(
   return { scheme: authorization.scheme ?? "Bearer", stepUp, advice };
 }
 
-/** Takes the result or outage of each authenticator. */
+/** Callback for the result or outage of each authenticator. */
 export type Judged = (
   authenticator: string,
   result: AuthenticationResult | { readonly kind: "failed"; readonly error: unknown },
@@ -210,7 +210,7 @@ export function concerned(
   return ofIssuer.length === 0 ? authenticators : ofIssuer;
 }
 
-/** Adds the typed name, so that bans match tokens too, and the login time, which tokens bring along. */
+/** Adds the typed name, so that bans match tokens too, and the login time, which tokens contain. */
 function completed(identity: Identity, { authorization }: Credentials): Identity {
   const typed = authorization.kind === "basic" ? authorization.user : undefined;
   const isOfBefore = authorization.kind === "bearer";
@@ -224,7 +224,7 @@ interface TokenDiagnostic {
   readonly advice?: string | undefined; // what the client can repair
 }
 
-/** RFC 7617 (with `charset`), RFC 6750, or RFC 9449, 7.1. */
+/** Formats a challenge by RFC 7617 (with `charset`), RFC 6750, or RFC 9449, 7.1. */
 function format(
   challenge: Authenticator["challenges"][number],
   { realm, metadata }: AuthenticationChain,

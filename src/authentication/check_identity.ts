@@ -3,7 +3,7 @@ import { confusable } from "../model/confusables.ts";
 import { hasLooseBlanks, ifName, InvalidName, parseName, sameName } from "../model/distinguished_name.ts";
 import { ANONYMOUS_DN } from "../model/identity.ts";
 
-/** Error without a usable identity; the message is for the log. */
+/** Error for the lack of a usable identity; the message is for the log. */
 export class NoIdentity extends Error {}
 
 /**

@@ -41,7 +41,7 @@ export function fillIdentityTemplate(template: string, said: Said): string {
 
 /** Encodes case: subjects are case-sensitive (OIDC Core 1.0, 2), names are not. `A` becomes `^a`, `^` becomes `^^`. */
 function distinctByCase(subject: string): string {
-  // U+0130 in lower case is `i` with a dot, as an `I` with a dot is.
+  // U+0130 in lower case is `i` with a combining dot, the same as `I` with a combining dot.
   return subject.replace(
     /[\p{Lu}\p{Lt}^]/gu,
     (found) => `^${found === "\u0130" ? "." : found.toLowerCase()}`,

@@ -1,11 +1,11 @@
 import { createHmac } from "node:crypto";
 
-/** Returns an HMAC keyed by the credential itself, which must be hard to guess; `parts` keep uses apart. */
+/** Returns an HMAC keyed by the credential itself, which must be hard to guess; `parts` separate its uses. */
 export function credentialFingerprint(credential: string, ...parts: readonly string[]): string {
   return createHmac("sha256", credential).update(JSON.stringify(parts)).digest("base64url").slice(0, 22);
 }
 
-/** Fingerprints of the entries of a file, each kept for its last login: one costs more than the check of an MD5 password. */
+/** Cache of the last fingerprint of each entry in a file: computing one costs more than checking an MD5 password. */
 export class EntryFingerprints<Entry extends object> {
   readonly #made = new WeakMap<Entry, { readonly login: string; readonly fingerprint: string }>();
 

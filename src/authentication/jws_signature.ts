@@ -19,7 +19,7 @@ const UTF8 = new TextEncoder();
 const NUMBERS = new WeakMap<KeyObject, RsaPublicKey>(); // parsed keys: parsing costs as much as verifying
 
 /**
- * Verifies a JWS (RFC 7515, 5.2) of checked form. Web Cryptography is four times slower for RSA and Ed25519.
+ * Verifies a well-formed JWS (RFC 7515, 5.2). Web Cryptography is four times slower for RSA and Ed25519.
  * @throws {JOSEError} If the key does not fit the algorithm.
  */
 export async function isSignedBy(
@@ -47,7 +47,7 @@ function signatureOf(text: string): Buffer {
   return Buffer.from(text.slice(text.lastIndexOf(".") + 1), "base64url");
 }
 
-/** Returns `undefined` for keys to leave to the library, which reports errors. */
+/** Returns an RSA key's numbers; `undefined` for keys left to the library, which reports errors. */
 function numbersOf(key: KeyObject): RsaPublicKey | undefined {
   if (key.type !== "public" || key.asymmetricKeyType !== "rsa") return undefined;
   const known = NUMBERS.get(key);
@@ -61,7 +61,7 @@ function numbersOf(key: KeyObject): RsaPublicKey | undefined {
 
 const NEVER = new AbortController().signal; // verifying is too quick to cancel
 
-/** RFC 7518, 3.4, by node:crypto's curve names. */
+/** ECDSA algorithms (RFC 7518, 3.4) by node:crypto's curve names. */
 const CURVES: ReadonlyMap<string | undefined, readonly string[]> = new Map([
   ["prime256v1", ["ES256"]],
   ["secp384r1", ["ES384"]],

@@ -69,7 +69,7 @@ function parseBearer(token: string): Authorization {
   return { kind: "bearer", token: new Secret(token), ...readBearer(token) };
 }
 
-/** RFC 9449, 7.1: only providers' tokens are bound to client keys. */
+/** Parses a DPoP token (RFC 9449, 7.1): only providers' tokens are bound to client keys. */
 function parseBound(token: string): Authorization {
   const authorization = parseBearer(token);
   if (authorization.kind !== "bearer") return authorization;
@@ -94,7 +94,7 @@ function parseBasic(encoded: string, signed: string | null): Authorization {
 /** Returns password credentials, or `malformed` for impossible ones. */
 export function passwordLogin(user: string, password: string): Authorization {
   if (/[\0\r\n]/.test(user + password)) return malformed("NUL, CR or LF in name or password");
-  // A provider would take what follows for the start of the password (RFC 7617, 2).
+  // A provider would read the rest as the start of the password (RFC 7617, 2).
   if (user.includes(":")) return malformed("colon in user name");
   if (Buffer.byteLength(password) > MAX_PASSWORD) return malformed(`password over ${MAX_PASSWORD} octets`);
   if (user === "") return { ...malformed("empty user name"), linkPassword: new Secret(password) };
@@ -122,14 +122,14 @@ function malformed(reason: string): Authorization & { readonly kind: "malformed"
 interface BearerClaims {
   readonly route: BearerRoute; // kind of authenticator that it is for
   readonly issuer?: string; // `iss`, if a text
-  /** Digest of issuer and subject, so that a user's new tokens have the same; otherwise of the token. */
+  /** Digest of issuer and subject, so that all tokens of a user have the same; without a subject, of the token. */
   readonly claimant: string;
   readonly subject?: string; // `sub`, unless too long
 }
 
 const MAX_SUBJECT = 1024; // characters, enough for distinguished names
 
-/** Reads the statements of a bearer token; never throws. */
+/** Reads the unverified claims of a bearer token; never throws. */
 export function readBearer(token: string): BearerClaims {
   const claims = readClaims(token);
   const route = claims === undefined ? "provider" : routeOf(claims);
@@ -157,7 +157,7 @@ function readClaims(token: string): Readonly<Record<string, unknown>> | undefine
   const [, payload, signature, more] = token.split(".", 4);
   if (payload === undefined || signature === undefined || more !== undefined) return undefined;
   const text = Buffer.from(payload.replaceAll(/[^\w+/-]/g, ""), "base64url").toString("utf8");
-  const claims: unknown = attempt(() => JSON.parse(text), SyntaxError, () => undefined); // no JWT
+  const claims: unknown = attempt(() => JSON.parse(text), SyntaxError, () => undefined); // not a JWT
   return isJsonObject(claims) ? claims : undefined;
 }
 
@@ -173,9 +173,9 @@ export function passwordForProvider(
   if (authorization.kind !== "basic") return { kind: "skipped" };
   const { user } = authorization;
   const password = authorization.password.reveal();
-  // LDAP servers take an empty password for an anonymous login (RFC 4513, 5.1.2).
+  // LDAP servers treat an empty password as an anonymous login (RFC 4513, 5.1.2).
   if (user === "" || password === "") return { kind: "refused", reason: "user name or password is empty" };
-  // Servers ignore case, some blanks and characters: each spelling would be another user to the throttle.
+  // Servers ignore case, some blanks and characters; the throttle would count each spelling as another user.
   const reason = confusable(user);
   return reason === undefined
     ? { user, password }

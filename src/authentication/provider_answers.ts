@@ -5,7 +5,7 @@ import { printable } from "../model/text.ts";
 interface Refusals {
   readonly statuses: readonly number[];
   readonly errors?: readonly string[]; // values of `error` with status 400
-  readonly faults?: true; // whether SOAP faults refuse, with status 500 (SOAP 1.1, 6.2)
+  readonly faults?: true; // whether SOAP faults, with status 500, refuse the credential (SOAP 1.1, 6.2)
 }
 
 const TOO_LARGE = [413, 431] as const; // a long credential (RFC 9110, 15.5.14; RFC 6585, 5)
@@ -63,5 +63,5 @@ function errorOf(
 }
 
 function parse(body: string): unknown {
-  return attempt(() => JSON.parse(body), SyntaxError, () => undefined); // else probably a page
+  return attempt(() => JSON.parse(body), SyntaxError, () => undefined); // otherwise probably a web page
 }

@@ -26,7 +26,7 @@ export function x509(options: X509Options): Authenticator {
     derivedLifetime: options.derivedLifetime,
     accountStatusOf({ credential }) {
       const trust = { ...options.clientTrust(), at: options.clock() };
-      const counts = credential === undefined || isStillValid(credential, trust); // a gateway has none
+      const counts = credential === undefined || isStillValid(credential, trust); // a name from a gateway has none
       return Promise.resolve({ kind: counts ? "cannot tell" : "gone" });
     },
     authenticate: (credentials) => Promise.resolve(judge(options, credentials)),
@@ -75,7 +75,7 @@ function judge(
 const UNUSABLE = "the gateway's certificate vouches for nobody, " +
   `expected one that is valid now, with an RSA key of at most ${MOST_RSA_BITS} bits`;
 
-/** Refused with a reason: an unsigned name could be anybody's. */
+/** Reason to refuse an unsigned name, which anybody could have sent. */
 const UNSIGNED = "the gateway does not sign the names that it passes on, " +
   "expected gateway.signConsignorToken=true in its gateway.properties";
 

@@ -358,7 +358,7 @@ export function section<const T extends Table>(described: Section<T>): Section<T
   return described;
 }
 
-/** Describes ignored keys of one reason, separated by blanks; see {@link Section}. */
+/** Describes keys, separated by blanks, that are ignored for one reason; see {@link Section}. */
 export function because(reason: string, keys: string): Readonly<Record<string, string>> {
   return Object.fromEntries(keys.split(" ").map((key) => [key, reason]));
 }

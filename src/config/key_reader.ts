@@ -28,7 +28,7 @@ export interface EffectiveValue {
 
 const SECRET_FILE = path({ help: "File with a secret" });
 
-/** Returns the keys that changed, came or went, sorted. */
+/** Returns the added, changed and removed keys, sorted. */
 export function changedKeys(before: readonly EffectiveValue[], after: readonly EffectiveValue[]): string[] {
   const [old, now] = [before, after].map((values) => new Map(values.map(({ key, value }) => [key, value])));
   const keys = new Set([...before, ...after].map(({ key }) => key));
@@ -38,12 +38,12 @@ export function changedKeys(before: readonly EffectiveValue[], after: readonly E
 /** Prefixes below which unknown keys are errors (rest-api.md 3.1). */
 export const OWN_PREFIXES = ["container.", "authservice.", "share.", "persistence.", "notify."];
 
-/** Reads values by section and collects diagnostics; {@link KeyReader.reportUnknown} comes last. */
+/** Reads values by section and collects diagnostics; call {@link KeyReader.reportUnknown} last. */
 export class KeyReader {
   readonly #effective = new Map<string, EffectiveValue>();
   /** Requested keys, as written. */
   readonly #claimed = new Set<string>();
-  /** Existing keys, present or not. */
+  /** Supported keys, present or not. */
   readonly #known = new Set<string>();
   readonly #sections: Pick<Section, "prefix" | "unknown" | "elsewhere">[] = [];
   readonly #sources = new Set<string>();

@@ -144,7 +144,7 @@ export function allKinds<K extends Kind>({ kinds }: KindList<K>): Promise<readon
   return Promise.all(kinds.map((entry) => entry.load()));
 }
 
-/** Opens all configured ones. @throws The error of one, or `AggregateError`; the others are closed. */
+/** Opens everything configured. @throws The error of one, or `AggregateError`; the others are closed. */
 export async function openAll<T extends { close(): void }>(
   configs: readonly KindConfig[],
   open: (config: KindConfig) => Promise<T>,
@@ -177,7 +177,7 @@ export function requireHttps(
   }
 }
 
-/** Reports whether a host is this machine, without a look-up. */
+/** Reports whether a host is this machine, without a lookup. */
 export function isThisMachine(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "").toLowerCase();
   const address = canonicalAddress(host);

@@ -235,7 +235,7 @@ function checkLogins(
   }
 }
 
-/** Reads the destinations of notifications: each is configured if a key with its prefix is there. */
+/** Reads the destinations of notifications: each is configured if a key with its prefix is present. */
 export async function readNotifications(
   reader: KeyReader,
   { kinds, sharing }: Known,

@@ -108,7 +108,7 @@ export type TruststoreConfig =
       readonly password: string;
       readonly format: "auto" | "pkcs12" | "jks";
     }
-    | { readonly type: "openssl"; readonly path: string; readonly nameSpaces?: "error" | "warning" } // of files with them
+    | { readonly type: "openssl"; readonly path: string; readonly nameSpaces?: "error" | "warning" } // of files with any
   );
 
 /** Paths of revocation lists. */

@@ -16,7 +16,7 @@ interface InstanceFacts {
 
 /** Instance as others see it. */
 export interface RegisteredInstance extends InstanceFacts {
-  readonly ageMs: number; // milliseconds since it was seen last
+  readonly ageMs: number; // milliseconds since it was last seen
   readonly alive: boolean; // whether it probably serves
   readonly own: boolean; // whether it is this one
 }
@@ -55,7 +55,7 @@ export class InstanceRegister extends Following {
     super({ look: () => this.#turn(), everyMs: TURN_MS, trouble: "instances are not known", log, schedule });
   }
 
-  /** Instances as last seen; only this one before the first look. */
+  /** Instances as last seen; only this one before the first poll. */
   get known(): readonly RegisteredInstance[] {
     return this.#known ?? [{ ...this.parts.own, ageMs: 0, alive: true, own: true }];
   }

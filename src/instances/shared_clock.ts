@@ -4,7 +4,7 @@ import { type Database, row } from "../store/database.ts";
 import { Following } from "../store/following.ts";
 
 const TURN_MS = 15_000;
-/** Error that is always accepted, in milliseconds; otherwise the better one of two agreeing replies counts. */
+/** Error that is always accepted, in milliseconds; otherwise the clock uses the better of two agreeing replies. */
 const GOOD_MS = 20;
 /** Deviation of the local clock that is logged, in milliseconds. */
 const TOLERANCE_MS = 30_000;
@@ -46,7 +46,7 @@ export class SharedClock extends Following {
     const asked = elapsed();
     const found = await database.read(() => row("SELECT :clock AS now", {}));
     const at = elapsed();
-    // The reply's time is that of the middle between request and reply, give or take half of what it took.
+    // The reply's time is in the middle between request and reply, give or take half the round trip.
     const offMs = (at - asked) / 2;
     const time = Number(found?.["now"]) + offMs;
     const isBetter = offMs <= Math.max(GOOD_MS, this.#asOf?.offMs ?? Infinity);

@@ -7,7 +7,7 @@ import type { SharedMarks } from "../store/shared_marks.ts";
 /** Difference of the clocks of two instances up to which neither logs a warning, in milliseconds. */
 const SKEW_MS = 60_000;
 
-/** Replay cache of all instances. That of this instance decides first, and alone while the database is away. */
+/** Replay cache of all instances. That of this instance decides first, and alone while the database is unavailable. */
 export class SharedReplayCache implements ReplayRecord {
   readonly #holder = crypto.randomUUID();
 

@@ -17,7 +17,7 @@ export class AppendFile {
   #checkedAt = -Infinity;
   #torn = false; // whether the last write ended within a line
 
-  /** @param rotation Asked before each write. */
+  /** @param rotation Called before each write. */
   constructor(readonly path: string, readonly rotation: () => Rotation = () => ({})) {}
 
   /** Writes whole lines, after a partial write from the start of a line. @throws If not all of the text is written. */

@@ -3,7 +3,7 @@ import { fstatSync } from "node:fs";
 
 const PRIORITIES: Readonly<Record<string, number>> = { debug: 7, info: 6, warn: 4, error: 3 };
 
-/** Log line, of which other forms are made: `2026-01-05T09:15:00.123Z info  message key=value …`. */
+/** Log line, which other forms are made from: `2026-01-05T09:15:00.123Z info  message key=value …`. */
 const LINE = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) (debug|info|warn|error) +([^]*)/;
 
 /** Formats lines for the journal: priority prefix (sd-daemon(3)), no time. @param text Whole lines. */

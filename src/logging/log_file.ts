@@ -17,7 +17,7 @@ export class LogFile {
   readonly #log: Logger;
   #file: AppendFile | undefined;
   #options: LogOptions;
-  prefersFile = false; // whether lines that the file takes stay off the console
+  prefersFile = false; // whether lines written to the file stay off the console
 
   /** @param path Absent: console only. @param console Writes to the console alone. @throws If it cannot. */
   constructor(path: string | undefined, readonly console: Console = toConsole, options: LogOptions = {}) {

@@ -1,9 +1,9 @@
 import { unlessAborted } from "../model/clock.ts";
 
-const MOST_BYTES = 8 * 1024 ** 2; // that wait
+const MOST_BYTES = 8 * 1024 ** 2; // waiting for the output
 const TOO_SLOW = new Error("its reader is too slow");
 
-/** Texts for an output whose reader may stop. They wait here: its writes, one at a time, never block the thread. */
+/** Queue of texts for an output whose reader may stop: writes, one at a time, never block the thread. */
 export class OutputQueue {
   #last = Promise.resolve();
   #bytes = 0;
@@ -12,7 +12,7 @@ export class OutputQueue {
   /** @param waitMs Milliseconds until a write is late, or a failed one is tried again. Default: 5 s */
   constructor(readonly output: { write(bytes: Uint8Array): Promise<number> }, readonly waitMs = 5000) {}
 
-  /** Takes a text. @throws While earlier ones cannot be written, or are late. */
+  /** Queues a text. @throws While earlier ones cannot be written, or are late. */
   write(text: string): void {
     if (this.#bytes > MOST_BYTES) this.#failure ??= TOO_SLOW;
     if (this.#failure !== undefined) throw this.#failure;

@@ -78,7 +78,7 @@ export class Sinks {
     return this.#sinks.getOrInsertComputed(name, () => new Sink(name, this.log));
   };
 
-  /** Tries those that fail again if possible. */
+  /** States of the sinks; retries those that fail, if possible. */
   get states(): readonly SinkState[] {
     return [...this.#sinks.values()].map((sink) => {
       if (sink.failing) sink.retry?.();

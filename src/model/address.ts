@@ -7,7 +7,7 @@ export function canonicalAddress(text: string): string | undefined {
 
 const CANONICAL_IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/;
 
-/** Returns the canonical address of a peer without its zone (RFC 4007, 11); empty if it is gone. */
+/** Returns the canonical address of a peer without its zone (RFC 4007, 11); empty if it has disconnected. */
 export function peerAddress(shown: string): string {
   const zone = shown.indexOf("%");
   return canonicalAddress(zone === -1 ? shown : shown.slice(0, zone)) ?? "";
@@ -59,7 +59,7 @@ function parseAddress(text: string): Octets | undefined {
   return isMapped ? octets.slice(12) : octets;
 }
 
-/** Returns the form of RFC 5952, as the URL standard has it too, in hexadecimal throughout. */
+/** Returns the form of RFC 5952, as in the URL standard, in hexadecimal throughout. */
 function shortenedIPv6(text: string): string | undefined {
   return URL.parse(`http://[${text}]`)?.hostname.slice(1, -1);
 }

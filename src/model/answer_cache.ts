@@ -15,7 +15,7 @@ interface AnswerCacheOptions {
   readonly clock: Clock;
   readonly elapsed?: Stopwatch;
   readonly capacity?: number; // limit of good entries, and of bad ones. Default: 1,000.
-  /** Whether questions are a user and a password. A guess may fail uncounted, so it drops the good answer about its user. */
+  /** Whether questions consist of user and password. A guess may fail uncounted, so it drops the user's good answer. */
   readonly guessable?: true;
 }
 

@@ -1,10 +1,10 @@
 /**
- * Map of at most `size` entries, at least two, among them the half of them that was used last. A `Map` in which each use moves
- * an entry to the end is rebuilt every few uses, and its dead tables keep others alive until a full collection of garbage.
+ * Map of at most `size` entries (at least two), which keeps the most recently used half. A `Map` in which each use moves
+ * an entry to the end is rebuilt every few uses, and its dead tables keep others alive until a full garbage collection.
  */
 export class BoundedMap<K, V> {
   #recent = new Map<K, V>();
-  #older = new Map<K, V>(); // what was recent when that was full
+  #older = new Map<K, V>(); // the recent entries when `#recent` was last full
 
   constructor(readonly size: number) {}
 
@@ -16,7 +16,7 @@ export class BoundedMap<K, V> {
     return older;
   }
 
-  /** Returns the value of a key; makes it if it is absent. */
+  /** Returns the value of a key; creates it if absent. */
   getOrInsertComputed(key: K, make: (key: K) => V): V {
     const known = this.get(key);
     if (known !== undefined) return known;

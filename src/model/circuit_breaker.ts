@@ -36,7 +36,7 @@ export class CircuitBreaker {
     return !this.isOpen || (!this.#trial && this.waitMs === 0);
   }
 
-  /** Begins an attempt if the breaker admits it. The returned function ends it, after success and failure. */
+  /** Begins an attempt if the breaker admits it. The returned function ends it, after success or failure. */
   begin(): (() => void) | undefined {
     if (!this.admits) return undefined;
     if (!this.isOpen) return () => {};

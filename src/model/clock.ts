@@ -54,8 +54,8 @@ const unawaited: Schedule = (ms, task) => {
 const GRIDS_MS = [1000, 500, 250];
 
 /**
- * Returns timers for regular work. Whole seconds end on full seconds, quarters on quarters, rather early than late, so that
- * a thread wakes once for all: waking costs more than a look whether there is work.
+ * Returns timers for regular work. Whole seconds end on full seconds, quarters on quarters, early rather than late, so that
+ * a thread wakes once for all: waking costs more than checking for work.
  */
 export function stepwise(schedule: Schedule, elapsed: Stopwatch): Schedule {
   const steps = new Map<number, { readonly tasks: Set<() => void>; readonly cancel: () => void }>();
@@ -68,7 +68,7 @@ export function stepwise(schedule: Schedule, elapsed: Stopwatch): Schedule {
       const tasks = new Set<() => void>();
       const run = () => {
         steps.delete(at);
-        // Each on its own: one that fails stops no other.
+        // Each in its own microtask, so that a failing task stops no other.
         for (const task of tasks) queueMicrotask(() => tasks.delete(task) && task());
       };
       return { tasks, cancel: schedule(at - now, run) };
@@ -86,7 +86,7 @@ export function stepwise(schedule: Schedule, elapsed: Stopwatch): Schedule {
 /** Timers of this thread for regular work, which keep no process alive. */
 export const inStep = stepwise(unawaited, stopwatch);
 
-/** Runs a task {@link inStep} at each end of an interval in milliseconds; the returned function ends that. */
+/** Runs a task {@link inStep} at each end of an interval in milliseconds; the returned function stops that. */
 export function regularly(ms: number, task: () => void): () => void {
   let cancel: () => void;
   const run = () => {

@@ -8,7 +8,7 @@ export class HostCookie {
     this.#name = `__Host-authserver-${purpose}${path}`;
   }
 
-  /** Returns the cookie's value (RFC 6265, 4.2.1); `undefined` if it is absent or there twice. */
+  /** Returns the cookie's value (RFC 6265, 4.2.1); `undefined` if it is absent or repeated. */
   valueIn(header: string | null): string | undefined {
     return readCookie(header, this.#name);
   }

@@ -1,6 +1,6 @@
 import type { Secret } from "./secret.ts";
 
-/** Authenticators that may see a bearer token; `provider` gets what is neither `issued` nor `ssh-key`. */
+/** Authenticators that may see a bearer token; `provider` gets all that are neither `issued` nor `ssh-key`. */
 export type BearerRoute = "issued" | "ssh-key" | "provider";
 
 /** Parsed `Authorization` header, or legacy SSH header. */
@@ -48,7 +48,7 @@ export interface Credentials {
   readonly authorization: Authorization;
   readonly certificate?: ClientCertificate;
   readonly unusableCertificate?: string; // reason for the log why a presented certificate was ignored
-  readonly untrustedCertificate?: string; // likewise, if no authority vouches for it: as if there were none
+  readonly untrustedCertificate?: string; // likewise, if no authority vouches for it: it counts as absent
   /** Header `X-UNICORE-Consignor`, set only for requests from a configured gateway. */
   readonly consignor?: string;
   readonly clientAddress: string; // canonical, see `canonicalAddress`

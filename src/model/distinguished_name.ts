@@ -45,7 +45,7 @@ export function parseName(text: string): readonly RelativeName[] {
 }
 
 /**
- * Returns the one form in which equal names are equal (credentials.md 7.9, rest-api.md 2.6): lower case, NFKD.
+ * Returns the canonical form, which equal names share (credentials.md 7.9, rest-api.md 2.6): lower case, NFKD.
  * Folding precedes escaping, so that a full-width comma stays part of its value. @throws {InvalidName}
  */
 export function canonicalDn(text: string): string {
@@ -56,7 +56,7 @@ export function canonicalDn(text: string): string {
   return form;
 }
 
-/** Returns the canonical DN in reverse order, which people take for the same name. @throws {InvalidName} */
+/** Returns the canonical DN in reverse order, which people mistake for the same name. @throws {InvalidName} */
 export function reversedForm(text: string): string {
   return parseName(text).map((name) => canonicalRelativeName(name)).reverse().join(",");
 }
@@ -75,7 +75,7 @@ export function sameName(a: string, b: string): boolean {
   return ifName(() => canonicalDn(a) === canonicalDn(b)) ?? false;
 }
 
-/** Returns what a reader of a name returns; `undefined` if the text is no name. */
+/** Returns the result of `read`; `undefined` if its text is no name. */
 export function ifName<T>(read: () => T): T | undefined {
   return attempt(read, InvalidName, () => undefined);
 }

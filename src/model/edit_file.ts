@@ -4,7 +4,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { OperatorError } from "./diagnostic.ts";
 import { openRegularFile, unlessAbsent } from "./regular_file.ts";
 
-/** Error for a file that was left as it is, with the reason for the operator. */
+/** Error for a file that was left unchanged, with the reason for the operator. */
 export class FileNotChanged extends OperatorError {}
 
 const SECRET_MODE = 0o600;
@@ -88,7 +88,7 @@ function decoded(bytes: Uint8Array, path: string): string {
   });
 }
 
-/** Waits for the lock: the open file that is still at its path. Follows no link. */
+/** Waits for the lock and returns its file, still at the same path. Follows no link. */
 async function held(lock: string): Promise<Deno.FsFile> {
   for (;;) {
     try {

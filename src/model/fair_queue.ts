@@ -3,7 +3,7 @@ export interface FairQueueLimits {
   readonly perKey: number;
 }
 
-/** Reason to leave uncalled: timeout, abort, or displacement by a waiter with a shorter queue. */
+/** Reason why a waiter leaves uncalled: timeout, abort, or displacement by a waiter with a shorter queue. */
 type Leaving = "late" | "aborted" | "displaced";
 
 /** Waiter in a queue. Exactly one of `called` and `left` is called, once. */

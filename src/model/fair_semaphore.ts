@@ -19,7 +19,7 @@ export interface SemaphoreLimits extends FairQueueLimits {
 /** Identity and priority of a waiter. */
 export interface SemaphoreWaiter {
   readonly queueKey: string;
-  /** Known clients queue apart, so that strangers cannot delay them, however many come. */
+  /** Known clients queue separately, so that no number of strangers can delay them. */
   readonly known: boolean;
   readonly signal: AbortSignal; // ends the wait; running work has to observe it itself
 }
@@ -39,7 +39,7 @@ export class FairSemaphore {
     this.#strangers = new FairQueue(limits);
   }
 
-  /** @throws {NoPermit} The work did not begin. @throws The signal's reason before the work begins; its error. */
+  /** @throws {NoPermit} The work did not begin. @throws The signal's reason before the work begins; later its error. */
   async run<T>(work: () => Promise<T>, seeker: SemaphoreWaiter): Promise<T> {
     const { signal } = seeker;
     signal.throwIfAborted();

@@ -10,7 +10,7 @@ export interface Identity {
   /** User name or account at the source of the identity, if the user typed or proved it. */
   readonly login?: string;
   readonly uid?: string; // Unix account that the authenticator itself established
-  /** Name from the provider, to show beside the account; users may choose it, so nothing depends on it. */
+  /** Name from the provider, displayed beside the account; users may choose it, so nothing depends on it. */
   readonly displayName?: string | undefined;
   readonly mail?: string | undefined; // address that the provider verified
   readonly role?: string;
@@ -39,7 +39,7 @@ export interface Capability {
   readonly access: "read" | "all"; // `all`: reading and every other operation
 }
 
-/** Returns the authenticated role: with an account `user` by default (credentials.md 7.1), save in tokens and for absent owners. */
+/** Returns the authenticated role: with an account `user` by default (credentials.md 7.1), except in tokens and for absent owners. */
 export function decidedRole({ uid, role, issuedToken, absent }: Identity): string | undefined {
   return role ?? (uid === undefined || issuedToken !== undefined || absent ? undefined : "user");
 }

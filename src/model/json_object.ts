@@ -28,7 +28,7 @@ export function isTextList(value: unknown): value is readonly string[] {
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Returns how many members a valid JSON text writes: of repeated ones only the last is in its value. */
+/** Counts the members in a valid JSON text, including repeated ones, of which the parsed value has only the last. */
 function writtenMembers(text: string): number {
   let count = 0;
   let isQuoted = false;

@@ -107,7 +107,7 @@ class JsonReader {
     }
   }
 
-  /** Skips an opening bracket or a comma, and the closing bracket if it follows. Returns whether something else does. */
+  /** Skips an opening bracket or a comma, and the closing bracket if it follows. Returns whether an element follows. */
   #hasMore(close: "}" | "]"): boolean {
     this.at++;
     this.#skipBlanks();
@@ -116,7 +116,7 @@ class JsonReader {
     return false;
   }
 
-  /** Skips a comma, or the closing bracket. Returns false behind the bracket. */
+  /** Skips a comma or the closing bracket. Returns false after the bracket. */
   #continues(close: "}" | "]"): boolean {
     this.#skipBlanks();
     const found = this.text[this.at];

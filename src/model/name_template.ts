@@ -1,7 +1,7 @@
 import { attempt } from "./attempt.ts";
 import { escapeNameValue, InvalidName, parseName } from "./distinguished_name.ts";
 
-/** Returns what a template of names should be; `undefined` if valid. @param example Value for the text. */
+/** Returns the unmet expectation of a template of names; `undefined` if valid. @param example Claim for the message. */
 export function templateDiagnostic(template: string, example: string): string | undefined {
   const names = namesIn(template);
   if (template.split("%").length % 2 === 0) {

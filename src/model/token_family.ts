@@ -2,7 +2,7 @@
 export interface TokenFamily extends LineMember {
   readonly since: number; // creation of the root token, in milliseconds since the epoch
   readonly root: string; // id of the root token; its own after a login without a token
-  /** Unexpired ancestors at issue, oldest first; of more than {@link LONGEST_LINE} those that expire last. */
+  /** Unexpired ancestors at issue, oldest first; if more than {@link LONGEST_LINE}, those that expire last. */
   readonly line: readonly LineMember[];
 }
 

@@ -34,7 +34,7 @@ const PREDEFINED: ReadonlyMap<string, string> = new Map([
 
 /**
  * Streaming XML reader, for slices of large files. Refuses document types, hence external entities, and drops
- * namespace prefixes: signed documents are checked by it, then parsed by the library that verifies them.
+ * namespace prefixes: it checks signed documents before the library that verifies them parses them.
  */
 export class XmlReader {
   #at = 0;

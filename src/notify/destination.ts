@@ -7,7 +7,7 @@ import type { Notification, NotifiedEvent } from "./event.ts";
 export interface Destination {
   readonly name: "webhook" | "mail";
   readonly host: string; // for messages; an address may hold a secret
-  /** Notifications of a stream that go together, once nothing came for a while; absent: each by itself. */
+  /** Limits of a batch of notifications, delivered once its stream was quiet; absent: no batches. */
   readonly gathers?: { readonly quietMs: number; readonly longestMs: number; readonly most: number };
   /** @throws {Undeliverable | RemoteUnavailable} Any other error also leads to another attempt. */
   deliver(notifications: readonly Notification[], signal: AbortSignal): Promise<void>;

@@ -29,7 +29,7 @@ interface DispatcherParts {
   readonly attemptMs?: number;
 }
 
-/** Delivers the notifications for one destination; other instances take what this one does not hold. */
+/** Delivers the notifications for one destination, as far as no other instance holds the lease of a stream. */
 export class Dispatcher {
   readonly #parts: DispatcherParts;
   readonly #following: Following;
@@ -54,7 +54,7 @@ export class Dispatcher {
     void this.#following.follow();
   }
 
-  /** Delivers what is due. @throws {DatabaseFailure} */
+  /** Delivers the notifications that are due. @throws {DatabaseFailure} */
   async look(): Promise<void> {
     const { outbox, sinks } = this.#parts;
     const expired = this.#looks++ % LOOKS_PER_EXPIRY === 0 ? await outbox.expire() : [];

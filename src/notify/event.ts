@@ -10,7 +10,7 @@ export const EVENT_TYPES = [
   "daemon.up",
 ] as const;
 
-/** Event that others are notified of. It holds no secrets: ids of shares, which are links, only as digests. */
+/** Event that causes notifications. It holds no secrets: ids of shares, which are links, only as digests. */
 export interface NotifiedEvent {
   readonly type: typeof EVENT_TYPES[number];
   readonly stream: string; // events of one stream are delivered in order

@@ -15,7 +15,7 @@ const SAME_STREAM = (other: string) =>
 const HELD = `holder = :holder, held_until = :clock + ${LEASE_MS}, attempts = attempts + 1`;
 
 const SQL = {
-  // The first of each stream, once nothing came to the stream for a while.
+  // The first notification of each stream, once the stream was quiet for a while.
   heads: `SELECT number FROM notification AS head
     WHERE destination = :destination AND due <= :clock AND held_until <= :clock
       AND NOT EXISTS (SELECT 1 ${SAME_STREAM("earlier")} AND earlier.number < head.number)
@@ -43,7 +43,7 @@ export class Outbox {
 
   constructor(readonly database: Database) {}
 
-  /** Takes the first notification of up to `most` streams. Writes only if there are some. */
+  /** Leases the first notification of up to `most` streams. Writes only if there are any. */
   async take({ name: destination, gathers }: Destination, most: number): Promise<readonly Notification[]> {
     const [window, lasts] = [wholeMs(gathers?.quietMs ?? 0), wholeMs(gathers?.longestMs ?? 0)];
     const heads = await this.database.read(() => rows(SQL.heads, { destination, most, window, lasts }));
@@ -54,7 +54,7 @@ export class Outbox {
     return (await Promise.all(taken)).flatMap((found) => found === undefined ? [] : toNotification(found));
   }
 
-  /** Returns a notification with those that go along: the next ones of the stream, as far as they have the same address. */
+  /** Returns a notification with its batch: the next ones of the stream, up to the first for another address. */
   async together(first: Notification, { name, gathers }: Destination): Promise<readonly Notification[]> {
     if (gathers === undefined) return [first];
     const { stream, number } = first;
@@ -64,7 +64,7 @@ export class Outbox {
     return other < 0 ? following : following.slice(0, other);
   }
 
-  /** Removes what was delivered, and takes the next of the stream, unless others are to gather first. */
+  /** Removes delivered notifications, and leases the next of the stream unless it is delivered in batches. */
   done(
     delivered: readonly Notification[],
     { name: destination, gathers }: Destination,
@@ -82,13 +82,13 @@ export class Outbox {
     });
   }
 
-  /** Plans another attempt; without a pause none was completed. */
+  /** Schedules another attempt; without a pause, the current one does not count. */
   async postpone({ number }: Notification, waitMs: number): Promise<void> {
     const values = { number, holder: this.#holder, wait: wholeMs(waitMs) };
     await this.database.change(() => rows(SQL.postpone, values));
   }
 
-  /** Drops what is too old. @returns The destinations, one for each notification. */
+  /** Drops notifications that are too old. @returns The destination of each. */
   async expire(): Promise<readonly Destination["name"][]> {
     const dropped = await this.database.change(() => rows(SQL.expire, { lasts: MOST_AGE_MS }));
     return dropped.map(({ destination }) => destination === "mail" ? "mail" : "webhook");

@@ -28,7 +28,7 @@ const SQL = {
 export class Recorder {
   static readonly none = new Recorder([]);
 
-  /** @param sinks Learn how many events are dropped, because too many wait. */
+  /** @param sinks Count the events that are dropped because too many wait. */
   constructor(readonly kinds: readonly OfKind<DestinationKind>[], readonly sinks?: Pick<Sinks, "of">) {}
 
   get isActive(): boolean {

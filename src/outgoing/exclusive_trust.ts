@@ -4,13 +4,13 @@ interface Environment {
   delete(name: string): void;
 }
 
-/** Directs the runtime to an empty system store. */
+/** Variables that direct the runtime to an empty system store. */
 const NO_AUTHORITIES = { DENO_TLS_CA_STORE: "system", SSL_CERT_FILE: "/dev/null" } as const;
 
 /** Variables that add authorities. */
 const FURTHER = ["SSL_CERT_DIR", "DENO_CERT", "NODE_EXTRA_CA_CERTS"] as const;
 
-/** Removes the runtime's own authorities, to which TLS would add given ones. Call before any TLS or worker. */
+/** Removes the runtime's own authorities, which TLS would trust beside given ones. Call before any TLS or worker. */
 export function trustNobodyByDefault(environment: Environment): void {
   for (const [name, value] of Object.entries(NO_AUTHORITIES)) environment.set(name, value);
   for (const name of FURTHER) environment.delete(name);

@@ -217,7 +217,7 @@ function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
   );
 }
 
-/** Returns the agent, whose connections `open` opens from now on. */
+/** Makes an agent open its connections with `open`, and returns it. */
 function connecting<A extends HttpAgent>(
   agent: A,
   limitMs: number,

@@ -54,7 +54,7 @@ interface TlsRules {
 
 /**
  * Opens a TLS connection with Deno's client, which verifies chain, dates, purpose, name and handshake; `node:tls` of
- * Deno 2.9.6 trusts certificates that it cannot read. Only the given anchors count if the process has no others
+ * Deno 2.9.6 trusts certificates that it cannot read. Only the given anchors are trusted if the process has no others
  * (`exclusive_trust.ts`). Deno refuses pinned self-signed certificates: those are compared byte for byte with
  * `node:tls`, with proof of the key.
  * @throws {Error} Readable; `cause` has the platform's error.
@@ -84,7 +84,7 @@ export async function openTls(target: TlsTarget, rules: TlsRules): Promise<TlsCo
 interface PlainWay {
   open(): Promise<Deno.TcpConn>;
   readonly where: string; // for messages
-  readonly fix: string; // for our certificate, which cannot be shown there
+  readonly fix: string; // for our certificate, which cannot be presented there
 }
 
 /** Returns the way through the proxy or the exchange before TLS, if the target needs one. */
@@ -114,7 +114,7 @@ function plainWay(
   };
 }
 
-/** Servers whose last handshake did not end. Deno 2.9.6 keeps a closed connection until its handshake ends: we look first. */
+/** Servers whose last handshake did not end. Deno 2.9.6 keeps closed connections until their handshake ends: we probe first. */
 const MUTE = new Set<string>();
 
 async function openVerified(target: TlsTarget, rules: TlsRules, checkName: boolean): Promise<TlsConnection> {

@@ -16,7 +16,7 @@ export interface ProbeParts {
 export interface ProbeAnswer {
   readonly ok: boolean;
   readonly found: string;
-  readonly fix?: string; // remedy of what is not ok
+  readonly fix?: string; // remedy if not ok
 }
 
 /** System that `check --online` can probe. */

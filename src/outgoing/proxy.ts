@@ -8,7 +8,7 @@ import { hangUp, writeAll } from "../model/regular_file.ts";
 const MOST_BYTES = 16 * 1024; // bytes of the response
 const END = "\r\n\r\n";
 
-/** Reports whether a host (without brackets) is reached through the proxy: not this machine or exceptions. */
+/** Reports whether a host (without brackets) is reached through the proxy, unlike this machine and exceptions. */
 export function goesThroughProxy(host: string, { direct }: Pick<ProxyConfig, "direct">): boolean {
   const name = host.toLowerCase().replace(/\.$/, "");
   const address = canonicalAddress(name);

@@ -33,7 +33,7 @@ export function describeReservations(
   });
 }
 
-/** Formatters by time zone: to make one takes milliseconds. */
+/** Formatters by time zone: creating one takes milliseconds. */
 const FORMATS = new Map<string, Intl.DateTimeFormat>();
 
 const PARTS: Intl.DateTimeFormatOptions = {

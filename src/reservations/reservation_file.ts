@@ -99,7 +99,7 @@ const TIME_FORMATS = "expected a time such as 2026-01-05 20:00, 20:00 or 2026-01
 /**
  * Reads the times of a reservation, or names the invalid one (specification 2.4, rest-api.md 3.6). A time without date
  * means the current or next occurrence, also if the file is reread in the middle of it. For a local time that is skipped
- * in spring, the hour after it counts; for one that comes twice in autumn, the first is the start, the second the end.
+ * in spring, the hour after it counts; for one that occurs twice in autumn, the first is the start, the second the end.
  */
 export function readTimes(
   { from, to }: { readonly from: string; readonly to: string },

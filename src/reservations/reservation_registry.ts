@@ -22,7 +22,7 @@ export interface RegistryOptions {
 /** Bytes of the largest file; a reservation takes about 200. */
 export const MAX_RESERVATIONS = 4 * 1024 * 1024;
 
-/** Opens and follows a reservations file; it may be absent, and be invalid: it only sets limits of bandwidth. */
+/** Opens and watches a reservations file, which may be absent or invalid, since it only limits bandwidth. */
 export async function openReservationRegistry(options: RegistryOptions): Promise<ReservationRegistry> {
   const { file, timeZone: zone = hostZone(), clock, log, intervalMs } = options;
   const watched = await watchFile<readonly Reservation[]>(file, (text) => {

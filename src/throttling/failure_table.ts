@@ -26,7 +26,7 @@ interface State {
 const READY: State = { waitMs: 0, full: false };
 const FULL: State = { waitMs: 0, full: true };
 
-/** Those who wait for attempts under one key to end. */
+/** Waiters for the end of attempts under one key. */
 const QUEUE_LIMITS: FairQueueLimits = { waiting: 2000, perKey: 1000 };
 
 /** Bounded table of failures; evicts the record idle longest, one with a running wait last. */
@@ -60,7 +60,7 @@ export class FailureTable<S> {
     return this.#recordOf(key)?.failures ?? 0;
   }
 
-  /** Reports whether a record is still valid: the key was not forgotten since. */
+  /** Reports whether a record is still valid: the key has not been forgotten since. */
   counts(key: string, record: FailureRecord<S>): boolean {
     const now = this.#recordOf(key);
     return now !== undefined && this.#series.get(now) === this.#series.get(record);
@@ -84,7 +84,7 @@ export class FailureTable<S> {
     return (this.#underWay.get(key) ?? 0) < this.#mostUnderWay(key, record?.failures ?? 0) ? READY : FULL;
   }
 
-  /** Divides concurrent attempts, and remaining free failures, among members, who learn of them too late. */
+  /** Divides concurrent attempts, and remaining free failures, among members, which learn of each other's too late. */
   #mostUnderWay(key: string, failures: number): number {
     const { free, underWay } = this.#policyOf(key);
     if (failures >= free) return 1;

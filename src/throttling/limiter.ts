@@ -3,7 +3,7 @@ import type { BanSubject } from "./ban.ts";
 import type { FailureTable } from "./failure_table.ts";
 import type { Counted, ThrottlingMemory } from "./memory.ts";
 
-/** Failures that count for an attempt, and the queue of its table. */
+/** Entry of a failure table that an attempt counts for, and its queue there. */
 export interface Place {
   readonly counted: Counted;
   readonly scope: string; // for the log
@@ -12,7 +12,7 @@ export interface Place {
   readonly subject: BanSubject;
   readonly typed?: string; // user name as typed, which may be a password
   readonly queueKey: string; // queue for attempts
-  readonly once?: boolean; // whether only the first failure of the place before counts here
+  readonly once?: boolean; // whether only the first failure at the previous place counts here
 }
 
 /** Places of an attempt. */
@@ -24,7 +24,7 @@ export interface Limiter {
 
 /**
  * Returns the limiter for a password. @param typed User name, which may be a password.
- * @param group Prefix that keeps pairs apart from users, who add free failures of their address.
+ * @param group Prefix that keeps these pairs apart from users, each of whom adds free failures to an address.
  */
 export function passwordLimiter(
   memory: ThrottlingMemory,

@@ -13,7 +13,7 @@ import { type Attempted, tooManyFailures } from "./operator_bans.ts";
 /** Permitted attempt; exactly one of its three methods ends it. */
 export interface Attempt {
   readonly knownAs?: string; // key of user and address if the user signed in from there within a day
-  /** @param clears Whether the failures before concern the same person. Default: true */
+  /** @param clears Whether earlier failures concern the same person. Default: true */
   succeeded(clears?: boolean): void;
   failed(): void;
   undecided(): void; // no result: the source failed, or the caller disconnected
@@ -25,7 +25,7 @@ export interface FailedPlace {
   readonly record: FailureRecord<BanSubject>;
 }
 
-/** Failure being counted by other instances. The promises never reject. */
+/** Failure that other instances are counting. The promises never reject. */
 export interface Counting {
   /** Failures of all instances per place, if known; may be late. */
   readonly totals: Promise<readonly (number | undefined)[]>;
@@ -33,9 +33,9 @@ export interface Counting {
 }
 
 interface Others {
-  /** Counts a failure for all; the attempt lasts until then. Absent if the others are unreachable. */
+  /** Counts a failure for all instances; the attempt lasts until then. Absent if the others are unreachable. */
   count(failed: readonly FailedPlace[]): Counting | undefined;
-  /** Reports a success. @param pair Key of user and address. @param clears Whether earlier failures of it end. */
+  /** Reports a success. @param pair Key of user and address. @param clears Whether to clear its earlier failures. */
   passed(pair: string, clears: boolean): void;
 }
 
@@ -124,7 +124,7 @@ export class LoginThrottle {
     this.memory.operator.admit(attemptedBy(identity, clientAddress, accounts));
   }
 
-  /** Calls `end` once, with the reason, when an operator bans the caller. Returns how to stop watching. */
+  /** Calls `end` once, with the reason, when an operator bans the caller. Returns a function that stops watching. */
   watch(
     { caller, clientAddress, accounts }: {
       readonly caller: Caller;
@@ -291,10 +291,10 @@ const WRONG: ReadonlySet<string> = new Set([
   "ERR_UNAUTHENTICATED",
 ]);
 
-/** Result of an attempt; `ambiguous` if accepted after failures of a possible namesake, `skipped` if nobody read it. */
+/** Result of an attempt; `ambiguous` if accepted after failures of a possible namesake, `skipped` if it was not read. */
 type AttemptEnd = "accepted" | "ambiguous" | "refused" | "undecided" | "skipped";
 
-/** Runs a check in a permitted attempt, whose end is the result. By default an error for wrong credentials is a failure. */
+/** Runs a check and ends its permitted attempt with the result. An error for wrong credentials counts as a failure. */
 export async function throttleLogin<T>(
   admitted: Attempt | Promise<Attempt>,
   check: (knownAs: string | undefined) => Promise<T>,

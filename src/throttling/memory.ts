@@ -10,8 +10,8 @@ type Records = readonly (readonly [key: string, record: FailureRecord<BanSubject
 
 /** Plain state of a login throttle for a successor, so that a reload ends no wait. */
 interface ThrottlingState extends Readonly<Record<Counted, Records>> {
-  readonly asOf: number; // reference time of its moments, by the throttle's clock
-  /** Users at addresses, with their last right password. */
+  readonly asOf: number; // reference for its times, by the throttle's clock
+  /** Users at addresses, with the time of their last right password. */
   readonly known: readonly (readonly [key: string, at: number])[];
   readonly operator: readonly Ban[];
 }
@@ -19,7 +19,7 @@ interface ThrottlingState extends Readonly<Record<Counted, Records>> {
 /** Incremental update of the state, to be adopted in order. */
 export interface ThrottlingNews extends Partial<Omit<ThrottlingState, "asOf">> {
   readonly asOf: number;
-  readonly allBans?: readonly Ban[]; // replaces all bans; only those of `operator` stay
+  readonly allBans?: readonly Ban[]; // replaces all bans; those of `operator` are added
   readonly lifted?: readonly BanSubject[]; // subjects whose failures an operator cleared
   readonly cleared?: readonly string[]; // `pairs` and `tokens` cleared by a right credential
 }
@@ -46,7 +46,7 @@ export type Counted = typeof COUNTED[number];
 export interface MemoryParts {
   readonly config: ThrottlingConfig;
   readonly steady: Clock; // for durations, see `steadyClock`
-  readonly clock?: Clock; // for moments that people give and read. Default: the same.
+  readonly clock?: Clock; // for times that people write and read. Default: the same.
   readonly capacity?: number;
   readonly clusterMembers?: () => number; // instances that count together, this one included. Default: 1.
 }
@@ -113,7 +113,7 @@ export class ThrottlingMemory {
 
   /**
    * Bans until a moment in milliseconds since the epoch, for the remaining duration even if the host's clock changes.
-   * Applies to an address with any credentials, to a user before a password is checked, else once identified.
+   * Applies to an address with any credentials, to a user before a password is checked, otherwise once identified.
    * @param pending See {@link Ban}.
    */
   ban(subject: BanSubject, until: number, pending?: Ban["pending"]): void {
@@ -188,7 +188,7 @@ export function asCounted({ user, address }: BanSubject): BanSubject {
 /** Part of the lifetime within which repeated sightings count once. */
 const ONCE = 1 / 1000;
 
-/** Part of the capacity for the keys of one group or user, who push no others out. */
+/** Part of the capacity for the keys of one group or user, which evict no others. */
 const SHARE = 1 / 10;
 
 /**

@@ -2,7 +2,7 @@ import type { Stopwatch } from "../model/clock.ts";
 import type { Ban, BanSubject } from "./ban.ts";
 import { type HttpError, httpError } from "../model/http_error.ts";
 
-/** Known facts about who makes an attempt. */
+/** Known facts about the maker of an attempt. */
 export interface Attempted {
   readonly users: readonly string[]; // typed name and accounts, as user keys
   readonly names?: readonly string[]; // canonical DNs
@@ -35,7 +35,7 @@ export class OperatorBans {
     }
   }
 
-  /** Calls `end` once, with what {@link admit} would throw, when the user is banned. Returns how to stop. */
+  /** Calls `end` once, with the error of {@link admit}, when the user is banned. Returns a function to stop. */
   watch(attempted: Attempted, end: (reason: unknown) => void): () => void {
     const guest: Guest = { attempted, end };
     this.#guests.add(guest);

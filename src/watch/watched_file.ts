@@ -96,7 +96,7 @@ export async function watchBytes<T>(
 
 const ABSENT = "absent";
 
-/** Reads of one {@link WatchedFile.check} if the file changes meanwhile. Polls read once, so that a change rests first. */
+/** Reads per {@link WatchedFile.check} if the file keeps changing. Polls read once, so that a change settles first. */
 const READ_ATTEMPTS = 3;
 
 /** Quiet time in which each poll reads the file despite an equal stamp: changes within a clock tick keep it. */

@@ -32,7 +32,7 @@ interface MapIndex {
 
 type Kept = Pick<MapEntry, "source" | "line">;
 
-/** Parses the entry; attribute lines count from its own. */
+/** Parses an entry again; the lines of its attributes count from the start of its text. */
 function readAgain({ source, line }: Kept): MapEntry | undefined {
   const entry = readMapEntry(source);
   return entry && { ...entry, line };

@@ -73,7 +73,7 @@ function inspectWhole({ key, line, attributes }: MapEntry, report: Report): void
   }
 }
 
-/** Reports a bad value, which only refuses that user's sessions. */
+/** Reports a bad value, which only prevents that user's sessions. */
 function inspect(entry: MapEntry, { name, values, line }: MapAttribute, report: Report): void {
   const key = `${entry.key}: ${name}`;
   const warn = (expected: string, found?: string) =>

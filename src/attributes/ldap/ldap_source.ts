@@ -13,7 +13,7 @@ import type { Expressions } from "../attribute_source_kind.ts";
 import type { LdapSourceConfig } from "./keys.ts";
 
 const LIFETIME_MS = 10_000;
-/** Groups of a user, nested ones included; OpenLDAP refuses a search with a higher limit than its default. */
+/** Groups of a user, including nested ones; OpenLDAP refuses a search with a higher limit than its default. */
 const MOST_GROUPS = 500;
 const BY_NUMBER = "(&(objectClass=posixGroup)(gidNumber=%gid%))";
 const GROUP_ATTRIBUTES = ["cn", "gidNumber"];
@@ -91,7 +91,7 @@ export class LdapSource implements AttributeSource {
     );
   }
 
-  /** Returns the Unix groups, the one of the user's gidNumber first. */
+  /** Returns the Unix groups, the group of the user's gidNumber first. */
   async #groupsOf(entry: LdapEntry, asked: Asked): Promise<readonly string[]> {
     const primary = valuesOf(entry, "gidNumber");
     const found = await this.#searchGroups(entry, asked);
@@ -105,7 +105,7 @@ export class LdapSource implements AttributeSource {
     return [...new Set(ordered.flatMap((names) => this.#unixGroup(names)))];
   }
 
-  /** Returns the mapped group; without a map the group's first name that is no number. */
+  /** Returns the mapped group; without a map the group's first name that is not a number. */
   #unixGroup(names: readonly string[]): readonly string[] {
     if (this.#groupsMap.size > 0) {
       return names.flatMap((name) => this.#groupsMap.get(name.toLowerCase()) ?? []).slice(0, 1);
@@ -126,7 +126,7 @@ export class LdapSource implements AttributeSource {
       for (const group of await server.search(search, asker)) {
         if (found.has(group.dn)) continue;
         found.set(group.dn, group);
-        // No user is called like a group: only %dn% leads from group to group.
+        // No user has the name of a group: only %dn% leads from group to group.
         if (nestedGroups) open.push(fillFilter(groupFilter, { dn: group.dn, user: "" }));
       }
       if (found.size >= MOST_GROUPS) {

@@ -5,7 +5,7 @@ import { describeKind, List, scalarText, Text, toValue, type Value, type Variabl
 
 /** Compiled assignment expression. */
 export interface Expression {
-  /** Returns one text, of a list the first item; `undefined` if null, empty or blank. @throws {InvalidExpression} */
+  /** Returns one text, the first item of a list; `undefined` if null, empty or blank. @throws {InvalidExpression} */
   text(variables: Variables): string | undefined;
   /** Like {@link text}, with external values escaped for a distinguished name. */
   name(variables: Variables): string | undefined;
@@ -95,7 +95,7 @@ class Run {
     return value;
   }
 
-  /** True also for the text `true`, as providers send it. */
+  /** Reports whether a term is true; the text `true`, as providers send it, is too. */
   truth(term: Term): boolean {
     const value = this.value(term);
     if (typeof value === "boolean") return value;
@@ -117,7 +117,7 @@ class Run {
     return sameScalar(a, b);
   }
 
-  /** Left to right: numbers add, lists append, everything else concatenates. */
+  /** Adds from left to right: numbers add, lists append, everything else concatenates. */
   sum([first, ...others]: readonly [Term, ...Term[]]): Value {
     const start = this.value(first);
     const more = others.map((term) => ({ value: this.value(term), at: term.at }));

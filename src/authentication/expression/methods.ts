@@ -135,7 +135,7 @@ function substring(text: Text, from: number, to: number): Text {
   return text.derive(text.raw.slice(from, to));
 }
 
-/** Message for patterns without one meaning. */
+/** Message for ambiguous patterns. */
 export const EXPECTED_SEPARATOR =
   'split() expects a separator: a text, or one escaped sign such as "\\\\.", no other regular expression';
 

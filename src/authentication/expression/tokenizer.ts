@@ -73,7 +73,7 @@ export function tokenize(source: string): readonly Token[] {
   return tokens;
 }
 
-/** Returns the end of blanks or of a comment at a place, or the place; an unterminated comment stays for the error. */
+/** Returns the end of blanks or of a comment at an offset, or the offset; unterminated comments stay for the error. */
 function endOfBlank(source: string, at: number): number {
   BLANK.lastIndex = at;
   if (BLANK.test(source)) return BLANK.lastIndex;

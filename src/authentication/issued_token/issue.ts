@@ -100,7 +100,7 @@ export class TokenIssuer {
     const { latest, ...times } = this.#timesOf(identity, request);
     const { issuedToken: former, browser } = identity;
     const { by, byVia, byLogin, byUid, byRole } = former ?? {};
-    // A browser sign-in is the root of its tokens' family: revoking it revokes them, also renewed ones later.
+    // A browser sign-in is the root of its tokens' family: revoking it revokes them, including later renewals.
     const signedIn = browser &&
       { id: browser.id, expires: latest, since: this.options.clock(), root: browser.id, line: [] };
     const restrictions = restricted(former?.restrictions ?? {}, request.restrictions ?? {});
@@ -134,7 +134,7 @@ export class TokenIssuer {
   }
 
   /**
-   * Issues a token for an absent user by an administrator, with the rights from attribute sources.
+   * Issues a token for an absent user at an administrator's request, with the rights from attribute sources.
    * @throws {ServiceError} `ERR_TOKEN_SUBJECT`, `ERR_TOKEN_LIFETIME`, `ERR_LOGIN_NOT_DERIVABLE`, `ERR_TOKENS_UNAVAILABLE`
    */
   async issueFor(
@@ -182,7 +182,7 @@ export class TokenIssuer {
     return issuer;
   }
 
-  /** Seconds since the epoch. */
+  /** Returns the end of renewals of the caller's tokens, in seconds since the epoch. */
   #renewableUntil({ issuedToken }: Identity, now: number): number {
     const latest = this.#latestRenewal(now);
     if (issuedToken === undefined) return latest;
@@ -192,7 +192,7 @@ export class TokenIssuer {
     return Math.min(issuedToken.renewableUntil ?? now, latest);
   }
 
-  /** Seconds since the epoch. */
+  /** Returns the latest end of renewals of a token issued now, in seconds since the epoch. */
   #latestRenewal(now: number): number {
     const { maxLifetime, renewalPeriod = 7 * 86_400 } = this.options.limits;
     return now + Math.max(maxLifetime, renewalPeriod);
@@ -236,7 +236,7 @@ export class TokenIssuer {
   }
 }
 
-/** Clients and other servers expect texts for truth values. Undefined members are omitted. */
+/** Returns common claims, with booleans as texts, which clients and other servers expect; JSON omits undefined ones. */
 function commonClaims(
   sub: string,
   { name: iss }: Issuer,

@@ -10,7 +10,7 @@ import {
   type TokenRestrictions,
 } from "../../model/token_restrictions.ts";
 
-const MAX_ITEMS = 16; // most directories, and most servers
+const MAX_ITEMS = 16; // limit of directories, and of servers
 /** Bytes in a token: common clients and proxies limit headers to 8 KiB. */
 const MAX_BYTES = 2048;
 
@@ -38,7 +38,7 @@ export function restrictionsInWords({ paths, activity, servers, address }: Token
     .join(" ");
 }
 
-/** Returns the claim `bounds`; `undefined` without restrictions. */
+/** Returns the claim `restrictions`; `undefined` without restrictions. */
 export function restrictionsClaim(
   restrictions: TokenRestrictions | undefined,
 ): Record<string, unknown> | undefined {
@@ -47,7 +47,7 @@ export function restrictionsClaim(
   return { path: paths, activity, server: servers, address };
 }
 
-/** Parses the claim `bounds`; `undefined` if invalid or with unknown members: the token is invalid then. */
+/** Parses the claim `restrictions`; `undefined` if invalid or with unknown members: the token is invalid then. */
 export function restrictionsFromClaim(claim: unknown): TokenRestrictions | undefined {
   if (!isJsonObject(claim)) return undefined;
   const { path, activity, server, address, ...others } = claim;
@@ -77,7 +77,7 @@ function textList(name: string, value: unknown): readonly string[] | undefined {
   throw invalid(`${name}: expected 1 to ${MAX_ITEMS} of them`);
 }
 
-/** Directories only: a session cannot be confined to a file. */
+/** Asserts that a path is a directory: a session cannot be confined to a file. */
 function checkedDirectory(text: string): string {
   const expected =
     "path: expected the absolute path of a directory with a slash at its end, without * ? [ and :";

@@ -84,7 +84,7 @@ export class TokenRegistry {
 
   constructor(readonly parts: TokenRegistryParts) {}
 
-  /** Whether revocations were ever read; else each token is refused with 503 while the store is away. */
+  /** Whether revocations were ever read; otherwise each token is refused with 503 while the store is unavailable. */
   get knowsRevoked(): boolean {
     return (this.parts.outage?.staleMs() ?? 0) < Infinity;
   }
@@ -99,7 +99,7 @@ export class TokenRegistry {
       if (signer !== undefined) await this.#keepIssuer(signer);
       await this.#put(shown, { ...shown.token, madeFrom });
     } catch (error) {
-      // It is valid even if unlisted, and revoked with all of the owner's.
+      // The token is valid even if unlisted; revoking all of the owner's tokens includes it.
       if (!this.#isStale || !this.knowsRevoked || !isHttpError(error, "ERR_RECORD_STORE")) throw error;
       this.parts.log.warn("token not listed, the database is away", { id: shown.family.id });
     }

@@ -129,7 +129,7 @@ class IssuedTokenAuthenticator implements Authenticator {
     return { dn, ...identity, ...decidedOf(token), issuedToken: { ...facts, family } };
   }
 
-  /** Returns an issued token's family. @throws {InvalidToken} If any of it is revoked; what the registry throws. */
+  /** Returns an issued token's family. @throws {InvalidToken} If any is revoked. Also what the registry throws. */
   async #family(token: SignedToken, clientAddress: string): Promise<TokenFamily> {
     const { registry } = this.options;
     const shown = shownToken(token);
@@ -183,7 +183,7 @@ class IssuedTokenAuthenticator implements Authenticator {
   }
 }
 
-/** Returns an issued token's facts; others could claim any account: ignored. @throws {InvalidToken} */
+/** Returns the facts in an own token; the caller ignores others, which could claim any account. @throws {InvalidToken} */
 function decidedOf(
   token: SignedToken,
 ): Omit<Identity, "dn" | "method" | "via"> {
@@ -240,7 +240,7 @@ function checkedName(dn: string): string {
   });
 }
 
-/** Default for other servers' tokens: tokens derived from them last no longer. */
+/** Returns the limit of renewals, in seconds since the epoch; without the claim, the token's own expiry. */
 function renewableUntil({ claims, expires }: SignedToken): number {
   const limit = claims.get("renewableUntil");
   return typeof limit === "number" ? limit : expires;

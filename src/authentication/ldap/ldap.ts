@@ -23,7 +23,7 @@ export type LdapAuthenticatorConfig = LdapConfig & KindConfig & {
 };
 
 const GOOD_MS = 60_000; // cache time of good results
-const BAD_MS = 5_000; // of bad ones
+const BAD_MS = 5_000; // likewise, of bad ones
 const STATUS_MS = 10_000;
 
 /** Facts of a user for {@link AccountStatus}. */
@@ -33,7 +33,7 @@ interface UserFacts {
   readonly locked: boolean;
 }
 
-/** User names and passwords of an LDAP server: searches the only entry, then binds as it (RFC 4513, 5.1.3). */
+/** User names and passwords of an LDAP server: searches for the user's entry, then binds as it (RFC 4513, 5.1.3). */
 export class LdapAuthenticator implements Authenticator {
   readonly name: string;
   readonly challenges = ["Basic"] as const;
@@ -42,7 +42,7 @@ export class LdapAuthenticator implements Authenticator {
   readonly #attributes: readonly string[];
   readonly #cache: AnswerCache<AuthenticationResult>;
   readonly #statuses: AnswerCache<UserFacts | undefined>;
-  /** An entry that does not exist, for logins of unknown users: they take as many requests as others. */
+  /** Name of an entry that does not exist, so that logins of unknown users take as many requests as others. */
   readonly #nobody: string;
 
   constructor(
@@ -145,7 +145,7 @@ function refused(reason: string): Answer<AuthenticationResult> {
   return { value: { kind: "refused", reason }, good: false, lifetimeMs: BAD_MS };
 }
 
-/** Returns the fingerprint of the password, as far as the server shows when it was changed. */
+/** Returns a fingerprint that changes with the password if the server shows when it was changed. */
 function credentialOf(login: string, entry: LdapEntry): string {
   return credentialFingerprint(passwordChange(entry) ?? "", "password", login);
 }
@@ -170,7 +170,7 @@ function refusalOf({ code, text, policy }: BindResult, entry: LdapEntry, now: nu
   const byPolicy = policy === undefined ? undefined : POLICY_ERRORS[policy];
   if (code === 0) {
     const lock = lockOf(entry, now, true);
-    // A password that must be changed is good for nothing else; an expired one may have grace logins.
+    // A password that must be changed permits nothing else; an expired one may have grace logins.
     return policy === 2 ? byPolicy : lock && `the account is ${lock}`;
   }
   const [, data = ""] = /\bdata ([0-9a-f]{3,4})\b/i.exec(text) ?? [];

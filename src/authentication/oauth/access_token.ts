@@ -10,7 +10,7 @@ import type { Variables } from "../expression/value.ts";
 
 export type IssuerKeys = Pick<KeySet, "matching">;
 
-/** In lower case without `application/` (RFC 9068, 2.1 and 4; RFC 7515, 4.1.9). */
+/** Token types in lower case, without `application/` (RFC 9068, 2.1 and 4; RFC 7515, 4.1.9). */
 const TYPES: ReadonlySet<string> = new Set(["at+jwt", "jwt"]);
 const LOGOUT_TYPES: ReadonlySet<string> = new Set(["logout+jwt", "jwt"]); // OIDC Back-Channel Logout 1.0, 2.4
 
@@ -36,7 +36,7 @@ interface TokenRules {
   readonly signal: AbortSignal;
 }
 
-/** Verifies a JWT access token (RFC 9068, 4; RFC 8725) but for its audience. @throws {InvalidToken} */
+/** Verifies a JWT access token (RFC 9068, 4; RFC 8725) except for its audience. @throws {InvalidToken} */
 export async function verifyAccessToken(token: ForeignToken, rules: TokenRules): Promise<void> {
   const { header, claims } = token;
   await verifyToken(token, rules, () => {
@@ -46,7 +46,7 @@ export async function verifyAccessToken(token: ForeignToken, rules: TokenRules):
   });
 }
 
-/** Verifies an ID token (OIDC Core 1.0, 3.1.3.7) but for subject, audience and nonce. @throws {InvalidToken} */
+/** Verifies an ID token (OIDC Core 1.0, 3.1.3.7) except for subject, audience and nonce. @throws {InvalidToken} */
 export async function verifyIdToken(token: ForeignToken, rules: TokenRules): Promise<void> {
   await verifyToken(token, rules, () => {});
 }
@@ -57,7 +57,7 @@ export const LOGOUT_S = 300;
 /** OIDC Back-Channel Logout 1.0, 2.4. */
 const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
 
-/** Verifies a logout token (OIDC Back-Channel Logout 1.0, 2.6) but for audience and replay. @throws {InvalidToken} */
+/** Verifies a logout token (OIDC Back-Channel Logout 1.0, 2.6) except audience and replay. @throws {InvalidToken} */
 export async function verifyLogoutToken(
   token: ForeignToken,
   rules: TokenRules,
@@ -123,7 +123,7 @@ function checkTimes(claims: ReadonlyMap<string, unknown>, seconds: number): void
   }
 }
 
-/** Types of decisive claims (RFC 7519, 4.1; RFC 9068, 2.2). */
+/** Checks the types of decisive claims (RFC 7519, 4.1; RFC 9068, 2.2). */
 function checkForms(claims: ReadonlyMap<string, unknown>): void {
   for (const name of ["sub", "jti", "client_id", "azp", "typ", "token_type", "token_use"]) {
     textOr(claims, name);

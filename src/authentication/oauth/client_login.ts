@@ -65,7 +65,7 @@ export function formRequest(
   };
 }
 
-/** RFC 7523, 2.2 and 3. */
+/** Signs a client assertion (RFC 7523, 2.2 and 3). */
 async function assertion(
   { clientId, key: pem, keyId }: Extract<ClientLogin, { readonly key: string }>,
   audience: string,

@@ -42,7 +42,7 @@ export class CodeLogin implements BrowserLogin {
       readonly provider: Provider;
       readonly keys: IssuerKeys;
       readonly clock: Clock;
-      readonly shown: ReplayRecord; // logout tokens that were shown
+      readonly shown: ReplayRecord; // logout tokens already presented
     },
   ) {
     this.issuer = config.issuer;

@@ -61,7 +61,7 @@ function checkClaims(claims: ReadonlyMap<string, unknown>, { token, method, url,
   return { id, issued };
 }
 
-/** RFC 9449, 4.3, item 9: strips query and fragment and normalises (RFC 3986, 6.2.2 and 6.2.3). */
+/** Strips query and fragment and normalises (RFC 9449, 4.3, item 9; RFC 3986, 6.2.2 and 6.2.3). */
 function withoutQuery(address: string): string | undefined {
   const url = URL.parse(address);
   return url === null ? undefined : url.origin + url.pathname;
@@ -124,7 +124,7 @@ function thumbprintOf(value: unknown): string {
 
 /** Verifies possession of a bound token's key. */
 export class PossessionCheck {
-  /** @param proofs Per user, since keys are free to make. */
+  /** @param proofs Presented proofs, limited per user, since anybody can make keys. */
   constructor(readonly clock: Clock, readonly proofs: ReplayRecord) {}
 
   /** Checks a request against the token's binding (RFC 9449, 7; RFC 8705, 3). @throws {InvalidToken} */

@@ -37,13 +37,13 @@ const ASKER = { queueKey: "keys", known: true, credential: "keys", address: "key
  * triggers a rate-limited fetch; its token is refused if a later fetch lacks the key.
  */
 export class KeySet {
-  version = 0; // increases with each other set, which may lack the key of a token verified before
+  version = 0; // increases with each different set, which may lack the key of an already verified token
   readonly #fetching = new SingleFlight<void>();
   readonly #closing = new AbortController();
   #held: Held | undefined;
   #begun = 0; // started fetches
   #answered = 0; // last successful fetch
-  /** Started fetches when a token first named an unknown key. */
+  /** Value of `#begun` when a token first named an unknown key. */
   readonly #unknown = new BoundedMap<string, number>(MOST_UNKNOWN);
   #caused = 0; // fetches for unknown keys since the last quiet period, and the earliest time of the next
   #nextAt = -Infinity;

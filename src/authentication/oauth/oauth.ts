@@ -90,7 +90,7 @@ export class OAuth implements Authenticator {
     { http, clock, sharedClock = clock, elapsed, schedule, proofs = new ReplayCache(PROOFS, clock), log }: {
       readonly http: OutgoingHttp;
       readonly clock: Clock;
-      readonly sharedClock?: Clock; // default: the same
+      readonly sharedClock?: Clock; // default: `clock`
       readonly elapsed?: Stopwatch;
       readonly schedule?: Schedule;
       readonly proofs?: ReplayRecord; // shared by all authenticators, also across reloads

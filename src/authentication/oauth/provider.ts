@@ -158,7 +158,7 @@ export class Provider {
     return first ?? { remote: "", up: true };
   }
 
-  /** Sends a request to an endpoint on a caller's behalf. @throws {RemoteUnavailable} What `read` throws. */
+  /** Sends a request to an endpoint on a caller's behalf. @throws {RemoteUnavailable} Also what `read` throws. */
   ask<T>(
     request: OutgoingRequest,
     asker: Asker,

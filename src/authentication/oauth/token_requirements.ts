@@ -25,7 +25,7 @@ export function unmetRequirement(required: TokenRequirements, said: Said, now: n
   return unmetIdentity(required, said) ?? weakLogin(required, said, now);
 }
 
-/** Returns each configured requirement, judged alone. */
+/** Returns each configured requirement, checked separately. */
 export function requirementChecks(
   required: TokenRequirements,
   said: Said,
@@ -71,7 +71,7 @@ function unmetIdentity(required: TokenRequirements, said: Said): Unmet | undefin
     return { reason: "the token is not for the required audience", advice: "audience" };
   }
   if (requiredClient.length > 0) {
-    // Each that is there must be listed (RFC 7662; RFC 9068).
+    // Each client that is present must be listed (RFC 7662; RFC 9068).
     const clients = ["client_id", "azp", "appid"].flatMap((name) => textsOf(said(name)));
     if (clients.length === 0) {
       return { reason: lacksClaim("requiredClient", "client_id, azp"), advice: "client" };
@@ -101,7 +101,7 @@ function scopesOf(said: Said): readonly string[] {
     .filter((word) => word !== "");
 }
 
-/** RFC 9470, 3 and 6.2. */
+/** Checks class and age of the login (RFC 9470, 3 and 6.2). */
 function weakLogin(
   { requiredAcr, maxAuthAge }: TokenRequirements,
   said: Said,

@@ -20,7 +20,7 @@ export interface Matchers {
   readonly scrypt: (stored: ScryptHash, password: string) => Promise<boolean>;
 }
 
-/** Compared if a user has no MD5 hash, at the same cost. */
+/** Hash to compare at the same cost if a user has no MD5 hash. */
 const MD5_DECOY: Md5Hash = {
   kind: "md5",
   salt: "decoydecoydecoy_",
@@ -33,9 +33,9 @@ const SCRYPT_DECOY = {
 
 /**
  * Checks passwords without revealing users by timing: each failure takes one MD5 comparison, and one scrypt
- * comparison per cost in the table, also for unknown users. {@link VerifiedPasswords} caches successes. Guesses without a
- * turn are not counted, so their answer must not depend on the password: right ones of strangers wait for a turn too, and
- * those of users known at an address after any other password from there.
+ * comparison per cost in the table, also for unknown users. {@link VerifiedPasswords} caches successes. Guesses without
+ * a permit are not counted, so their answer must not depend on the password: strangers' right passwords need one too, as
+ * do those of users known at an address after any other password from there.
  */
 export class PasswordCheck {
   readonly #verified: VerifiedPasswords;

@@ -76,7 +76,7 @@ const RANDOM_SALT = 12;
 
 const FINGERPRINTS = new EntryFingerprints<PasswordEntry>("password", ({ hash: stored }) => {
   const { hash, salt } = formatStoredHash(stored);
-  // Tokens show the fingerprint: an MD5 hash without a random salt would be guessed from it too quickly.
+  // Tokens contain the fingerprint, from which an MD5 hash without a random salt could be guessed too quickly.
   const isWeak = stored.kind === "md5" && salt.length < RANDOM_SALT;
   return `${isWeak ? scryptSync(hash, salt, 32).toString("base64") : hash}:${salt}`;
 });

@@ -38,7 +38,7 @@ export function parsePasswordLine(line: string): PasswordLine {
   };
 }
 
-/** Returns why a text is no user's DN. */
+/** Returns why a text cannot be a user's DN. */
 export function nameDiagnostic(dn: string): string | undefined {
   if (dn === "") return "it is empty";
   return attempt(

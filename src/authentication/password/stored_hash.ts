@@ -7,7 +7,7 @@ import { FairSemaphore, NoPermit, type SemaphoreWaiter } from "../../model/fair_
 export interface Md5Hash {
   readonly kind: "md5";
   readonly salt: string; // literal text, even if it looks hexadecimal
-  readonly digest: string; // Lower-case hexadecimal
+  readonly digest: string; // lower-case hexadecimal
 }
 
 /** Returns the MD5 of the UTF-8 bytes of both texts (specification 2.5, credentials.md 2.2). */

@@ -9,7 +9,7 @@ import type { RecordStore } from "../../store/record_store.ts";
 import { isJsonObject } from "../../model/json_object.ts";
 import { isKeptIdentity } from "./kept_identity.ts";
 
-/** Lifetime of the codes, in seconds; the interval of polls likewise (RFC 8628, 3.2). */
+/** Lifetime of the codes and interval of polls, in seconds (RFC 8628, 3.2). */
 export const CODE_SECONDS = 600;
 export const POLL_SECONDS = 5;
 
@@ -19,7 +19,7 @@ const HALF = 4; // letters before and after the hyphen
 
 /** Record kinds: requests by device code, device codes by user code, decisions by device code. */
 const [REQUEST, USER_CODE, DECISION] = ["device-login", "device-user-code", "device-decision"];
-/** Requests of an address group, and in all, in ten minutes: a guess of a user code hits one in 13 million times. */
+/** Requests of an address group, and in all, in ten minutes: one guess in 13 million is a valid user code. */
 const REQUESTS = { all: 2000, perOwner: 20 };
 const MOST_STORED = 2 * REQUESTS.perOwner; // per address group: open ones of all instances, and some that have ended
 /** User codes that a user can enter in ten minutes. */
@@ -30,7 +30,7 @@ const TOLERANCE_MS = 1000; // by which a poll may come early
 
 /** Request of a program, which its user has to approve. */
 interface DeviceRequest {
-  readonly client: string; // `client_id` as the program gives it: unverified
+  readonly client: string; // `client_id` from the program: unverified
   readonly address: string; // of the program
   readonly query: string; // token request in the form of a query
 }
@@ -77,7 +77,7 @@ export class DeviceLogins {
     const expires = made + CODE_SECONDS;
     const common = { owner: group, made };
     const content = { ...request, expires };
-    // Kept longer than it is valid, so that the program gets the reason.
+    // Stored longer than it is valid, so that the program learns the reason.
     await records.put(REQUEST, { ...common, key, ends: expires + CODE_SECONDS, content }, MOST_STORED);
     await records.put(USER_CODE, { ...common, key: userKey, ends: expires, content: { key } }, MOST_STORED);
     return { device, user };
@@ -90,7 +90,7 @@ export class DeviceLogins {
     return open && await this.#read(open.key);
   }
 
-  /** Approves or denies a request; `false` if it is not open any more. @throws {ERR_RECORD_STORE} */
+  /** Approves or denies a request; `false` if it is no longer open. @throws {ERR_RECORD_STORE} */
   async decide(typed: string, { identity, role }: Approval, isApproved: boolean): Promise<boolean> {
     const records = this.parts.records();
     const open = await this.#open(typed);
@@ -105,7 +105,7 @@ export class DeviceLogins {
     return true;
   }
 
-  /** Returns the state of a request; an approval once. @throws {ERR_RECORD_STORE} */
+  /** Returns the state of a request; an approval only once. @throws {ERR_RECORD_STORE} */
   async poll(device: string, client: string | undefined): Promise<Polled> {
     const key = digestOf(device);
     const last = this.#polled.get(key);
@@ -164,7 +164,7 @@ function newUserCode(): string {
   return `${letters.slice(0, HALF)}-${letters.slice(HALF)}`;
 }
 
-/** Returns a typed user code in its one form: in any case, with or without hyphen and spaces. */
+/** Returns the canonical form of a user code typed in any case, with or without hyphen and spaces. */
 function userCodeIn(typed: string): string {
   const letters = typed.toUpperCase().replace(/[ -]/g, "");
   return `${letters.slice(0, HALF)}-${letters.slice(HALF)}`;

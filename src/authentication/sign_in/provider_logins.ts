@@ -17,9 +17,9 @@ import { isKeptIdentity, type KeptIdentity } from "./kept_identity.ts";
 const RENEWED_S = 300;
 /** Seconds for which a login stays valid during an outage of the provider. */
 export const UNREACHABLE_S = 900;
-/** Seconds for which one instance alone asks the provider about a browser; it may die meanwhile. */
+/** Seconds for which only one instance asks the provider about a browser; the lease ends even if it dies. */
 export const LEASE_S = 60;
-/** Poll for the answer that another instance waits for, in milliseconds. */
+/** Interval of polls for the answer that another instance is waiting for, in milliseconds. */
 const POLL_MS = 100;
 
 /** Record kinds: renewal data, and the provider's name of a session for logout. */
@@ -31,9 +31,9 @@ const MOST_AT_PROVIDER = 1000;
 const NEVER = new AbortController().signal;
 
 interface KeptLogin {
-  readonly made: number; // grows with each change; of two changes of the same login, the store takes the first
+  readonly made: number; // grows with each change; the store keeps the first of two changes to the same login
   readonly identity: KeptIdentity;
-  readonly sealed: string; // refresh token, encrypted with the browser's secret; another text for each lease
+  readonly sealed: string; // refresh token, encrypted with the browser's secret; a different text for each lease
   readonly checked: number; // last check, in seconds since the epoch
   readonly askedUntil: number; // end of the lease to ask the provider, likewise; 0: none
 }
@@ -67,9 +67,9 @@ export type RenewableSession = ProviderSession & { readonly refreshToken: string
  */
 export class ProviderLogins {
   readonly #asking = new SingleFlight<KeptIdentity | undefined>();
-  readonly #unstored = new BoundedMap<string, KeptLogin>(10_000); // renewed logins that the store did not take
+  readonly #unstored = new BoundedMap<string, KeptLogin>(10_000); // renewed logins that could not be stored
 
-  /** @param refused Ends a browser whose provider no longer confirms the login. */
+  /** @param refused Signs out a browser whose provider no longer confirms the login. */
   constructor(
     readonly parts: ProviderLoginParts,
     readonly refused: (browser: EndedBrowser) => Promise<void>,
@@ -90,7 +90,7 @@ export class ProviderLogins {
   ): Promise<readonly EndedBrowser[]> {
     const records = this.parts.records();
     const crowdedOut: EndedBrowser[] = [];
-    // Tokens made at the end of the session, after a renewal then, outlast it.
+    // Tokens issued at the end of the session, after a last renewal, outlast it.
     const latest = Math.ceil(this.parts.derivedUntil({ ...identity, proved: ends, authTime: ends }));
     const names = [`sub ${session.sub}`, ...session.sid === undefined ? [] : [`sid ${session.sid}`]];
     for (const name of names) {
@@ -146,7 +146,7 @@ export class ProviderLogins {
       return await this.#ask(token, record);
     }
     const keep = async (changes: Partial<KeptLogin>) => {
-      latest = { ...latest, made: latest.made + 2, ...changes }; // a new token counts more than a later lease
+      latest = { ...latest, made: latest.made + 2, ...changes }; // a new token takes precedence over a later lease
       await this.#keep(record, latest);
     };
     const rotated = (refreshToken: string) => keep({ sealed: sealed(token, { ...session, refreshToken }) });
@@ -184,7 +184,7 @@ export class ProviderLogins {
     return undefined;
   }
 
-  /** Stores a change unless another came first; returns whether it counts. If the store fails, this instance remembers it. */
+  /** Stores a change unless another came first; returns whether it took effect. If the store fails, this instance remembers it. */
   async #keep(record: KeptRecord, login: KeptLogin): Promise<boolean> {
     const { made, ...content } = login;
     try {

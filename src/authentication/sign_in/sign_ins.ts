@@ -29,7 +29,7 @@ const MOST_OF_A_USER = 20; // per user; the longest idle one is removed
 /** Part of the idle time within which activity is not recorded again. */
 const NOTED = 1 / 30;
 
-/** Browser sign-ins by 128 random bits, stored as a digest; end when idle, at sign-out, or with the user. */
+/** Browser sign-ins by 128 random bits, stored as a digest; each ends when idle, at sign-out, or with the user. */
 export class SignIns {
   readonly #logins: ProviderLogins;
 
@@ -66,7 +66,7 @@ export class SignIns {
     return token;
   }
 
-  /** Returns the sign-in of a secret. @throws {ERR_RECORD_STORE} What the user's source throws. */
+  /** Returns the sign-in of a secret. @throws {ERR_RECORD_STORE} Also what the user's source throws. */
   async find(token: string, signal: AbortSignal): Promise<SignIn | undefined> {
     if (!/^[A-Za-z0-9_-]{22}$/.test(token)) return undefined;
     const records = this.parts.records();
@@ -75,7 +75,7 @@ export class SignIns {
     if (signedIn === undefined || heardOf === undefined) return undefined;
     const { content, owner, made, ends } = signedIn;
     const { identity: first, userName, isRenewed } = isJsonObject(content) ? content : {};
-    // Nothing is ended for what this version or configuration does not accept: those of other instances may.
+    // Ends nothing that this version or configuration does not accept: other instances may accept it.
     if (!isKeptIdentity(first) || !this.parts.signsIn(first.via, isRenewed === true)) return undefined;
     const identity = isRenewed === true ? await this.#logins.current(token, signedIn, signal) : first;
     if (identity === undefined || this.parts.derivedUntil(identity) <= this.parts.clock() / 1000) {
@@ -88,7 +88,7 @@ export class SignIns {
     }
     const { idleSeconds } = this.parts.limits;
     if (heardOf.ends - this.#now() < idleSeconds * (1 - NOTED)) {
-      void this.#hear({ key, owner, made }).catch(() => {}); // the database reports it, and the note before counts
+      void this.#hear({ key, owner, made }).catch(() => {}); // the database reports it; the last record stays valid
     }
     return {
       identity: { ...left, browser: { id: key, ends } },
@@ -117,7 +117,7 @@ export class SignIns {
 
   async #endBrowsers(browsers: readonly EndedBrowser[]): Promise<void> {
     for (const { key, owner } of browsers) {
-      await this.parts.revokeGot(owner, key); // first: a browser that remains is ended by the next attempt
+      await this.parts.revokeGot(owner, key); // first: the next attempt ends a browser that remains
       await this.#end(key);
     }
   }
@@ -129,7 +129,7 @@ export class SignIns {
     await this.#logins.forget(key);
   }
 
-  /** Signs out a banned user's browsers if the store can; if not, the ban does at their next requests. @param owner Canonical DN. */
+  /** Signs out a banned user's browsers; if the store fails, the ban stops their next requests. @param owner Canonical DN. */
   async endAllOf(owner: string): Promise<void> {
     try {
       const records = this.parts.records();
@@ -140,7 +140,7 @@ export class SignIns {
     }
   }
 
-  /** A separate record: rewriting the sign-in could restore a browser that just signed out. */
+  /** Stores the activity separately: rewriting the sign-in could restore a browser that just signed out. */
   async #hear(
     record: { readonly key: string; readonly owner: string; readonly made: number },
   ): Promise<void> {

@@ -152,7 +152,7 @@ function splitOptions(text: string): [string, string] {
   throw new UnusableKey("no key type where one belongs");
 }
 
-/** Name, value in quotes, for authorities also without, and separator. */
+/** Name, value in quotes (optional for authorities), and separator. */
 const KEY_OPTION = /([A-Za-z0-9-]+)(?:="((?:\\"|\\(?!")|[^"\\])*)")?(,|$)/y;
 const AUTHORITY_OPTION = /([A-Za-z0-9-]+)(?:=(?:"([^"]*)"|([^",\s]*)))?(,|$)/y;
 

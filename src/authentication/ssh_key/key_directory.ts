@@ -57,7 +57,7 @@ class ServerKeys {
     return this.#known.get(user) !== undefined;
   }
 
-  /** Returns fresh keys. @param elsewhere Whether another server has keys: then absence is cached as long. */
+  /** Returns fresh keys. @param elsewhere Whether another server has keys: then absence is cached for as long. */
   fresh(user: string, elsewhere: boolean): readonly AuthorizedKey[] | undefined {
     const last = this.#known.get(user) ?? this.#empty.get(user);
     if (last === undefined) return undefined;
@@ -107,7 +107,7 @@ class ServerKeys {
       return keys;
     } catch (cause) {
       seeker.signal.throwIfAborted();
-      // A lookup without a turn proves nothing about the daemon.
+      // A lookup that got no permit proves nothing about the daemon.
       if (asked) this.#noteFailure(user, cause);
       return this.#unknown(cause);
     } finally {
@@ -115,7 +115,7 @@ class ServerKeys {
     }
   }
 
-  /** Settles on the response or when it is slow, so that unreadable key files block nobody. */
+  /** Settles with the response, or when it is slow, so that unreadable key files block nobody. */
   async #forOneTurn<T>(answer: Promise<T>): Promise<{ readonly answer: Promise<T> }> {
     await within(answer.catch(() => {}), TURN_MS);
     return { answer };

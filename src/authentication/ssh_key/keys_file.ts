@@ -54,7 +54,7 @@ function parseLine(line: string): { user?: string; key?: NamedKey; expected?: st
   if (dn === "" || ifName(() => parseName(dn)) === undefined) {
     return { user, expected: "expected a DN behind the last colon" };
   }
-  // A key's comment that is really the start of a DN with a colon.
+  // Such a key's comment is really the start of a DN with a colon.
   if (/:\s*[A-Za-z][A-Za-z0-9.]*\s*=/.test(keyLine.slice(keyLine.lastIndexOf('"') + 1))) {
     return { user, expected: "expected a DN without colons" };
   }
@@ -92,7 +92,7 @@ export async function inspectKeys(
   return { diagnostics: [...lists, ...diagnostics], users };
 }
 
-/** A partly unreadable list keeps the service from starting. */
+/** Checks a revocation list; a partly unreadable one keeps the service from starting. */
 async function inspectRevoked(file: string | undefined): Promise<readonly Diagnostic[]> {
   if (file === undefined) return [];
   try {

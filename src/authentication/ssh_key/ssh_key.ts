@@ -114,7 +114,7 @@ class SshKeyAuthenticator implements Authenticator {
       if (error instanceof InvalidToken) return { kind: "refused", reason: error.message };
       throw error;
     }
-    // Before a daemon gets the name (credentials.md 3.10).
+    // Checked before a daemon sees the name (credentials.md 3.10).
     if (!isUserAccount(proof.user)) {
       return { kind: "refused", reason: "the user name cannot be a user's account" };
     }

@@ -144,10 +144,10 @@ export interface Expectation {
   readonly identifiers: readonly string[]; // own URL and aliases, as recipient or audience
   readonly serverDn: string | undefined; // DN of the server's certificate, as audience
   readonly nameIdFormat: string; // requested name format
-  /** Makes a DN of name and attributes; absent: the name is a DN. */
+  /** Template of a DN from name and attributes; absent: the name is a DN. */
   readonly identityTemplate: string | undefined;
   readonly now: number;
-  /** Both passes of credentials.md 5.4, or only the first. */
+  /** Whether both passes of credentials.md 5.4 apply, or only the first. */
   readonly strict: boolean;
   /** Called before the service verifies a signature with SHA-1. @throws {InvalidResponse} To refuse it. */
   readonly onSha1: () => void;

@@ -38,7 +38,7 @@ export async function verifySignature(
 
   const { SignedXml } = await import("xml-crypto");
   const verifier = new SignedXml({ publicCert: signer.publicKey, getCertFromKeyInfo: () => null });
-  // Further names cost several searches of the whole message.
+  // Each further name would cost several searches of the whole message.
   verifier.idAttributes = ["ID"];
   verifier.CanonicalizationAlgorithms = Object.fromEntries(
     Object.entries(verifier.CanonicalizationAlgorithms).filter(([uri]) => TRANSFORMS.has(uri)),
@@ -109,7 +109,7 @@ function isPrefixList(element: XmlElement): boolean {
     prefixes.every((prefix) => /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/.test(prefix));
 }
 
-/** Returns the children if they have exactly these names in order. */
+/** Returns the children. @throws {InvalidResponse} Unless they have exactly these names in order. */
 function children(parent: XmlElement | undefined, names: readonly string[]): readonly XmlElement[] {
   const found = parent?.children ?? [];
   const asNamed = found.length === names.length &&

@@ -36,7 +36,7 @@ export type UnityParts =
   & Pick<AuthenticatorParts, "clock" | "log">
   & {
     readonly http: OutgoingHttp;
-    readonly sharedClock?: Clock; // default: the same
+    readonly sharedClock?: Clock; // default: `clock`
     readonly elapsed?: Stopwatch;
     readonly serverDn: string | undefined; // DN of the server's certificate, as audience
   };
@@ -60,7 +60,7 @@ function passToken(credentials: Credentials): PassedOn | AuthenticationResult {
 }
 
 const GOOD_MS = 5 * 60_000; // cache time of good results
-const BAD_MS = 5_000; // of bad ones
+const BAD_MS = 5_000; // likewise, of bad ones
 
 /** Forwards credentials to a Unity provider, which returns a SAML assertion (credentials.md 5.4). */
 export class Unity implements Authenticator {
@@ -173,7 +173,7 @@ export class Unity implements Authenticator {
     return { value: { kind: "accepted", identity }, good: true, lifetimeMs: GOOD_MS, endsAt: usableUntil };
   }
 
-  /** Accepts SHA-1 where nobody can change answers on the way, and warns once. @throws {InvalidResponse} */
+  /** Accepts SHA-1 where nobody can change responses in transit, and warns once. @throws {InvalidResponse} */
   #acceptSha1(): void {
     const { protocol, hostname } = new URL(this.config.address);
     if (protocol !== "https:" && !isThisMachine(hostname)) {

@@ -12,7 +12,7 @@ const MAX_ALL_ATTRIBUTES = 1_500; // attributes in all: OpenSAML writes up to th
 
 /**
  * Checks size and form in linear time before a parser that takes quadratic time sees the text, and before the library
- * that signatures need, which reads more than XML. @throws {InvalidResponse}
+ * that signatures need, which accepts more than XML. @throws {InvalidResponse}
  */
 export function checkMarkup(text: string): void {
   if (text.length > MAX_LENGTH) {

@@ -6,7 +6,7 @@ export function isPattern(path: string): boolean {
   return /[*?]/.test(path);
 }
 
-/** Returns the files like an absolute pattern with `*` and `?`, sorted, and the folders that were searched. */
+/** Returns the files that match an absolute pattern with `*` and `?`, sorted, and the folders that it searched. */
 export async function filesLike(
   pattern: string,
 ): Promise<{ readonly files: string[]; readonly folders: string[] }> {

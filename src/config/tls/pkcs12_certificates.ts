@@ -107,7 +107,7 @@ function readStore(pfx: Uint8Array, password: string | undefined): Pkcs12Content
   };
 }
 
-/** Returns trusted certificates, as Java: all, but of a store with keys not their chains. @throws {UnusableStore} If none. */
+/** Returns trusted certificates, as Java does: all except the chains of the keys. @throws {UnusableStore} If none. */
 export function certificatesOfPkcs12(pfx: Uint8Array, password: string): X509Certificate[] {
   const { certificates, anchors, keys } = readPkcs12(pfx, password);
   const trusted = keys.length === 0 ? certificates : anchors;
@@ -166,7 +166,7 @@ function decrypt(algorithm: DerElement, data: DerElement, password: string | und
   }
 }
 
-/** RFC 8018, 6.2. */
+/** Decrypts PBES2 (RFC 8018, 6.2). */
 function decryptPbes2(
   algorithm: DerElement,
   _id: string,

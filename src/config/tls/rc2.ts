@@ -29,7 +29,7 @@ function removePadding(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, bytes.length - count);
 }
 
-/** RFC 2268, 2: sixty-four words of 16 bits. */
+/** Expands a key to sixty-four words of 16 bits (RFC 2268, 2). */
 function expandKey(key: Uint8Array, effectiveBits: number): Uint16Array {
   const bytes = new Uint8Array(128);
   bytes.set(key);
@@ -45,7 +45,7 @@ function expandKey(key: Uint8Array, effectiveBits: number): Uint16Array {
 
 const ROTATIONS = [1, 2, 3, 5];
 
-/** RFC 2268, 4. */
+/** Decrypts one block (RFC 2268, 4). */
 function decryptBlock(key: Uint16Array, block: Uint8Array): Uint8Array {
   const view = new DataView(block.buffer, block.byteOffset, 8);
   const words = Uint16Array.from({ length: 4 }, (_, index) => view.getUint16(2 * index, true));
@@ -72,7 +72,7 @@ function decryptBlock(key: Uint16Array, block: Uint8Array): Uint8Array {
   return result;
 }
 
-/** RFC 2268, 2: a permutation from the digits of pi. */
+/** Permutation from the digits of pi (RFC 2268, 2). */
 const PI_TABLE = Uint8Array.fromHex(
   "d978f9c419ddb5ed28e9fd794aa0d89dc67e37832b76538e624c6488448bfba2179a59f587b34f1361456d8d09817d32bd8f40eb86b77b0bf09521225c6b4e82" +
     "54d66593ce60b21c7356c014a78cf1dc1275ca1f3bbee4d1423dd430a33cb6266fbf0eda4669075727f21d9bbc944303f811c7f690ef3ee706c3d52fc8661ed7" +

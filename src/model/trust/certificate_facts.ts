@@ -8,7 +8,7 @@ export interface CertificateFacts {
   readonly pathLength?: number; // path length constraint; absent: unlimited
   readonly signsCertificates?: boolean; // key usage `keyCertSign`; absent: no key usage
   readonly purposes?: readonly string[]; // extended key usages as hexadecimal DER; absent: all
-  /** Has an unknown critical extension, name constraints, or a repeated extension. */
+  /** Whether it has an unknown critical extension, name constraints, or a repeated extension. */
   readonly hasUnknownDemands: boolean;
   /** Whether the public key's encoding is valid, as far as TLS libraries check it. */
   readonly hasWellFormedKey: boolean;

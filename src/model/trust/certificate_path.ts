@@ -164,7 +164,7 @@ export function revokedOn(
   return revoked && `the certificate of ${nameOf(revoked.certificate)} ${revoked.why}`;
 }
 
-/** Returns what {@link isStillValid} needs: issuer, serial number and end of each certificate, of the anchor above the key. */
+/** Returns what {@link isStillValid} needs: issuer, serial number and end of each certificate, and the anchor's key. */
 export function pathReference(way: readonly Dated[]): string {
   return way.map(({ certificate, to }, i) => {
     const isAnchor = i === way.length - 1; // cannot be revoked

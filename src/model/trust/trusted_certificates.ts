@@ -46,7 +46,7 @@ export function describePermission({ certificate, facts }: Pick<Trusted, "certif
     : `itself only, of ${whom}`;
 }
 
-/** Reports whether a truststore has this certificate itself, and it may be a server's. */
+/** Reports whether a truststore contains this certificate, and it may be a server's. */
 export function trustedAsItself(certificate: X509Certificate, anchors: readonly string[]): boolean {
   const { issuers, entities } = sortTrust(anchors);
   return [...issuers, ...entities].some((trusted) =>

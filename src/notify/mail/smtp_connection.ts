@@ -30,7 +30,7 @@ export class SmtpConnection {
     if (connection.#unread !== "") throw new Error("the relay sent more than an answer to STARTTLS");
   }
 
-  /** Waits for the greeting, which does not come again after StartTLS. */
+  /** Waits for the greeting, which the relay does not repeat after StartTLS. */
   async greeted(): Promise<void> {
     await this.#reply("the connection");
   }

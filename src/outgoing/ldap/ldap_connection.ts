@@ -172,7 +172,7 @@ export class LdapConnection {
     this.#connection.close();
   }
 
-  /** Asks for TLS on a plain connection (RFC 4511, 4.14). @throws {Error} If the server refuses. */
+  /** Requests TLS on a plain connection (RFC 4511, 4.14). @throws {Error} If the server refuses. */
   static async startTls(plain: Deno.Conn): Promise<void> {
     const connection = new LdapConnection(connectionOver(plain));
     const { code, text } = await connection.#ask(new ExtendedRequest({ messageId: 1, oid: START_TLS }));

@@ -45,7 +45,7 @@ export class LdapServer {
     return this.#system.status();
   }
 
-  /** Searches the first entries as the service; without the base entry there is none. @throws {RemoteUnavailable} */
+  /** Searches for the first entries as the service; finds none without the base entry. @throws {RemoteUnavailable} */
   async search(search: LdapSearch, asker: Asker): Promise<readonly LdapEntry[]> {
     return await this.#run("search", asker, async (connection) => {
       const { entries, ...result } = await connection.search(search);
@@ -184,7 +184,7 @@ export function inspectFilter(filter: string, origin: Origin): readonly Diagnost
   try {
     const filled = fillFilter(filter, { user: "x", dn: "x" });
     FilterParser.parseString(filled);
-    // The parser of ldapts 9.2.0 does not miss the last ones.
+    // The parser of ldapts 9.2.0 does not notice that the last ones are missing.
     if (filled.split("(").length !== filled.split(")").length) throw new Error("unbalanced parentheses");
     return [];
   } catch (error) {
@@ -239,7 +239,7 @@ export class LdapDirectory {
   }
 
   /**
-   * Searches the entry of a user, with {@link STATUS_ATTRIBUTES}. Servers that ignore accents find more spellings than the
+   * Finds the entry of a user, with {@link STATUS_ATTRIBUTES}. Servers that ignore accents find more spellings than the
    * login throttle, see {@link userKey}. @throws {RemoteUnavailable}
    */
   async findUser(user: string, wanted: readonly string[], { server, asker }: Asked): Promise<FoundUser> {
@@ -252,7 +252,7 @@ export class LdapDirectory {
     return names.length === 0 || names.includes(userKey(user)) ? found : { kind: "none" };
   }
 
-  /** As {@link findUser}, by the name that {@link nameOf} gives. @throws {RemoteUnavailable} */
+  /** Like {@link findUser}, by the name that {@link nameOf} returns. @throws {RemoteUnavailable} */
   async findName(dn: string, wanted: readonly string[], { server, asker }: Asked): Promise<FoundUser> {
     const { dnTemplate, userBase } = this.config;
     const user = dnTemplate && userInName(dn, dnTemplate);

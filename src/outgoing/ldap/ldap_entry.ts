@@ -2,7 +2,7 @@ import type { SearchEntry } from "ldapts";
 import { fillName } from "../../model/name_template.ts";
 import { ifName, parseName } from "../../model/distinguished_name.ts";
 
-/** Entry with its texts by attribute, as the server spells the names; other values are left out. */
+/** Entry with its texts by attribute, as the server spells the names; without other values. */
 export interface LdapEntry {
   readonly dn: string;
   readonly attributes: ReadonlyMap<string, readonly string[]>;
@@ -65,11 +65,11 @@ export const STATUS_ATTRIBUTES = [
 const DAY_MS = 86_400_000;
 const DISABLED = 0x2; // of userAccountControl
 const LOCKED_OUT = 0x10;
-/** 100 ns since 1601, of Active Directory. */
+/** Active Directory counts units of 100 ns since 1601. */
 const FILETIME_MS = 10_000;
 const FILETIME_EPOCH_MS = -11_644_473_600_000;
 
-/** Returns why an account is unusable, for the log. @param bound Whether the server just took the password. */
+/** Returns why an account is unusable, for the log. @param bound Whether the server just accepted the password. */
 export function lockOf(entry: LdapEntry, now: number, bound = false): string | undefined {
   const first = (name: typeof STATUS_ATTRIBUTES[number]) => valuesOf(entry, name)[0];
   const flag = (name: typeof STATUS_ATTRIBUTES[number], bit: number) =>

@@ -69,7 +69,7 @@ export function readLdap<T extends Infer<typeof LDAP_KEYS>>(
   if (!userFilter.includes("%user%")) {
     reader.error(`${prefix}userFilter`, "expected %user% in it", userFilter);
   }
-  // The filter parser takes such escapes for characters, not for octets of UTF-8.
+  // The filter parser reads such escapes as characters, not as octets of UTF-8.
   if (/\\[89a-f][0-9a-f]/i.test(userFilter)) {
     reader.error(`${prefix}userFilter`, "expected the characters themselves in place of escapes", userFilter);
   }

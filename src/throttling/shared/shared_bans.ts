@@ -3,7 +3,7 @@ import { BATCH, type Database, deleteInBatches, type Row, rows } from "../../sto
 import type { Ban, BanSubject } from "../ban.ts";
 import type { Digests } from "./digest.ts";
 
-/** How long instances can find an order to clear failures, in milliseconds. */
+/** How long instances can find a request to clear failures, in milliseconds. */
 const LIFT_MS = wholeMs(86_400_000);
 
 const SQL = {

@@ -53,7 +53,7 @@ export class SharedFailures {
     if (this.#underWay >= MOST_UNDER_WAY) return undefined;
     this.#underWay++;
     const work = () => countAll(failed, passed, this.digests);
-    // While the database is away, its circuit breaker fails each change at once.
+    // While the database is unavailable, its circuit breaker fails each change at once.
     const totals = this.#change(work).catch(() => []).finally(() => this.#underWay--);
     return { totals, soon: this.#soon(totals) };
   }

@@ -25,7 +25,7 @@ interface SharedThrottlingParts {
   readonly log: Logger;
   readonly elapsed: Stopwatch;
   readonly schedule?: Schedule;
-  /** For a single instance: whether an earlier core read the bans that the process before left. */
+  /** For a single instance: whether an earlier core read the bans that the previous process left. */
   readonly alone?: { readonly known: boolean };
 }
 
@@ -125,7 +125,7 @@ export class SharedThrottling {
     if (isDue) await this.#inTurn(() => this.#exchange());
   }
 
-  /** Whether no other process changes the bans, and they were read. */
+  /** Whether the bans were read and no other process changes them. */
   get #knowsAll(): boolean {
     return this.parts.alone !== undefined && this.#version !== undefined;
   }
@@ -195,7 +195,7 @@ export class SharedThrottling {
     this.#known = { version, until };
   }
 
-  /** Follows successes elsewhere as local ones. */
+  /** Applies successful logins at other instances like local ones. */
   #note(logins: readonly KnownLogin[]): void {
     const memory = this.#memory;
     if (memory === undefined) return;

@@ -52,9 +52,9 @@ interface CertifiedUsersParts {
   readonly ownKeys: (account: string, seeker: SemaphoreWaiter) => Promise<readonly AuthorizedKey[]>;
 }
 
-/** Users of SSH certificates, which they upload; judged again on each use. */
+/** Users of SSH certificates, which they upload; each use judges a certificate again. */
 export class CertifiedUsers implements CertificateStore {
-  /** By line. A claimed user name causes all its certificates to be read before authentication. */
+  /** Certificates by line. A claimed user name causes all its certificates to be read before authentication. */
   readonly #verified = new BoundedMap<string, UserCertificate>(REMEMBERED);
 
   constructor(readonly parts: CertifiedUsersParts) {}
@@ -110,7 +110,7 @@ export class CertifiedUsers implements CertificateStore {
     );
   }
 
-  /** @param options.clientAddress Absent: not in use. @param options.own Instead of the operator's. */
+  /** @param options.clientAddress Absent: only judged, not in use. @param options.own Instead of the operator's. */
   judge(
     certificate: UserCertificate,
     { clientAddress, own }: { readonly clientAddress?: string; readonly own?: OwnAuthorities } = {},
@@ -141,7 +141,7 @@ export class CertifiedUsers implements CertificateStore {
       : { kind: "refused", reason: `it names ${result.principals.join(", ")}` };
   }
 
-  /** With `%principal%` names, only attribute sources know the accounts. */
+  /** Returns a user's identity. With `%principal%` names, only attribute sources know the accounts. */
   identityOf(user: string): Identity {
     const { method, haveAccounts } = this.parts;
     const uid = haveAccounts ? user : undefined;
@@ -174,7 +174,7 @@ export class CertifiedUsers implements CertificateStore {
     }
   }
 
-  /** Returns the keys of valid certificates. @param own In place of the operator's; without any, asks no store. */
+  /** Returns the keys of valid certificates. @param own In place of the operator's; if empty, reads no store. */
   async #keysOf(user: string, trial?: KeyTrial, own?: OwnAuthorities): Promise<readonly AuthorizedKey[]> {
     const certificates = own?.authorities.size === 0 ? [] : await this.of(user, own);
     return certificates.flatMap((certificate) => {
@@ -193,7 +193,7 @@ export class CertifiedUsers implements CertificateStore {
     return nameFromTemplate(this.parts.template, user);
   }
 
-  /** Leaves the revocation list to its opener. */
+  /** Does not close the revocation list, which belongs to its opener. */
   close(): void {
     this.parts.authorities.close();
   }
