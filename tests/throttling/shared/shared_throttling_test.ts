@@ -7,7 +7,9 @@ import type { ThrottlingNews } from "../../../src/throttling/memory.ts";
 import { type Attempt, LoginThrottle } from "../../../src/throttling/login_throttle.ts";
 import { Digests } from "../../../src/throttling/shared/digest.ts";
 import { SharedThrottling } from "../../../src/throttling/shared/shared_throttling.ts";
-import KNOWN_LOGIN_WRITTEN from "../../../src/store/postgres/tables/known_login_written.sql" with { type: "text" };
+import KNOWN_LOGIN_WRITTEN from "../../../src/store/postgres/tables/known_login_written.sql" with {
+  type: "text",
+};
 import THROTTLING_TABLES from "../../../src/store/postgres/tables/throttling.sql" with { type: "text" };
 import { type Database, DatabaseFailure, rows } from "../../../src/store/database.ts";
 import { SqliteDatabase } from "../../../src/store/sqlite_database.ts";

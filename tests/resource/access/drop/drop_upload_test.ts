@@ -502,7 +502,9 @@ Deno.test("files of a form do not come where the owner may not reach; those befo
   await using site = await SharingSite.open();
   const id = await site.share("d/sub/", { access: "DROP" });
   site.limits = { excludes: "*.key" };
-  await assert.rejects(site.uploadForm("anonymous", id, formOf("a", "b.key", "c")), { code: "ERR_NOT_FOUND" });
+  await assert.rejects(site.uploadForm("anonymous", id, formOf("a", "b.key", "c")), {
+    code: "ERR_NOT_FOUND",
+  });
   const there = (name: string) => Deno.stat(`${site.root}/d/sub/${name}`).then(() => true, () => false);
   assert.deepEqual(await Promise.all(["a", "b.key", "c"].map(there)), [true, false, false]);
 });
