@@ -53,7 +53,7 @@ export async function confinedSession(
   return confinedFrom({ caller }, start, limits);
 }
 
-/** Reports whether patterns name places, so that the start must be one, and none depends on the start. */
+/** Reports whether some pattern is absolute, so that the start must be, too, and no pattern depends on the start. */
 function namesOnlyPlaces({ includes = "", excludes = "" }: PathLimits): boolean {
   const patterns = patternsOf(`${includes}:${excludes}`);
   return !patterns.every(isRelativePattern) && !patterns.some(movesWithStart);

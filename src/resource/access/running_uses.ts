@@ -74,7 +74,7 @@ function whyExpired(share: Share, clock: Clock): string | undefined {
   return isExpired(share, clock()) ? "the share has expired" : undefined;
 }
 
-/** Returns why a share does not permit any more what it permitted. */
+/** Returns why a share no longer permits a transfer that it permitted. */
 export function whyEnded(
   { share: before, address }: Pick<Running, "share" | "address">,
   now: Share | undefined,

@@ -51,7 +51,7 @@ export interface CoreStatus {
   readonly certificate?: { readonly dn: string; readonly starts: number; readonly expires: number };
   readonly bans: Readonly<Record<Ban["reason"], number>>;
   readonly sinks: readonly SinkState[];
-  readonly refusedFiles: readonly string[]; // diagnostics of those whose version on disk is not in use
+  readonly refusedFiles: readonly string[]; // diagnostics of files whose version on disk is not in use
   readonly shares?: number; // number of shares; absent without data sharing and while the store is away
   readonly cluster?: {
     readonly instances: readonly RegisteredInstance[];
