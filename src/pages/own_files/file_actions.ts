@@ -39,7 +39,7 @@ interface Contents {
   readonly version: string; // changes with the content
 }
 
-/** Returns the form that makes a directory. */
+/** Returns the form that creates a directory. */
 export function newDirectoryForm(call: Call, href: string): Markup {
   return ownForm(
     call,
@@ -150,7 +150,7 @@ async function contentsOf(
   return { files, directories, bytes, version: [files, directories, bytes, latest].join(" ") };
 }
 
-/** Serves `POST /files/<server>/<path>`: makes a directory, moves or deletes. @throws {ERR_LOCKED | ERR_EXISTS | ERR_PAGE_OUTDATED} */
+/** Serves `POST /files/<server>/<path>`: creates a directory, moves or deletes. @throws {ERR_LOCKED | ERR_EXISTS | ERR_PAGE_OUTDATED} */
 export function changeOwnFile(call: Call, parts: DavParts): Promise<HttpResponse> {
   return untilBan(call, parts, async (call) => {
     const form = await readOwnForm(call);
@@ -178,7 +178,7 @@ export function changeOwnFile(call: Call, parts: DavParts): Promise<HttpResponse
       const release = await parts.uploads.locks.take(user.server, wanted, signal, abort);
       try {
         {
-          using session = await files.open(wanted, signal); // an account has few
+          using session = await files.open(wanted, signal); // an account has few sessions
           if (await find(session, wanted) !== undefined) throw httpError("ERR_EXISTS");
         }
         await files.move(path, wanted, AbortSignal.any([signal, stop.signal]));
