@@ -84,7 +84,7 @@ export class ShareAdministration {
     return await this.#amend({ ...rest, ...to, owner: canonicalDn(to.owner) });
   }
 
-  /** Changes a share (`ModifyShare`); absent fields stay. @throws {AdministrationError | InvalidName} */
+  /** Changes a share (`ModifyShare`); keeps absent fields. @throws {AdministrationError | InvalidName} */
   async modify(server: string, id: string, to: ShareAmendment): Promise<Share> {
     const share = isShareId(id) ? await this.store.get(server, id) : undefined;
     if (share === undefined) throw new AdministrationError("There is no such share");
@@ -104,7 +104,7 @@ export class ShareAdministration {
     return changed;
   }
 
-  /** Imports a dump; existing ids stay. @param source.partial Imports the valid entries. @throws {InvalidFile} */
+  /** Imports a dump; skips existing ids. @param source.partial Imports the valid entries. @throws {InvalidFile} */
   async import(
     text: string,
     { partial = false, ...source }: {

@@ -25,7 +25,7 @@ export class AnotherService extends CannotStart {
 interface ControlParts {
   readonly answer: Answer;
   readonly log: Logger;
-  readonly requestMs?: number; // how long a caller may take to send a line, in milliseconds; default 5 s
+  readonly requestMs?: number; // time for a caller to send a line, in milliseconds; default 5 s
 }
 
 const REQUEST_MS = 5000;

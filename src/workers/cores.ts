@@ -214,7 +214,7 @@ export class CoreState {
     this.#rest = { ...this.#rest, ...rest, daemons: new Map([...this.#rest.daemons ?? [], ...daemons]) };
   }
 
-  /** Applies other limits; running delays stay. */
+  /** Applies new limits; keeps running delays. */
   configure(config: ThrottlingConfig): void {
     if (isDeepStrictEqual(config, this.#config)) return;
     const state = this.#throttling.state();

@@ -93,7 +93,7 @@ export class ServingEdge {
     this.#worker.post(message);
   }
 
-  /** Directs new requests to the core behind the port; running ones stay. */
+  /** Directs new requests to the core behind the port; running ones continue at theirs. */
   channel(generation: number, port: MessagePort): void {
     this.#worker.post({ kind: "core", generation, port }, [port]);
   }

@@ -118,7 +118,7 @@ export class Supervisor {
     });
   }
 
-  /** Applies a new configuration as a whole; connections stay. @throws {CannotStart} Nothing is changed then. */
+  /** Applies a new configuration as a whole; keeps connections. @throws {CannotStart} Without a change. */
   reload(snapshot: Snapshot): Promise<void> {
     return this.#changes.inTurn(async () => {
       const edge = this.#edges.current;

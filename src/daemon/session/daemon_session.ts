@@ -144,7 +144,7 @@ export class DaemonSession {
   }
 
   /**
-   * Reads several files in order without a round trip each; all must be read before the next operation.
+   * Reads several files in order without a round trip each; the caller must read all before the next operation.
    * @returns Function that returns the next file. Daemons that close data connections get one request per file.
    */
   async series(
@@ -385,7 +385,7 @@ function argument(path: string): string {
   return /\s$/u.test(path) ? `${path}/.` : path;
 }
 
-/** Sends at most `options.most` bytes of a body with back-pressure. Returns the bytes sent. @throws What the body throws. */
+/** Sends at most `options.most` bytes of a body with back-pressure. Returns the bytes sent. @throws Errors of the body. */
 async function sendBody(
   body: Body,
   data: GuardedSocket,

@@ -27,7 +27,7 @@ export interface SessionQuotaOptions {
   readonly maxWaiting?: number; // queue length per account
 }
 
-/** Milliseconds that an idle session is kept. */
+/** Milliseconds for which to keep an idle session. */
 const KEEP_MS = 5_000;
 
 interface Waiter<Idle extends IdleSession> {

@@ -29,7 +29,7 @@ import { hrefOf, type OwnPlace, trailOf } from "./own_place.ts";
 
 const SAYS = TEXTS.files;
 
-/** Entries of a directory that a page can delete: it first reads all of them, to show what it deletes. */
+/** Most entries of a directory that a page can delete: it first reads all of them, to show their number and size. */
 const MOST_DELETED = 10_000;
 
 interface Contents {
@@ -121,7 +121,7 @@ function deletion(
   ];
 }
 
-/** Returns what a deletion would delete; undefined for more than {@link MOST_DELETED} entries. */
+/** Returns the extent of a deletion; undefined for more than {@link MOST_DELETED} entries. */
 async function contentsOf(
   session: DaemonSession,
   path: string,

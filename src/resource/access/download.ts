@@ -135,7 +135,7 @@ export async function fileResponse(
   if (inline !== undefined) {
     headers.set("Content-Type", inline);
     headers.set("Content-Disposition", "inline");
-    // PDF viewers of browsers show nothing in a sandbox, and isolate a document's scripts themselves.
+    // The PDF viewers of browsers show nothing in a sandbox, and isolate a document's scripts themselves.
     if (inline === "application/pdf") {
       headers.set("Content-Security-Policy", "default-src 'none'; object-src 'self'");
     }

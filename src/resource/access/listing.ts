@@ -52,7 +52,7 @@ export interface ListingForm {
 export interface FileView {
   readonly name: string;
   readonly size: number;
-  readonly trail: Listing["trail"]; // links to the parent directories; empty for a share of the file alone
+  readonly trail: Listing["trail"]; // links to the parent directories; empty for a share of only the file
   readonly href: string; // address that downloads the file
   readonly share: ShareFacts;
   readonly now: number;

@@ -36,7 +36,7 @@ export class RunningUses {
     };
   }
 
-  /** Checks the shares of all transfers once. Without the database, only known ends take effect. */
+  /** Checks the shares of all transfers once. Without the database, ends only those of expired shares. */
   async look(): Promise<void> {
     for (const running of [...this.#running.values()]) {
       const [first] = running;

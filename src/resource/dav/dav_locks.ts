@@ -129,7 +129,7 @@ function lockOf({ key: token, owner, ends, content }: KeptRecord): DavLock[] {
   }];
 }
 
-/** Lock with the percent-encoded address of what it locks. */
+/** Lock with the percent-encoded address of the locked resource. */
 export type ShownLock = DavLock & { readonly root: string };
 
 /** Returns an `activelock` element. */

@@ -73,7 +73,7 @@ function authRoutes(parts: RouteParts): Route[] {
     ),
     ...(certificates === undefined ? [] : certificateRoutes(certificates)),
     ...table(
-      { service: "auth", permission: "POST" }, // who may issue tokens may revoke them
+      { service: "auth", permission: "POST" }, // callers who may issue tokens may revoke them
       ["GET", tokens, async (call) => (await tokenList()).listTokens(call, registry), json],
       ["DELETE", tokens, async (call) => (await tokenList()).revokeTokens(call, registry), {
         ...json,

@@ -157,7 +157,7 @@ export class UploadStore {
     });
   }
 
-  /** Returns some uploads that are idle for a day, or whose file is set aside, and not held. */
+  /** Returns some uploads without a holder that are idle for a day, or whose file is set aside. */
   due(): Promise<readonly Upload[]> {
     return this.database.read(() => rows(SQL.dueUploads, {})).then((found) => found.map(toUpload), refused);
   }

@@ -44,7 +44,7 @@ export async function deletePart(upload: Upload, { sessions, uploads }: Deleting
   return false;
 }
 
-/** Moves a file that was set aside back unless it is replaced. @throws {ERR_EXISTS} If another file has its name now. */
+/** Moves a target that was set aside back unless it is replaced. @throws {ERR_EXISTS} If another entry has its name now. */
 async function putBack(session: DaemonSession, aside: string, { from, to }: Replacement): Promise<boolean> {
   const isFree = await find(session, to) === undefined;
   if (isFree) await session.rename(aside, to);
@@ -53,9 +53,9 @@ async function putBack(session: DaemonSession, aside: string, { from, to }: Repl
 }
 
 /**
- * Runs work on a temporary path. Then deletes the file that is left there, or moves it back if it was set aside and not
+ * Runs work on a temporary path. Then deletes an entry that is left there, or moves it back if it was set aside and not
  * replaced, even if the process dies meanwhile ({@link deleteDue}).
- * @param work Calls `renamed` once the temporary file has its final name, or the file that was set aside is replaced.
+ * @param work Calls `renamed` once the temporary file has its final name, or the entry that was set aside is replaced.
  */
 export async function withTemporary<T>(
   { server, uid, gid, part, replacement }: Pick<Upload, "server" | "uid" | "gid" | "part"> & {
