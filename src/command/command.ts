@@ -27,7 +27,7 @@ export interface CommandIo {
 export interface Command {
   readonly usage: string;
   readonly spec: CommandSpec;
-  /** @param args Words behind the command's name. @returns Exit status: 0 success, 2 wrong usage, else failure. */
+  /** @param args Words after the command's name. @returns Exit status: 0 success, 2 wrong usage, else failure. */
   run(args: readonly string[], io: CommandIo): Promise<number>;
 }
 
@@ -92,10 +92,10 @@ export function defineCommand<Option extends string, Operand extends string>(
   });
 }
 
-/** Groups commands behind a first argument. */
+/** Groups commands by a first argument. */
 export function defineCommands(
   { commands, ...described }: Described & {
-    /** Their names begin with `name` and a blank. */
+    /** Nested commands, whose names begin with `name` and a blank. */
     readonly commands: readonly Command[];
   },
 ): Command {
@@ -122,12 +122,12 @@ function commandOf(
   return { usage, spec, run: (args, io) => run(args, io, usage) };
 }
 
-/** Reports whether a word in the place of a command asks for help. */
+/** Reports whether a word in place of a command requests help. */
 export function asksForHelp(word: string): boolean {
   return word === "help" || word === "--help" || word === "-h";
 }
 
-/** Returns the command of a word. @param outer Name of the enclosing command. @throws {WrongUsage} With a suggestion. */
+/** Returns the command with this word. @param outer Name of the enclosing command. @throws {WrongUsage} With a suggestion. */
 export function commandNamed(word: string, commands: readonly Command[], outer?: string): Command {
   const found = commands.find((command) => wordOf(command, outer) === word);
   if (found !== undefined) return found;
@@ -211,7 +211,7 @@ export interface CommandSpec {
   readonly name: string;
   readonly summary: string;
   readonly details?: readonly string[];
-  /** In this order, with help texts; required, but for a last one whose name ends in `?`. */
+  /** Operands in this order, with help texts; all required except a last one whose name ends in `?`. */
   readonly operands: Readonly<Record<string, string>>;
   readonly options: Readonly<Record<string, OptionSpec>>;
   /** Nested commands; excludes operands and options. */
@@ -242,7 +242,7 @@ export interface Given<Option extends string, Operand extends string> {
   operand(name: Operand): string;
 }
 
-/** Parses the words behind a command's name. @throws {WrongUsage} */
+/** Parses the words after a command's name. @throws {WrongUsage} */
 export function readArguments(spec: CommandSpec, args: readonly string[]): "help" | Given<string, string> {
   const { values, positionals } = parse(spec, args);
   if (values.help === true) return "help";

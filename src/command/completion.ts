@@ -3,7 +3,7 @@ import fish from "../../docs/completions/fish/authserver.fish" with { type: "tex
 import zsh from "../../docs/completions/zsh/_authserver" with { type: "text" };
 import { defineCommand, WrongUsage } from "./command.ts";
 
-/** Scripts by shell, which `deno task docs` makes of the table of commands. */
+/** Scripts by shell, which `deno task docs` generates from the table of commands. */
 const SCRIPTS = new Map([["bash", bash], ["zsh", zsh], ["fish", fish]]);
 
 /** Command `authserver completion`. */

@@ -6,7 +6,7 @@ import { type Diagnostic, formatDiagnostic, isError } from "../model/diagnostic.
 import { SURROUNDINGS } from "./surroundings.ts";
 import { CommandFailed, FOLDERS, type Given, MAIN_FILE } from "./command.ts";
 
-/** Returns the first main configuration file; a closed folder may have it, but not the working directory. */
+/** Returns the first main configuration file; assumes it in an existing folder that this account may not enter. */
 export async function installedFile(folders: readonly string[] = FOLDERS): Promise<string | undefined> {
   for (const folder of folders) {
     const file = join(folder, MAIN_FILE);
@@ -23,7 +23,7 @@ export async function installedFile(folders: readonly string[] = FOLDERS): Promi
   return undefined;
 }
 
-/** Returns the main configuration file of a command. @throws {CommandFailed} If it is neither given nor in its places. */
+/** Returns the main configuration file of a command. @throws {CommandFailed} If it is neither given nor in {@link FOLDERS}. */
 export async function configFile(
   given: Pick<Given<"config", never>, "text">,
   folders: readonly string[] = FOLDERS,

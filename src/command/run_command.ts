@@ -1,7 +1,7 @@
 import { printableLines } from "../model/text.ts";
 import { asksForHelp, type Command, type CommandIo, commandNamed, textTable, WrongUsage } from "./command.ts";
 
-/** Commands in the order of `--help`, each imported when it runs: a running service holds the code of `serve` only. */
+/** Commands in the order of `--help`, each imported when it runs: a running service loads only the code of `serve`. */
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["serve", async () => (await import("./serving/serve.ts")).serve],
   ["init", async () => (await import("./files/init.ts")).init],
@@ -56,7 +56,7 @@ export async function runCommand(args: readonly string[], world: CommandIo): Pro
   }
 }
 
-/** Removes control sequences, so that texts from users or other systems cannot steer the terminal. */
+/** Removes control sequences, so that texts from users or other systems cannot control the terminal. */
 function printing(io: CommandIo): CommandIo {
   return {
     ...io,

@@ -11,7 +11,7 @@ import { SURROUNDINGS } from "./surroundings.ts";
 /** Bytes. */
 const MAX_INPUT = 64 * 1024;
 
-/** Standard streams and terminal of the process. What standard error does not take is lost. */
+/** Standard streams and terminal of the process. Text that standard error does not accept is lost. */
 export const SYSTEM_IO: CommandIo = {
   stdout: (text) => attempt(() => writeAll(1, text), Error, endUnwritten),
   stderr: (text) => attempt(() => writeAll(2, forStandardError(text)), Error, () => {}),
@@ -55,7 +55,7 @@ async function readInput(): Promise<string> {
 async function askSecret(question: string): Promise<string | undefined> {
   if (!Deno.stdin.isTerminal()) return undefined;
   try {
-    // The question comes after the echo is off: a fast answer must not show either.
+    // Asks after the echo is off: a fast answer must not be visible either.
     return await readSecretLine(process.stdin, () => writeAll(2, question));
   } finally {
     writeAll(2, "\n");

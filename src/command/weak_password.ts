@@ -11,7 +11,7 @@ export function weakness(password: string): string | undefined {
   return isCommonPassword(password) ? "it is one of the first that everybody tries" : undefined;
 }
 
-/** Compares with those of 12 or more characters among the 49233 commonest of npm @zxcvbn-ts/language-common 3.0.4. */
+/** Compares with those of 12 or more characters among the 49233 most common in npm @zxcvbn-ts/language-common 3.0.4. */
 function isCommonPassword(password: string): boolean {
   const digest = createHash("sha256").update(password.toLowerCase()).digest().subarray(0, 6).toString(
     "base64url",

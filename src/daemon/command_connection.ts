@@ -28,7 +28,7 @@ export interface ExchangeLimits {
 
 /** Previous exchange with the same daemon, which serves one at a time. */
 export interface Ahead {
-  /** Resolves at its end, with a failure if there is no point in continuing. */
+  /** Resolves at its end, with a failure if this exchange need not continue. */
   readonly over: Promise<Failure | undefined>;
   readonly maxWait: number; // longest wait in milliseconds
 }
@@ -37,22 +37,22 @@ interface ExchangeOptions {
   readonly limits: () => ExchangeLimits; // called when this exchange's turn comes, which starts the limits
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** Absent: no exchange ahead. Requires TLS: over plain TCP the request would be sent too early. */
+  /** Absent: no exchange is ahead. Requires TLS: over plain TCP the request would be sent too early. */
   readonly ahead?: Ahead;
 }
 
-/** Includes a user's key files. */
+/** Large enough for a user's key files. */
 export const MAX_REPLY_BYTES = 1024 * 1024;
 
 /**
- * After a handshake, a connection that ends without `END` hangs the daemon until it is restarted. Whether it considers
- * the handshake complete is unknown here, so `END` is always sent, with this much time to leave.
+ * After a handshake, a connection that ends without `END` hangs the daemon until its restart. We cannot know whether it
+ * considers the handshake complete, so we always send `END`, and close the connection at the latest after this time.
  */
 const FAREWELL_MS = 250;
 
 /**
- * Exchanges one request and reply on a new connection, right after handshake and peer check. An abort before the
- * request causes no session, a later one has no effect. An exchange `ahead` means waiting in the daemon's backlog.
+ * Exchanges one request and reply on a new connection, right after handshake and peer check. After an abort before the
+ * request, there is no session; a later abort has no effect. With an exchange `ahead`, waits in the daemon's backlog.
  */
 export function exchange(
   socket: CommandSocket,
@@ -226,7 +226,7 @@ class CommandConnection {
   }
 }
 
-/** Cached: parsing keys and certificates is a fifth of the connection's work. */
+/** Cache, since parsing keys and certificates is a fifth of a connection's work. */
 const CONTEXTS = new WeakMap<TlsMaterial, SecureContext>();
 
 function contextOf(material: TlsMaterial): SecureContext {

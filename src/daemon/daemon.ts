@@ -56,7 +56,7 @@ const SECOND = 1000;
 const PROBE_MS = { least: 4 * SECOND, spread: SECOND };
 /** Ping interval of an idle daemon: with the 5 s for connecting or handshake, a failure is noticed within 15 s. */
 const IDLE_MS = { least: 9 * SECOND, spread: SECOND };
-/** Refresh of version and limit, with or without traffic. */
+/** Refresh interval of version and limit, with or without traffic. */
 const REFRESH_MS = 600 * SECOND;
 /** Delay of the ping after a failed request. */
 const DOUBT_MS = { least: 0, spread: SECOND };
@@ -66,10 +66,10 @@ const TRIAL_MS = SECOND;
 const NOT_CHECKED = "not checked yet";
 
 const QUEUE_LIMITS = { waiting: 128, perKey: 64 };
-/** Afterwards another instance may be quicker. */
+/** Longest wait; after it, another instance may be quicker. */
 const MAX_WAIT_MS = 10 * SECOND;
 
-/** Physical daemon with queue and health. A certain failure counts at once; any other only triggers a ping. */
+/** Physical daemon with queue and health. A certain failure marks it as down at once; any other only triggers a ping. */
 export class Daemon {
   readonly #queue: Queue;
   readonly #crowd: Crowd;
@@ -124,7 +124,7 @@ export class Daemon {
     return this.#queue.idle && this.parts.elapsed() - this.#triedAt >= TRIAL_MS;
   }
 
-  /** Sends a command, which always completes. Never rejects. */
+  /** Sends a command and always lets it complete. Never rejects. */
   send<T>(command: DaemonCommand<T>): Promise<Exchange<T>> {
     return this.#send(command, false);
   }

@@ -1,6 +1,6 @@
 import type { Secret } from "../model/secret.ts";
 
-/** Session permission; the daemon takes any other word for `FULL` (daemon-protocol.md 1.8). */
+/** Session permission; the daemon reads any other word as `FULL` (daemon-protocol.md 1.8). */
 export type AccessPermission = "NONE" | "INFO" | "READ" | "WRITE" | "FULL";
 
 /** Session request. The encoder checks every field before anything is sent. */
@@ -36,7 +36,7 @@ export type UserInfo =
   }
   | { readonly kind: "unknown" };
 
-/** Status of a logical server, from real requests. */
+/** Status of a logical server, derived from real requests. */
 export interface GroupStatus {
   readonly usable: boolean; // whether an instance is up
   readonly worthTrying: boolean; // whether an instance is up or unchecked
@@ -75,6 +75,6 @@ export interface DaemonGroup {
   ): Promise<SessionGrant>;
   /** Asks an instance about an account. @throws As {@link openSession}. */
   userInfo(user: string, signal: AbortSignal): Promise<UserInfo>;
-  /** Stops checks and waits for running requests, which are never cut between handshake and `END`. */
+  /** Stops checks and waits for running requests; never cuts them off between handshake and `END`. */
   close(): Promise<void>;
 }

@@ -41,7 +41,7 @@ interface DaemonGroupParts
 /** Limits in milliseconds, for steps and whole operations. */
 export interface DaemonLimits extends ExchangeLimits {
   readonly userInfoReply: number;
-  /** Turn of a user query. The daemon reads key files in a separate process: a hanging file must not block. */
+  /** Longest turn of a user query. The daemon reads key files in a separate process: a hanging file must not block. */
   readonly userInfoPermit: number;
   readonly total: number;
 }
@@ -69,7 +69,7 @@ interface Operation<T, R> {
   /** Returns the result, or an error to try the next instance with; throws to stop. @throws {ServiceError} */
   readonly judge: (reply: T, from: Instance) => { readonly result: R } | { readonly next: HttpError };
   readonly renew?: () => void; // called before a retry if the command may have been executed
-  /** Index of the next instance, per kind of request: of a query and a session in turn, all sessions would go to one. */
+  /** Index of the next instance, per kind of request: else alternating queries and sessions would reach one each. */
   readonly turn: { next: number };
 }
 
@@ -190,7 +190,7 @@ export class DaemonPool implements DaemonGroup {
       }
     }
     throw errors.find((error) => isHttpError(error, "ERR_SESSION_LIMIT_REACHED")) ??
-      errors.find((error) => !isHttpError(error, "ERR_DAEMON_UNAVAILABLE")) ?? // after the request was sent
+      errors.find((error) => !isHttpError(error, "ERR_DAEMON_UNAVAILABLE")) ?? // failed after the request was sent
       errors.at(-1) ??
       httpError("ERR_DAEMON_UNAVAILABLE", `No instance of ${this.name} takes requests: ${this.#troubles()}`);
   }

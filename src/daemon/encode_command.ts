@@ -7,10 +7,10 @@ import type { SessionOrder } from "./daemon_group.ts";
 import { isRelativePattern, patternsOf } from "../model/wildcards.ts";
 
 /*
- * The one place where daemon commands are written. The wire has no escaping: lines `key=value` up to a line `END`, the
- * last of equal keys wins, a lone CR ends a line, and a line is cut after 8192 characters, the rest being read as a
- * further line (daemon-protocol.md 1.4). So every value is checked against its row below. Values that do not fit are
- * rejected, never changed.
+ * The only module that encodes daemon commands. The protocol has no escaping: it sends lines `key=value` up to a line
+ * `END`; the last of equal keys wins; a lone CR ends a line; the daemon cuts a line after 8192 characters and reads the
+ * rest as a further line (daemon-protocol.md 1.4). So the encoder checks every value against its row below, and rejects
+ * values that do not fit instead of changing them.
  */
 
 /** Characters with key: half of the daemon's line length. */
@@ -54,7 +54,7 @@ const SESSION_ROWS: readonly Row<{ readonly order: SessionOrder; readonly secret
   {
     key: "file",
     text: ({ order }) => order.file,
-    // Without the slash the daemon takes the parent directory.
+    // Without the slash the daemon uses the parent directory.
     allows: (text) => text === "" || text.endsWith("/"),
     expected: "a directory path that ends in /, without control characters, at most 4000 characters",
   },
@@ -107,7 +107,7 @@ const SESSION_ROWS: readonly Row<{ readonly order: SessionOrder; readonly secret
     key: "access-permissions",
     field: "permission",
     text: ({ order }) => order.permission,
-    // The daemon takes any other word for FULL.
+    // The daemon reads any other word as FULL.
     allows: (text) => /^(?:NONE|INFO|READ|WRITE|FULL)$/.test(text),
     expected: "NONE, INFO, READ, WRITE or FULL",
   },
@@ -149,7 +149,7 @@ function encode<T>(type: string, rows: readonly Row<T>[], command: T): string {
   return `${request}END\n`;
 }
 
-/** Reports whether a value survives the wire: valid UTF-8 without anything that ends a line or is stripped. */
+/** Reports whether a value arrives unchanged: valid UTF-8 without characters that end a line or are stripped. */
 function isPlainText(text: string): boolean {
   // deno-lint-ignore no-control-regex
   return text.isWellFormed() && !/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(text) &&
@@ -177,7 +177,7 @@ function isCount(text: string): boolean {
   return /^(?:0|[1-9]\d{0,15})$/.test(text) && Number.isSafeInteger(Number(text));
 }
 
-/** Reports canonical base64 of a key; AES keys follow a 16-byte IV. */
+/** Reports whether a text is canonical base64 of a key; AES keys follow a 16-byte IV. */
 function isKey(text: string, algorithm: "AES" | "BLOWFISH" | undefined): boolean {
   const key = decodeBase64(text);
   if (key === undefined) return false;

@@ -1,8 +1,8 @@
 import type { UserInfo } from "./daemon_group.ts";
 
 /*
- * Replies of daemons. The stream's end is not protected and key lines are written by users, so each form is checked as a
- * whole, and lines end at LF alone (daemon-protocol.md 1.3, 2). The parsers answer `undefined` for what is no reply.
+ * Replies of daemons. The end of the stream is not protected, and users write the key lines, so the parsers check each
+ * form as a whole; only LF ends a line (daemon-protocol.md 1.3, 2). They return `undefined` for an invalid reply.
  */
 
 const MAX_REFUSAL = 2010; // UTF-16 units
@@ -59,7 +59,7 @@ function kindOf(text: string): "limit" | "no-encryption" | "refused" {
   return /^encrypted connections are not supported/i.test(text) ? "no-encryption" : "refused";
 }
 
-/** Parses a reply about an account. An account that the daemon refuses, such as root, is unknown to us. */
+/** Parses a reply about an account; reports an account that the daemon refuses, such as root, as unknown. */
 export function parseUserInfo(reply: string): UserInfo | undefined {
   if (reply.length <= MAX_REFUSAL && /^5\d\d [^\n]*\n\n?$/.test(reply)) return { kind: "unknown" };
   let home: string | undefined;

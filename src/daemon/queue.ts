@@ -8,13 +8,13 @@ interface Turn<T> {
   readonly signal: AbortSignal;
   /** Milliseconds after which the next turn begins, even if this request is still running. */
   readonly longestMs?: number;
-  /** Called at its turn, or with the previous request `ahead`. Must settle. */
+  /** Called at its turn, or with `ahead` while the previous request runs. Must settle. */
   readonly run: (ahead: Promise<void> | undefined) => Promise<Exchange<T>>;
   readonly pause?: () => number; // milliseconds before the next turn. Default: 0
 }
 
 interface QueueLimits extends FairQueueLimits {
-  readonly underWay: () => 1 | 2; // concurrent requests: with 2, one waits in the daemon's backlog
+  readonly underWay: () => 1 | 2; // most concurrent requests: with 2, one waits in the daemon's backlog
 }
 
 /** Serialises requests: a daemon serves one at a time; one in its backlog speeds it up, more slow it down (1.5). */
@@ -89,7 +89,7 @@ export class Queue {
   }
 }
 
-/** Settles with the work, or so long after the request `ahead`. */
+/** Settles with the work, at the latest `longestMs` after the request `ahead`. */
 async function noLongerThan(
   work: Promise<void>,
   ahead: Promise<void> | undefined,
@@ -99,15 +99,15 @@ async function noLongerThan(
   await within(work, longestMs);
 }
 
-/** Connections a daemon accepts: one served plus its backlog (daemon-protocol.md 1.5). More are dropped. */
+/** Connections that a daemon accepts: the one it serves and its backlog (daemon-protocol.md 1.5). It drops more. */
 const PLACES = 4;
 
-/** Decay of the fastest exchange, since a daemon may have become slower. */
+/** Decay factor of the fastest exchange, since a daemon may have become slower. */
 const DRIFT = 1.02;
 
 /**
- * Limits commands of several instances to one daemon: together no more connections than its backlog. With more
- * instances than places, each pauses between commands while its exchanges show a full backlog.
+ * Limits the commands of several instances to one daemon: together they open no more connections than its backlog. With
+ * more instances than places, each pauses between commands while its exchanges show a full backlog.
  */
 export class Crowd {
   #quickestMs = Infinity;

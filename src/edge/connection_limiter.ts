@@ -6,18 +6,18 @@ import type { EdgeOptions } from "./edge_options.ts";
 import { readProxyHeader } from "./proxy_header.ts";
 
 export interface ConnectionLimiterParts {
-  /** Groups addresses that count as one client. @param address Canonical. */
+  /** Returns the group of an address, which is limited as one client. @param address Canonical. */
   readonly groupOf: (address: string) => string;
   /** Called for each refused connection. @param fields Client and details. */
   readonly refused: (message: string, fields: Fields) => void;
 }
 
-/** Limits connections per client, for listed proxies by the PROXY header; without it yet, in the total. */
+/** Limits connections per client, for listed proxies by the PROXY header; before the header, only in total. */
 export class ConnectionLimiter {
   readonly #shares: ConnectionShares;
   /** Client addresses by both ends, since the TLS socket is another object. */
   readonly #clients = new Map<string, string>();
-  readonly #known = new WeakMap<Socket, string>(); // Looked-up addresses, which outlive the connection
+  readonly #known = new WeakMap<Socket, string>(); // looked-up addresses, which outlive the connection
 
   constructor(readonly options: EdgeOptions, readonly parts: ConnectionLimiterParts) {
     this.#shares = new ConnectionShares(options.maxConnections);

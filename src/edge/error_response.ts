@@ -6,7 +6,7 @@ import { HeaderList, type HttpResponse } from "../model/http_message.ts";
 interface Refused {
   readonly error: HttpError;
   readonly requestId: string;
-  readonly by: AskedBy; // as far as readable
+  readonly by: AskedBy; // as far as it is readable
 }
 
 /** Returns the response to a request that the edge refuses. */

@@ -25,7 +25,7 @@ import { readHead } from "./request_head.ts";
 import { clientCertificate, tlsServerOptions, whyPassedOver } from "./tls_server_options.ts";
 
 const LINGER_MS = 2_000; // time for a refused client to read the response
-const JUDGED_MS = 60_000; // cache time of judged certificates
+const JUDGED_MS = 60_000; // cache time of checked certificates
 const UNREAD: AskedBy = { method: undefined, headers: new HeaderList() };
 
 interface Judged {
@@ -124,7 +124,7 @@ export class HttpsEdge {
 
   renewTls(tls: EdgeTls): void {
     if ("setSecureContext" in this.#server) this.#server.setSecureContext(tlsServerOptions(tls));
-    this.#tls = tls; // only now: an unusable one changes nothing
+    this.#tls = tls; // last, so that an unusable one changes nothing
   }
 
   /** Closes connections after their next response, so that clients reconnect elsewhere; still accepts new ones. */
@@ -155,7 +155,7 @@ export class HttpsEdge {
   #guard(socket: Socket): void {
     if (!this.#server.listening) socket.destroy(); // its handshake took until now
     if (socket.destroyed) return;
-    this.#connectionLimiter.clientOf(socket); // cached, also for after the connection
+    this.#connectionLimiter.clientOf(socket); // caches the address, also for use after the connection ends
     const gate = new RequestGate(
       socket,
       (error) => this.#httpError(error, socket),
@@ -239,7 +239,7 @@ export class HttpsEdge {
     return this.#tls?.clientCertificate === "required" && this.#peerOf(socket).certificate === undefined;
   }
 
-  /** Returns the peer. Rejudges its certificate at an expiry in its path, on new trust, and each minute. */
+  /** Returns the peer. Checks its certificate again at an expiry in its path, on new trust, and each minute. */
   #peerOf(socket: Socket): Peer {
     const now = this.parts.clock?.() ?? Date.now();
     const known = this.#peers.get(socket);

@@ -5,7 +5,7 @@ import { httpError } from "../model/http_error.ts";
 import type { RequestGate } from "./request_gate.ts";
 import { type Stopwatch, stopwatch } from "../model/clock.ts";
 
-/** Returns a body: empty, complete if it came with the head, else read on demand, with `100 Continue`. */
+/** Returns a body: empty, complete if it arrived with the head, else read on demand, with `100 Continue`. */
 export function bodyOf(
   request: IncomingMessage,
   response: ServerResponse,
@@ -21,7 +21,7 @@ async function comingBody(
   response: ServerResponse,
   gate: RequestGate,
 ): Promise<Body> {
-  await Promise.resolve(); // the parser has to finish the read
+  await Promise.resolve(); // the parser must finish the read first
   if (request.complete) return atHand(request);
   return uploadStream(request, gate, () => {
     if (request.headers.expect !== undefined && request.httpVersion === "1.1") response.writeContinue();

@@ -8,7 +8,7 @@ import { RequestLine } from "./request_head.ts";
 const BLANK_LINE = "\r\n\r\n"; // end of a head, and of a chunked body
 
 /**
- * Stands before the parser of `node:http`, which would read pipelined requests and bodies at once. Passes a request
+ * Gate before the parser of `node:http`, which would read pipelined requests and bodies at once. Passes a request
  * after the previous response (RFC 9112, 9.3.2), and a body on demand. Buffers one early read, then stops reading.
  */
 export class RequestGate {
@@ -110,7 +110,7 @@ export class RequestGate {
     this.#backPressure.start();
   }
 
-  /** Passes part after part to the parser. A body in the same read as its head is not held back. */
+  /** Passes part after part to the parser. Does not hold back a body in the same read as its head. */
   #read(bytes: Buffer): void {
     for (let at = 0; at < bytes.length && !this.#closed; this.#endRequest()) {
       const request = this.#request;
@@ -186,7 +186,7 @@ export class RequestGate {
 function takeOver(socket: Socket, take: (bytes: Buffer) => void): (bytes: Buffer) => void {
   const [parse, ...more] = socket.listeners("data");
   if (parse === undefined || more.length > 0) throw new TypeError("the parser does not listen as it used to");
-  // Without TLS it would read below the socket.
+  // Without TLS the parser would read below the socket.
   const parser: unknown = Reflect.get(socket, "parser");
   if (typeof parser === "object" && parser !== null) {
     const unconsume: unknown = Reflect.get(parser, "unconsume");

@@ -133,7 +133,7 @@ export class RequestLine {
 
 const PLAIN = /^([A-Z]+) [^ ]+ HTTP\/1\.[01]\r$/;
 
-/** Leaves to the parser what it refuses. */
+/** Checks a request line; leaves lines to the parser that it refuses itself. */
 function judge(line: string): void {
   if (KNOWN.has(PLAIN.exec(line)?.[1] ?? "")) return;
   if (!line.endsWith("\r")) throw httpError("ERR_BAD_REQUEST", "a request line that ends in a bare LF");

@@ -24,7 +24,7 @@ export class ResponseWriter {
     return this.exchange.response.writableFinished || this.#written >= this.#announced;
   }
 
-  /** @throws {ERR_CLIENT_GONE} If the client disconnects early; what the body throws. */
+  /** @throws {ERR_CLIENT_GONE} If the client disconnects early. And errors of the body. */
   async send(answer: HttpResponse): Promise<void> {
     if (this.#sentAtOnce(answer)) return;
     const { status, headers, body } = answer;
@@ -122,7 +122,7 @@ export class AnswerText {
 export function sendText(response: ServerResponse, text: string): boolean {
   if (response.headersSent || !Reflect.has(response, "_header")) return false;
   Reflect.set(response, "_header", text);
-  Reflect.set(response, "_hasBody", false); // part of the text
+  Reflect.set(response, "_hasBody", false); // the text includes it
   response.end();
   return true;
 }

@@ -26,7 +26,7 @@ export function tlsServerOptions(
 
 /**
  * Returns the verified client certificate with the earliest expiry in its path, or the reason to ignore it.
- * The TLS library lets any trusted certificate issue others, so this checks the path itself.
+ * The TLS library lets any trusted certificate issue others, so this function checks the path itself.
  * @param at Milliseconds since the epoch.
  */
 export function clientCertificate(

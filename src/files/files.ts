@@ -1,4 +1,4 @@
-/** Operations on files of a daemon; nothing else opens data sessions. Shares open one by {@link openFiles} for a request. */
+/** Operations on files of a daemon; nothing else opens data sessions. Shares open one with {@link openFiles} for a request. */
 import type { DaemonSession } from "../daemon/session/daemon_session.ts";
 import type { Entry } from "../daemon/session/entry.ts";
 import type { OwnSession, SessionClient } from "../daemon/session/session_client.ts";
@@ -9,11 +9,11 @@ import { coversTree, type PathLimits, withinAll } from "./path_limits.ts";
 
 /** Session request of this service, which checks every path before the daemon gets it. */
 export interface FilesSession extends Omit<OwnSession, "reaches"> {
-  readonly within?: string; // what paths begin with; default: everything
+  readonly within?: string; // prefix of permitted paths; default: all paths
   readonly limits: readonly PathLimits[]; // all apply
 }
 
-/** Opens a session that reaches what is within a directory and all limits. @param signal Ends the session. */
+/** Opens a session that reaches paths within a directory and all limits. @param signal Ends the session. */
 export function openFiles(
   sessions: Pick<SessionClient, "open">,
   { within = "/", limits, ...wanted }: FilesSession,
@@ -23,7 +23,7 @@ export function openFiles(
   return sessions.open({ ...wanted, reaches }, signal);
 }
 
-/** Entry with its modification time in milliseconds since the epoch, if the daemon tells it. */
+/** Entry with its modification time in milliseconds since the epoch, if the daemon reports it. */
 export type DatedEntry = Entry & { readonly modifiedAt?: number };
 
 /** Returns the entry at a path; undefined if it does not exist or is out of reach. */
@@ -38,14 +38,14 @@ export async function sizeOf(session: DaemonSession, path: string): Promise<numb
     : undefined;
 }
 
-/** Returns the file to be replaced, if it exists. @throws {ERR_NOT_A_FILE} A pipe or device could block the daemon for ever. */
+/** Returns the file to be replaced, if it exists. @throws {ERR_NOT_A_FILE} Pipes and devices could block the daemon for ever. */
 export async function existingFile(session: DaemonSession, path: string): Promise<DatedEntry | undefined> {
   const entry = await unlessMissing(session.mayExist(path)) ? await find(session, path) : undefined;
   if (entry !== undefined && entry.kind !== "file") throw httpError("ERR_NOT_A_FILE");
   return entry;
 }
 
-/** Makes the missing directories of a path, which ends in a slash. @throws {ERR_NO_DIRECTORY} If a file is in the way. */
+/** Creates the missing directories of a path, which ends in a slash. @throws {ERR_NO_DIRECTORY} If a file is in the way. */
 export async function makeDirectories(session: DaemonSession, directory: string): Promise<void> {
   const entry = await find(session, directory);
   if (entry?.kind === "directory") return;
@@ -54,7 +54,7 @@ export async function makeDirectories(session: DaemonSession, directory: string)
   try {
     await session.makeDirectory(directory.slice(0, -1));
   } catch (error) {
-    // Another request may have made it meanwhile.
+    // Another request may have created it meanwhile.
     if ((await find(session, directory))?.kind !== "directory") throw error;
   }
 }
@@ -72,7 +72,7 @@ async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
 const MOST_ENTRIES = 100_000;
 const MOST_DEPTH = 64;
 
-/** Bytes of a name. */
+/** Most bytes of a name. */
 const LONGEST_NAME = 255;
 
 interface Writing {
@@ -82,25 +82,25 @@ interface Writing {
   readonly check?: (existing: DatedEntry | undefined) => Promise<void> | void;
   /** Called with the whole file under its temporary name. @throws To stop. */
   readonly verify?: (session: DaemonSession, path: string, size: number) => Promise<void>;
-  /** Takes the path for the second check and the replacement. Returns its release. Absent: no second check. */
+  /** Locks the path for the second check and the replacement. Returns its release. Absent: no second check. */
   readonly lock?: (signal: AbortSignal) => Promise<() => void>;
   readonly progress?: (bytes: number) => void;
 }
 
-/** Replacement of what was set aside under a temporary name: absolute paths of what takes its place. */
+/** Replacement of a file or directory that was set aside: the absolute paths between which the new one moves. */
 export interface Replacement {
   readonly from: string;
   readonly to: string;
 }
 
-/** Files of one server as one person reaches them. */
+/** Files on one server that one person reaches. */
 export class Files {
   /** @param confine Returns the session that reaches a path. @throws A refusal. */
   constructor(
     readonly sessions: Pick<SessionClient, "open">,
     readonly confine: (path: string) => FilesSession,
     readonly home: () => Promise<string>, // with its last slash
-    /** Runs work on a temporary path. Deletes what stays there; at the end of a {@link Replacement}, or puts it back. */
+    /** Runs work on a temporary path. Then deletes what is left there or, if a {@link Replacement} failed, moves it back. */
     readonly withTemporary: <T>(
       part: string,
       work: (renamed: () => void) => Promise<T>,
@@ -108,7 +108,7 @@ export class Files {
     ) => Promise<T>,
   ) {}
 
-  /** Opens a session that reaches a path, and all else within the person's limits or the token's directory around it. */
+  /** Opens a session that reaches a path, and all others within the person's limits or the token's directory around it. */
   async open(path: string, signal: AbortSignal): Promise<DaemonSession> {
     return await openFiles(this.sessions, this.confine(path), signal);
   }
@@ -137,7 +137,7 @@ export class Files {
     const part = temporary(path);
     if (!this.reaches(part)) return await writeTo(path);
     return await this.withTemporary(part, async (renamed) => {
-      using _ = session; // an account has few: it ends before another one deletes the temporary file
+      using _ = session; // an account has few sessions: this one ends before another deletes the temporary file
       if (existing !== undefined && !await takesMode(session, part, existing)) return await writeTo(path);
       await writeTo(part);
       const release = await lock?.(signal);
@@ -158,14 +158,14 @@ export class Files {
     return path.startsWith(within) && withinAll(limits, path);
   }
 
-  /** Makes a directory. @throws {ERR_EXISTS | ERR_NO_DIRECTORY} */
+  /** Creates a directory. @throws {ERR_EXISTS | ERR_NO_DIRECTORY} */
   async makeDirectory(path: string, signal: AbortSignal): Promise<void> {
     using session = await this.open(`${path}/`, signal);
     if (await find(session, path) !== undefined) throw httpError("ERR_EXISTS");
     await withParent(session, path, () => session.makeDirectory(path));
   }
 
-  /** Deletes a file, or a directory with all below; of links only themselves. @throws {ERR_OUTSIDE_LIMITS | ERR_TREE_TOO_LARGE} */
+  /** Deletes a file, or a directory with everything below, but never the targets of links. @throws {ERR_OUTSIDE_LIMITS | ERR_TREE_TOO_LARGE} */
   async remove(path: string, signal: AbortSignal): Promise<void> {
     using session = await this.open(path, signal);
     const { kind } = await session.entry(path);
@@ -182,7 +182,7 @@ export class Files {
   }
 
   /**
-   * Copies a file, or a directory with everything below, through this service; what was at the target is replaced.
+   * Copies a file, or a directory with everything below, through this service; replaces an existing target.
    * @param options.shallow Copies a directory without its entries.
    * @throws {ERR_NOT_FOUND | ERR_OUTSIDE_LIMITS | ERR_OVERLAP | ERR_NO_DIRECTORY | ERR_TREE_TOO_LARGE}
    */
@@ -229,8 +229,8 @@ export class Files {
   }
 
   /**
-   * Renames a file or directory. A directory that is replaced, or replaced by one, is set aside before.
-   * @param source Must be there without the target: a link could lead to it through that.
+   * Renames a file or directory. If it or an existing target is a directory, sets the target aside first.
+   * @param source Must exist without the target: a link could lead to it through the target.
    */
   async #rename(
     session: DaemonSession,
@@ -260,7 +260,7 @@ export class Files {
     }
   }
 
-  /** Checks that the caller may delete what a move replaces; a later session deletes it. @throws {ERR_ACCESS_REFUSED | ERR_OUTSIDE_LIMITS} */
+  /** Checks that the caller may delete the target that a move replaces; a later session deletes it. @throws {ERR_ACCESS_REFUSED | ERR_OUTSIDE_LIMITS} */
   #requireRemovable(path: string, kind: Entry["kind"]): void {
     if (this.confine(path).permission !== "FULL") throw httpError("ERR_ACCESS_REFUSED", "deletes something");
     if (kind === "directory") this.#requireTree(path);
@@ -286,7 +286,7 @@ interface Copied extends Pick<Entry, "kind" | "size"> {
   readonly depth: number;
 }
 
-/** Makes an empty file with the mode of one that it will replace. @returns False if the daemon cannot set it. */
+/** Creates an empty file with the mode of one that it will replace. @returns False if the daemon cannot set it. */
 export async function takesMode(
   session: DaemonSession,
   part: string,
@@ -297,7 +297,7 @@ export async function takesMode(
   return await session.setMode(part, mode);
 }
 
-/** Tells a missing directory from other failures of what makes something in it. @throws {ERR_NO_DIRECTORY} */
+/** Runs work that creates an entry. @throws {ERR_NO_DIRECTORY} If the parent directory is missing. And as the work. */
 async function withParent(session: DaemonSession, path: string, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
@@ -311,7 +311,7 @@ async function withParent(session: DaemonSession, path: string, work: () => Prom
   }
 }
 
-/** Deletes a file, or a directory with all below. @throws {ERR_TREE_TOO_LARGE} */
+/** Deletes a file, or a directory with everything below. @throws {ERR_TREE_TOO_LARGE} */
 export async function removeTree(
   session: DaemonSession,
   path: string,
@@ -339,7 +339,7 @@ function temporary(path: string): string {
   return `${parentOf(path)}${start}${endOfName(nameOf(path), start.length)}`;
 }
 
-/** Returns as much of the end of a name as fits. @param added Bytes that the name also needs. */
+/** Returns the longest end of a name that fits. @param added Bytes that the name also needs. */
 export function endOfName(name: string, added: number): string {
   const letters = [...name];
   while (new TextEncoder().encode(letters.join("")).length > LONGEST_NAME - added) letters.shift();

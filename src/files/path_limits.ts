@@ -3,8 +3,8 @@ import { withoutSlash } from "../model/absolute_path.ts";
 import { coversAllBelow, matchesPattern, mayMatchBelow } from "./path_pattern.ts";
 
 /**
- * Path patterns, separated by `:`, of what an account may reach; absent: everything. Attributes `<daemon>.<server>.includes`
- * and `excludes`, for shares checked at creation and at each use (D20).
+ * Patterns, separated by `:`, of the paths that an account may reach; absent: all. Attributes `<daemon>.<server>.includes`
+ * and `excludes`; shares check them at creation and at each use (D20).
  */
 export interface PathLimits {
   readonly includes?: string;
@@ -12,8 +12,8 @@ export interface PathLimits {
 }
 
 /**
- * Reports whether the owner may reach a path; a directory passes if something below may match. Relative patterns count
- * from a home directory that is unknown here: such excludes apply at every depth, such includes to nothing.
+ * Reports whether the owner may reach a path; a directory passes if a path below may match. Relative patterns start
+ * at a home directory that is unknown here: relative excludes apply at every depth, relative includes never.
  */
 export function withinLimits({ includes, excludes }: PathLimits, path: string): boolean {
   const directory = path.endsWith("/");
@@ -39,7 +39,7 @@ export function includePatterns(text = ""): readonly string[] {
   );
 }
 
-/** Returns exclude patterns; relative ones for every depth. */
+/** Returns exclude patterns, relative ones for every depth. */
 export function excludePatterns(text = ""): readonly string[] {
   return patternsOf(text).flatMap((pattern) => {
     const bare = withoutSlash(pattern.replace(/^\.\//, ""));

@@ -12,8 +12,8 @@ import {
 } from "./path_pattern.ts";
 
 /**
- * Returns the narrowest session in which the service itself opens one path. Widens what patterns cannot express: a `:`
- * becomes `?`, and a directory with pattern characters is reached from a plain ancestor (daemon-protocol.md 4).
+ * Returns the narrowest session in which the service itself opens one path. Widens it where patterns cannot express it:
+ * a `:` becomes `?`; for a directory with pattern characters, it begins at a plain ancestor (daemon-protocol.md 4).
  */
 export function mediatedScope(path: string): SessionScope {
   let file = path.endsWith("/") ? path : parentOf(path);
@@ -25,7 +25,7 @@ export function mediatedScope(path: string): SessionScope {
 /**
  * Returns the session for a client of a shared path (D8), within the owner's limits. A directory is both base and
  * pattern: the daemon compares the base as a text prefix, so base `/d/` alone would admit `/d2`.
- * @throws {ERR_SCOPE_NOT_EXPRESSIBLE} If no session is confined to exactly that.
+ * @throws {ERR_SCOPE_NOT_EXPRESSIBLE} If no session can be confined to exactly that.
  */
 export function grantedScope(path: string, limits: readonly PathLimits[]): SessionScope {
   const directory = path.endsWith("/");

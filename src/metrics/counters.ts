@@ -37,7 +37,7 @@ function escape(value: string): string {
 
 export type Increments = readonly Sample[];
 
-/** Returns a key of the series; many times cheaper than the text for readers. A family always has the same labels. */
+/** Returns a key of the series, many times cheaper than its text. A family always has the same labels. */
 function keyOf({ family, labels, part }: Sample): string {
   let key = typeof part === "object" ? `${family} ${part.le}` : `${family} ${part}`;
   for (const name in labels) key += `\0${labels[name]}`;
@@ -67,7 +67,7 @@ export class Counters {
     return taken;
   }
 
-  /** In the order of first use. */
+  /** Samples in the order of first use. */
   get samples(): Iterable<Sample> {
     return this.#samples.values();
   }

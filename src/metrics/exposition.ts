@@ -15,7 +15,7 @@ export function exposition(samples: Iterable<Sample>): string {
   }).join("");
 }
 
-/** Answers `GET /metrics` in the edge with the supervisor's page. Nothing of the scraper's request crosses. */
+/** Answers `GET /metrics` in the edge with the supervisor's page. Passes nothing of the scraper's request on. */
 export class MetricsAnswer {
   #pending: PromiseWithResolvers<string | undefined> | undefined;
 

@@ -38,7 +38,7 @@ export function ownerName({ owner, made }: Pick<Share, "owner" | "made">): Conte
   return named(made?.owner.dn ?? owner, made?.owner.name);
 }
 
-/** Returns the common name, behind a different display name: users choose theirs, so it never stands alone. */
+/** Returns the common name, after a display name if that differs: users choose it, so it never stands alone. */
 function named(dn: string, displayName: string | undefined): Content {
   const common = personName(dn);
   if (displayName === undefined || displayName === common) return isolated(common);

@@ -134,7 +134,7 @@ function banTable(
     call.signIn === undefined ? titles : [...titles, SAYS.lift],
     bans.map((ban) => {
       const { user, address, reason, failures, until } = ban;
-      // Somebody typed the names at failed logins; an administrator wrote those of bans by hand.
+      // Callers typed the names of failed logins; an administrator typed those of manual bans.
       const shown = user === undefined || reason === "operator" ? user : admin.shown(user);
       const facts = [name(shown), address, SAYS.reasons[reason].with({ count: failures }), when(until, now)];
       return call.signIn === undefined

@@ -30,7 +30,7 @@ export function devicePageOf(query: URLSearchParams): string {
   return DEVICE_PATHS.page.slice(1) + (code === "" ? "" : `?${CODE}=${encodeURIComponent(code)}`);
 }
 
-/** Serves `GET /login/device`: asks for a user code. A link can fill it in, and does nothing else. */
+/** Serves `GET /login/device`: asks for a user code, which a link can only fill in. */
 export function devicePage(call: Call, parts: DevicePageParts): HttpResponse {
   if (call.signIn === undefined) {
     if (call.request.headers.has("Authorization")) throw httpError("ERR_PAGE_OUTDATED", "no browser");
@@ -39,7 +39,7 @@ export function devicePage(call: Call, parts: DevicePageParts): HttpResponse {
   return codePage(call, parts, (call.query.get(CODE) ?? "").slice(0, 20));
 }
 
-/** Serves `POST /login/device`: shows the request of a user code, to allow or to deny it. */
+/** Serves `POST /login/device`: shows the request of a user code, with buttons to allow and deny it. */
 export async function showDeviceLogin(call: Call, parts: DevicePageParts): Promise<HttpResponse> {
   const code = (await readOwnForm(call)).get(CODE) ?? "";
   const found = await requestOf(call, code, parts);
@@ -57,7 +57,7 @@ export async function decideDeviceLogin(
   const { caller, user: { role } } = call;
   const code = (await readOwnForm(call)).get(CODE) ?? "";
   const found = await requestOf(call, code, parts);
-  if (caller.kind === "anonymous" || found === undefined) throw noRequest(); // thrown: the audit line says refused
+  if (caller.kind === "anonymous" || found === undefined) throw noRequest(); // thrown, so that the audit line says refused
   const { identity } = caller;
   if (isAllowed && identity.bound) throw httpError("ERR_LOGIN_BOUND");
   if (!await parts.logins.decide(code, { identity, role }, isAllowed)) throw noRequest();

@@ -10,7 +10,7 @@ ${content}
 `;
 }
 
-/** Returns a form of an own browser, which posts its token. @param style Class; by default fields stand below each other. */
+/** Returns a form that posts the browser's form token. @param style Class; by default fields stand below each other. */
 export function tokenForm(action: string, formToken: string, content: Content, style = "fields"): Markup {
   return markup`<form class="${style}" method="post" action="${action}">
 <input type="hidden" name="${FORM_TOKEN}" value="${formToken}">

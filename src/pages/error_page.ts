@@ -6,7 +6,7 @@ import { pageResponse } from "./page.ts";
 import { TEXTS } from "./texts.ts";
 import { wantedPage } from "./visit.ts";
 
-/** Shows the error with the request id, and ways on: back to the page before, and for callers without credentials to the sign-in. */
+/** Shows the error with the request id, and links: to the previous page, and for callers without credentials to the sign-in. */
 export function errorPage(
   asked: Asked,
   { status, errorMessage, code, requestId }: ErrorBody,

@@ -16,7 +16,7 @@ const PAGES = {
 
 export type HeaderPage = keyof typeof PAGES;
 
-/** Returns the header of all pages: the pages that the reader can open, and who is signed in. */
+/** Returns the header of all pages: the pages that the reader can open, and the signed-in user. */
 export function pageHeader(asked: Asked, current: HeaderPage | undefined): Markup {
   const { menu, root, signIn, user } = asked;
   const isOpen = (page: string) =>

@@ -28,7 +28,7 @@ export function linkPasswordPage(failure: HttpError, asked: Asked): HttpResponse
   const tried = where === "link";
   const signedIn = where === "shared" || query.has(SIGNED_IN);
   if (server === undefined || (failure.code !== "ERR_LINK_PASSWORD" && !tried)) return undefined;
-  if (failure.code === "ERR_UNAUTHENTICATED") return redirect(`${root}shared/${server}/${id}`); // to sign in
+  if (failure.code === "ERR_UNAUTHENTICATED") return redirect(`${root}shared/${server}/${id}`); // for the sign-in
   const isWrong = failure.code === "ERR_LINK_PASSWORD";
   const page = pageResponse(asked, {
     title: SAYS.title,

@@ -21,7 +21,7 @@ const SAYS = TEXTS.listing;
 
 const NEEDS: PageNeeds = { forms: true };
 
-/** Entries from which on the page offers a search. */
+/** Number of entries from which the page offers a search. */
 const MANY = 20;
 
 /** Returns the listing page for a reader, produced in pieces. */

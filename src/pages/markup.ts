@@ -7,7 +7,7 @@ export interface InLanguage {
   in(language: Language): Content;
 }
 
-/** Markup that escapes its values. {@link markup}, {@link Markup.style} and {@link Markup.script} alone create it. */
+/** Markup that escapes its values. Only {@link markup}, {@link Markup.style} and {@link Markup.script} create it. */
 export class Markup {
   readonly #strings: readonly string[];
   readonly #values: readonly Content[];

@@ -22,7 +22,7 @@ interface PageContent {
 /** Media type of pages. */
 export const PAGE_TYPE = "text/html; charset=utf-8";
 
-/** Inline, so that it needs no request. */
+/** Inline icon, which needs no request. */
 const ICON = `data:image/svg+xml,${
   encodeURIComponent(
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b57a4"/>' +
@@ -30,7 +30,7 @@ const ICON = `data:image/svg+xml,${
   )
 }`;
 
-/** Returns the markup before and behind the body. */
+/** Returns the markup before and after the body. */
 export function pageFrame(
   asked: Asked,
   { title, heading = title, about, current, footer, needs = {} }: Omit<PageContent, "body">,
@@ -67,7 +67,7 @@ function scriptOf({ script = "" }: PageNeeds): string {
   return PAGE_SCRIPT + script;
 }
 
-/** With `no-referrer`, browsers send `Origin: null` with forms (Fetch standard, 3.1). */
+/** Returns the referrer policy: with `no-referrer`, browsers send `Origin: null` with forms (Fetch standard, 3.1). */
 function referrerPolicy({ forms }: PageNeeds): string {
   return forms ? "same-origin" : "no-referrer";
 }
@@ -92,7 +92,7 @@ export function pageResponse(
   const all = asked.signIn === undefined ? needs : { ...needs, forms: true as const };
   const { head, tail } = pageFrame(asked, { ...frame, needs: all });
   const content = markup`${body}`.toString(languageOf(asked.request));
-  // Nobody who comes to the browser after the reader signed out sees their pages.
+  // After the reader signs out, the next user of the browser must not see their pages.
   const keeping = asked.caller?.kind === "authenticated" ? "no-store" : "no-cache";
   return textResponse(`${head}${content}${tail}`, PAGE_TYPE, {
     status,

@@ -3,12 +3,12 @@ import { type Content, markup } from "./markup.ts";
 
 /** Light modules around a code (ISO/IEC 18004, 9.1). */
 const QUIET_ZONE = 4;
-/** Cameras still read its 97 modules from a screen. */
+/** Largest version: cameras still read its 97 modules from a screen. */
 const MAX_VERSION = 20;
 /** Capacity of that version with error correction level M (15 %). */
 const MAX_BYTES = 666;
 
-/** Draws a text as inline QR code, dark on light as readers need it; nothing for more than 666 bytes. @param label Alternative text. */
+/** Draws a text as inline QR code, dark on light as scanners need it; nothing for more than 666 bytes. @param label Alternative text. */
 export function qrPicture(text: string, label: Content): Content {
   const bytes = [...new TextEncoder().encode(text)];
   if (bytes.length > MAX_BYTES) return undefined;
@@ -25,7 +25,7 @@ export function qrPicture(text: string, label: Content): Content {
 <rect width="${size}" height="${size}" fill="#fff"/><path d="${path}" fill="#000"/></svg>`;
 }
 
-/** Draws a text as QR code of block characters, light on dark as terminals are. */
+/** Draws a text as QR code of block characters, light on dark for terminals. */
 export function qrText(text: string): string {
   return renderUnicodeCompact(text, { ecc: "M", border: 2 });
 }

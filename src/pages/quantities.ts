@@ -2,7 +2,7 @@ import { type InLanguage, type Language, type Markup, markup } from "./markup.ts
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
 
-/** Formatters by language and digits: a long page would take most of its time to make them. */
+/** Formatters by language and digits: a long page would spend most of its time on creating them. */
 const NUMBERS = new Map<string, Intl.NumberFormat>();
 
 /** Formats bytes in the largest unit that leaves a short number, such as `1.4 MiB`. */

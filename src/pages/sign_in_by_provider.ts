@@ -45,7 +45,7 @@ export async function backFromProvider(call: Call, parts: SignInParts): Promise<
     if (outcome.kind === "refused") throw parts.unauthenticated(`${name}: ${outcome.reason}`);
     return outcome;
   });
-  // Others of the same issuer may accept the token too, with less.
+  // Other authenticators of the same issuer may accept the token too, with fewer facts.
   const identified = await call.recognise(outcome.authorization, name);
   return await signedIn(call, identified, parts, { to, session: outcome.session });
 }
@@ -95,7 +95,7 @@ function providerOf({ params }: Call, { ways }: SignInParts): { name: string; lo
   return { name, login };
 }
 
-/** Strangers queue by address. */
+/** Returns the asker of an unknown caller, who queues by address. */
 function askerFor({ clientAddress, signal }: Call, credential: string): Asker {
   return askerOf({ clientAddress }, credential, signal);
 }

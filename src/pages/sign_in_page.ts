@@ -34,7 +34,7 @@ export interface SignInParts {
 
 const WAY = "way";
 
-/** Serves `GET /login`: redirects signed-in browsers, shows the ways to others. */
+/** Serves `GET /login`: redirects signed-in browsers, and shows others the ways to sign in. */
 export function signInPage(call: Call, parts: SignInParts): HttpResponse {
   const { caller, request, signIn } = call;
   if (signIn !== undefined || (caller.kind !== "anonymous" && request.headers.has("Authorization"))) {
@@ -45,7 +45,7 @@ export function signInPage(call: Call, parts: SignInParts): HttpResponse {
   });
 }
 
-/** Returns the sign-in page for callers without credentials, who are refused otherwise. */
+/** Returns the sign-in page for callers without credentials, whom the service would otherwise refuse. */
 export function pageForStrangers(
   { code }: HttpError,
   asked: Asked,
@@ -115,7 +115,7 @@ export async function signOut(call: Call, parts: SignInParts): Promise<HttpRespo
   return response;
 }
 
-/** Offers the logout at the provider. A link: a form may lead to this service alone (`form-action`). */
+/** Offers the logout at the provider, as a link: a form may lead only to this service (`form-action`). */
 async function signedOutPage(call: Call, login: BrowserLogin | undefined) {
   const asker = askerOf({ clientAddress: call.clientAddress }, "logout", call.signal);
   let address: string | undefined;

@@ -161,12 +161,12 @@ ${known && up && entry.uid !== undefined && commands(call, server.name, entry, h
 `;
 }
 
-/** Milliseconds: to wait for the daemon's answer, to keep an answer, and to pause after none. */
+/** Milliseconds: to wait for the daemon's answer, to keep an answer, and to pause if none came. */
 const GROUP_TRIAL_MS = 2000;
 const GROUP_HOLDS_MS = 600_000;
 const GROUP_PAUSE_MS = 60_000;
 
-/** Returns the groups of a session if the daemon refuses them; `undefined` also where the service opens no data sessions. */
+/** Returns the groups of a session if the daemon refuses them; `undefined` also if the service opens no sessions there. */
 async function refusedGroup(
   call: Call,
   server: string,
@@ -205,7 +205,7 @@ async function shares(call: Call, server: string, { store, clock }: OwnShares): 
     store.ownedBy(server, caller, { most: SHOWN_SHARES + 1 }),
     store.targetedAt(server, targetsOnServer(call, server), { most: SHOWN_SHARES + 1 }),
   ]);
-  // A browser that is signed in reads pages: below `/rest/` it would be asked for a password.
+  // A signed-in browser gets pages: below `/rest/` it would ask for a password.
   const own = call.signIn === undefined ? `${call.base}/rest/share/${server}` : `${call.root}shares`;
   const all = markup`<a href="${own}">${SAYS.allShares}</a>`;
   const covered = (share: Share) => tokenCoversShare(call, share);
@@ -245,7 +245,7 @@ async function shares(call: Call, server: string, { store, clock }: OwnShares): 
   ];
 }
 
-/** Commands that are always visible; the page folds others away. */
+/** Number of commands that are always visible; the page folds others away. */
 const SHOWN_COMMANDS = 2;
 
 function commands(call: Call, server: string, { href }: ServerEntry, isByDevice: boolean): Markup {

@@ -63,7 +63,7 @@ export async function uploadByForm(call: Call, parts: SharingParts): Promise<Htt
   return await formPage(call, dropForm(call, parts), back);
 }
 
-/** Returns the answer to an upload form, whose files are stored as `sent` yields their names. @param back Address of the page with the form. @throws What the first file throws. */
+/** Answers an upload form, whose files are stored as `sent` yields their names. @param back Address of the page with the form. @throws Errors of the first file. */
 export async function formPage(call: Call, sent: AsyncIterable<string>, back: string): Promise<HttpResponse> {
   const names: string[] = [];
   let [status, reason] = [201, ""];

@@ -21,7 +21,7 @@ export interface Call extends IdentifiedUser {
   readonly params: ReadonlyMap<string, string>; // percent-decoded once
   readonly query: URLSearchParams;
   readonly server?: RequestedServer;
-  /** Authenticates other credentials as those in the header, by one authenticator or all; `none`: the certificate. */
+  /** Authenticates other credentials like those in the header, by one authenticator or all; `none`: the certificate. */
   readonly recognise: (authorization: Authorization, by?: string) => Promise<IdentifiedUser>;
   readonly preferences?: string; // request header of that name
   readonly clientAddress: string; // canonical; behind a gateway the address that it reports
@@ -36,7 +36,7 @@ export interface Call extends IdentifiedUser {
   readonly signal: AbortSignal;
 }
 
-/** Request with what is known of its caller so far. */
+/** Request with the facts about its caller that are known so far. */
 export type Asked =
   & Pick<Call, "request" | "query" | "base" | "root" | "menu" | "requestId">
   & Partial<IdentifiedUser>;

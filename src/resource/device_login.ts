@@ -30,10 +30,10 @@ export interface DeviceParts {
 }
 
 const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
-/** Lifetime of a token whose program names none, in seconds; less if the service or the login permits less. */
+/** Lifetime of a token whose program requests no lifetime, in seconds; less if the service or the login permits less. */
 const USUAL_SECONDS = 8 * 3600;
 const LONGEST_CLIENT = 100; // characters of a `client_id`
-/** Fields that mean what they mean in the query of `GET /rest/auth/token`. */
+/** Fields with the same meaning as in the query of `GET /rest/auth/token`. */
 const TOKEN_FIELDS = ["lifetime", "renewable", "limited", "path", "activity", "server", "address", "name"];
 
 /** Serves `POST /oauth/device` (RFC 8628, 3.1). @param picture Draws an address for a terminal. */
@@ -116,7 +116,7 @@ async function tokenFor(
   return jsonResponse({ access_token: token, token_type: "Bearer", expires_in }, NO_STORE);
 }
 
-/** Returns the query of a token request, with the lifetime if the program named none. */
+/** Returns the query of a token request, with a lifetime if the program named none. */
 export function deviceTokenQuery(query: string, { longestLifetime }: TokenIssuer): URLSearchParams {
   const usual = String(Math.min(USUAL_SECONDS, longestLifetime));
   return new URLSearchParams(

@@ -4,9 +4,9 @@ import { mediatedScope } from "../files/session_scope.ts";
 import { HttpError } from "../model/http_error.ts";
 
 /**
- * Opens a session of an account in a group and closes it: only a login makes the daemon look at the group.
+ * Opens a session of an account in a group and closes it: the daemon checks the group only at a login.
  * @returns Why the daemon refuses the group; undefined if it does not.
- * @throws What the daemon refuses for other reasons.
+ * @throws Refusals of the daemon for other reasons.
  */
 export async function groupRefusal(
   sessions: Pick<SessionClient, "open">,

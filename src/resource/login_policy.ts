@@ -7,7 +7,7 @@ import { httpError } from "../model/http_error.ts";
 import type { Call } from "./call.ts";
 import type { LoginPolicy, ServerFacts } from "./server_facts.ts";
 
-/** Requirements for a caller's login; all must hold. A token counts as the login that obtained it. */
+/** Requirements for a caller's login; all must hold. A token is judged by the login that obtained it. */
 export type LoginRequirements = LogicalServerConfig["logins"];
 
 /** Seconds that a provider's clock may be ahead. */

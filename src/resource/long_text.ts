@@ -12,7 +12,7 @@ interface Unread {
   readonly drop: () => void;
 }
 
-/** Bounds the memory of unread answers: beyond the bound, the answer that was idle longest breaks off. */
+/** Bounds the memory of unread answers: beyond the bound, aborts the answer that was idle longest. */
 export class UnreadAnswers {
   readonly #unread = new Set<Unread>(); // in order of the last read
   #bytes = 0;
@@ -49,7 +49,7 @@ interface LongText {
   readonly bytes: number; // approximate memory held by the pieces until they are produced
 }
 
-/** Returns an answer, long ones on demand. @throws Errors of the first pieces, while the status can still change. */
+/** Returns an answer, a long one on demand. @throws Errors of the first pieces, while the status can still change. */
 export async function longTextResponse(
   { pieces, type, bytes }: LongText,
   unread: UnreadAnswers,

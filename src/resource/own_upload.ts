@@ -43,7 +43,7 @@ export async function uploadOwn(
       };
     },
   };
-  // The path is part of the key: locks and limits were checked for no other one.
+  // The path is part of the key: locks and limits were checked for this path only.
   const request = {
     name: path.slice(1),
     key: `${path}\0${key}`,

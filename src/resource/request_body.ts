@@ -62,7 +62,7 @@ async function collect(
   }
 }
 
-/** Returns a reader for members of a JSON object; `null` counts as absent. @throws {ERR_INVALID_REQUEST} */
+/** Returns a reader for members of a JSON object, which treats `null` as absent. @throws {ERR_INVALID_REQUEST} */
 export function membersOf(body: unknown): (name: string) => unknown {
   if (!isJsonObject(body)) throw invalidRequest("The request body must be a JSON object");
   return (name) => Object.hasOwn(body, name) ? body[name] ?? undefined : undefined;

@@ -66,7 +66,7 @@ export function checkWorthTrying({ facts, instance }: Pick<ExistingServer, "fact
   throw httpError("ERR_SERVER_DOWN", { status: statusText(status, false) });
 }
 
-/** Splits `HPC1-2`. A dash at position 0 or 1, or without a decimal 32-bit number behind it, belongs to the name (rest-api.md 1.2). */
+/** Splits `HPC1-2`. A dash at position 0 or 1, or without a decimal 32-bit number after it, belongs to the name (rest-api.md 1.2). */
 export function parseServerAddress(segment: string): Pick<RequestedServer, "name" | "instance"> {
   const dash = segment.lastIndexOf("-");
   if (dash <= 1) return { name: segment };

@@ -48,7 +48,7 @@ export function parseSessionRequest(body: unknown): SessionRequest {
   };
 }
 
-/** Some clients send a slash behind the tag. */
+/** Some clients send a slash after the tag. */
 function withoutTag(serverPath: string): string {
   if (serverPath === SESSION_TAG) return "";
   if (serverPath === `${SESSION_TAG}/`) return "./";

@@ -53,13 +53,13 @@ export async function confinedSession(
   return confinedFrom({ caller }, start, limits);
 }
 
-/** Reports whether patterns name places, so that the start must be one, and none depends on the start. */
+/** Reports whether some pattern is absolute, so that the start must be, too, and no pattern depends on the start. */
 function namesOnlyPlaces({ includes = "", excludes = "" }: PathLimits): boolean {
   const patterns = patternsOf(`${includes}:${excludes}`);
   return !patterns.every(isRelativePattern) && !patterns.some(movesWithStart);
 }
 
-/** As {@link confinedSession}, from a directory whose place is known. */
+/** As {@link confinedSession}, from a directory whose absolute path is known. */
 export function confinedFrom(
   { caller }: Pick<Call, "caller">,
   start: string | undefined,
@@ -144,7 +144,7 @@ export function checkTokenUse({ caller }: Pick<Call, "caller">, path: string, wa
   throw outside(inWords(restrictions));
 }
 
-/** Returns what a session for the share may do within the token's restrictions. */
+/** Returns the permission of a session for the share within the token's restrictions. */
 export function tokenPermission(
   { caller }: Pick<Call, "caller">,
   granted: "READ" | "WRITE",

@@ -66,7 +66,7 @@ const NOBODY: IdentifiedUser = { caller: { kind: "anonymous" }, user: attributes
 
 /**
  * Authenticates, resolves attributes and authorizes the request (rest-api.md 1.3, steps 2 to 5).
- * @throws 401, also for anonymous callers where a known one might pass. @throws {ERR_FORBIDDEN} And as the steps.
+ * @throws 401, also for anonymous callers where a known one might be permitted. @throws {ERR_FORBIDDEN} And as the steps.
  */
 export async function identify(
   request: Unidentified,

@@ -10,7 +10,7 @@ import { DESTINATIONS } from "../notify/kinds.ts";
 /** All kinds of authenticators, attribute sources and destinations of notifications. */
 export type ServiceKinds = Kinds<AuthenticatorKind, AttributeSourceKind, DestinationKind>;
 
-/** Default kinds; code receives them as a parameter. */
+/** Default kinds; other code receives them as a parameter. */
 export const KINDS: ServiceKinds = {
   authenticators: AUTHENTICATORS,
   sources: ATTRIBUTE_SOURCES,

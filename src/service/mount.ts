@@ -71,8 +71,8 @@ export async function mountService(
 }
 
 /**
- * The TLS client adds the truststore to the process's authorities. So calls to other systems require that the host was
- * started without any, or that the configuration permits public ones. @throws {InvalidFile}
+ * Checks that calls to other systems trust only configured authorities. The TLS client adds the truststore to those of
+ * the process, so the host must start without any, or the configuration must permit public ones. @throws {InvalidFile}
  */
 async function requireExclusiveTrust(file: string, config: ServiceConfig): Promise<void> {
   if (config.outgoing.publicRoots || !await asksOthers(config) || trustsNobodyByDefault(Deno.env)) return;

@@ -31,9 +31,9 @@ export interface Service
   answer(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
   /** Returns and resets the counts. */
   counted(): Increments;
-  /** Learns whether audit lines cannot be written; see `container.audit.required`. */
+  /** Sets whether audit lines cannot be written; see `container.audit.required`. */
   tellAudit(fails: boolean): void;
-  /** Tells other instances that the whole service ends, not only this core. */
+  /** Announces to other instances that the whole service ends, not only this core. */
   leave(): Promise<void>;
 }
 
@@ -127,7 +127,7 @@ class Requests {
     if (response.status === 401 && !response.headers.has("WWW-Authenticate")) {
       response.headers.set("WWW-Authenticate", this.#parts.challenge); // RFC 9110, 15.5.2
     }
-    // A browser that was signed in would ask for a password in a dialog of its own.
+    // Another challenge would open a password dialog in a browser whose sign-in ended.
     if (response.status === 401 && isBrowser(asked)) response.headers.set("WWW-Authenticate", "Bearer");
     return response;
   }
@@ -201,7 +201,7 @@ function isBrowser({ request: { headers }, base }: Asked): boolean {
   return signInCookie(base).valueIn(headers.get("Cookie")) !== undefined && !headers.has("Authorization");
 }
 
-/** Reports whether only pages of this service may send it: forms, and changes by signed-in browsers. */
+/** Reports whether only pages of this service may send requests of a route: forms, and changes by signed-in browsers. */
 function isOfPage({ consumes, signedIn, method }: Route): boolean {
   return consumes === FORM_TYPE || consumes === FILES_TYPE || (signedIn === true && method !== "GET");
 }
@@ -221,7 +221,7 @@ const ANY_TYPE = Acceptance.of(null);
 
 /** @throws {ERR_UNSUPPORTED_CODING | ERR_UNSUPPORTED_MEDIA_TYPE | ERR_NOT_ACCEPTABLE} */
 function negotiate(headers: HeaderList, route: Route, accepted: Acceptance): void {
-  // An encoded body would be stored as another file than the client means.
+  // The service would store an encoded body as it is, not the file that the client means.
   const coding = headers.get("Content-Encoding");
   if (coding !== null && !/^[ \t]*(?:identity[ \t]*)?$/i.test(coding)) {
     throw httpError("ERR_UNSUPPORTED_CODING");
@@ -247,7 +247,7 @@ function withHeadersOf({ headers }: HttpError, page: HttpResponse): HttpResponse
   return page;
 }
 
-/** Errors of disks and databases that the operator has to repair. */
+/** Errors of disks and databases that the operator must repair. */
 const NOT_WRITTEN: ReadonlySet<ErrorCode> = new Set([
   "ERR_AUDIT_UNAVAILABLE",
   "ERR_RECORD_STORE",

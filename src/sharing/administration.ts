@@ -10,13 +10,13 @@ import type { Listed, Page, Place, ShareStore } from "./store/share_store.ts";
 
 const PAGE = 1000;
 
-/** Shares read for a page, once most of the preceding ones were expired. */
+/** Shares to read for a page, if most of the preceding ones were expired. */
 const LOOK = 50_000;
 
 /** Error for the operator. */
 export class AdministrationError extends OperatorError {}
 
-/** Result of an import; a share for several servers counts once. */
+/** Result of an import, with one count for a share for several servers. */
 export interface Imported {
   readonly added: number;
   readonly present: readonly string[]; // ids that existed before
@@ -34,7 +34,7 @@ type ShareAmendment = Partial<Pick<Share, "owner" | "target" | "uid" | "gid" | "
 export class ShareAdministration {
   constructor(readonly store: ShareStore, readonly clock: Clock) {}
 
-  /** Lists shares in pages; the last one says where to continue. @throws {AdministrationError} Without `part.after`. */
+  /** Lists shares in pages; the last one names the next start. @throws {AdministrationError} If `part.after` is unknown. */
   async *list(
     { server, owner }: Listed = {},
     { after, most = Infinity }: { readonly after?: Pick<Share, "server" | "id">; readonly most?: number } =
@@ -53,7 +53,7 @@ export class ShareAdministration {
     } while (place !== undefined && left > 0);
   }
 
-  /** Only an owner's list is ordered by age, which is read from the share. */
+  /** Returns the position of a share; reads its age only for an owner's list, which is ordered by it. */
   async #place({ server, id }: Pick<Share, "server" | "id">, { owner }: Listed): Promise<Place> {
     if (owner === undefined) return { server, id, created: 0 };
     const share = await this.store.get(server, id);
@@ -84,7 +84,7 @@ export class ShareAdministration {
     return await this.#amend({ ...rest, ...to, owner: canonicalDn(to.owner) });
   }
 
-  /** Changes a share (`ModifyShare`); absent fields stay. @throws {AdministrationError | InvalidName} */
+  /** Changes a share (`ModifyShare`); keeps absent fields. @throws {AdministrationError | InvalidName} */
   async modify(server: string, id: string, to: ShareAmendment): Promise<Share> {
     const share = isShareId(id) ? await this.store.get(server, id) : undefined;
     if (share === undefined) throw new AdministrationError("There is no such share");
@@ -104,7 +104,7 @@ export class ShareAdministration {
     return changed;
   }
 
-  /** Imports a dump; existing ids stay. @param source.partial Imports the valid entries. @throws {InvalidFile} */
+  /** Imports a dump; skips existing ids. @param source.partial Imports the valid entries. @throws {InvalidFile} */
   async import(
     text: string,
     { partial = false, ...source }: {

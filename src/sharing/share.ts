@@ -32,12 +32,12 @@ export interface NamedOwner {
   readonly name?: string; // display name, which proves nothing
 }
 
-/** Owner's rights when the share was created or last renewed; they bound it for ever. */
+/** Owner's rights when the share was created or last renewed, which limit it from then on. */
 export interface Making {
   readonly owner: NamedOwner;
-  /** Whether the sources gave the share's group without those of the login; they must continue to. */
+  /** Whether the sources gave the share's group without the login's facts; they must continue to do so. */
   readonly mappedGroup: boolean;
-  readonly mappedRole: boolean; // whether they gave a role that may share, without that of the login
+  readonly mappedRole: boolean; // whether they gave a role that may share, without the login's role
   readonly atHome: boolean; // whether the path is in the account's home directory, as the daemon reports
   readonly limits: PathLimits;
 }
@@ -47,7 +47,7 @@ export interface ShareDraft extends ShareTerms {
   readonly owner: string;
   readonly target: string; // as `parseTarget()` returns it
   readonly uid: string; // the owner's Unix account; all access runs under it
-  readonly gid?: string; // Unix group, or several with `:` between, as daemons take them
+  readonly gid?: string; // Unix group, or several separated by `:`, as daemons accept them
   readonly made?: Making; // absent for shares imported, given away by the operator, or older than this field
 }
 
@@ -69,7 +69,7 @@ export function isOver(share: ShareTerms, now: number): boolean {
   return isExpired(share, now) || share.usesLeft === 0;
 }
 
-/** Reports whether the end lies before the current second (rest-api.md 2.4). @param now Milliseconds since the epoch. */
+/** Reports whether the share ended before the current second (rest-api.md 2.4). @param now Milliseconds since the epoch. */
 export function isExpired({ expires }: Pick<ShareTerms, "expires">, now: number): boolean {
   return expires > 0 && expires < Math.floor(now / 1000);
 }
@@ -122,7 +122,7 @@ export function isShareId(text: string): boolean {
   return /^(?:[0-9A-Za-z]{1,22}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.test(text);
 }
 
-/** Access that a share grants, in increasing order (rest-api.md 2.2); `DROP` stands apart: uploads only. */
+/** Access that a share grants, in increasing order (rest-api.md 2.2), except `DROP`, which permits only uploads. */
 const ACCESS_LEVELS = ["NONE", "READ", "WRITE", "MODIFY", "DROP"] as const;
 
 export type AccessLevel = typeof ACCESS_LEVELS[number];

@@ -2,7 +2,7 @@ import { type Database, type Row, rows, type Values, type Work } from "./databas
 
 export interface Copied {
   readonly added: number;
-  readonly present: number; // already there, and left unchanged
+  readonly present: number; // existed before, and left unchanged
 }
 
 export interface CopiedTable {
@@ -76,7 +76,7 @@ async function absentOf(
   return absent.map(({ wanted }) => String(wanted));
 }
 
-/** Reads rows of a group: fewer than given with many details. Returns how many, and what inserts them and counts new ones. */
+/** Reads rows of a group, fewer than given if they have many details. Returns their number, and work that inserts them. */
 async function readSome(
   from: Database,
   { first, ...table }: CopiedTable & { readonly first: string | undefined },

@@ -3,7 +3,7 @@ import { OperatorError } from "../model/diagnostic.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Parameters that are times; those of other names, in seconds, are whole by their sources. */
+/** Parameters that are times; the sources of others, in seconds, already give whole numbers. */
 type TimeName = "ago" | "forgotten" | "lasts" | "lifetime" | "since" | "upSince" | "wait" | "window";
 
 /** Values by parameter name. */
@@ -13,10 +13,10 @@ export type Values =
 
 /**
  * Steps of work: yields statements for SQLite and PostgreSQL, and receives their rows.
- * In them, `:now` (seconds) and `:clock` (milliseconds) are those of the database. A generator, since SQLite runs it
+ * In them, the database sets `:now` (seconds) and `:clock` (milliseconds). Work is a generator, since SQLite runs it
  * at once and PostgreSQL waits for each statement; `yield*` runs other work within it, such as {@link rows}.
- * - It may be run again from its beginning, so it changes nothing outside.
- * - What it throws undoes all its statements. After it has returned, the transaction may still fail.
+ * - The database may run it again from its beginning, so it must change nothing outside.
+ * - An error that it throws undoes all its statements. After it has returned, the transaction may still fail.
  * - Statements are those of SQLite; `forPostgres()` translates parameters, index hints, JSON lists and counts.
  */
 export type Work<T> = Generator<{ readonly sql: string; readonly values: Values }, T, readonly Row[]>;
@@ -30,7 +30,7 @@ export interface Manner {
 /** SQLite file, or PostgreSQL database shared by instances. */
 export interface Database {
   readonly isOpen: boolean;
-  /** @throws {DatabaseFailure} Also what the work throws. */
+  /** @throws {DatabaseFailure} Also errors of the work. */
   read<T>(work: () => Work<T>): Promise<T>;
   /**
    * Runs work as one transaction, on disk when it resolves unless `asyncCommit`; may restart work without effect.
@@ -39,7 +39,7 @@ export interface Database {
   change<T>(work: () => Work<T>, manner?: Manner): Promise<T>;
   /** Returns a number that changes soon after any change to a table, on any instance. Cheap enough for each request. */
   version(table: string): number;
-  /** Calls a listener after each change of a version; absent: look at the versions. */
+  /** Calls a listener after each change of a version; absent: poll the versions. */
   onChange?(listener: () => void): void;
   close(): void;
 }
@@ -47,10 +47,10 @@ export interface Database {
 /** Error of the database: full disk, lock timeout, no connection. */
 export class DatabaseFailure extends OperatorError {}
 
-/** No server accepts changes; the caller may retry. */
+/** Error if no server accepts changes; the caller may retry. */
 export class DatabaseAway extends DatabaseFailure {}
 
-/** Most rows that a subquery selects to delete. The outer condition repeats its own: the rows may change meanwhile. */
+/** Most rows that a subquery selects to delete. The outer condition repeats the inner one: rows may change meanwhile. */
 export const BATCH = 1000;
 
 /** Deletes rows in short transactions. @param sql Deletes at most {@link BATCH} rows and returns each. @throws {DatabaseFailure} */

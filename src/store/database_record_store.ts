@@ -41,7 +41,7 @@ const SQL = {
 /** Records in a database table. */
 export class DatabaseRecordStore implements RecordStore {
   readonly #database: Database;
-  #changes = 0; // own changes, which the database's version does not count
+  #changes = 0; // own changes, which the database's version does not include
 
   constructor(database: Database) {
     this.#database = database;

@@ -9,14 +9,14 @@ interface FollowingParts {
   readonly trouble: string; // log message of a failed poll, except while the database is down
   readonly log: Logger;
   readonly schedule?: Schedule;
-  /** Passes on a listener to what is polled, which calls it after changes: the next poll then comes soon. */
+  /** Registers a listener with the polled store, which calls it after changes: the next poll then comes soon. */
   readonly onChange?: ((listener: () => void) => void) | undefined;
 }
 
 /** Longest pause after a change, in milliseconds. Changes in quick succession share a poll. */
 const SOON_MS = 250;
 
-/** Poller of what instances share; a failed poll ends nothing. */
+/** Poller of state that instances share; continues after a failed poll. */
 export class Following {
   readonly #poll: FollowingParts;
   #cancel: (() => void) | undefined;

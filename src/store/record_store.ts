@@ -11,7 +11,7 @@ export interface KeptRecord {
 export interface RecordStore {
   /** Number that changes after any change here, by another process or instance; cheap enough for each request. */
   version(): number;
-  /** Inserts or replaces a record. If its owner has more than `most`, those that expire first are deleted. */
+  /** Inserts or replaces a record. If its owner has more than `most`, deletes those that expire first. */
   put(kind: string, record: KeptRecord, most: number): Promise<void>;
   /** Stores the greater `made` with its content, and the later expiry, in one statement. Returns the stored record. */
   raise(kind: string, record: KeptRecord): Promise<KeptRecord>;

@@ -6,7 +6,7 @@ import type { KeptRecord, RecordStore } from "./record_store.ts";
 /** Interval of checks for changes without notification, in milliseconds. */
 const LOOK_MS = 1000;
 
-/** Interval of complete reads, which forget what others deleted, in milliseconds. */
+/** Interval of complete reads, which drop records that others deleted, in milliseconds. */
 const COMPLETE_MS = 3600_000;
 
 export interface ReadRecords {
@@ -18,9 +18,9 @@ export interface ReadRecords {
 interface RememberedParts {
   readonly kinds: readonly string[];
   readonly version: () => number; // changes after any change to these kinds; see `isReachable`
-  /** Changes whenever the database may be another one, or have lost changes. */
+  /** Number that changes whenever the database may be another one, or may have lost changes. */
   readonly session: () => number;
-  /** Reads what changed since the `until` of an earlier read, or all. @throws {DatabaseFailure} */
+  /** Reads records that changed since the `until` of an earlier read, or all. @throws {DatabaseFailure} */
   readonly read: (since?: number) => Promise<ReadRecords>;
   /** Calls a listener after changes of the version. */
   readonly onChange?: (listener: () => void) => void;

@@ -17,13 +17,13 @@ const SQL = {
     SELECT mark FROM shared_mark WHERE ends <= :clock ORDER BY ends LIMIT ${BATCH}) RETURNING mark`,
 } as const;
 
-/** Mark that one instance holds for a time, such as a proof that was shown or a path that is being written. */
+/** Mark that one instance holds for a time, such as for a proof that a client showed or a path that a request writes. */
 interface SharedMark {
   readonly mark: string;
   readonly holder: string;
 }
 
-/** Marks in the database of several instances, by its clock. */
+/** Marks in the shared database, by its clock. */
 export class SharedMarks extends Following {
   constructor(
     readonly database: Database,

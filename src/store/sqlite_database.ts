@@ -18,7 +18,7 @@ export interface Schema {
   readonly what: string; // such as `share database`, for messages
   readonly applicationId: number; // for `file(1)`
   readonly steps: readonly string[]; // migrations; `PRAGMA user_version` is the number taken
-  readonly extra?: string; // made if missing; earlier versions of the service work without
+  readonly extra?: string; // created if missing; earlier versions of the service work without it
 }
 
 /** Error for a foreign or newer database. */
@@ -39,9 +39,9 @@ const LOCK_WAIT_MS = 5000;
 const LOCK_RETRY_MS = 10;
 
 /**
- * SQLite file: acknowledged changes survive a power cut, and so do those with `asyncCommit` that came before. Reads complete
+ * SQLite file: acknowledged changes survive a power cut, and so do earlier ones with `asyncCommit`. Reads complete
  * synchronously; changes do not block the thread, and one write to disk stores the changes of several calls. While another
- * program writes, changes wait in the order of their calls, without blocking the thread.
+ * program writes, changes wait in the order of their calls.
  */
 export class SqliteDatabase implements Database {
   readonly #database: DatabaseSync;
@@ -54,14 +54,14 @@ export class SqliteDatabase implements Database {
   #lastTurn: Promise<void> | undefined; // of the changes that wait for a lock
 
   /**
-   * Opens or creates a file, or {@link IN_MEMORY}, and migrates it. @throws {UnknownDatabase} If damaged, foreign
-   * or newer.
-   * @param sink Learns whether changes reach the disk.
+   * Opens or creates a file, or {@link IN_MEMORY}, and migrates it.
+   * @param sink Records whether changes reach the disk.
+   * @throws {UnknownDatabase} If it is damaged, foreign or newer.
    */
   constructor(readonly file: string, schema: Schema, readonly clock: Clock, readonly sink?: Sink) {
     if (sink !== undefined) sink.retry = () => this.#tryWrite(schema);
-    // Secrets inside: SQLite gives its log the mode of the file, so only the service's account may read both.
-    // An existing file is not opened: closing it would release the locks that SQLite holds on it in this process.
+    // The file contains secrets: SQLite gives its log the same mode, so only the service's account may read both.
+    // We never open an existing file: closing it would release the locks that SQLite holds on it in this process.
     const create = () => Deno.openSync(file, { createNew: true, write: true, mode: 0o600 }).close();
     if (file !== IN_MEMORY) attempt(create, Deno.errors.AlreadyExists, () => {});
     this.#database = new DatabaseSync(file, { timeout: LOCK_WAIT_MS, enableForeignKeyConstraints: true });
@@ -108,7 +108,7 @@ export class SqliteDatabase implements Database {
     this.#log?.close();
   }
 
-  /** Waits until all that is committed is on disk. Calls that wait for the one under way share the next. */
+  /** Waits until all committed changes are on disk. Calls during a write share the next one. */
   #onDisk(): Promise<void> {
     return this.#nextSynced ??= this.#synced.catch(() => {}).then(() => {
       this.#nextSynced = undefined;
@@ -137,7 +137,7 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  /** Runs a change at once, or after those that wait. Tries again while the database is locked, for {@link LOCK_WAIT_MS}. */
+  /** Runs a change at once, or after waiting ones. Retries while the database is locked, for {@link LOCK_WAIT_MS}. */
   async #inTurn<T>(change: () => T): Promise<T> {
     const end = stopwatch() + LOCK_WAIT_MS;
     const [before, { promise, resolve }] = [this.#lastTurn, Promise.withResolvers<void>()];
@@ -160,11 +160,11 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  /** Tries a write by storing the schema version again: a change without effect might need no room on the disk. */
+  /** Tries a write by storing the schema version again: a change without effect might need no space on the disk. */
   #tryWrite({ steps }: Schema): void {
     try {
       this.#transact(() => this.#database.exec(`PRAGMA user_version = ${steps.length}`));
-      if (this.#syncFails) void this.#onDisk().catch(() => {}); // it reports
+      if (this.#syncFails) void this.#onDisk().catch(() => {}); // `#sync()` reports the result
       else this.sink?.written();
     } catch (error) {
       if (!isOfSqlite(error) && !isUnwritable(error)) throw error;
@@ -221,12 +221,12 @@ export class SqliteDatabase implements Database {
   }
 }
 
-/** @param isWhole Whether all pages are there. */
+/** @param isWhole Whether all pages are present. */
 function knownVersion(database: DatabaseSync, file: string, schema: Schema, isWhole = true): number {
   const { what, applicationId, steps } = schema;
   const pragma = (name: "user_version" | "application_id") =>
     Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
-  // First: another process may be making all of it, in one transaction.
+  // Read first: another process may be creating all of it, in one transaction.
   const tables = isWhole ? database.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.["n"] : 0;
   const version = pragma("user_version");
   const application = pragma("application_id");
@@ -239,7 +239,7 @@ function knownVersion(database: DatabaseSync, file: string, schema: Schema, isWh
   return version;
 }
 
-/** Copies a database as of one moment into a new file with mode 600, also while others change it. */
+/** Copies a consistent state of a database into a new file with mode 600, also while others change it. */
 export async function copyDatabase(file: string, to: string): Promise<void> {
   Deno.openSync(to, { createNew: true, write: true, mode: 0o600 }).close();
   using database = new DatabaseSync(file, { timeout: LOCK_WAIT_MS });
@@ -257,11 +257,11 @@ export function closeForGood(file: string): boolean {
     return database.prepare("PRAGMA journal_mode = DELETE").get()?.["journal_mode"] === "delete";
   } catch (error) {
     if (!isOfSqlite(error)) throw error;
-    return !/locked/.test(error.message); // a damaged one is to be replaced
+    return !/locked/.test(error.message); // the caller replaces a damaged one
   }
 }
 
-/** Bytes: the largest file that is examined whole, and the largest page. */
+/** Bytes: the largest file to examine whole, and the largest page. */
 const [MOST_EXAMINED, LONGEST_PAGE] = [16 * 1024 ** 2, 64 * 1024];
 
 /**
@@ -270,13 +270,13 @@ const [MOST_EXAMINED, LONGEST_PAGE] = [16 * 1024 ** 2, 64 * 1024];
  */
 export async function databaseDamage(file: string, schema: Schema): Promise<string | undefined> {
   const { size } = await Deno.stat(file);
-  if (size === 0) return undefined; // made, and not yet written
+  if (size === 0) return undefined; // created, and not yet written
   const isWhole = size <= MOST_EXAMINED && !existsSync(`${file}-wal`);
   const bytes = new Uint8Array(isWhole ? size : Math.min(size, LONGEST_PAGE));
   using source = await Deno.open(file);
   await source.read(bytes);
   bytes.subarray(18, 20).fill(1); // without a write-ahead log, which memory cannot have
-  if (!isWhole) bytes.subarray(28, 32).fill(0); // number of pages: those at hand
+  if (!isWhole) bytes.subarray(28, 32).fill(0); // number of pages: computed from the size
   using database = new DatabaseSync(IN_MEMORY);
   try {
     database.deserialize(bytes);
@@ -302,7 +302,7 @@ export function isOfSqlite(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";
 }
 
-/** Reports whether the disk is full, read-only or broken, another program holds the lock, or the file is gone. */
+/** Reports whether the disk is full, read-only or broken, another program holds the lock, or the file is missing. */
 function isUnwritable(error: unknown): boolean {
   return error instanceof DatabaseFailure ||
     isOfSqlite(error) && /is full|is locked|readonly|disk I\/O|unable to open/.test(error.message);

@@ -25,7 +25,7 @@ export class AnotherService extends CannotStart {
 interface ControlParts {
   readonly answer: Answer;
   readonly log: Logger;
-  readonly requestMs?: number; // how long a caller may take to send a line, in milliseconds; default 5 s
+  readonly requestMs?: number; // time for a caller to send a line, in milliseconds; default 5 s
 }
 
 const REQUEST_MS = 5000;
@@ -39,7 +39,7 @@ export const LONGEST_PATH = 92;
 export class ControlSocket {
   readonly #accepting: Promise<void>;
   #closed = false;
-  #retry: (() => void) | undefined; // ends the pause before callers are taken again
+  #retry: (() => void) | undefined; // ends the pause before the next attempt to accept a caller
   readonly #open = new Set<Deno.UnixConn>();
   readonly #asked = new Set<Deno.UnixConn>();
 
@@ -51,7 +51,7 @@ export class ControlSocket {
     this.#accepting = this.#accept();
   }
 
-  /** Listens; replaces a dead process's socket. @throws {CannotStart} If the path is taken or unusable. */
+  /** Listens; replaces the socket of a dead process. @throws {CannotStart} If the path is taken or unusable. */
   static async listen(path: string, parts: ControlParts): Promise<ControlSocket> {
     if (new TextEncoder().encode(path).length > LONGEST_PATH) {
       throw new CannotStart(

@@ -85,7 +85,7 @@ export class CoreChannel {
 
   #receive(message: ChannelMessage): void {
     const entry = this.#underWay.get("kind" in message ? message.id : message[1]);
-    if (entry === undefined) return; // its client is gone
+    if (entry === undefined) return; // its client has disconnected
     if (!("kind" in message)) {
       if (message[0] === "response") this.#answered(entry, message);
       return;
@@ -110,7 +110,7 @@ export class CoreChannel {
 
   #finish(id: number): void {
     const entry = this.#underWay.get(id);
-    entry?.outgoing?.cancel("answered"); // of no effect if all was sent
+    entry?.outgoing?.cancel("answered"); // has no effect if all was sent
     entry?.finished();
     if (this.#underWay.delete(id)) this.#numbers.giveBack(id);
     if (this.#numbers.inUse === 0) this.#idle?.();

@@ -1,6 +1,6 @@
 /**
- * Worker of the core: knows users, keys and daemons, reads the configured files, connects to the configured hosts only.
- * Requests come from the edge over a channel, admin requests from the supervisor. It does not listen.
+ * Worker of the core: knows users, keys and daemons, reads the configured files, connects only to the configured hosts.
+ * It receives requests from the edge over a channel, and admin requests from the supervisor. It does not listen.
  */
 import type { Logger } from "../logging/logger.ts";
 import { InvalidFile } from "../model/diagnostic.ts";

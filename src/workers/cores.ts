@@ -22,7 +22,7 @@ interface CoresParts extends WorkerParts {
   };
 }
 
-/** Predecessors with running requests beyond which new addresses of hosts have to wait. */
+/** Most predecessors with running requests; at this number, new addresses of hosts have to wait. */
 const MOST_LEAVING = 4;
 
 /** Core in use, its successor while starting, and predecessors until their requests end. Dead cores are replaced. */
@@ -51,7 +51,7 @@ export class Cores {
   }
 
   /**
-   * Starts a core with the others' state; it gets their updates until it is used. @param edge Default: the current one.
+   * Starts a core with the state of the others, and forwards their updates to it. @param edge Default: the current one.
    * @throws {CannotStart} If it cannot read its files, or the service is shutting down.
    */
   async prepare(snapshot: Snapshot, edge = this.#parts.edges.current): Promise<ServingCore> {
@@ -77,7 +77,7 @@ export class Cores {
     }
   }
 
-  /** Lets the core that is not in use yet end its commands to daemons. */
+  /** Discards the core that is not in use yet; it first ends its commands to daemons. */
   discard(): void {
     if (this.#next) this.#leaving.add(this.#next);
     this.#next = undefined;
@@ -105,7 +105,7 @@ export class Cores {
     this.#restartPolicy.current?.channel(edge);
   }
 
-  /** Notes that the edge has no more requests for a core; absent `generation`: for any. */
+  /** Records that the edge has no more requests for a core; absent `generation`: for any. */
   letGo(edge: ServingEdge, generation?: number): void {
     if (generation === undefined) this.#restartPolicy.current?.lose(edge);
     for (const core of this.#leaving) {
@@ -178,7 +178,7 @@ export class Cores {
 /** Most records of each kind, as many as login throttling hands over. */
 const CAPACITY = 10_000;
 
-/** State that the cores published, kept by the supervisor for their successors. It decides nothing. */
+/** State that the cores published. The supervisor keeps it for their successors, and decides nothing with it. */
 export class CoreState {
   #config: ThrottlingConfig;
   #throttling: ThrottlingMemory;
@@ -194,7 +194,7 @@ export class CoreState {
     return { throttling: this.#throttling.state(), proofs: this.#proofs.seen() };
   }
 
-  /** Returns the rest for a core with these servers; forgets other servers' daemons. */
+  /** Returns the state without logins for a core with these servers; forgets daemons of other servers. */
   initial({ servers }: Pick<ServiceConfig, "servers">): StateUpdate {
     const addresses = servers.flatMap(({ instances }) =>
       instances.map(({ commandHost, commandPort }) => commandAddress(commandHost, commandPort))
@@ -203,7 +203,7 @@ export class CoreState {
     return this.#rest = { ...this.#rest, daemons: new Map(daemons) };
   }
 
-  /** @param outdated Whether the core has a successor: then only its logins count. */
+  /** @param outdated Whether the core has a successor; if so, adopts only its logins. */
   adopt(
     { throttling, proofs = [], signedOut: _, daemons = new Map(), ...rest }: StateUpdate,
     outdated = false,
@@ -214,7 +214,7 @@ export class CoreState {
     this.#rest = { ...this.#rest, ...rest, daemons: new Map([...this.#rest.daemons ?? [], ...daemons]) };
   }
 
-  /** Applies other limits; running delays stay. */
+  /** Applies new limits; keeps running delays. */
   configure(config: ThrottlingConfig): void {
     if (isDeepStrictEqual(config, this.#config)) return;
     const state = this.#throttling.state();

@@ -1,4 +1,4 @@
-/** Worker of the edge: speaks TLS and HTTP and may do nothing else. Its core is a message port and may be replaced. */
+/** Worker of the edge: speaks TLS and HTTP and may do nothing else. It reaches a replaceable core by a port. */
 import type { EdgeOptions } from "../edge/edge_options.ts";
 import { HttpsEdge } from "../edge/https_edge.ts";
 import type { Level, Logger } from "../logging/logger.ts";
@@ -71,7 +71,7 @@ receive((message: ToEdgeWorker) => {
   }
 });
 
-/** Reports why an edge does not listen, and then returns none. */
+/** Starts an edge; reports why it cannot listen, and then returns undefined. */
 async function listen(options: EdgeOptions, answer: Answer, log: Logger): Promise<HttpsEdge | undefined> {
   try {
     return await HttpsEdge.start(options, { answer, log, groupOf: addressGroup });

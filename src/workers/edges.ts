@@ -4,7 +4,7 @@ import { CannotStart, RestartPolicy, type WorkerParts } from "./worker_lifecycle
 import { PortWatch } from "./port_watch.ts";
 
 interface EdgesParts extends WorkerParts {
-  readonly metricsPage: () => Promise<string>; // makes the metrics page
+  readonly metricsPage: () => Promise<string>; // creates the metrics page
   readonly used: (edge: ServingEdge) => void; // called with an edge that begins to serve
   /** Called when an edge has no more requests for a core of a generation. */
   readonly idle: (edge: ServingEdge, generation: number) => void;
@@ -37,7 +37,7 @@ export class Edges {
     return this.#restartPolicy.current;
   }
 
-  /** Edge in use, unless it is told to refuse new connections. */
+  /** Edge in use, unless it refuses new connections. */
   get #listening(): ServingEdge | undefined {
     const { current } = this;
     return current && this.#leaving.has(current) ? undefined : current;
@@ -82,7 +82,7 @@ export class Edges {
     if (before !== undefined) void this.#drain(before);
   }
 
-  /** Replaces an edge on the same address, which it releases first. @throws {CannotStart} The old setup is restarted. */
+  /** Replaces an edge on the same address, which it releases first. @throws {CannotStart} The old one restarts. */
   async call(before: ServingEdge, snapshot: Snapshot): Promise<void> {
     await this.#probe(before, snapshot);
     const drained = this.#drain(before);
@@ -137,7 +137,7 @@ export class Edges {
     edge.post({ kind: "metrics-page", page });
   }
 
-  /** @throws {CannotStart} If another process has a port that the edge in the way does not use. */
+  /** @throws {CannotStart} If another process listens on a port that the present edge does not use. */
   async #probe(before: ServingEdge, { config: { site, metrics } }: Snapshot): Promise<void> {
     const own = [0, before.port, before.metrics?.port];
     for (const { host, port } of [site, ...(metrics.listen ? [metrics.listen] : [])]) {

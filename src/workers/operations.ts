@@ -7,13 +7,13 @@ import type { Supervisor } from "./supervisor.ts";
 /** Operator's access to a service. */
 export interface OperationsConfig {
   readonly config: ServiceConfig;
-  readonly controlSocket: string | undefined; // path; absent: the configuration switches it off
+  readonly controlSocket: string | undefined; // path; absent: disabled by the configuration
 }
 
 interface OperationsParts {
   readonly supervisor: Supervisor;
   readonly configuration: string; // absolute path of the main configuration file
-  /** Reloads the configuration and waits; the reports then have the outcome. */
+  /** Reloads the configuration and waits; the reports then contain the outcome. */
   readonly reload: () => Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export class Operations {
 
   private constructor(readonly parts: OperationsParts) {}
 
-  /** @throws {CannotStart} If another service listens there, or the configured socket cannot be made. */
+  /** @throws {CannotStart} If another service listens there, or the configured socket cannot be created. */
   static async start(
     parts: OperationsParts,
     { config, controlSocket }: OperationsConfig,
@@ -48,7 +48,7 @@ export class Operations {
     return operations;
   }
 
-  /** Follows a changed configuration; the log says if the socket cannot move. */
+  /** Applies a changed configuration; logs an error if the socket cannot move. */
   async reload({ controlSocket }: OperationsConfig): Promise<void> {
     const path = this.#control?.path;
     if (controlSocket === path) return;
@@ -70,7 +70,7 @@ export class Operations {
     await before?.close();
   }
 
-  /** Answers a request; log and audit get a line for each change. @throws {AdminRequestFailed} */
+  /** Answers a request; writes a line to log and audit for each change. @throws {AdminRequestFailed} */
   async #answer(request: AdminRequest): Promise<unknown> {
     const { supervisor, reload } = this.parts;
     if (request.command === "status") return await serviceStatus(this.parts);

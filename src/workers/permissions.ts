@@ -8,7 +8,7 @@ import { isIP } from "node:net";
 import { fileURLToPath } from "node:url";
 import { unlessAbsent } from "../model/regular_file.ts";
 
-/** Permission list of a worker as in `deno.permissions`; the rest is refused. */
+/** Permission list of a worker as in `deno.permissions`, which denies all others. */
 export type WorkerPermissions =
   & { readonly [kind in "net" | "read" | "write"]: string[] | false }
   & typeof NOTHING;
@@ -53,7 +53,7 @@ export async function corePermissions(
   };
 }
 
-/** Returns the folder of all modules, also without links: the core loads those of a feature when it needs them first. */
+/** Returns the folder of all modules, also with links resolved: the core loads those of a feature on first use. */
 async function modules(): Promise<string[]> {
   const folder = fileURLToPath(new URL("../", import.meta.url));
   return [folder, await unlessAbsent(Deno.realPath(folder)) ?? folder];
@@ -98,7 +98,7 @@ function remoteEndpoints(config: ServiceConfig, ofKinds: readonly OfKind[]): End
   return endpoints;
 }
 
-/** Returns the endpoint for a system: itself or the proxy. */
+/** Returns the endpoint for a system: its own or the proxy's. */
 function wayTo(remote: Remote, { outgoing: { proxy } }: ServiceConfig): Endpoint {
   const end = endpointOf(remote);
   const isTunnelled = proxy !== undefined && remote.address.toLowerCase().startsWith("https:") &&
@@ -126,10 +126,10 @@ export async function resolveHost(host: string): Promise<readonly string[]> {
   }
 }
 
-/** Most addresses of one name that count, the newest first. */
+/** Most addresses to keep for one name, the newest first. */
 const MOST_ADDRESSES = 256;
 
-/** Adds the addresses that a name had earlier: DNS may give some of many in turn. */
+/** Adds the earlier addresses of a name: DNS may return a few of many in rotation. */
 export function withEarlier(resolve: Resolve): Resolve {
   const known = new Map<string, readonly string[]>();
   return async (host) => {

@@ -14,13 +14,13 @@ export interface Listening {
 
 interface PortWatchParts<T extends Listening> {
   readonly current: () => T | undefined; // returns the present listener
-  readonly silent: (listener: T) => void; // called with a listener that no longer takes connections
-  /** Whether a connection is taken; default {@link takesConnections}. */
+  readonly silent: (listener: T) => void; // called with a listener that no longer accepts connections
+  /** Whether the listener accepts a connection; default {@link takesConnections}. */
   readonly ask?: (listener: Listening) => Promise<boolean>;
   readonly everyMs?: number;
 }
 
-/** Probes our ports: after a lack of file descriptors, the platform stops a listener silently while its worker lives. */
+/** Probes our ports: when file descriptors run out, the platform stops a listener silently while its worker lives. */
 export class PortWatch<T extends Listening> {
   readonly #parts: Required<PortWatchParts<T>>;
   readonly close: () => void;

@@ -104,7 +104,7 @@ export class ServingCore {
     edge.channel(this.generation, port2);
   }
 
-  /** Has the core give up what it still does for an edge. */
+  /** Makes the core abandon its work for an edge. */
   lose(edge: ServingEdge): void {
     if (this.edges.delete(edge)) this.post({ kind: "edge-lost", edge: edge.id });
   }
@@ -137,7 +137,7 @@ async function makeFolder(directory: string): Promise<void> {
   }
 }
 
-/** Error for a core that is busy, gone or failed; the message is for the operator. */
+/** Error for a core that is busy, dead or failed; the message is for the operator. */
 export class NoAnswer extends AdminRequestFailed {}
 
 /** Admin requests of the supervisor to one core that have no reply yet. */

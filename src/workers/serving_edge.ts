@@ -35,7 +35,7 @@ export class ServingEdge {
   port = 0;
   metrics: Listening | undefined; // address of the metrics page; absent: none
 
-  /** @param snapshot What it is started with: its address and limits hold for its life. */
+  /** @param snapshot Configuration at its start: its address and limits never change. */
   private constructor(
     readonly snapshot: Snapshot,
     listening: readonly [EdgeOptions, ...EdgeOptions[]],
@@ -83,7 +83,7 @@ export class ServingEdge {
     return isDeepStrictEqual(fixed(this.snapshot), fixed(snapshot));
   }
 
-  /** Reports whether another setup's edge needs its port; one of two addresses may include the other. */
+  /** Reports whether the edge of another snapshot needs its port; one of two addresses may include the other. */
   isInWayOf({ config: { site: { port }, metrics: { listen } } }: Snapshot): boolean {
     return port === 0 || port === this.port ||
       (this.metrics !== undefined && (listen?.port === 0 || listen?.port === this.metrics.port));
@@ -93,7 +93,7 @@ export class ServingEdge {
     this.#worker.post(message);
   }
 
-  /** Directs new requests to the core behind the port; running ones stay. */
+  /** Directs new requests to the core behind the port; running ones continue at theirs. */
   channel(generation: number, port: MessagePort): void {
     this.#worker.post({ kind: "core", generation, port }, [port]);
   }
@@ -104,7 +104,7 @@ export class ServingEdge {
     this.#worker.post({ kind: "log-level", level: snapshot.config.logging.level });
   }
 
-  /** Waits until the edge has followed all earlier messages, or has ended. */
+  /** Waits until the edge has handled all earlier messages, or has ended. */
   async settled(): Promise<void> {
     this.#worker.post({ kind: "sync" });
     await this.#worker.waitFor("synced", DRAIN_MS);
@@ -146,12 +146,12 @@ function edgeTls({ config: { https }, material }: Snapshot): EdgeTls | undefined
   };
 }
 
-/** Returns the proxies whose forwarded addresses count: without TLS only local ones, else the gateway's. */
+/** Returns the proxies whose forwarded addresses are trusted: the gateway's, and without TLS local ones. */
 function proxiesOf({ https, gateway }: ServiceConfig): string[] {
   return [...(https.tls ? [] : LOOPBACK), ...(gateway.enabled ? gateway.trustedPeers : [])];
 }
 
-/** Returns what never changes in the life of an edge: its addresses and limits. */
+/** Returns the settings that never change in the life of an edge: its addresses and limits. */
 function fixed({ config }: Snapshot): unknown[] {
   const { site, https, metrics } = config;
   return [site.host, site.port, https, proxiesOf(config), metrics.listen];

@@ -99,7 +99,7 @@ export class Supervisor {
     return this.#cores.generation;
   }
 
-  /** Whether an edge responds to the supervisor; without a core, it tells callers so. */
+  /** Whether an edge responds to the supervisor; without a core, it answers callers with an error. */
   get alive(): boolean {
     return this.#edges.current !== undefined;
   }
@@ -118,7 +118,7 @@ export class Supervisor {
     });
   }
 
-  /** Applies a new configuration as a whole; connections stay. @throws {CannotStart} Nothing is changed then. */
+  /** Applies a new configuration as a whole; keeps connections. @throws {CannotStart} Without a change. */
   reload(snapshot: Snapshot): Promise<void> {
     return this.#changes.inTurn(async () => {
       const edge = this.#edges.current;
@@ -176,7 +176,7 @@ export class Supervisor {
       this.#cores.prepare(this.#snapshot),
       isChosen ? undefined : startEdge(),
     ]);
-    this.reports.audit({ event: "start", decision: "granted" }); // before a request needs to know if that works
+    this.reports.audit({ event: "start", decision: "granted" }); // before a request depends on a working audit
     this.#cores.use(core);
     await this.#edges.current?.settled();
   }

@@ -17,10 +17,10 @@ interface SyslogOptions {
   readonly log: Logger;
   /** Returns configuration and certificates in use, which reloads replace. */
   readonly snapshot: () => Snapshot;
-  readonly writeMs?: number; // Default: 10 s
+  readonly writeMs?: number; // default: 10 s
 }
 
-/** Returns a log server that takes syslog messages over TLS (RFC 5424, RFC 5425). It acknowledges nothing. */
+/** Returns a log server that receives syslog messages over TLS (RFC 5424, RFC 5425), which have no acknowledgements. */
 export function syslogServer(
   { address, hostName, log, snapshot, writeMs = WRITE_MS }: SyslogOptions,
 ): AuditReceiver {

@@ -11,7 +11,7 @@ export interface Streams {
 
 /**
  * Request from the edge, followed by the chunks of a streamed body; headers alternate names and values. A tuple, since
- * the platform copies an object's member names too, which takes half as long again.
+ * the platform also copies an object's member names, which takes half as long again.
  */
 export type RequestMessage = readonly [
   kind: "request",
@@ -51,7 +51,7 @@ type StreamMessage =
 /** Most chunks of one stream in transit or unread. */
 const MOST_CREDIT = 16;
 
-/** Most unrequested chunks of all streams into one worker: 4 MiB. Four times as many are no faster. */
+/** Most unrequested chunks of all streams into one worker: 4 MiB. Four times as many would not be faster. */
 const MOST_AHEAD = 64;
 
 /** Largest chunk. */
@@ -90,13 +90,13 @@ export class ChannelEnd {
     const transfer = this.#transfer;
     this.#batch = [];
     this.#transfer = [];
-    // Without a list, even an empty one, the runtime takes a path of half the cost.
+    // Without a list, even an empty one, the runtime takes a path that costs half as much.
     if (transfer.length === 0) this.port.postMessage(batch);
     else this.port.postMessage(batch, transfer);
   }
 }
 
-/** A call number is its place in the table plus a multiple of this. More places than sockets. */
+/** A call number is its place in the table plus a multiple of this. There are more places than sockets. */
 const PLACES = 2 ** 20;
 /** Limit at which the count of uses restarts. */
 const NUMBERS = 2 ** 52;
@@ -151,7 +151,7 @@ export class CallTable<T extends object> {
   }
 }
 
-/** Passes a message on to the streams of its call. @param brokenOff Makes the error of an incomplete body. */
+/** Passes a message on to the streams of its call. @param brokenOff Creates the error of an incomplete body. */
 export function passOn(
   message: StreamMessage,
   { incoming, outgoing }: Streams,
@@ -198,7 +198,7 @@ export class ByteStreamSender {
         if (done) break;
         for (let at = 0; at < value.length && await this.#allowed(); at += CHUNK_BYTES) {
           const part = value.subarray(at, at + CHUNK_BYTES);
-          // Not `slice`, which copies nothing of a node:buffer.
+          // Not `slice`, which does not copy a node:buffer.
           const bytes = this.chunks === "given" && part.length === value.length
             ? value
             : new Uint8Array(part);
@@ -264,7 +264,7 @@ export class ByteStreamReceiver {
   #arrived: Uint8Array[] = [];
   #ended = false;
   #wanted: (() => void) | undefined;
-  #underWay = 0; // chunks that are on the way or wait here
+  #underWay = 0; // chunks that are in transit or wait here
   #unasked = 0; // of these, chunks granted ahead of a read
 
   constructor(id: number, send: Send, readonly ahead: Ahead) {

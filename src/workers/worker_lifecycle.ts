@@ -11,7 +11,7 @@ export interface WorkerParts {
   readonly changes: WorkerLifecycle;
 }
 
-/** Serialises changes of workers: each begins with the result of the previous one. */
+/** Serialises changes of workers: each begins after the previous one has ended. */
 export class WorkerLifecycle {
   #last: Promise<unknown> = Promise.resolve();
   endAnnounced = false; // whether replaced workers announce the shutdown, too
@@ -47,7 +47,7 @@ const LONG_LIFE_MS = 60_000;
 
 interface RestartPolicyParts {
   readonly what: "edge" | "core"; // the kind of worker, for log and metrics
-  readonly start: () => Promise<void>; // starts a replacement, unless there is one by then
+  readonly start: () => Promise<void>; // starts a replacement, unless there already is one
   readonly changes: WorkerLifecycle;
   readonly reports: Pick<WorkerReports, "log"> & {
     readonly counters: Pick<WorkerReports["counters"], "count">;

@@ -30,7 +30,7 @@ export type ToCoreWorker =
   /** The core posts {@link FromCore} messages to the port. */
   | { readonly kind: "start"; readonly options: ServiceOptions; readonly port: MessagePort }
   | { readonly kind: "channel"; readonly port: MessagePort; readonly edge: string }
-  /** Ends the channel to an edge that is gone, or has no more requests. */
+  /** Ends the channel to an edge that has ended, or has no more requests. */
   | { readonly kind: "edge-lost"; readonly edge: string }
   | { readonly kind: "admin"; readonly id: number; readonly request: AdminRequest }
   | { readonly kind: "adopt"; readonly update: LoginUpdate }
@@ -38,7 +38,7 @@ export type ToCoreWorker =
   | { readonly kind: "audit-state"; readonly fails: boolean }
   /** The service stops soon: health checks announce it. */
   | { readonly kind: "leave" }
-  /** Tells that a successor gets the requests to come: ends notifications and the entry of the instance. */
+  /** A successor gets all further requests: the core ends notifications and the entry of the instance. */
   | { readonly kind: "retire" }
   | { readonly kind: "ping" }
   | { readonly kind: "close"; readonly last: boolean };
@@ -56,7 +56,7 @@ export type FromWorker =
   | { readonly kind: "starting"; readonly fields: { worker: string; awaited: string; seconds: number } }
   /** From the edge: a scraper requested the metrics page. */
   | { readonly kind: "metrics-page" }
-  /** It cannot start. `permanent`: another attempt with the same files fails, too. */
+  /** The worker cannot start. `permanent`: another attempt with the same files fails, too. */
   | { readonly kind: "failed"; readonly diagnostics: readonly string[]; readonly permanent?: boolean }
   /** Whole lines with line ends. */
   | { readonly kind: "log"; readonly text: string }
@@ -75,7 +75,7 @@ export type AdminReply =
 /** Events in a worker since its last report, as plain data. */
 export interface Report {
   readonly counts: Increments;
-  /** Delays of the clock readings, as any other task waits for the event loop. */
+  /** Delays of the clock readings; any other task waits as long for the event loop. */
   readonly delaysMs: readonly number[];
   /** Longest delay caused by the worker's own work, in milliseconds, not by a lack of processors. */
   readonly ownDelayMs: number;

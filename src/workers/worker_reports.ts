@@ -36,9 +36,9 @@ export class WorkerReports {
   readonly counters = new Counters();
   /** Longest last reported timer delay by worker, in milliseconds. */
   readonly lagMs = new Map<string, number>();
-  /** Part of it that the worker's own work caused, at most. */
+  /** Upper bound of the part of it that the worker's own work caused. */
   readonly ownLagMs = new Map<string, number>();
-  /** The start counts as a success. */
+  /** Initially a success, for the start. */
   lastReload: LastReload = { at: Date.now(), ok: true, diagnostics: [] };
   refusedCertificates: readonly string[] = []; // errors of the last renewal, since the last successful reload
   readonly #delays = new DurationHistogram();

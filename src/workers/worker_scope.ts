@@ -43,7 +43,7 @@ export interface WorkerLog {
   flush(): void;
 }
 
-/** Returns a logger that sends batches to the supervisor, who writes the file; warnings and errors go at once. */
+/** Returns a logger that sends batches to the supervisor, which writes the file; it sends warnings and errors at once. */
 export function workerLog(
   post: (text: string) => void,
   threshold: Level | (() => Level),
@@ -89,7 +89,7 @@ const IDLE_LOOK_MS = 2000;
 /** Resolution of a thread's processor time in milliseconds. Reading it is not cheap. */
 const TICK_MS = 10;
 const IDLE_WORK_MS = 50; // processor time of an idle worker between two reports, on a slow machine
-/** Looks after which a worker reports that has nothing to tell. */
+/** Clock readings after which even an idle worker reports. */
 const QUIET_LOOKS = 3;
 
 /** Reports counts, event loop delays and survived defects of a worker once a second, less often while it is idle. */
@@ -144,7 +144,7 @@ export class Measurements {
     this.#rejections++;
   }
 
-  /** Reports what there is to tell; also at the end of the worker. */
+  /** Sends the report, unless an idle worker reported lately; also called at the end of the worker. */
   report(): void {
     const counts = this.take();
     const isQuiet = counts.length + this.#rejections === 0 && Math.max(...this.#delaysMs) < TICK_MS;

@@ -5,11 +5,11 @@ import type { WorkerPermissions } from "./permissions.ts";
 import type { FromWorker } from "./worker_message.ts";
 import { regularly, type Stopwatch, stopwatch } from "../model/clock.ts";
 
-/** Patience with a starting worker: it may take long on a busy machine, as long as it works. */
+/** Limits of the wait for a starting worker: it may take long on a busy machine while it makes progress. */
 export interface Patience {
-  readonly everyMs: number; // between looks
-  readonly idle: number; // looks in a row without progress that end it
-  readonly most: number; // looks in all
+  readonly everyMs: number; // between checks
+  readonly idle: number; // checks in a row without progress that end it
+  readonly most: number; // checks in all
   readonly cpuMs: () => number; // processor time of this process so far
 }
 
@@ -23,12 +23,12 @@ const PATIENCE: Patience = {
   },
 };
 
-/** Processor time between two looks that proves progress, in milliseconds. */
+/** Processor time between two checks that proves progress, in milliseconds. */
 const PROGRESS_MS = 100;
 
 interface WorkerEvents {
   readonly onMessage: (message: FromWorker) => void;
-  readonly died: (reason: string) => void; // called if the worker ends unasked or answers no ping
+  readonly died: (reason: string) => void; // called if the worker ends unexpectedly or does not answer pings
   readonly pings?: typeof regularly; // schedules the pings
   readonly patience?: Patience;
 }
@@ -40,7 +40,7 @@ export function workerModule(module: URL): URL {
   return pathToFileURL(Deno.realPathSync(module));
 }
 
-/** Worker with a permission list, for the supervisor. Once ready it is pinged until its end. */
+/** Worker with a permission list, for the supervisor, which pings it from its readiness to its end. */
 export class WorkerThread<In> {
   readonly #worker: Worker;
   readonly #waiting = new Set<(message: FromWorker) => void>();
@@ -73,7 +73,7 @@ export class WorkerThread<In> {
     if (!this.#over) this.#worker.postMessage(message, transfer);
   }
 
-  /** Waits for it as long as there is progress. @throws {CannotStart} If it reports a failure, dies or stands still. */
+  /** Waits for it while it makes progress. @throws {CannotStart} If it reports a failure, dies or makes no progress. */
   async ready(): Promise<Message<"ready">> {
     this.#worker.postMessage({ kind: "ping" });
     const { everyMs, idle, most, cpuMs } = this.events.patience ?? PATIENCE;
@@ -98,7 +98,7 @@ export class WorkerThread<In> {
     throw new CannotStart([`the ${this.name} was ended before it was ready`]);
   }
 
-  /** Waits for a message of a kind, or until the worker fails or ends or the time is over. */
+  /** Waits for a message of a kind, at most until the worker fails or ends, or the time is over. */
   async waitFor(wanted: FromWorker["kind"], withinMs: number): Promise<void> {
     await this.#next(withinMs, ({ kind }) => kind === wanted || kind === "failed");
   }
@@ -169,7 +169,7 @@ export class Watchdog {
     this.#isAlive = true;
   }
 
-  /** Call it every {@link PING_MS}. Returns "silent" if the worker sent nothing since the last call: then ping it. */
+  /** Call it every {@link PING_MS}. Returns "silent" if the worker sent nothing since the last call; then ping it. */
   tick(): "alive" | "silent" | "dead" {
     const now = this.elapsed();
     const late = now - this.#tickedAt > 2 * PING_MS;

@@ -74,7 +74,7 @@ export const check = defineCommand({
   return { value, text: text.join(""), status: ok ? 0 : 1 };
 });
 
-/** Truststores of the grid hold hundreds. */
+/** Most certificates to list: truststores of the grid hold hundreds. */
 const MOST_TRUSTED = 50;
 
 function trustedText(trusted: ReturnType<typeof trustedCertificates>): string {

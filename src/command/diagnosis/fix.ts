@@ -3,7 +3,7 @@ import { printable } from "../../model/text.ts";
 
 const PROPERTY = /^(?:container|authservice|share|persistence)\.[\w.-]+/;
 
-/** Returns a one-line remedy: that of the diagnostic, or what its text expects, at its place. */
+/** Returns a one-line remedy: that of the diagnostic, or one derived from its expected value and place. */
 export function fixOf({ file, line, key = "", expected, fix }: Diagnostic): string {
   if (fix !== undefined) return fix;
   const place = line === undefined ? file : `${file}:${line}`;
@@ -23,10 +23,10 @@ export function fixOf({ file, line, key = "", expected, fix }: Diagnostic): stri
   const [what = ""] = wanted.split(/; |, (?:not|this|which) |: (?=[a-z]|$)/, 1);
   if (!PROPERTY.test(key)) return `write ${what} at ${place}`;
   if (/^(?:[A-Z]+|true)$/.test(what)) return `set ${key}=${what} at ${place}`;
-  return `set ${key}=<${where.endsWith(": ") ? "a file with " : ""}${what}> at ${place}`; // of an unusable file
+  return `set ${key}=<${where.endsWith(": ") ? "a file with " : ""}${what}> at ${place}`; // for an unusable file
 }
 
-/** Returns a diagnostic and its remedy, on a line each. */
+/** Returns a diagnostic and its remedy, each on a line. */
 export function withRemedy(diagnostic: Diagnostic): string {
   return `${diagnostic.severity}: ${formatDiagnostic(diagnostic)}\n  fix: ${printable(fixOf(diagnostic))}\n`;
 }

@@ -100,7 +100,7 @@ const certificateFiles = () => import("../../service/assembly/certificate_files.
 /** Beyond this number, one summary replaces the diagnostics per user. */
 const MOST_UNMATCHED = 20;
 
-/** Users with a password whom no readable attribute file mentions. */
+/** Returns warnings of users with a password whom no readable attribute file mentions. */
 function usersWithout(users: readonly KnownUser[], inspected: readonly KindInspection[]): Diagnostic[] {
   const matchers = inspected.flatMap(({ matches }) => matches ?? []);
   if (matchers.length === 0) return [];
@@ -124,7 +124,7 @@ function usersWithout(users: readonly KnownUser[], inspected: readonly KindInspe
 async function inspectReservations(
   { file, timeZone }: NonNullable<ServiceConfig["servers"][number]["reservations"]>,
 ): Promise<readonly Diagnostic[]> {
-  const there = await Deno.stat(file).then(() => true, () => false); // it may come later
+  const there = await Deno.stat(file).then(() => true, () => false); // the file may be created later
   if (!there) return [];
   const { hostZone, MAX_RESERVATIONS } = await import("../../reservations/reservation_registry.ts");
   const { readReservationFile } = await import("../../reservations/reservation_file.ts");
@@ -142,8 +142,8 @@ async function inspectBy(reading: Promise<unknown>): Promise<readonly Diagnostic
 }
 
 /**
- * Warns of names without a user that match a user with their parts in reverse: names are compared in order, so such a ban
- * has no effect.
+ * Warns of names without a user that match a user with their parts in reverse: the service compares parts in order, so an
+ * entry for such a name does not affect that user.
  * @param known Names of users.
  */
 function namesInOtherOrder(known: readonly string[], written: readonly WrittenName[]): Diagnostic[] {

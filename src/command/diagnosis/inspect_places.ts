@@ -13,21 +13,21 @@ interface Configured {
   readonly effective: readonly EffectiveValue[];
 }
 
-/** Why the service cannot use the place of a key. */
+/** Reason why the service cannot use the place of a key. */
 type Finding = Omit<Diagnostic, "file" | "line">;
 
 function error(key: string, expected: string, fix: string, found?: string): Finding[] {
   return [{ severity: "error", key, found, expected, fix }];
 }
 
-/** Bits in a digit of a mode. */
+/** Permission bits in a digit of a mode. */
 const [READ, WRITE, ENTER] = [4, 2, 1];
 
 /** Folders that systemd creates for the unit's account, by `StateDirectory=` and similar settings. */
 const OF_SYSTEMD = /^\/(?:var\/(?:lib|log|cache)|run)\/authserver(?:\/|$)/;
 
 /**
- * Tests the writable folders and files, databases and listen addresses, without a trace.
+ * Tests the writable folders and files, databases and listen addresses; leaves no trace.
  * @param options.account Judges owners and modes for this account; absent: the permissions of this process.
  * @param options.inUse Whether this process has the databases open: closing a file would release its SQLite locks.
  */
@@ -90,7 +90,7 @@ class PlaceInspector {
     return error(key, `${path} is there and is no socket`, `mv ${path} ${path}.old`);
   }
 
-  /** Warnings, since the service runs without a log. */
+  /** Inspects a log file; its findings are warnings, since the service runs without a log. */
   async log(key: string, file: string): Promise<Finding[]> {
     const find = async () => {
       const folder = await this.#folder(key, dirname(file));
@@ -103,7 +103,7 @@ class PlaceInspector {
     return (await find()).map((finding) => ({ ...finding, severity: "warning" }));
   }
 
-  /** A port in use may belong to the running service. */
+  /** Inspects a listen address; accepts a port in use, which may belong to the running service. */
   async address(key: string, host: string, port: number): Promise<Finding[]> {
     const [hostname] = await resolveHost(host);
     if (hostname === undefined) {
@@ -128,7 +128,7 @@ class PlaceInspector {
 
   async #database(key: string, file: string, schema: Schema): Promise<Finding[]> {
     const about = await Deno.stat(file).catch(() => undefined);
-    if (about === undefined) return []; // the service makes it
+    if (about === undefined) return []; // the service creates it
     if (!about.isFile) return error(key, `${file} is not a file`, `mv ${file} ${file}.old`);
     const obstacle = await this.#obstacleTo(file, about, READ | WRITE);
     if (obstacle !== undefined) return error(key, obstacle.expected, obstacle.fix);
@@ -156,14 +156,14 @@ class PlaceInspector {
     const obstacle = await this.#obstacleTo(there, about, WRITE | ENTER);
     if (obstacle === undefined) return [];
     const make = `install -d -o ${this.#name} -m 700 ${folder}`;
-    const uid = account?.uid ?? attempt(Deno.uid, Deno.errors.NotCapable, () => null); // a running service may not ask
+    const uid = account?.uid ?? attempt(Deno.uid, Deno.errors.NotCapable, () => null); // a running service may not read it
     const isAmongOwn = (await Deno.stat(dirname(there))).uid === uid;
-    const mend = obstacle.ofDisk || isAmongOwn || OF_SYSTEMD.test(there); // folders of others stay as they are
+    const mend = obstacle.ofDisk || isAmongOwn || OF_SYSTEMD.test(there); // leaves folders of others unchanged
     const fix = missing && !obstacle.ofDisk ? make : mend ? obstacle.fix : elsewhere;
     return error(key, `${missing ? `${folder} cannot be made: ` : ""}${obstacle.expected}`, fix);
   }
 
-  /** Tries to write, and judges another account by the mode. @param wanted Bits in a digit of a mode. */
+  /** Tries to write; checks another account by owner and mode. @param wanted Bits in a digit of a mode. */
   async #obstacleTo(path: string, about: Deno.FileInfo, wanted: number): Promise<Obstacle | undefined> {
     const { account } = this;
     const refused = {
@@ -198,13 +198,13 @@ class PlaceInspector {
   }
 }
 
-/** Returns the path or the nearest above it that is there; without information if this process may not enter its folder. */
+/** Returns the path or its nearest existing ancestor; without information if this process may not enter its folder. */
 async function nearest(path: string): Promise<readonly [string, Deno.FileInfo | undefined]> {
   try {
     return [path, await Deno.stat(path)];
   } catch (error) {
     const above = dirname(path);
-    // A link to nothing, or what another instance has made since.
+    // A dangling link, or a file that another process has created since.
     const own = await Deno.lstat(path).catch(() => undefined);
     if (own || above === path) return [path, own];
     const found = await nearest(above);

@@ -32,7 +32,7 @@ export const backup = defineCommand({
 }, async (given) => {
   const folder = resolve(given.operand("folder"));
   const configuration = resolve(await configFile(given));
-  // Not the content of the files: an expired certificate is backed up, too.
+  // Does not check the content of the files: a backup includes expired certificates, too.
   const { config, dependsOn, diagnostics } = await loadSnapshot(configuration, SURROUNDINGS);
   if (config === undefined) throw unusableConfiguration(configuration, diagnostics);
   const { directory, database } = config.sharing;
@@ -73,7 +73,7 @@ export const backup = defineCommand({
   return { value: { folder, files: copied.map(({ path }) => path), missing, credentials, dump }, text };
 });
 
-/** Reports whether the host makes a file: a bundle of public authorities, or a systemd credential. */
+/** Reports whether the host provides a file: a bundle of public authorities, or a systemd credential. */
 const isOfHost = (path: string) => BUNDLES.includes(path) || isCredential(path);
 
 function isCredential(path: string): boolean {
@@ -120,14 +120,14 @@ interface BackupFile {
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
-  readonly owner?: string; // names: the numbers may be others' on another host
+  readonly owner?: string; // names, since the numbers may belong to others on another host
   readonly group?: string;
   readonly sha256: string;
 }
 
 export interface Manifest {
   readonly format: 1;
-  readonly version: string; // of the service that made it
+  readonly version: string; // of the service that wrote it
   readonly made: string; // ISO 8601
   readonly configuration: string; // absolute path of the main file
   readonly files: readonly BackupFile[];
@@ -220,7 +220,7 @@ export const restore = defineCommand({
   return { value: { version, made, files, load }, text: `${text}${what}${owners}${then}` };
 });
 
-/** Finds the owners on this host: by name, else a number that nobody has here. @throws {CommandFailed} For others. */
+/** Finds the owners on this host: by name, else by a number that is unused here. @throws {CommandFailed} For others. */
 export async function ownedHere(files: readonly BackupFile[], { passwd, group } = PLACES) {
   const ids = { owner: await localIds(passwd), group: await localIds(group) };
   const idOf = ({ path, ...file }: BackupFile, kind: "owner" | "group") => {
@@ -271,7 +271,7 @@ async function isServed(configuration: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (error instanceof NotRunning) return false;
-    // A damaged configuration is to be replaced; a service that refuses or is silent runs.
+    // The restore replaces a damaged configuration; a service that refuses or does not answer is running.
     if (error instanceof CommandFailed) return !/control socket is not known/.test(error.message);
     throw error;
   }
@@ -301,7 +301,7 @@ async function exchange(paths: readonly string[], stamp: string, undo: (() => Pr
   for (const path of paths) {
     const [next, kept] = [`${path}.restored-${stamp}`, `${path}.before-${stamp}`];
     const isReplaced = await isThere(path);
-    // A log left by SQLite would be applied to the database of the backup.
+    // SQLite would apply a remaining log to the database of the backup.
     for (const part of path.endsWith(".sqlite") ? ["", "-wal", "-shm"] : [""]) {
       if (!await isThere(path + part)) continue;
       await Deno.rename(path + part, kept + part);
@@ -314,7 +314,7 @@ async function exchange(paths: readonly string[], stamp: string, undo: (() => Pr
   return done;
 }
 
-/** Follows no link that the account of the service may have put there. */
+/** Writes a file; does not follow a link that the account of the service may have put there. */
 async function writeAs(path: string, bytes: Uint8Array, { mode, uid, gid }: BackupFile): Promise<void> {
   await using file = await open(path, "wx", 0o600);
   await file.writeFile(bytes);
@@ -323,7 +323,7 @@ async function writeAs(path: string, bytes: Uint8Array, { mode, uid, gid }: Back
   await file.sync();
 }
 
-/** Makes the missing folders of a file. Accounts that may read the file may enter them. @param made Their modes so far. */
+/** Creates the missing folders of a file. Accounts that may read it may enter them. @param made Their modes so far. */
 async function makeFolder(folder: string, owned: BackupFile, made: Map<string, number>): Promise<void> {
   const before = made.get(folder);
   if (before === undefined && await unlessAbsent(Deno.stat(folder)) !== undefined) return;

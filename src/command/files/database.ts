@@ -103,7 +103,7 @@ async function loginOf(
   return { ...configured, user, password: await readSecret(given, io, `Password of ${user}: `) };
 }
 
-/** Plans for checking foreign keys, made while a table is nearly empty, go through all of it once it has grown. */
+/** Plans for checking foreign keys, if made for a nearly empty table, scan all of it once it has grown. */
 const FORGET_PLANS = "DISCARD PLANS";
 
 /** Notifications without their numbers, since the target database assigns new ones. */
@@ -127,7 +127,7 @@ async function copyAll(directory: string, to: Database) {
     await few(from, "notified_state", "subject");
     return result;
   };
-  await to.change(() => rows("DELETE FROM operator_ban WHERE ends <= :clock", {})); // the source may have newer ones
+  await to.change(() => rows("DELETE FROM operator_ban WHERE ends <= :clock", {})); // the source may have newer bans
   const bans = (from: Database) =>
     few(from, "operator_ban", "who_user", "SELECT * FROM operator_ban WHERE ends > :clock");
   return {

@@ -36,7 +36,7 @@ export const init = defineCommand({
 }, async (given, io) => {
   if (given.flag("try")) return await tryOut(given, io);
   if (given.text("port") !== undefined) throw new WrongUsage("Expected --port with --try only");
-  // Imported on use: from source they are the files in `conf/`, which an installation may lack.
+  // Imported on use: when run from source, these are the files in `conf/`, which an installation may lack.
   const { FOLDER_FILES, scriptFiles, STARTUP_FILE, systemFiles } = await import(
     "./installation/sample_file.ts"
   );
@@ -78,7 +78,7 @@ async function tryOut(
     );
   }
   const files = await writeFiles(folder, site.files);
-  Deno.chdir(folder); // which the paths in the configuration are relative to
+  Deno.chdir(folder); // base of relative paths in the configuration
   const authority = join(Deno.cwd(), TRIAL_AUTHORITY);
   const url = `https://${site.host}:${port}/rest/auth`;
   printResult(given, io, {

@@ -169,7 +169,7 @@ async function write(files: readonly Copy[]): Promise<void> {
   try {
     for (const file of files) await writeCopy(file);
   } catch (error) {
-    await Deno.remove(CONF, { recursive: true }).catch(() => {}); // else the next run would take half a copy for a whole one
+    await Deno.remove(CONF, { recursive: true }).catch(() => {}); // else the next run would accept half a copy as complete
     failedAt(CONF, error);
   }
 }

@@ -40,7 +40,7 @@ const USER = { user: "User name" };
 
 /** Bytes of UTF-8 that fit the request header of every client. */
 const MAX_PASSWORD = 1024;
-/** As in `parseCredentials`. */
+/** Characters, as in `parseCredentials`. */
 const MAX_USER = 256;
 
 const add = defineCommand({

@@ -51,7 +51,7 @@ export async function withShareDatabase<T>(
   }
 }
 
-/** Files that SQLite creates for another account would lock out the service. */
+/** Checks the account: the service could not use files that SQLite creates for another one. */
 async function checkOwner(file: string, directory: string, create: boolean): Promise<void> {
   const present = await unlessAbsent(Deno.stat(file));
   if (present === undefined && !create) {
@@ -66,7 +66,7 @@ async function checkOwner(file: string, directory: string, create: boolean): Pro
       `Run this as the account that the service runs as, with user id ${uid}: sudo -u '#${uid}' authserver …`,
     );
   }
-  await Deno.mkdir(directory, { recursive: true, mode: 0o700 }); // as the service makes it
+  await Deno.mkdir(directory, { recursive: true, mode: 0o700 }); // as the service creates it
 }
 
 function explained(error: unknown, file: string): unknown {

@@ -21,7 +21,7 @@ import { KeyReader } from "../../config/key_reader.ts";
 import { loadProperties } from "../../config/properties.ts";
 import { readControl, readLogging } from "../../config/read_site.ts";
 
-/** Options of every command that speaks with a running service, besides those of all. */
+/** Options of every command that connects to a running service, besides the common ones. */
 export const SERVICE_OPTIONS = {
   socket: {
     value: "PATH",
@@ -37,7 +37,7 @@ export const USER_OPTION = {
 /** Longest wait for an answer, in milliseconds; asking daemons takes longest. */
 const ANSWER_MS = 40_000;
 
-/** Asks the running service that the options mean. @throws {CommandFailed} */
+/** Asks the running service that the options select. @throws {CommandFailed} */
 export async function askRunning(
   given: Pick<Given<"config" | keyof typeof SERVICE_OPTIONS, never>, "text">,
   request: AdminRequest,
@@ -50,7 +50,7 @@ export async function askRunning(
   return await askServiceOf(file, await configuredSockets(file, where), request, withinMs);
 }
 
-/** Asks the service with this main file: the system's only if it has this file, too. @throws {CommandFailed} */
+/** Asks the service with this main file: that of the system only if it uses this file, too. @throws {CommandFailed} */
 export async function askServiceOf(
   file: string,
   paths: readonly string[],
@@ -75,7 +75,7 @@ export async function askServiceOf(
   return await askService([system], request, withinMs);
 }
 
-/** Error: no service listens on the paths. */
+/** Error if no service listens on the paths. */
 export class NotRunning extends CommandFailed {
   constructor(readonly paths: readonly string[], more = "") {
     const listens = paths.length === 0
@@ -101,7 +101,7 @@ export async function askService(
     const reason = error instanceof InvalidLine ? error.message : `no answer within ${withinMs / 1000} s`;
     throw new CommandFailed(`The service gave no answer: ${reason}`, { cause: error });
   } finally {
-    hangUp(connection); // unless the timer did
+    hangUp(connection); // unless the timer already did
   }
 }
 
@@ -157,7 +157,7 @@ async function configuredSockets(file: string, where: typeof controlSockets): Pr
   return [...new Set(paths)];
 }
 
-/** Returns who runs a command, for the audit log: the account behind `sudo`, else the process's own. */
+/** Returns the account that runs a command, for the audit log: that behind `sudo`, else the process's own. */
 export async function operator(
   environment: (name: string) => string | undefined = (name) => Deno.env.get(name),
   uid: () => number | null = Deno.uid,

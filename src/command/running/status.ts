@@ -21,7 +21,7 @@ export const status = defineCommand({
   },
 }, async (given, io) => {
   const time = given.text("timeout") ?? "";
-  const seconds = parseDuration(/^[0-9]+$/.test(time) ? `${time}s` : time); // monitoring systems give plain seconds
+  const seconds = parseDuration(/^[0-9]+$/.test(time) ? `${time}s` : time); // monitoring systems pass plain seconds
   if (seconds === undefined) throw new WrongUsage("Expected a time such as 5, 5s or 1m behind --timeout");
   if (given.flag("nagios") && given.flag("json")) {
     throw new WrongUsage("Expected --nagios or --json, found both");
@@ -51,7 +51,7 @@ async function forMonitoring(ask: () => Promise<unknown>): Promise<PluginResult>
   }
 }
 
-/** Returns the problems of a running service; `critical` if it serves nobody, or less than it should. */
+/** Returns the problems of a running service; `critical` if it cannot serve, or less than it should. */
 function problems(status: unknown): { readonly text: string; readonly critical: boolean }[] {
   const core = textAt(status, "coreDiagnostic");
   const days = numberAt(status, "certificate", "daysLeft");

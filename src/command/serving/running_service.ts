@@ -19,7 +19,7 @@ import { type CertificateFiles, loadCertificates } from "../../service/assembly/
 
 /** Exit status for configuration errors (`EX_CONFIG` of sysexits.h), after which systemd does not restart. */
 const CONFIGURATION_ERROR = 78;
-/** Problem of {@link inspectStart} that can end without a change of the configuration, so that systemd restarts the service. */
+/** Diagnostic of {@link inspectStart} that can pass without a new configuration, so that systemd restarts the service. */
 const DISK_IS_FULL = /^the disk of .* is full$/;
 
 /**
@@ -49,7 +49,7 @@ export async function startService(
   const started = Promise.withResolvers<RunningService>();
   const reload = async () => await (await started.promise).reload();
   let watched: () => Watched = () => ({ config: snapshot.config, files });
-  const watch = watchConfiguration(() => watched(), { // now: what changes during the start is reloaded after it
+  const watch = watchConfiguration(() => watched(), { // from now on, to reload files after the start that change during it
     reload,
     renewCertificates: async () => await (await started.promise).renewCertificates(),
     failed: async (error) => (await started.promise).rejected(error),
@@ -269,8 +269,8 @@ type Store = readonly [TruststoreConfig | undefined, files: readonly string[]];
 
 /**
  * Watches the files of a configuration: its own (`container.runtimeConfigurationUpdate`), own certificate and key
- * (`reloadOnChange`), trusted certificates (`updateInterval`; those of daemons at the shortest of all servers), those of
- * others who sign. @param current Called at each look, since a reload may change files and settings.
+ * (`reloadOnChange`), trusted certificates (`updateInterval`; those of daemons at the shortest of all servers), and those
+ * of other issuers. @param current Called at each check, since a reload may change files and settings.
  */
 export function watchConfiguration(
   current: () => Watched,
@@ -283,7 +283,7 @@ export function watchConfiguration(
     return watch(() => enabled().flatMap(([, files]) => files), onChange, {
       failed,
       intervalMs: () => {
-        const [shortest = 0] = enabled().map(seconds).toSorted((a, b) => a - b); // none: a reload may change that
+        const [shortest = 0] = enabled().map(seconds).toSorted((a, b) => a - b); // 0: disabled, which a reload may change
         return Math.min(LONGEST_MS, Math.max(SECOND, shortest * SECOND));
       },
     });

@@ -34,7 +34,7 @@ export const serve = defineCommand({
     try {
       toConsole(asJson ? asJsonLines(lines) : lines);
     } catch {
-      // A full console does not end the service, which reports it as a failing sink.
+      // A failing console does not end the service, which reports it as a failing sink.
     }
   };
   const surroundings = rememberSurroundings();

@@ -2,7 +2,7 @@ import type { GuardedSocket } from "./guarded_socket.ts";
 
 /** Largest chunk. Uncollected memory in a long download: 80 MB with 256 KiB, 30 with 64 KiB. */
 const LARGEST = 64 * 1024;
-/** Smallest chunk, with very many connections. */
+/** Smallest chunk, used with very many connections. */
 const SMALLEST = 16 * 1024;
 /**
  * Bytes in chunks of all connections, above which chunks shrink: the engine collects by count, not size. 133 unread

@@ -22,8 +22,8 @@ export class ControlConnection {
   }
 
   /**
-   * Reads what comes next. A daemon sends a line once its last one is acknowledged, which the system delays by 40 ms unless
-   * something is sent: an empty line, which daemons ignore after the login.
+   * Reads the next bytes. A daemon sends a line once the system acknowledges its last one, which takes 40 ms unless we send
+   * something (delayed ACK): an empty line, which daemons ignore after the login.
    */
   async #read(into: Uint8Array, ms: number): Promise<number | null> {
     if (this.#heard && this.isLoggedIn) await this.socket.write(Uint8Array.of(10), ms).catch(() => {});
@@ -39,7 +39,7 @@ export class ControlConnection {
   }
 
   /**
-   * Sends a command that must be answered by a code, and with it others, whose replies the caller reads in order.
+   * Sends a command whose reply must have a code, together with others, whose replies the caller reads in order.
    * @throws {ERR_ACCESS_REFUSED | ERR_DAEMON_SESSION}
    */
   async expect(code: number, text: string, ...others: readonly string[]): Promise<void> {

@@ -16,7 +16,7 @@ import type { SessionTimes } from "./session_times.ts";
 interface SessionParts {
   readonly ports: DataPorts;
   readonly times: SessionTimes;
-  readonly logInAgain: () => Promise<ControlConnection>; // opens another connection with the same rights
+  readonly logInAgain: () => Promise<ControlConnection>; // opens a further connection with the same rights
   /** Reports whether the session may use an absolute path; a directory may end in a slash. Default: every path. */
   readonly reaches?: (path: string) => boolean;
   /** Called once at the end. @param idle Connection that another session can use; absent after a failure. */
@@ -30,7 +30,7 @@ const LONGEST_HASH_MS = 24 * 3600 * 1000;
 /** Bytes of an upload up to which a data connection of its own takes longer than the transfer. */
 const SMALL = 1024 ** 2;
 
-/** Bytes of an upload that the system takes at once, before the daemon reads. */
+/** Bytes of an upload that the system buffers at once, before the daemon reads. */
 const AT_ONCE = 16 * 1024;
 
 /** Session for one HTTP request (daemon-protocol.md 5). A failed transfer ends it: ranges would persist in the daemon. */
@@ -65,7 +65,7 @@ export class DaemonSession {
     return entry;
   }
 
-  /** Reports whether something may be at a path; unlike {@link entry}, a daemon that knows `STAT` keeps its data connection. */
+  /** Reports whether an entry may exist; unlike {@link entry}, a daemon that knows `STAT` keeps its data connection. */
   async mayExist(path: string): Promise<boolean> {
     const { code, text } = await this.#control.command(`STAT F ${this.#argument(path, "any")}`);
     return code !== 500 || !text.startsWith("Error processing command 'STAT': Directory/file does not exist");
@@ -108,7 +108,7 @@ export class DaemonSession {
   }
 
   /**
-   * Streams a regular file from `first`. The session ends with the stream, unless it stays open after a complete one.
+   * Streams a regular file from `first`. The session ends with the stream, but can stay open after a complete one.
    * Check {@link entry} first: other files can block the daemon for good.
    * @param done Called with the result once the stream has begun.
    */
@@ -144,8 +144,8 @@ export class DaemonSession {
   }
 
   /**
-   * Reads several files in order without a round trip each; all must be read before the next operation.
-   * @returns Gives the next file. Daemons that close data connections get one request per file.
+   * Reads several files in order without a round trip each; the caller must read all before the next operation.
+   * @returns Function that returns the next file. Daemons that close data connections get one request per file.
    */
   async series(
     files: readonly { readonly path: string; readonly length: number }[],
@@ -168,13 +168,13 @@ export class DaemonSession {
 
   /**
    * Writes a file, or its part from `first`, and checks the length afterwards: the daemon accepts truncated uploads.
-   * @param body Read once the daemon is ready; a small one at hand is sent with the commands.
+   * @param body Read once the daemon is ready; a small one in memory is sent with the commands.
    * @param options.first Default: 0; otherwise `length` is required.
    * @param options.most Limit in bytes; default: `length`. A longer upload ends before it.
    * @param options.checksum Algorithm of the digest of the whole file, if that is cheap.
    * @param options.renames Whether the file is renamed next.
    * @param options.progress Called with the bytes sent: 0 at the start, then after each chunk.
-   * @returns Digest in lower-case hexadecimal, unless it has to be asked for.
+   * @returns Digest in lower-case hexadecimal; undefined if it needs a request of its own.
    * @throws {ERR_UPLOAD_INCOMPLETE | ERR_DAEMON_SESSION | ERR_ACCESS_REFUSED | ERR_INVALID_PATH} The file may be
    * incomplete.
    */
@@ -234,12 +234,12 @@ export class DaemonSession {
     return await this.#stored(path, first + sent, isHashed, renames);
   }
 
-  /** Reads the replies to `STOR` and what follows it. @returns Digest, if the daemon tells it with the size. */
+  /** Reads the replies to `STOR` and the commands after it. @returns Digest, if the daemon sends it with the size. */
   async #stored(path: string, end: number, isHashed: boolean, renames: boolean): Promise<string | undefined> {
     const stored = await this.#control.readReply();
     const checked = this.#checked(renames);
     if (stored.code !== 226) {
-      await checked.catch(() => {}); // a later command would take them for its own
+      await checked.catch(() => {}); // else a later command would read these replies as its own
       throw refusal("STOR", stored);
     }
     const [found, renaming] = await checked;
@@ -251,7 +251,7 @@ export class DaemonSession {
     return hashed?.digest;
   }
 
-  /** Reads the replies to what follows `STOR`. */
+  /** Reads the replies to the commands after `STOR`. */
   async #checked(renames: boolean): Promise<readonly [found: Reply, renaming?: Reply]> {
     const found = await this.#control.readReply();
     return renames ? [found, await this.#control.readReply()] : [found];
@@ -261,7 +261,7 @@ export class DaemonSession {
   #whyEnded = async (error: unknown): Promise<never> => {
     if (!(error instanceof SessionEnded)) throw error;
     const reply = await this.#control.readReply().catch(() => undefined);
-    this.#control.close(); // replies to what was sent ahead are left
+    this.#control.close(); // replies to pipelined commands are left unread
     throw reply === undefined || reply.code === 226 ? error : refusal("STOR", reply);
   };
 
@@ -277,7 +277,7 @@ export class DaemonSession {
     await this.#control.expect(200, `RNTO ${target}`);
   }
 
-  /** Deletes a file, or a link itself; requires a session with all rights. @returns False for a directory, which stays. */
+  /** Deletes a file, or a link itself; requires a session with all rights. @returns False for a directory. */
   async remove(path: string): Promise<boolean> {
     const reply = await this.#control.command(`DELE ${this.#argument(path)}`);
     if (/^Error processing command 'DELE': \[Errno 21\] /.test(reply.text)) return false;
@@ -317,7 +317,7 @@ export class DaemonSession {
     if (this.#closed) return;
     this.#closed = true;
     const isIdle = this.#unfinished === 0 && !this.#control.socket.closed;
-    // `QUIT` has no reply, and closing means the same.
+    // `QUIT` has no reply, and closing has the same effect.
     if (!isIdle) this.#control.close();
     this.parts.onClose(isIdle ? this.#control : undefined);
   }
@@ -337,7 +337,7 @@ export class DaemonSession {
     return this.parts.reaches?.(path) ?? true;
   }
 
-  /** Opens a data connection. @param keeps Whether to ask the daemon to leave it open, or to take the one it left open. */
+  /** Opens a data connection. @param keeps Whether to ask the daemon to leave it open, or to reuse the one it left open. */
   async #openData(keeps = false): Promise<GuardedSocket> {
     const control = this.#control;
     if (keeps && control.data?.closed === false) return control.data;
@@ -348,7 +348,7 @@ export class DaemonSession {
     }
     const opened = await this.#openPort();
     if (!keeps) return opened;
-    this.#control.data = opened; // ends with the session, should the daemon not answer
+    this.#control.data = opened; // ends with the session if the daemon does not answer
     if ((await this.#control.command("KEEP-ALIVE true")).code !== 200) this.#control.data = undefined;
     return opened;
   }
@@ -385,7 +385,7 @@ function argument(path: string): string {
   return /\s$/u.test(path) ? `${path}/.` : path;
 }
 
-/** Sends at most `options.most` bytes of a body with back-pressure. Returns the bytes sent. @throws What the body throws. */
+/** Sends at most `options.most` bytes of a body with back-pressure. Returns the bytes sent. @throws Errors of the body. */
 async function sendBody(
   body: Body,
   data: GuardedSocket,

@@ -5,7 +5,7 @@ import { GuardedSocket } from "./guarded_socket.ts";
 import { refusal } from "./reply_reader.ts";
 import type { SessionTimes } from "./session_times.ts";
 
-/** Error for a refused data port. The session is lost: it waits for a connection. */
+/** Error for a refused data port. The session is lost: the daemon waits for a connection. */
 export class DataPortRefused extends HttpError {
   constructor(port: number, cause: unknown) {
     super(

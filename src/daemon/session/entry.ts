@@ -48,13 +48,13 @@ export function parseEntry(line: string): Entry | undefined {
   };
 }
 
-/** Devices and pipes have `type=file`; only the mode tells. */
+/** Returns the kind; devices and pipes have `type=file`, and only the mode distinguishes them. */
 function entryKind(type: string | undefined, mode: string | undefined): Entry["kind"] | undefined {
   if (type !== "file" && type !== "dir") return undefined;
   if (mode === undefined) return type === "dir" ? "directory" : "file";
   if (!/^[0-7]{3,7}$/.test(mode)) return undefined;
   const format = parseInt(mode, 8) & 0o170000;
-  // Some file systems report permission bits only.
+  // Some file systems report only permission bits.
   if (format === 0) return type === "dir" ? "directory" : "file";
   if (format === 0o040000) return "directory";
   return format === 0o100000 ? "file" : "special";

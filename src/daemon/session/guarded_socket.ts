@@ -87,7 +87,7 @@ export class GuardedSocket {
     }
   }
 
-  /** Waits for the step that ends first, by a timer that later steps use too: a file needs dozens of steps, and timers are expensive. */
+  /** Waits for the step that ends first, with a timer that later steps share: a file needs dozens of steps, and timers are expensive. */
   #watch(): void {
     const [first] = [...this.#steps].sort((a, b) => a.until - b.until);
     if (this.#closed || first === undefined || first.until >= this.#wakesAt) return;

@@ -23,7 +23,7 @@ interface ReplySource {
 /** Reads replies and closes the source at an invalid one. */
 export class ReplyReader {
   #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(0);
-  readonly #more = new Uint8Array(4096); // what is read, until it is copied
+  readonly #more = new Uint8Array(4096); // receives bytes until they are copied
   readonly #decoder = new TextDecoder("utf-8", { fatal: true });
 
   constructor(readonly source: ReplySource, readonly elapsed: Stopwatch = () => performance.now()) {}
@@ -43,7 +43,7 @@ export class ReplyReader {
     const inner: string[] = [];
     for (let size = 0; size <= MAX_REPLY;) {
       const line = await this.#readLine(until);
-      // UFTPD begins to answer before it reads what it tells: an error then ends the reply.
+      // UFTPD begins its reply before it reads the facts in it: an error then ends the reply.
       const end = /^[1-5]\d\d(?= )/.exec(line)?.[0];
       if (end === String(code) || Number(end) >= 400) {
         return { code: Number(end), text: line.slice(4), inner };
@@ -110,7 +110,7 @@ const SYSTEM_ERRORS = [
 /** Returns the error for a refusal. Code and text, which may contain internals, are for the log. */
 export function refusal(command: string, { code, text }: Reply): Error {
   const values = { what: "The file or directory", diagnostic: "it, or a name in it, is too long" };
-  const reported = /\[Errno \d+\]/.exec(text)?.[0] ?? text; // names of files come after it
+  const reported = /\[Errno \d+\]/.exec(text)?.[0] ?? text; // file names follow it
   const [, error] = SYSTEM_ERRORS.find(([pattern]) => pattern.test(reported)) ?? [];
   const other = code === 534 || code === 550 ? "ERR_ACCESS_REFUSED" : "ERR_DAEMON_SESSION";
   return new HttpError(error ?? other, { ...values, reason: `${command} answered ${code} ${text}` });

@@ -62,7 +62,7 @@ interface KeptSession extends IdleSession {
   readonly since: number; // by `performance.now()`
 }
 
-/** Time in which an idle session is not asked whether its daemon has ended it. */
+/** Time in which we do not check whether the daemon has ended an idle session. */
 const SURELY_ALIVE_MS = 500;
 
 /** Daemon's default limit, until it reports one. */
@@ -181,7 +181,7 @@ export class SessionClient {
     return [...usable.slice(first), ...usable.slice(0, first)];
   }
 
-  /** Finds the port of a candidate, if unknown by a session that is never used. */
+  /** Finds the port of a candidate; if it is unknown, requests a session that is never used. */
   async #listening(
     { instance, address }: Candidate,
     wanted: OwnSession,
@@ -193,7 +193,7 @@ export class SessionClient {
     return { instance, host, port: grant.port };
   }
 
-  /** Connects and reads the greeting, one at a time: dropped connections are retried only after a second. */
+  /** Connects and reads the greeting, one at a time: TCP retries dropped connections only after a second. */
   async #connect({ instance, host, port }: Listening, signal: AbortSignal): Promise<ControlConnection> {
     const made = () => new FairSemaphore(ONE_AFTER_THE_OTHER);
     const semaphore = this.#semaphore.getOrInsertComputed(instance, made);

@@ -9,8 +9,8 @@ export interface IdleSession {
 
 export interface Slot<Idle extends IdleSession = IdleSession> {
   readonly instance: number; // from 1
-  readonly idle?: Idle; // session that comes with the slot
-  /** Frees the slot. @param used Whether the daemon may have counted the session, so that it frees late. */
+  readonly idle?: Idle; // session to reuse with the slot
+  /** Frees the slot. @param used Whether the daemon may have counted the session, which it frees late. */
   release(used: boolean): void;
   /** Keeps the slot with its session for a while, or until another needs it. */
   keep(idle: Idle): void;
@@ -21,13 +21,13 @@ export interface SessionQuotaOptions {
   readonly elapsed?: Stopwatch;
   readonly schedule?: Schedule;
   readonly limit: () => number; // per account and instance
-  /** Time a daemon counts an ended session: it sweeps every 5 s (daemon-protocol.md 1.9). */
+  /** Time in which a daemon still counts an ended session: it sweeps every 5 s (daemon-protocol.md 1.9). */
   readonly holdMs?: number;
   readonly maxWaitMs?: number;
   readonly maxWaiting?: number; // queue length per account
 }
 
-/** Milliseconds that an idle session is kept. */
+/** Milliseconds for which to keep an idle session. */
 const KEEP_MS = 5_000;
 
 interface Waiter<Idle extends IdleSession> {

@@ -2,8 +2,8 @@
 export interface SessionTimes {
   readonly connectMs: number;
   readonly replyMs: number; // per reply
-  readonly dataIdleMs: number; // without traffic of the daemon while data flows
-  readonly clientIdleMs: number; // without traffic of the client while data flows
+  readonly dataIdleMs: number; // without traffic from the daemon during a transfer
+  readonly clientIdleMs: number; // without traffic from the client during a transfer
 }
 
 /** Default timeouts. */

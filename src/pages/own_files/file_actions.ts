@@ -29,7 +29,7 @@ import { hrefOf, type OwnPlace, trailOf } from "./own_place.ts";
 
 const SAYS = TEXTS.files;
 
-/** Entries of a directory that a page can delete: it first reads all of them, to show what it deletes. */
+/** Most entries of a directory that a page can delete: it first reads all of them, to show their number and size. */
 const MOST_DELETED = 10_000;
 
 interface Contents {
@@ -39,7 +39,7 @@ interface Contents {
   readonly version: string; // changes with the content
 }
 
-/** Returns the form that makes a directory. */
+/** Returns the form that creates a directory. */
 export function newDirectoryForm(call: Call, href: string): Markup {
   return ownForm(
     call,
@@ -121,7 +121,7 @@ function deletion(
   ];
 }
 
-/** Returns what a deletion would delete; undefined for more than {@link MOST_DELETED} entries. */
+/** Returns the extent of a deletion; undefined for more than {@link MOST_DELETED} entries. */
 async function contentsOf(
   session: DaemonSession,
   path: string,
@@ -150,7 +150,7 @@ async function contentsOf(
   return { files, directories, bytes, version: [files, directories, bytes, latest].join(" ") };
 }
 
-/** Serves `POST /files/<server>/<path>`: makes a directory, moves or deletes. @throws {ERR_LOCKED | ERR_EXISTS | ERR_PAGE_OUTDATED} */
+/** Serves `POST /files/<server>/<path>`: creates a directory, moves or deletes. @throws {ERR_LOCKED | ERR_EXISTS | ERR_PAGE_OUTDATED} */
 export function changeOwnFile(call: Call, parts: DavParts): Promise<HttpResponse> {
   return untilBan(call, parts, async (call) => {
     const form = await readOwnForm(call);
@@ -178,7 +178,7 @@ export function changeOwnFile(call: Call, parts: DavParts): Promise<HttpResponse
       const release = await parts.uploads.locks.take(user.server, wanted, signal, abort);
       try {
         {
-          using session = await files.open(wanted, signal); // an account has few
+          using session = await files.open(wanted, signal); // an account has few sessions
           if (await find(session, wanted) !== undefined) throw httpError("ERR_EXISTS");
         }
         await files.move(path, wanted, AbortSignal.any([signal, stop.signal]));

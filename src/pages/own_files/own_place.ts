@@ -12,7 +12,7 @@ export interface OwnPlace {
   readonly href: string; // its address
 }
 
-/** Returns the address of a path of a server. */
+/** Returns the address of a path on a server. */
 export function hrefOf({ root }: Pick<Call, "root">, server: string, path: string): string {
   return `${root}files/${encodeURIComponent(server)}${encodePath(path)}`;
 }

@@ -32,7 +32,7 @@ export async function directoryListing(
   const form = json ? JSON_LISTING : people;
   const query = parseListingQuery(call.query);
   const part = new ListingPart(query, json ? undefined : people.most);
-  const keeping = call.caller.kind === "anonymous" ? "no-cache" : "no-store"; // as pages
+  const keeping = call.caller.kind === "anonymous" ? "no-cache" : "no-store"; // as for pages
   const headers = { ...form.headers(upload), "Cache-Control": `private, ${keeping}` };
   if (call.request.method === "HEAD") {
     session.close();

@@ -30,14 +30,14 @@ import {
 /**
  * Serves `GET` and `HEAD` of `/rest/access/<server>/<id>[/<path>]`: a file, a range of it, or a listing (rest-api.md 1.13,
  * 2.7, 2.8). A use begins with the content of a file or an archive; pages, listings, previews, `HEAD`, 304, 412 and 416
- * take none.
+ * take no use.
  */
 export async function download(call: Call, parts: SharingParts, views: ShareViews): Promise<HttpResponse> {
   const wanted = ({ access }: Share) => access === "DROP" && wantsPage(call) ? "DROP" : "READ";
   const asked = await openedShare(call, wanted, parts);
   const { server, id, usesLeft } = asked.share;
   const takesTurns = usesLeft !== undefined && !looksAtOwn(call, asked.share);
-  // Downloads of a limited share begin in turn: of many for the last use one costs a session.
+  // Downloads of a limited share begin one at a time: of many that want the last use, only one opens a session.
   const endTurn = takesTurns && await parts.uploads.locks.takeHere(server, `share ${id}`, call.signal);
   try {
     const now = endTurn ? await openedShare(call, wanted, parts, asked) : asked;
@@ -103,7 +103,7 @@ async function openedDownload(
   }
 }
 
-/** Limited shares alone need to recognise retries and ranges. */
+/** Only limited shares need to recognise retries and ranges. */
 function continuation(
   call: Call,
   share: Share,
@@ -135,7 +135,7 @@ export async function fileResponse(
   if (inline !== undefined) {
     headers.set("Content-Type", inline);
     headers.set("Content-Disposition", "inline");
-    // The viewers of browsers show nothing in a sandbox, and keep a document's scripts to themselves.
+    // The PDF viewers of browsers show nothing in a sandbox, and isolate a document's scripts themselves.
     if (inline === "application/pdf") {
       headers.set("Content-Security-Policy", "default-src 'none'; object-src 'self'");
     }

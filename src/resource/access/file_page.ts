@@ -48,7 +48,7 @@ export async function filePage(
   return page(await previewOf(session, path, size, parts));
 }
 
-/** Returns what the preview of a file shows; closes the session. */
+/** Returns the preview of a file; closes the session. */
 export async function previewOf(
   session: DaemonSession,
   path: string,

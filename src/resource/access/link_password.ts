@@ -53,7 +53,7 @@ function isToken(shown: string, share: Share, { clock }: SharingParts): boolean 
   return end !== "" && ends >= clock() / 1000 && sameSecret(given, proof(share, ends));
 }
 
-/** Keyed with the stored hash, which is secret and changes with the password. */
+/** Returns a MAC keyed with the stored hash, which is secret and changes with the password. */
 function proof({ server, id, password = "" }: Share, ends: number): string {
   return createHmac("sha256", password).update(`${server}/${id}/${ends}`).digest("base64url");
 }

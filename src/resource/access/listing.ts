@@ -17,7 +17,7 @@ export interface ShareFacts {
   readonly expires: number; // seconds since the epoch; 0 is never
   readonly note?: string;
   readonly help: string;
-  readonly counted: boolean; // whether downloads are limited: previews would give away what they count
+  readonly counted: boolean; // whether downloads are limited: previews would show content without taking a use
   readonly command: string; // command line for `pyuftp`
 }
 
@@ -30,7 +30,7 @@ export interface Listing {
   readonly entries: Iterable<ListingEntry>;
   readonly shown: number;
   readonly complete: boolean;
-  /** Number of entries of the whole directory that are not shown: unprintable names, and neither file nor directory. */
+  /** Number of hidden entries of the whole directory: those with unprintable names, or neither file nor directory. */
   readonly omitted: number;
   readonly next?: string;
   readonly zone?: number; // offset of the daemon's host from UTC in minutes, at the directory's last change
@@ -52,7 +52,7 @@ export interface ListingForm {
 export interface FileView {
   readonly name: string;
   readonly size: number;
-  readonly trail: Listing["trail"]; // links to the parent directories; empty for a share of the file alone
+  readonly trail: Listing["trail"]; // links to the parent directories; empty for a share of only the file
   readonly href: string; // address that downloads the file
   readonly share: ShareFacts;
   readonly now: number;

@@ -24,9 +24,9 @@ interface Place {
 }
 
 /**
- * One part of a directory listing: the first entries behind a place, directories first, in any order of arrival; holds
- * little more than the part. A place is the name of the preceding entry (with a slash behind a directory), preceded by size
- * or time and a colon if these decide.
+ * One part of a directory listing: the first entries after a place, directories first. Accepts entries in any order, and
+ * holds little more than the part. A place is the name of the preceding entry (of a directory with a slash), after its
+ * size or time and a colon if the listing is sorted by these.
  */
 export class ListingPart {
   readonly #after: Place | undefined;
@@ -35,7 +35,7 @@ export class ListingPart {
   #held: { readonly place: Place; readonly entry: Entry }[] = [];
   #last: Place | undefined;
 
-  /** @throws {ERR_INVALID_REQUEST} If `after` is no place. */
+  /** @throws {ERR_INVALID_REQUEST} If `after` is not a place. */
   constructor(readonly query: ListingQuery, most = MOST_ENTRIES) {
     this.#after = query.after === undefined ? undefined : parsePlace(query.after, query.order);
     this.#find = forPeople(query.find);
@@ -52,7 +52,7 @@ export class ListingPart {
     if (this.#held.length > this.#most + AT_A_TIME) this.#cut(this.#most + 1);
   }
 
-  /** Reads a directory. @returns The part, the `after` of the next one, and how much is left out. */
+  /** Reads a directory. @returns The part, the `after` of the next one, and the number of omitted entries. */
   async read(session: Pick<DaemonSession, "list">, directory: string) {
     let omitted = 0;
     const { complete, unreadable } = await session.list(directory, (entry) => {

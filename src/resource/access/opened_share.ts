@@ -70,7 +70,7 @@ async function checkUsesLeft(call: Call, share: Share, { store }: SharingParts):
   if (!continues) throw httpError("ERR_SHARE_NOT_FOUND", "used up");
 }
 
-/** Checks the caller's access; the owner has no special right but to look, see `looksAtOwn()`. */
+/** Checks the caller's access; the owner has no special right except to look, see `looksAtOwn()`. */
 export function checkUser(call: Call, share: Share, wanted: AccessLevel, parts: SharingParts): void {
   if (share.target !== EVERYBODY && !targetsOnServer(call, share.server).includes(share.target)) {
     throw refusal(call.caller, "This share is for somebody else", parts);
@@ -103,8 +103,8 @@ export async function checkOwner(
 
 /**
  * Resolves a request path inside a share, never outside (D7).
- * @param segments Percent-encoded path behind the share's id, split at `/`; a last empty segment requests a directory.
- * @param writes Whether the path is of a new file. @throws {ERR_INVALID_PATH} For a new name with control characters.
+ * @param segments Percent-encoded path after the share's id, split at `/`; a last empty segment requests a directory.
+ * @param writes Whether the path names a new file. @throws {ERR_INVALID_PATH} For a new name with control characters.
  * @throws {ERR_NOT_FOUND} For invalid UTF-8, `.`, `..`, encoded slashes, control characters, or a path below a file.
  */
 export function containedPath(

@@ -36,7 +36,7 @@ export class RunningUses {
     };
   }
 
-  /** Checks the shares of all transfers once. Without the database, only known ends take effect. */
+  /** Checks the shares of all transfers once. Without the database, ends only those of expired shares. */
   async look(): Promise<void> {
     for (const running of [...this.#running.values()]) {
       const [first] = running;
@@ -74,7 +74,7 @@ function whyExpired(share: Share, clock: Clock): string | undefined {
   return isExpired(share, clock()) ? "the share has expired" : undefined;
 }
 
-/** Returns why a share does not permit any more what it permitted. */
+/** Returns why a share no longer permits a transfer that it permitted. */
 export function whyEnded(
   { share: before, address }: Pick<Running, "share" | "address">,
   now: Share | undefined,

@@ -52,7 +52,7 @@ export async function upload(call: Call, parts: SharingParts): Promise<HttpRespo
     await use.finish({ bytes, complete: true, arrived: true });
     return emptyResponse({ status: existing === undefined ? 201 : 200 });
   } catch (error) {
-    // The daemon may empty the file although the client leaves before the reply.
+    // The daemon may already have emptied the file when the client leaves before the reply.
     await (begun || (asked && use.signal.aborted) ? use.finish({ bytes, complete: false }) : use.giveBack());
     throw error;
   } finally {

@@ -27,8 +27,8 @@ export interface UseFacts {
   /** Aborted when the operator bans the caller or the share no longer permits the use. */
   readonly ended?: AbortController;
   readonly also?: (() => Work<void>) | undefined; // recorded with it
-  readonly manner?: Manner; // default: waits for the disk, unless it shows no effect before a later change is there
-  readonly free?: boolean; // whether the owner looks at their share as its target would: that takes no use
+  readonly manner?: Manner; // default: waits for the disk; needless if a later change reaches it before any effect
+  readonly free?: boolean; // whether owners look at their own share as its target sees it, which takes no use
 }
 
 /** Reserves one use atomically, or continues the caller's, and logs it. @throws {ERR_SHARE_NOT_FOUND} If none is left, or the share changed. */
@@ -90,7 +90,7 @@ export async function lookAt(call: Call, share: Share, path: string, { store }: 
   await store.recordLook(share.server, share.id, { who: shownName(call, share.server), address, kind, path });
 }
 
-/** Returns what logs tell of a use. */
+/** Returns the fields of a use for logs. */
 export function factsOf<K extends UseKind>(call: Call, { server, uid, gid }: Share, via: K, path: string) {
   return { via, server, who: nameOnServer(call, server), address: call.clientAddress, uid, gid, path };
 }

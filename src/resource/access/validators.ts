@@ -13,7 +13,7 @@ export interface Validators {
   readonly etag: string;
   readonly modifiedAt?: number; // milliseconds since the epoch, in whole seconds
   readonly settled: boolean; // whether the validators identify one version
-  readonly version: string; // as tags begin
+  readonly version: string; // with which tags begin
   readonly locked?: boolean; // whether the caller's lock keeps others from writing it
 }
 
@@ -26,7 +26,7 @@ export function validatorsOf(
   },
   now: number,
 ): Validators {
-  // Clients that lock a new file make an empty one, whose content is certain.
+  // Clients that lock a new file create an empty one, whose content is certain.
   const settled = modifiedAt !== undefined && (size === 0 || now - modifiedAt >= UNSETTLED_MS);
   const text = `${size.toString(36)}-${version}`;
   return {
@@ -60,7 +60,7 @@ export function allowsWriting(headers: HeaderList, file: Validators | undefined)
 
 /**
  * Returns the file at a path, if there is one. @throws {ERR_PRECONDITION_FAILED | ERR_NOT_A_FILE | ERR_ACCESS_REFUSED} If the
- * conditions of a request, or its own permissions, do not permit to write it.
+ * conditions of a request, or its own permissions, do not permit writing it.
  */
 export async function fileToWrite(
   session: DaemonSession,

@@ -153,7 +153,7 @@ export class AdminApi {
     const stored = await storedBans?.ban(subject, end);
     const others = cluster?.register.known.filter(({ own }) => !own) ?? [];
     const unaware = others.filter(({ alive }) => stored === false || !alive).map(({ name }) => name);
-    // A user without known names is signed out at the next request, and all others while the database takes no changes.
+    // Users without known names are signed out at their next request; so are all while the database accepts no changes.
     const signedOut = stored !== false && address === undefined ? names ?? [] : [];
     publish({ throttling: { asOf: memory.steady(), operator: memory.operatorBansOf(subject) }, signedOut });
     for (const name of signedOut) await signIns.endAllOf(name);
@@ -223,7 +223,7 @@ export class AdminApi {
   }
 }
 
-/** Counts shares, unless the database is away or takes long: the status has more to tell than their number. */
+/** Counts shares; undefined if the database is down or slow, so that the rest of the status can be shown. */
 export function countShares(store: Pick<ShareStore, "count">, withinMs = COUNT_MS) {
   const late = AbortSignal.timeout(withinMs);
   return unlessAborted(store.count(), late).catch((error): undefined => {
@@ -231,7 +231,7 @@ export function countShares(store: Pick<ShareStore, "count">, withinMs = COUNT_M
   });
 }
 
-/** Returns the canonical DNs of a login, account or name; `reversed`: a known user with the other order of parts; `unknown`: to all. */
+/** Returns the canonical DNs of a login, account or name; `reversed`: a known user in the other order; `unknown`: no source knows it. */
 export async function knownNames(user: string, parts: {
   readonly authenticators: readonly Authenticator[];
   readonly attributes: AttributeSource;

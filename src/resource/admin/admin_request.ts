@@ -33,8 +33,8 @@ export interface AdminResult {
   readonly change?: {
     readonly event: "ban" | "lift" | "revoke";
     readonly facts: Pick<AuditFacts, "user" | "address" | "until" | "token" | "ended">;
-    readonly seconds?: number; // duration of a ban, for the log alone
-    readonly lifted?: number; // bans and counts of failed logins that were removed, for the log alone
+    readonly seconds?: number; // duration of a ban, only for the log
+    readonly lifted?: number; // number of removed bans and counts of failed logins, only for the log
   };
 }
 
@@ -51,8 +51,8 @@ export interface CoreStatus {
   readonly certificate?: { readonly dn: string; readonly starts: number; readonly expires: number };
   readonly bans: Readonly<Record<Ban["reason"], number>>;
   readonly sinks: readonly SinkState[];
-  readonly refusedFiles: readonly string[]; // diagnostics of those whose version on disk is not in use
-  readonly shares?: number; // number of shares; absent without data sharing and while the store is away
+  readonly refusedFiles: readonly string[]; // diagnostics of files whose version on disk is not in use
+  readonly shares?: number; // number of shares; absent without data sharing and while the store is down
   readonly cluster?: {
     readonly instances: readonly RegisteredInstance[];
     /** Whether serving instances of the same version have different configurations. */

@@ -33,7 +33,7 @@ export function describeAdministration(call: Call, { servers, facts }: AdminPart
   ]);
   const [weekday = "", day, month, year, time] = new Date(facts.upSince).toUTCString().split(" ");
   const members: [string, unknown][] = [
-    ["upSince", `${weekday.slice(0, 3)} ${month} ${day} ${time} UTC ${year}`], // as of Java's `Date`
+    ["upSince", `${weekday.slice(0, 3)} ${month} ${day} ${time} UTC ${year}`], // as Java's `Date` prints it
     ["containerVersion", facts.version],
     ["connectionStatus", facts.externalConnections()],
     [
@@ -83,8 +83,8 @@ function outcome(
 }
 
 /**
- * Requires an administrator whose login counts on all servers: a name that some daemons vouch for may be another user's
- * elsewhere. Also without access control. @throws {ERR_FORBIDDEN | ERR_STRONGER_LOGIN_NEEDED}
+ * Requires an administrator, also without access control, whose login is valid on all servers: a name for which only
+ * some daemons vouch may belong to another user elsewhere. @throws {ERR_FORBIDDEN | ERR_STRONGER_LOGIN_NEEDED}
  */
 export function checkAdministrator(call: Call, servers: ReadonlyMap<string, ServerFacts>): void {
   const { user: { role, restricted }, caller } = call;

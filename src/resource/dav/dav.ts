@@ -48,7 +48,7 @@ const HANDLERS: Readonly<Record<string, (dav: DavCall) => Promise<HttpResponse>>
   UNLOCK: unlock,
 };
 
-/** Serves `/dav/<server>/<path>` with the files of the caller's account. A ban ends what runs. */
+/** Serves `/dav/<server>/<path>` with the files of the caller's account. A ban ends running requests. */
 export function davResource(call: Call, parts: DavParts): Promise<HttpResponse> {
   return untilBan(call, parts, async (call, begin) => {
     const { request } = call;

@@ -50,7 +50,7 @@ export async function davPlace(
 /** Begins to send the content of a file or archive; `finish` records the end. */
 type BeginContent = () => Promise<Pick<UseOfShare, "finish">>;
 
-/** Runs a request that a ban ends, and content of which `begin` was called until its end. Counts the bytes of content. */
+/** Runs a request that a ban ends until the response or, after `begin`, the end of the content. Counts its bytes. */
 export async function untilBan(
   call: Call,
   { watch, transferred }: Pick<DavParts, "watch" | "transferred">,

@@ -13,7 +13,7 @@ import { davRoot, davTarget, destinationOf } from "./dav_target.ts";
 import { childOf, type DavElement, isDav, readDavBody } from "./dav_xml.ts";
 import { ifHolds, shownTokens } from "./if_header.ts";
 
-/** Serves `LOCK`: makes a lock, or without a body extends one. */
+/** Serves `LOCK`: creates a lock, or refreshes one if the request has no body. */
 export async function lock(dav: DavCall): Promise<HttpResponse> {
   const { call, target: { path }, user, parts: { locks }, lists } = dav;
   const timeout = call.request.headers.get("Timeout");
@@ -30,10 +30,10 @@ export async function lock(dav: DavCall): Promise<HttpResponse> {
   return lockResponse(dav, extended, 200);
 }
 
-/** Makes one change to the locks of a server at a time. Others wait meanwhile, so a change waits for no daemon. */
+/** Runs one change to the locks of a server at a time. Others wait meanwhile, so a change must not wait for a daemon. */
 async function alone<T>({ call, user, parts }: DavCall, change: () => Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  late.catch(() => {}); // may come before anybody waits for it
+  late.catch(() => {}); // may reject before anybody waits for it
   const release = await parts.uploads.locks.take(user.server, "locks of WebDAV", call.signal, reject);
   try {
     return await Promise.race([change(), late]);
@@ -94,7 +94,7 @@ function lockResponse(
   return textResponse(body, XML, { status, headers });
 }
 
-/** Returns the address of what a lock is on. */
+/** Returns the address of a locked resource. */
 export function hrefOfLock({ base, params }: Pick<Call, "base" | "params">, path: string): string {
   return `${davRoot(base)}${encodeURIComponent(params.get("server") ?? "")}${encodePath(path)}`;
 }

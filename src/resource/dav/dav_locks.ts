@@ -4,21 +4,21 @@ import { httpError } from "../../model/http_error.ts";
 import type { KeptRecord, RecordStore } from "../../store/record_store.ts";
 import { escaped } from "./dav_xml.ts";
 
-/** Write lock (RFC 4918, 6). Locks of directories bind their account only, so that nobody locks out all others. */
+/** Write lock (RFC 4918, 6). A lock of a directory binds only its own account, so that nobody can lock out all others. */
 export interface DavLock {
   readonly token: string;
-  readonly owner: string; // canonical DN of who made it
+  readonly owner: string; // canonical DN of its creator
   readonly server: string;
   readonly uid: string;
   readonly path: string; // absolute, without trailing slash
   readonly directory: boolean;
-  readonly deep: boolean; // whether it covers what is below
+  readonly deep: boolean; // whether it covers everything below
   readonly shared: boolean;
   readonly note: string; // about the owner, as the client wrote it
   readonly ends: number; // seconds since the epoch
 }
 
-/** Account on a server, with its user, that sets or meets locks. */
+/** User of an account on a server, who sets or meets locks. */
 export interface LockUser {
   readonly owner: string; // canonical DN
   readonly server: string;
@@ -42,7 +42,7 @@ export class DavLocks {
 
   constructor(readonly records: () => RecordStore, readonly clock: Clock) {}
 
-  /** Returns the locks that bind a user at a path: on it, on directories above, and with `below` on what is below. */
+  /** Returns the locks that bind a user at a path: on it, on directories above, and with `below` on everything below. */
   async at({ server, uid }: LockUser, path: string, { below = false } = {}): Promise<readonly DavLock[]> {
     const now = this.#now();
     return (await this.#all()).filter((lock) =>
@@ -51,7 +51,7 @@ export class DavLocks {
     );
   }
 
-  /** Makes a lock. The caller serialises requests. @throws {ERR_LOCKED | ERR_TOO_MANY_LOCKS} */
+  /** Creates a lock. The caller serialises requests. @throws {ERR_LOCKED | ERR_TOO_MANY_LOCKS} */
   async make(
     user: LockUser,
     wanted: Pick<DavLock, "path" | "directory" | "deep" | "shared" | "note">,
@@ -78,7 +78,7 @@ export class DavLocks {
     this.#known = undefined;
   }
 
-  /** Removes the locks on a path that is gone, and on what was below. */
+  /** Removes the locks on a path that no longer exists, and on everything that was below. */
   async forget(user: LockUser, path: string): Promise<void> {
     for (const lock of await this.at(user, path, { below: true })) {
       if (lock.path === path || isBelow(lock.path, path)) await this.remove(lock);
@@ -129,7 +129,7 @@ function lockOf({ key: token, owner, ends, content }: KeptRecord): DavLock[] {
   }];
 }
 
-/** Lock with the percent-encoded address of what it locks. */
+/** Lock with the percent-encoded address of the locked resource. */
 export type ShownLock = DavLock & { readonly root: string };
 
 /** Returns an `activelock` element. */

@@ -38,7 +38,7 @@ function isLive({ namespace }: PropertyName): boolean {
   return namespace === "DAV:";
 }
 
-/** Derives validators from what listings show, too: the daemon's local time stands for the version. */
+/** Derives validators, also from facts that listings show: the daemon's local time serves as the version. */
 export function davValidators(
   { size, modified, modifiedAt }: Pick<DavResource, "size" | "modified" | "modifiedAt">,
   now: number,

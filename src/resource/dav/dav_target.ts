@@ -15,7 +15,7 @@ export interface DavTarget {
 
 /**
  * Returns the resource of `/dav/<server>/<path>`; a first segment `~` is the home directory.
- * @param rest Percent-encoded path behind the server. @throws {ERR_NOT_FOUND | ERR_INVALID_PATH}
+ * @param rest Percent-encoded path after the server. @throws {ERR_NOT_FOUND | ERR_INVALID_PATH}
  */
 export async function davTarget(
   { base }: Pick<Call, "base">,
@@ -40,7 +40,7 @@ export function davRoot(base: string): string {
 }
 
 /**
- * Returns the path behind the server that the header `Destination` names (RFC 4918, 10.3).
+ * Returns the path after the server that the header `Destination` names (RFC 4918, 10.3).
  * @throws {ERR_INVALID_REQUEST} @throws {ERR_OTHER_SERVER} If it is not on the server of the request.
  */
 export function destinationOf({ request, base, server }: Pick<Call, "request" | "base" | "server">): string {

@@ -96,7 +96,7 @@ export function childOf(element: DavElement | undefined, name: string): DavEleme
   return element?.children.find((child) => isDav(child, name));
 }
 
-/** Escapes text for XML, and leaves out what XML cannot have. */
+/** Escapes text for XML, and removes characters that XML cannot contain. */
 export function escaped(text: string): string {
   return text.replace(/[\ufffe\uffff]/g, "").replace(
     /[<>&"]/g,

@@ -24,7 +24,7 @@ interface Digest {
   readonly hex: string;
 }
 
-/** Returns the members of a dictionary whose values hold no comma (RFC 9651, 3.2); the last of a name counts. */
+/** Returns the members of a dictionary whose values hold no comma (RFC 9651, 3.2); the last member of a name wins. */
 function membersOf(text: string): ReadonlyMap<string, string> {
   return new Map(
     text.split(",").map((member) => {

@@ -95,7 +95,7 @@ export async function makingOf(
   };
 }
 
-/** An account whose home is the root has no home directory. */
+/** Reports whether a path is in the home directory; an account whose home is the root has none. */
 async function isAtHome(
   path: string,
   uid: string,

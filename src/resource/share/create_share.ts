@@ -101,7 +101,7 @@ export function endOfLife(
   return limits.length === 0 ? 0 : Math.min(Math.floor(clock() / 1000) + Math.min(...limits), LAST_SECOND);
 }
 
-/** Compares the text, with or without last slash: path and daemon may be gone (D36). */
+/** Removes shares by the text of their path, with or without last slash: path and daemon may no longer exist (D36). */
 async function removeShares(
   call: Call,
   server: SharedServer,

@@ -32,7 +32,7 @@ export function listSharedServers(call: Call, { servers, sessions }: SharingPart
 
 const LISTS = ["shares", "accessible"] as const;
 
-/** Start of an answer: behind this share of this list. */
+/** Start of an answer: after this share of this list. */
 interface Start {
   readonly list: typeof LISTS[number];
   readonly after?: Pick<Share, "created" | "id">;

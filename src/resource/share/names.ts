@@ -23,7 +23,7 @@ export function shownName(call: Call, server: string): string {
   return name === EVERYBODY || call.caller.kind === "anonymous" ? EVERYBODY : call.caller.identity.dn;
 }
 
-/** Reports whether a signed-in browser looks at a share of its own user, to see it as others do. */
+/** Reports whether a signed-in browser views a share of its own user as others see it. */
 export function looksAtOwn(call: Call, { server, owner }: Pick<Share, "server" | "owner">): boolean {
   const { signIn, request: { method } } = call;
   return signIn !== undefined && (method === "GET" || method === "HEAD") && owner !== EVERYBODY &&

@@ -41,7 +41,7 @@ export class PathLocks {
     }
   }
 
-  /** As {@link take}, within this process alone. */
+  /** As {@link take}, but only within this process. */
   async takeHere(server: string, path: string, signal: AbortSignal): Promise<() => void> {
     const { promise: over, resolve: end } = Promise.withResolvers<void>();
     const { promise: begun, resolve: begin, reject } = Promise.withResolvers<void>();

@@ -11,7 +11,7 @@ const KEPT = 365 * 24 * 3600;
 
 interface Person {
   readonly dn: string; // as authenticated
-  readonly name: string; // for people: everybody chooses their own, so shares name distinguished names
+  readonly name: string; // for display: users choose it, so shares name distinguished names
 }
 
 /** People who have signed in on pages, whom pages suggest to others (`share.suggestPeople`). */
@@ -22,14 +22,14 @@ export class People {
     readonly nameOf: (dn: string) => string, // common name
   ) {}
 
-  /** Remembers somebody who signs in. @throws {ERR_RECORD_STORE} */
+  /** Remembers a user who signs in. @throws {ERR_RECORD_STORE} */
   async remember({ dn, displayName }: Pick<Identity, "dn" | "displayName">): Promise<void> {
     const made = Math.floor(this.clock() / 1000);
     const [key, content] = [canonicalDn(dn), { dn, name: displayName ?? this.nameOf(dn) }];
     await this.records()?.put(KIND, { key, owner: key, made, ends: made + KEPT, content }, 1);
   }
 
-  /** Returns everybody, in the order of names. */
+  /** Returns all people, sorted by name. */
   async all(): Promise<readonly Person[]> {
     const records = await this.records()?.list(KIND) ?? [];
     return records.map(({ content }) => content).filter(isPerson)

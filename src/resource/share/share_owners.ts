@@ -21,7 +21,7 @@ export class ShareOwners {
     readonly log: Logger,
   ) {}
 
-  /** Returns which of group and role the sources give without those of the login. @throws {ServiceError} On an outage. */
+  /** Reports whether the sources give group and role without the login's facts. @throws {ServiceError} On an outage. */
   async mapped(
     login: Identity,
     account: OwnersAccount,
@@ -70,7 +70,7 @@ export class ShareOwners {
   }
 }
 
-/** Returns a user's attributes with a share's account, perhaps one of several; undefined without it and all its groups. */
+/** Returns a user's attributes with a share's account, perhaps one of several; undefined without it or one of its groups. */
 export function accountOfShare(
   { user, log }: Pick<Call, "user" | "log">,
   { server, uid, gid }: OwnersAccount,

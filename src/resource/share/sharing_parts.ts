@@ -30,7 +30,7 @@ export interface SharingParts {
     readonly locks: PathLocks;
     readonly unfinished: UnfinishedUploads;
   };
-  /** Runs a check of a link password, throttled as logins. @throws {ERR_TOO_MANY_FAILURES} And as `look`. */
+  /** Runs a check of a link password, throttled like logins. @throws {ERR_TOO_MANY_FAILURES} And as `look`. */
   readonly guess: (
     who: { readonly link: string; readonly clientAddress: string; readonly signal: AbortSignal },
     /** @param knownAs Name of callers who showed the right password from this address before; see `Attempt`. */

@@ -171,14 +171,14 @@ function adoptLogins(
   for (const name of signedOut) void signIns.endAllOf(name);
 }
 
-/** Opens the database that instances share, if there is one, joins them, and opens the daemons that they share. */
+/** Opens the shared database, if there is one, joins its instances, and opens the daemons that they share. */
 async function openShared(opening: Opening, parts: NotifyingParts) {
   const { config: { sharing }, state, clock, readOnly, publish } = opening;
   const database = await openDatabase(opening);
   const notifications = readOnly || opening.config.notifications.length === 0
     ? undefined
     : await (await import("./open_notifications.ts")).openNotifications(opening, { ...parts, database });
-  // Imported on use, as everything that only stored or shared state needs.
+  // Imported on use, like all code that only stored or shared state needs.
   const stored = sharing.database === undefined && sharing.directory === undefined
     ? undefined
     : await import("./open_cluster.ts");

@@ -6,7 +6,7 @@ import { InvalidFile } from "../../model/diagnostic.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
 import { messageOf } from "../../model/text.ts";
 
-/** Reads the PEM certificate of a trusted issuer. @throws {InvalidFile} If it is missing, or its key signs no tokens. */
+/** Reads the PEM certificate of a trusted issuer. @throws {InvalidFile} If it is missing, or its key cannot sign tokens. */
 export async function readTrustedIssuer(file: string): Promise<string> {
   const key = "container.security.rest.jwt.trustedIssuerCert";
   const pem = (await readCertificate(file, key)).toString();

@@ -12,7 +12,7 @@ export type Snapshot = Pick<ServiceOptions, "config" | "material" | "assertionIs
 /** Files and folders of certificates to watch, by store. */
 export type CertificateFiles = Awaited<ReturnType<typeof loadSnapshot>>["files"];
 
-/** Reads own certificates and those that clients, daemons and providers are verified by. */
+/** Reads the service's certificates and those that verify clients, daemons and providers. */
 export async function loadCertificates(config: Partial<ServiceConfig>, mainFile: string) {
   const tls = await loadTlsMaterial(config, Date.now());
   const roots = config.outgoing?.publicRoots === true

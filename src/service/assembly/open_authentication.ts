@@ -37,7 +37,7 @@ interface AuthenticationParts {
   readonly externalUrl: string;
   readonly observer: RequestObserver;
   readonly proofs: ReplayRecord;
-  /** Cluster clock, for our own records; that of this machine is for foreign signatures. */
+  /** Cluster clock, for our own records; foreign signatures are checked by this machine's clock. */
   readonly sharedClock: Clock;
   readonly database: PostgresDatabase | undefined; // absent: a folder
 }

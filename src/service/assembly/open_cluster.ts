@@ -39,7 +39,7 @@ export async function openCluster(
   return { sharedClock: shared.read, cluster: joinOthers(database, opening) };
 }
 
-/** Opens the bans that a single instance keeps over restarts, if it has a database. */
+/** Opens the bans that a single instance keeps across restarts, if it has a database. */
 export function openOwnBans(
   { config: { sharing: { database, directory } }, generation, log, clock, keep, publish, sinks }: Opening,
 ): SharedThrottling | undefined {

@@ -82,7 +82,7 @@ export class Records {
 
   /**
    * @param place `persistence.directory`, or the shared database; absent: nothing is stored.
-   * @param readOnly Whether an absent database is not created, since the service could not open another account's.
+   * @param readOnly Prevents creating a database: the service could not open one that belongs to another account.
    */
   constructor(
     readonly place: string | Database | undefined,

@@ -29,7 +29,7 @@ interface FilesParts {
   readonly notifications: { readonly recorder: Recorder } | undefined;
 }
 
-/** Opens what needs data sessions: data sharing, and the users' own files. */
+/** Opens the parts that need data sessions: data sharing, and the users' own files. */
 export async function openFiles(
   opening: Opening,
   parts: FilesParts,
@@ -60,7 +60,7 @@ export async function openFiles(
   };
 }
 
-/** Returns clients for data sessions: on all servers with the users' files, else on those with sharing. */
+/** Returns clients for data sessions: on all servers if users may reach their own files, else on those with sharing. */
 async function openSessions(
   { config: { features, sharing: { servers: shared, clientAddresses } }, keep }: Opening,
   servers: ReadonlyMap<string, ServerFacts>,

@@ -10,14 +10,14 @@ import { SqliteDatabase } from "../../store/sqlite_database.ts";
 import type { ServiceKinds } from "../kinds.ts";
 import type { Opening } from "./service_options.ts";
 
-/** Dependencies of notifications besides what each part is opened with. */
+/** Dependencies of notifications beyond those with which every part is opened. */
 export interface NotifyingParts {
   readonly kinds: ServiceKinds;
   readonly outgoing: Outgoing;
   readonly externalUrl: string;
 }
 
-/** Opens the notifications, beside the shares, and starts to deliver them. */
+/** Opens the notifications, in the database of the shares, and starts to deliver them. */
 export async function openNotifications(
   { config: { notifications, sharing: { directory } }, log, clock, sinks, keep }: Opening,
   { kinds, database: shared, ...parts }: NotifyingParts & { readonly database: Database | undefined },

@@ -13,7 +13,7 @@ import type {
 } from "../../outgoing/outgoing.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 
-/** HTTPS client that is imported once a part asks for it: most services reach no other system. */
+/** HTTPS client that is imported on first use: most services reach no other system. */
 class LateClient implements OutgoingHttp {
   readonly client: Promise<HttpsClient>;
 
@@ -50,7 +50,7 @@ export class OutgoingClients implements Outgoing {
     return await connectTls(remote, await this.#rulesFor(remote), signal);
   }
 
-  /** Returns the end of a server's certificate; see {@link probeCertificate}. Skips what is not encrypted. */
+  /** Returns the end of a server's certificate; see {@link probeCertificate}. Skips unencrypted connections. */
   async probeCertificate(remote: Remote): Promise<number | "verified" | undefined> {
     if (remote.plain || new URL(remote.address).protocol === "http:") return undefined;
     const { probeCertificate } = await import("../../outgoing/connect_tls.ts");

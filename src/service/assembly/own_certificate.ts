@@ -21,7 +21,7 @@ interface Known {
 /** Own certificate and trust anchors, renewable at run time. */
 export class OwnCertificate {
   #known: Known | undefined;
-  /** By server; the same object until a change, since caches use it as key. */
+  /** By server; the same object until a change, since caches use it as a key. */
   readonly #daemons = new Map<string, TlsMaterial>();
 
   constructor(material: TlsMaterial | undefined) {

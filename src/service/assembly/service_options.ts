@@ -26,8 +26,8 @@ export interface ServiceOptions {
 }
 
 /**
- * State of a core that changed, as plain data. The supervisor merges all updates and hands the result to the next core; other
- * cores that serve adopt the part that concerns logins.
+ * Changed state of a core, as plain data. The supervisor merges all updates and passes the result to the next core; other
+ * serving cores adopt the part that concerns logins.
  */
 export interface StateUpdate extends LoginUpdate {
   readonly daemons?: KnownDaemons; // by the addresses of their command sockets
@@ -35,7 +35,7 @@ export interface StateUpdate extends LoginUpdate {
   readonly behindMs?: number;
 }
 
-/** State that decides about logins: every core must know it at once. */
+/** State that decides on logins: every core must know it at once. */
 export interface LoginUpdate {
   readonly throttling?: ThrottlingNews;
   readonly proofs?: readonly SeenMark[]; // proofs of possession that clients have shown
@@ -45,10 +45,10 @@ export interface LoginUpdate {
 /** Takes each update of a core's state. */
 export type Publish = (update: StateUpdate) => void;
 
-/** Part of a service that has to be closed. */
+/** Part of a service that must be closed. */
 export interface Part {
   close(): Promise<void> | void;
-  retire?(): void; // called when the next core gets all further requests: ends work that depends on the old configuration
+  retire?(): void; // ends work that depends on the old configuration; called when the next core gets all further requests
 }
 
 export interface Opening extends ServiceOptions {

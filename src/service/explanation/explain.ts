@@ -86,7 +86,7 @@ const ASSUMED = { method: "ASSUMED", via: "ASSUMED" } as const;
 
 async function explainWith(explaining: Explaining): Promise<Explanation> {
   const { parts, caller, server, online, headers, signal, record, log } = explaining;
-  const { authenticators, sources } = record; // these fill while we go
+  const { authenticators, sources } = record; // these fill in the meantime
   const token = await tokenChecks(parts.chain, headers, signal);
   let identity: Identity | undefined;
   let user: UserAttributes;
@@ -151,7 +151,7 @@ function bansOf(
   return bans?.filter((ban) => concerns(ban, attempted));
 }
 
-/** A throttled address stays open to users who signed in from there, so it does not count. */
+/** Returns why bans refuse the caller; ignores throttled addresses, from which known clients can still log in. */
 function refusalBy(bans: readonly Ban[] = []): string | undefined {
   const ban = bans.find(({ reason, user }) => reason === "operator" || user !== undefined);
   if (ban === undefined) return undefined;
@@ -170,7 +170,7 @@ async function identityOf(
     return certifiedIdentity(chain, certificate, { login, clientAddress });
   }
   if (login !== undefined) {
-    // Only users in files: any name could be an account with keys on a daemon.
+    // Only users in files are known: any name could be an account with keys on a daemon.
     const listing = chain.authenticators.filter((authenticator) => authenticator.lists?.(login));
     const [known] = [...listing, ...chain.authenticators].flatMap((authenticator) =>
       authenticator.namesOf?.(login) ?? []
@@ -203,7 +203,7 @@ function certifiedIdentity(
   throw unauthenticated(chain, reason);
 }
 
-/** The login of an assumed caller is unknown. */
+/** Explains the decision on one server; the login of an assumed caller is unknown. */
 async function onServer(
   { name, reservations, logins }: ServerFacts,
   { user, identity, clientAddress, sessions }: {
@@ -275,7 +275,7 @@ class DecisionRecord {
   }
 
   readonly answer: NonNullable<SourceParts["onAnswer"]> = (source, identity, answer) => {
-    // The second call is for callers without the account proven on some servers only.
+    // The second call asks for the caller without the account, if it is proven only on some servers.
     this.#identity ??= identity;
     const entry = source.originOf?.(identity);
     const step: SourceStep = {

@@ -7,7 +7,7 @@ export function davRoutes(parts: DavParts): Route[] {
   const methods = [...DAV_METHODS, "GET", "PUT", "DELETE"] as const;
   const paths = ["/dav/:server", "/dav/:server/*rest"];
   return table(
-    // Sign-ins of browsers do not count, so that no other site can send anything.
+    // Sign-ins of browsers are not valid here, so other sites cannot send requests with them.
     { service: "auth", permission: "POST", heedsCapabilities: true, audit: "session" },
     ["PROPFIND", "/dav", (call) => davServers(call, parts)],
     ...paths.flatMap((path) =>

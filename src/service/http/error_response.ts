@@ -4,12 +4,12 @@ import { jsonResponse } from "../../resource/text_response.ts";
 import type { Asked } from "../../resource/call.ts";
 import type { Acceptance } from "./acceptance.ts";
 
-/** Converts any thrown value to an http error. */
+/** Converts any thrown value to an HTTP error. */
 export function asServiceError(error: unknown): HttpError {
   return error instanceof HttpError ? error : httpError("ERR_INTERNAL", "unexpected failure", error);
 }
 
-/** Returns the response for an error; the only place that does. */
+/** Returns the response for an error; no other code creates one. */
 export async function errorResponse(
   error: HttpError,
   requestId: string,

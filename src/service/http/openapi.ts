@@ -6,7 +6,7 @@ import { DAV_METHODS, isHealth, type Route } from "./router.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Operation of the file, without what follows from its route. */
+/** Operation in `openapi.json`, without the members that {@link completed} derives from its route. */
 interface Operation {
   readonly operationId: string;
   /** ID of the operation that supplies all members that are absent here. */
@@ -22,7 +22,7 @@ const OPERATIONS = new Map(
   Object.values(PATHS).flatMap((methods) => Object.values(methods)).map((each) => [each.operationId, each]),
 );
 
-/** Place for the methods of WebDAV, which OpenAPI knows from 3.2 on. */
+/** Member for the methods of WebDAV, which OpenAPI supports from 3.2 on. */
 const OTHERS = "x-oai-additionalOperations";
 
 /** Returns the OpenAPI 3.1 description of the routes; pages have none. @param base Without trailing slash. */
@@ -50,7 +50,7 @@ export function openApiDocument(routes: readonly Route[], base: string): Json {
   };
 }
 
-/** Adds what follows from the route: tag, credentials, placeholders of the path, and errors of all requests. */
+/** Adds members that follow from the route: tag, credentials, placeholders of the path, and errors of all requests. */
 function completed({ like, ...own }: Operation, route: Route): Json {
   const { parameters = [], responses, errors = [], ...operation } = { ...OPERATIONS.get(like ?? ""), ...own };
   const isOpen = route.service === "open";

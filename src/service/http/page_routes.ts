@@ -12,7 +12,7 @@ import { FILES_TYPE, FORM_TYPE, type Route, type Row, table } from "./router.ts"
 import type { DevicePageParts } from "../../pages/device_page.ts";
 import { DEVICE_PATHS } from "../../resource/device_paths.ts";
 
-// Pages are imported when they are first asked for: programs that transfer files never ask for one.
+// Pages are imported on first use: programs that transfer files never request one.
 const signInPages = () => import("../../pages/sign_in_page.ts");
 const providerPages = () => import("../../pages/sign_in_by_provider.ts");
 const tokenPages = () => import("../../pages/tokens_page.ts");
@@ -28,7 +28,7 @@ export async function toSignIn(failure: HttpError, asked: Asked, page: string) {
   return (await signInPages()).toSignIn(failure, asked, page);
 }
 
-/** Redirects from pages below one to the sign-in page, which leads back; after a form, to that one. */
+/** Redirects from pages below `page` to the sign-in page, which leads back to them or, after a form, to `page`. */
 function toSignInBelow(page: string): Route["failed"] {
   return (failure, asked) => {
     const { method, path, query } = asked.request;
@@ -122,7 +122,7 @@ function ownTokenRoutes(parts: TokenPageParts): Route[] {
   );
 }
 
-/** Follows the users' access rule: browsers cannot choose a role. */
+/** Routes for administrators; the users' access rule applies, since browsers cannot choose a role. */
 function administrationRoutes(parts: AdminPageParts): Route[] {
   return table(
     { service: "auth", permission: "POST", signedIn: true, failed: toSignInBelow("admin") },

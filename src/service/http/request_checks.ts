@@ -49,7 +49,7 @@ const LIMITS = [...HEADER_LIMITS]; // iterating over a map allocates a pair for 
 
 /** Checks the lengths before any header is parsed. @throws {ERR_HEADER_TOO_LONG} */
 export function checkHeaderLengths(headers: HeaderList): void {
-  let lengths = 0; // of the names, a bit for each: few requests have many of these headers
+  let lengths = 0; // set of name lengths, one bit each: few requests have many of these headers
   for (let at = 0; at < headers.fields.length; at += 2) lengths |= 1 << (headers.fields[at]?.length ?? 0);
   for (const [name, limit] of LIMITS) {
     const mayBeThere = (lengths >>> name.length & 1) === 1; // shifts count modulo 32
@@ -104,8 +104,8 @@ export function checkOwnOrigin(headers: HeaderList, base: string): void {
 }
 
 /**
- * Checks that no page of another site has a browser ask, with the certificate or password that the browser adds. Scripts of
- * sites that CORS permits send both headers. @throws {ERR_FOREIGN_PAGE}
+ * Checks that no page of another site makes a browser send the request with the certificate or password that it adds.
+ * Scripts of sites that CORS permits send both headers. @throws {ERR_FOREIGN_PAGE}
  */
 export function checkNotBorrowed(headers: HeaderList): void {
   const isForeign = /^(?:cross|same)-site$/.test(headers.get("Sec-Fetch-Site") ?? "");
@@ -122,8 +122,8 @@ interface Origin {
 }
 
 /**
- * Reads the gateway's three headers if they come from a configured gateway. Ignores others', and `X-Forwarded-For` and
- * similar headers (rest-api.md 1.6, credentials.md 1.9).
+ * Reads the gateway's three headers if a configured gateway sends them. Ignores them from others, and `X-Forwarded-For`
+ * and similar headers (rest-api.md 1.6, credentials.md 1.9).
  * @param externalUrl The service's own base address. @throws {ERR_BAD_FORWARDING}
  */
 export function originOf(

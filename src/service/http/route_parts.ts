@@ -12,7 +12,7 @@ import type { ReadinessFacts } from "../../resource/health.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import type { CertificateParts } from "../../resource/ssh_certificate.ts";
 
-/** Dependencies of the routes; what is undefined is not configured. */
+/** Dependencies of the routes; a part that is not configured is undefined. */
 export interface RouteParts extends AdminParts, ReadinessFacts {
   readonly admin: AdminApi;
   readonly servers: AdminParts["servers"];

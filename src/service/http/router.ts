@@ -26,7 +26,7 @@ export interface Route {
   readonly service: "auth" | "share" | "access" | "admin" | "open"; // `open` identifies no caller
   readonly permission?: "GET" | "POST" | "PUT"; // method whose permission applies; default: the request's own
   readonly signedIn?: true; // whether sign-ins of browsers apply; never below `/rest/`
-  readonly withoutAttributes?: true; // whether the role is `user`, as no attribute source is asked
+  readonly withoutAttributes?: true; // whether the role is `user`: no attribute source is queried
   readonly linkPassword?: true; // whether Basic credentials without user name are a link password
   /** Whether the route enforces path capabilities; others reject such logins. */
   readonly heedsCapabilities?: true;
@@ -46,7 +46,7 @@ export interface Route {
 /** Type of a query parameter as JSON Schema calls it; integers are positive, arrays are repeated parameters. */
 export type QueryType = "string" | "boolean" | "integer" | "array";
 
-/** Method, path and answer of a route, and what it has besides the settings of its table. */
+/** Method, path and answer of a route, and its settings beyond those of its table. */
 export type Row = readonly [
   method: Route["method"],
   path: string,
@@ -132,7 +132,7 @@ function vagueness(pattern: string, path: string): number {
   return (isAsLong ? 0 : 10) + pattern.split(/[:*]/).length;
 }
 
-/** Returns the form of the paths that a pattern matches; only a pattern without `*` takes a slash at the end. */
+/** Returns an expression for the paths that a pattern matches; only a pattern without `*` accepts a slash at the end. */
 function formOf(pattern: string): RegExp {
   const parts = pattern.split("/").map((part) =>
     part.startsWith(":") ? "([^/]+)" : part.startsWith("*") ? "(.*)" : RegExp.escape(part)
@@ -140,7 +140,7 @@ function formOf(pattern: string): RegExp {
   return new RegExp(`^${parts.join("/")}${pattern.includes("*") ? "" : "/?"}$`, "s");
 }
 
-/** Returns a placeholder with its value, decoded except behind a `*`, where slashes separate segments. */
+/** Returns a placeholder with its value, decoded except after a `*`, where slashes separate segments. */
 function valueOf(placeholder: string, text = ""): [string, string] {
   return [placeholder.slice(1), placeholder.startsWith("*") ? text : decode(text)];
 }

@@ -9,7 +9,7 @@ import { loginRoute, pageRoutes, toSignIn } from "./page_routes.ts";
 import type { RouteParts } from "./route_parts.ts";
 import { JSON_TYPE, type Route, type Row, table } from "./router.ts";
 
-// Imported when they are first asked for.
+// Imported on first use.
 const administration = () => import("../../resource/admin/administration.ts");
 const sessions = () => import("../../resource/open_session.ts");
 const sshCertificates = () => import("../../resource/ssh_certificate.ts");
@@ -73,7 +73,7 @@ function authRoutes(parts: RouteParts): Route[] {
     ),
     ...(certificates === undefined ? [] : certificateRoutes(certificates)),
     ...table(
-      { service: "auth", permission: "POST" }, // who may issue tokens may revoke them
+      { service: "auth", permission: "POST" }, // callers who may issue tokens may revoke them
       ["GET", tokens, async (call) => (await tokenList()).listTokens(call, registry), json],
       ["DELETE", tokens, async (call) => (await tokenList()).revokeTokens(call, registry), {
         ...json,

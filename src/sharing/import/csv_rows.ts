@@ -4,7 +4,7 @@ interface CsvRow {
   readonly fields: readonly string[];
 }
 
-/** Error for text that is no dump, or only a part of one. */
+/** Error for text that is not a dump, or only a part of one. */
 export class UnreadableDump extends Error {
   constructor(readonly line: number, message: string) {
     super(message);
@@ -38,7 +38,7 @@ export function csvRows(text: string): readonly CsvRow[] {
     fields.push(field);
     if (text[at] === ",") {
       at++;
-      continue; // also at the end: an empty field stands behind it
+      continue; // also at the end: an empty field follows
     }
     if (fields.length > 1 || fields[0] !== "") rows.push({ line: first, fields });
     fields = [];

@@ -34,7 +34,7 @@ interface Entry {
   readonly line?: number;
   readonly place?: string;
   readonly values: ReadonlyMap<string, string> | undefined; // absent: no record
-  readonly isRecord?: boolean; // a record of the Java service: its table holds the shares of all servers
+  readonly isRecord?: boolean; // whether it is a record of the Java service, whose table holds the shares of all servers
 }
 
 interface DumpOptions {
@@ -72,7 +72,7 @@ export function readShareRecords(
 function toShares(entries: readonly Entry[], { file, server, servers, now }: DumpOptions): ReadShares {
   const diagnostics: Diagnostic[] = [];
   const shares: Share[] = [];
-  const places = new Map<string, string>(); // by server and id, or all that identifies a share without id
+  const places = new Map<string, string>(); // by server and id, or by all members that identify a share without id
   let [ended, refused] = [0, 0];
   for (const { line, place, values, isRecord } of entries) {
     const before = diagnostics.length;
@@ -110,7 +110,7 @@ function readEntries(text: string, file: string): readonly Entry[] {
     throw new InvalidFile([{ severity: "error", file, line, expected }]);
   };
   if (/^\s*[[{]/.test(text)) {
-    // trim() takes a byte order mark away.
+    // trim() removes a byte order mark.
     const list: unknown = attempt(() => JSON.parse(text.trim()), SyntaxError, () => fail("not valid JSON"));
     if (!Array.isArray(list)) return fail("expected an array of shares");
     return list.map((item: unknown, i): Entry => {
@@ -152,9 +152,9 @@ function recordOf(text: string): Pick<Entry, "values" | "isRecord"> {
   }
 }
 
-const LONGEST_MEMBER = 40; // characters; what is longer is unknown, however deep it is
+const LONGEST_MEMBER = 40; // characters; longer names are unknown at any depth
 
-/** Returns the members in lower case, those of an object in it as `received.files`. */
+/** Returns the members in lower case, those of a nested object as `received.files`. */
 function membersOf(item: object, within = ""): [string, string][] {
   return Object.entries(item).flatMap(([key, value]) => {
     const name = within + key.toLowerCase();
@@ -222,7 +222,7 @@ class MemberReader {
     return text === "false" || text === "0" ? false : this.bad(key, "expected true or false");
   }
 
-  /** Reads the owner's rights at creation. They restrict the share: a part of them is an error. */
+  /** Reads the owner's rights at creation. They restrict the share, so an incomplete set is an error. */
   made(): Making | undefined {
     const text = (key: Member) => this.values.get(key.toLowerCase()) || undefined; // with blanks at its ends
     if (![...this.values].some(([key, value]) => key.startsWith("made.") && value !== "")) return undefined;
@@ -248,7 +248,7 @@ class MemberReader {
   }
 }
 
-/** Undefined after a reported error. */
+/** Returns the share of an entry; undefined after a reported error. */
 function toShare(
   values: ReadonlyMap<string, string>,
   { server, servers, now, report }: Omit<DumpOptions, "file"> & Pick<MemberReader, "report">,

@@ -1,6 +1,6 @@
 import { UnreadableDump } from "./csv_rows.ts";
 
-/** Record of a Java table: JSON in the second column, behind the id. */
+/** Record of a Java table: JSON in the second column, after the id. */
 interface SqlRecord {
   readonly line: number; // first line, counted from 1
   readonly record: string;

@@ -10,9 +10,9 @@ export function coveringPaths(path: string): readonly string[] {
 }
 
 /**
- * Returns the share that decides about a path: the most specific per owner, then shares in the owner's home directory,
- * then the owner with the oldest share: nobody can intercept users by sharing the path later. Shares with too little
- * access come last. @param shares All that cover the path and match the caller.
+ * Returns the share that decides on a path: the most specific one per owner, then shares in the owner's home directory,
+ * then the owner with the oldest share, so that nobody can intercept users by sharing the path later. Shares with too
+ * little access come last. @param shares All that cover the path and match the caller.
  */
 export function decidingShare(
   shares: readonly Share[],
@@ -27,7 +27,7 @@ export function decidingShare(
   return owners.toSorted((a, b) => rank(b) - rank(a) || a.since - b.since)[0]?.share;
 }
 
-/** Prefers a user's target to groups, groups to everybody; then more access, then age. */
+/** Compares: prefers the longer path, then users to groups and groups to everybody, then more access, then age. */
 function precedence(a: Share, b: Share): number {
   return b.path.length - a.path.length ||
     exactness(b.target) - exactness(a.target) ||

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { NotifiedEvent } from "../../notify/event.ts";
 import type { Share, UseStart } from "../share.ts";
 
-/** Returns an event of a share. Its id is the secret of a link: receivers get a digest. */
+/** Returns an event of a share, with a digest in place of its id, which is the secret of a link. */
 function shareEvent(
   type: NotifiedEvent["type"],
   { server, id, owner, uid, target, path, access }: Share,

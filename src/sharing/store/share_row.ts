@@ -114,7 +114,7 @@ function toMaking(row: Row): Making {
       uid: textOrNone(row, "owner_uid"),
       name: textOrNone(row, "owner_name"),
     },
-    mappedGroup: number(row, "mapped_account") === 1, // in older rows for the account, too
+    mappedGroup: number(row, "mapped_account") === 1, // in older rows also for the account
     mappedRole: number(row, "mapped_role") === 1,
     atHome: number(row, "made_at_home") === 1,
     limits: { includes: textOrNone(row, "made_includes"), excludes: textOrNone(row, "made_excludes") },

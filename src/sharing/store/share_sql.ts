@@ -2,7 +2,7 @@ import { httpError } from "../../model/http_error.ts";
 import { DatabaseFailure, type Row, row, type Values, type Work } from "../../store/database.ts";
 import { EVERYBODY, GROUP_PREFIX } from "../share.ts";
 
-/** Per share; older records are deleted. */
+/** Most use records per share; the store deletes older ones. */
 const KEEP_USES = 1000;
 
 /** Uses of a share from one deletion of older records to the next. */
@@ -28,8 +28,8 @@ const isForMany = (target: string) => `(${target} = '${EVERYBODY}' OR ${target} 
 const CONTINUED_MS = 3_600_000;
 
 /**
- * Recent download of the same person: of the browser with the cookie, or from the address, for programs keep no cookies.
- * Another person may share the address, so that from there only a range or a retry after a broken download continues.
+ * Recent download of the same person: by the browser with the cookie, or from the address, since programs keep no cookies.
+ * Another person may share the address, so from there only a range or a retry after a broken download can continue.
  */
 const RECENT_USE = `SELECT key FROM share_use WHERE server = :server AND id = :id AND kind = 'HTTP-download'
      AND looked IS NULL AND who = :who AND at > :clock - ${CONTINUED_MS}
@@ -38,26 +38,26 @@ const RECENT_USE = `SELECT key FROM share_use WHERE server = :server AND id = :i
 /** Lease of an upload, in milliseconds. */
 export const UPLOAD_LEASE_MS = 15_000;
 
-/** Seconds after the last byte: a day. */
+/** Seconds from the last byte to the deletion of an upload: a day. */
 const UPLOAD_KEPT = 24 * 3600;
 
 const IS_DUE = `touched <= :now - ${UPLOAD_KEPT} AND (holder IS NULL OR held_until < :clock)`;
 
 const THIS_UPLOAD = `server = :server AND share = :id AND key = :key`;
 
-/** Quota in use by new terms: a share that becomes one for uploads begins with those that are unfinished. */
+/** Quota in use under new terms: a share that becomes an upload share begins with its unfinished uploads. */
 const inUse = (quota: "files" | "bytes") =>
   `CASE WHEN upload_only >= :uploadOnly THEN received_${quota} ELSE (SELECT coalesce(sum(${quota}), 0)
      FROM share_upload INDEXED BY share_upload_unfinished WHERE share = :id AND kept = 0) END`;
 
-/** Earlier shares of other owners with overlapping targets; members of groups are unknown here. */
+/** Earlier shares of other owners with overlapping targets; the members of groups are unknown here. */
 const IN_THE_WAY = `owner <> :owner AND created < :before
      AND (target = :target OR ${isForMany("target")} OR ${isForMany(":target")})
      AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now)`;
 
 const IS_LIVE = "CASE WHEN expires = 0 OR expires >= :now THEN 1 ELSE 0 END";
 
-/** Same id on all servers: the Java service has one share for all servers, so a change applies to each. Walks the primary key. */
+/** Same id on all servers: the Java service has one share for all, so a change applies to each. Scans by the primary key. */
 const EVERYWHERE = `id = :id AND server IN (WITH RECURSIVE known (name) AS (
        SELECT min(server) FROM share UNION ALL
        SELECT (SELECT min(server) FROM share WHERE server > known.name) FROM known WHERE known.name IS NOT NULL)
@@ -121,7 +121,7 @@ export const SQL = {
   servers: `WITH RECURSIVE one(server) AS (SELECT min(server) FROM share WHERE server >= :first UNION ALL
        SELECT (SELECT min(server) FROM share WHERE share.server > one.server) FROM one WHERE one.server IS NOT NULL)
      SELECT server FROM one WHERE server IS NOT NULL`,
-  // Reads `:look` shares, expired ones too, and returns of the expired ones only the last, as the end of the page.
+  // Reads `:look` shares, including expired ones, of which it returns only the last, as the end of the page.
   listed:
     `WITH part AS (SELECT *, ${IS_LIVE} AS live FROM share WHERE server = :server AND id > :id ORDER BY id LIMIT :look)
      SELECT *, (SELECT count(id) FROM part) AS looked FROM part WHERE live = 1 OR id = (SELECT max(id) FROM part) ORDER BY id LIMIT :most`,
@@ -142,7 +142,7 @@ export const SQL = {
      WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) RETURNING *`,
   take: `UPDATE share SET uses_left = uses_left - 1, access_count = access_count + 1, last_used = :now
      WHERE ${EVERYWHERE} AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) RETURNING *`,
-  // Bounds the sum without a quota, too: SQLite reads no number above 2^53.
+  // Limits the sum even without a quota: SQLite cannot read numbers above 2^53.
   reserve:
     `UPDATE share SET received_files = received_files + :files, received_bytes = received_bytes + :bytes
      WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now)
@@ -201,7 +201,7 @@ export const SQL = {
   keepUpload:
     `UPDATE share_upload SET kept = 1, holder = NULL, touched = :now WHERE ${THIS_UPLOAD} AND kept = 0 RETURNING *`,
   forgetUpload: `DELETE FROM share_upload WHERE ${THIS_UPLOAD} RETURNING *`,
-  // Changes nothing, but waits for other changes, so that events of a share keep their order.
+  // Changes no value, but waits for other changes, so that events of a share keep their order.
   lock: `UPDATE share SET access_count = access_count WHERE server = :server AND id = :id RETURNING *`,
   dueUploads: `SELECT * FROM share_upload WHERE ${IS_DUE} ORDER BY touched LIMIT 100`,
 } as const;

@@ -25,7 +25,7 @@ import { fileArrived, shareCreated, shareEnded, shareUsed, usedUp } from "./shar
 interface Claim {
   readonly share: Share; // after the reservation
   readonly use: number; // key of the use record
-  readonly renewals: number; // renewals of the terms: a use of earlier terms is not returned to later ones
+  readonly renewals: number; // renewals of the terms: a use of earlier terms is not given back to later ones
   readonly continued: boolean; // whether it continues an earlier use, which stays taken
   readonly told: readonly string[] | undefined; // recorded notifications
 }
@@ -46,7 +46,7 @@ export interface Listed {
   readonly owner?: string; // canonical DN
 }
 
-/** Position behind a share in a list. */
+/** Position after a share in a list. */
 export type Place = Pick<Share, "server" | "created" | "id">;
 
 /** Page of a list, ordered by server and id, or for one owner by server and age. */
@@ -70,7 +70,7 @@ export class ShareStore {
    * Adds a share, or renews the owner's live share of exactly this path and target (rest-api.md 2.3), which keeps id,
    * account and access count.
    * @param most Usable shares per owner and server; 0 is unlimited. As many used-up shares stay readable.
-   * @throws {ERR_SHARED_BY_ANOTHER} If it would intercept users of another owner's earlier share, unless in the own home.
+   * @throws {ERR_SHARED_BY_ANOTHER} If it would intercept users of another owner's earlier share, unless in its owner's home.
    * @throws {ERR_TOO_MANY_SHARES}
    */
   put(server: string, draft: ShareDraft, most = 0): Promise<Share> {
@@ -80,7 +80,7 @@ export class ShareStore {
       const existing = yield* first("same", { server, owner, path, target });
       yield* checkOthers(server, draft, existing && number(existing, "created"));
       if (existing !== undefined) {
-        yield* first("lock", { server, id: text(existing, "id") }); // the next statement counts its uploads
+        yield* first("lock", { server, id: text(existing, "id") }); // since the next statement counts its uploads
         const renewed = yield* share("terms", {
           server,
           id: text(existing, "id"),
@@ -184,7 +184,7 @@ export class ShareStore {
   }
 
   /**
-   * Records a use, or continues the same person's of the last hour; undefined if the share is unknown or over.
+   * Records a use, or continues one of the same person in the last hour; undefined if the share is unknown or over.
    * @param manner.also Work in the transaction of a new use.
    */
   claim(
@@ -211,7 +211,7 @@ export class ShareStore {
       const trimmed = accessCount % TRIMMED_AT === 0 ? everywhere : [];
       for (const row of trimmed) yield* all("trimUses", { server: text(row, "server"), id });
       if (also !== undefined) yield* also();
-      // A piece of an upload is given back: the file that arrives is the event.
+      // The use of an upload piece is given back later; the event is the arrival of the file.
       const events = kind === "HTTP-upload" ? [] : [shareUsed(share, use), ...usedUp(share)];
       return { ...claim, told: yield* recorder.record(...events) };
     }, { alone: continues && `uses of ${id}`, ...manner });
@@ -343,7 +343,7 @@ export class ShareStore {
     });
   }
 
-  /** Deletes expired shares, and used-up ones after their time. @returns Their number. */
+  /** Deletes expired shares, and used-up ones after 30 days. @returns Their number. */
   async purge(): Promise<number> {
     let ended = 0;
     for (const name of ["purgeExpired", "purgeUsedUp"] as const) {
@@ -361,7 +361,7 @@ export class ShareStore {
     this.database.close();
   }
 
-  /** Removes a share from all servers, and records the end where it had not ended before. */
+  /** Removes a share from all servers, and records its end where it had not ended before. */
   *#remove(server: string, id: string): Work<boolean> {
     const removed = yield* shares("remove", { server, id });
     const ended = removed.filter(({ usesLeft }) => usesLeft !== 0);
@@ -381,7 +381,7 @@ export class ShareStore {
     return this.database.read(work).catch(refused);
   }
 
-  /** Runs one transaction. @param alone Lock of all instances. @throws {ERR_SHARE_STORE} */
+  /** Runs one transaction. @throws {ERR_SHARE_STORE} */
   #change<T>(work: () => Work<T>, manner?: Manner): Promise<T> {
     return this.database.change(work, manner).catch(refused);
   }
@@ -417,7 +417,7 @@ function sharesOf(server: string): string {
   return `shares of ${server}`;
 }
 
-/** A statement can return the share's rows of other servers. */
+/** Runs a statement for one share; it can return the share's rows of other servers. */
 function* share(name: Statement, values: Values): Work<Share | undefined> {
   return (yield* shares(name, values)).find(({ server }) => server === values.server);
 }

@@ -7,7 +7,7 @@ import { number, numberOrNone, text, textOrNone, toShare } from "./share_row.ts"
 
 const MOST_UNFINISHED = 500;
 
-/** Most bytes of an upload whose name, which is soon recorded, puts its beginning on disk. */
+/** Most bytes of an upload whose beginning reaches the disk together with its name, which is recorded soon. */
 const SMALL = 1024 ** 2;
 
 /** Identity of an upload; the key is a digest of the client's key. */
@@ -22,9 +22,9 @@ export interface Upload extends UploadId {
   readonly uid: string; // account that writes the file
   readonly gid?: string;
   readonly part: string; // absolute path while incomplete
-  readonly name: string; // requested below the share; or `part` itself, or what replaces what is set aside there
+  readonly name: string; // requested below the share; or `part` itself, or the path that replaces the file set aside there
   readonly total?: number; // bytes, if known
-  readonly files: number; // reserved quota; 0 if nobody can resume it
+  readonly files: number; // reserved quota; 0 if it cannot be resumed
   readonly bytes: number;
   readonly target?: string; // absolute final path; unique among unfinished uploads
   readonly kept: boolean; // whether the file was renamed to `target`
@@ -39,7 +39,7 @@ export function ofAccount(uid: string): string {
 export class UploadStore {
   constructor(readonly database: Database, readonly recorder: Recorder) {}
 
-  /** Acquires an upload; "busy" asks its holder to stop. */
+  /** Acquires an upload; returns "busy" after asking its present holder to stop. */
   async hold(id: UploadId, holder: string): Promise<Upload | "busy" | undefined> {
     if (await this.database.read(() => first("uploadOf", keyOf(id))).catch(refused) === undefined) {
       return undefined;
@@ -122,7 +122,7 @@ export class UploadStore {
 
   /**
    * Records the final path before the rename; undefined clears it.
-   * @param replaces Whether an upload that nobody holds loses that path. @returns False if another upload has it.
+   * @param replaces Whether to clear that path from an upload without a holder. @returns False if another upload has it.
    */
   name(id: UploadId, holder: string, target: string | undefined, replaces = false): Promise<boolean> {
     return this.change(function* () {
@@ -135,7 +135,7 @@ export class UploadStore {
     return this.change(() => this.finishing(id, remember), { asyncCommit: true });
   }
 
-  /** Records that an upload has its final name. If that is lost, the name of the file tells the next reader. */
+  /** Records that an upload has its final name. If that is lost, the next request infers it from the file's name. */
   *finishing(id: UploadId, remember: boolean): Work<void> {
     const { recorder } = this;
     const found = yield* first(remember ? "keepUpload" : "forgetUpload", keyOf(id));
@@ -147,7 +147,7 @@ export class UploadStore {
     yield* recorder.record(fileArrived(share, file, total ?? bytes), ...usedUp(share));
   }
 
-  /** Deletes an upload and returns its quota, once. Directories that were made for it stay counted. */
+  /** Deletes an upload and releases its quota, once. Directories created for it keep their quota. */
   forget(id: UploadId): Promise<void> {
     return this.change(function* () {
       const gone = yield* first("forgetUpload", keyOf(id));
@@ -157,7 +157,7 @@ export class UploadStore {
     });
   }
 
-  /** Returns some uploads that are idle for a day, or whose file is set aside, and not held. */
+  /** Returns some uploads without a holder that are idle for a day, or whose file is set aside. */
   due(): Promise<readonly Upload[]> {
     return this.database.read(() => rows(SQL.dueUploads, {})).then((found) => found.map(toUpload), refused);
   }
@@ -167,7 +167,7 @@ export class UploadStore {
   }
 }
 
-/** Own files have no quota. @throws {ERR_QUOTA_USED} */
+/** Reserves quota; own files have no quota. @throws {ERR_QUOTA_USED} */
 function* reserve(wanted: { server: string; id: string; files: number; bytes: number }): Work<void> {
   if (wanted.id.startsWith(ofAccount("")) || (yield* first("reserve", wanted)) !== undefined) return;
   throw httpError("ERR_QUOTA_USED");

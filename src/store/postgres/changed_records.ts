@@ -3,7 +3,7 @@ import { recordOf } from "../database_record_store.ts";
 import type { ReadRecords } from "../remembered_records.ts";
 
 const PAGE = 5000; // most records per statement
-/** Ids of transactions that a crash can lose before they are on the disk, which later ones then use again. */
+/** Most transaction ids that a crash can lose before they are on disk; later transactions then use them again. */
 const LOST_IDS = 10_000;
 
 const SQL = {
@@ -24,7 +24,7 @@ export async function readRevocations(
       found.map((each) => ({ kind: String(each["kind"]), record: recordOf(each) }))
     );
   const until = Number((await database.read(() => row(SQL.asOf, {})))?.["xmin"]);
-  // After a failover, ids of many lost transactions may be used again.
+  // After a failover, the server may use the ids of many lost transactions again.
   if (since !== undefined && until >= since) {
     const records = await read(() => rows(SQL.since, { earlier: since - LOST_IDS }));
     if (records.length < PAGE) return { records, until, isComplete: false };

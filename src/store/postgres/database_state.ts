@@ -3,12 +3,12 @@ import { CircuitBreaker } from "../../model/circuit_breaker.ts";
 import type { Stopwatch } from "../../model/clock.ts";
 import { messageOf } from "../../model/text.ts";
 
-/** Pauses between connection attempts once they have failed for longer than a piece of work may take. */
+/** Pauses between connection attempts, once these have failed for longer than the deadline of a piece of work. */
 const PAUSES = { firstPauseMs: 1_000, longestPauseMs: 15_000 };
 
 const STUCK = "changes wait for the disk of the database, or for its synchronous standby";
 
-/** Condition of a database. Away: no work possible; degraded: new connections, notifications or commits fail. */
+/** Condition of a database. Away: it does no work; degraded: new connections, notifications or commits fail. */
 export type DatabaseCondition =
   | { readonly kind: "up" }
   | { readonly kind: "degraded" | "away"; readonly reason: string };
@@ -69,7 +69,7 @@ export class DatabaseState {
     return this.#opening.waitMs;
   }
 
-  /** Opens a connection if a trial is due. @throws {DatabaseAway} If none is, or others are open; what `open` throws. */
+  /** Opens a connection if a trial is due. @throws {DatabaseAway} If no trial is due, or others are open. And as `open`. */
   async attempt<T>(open: () => Promise<T>, isTrial = true): Promise<T> {
     const waits = !isTrial && this.#opening.isFailing && this.#working > 0;
     const end = waits ? undefined : this.#opening.begin();
@@ -81,7 +81,7 @@ export class DatabaseState {
     } catch (error) {
       this.#refused = messageOf(error);
       this.#opening.failed();
-      throw this.#working > 0 ? this.#leftAlone() : error; // work can wait for one that is open
+      throw this.#working > 0 ? this.#leftAlone() : error; // work can wait for an open connection
     } finally {
       end();
       this.#tell();

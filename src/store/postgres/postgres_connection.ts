@@ -36,7 +36,7 @@ export class PostgresConnection {
 
   private constructor(readonly driver: Driver, readonly socket: Duplex) {
     this.closed = new Promise((resolve) => {
-      if (socket.destroyed) return resolve(); // `close` may be over
+      if (socket.destroyed) return resolve(); // the `close` event may be over
       socket.once("close", () => {
         for (const giveUp of this.#underWay) giveUp(connectionLost());
         resolve();
@@ -93,7 +93,7 @@ export class PostgresConnection {
     return this.#send(() => this.driver.unsafe(text, values, { prepare: true }));
   }
 
-  /** Runs statements without parameters; only single ones return rows. @throws {PostgresError} */
+  /** Runs statements without parameters; only a single statement returns rows. @throws {PostgresError} */
   run(text: string): Promise<readonly Row[]> {
     return this.#send(() => this.driver.unsafe(text));
   }
@@ -114,7 +114,7 @@ export class PostgresConnection {
   }
 }
 
-/** Hides the environment from the driver, which falls back to it for missing options: workers may not read it. */
+/** Hides the environment, which workers may not read, from the driver, which falls back to it for missing options. */
 function withoutEnvironment<T>(action: () => T): T {
   const { env } = process;
   process.env = {};

@@ -108,7 +108,7 @@ export class PostgresDatabase implements Database {
     return this.#watch.isListening;
   }
 
-  /** Number of times that it began to listen; afterwards the server may be another one. */
+  /** Number of times that it began to listen; after each, the server may be another one. */
   get sessions(): number {
     return this.#watch.sessions;
   }
@@ -147,7 +147,7 @@ export class PostgresDatabase implements Database {
     this.#pool.close();
   }
 
-  /** Checks that notifications arrive from another connection. @throws {DatabaseFailure} If a pooler is between. */
+  /** Checks that notifications arrive from another connection. @throws {DatabaseFailure} If a pooler is in between. */
   async checkSessions(): Promise<void> {
     using deadline = this.#deadline();
     await unlessAborted(this.#watch.listening, deadline.signal);

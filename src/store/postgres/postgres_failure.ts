@@ -11,7 +11,7 @@ export class PostgresError extends Error {
   }
 }
 
-/** Consequence of a failure. `again`: no effect; `lost`: connection gone, maybe committed; `refused`: permanent. */
+/** Consequence of a failure. `again`: no effect; `lost`: connection closed, maybe committed; `refused`: permanent. */
 type Meaning = "again" | "lost" | "refused";
 
 const AGAIN: ReadonlySet<string> = new Set(["40001", "40P01"]);

@@ -9,13 +9,13 @@ import { reachPlain } from "./reach_plain.ts";
 
 /**
  * Migrates the tables to the newest version; grants access to a user without rights to the schema. Returns the versions
- * before and after. @param options.login Owner of the tables. @throws {DatabaseFailure} Nothing is changed then.
+ * before and after. @param options.login Owner of the tables. @throws {DatabaseFailure} Without a change.
  */
 export async function migrateDatabase(
   { servers, login, reach = reachPlain, timeoutMs }: PostgresOptions,
   user: string,
 ): Promise<{ readonly from: number; readonly to: number }> {
-  const checkSchema = () => Promise.resolve(); // about to be created
+  const checkSchema = () => Promise.resolve(); // the tables are about to be created
   const state = new DatabaseState({ elapsed: stopwatch, toleranceMs: timeoutMs });
   const all = new PostgresServers({ servers, login, reach, checkSchema, timeoutMs, state });
   const connection = await all.open(AbortSignal.timeout(timeoutMs));
@@ -30,7 +30,7 @@ export async function migrateDatabase(
   }
 }
 
-/** Grants the minimum, each time, since tables may be new. `pg_dump` reads the sequences. */
+/** Grants the minimum at each migration, since tables may be new. `pg_dump` reads the sequences. */
 async function permit(connection: PostgresConnection, user: string): Promise<void> {
   const name = `"${user.replaceAll('"', '""')}"`;
   await connection.run(

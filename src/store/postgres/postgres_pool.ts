@@ -24,7 +24,7 @@ export class PostgresPool {
     this.#semaphore = new FairSemaphore({ atOnce: most, waiting: WAITING, perKey: WAITING });
   }
 
-  /** Runs work, until the deadline closes the connection. @throws {DatabaseAway} If none is free in time. */
+  /** Runs work, until the deadline closes the connection. @throws {DatabaseAway} If no connection is free in time. */
   async use<T>(deadline: Deadline, work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     this.state.checkWork();
     try {

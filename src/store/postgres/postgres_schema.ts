@@ -72,7 +72,7 @@ export async function checkSchema(connection: PostgresConnection): Promise<void>
 
 /** Takes the missing steps in one exclusive transaction. Returns the versions before and after. */
 export async function migrate(connection: PostgresConnection): Promise<{ from: number; to: number }> {
-  // A step may take long, but not wait long for a lock, which would block others behind it.
+  // A step may take long, but must not wait long for a lock, since later statements would wait behind it.
   await connection.run("BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '10s'");
   await connection.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", ["authserver tables"]);
   await connection.run(

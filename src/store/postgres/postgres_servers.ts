@@ -34,7 +34,7 @@ export class PostgresServers {
   constructor(readonly options: ServersOptions) {}
 
   /**
-   * Tries all servers at once and takes the first that accepts changes. @param heard Absent: no notifications needed.
+   * Tries all servers at once and takes the first that accepts changes. @param heard Absent: without notifications.
    * @param isTrial Whether to try while other connections work and the last attempt failed.
    * @throws {DatabaseAway} If no server accepts changes, or no trial is due.
    * @throws {DatabaseFailure} For a wrong password or other tables.
@@ -95,7 +95,7 @@ export const TAKES_NO_CHANGES = "(pg_is_in_recovery() OR current_setting('transa
 /** @throws {DatabaseAway} If the server is read-only. */
 async function prepareSession(connection: PostgresConnection, timeoutMs: number): Promise<void> {
   // Locks of a frozen instance end after half of the time that others wait. With synchronous_commit off, a crash could undo
-  // the use of a single-use share. At another level, what runs alone would not see what was changed while it waited.
+  // the use of a single-use share. At another level, a change that runs alone would miss changes made while it waited.
   const [session] = await connection.query(
     `SELECT ${TAKES_NO_CHANGES} AS "readOnly",
        set_config('search_path', '${POSTGRES_SCHEMA}, pg_temp', false),

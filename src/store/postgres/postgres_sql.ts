@@ -26,7 +26,7 @@ export function forPostgres(
     .replace(/ INDEXED BY \w+/g, "")
     .replace(
       /\(SELECT count\(\*\) FROM (\w+)\)/g,
-      // Rows per page as in the last statistics; a table without statistics is counted.
+      // Estimates from the rows per page in the last statistics; counts a table without statistics.
       `(SELECT CASE WHEN n < ${COUNTED_ROWS} THEN n WHEN reltuples <= 0 OR relpages = 0 THEN (SELECT count(*) FROM $1)
          ELSE (reltuples / relpages * (pg_relation_size(oid) / current_setting('block_size')::integer))::bigint END
          FROM (SELECT * FROM pg_class WHERE oid = '$1'::regclass) AS table_of,

@@ -11,7 +11,7 @@ const PING_MS = 5_000;
 
 const PAUSE_MS = 250;
 
-/** Also looks for changes of any instance that cannot end: their sessions outlive the connections. */
+/** Ping, which also looks for changes of any instance that cannot end: their sessions outlive the connections. */
 const ALIVE = `SELECT ${TAKES_NO_CHANGES} AS "readOnly", pg_backend_pid() AS backend, EXISTS (
   SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'active'
     AND query LIKE '%; COMMIT' AND query_start < now() - interval '5 s') AS stuck`;
@@ -31,7 +31,7 @@ interface Servers {
 interface WatchParts {
   readonly timeoutMs: number; // timeout of connecting and of each response
   readonly state: Pick<DatabaseState, "listens" | "hears" | "waitMs">;
-  /** Called when the server stopped responding or became read-only, so that its other connections are closed too. */
+  /** Called when the server stopped responding or became read-only, to close its other connections, too. */
   readonly unusable?: () => void;
   readonly tried?: (isStuck: boolean) => void; // called after each ping; stuck: changes are not committed
   readonly schedule?: Schedule;

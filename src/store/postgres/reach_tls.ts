@@ -58,7 +58,7 @@ async function agree(socket: Duplex, { host }: PostgresServer): Promise<void> {
   socket.write(ASK_FOR_TLS);
   const [answer] = await once(socket, "data");
   socket.pause();
-  // Further bytes before the handshake would be injected.
+  // Further bytes before the handshake would come from an attacker.
   if (answer instanceof Uint8Array && answer.length === 1 && answer[0] === HAS_TLS) return;
   throw new DatabaseFailure(`${host} has no TLS, expected ssl=on there or persistence.pgsql.useSSL=false`);
 }

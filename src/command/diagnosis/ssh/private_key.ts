@@ -3,7 +3,7 @@ import { createPrivateKey, type KeyObject, sign } from "node:crypto";
 import { algorithmsOf } from "../../../authentication/jws_signature.ts";
 import { hasPrivateKey } from "../../../config/tls/private_key.ts";
 
-/** Error for an unusable private key; reveals nothing of it. */
+/** Error for an unusable private key; reveals no part of it. */
 export class UnusablePrivateKey extends Error {}
 
 /** Error for a missing or wrong passphrase. */
@@ -49,14 +49,14 @@ function isParsedKey(value: unknown): value is ParsedKey {
   return typeof value === "object" && value !== null && "type" in value && "getPrivatePEM" in value;
 }
 
-/** Curve and length of a number in bytes, by key type (RFC 5656, RFC 7518). */
+/** Curve and length of its numbers in bytes, by key type (RFC 5656, RFC 7518). */
 const CURVES: ReadonlyMap<string, readonly [crv: string, size: number]> = new Map([
   ["ecdsa-sha2-nistp256", ["P-256", 32]],
   ["ecdsa-sha2-nistp384", ["P-384", 48]],
   ["ecdsa-sha2-nistp521", ["P-521", 66]],
 ]);
 
-/** `ssh2` does not pad the ECDSA number to the length of the curve's order, as RFC 5915 (3) requires, so it is encoded again. */
+/** Encodes ECDSA keys again, since `ssh2` does not pad the number to the length of the curve's order (RFC 5915, 3). */
 function privateKeyOf(parsed: ParsedKey): KeyObject {
   const pem = parsed.getPrivatePEM();
   const curve = CURVES.get(parsed.type);
@@ -74,10 +74,10 @@ function privateKeyOf(parsed: ParsedKey): KeyObject {
 /** Version 1 of an EC private key, and the tag of the number that follows (RFC 5915, 3). */
 const VERSION = new Uint8Array([2, 1, 1, 4]);
 
-/** Seconds, as clients use. */
+/** Lifetime in seconds, like that of clients. */
 const LIFETIME = 300;
 
-/** Returns a token as clients sign it (credentials.md 3.7). @throws {UnusablePrivateKey} If the key type signs no tokens. */
+/** Returns a token as clients sign it (credentials.md 3.7). @throws {UnusablePrivateKey} If the key type cannot sign tokens. */
 export function signToken(user: string, key: KeyObject, now: number): string {
   const [algorithm] = algorithmsOf(key);
   if (algorithm === undefined) {

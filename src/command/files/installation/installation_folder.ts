@@ -32,7 +32,7 @@ export function installationFolder(
   throw new WrongUsage(`Expected a file such as DIR/conf/${MAIN_FILE} behind --config, found ${file}`);
 }
 
-/** Returns the site's prefix of script names. @throws {WrongUsage} If it is no part of a file name. */
+/** Returns the site's prefix of script names. @throws {WrongUsage} If a file name cannot contain it. */
 export function prefixOf(given: Pick<Given<"scripts-prefix", never>, "text">): string | undefined {
   const prefix = given.text("scripts-prefix");
   if (prefix === undefined || /^[A-Za-z0-9][\w.-]*$/.test(prefix)) return prefix;

@@ -23,7 +23,7 @@ export interface SampleFile {
 
 const PUBLIC = 0o644;
 
-/** Files of an installation in its own folder. The first names its files relative to the working directory of the service. */
+/** Files of an installation in its own folder. The first has paths relative to the working directory of the service. */
 export const FOLDER_FILES: readonly SampleFile[] = [
   { path: "conf/container.properties", mode: 0o640, text: properties },
   { path: "conf/mapfile.json", mode: PUBLIC, text: mapFile },

@@ -14,7 +14,7 @@ interface Converted {
 }
 
 /**
- * Converts a property file or `startup.properties` for a folder of its own: absolute paths into the old `conf/` point to the
+ * Converts a property file or `startup.properties` for a new folder: absolute paths into the old `conf/` then point to the
  * copy, and writable places are new.
  */
 export function convertProperties(text: string, { conf, keys }: OldConfiguration): Converted {
@@ -46,10 +46,10 @@ export function withGateway({ text, changes }: Converted, { keys }: OldConfigura
   };
 }
 
-/** Shares in MySQL are imported into a folder. */
+/** Storage class of shares in MySQL, which we import into a folder. */
 const MYSQL = /^(\s*)persistence\.class(?:\s*[=:]|\s).*MySQLPersist\s*$/;
 
-/** Keys of writable places; absolute paths lead to the old service, and variables may. */
+/** Keys of writable places; absolute paths lead to those of the old service, and variables may. */
 const PLACES: readonly (readonly [RegExp, string])[] = [
   [/^(\s*persistence\.directory(?:\s*[=:]|\s)\s*)(?:\/|\$\{).*?(\r?)$/, "$1data$2"],
   [/^(\s*PID=)["']?\/.*?(\r?)$/, "$1logs/authserver.pid$2"],

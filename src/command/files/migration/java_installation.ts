@@ -14,8 +14,8 @@ export interface JavaInstallation {
   readonly conf: string; // absolute
   readonly libraries: string; // libraries with the driver of the share database
   readonly properties: Properties; // of the main file and its includes
-  readonly keys: ReadonlySet<string>; // of these, also with unusable values
-  readonly diagnostics: readonly Diagnostic[]; // of reading them
+  readonly keys: ReadonlySet<string>; // keys in these files, also with unusable values
+  readonly diagnostics: readonly Diagnostic[]; // from reading them
 }
 
 /** Finds the configuration in a folder, or in `conf/` in it. @throws {CommandFailed} If there is no configuration. */

@@ -73,7 +73,7 @@ export async function moveShares(
   }
 }
 
-/** H2 writes to its database also after a dump, when it closes it. */
+/** Milliseconds in which H2 may write to its database after a dump, when it closes it. */
 const CLOSING_MS = 60_000;
 
 async function changedAt(file: string): Promise<number | undefined> {
@@ -81,7 +81,7 @@ async function changedAt(file: string): Promise<number | undefined> {
   return found?.mtime?.getTime();
 }
 
-/** The Java service creates its only table for the first server. */
+/** Returns the share table; the Java service creates its only table for the first server. */
 function tableOf({ entries }: Properties): ShareTable | undefined {
   const value = (key: string) => entries.get(key)?.value.trim();
   const [first] = value("share.servers")?.split(/[\s,|]+/).filter((name) => name !== "") ?? [];
@@ -146,7 +146,7 @@ async function importFromPostgres(table: string): Promise<Imported> {
   if (chosen === undefined) throw new CommandFailed(`${COPY.text()} chooses no PostgreSQL`);
   using database = await openSharedDatabase(config, chosen);
   await makeTables(database, config, chosen);
-  // PostgreSQL folds unquoted names to lower case, as the Java service's.
+  // PostgreSQL folds unquoted names, such as those of the Java service, to lower case.
   const records = await recordsOf(database, table.toLowerCase());
   return await withShareDatabase(
     COPY,

@@ -31,7 +31,7 @@ function certificatesIn(content: Uint8Array, passwords: readonly string[]): X509
 
 const SEQUENCE = 0x30;
 
-/** `check` reports unreadable certificates that the configuration names. */
+/** Returns a certificate, or none if it is unreadable: `check` reports those that the configuration names. */
 function certificateOf(encoded: string | Uint8Array): X509Certificate[] {
   return attempt(() => [new X509Certificate(encoded)], Error, () => []);
 }
@@ -44,7 +44,7 @@ function certificatesOfStore(content: Uint8Array, passwords: readonly string[]):
   return [];
 }
 
-/** Passwords to try: of the service's key store and its truststores. */
+/** Most passwords to try, from the service's key store and its truststores. */
 const MOST_PASSWORDS = 8;
 
 function passwordsIn({ entries }: Properties): string[] {

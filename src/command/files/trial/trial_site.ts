@@ -48,8 +48,8 @@ export async function createTrialSite(port: string, now: number, prefix?: string
 }
 
 /**
- * Creates an authority, whose key is discarded, and the service's certificate, for server and client use, since daemons ask
- * for it. X.509 version 3 (RFC 5280), ECDSA on P-256 with SHA-256 (RFC 5758).
+ * Creates an authority, whose key it discards, and the service's certificate, for server and client use, since daemons
+ * request it. X.509 version 3 (RFC 5280), ECDSA on P-256 with SHA-256 (RFC 5758).
  */
 export function createTrialCertificates(...valid: readonly [from: Date, until: Date]) {
   const [ca, own] = [keyPair(), keyPair()];

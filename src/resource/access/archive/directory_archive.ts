@@ -7,7 +7,7 @@ import type { UseOfShare } from "../use_of_share.ts";
 import { SharedTree } from "./shared_tree.ts";
 import { zipArchive } from "./zip_archive.ts";
 
-/** Serves `GET` of a directory with `view=zip`: a streamed archive, which an error breaks off. */
+/** Serves `GET` of a directory with `view=zip`: streams an archive, and aborts it on an error. */
 export async function directoryArchive(
   call: Call,
   { server, path }: { readonly server: { readonly name: string }; readonly path: string },
@@ -66,7 +66,7 @@ function streamOf(
       }
     },
     cancel(reason) {
-      end(false, reason); // and with it the session, which is what a piece may be waiting for
+      end(false, reason); // also closes the session, for which a piece may be waiting
       void pieces.return().catch(() => {});
     },
   }, { highWaterMark: 0 });

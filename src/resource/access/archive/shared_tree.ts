@@ -180,7 +180,7 @@ async function withNames(found: readonly Entry[]): Promise<readonly FoundEntry[]
   return named;
 }
 
-/** Escapes what could leave the directory on unpacking: some tools take a backslash for a slash, and a letter with a colon for a drive. */
+/** Escapes names that could leave the directory on unpacking: some tools read a backslash as a slash, and `C:` as a drive. */
 function safePart(name: string): string {
   const safe = name.replaceAll("\\", "_").replaceAll("/", "_").replace(/^([A-Za-z]):/, "$1_");
   return /^\.{0,2}$/.test(safe) ? "_" : safe;

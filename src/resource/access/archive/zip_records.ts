@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
 
 /*
- * The records of a ZIP archive whose files are stored as they are, as APPNOTE.TXT 6.3.10 describes them. The size of a
- * file is known before it, the checksum only behind it: in a data descriptor (4.3.9) and in the central directory.
+ * The records of a ZIP archive with uncompressed files (APPNOTE.TXT 6.3.10). The size of a file is known before its
+ * content, the checksum only after it: in a data descriptor (4.3.9) and in the central directory.
  */
 
 /** Placeholder for a number that does not fit: the number is in the Zip64 field (4.5.3). */
@@ -13,7 +13,7 @@ const MAX_16 = 0xffff;
 const VERSION = 45;
 const MADE_BY_UNIX = 3 << 8 | VERSION;
 
-/** Checksum and sizes behind the file (bit 3), names in UTF-8 (bit 11; 4.4.4). */
+/** Checksum and sizes after the file (bit 3), names in UTF-8 (bit 11; 4.4.4). */
 const FLAGS = 1 << 3 | 1 << 11;
 
 const ZIP64_FIELD = 1;
@@ -43,7 +43,7 @@ export function localHeader({ name, directory, size, modified }: ZipMember): Buf
   return Buffer.concat([record, name, more]);
 }
 
-/** Returns the data descriptor behind a file (4.3.9). @param checksum CRC-32. */
+/** Returns the data descriptor after a file (4.3.9). @param checksum CRC-32. */
 export function dataDescriptor({ size }: ZipMember, checksum: number): Buffer {
   const large = size >= MAX_32;
   const record = Buffer.alloc(large ? 24 : 16);

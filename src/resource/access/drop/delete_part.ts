@@ -13,8 +13,8 @@ type DeletingParts = Pick<SharingParts, "sessions" | "uploads">;
 const MAX_WAIT_MS = 300_000;
 
 /**
- * Deletes the part of a file that the caller holds, and returns its quota. Ends a replacement that the caller holds.
- * @returns Whether the file has its final name, and stays.
+ * Deletes a partial file that the caller holds, and releases its quota. Ends a replacement that the caller holds.
+ * @returns Whether the file already has its final name, and is kept.
  */
 export async function deletePart(upload: Upload, { sessions, uploads }: DeletingParts): Promise<boolean> {
   const { server, uid, gid, part, name, target } = upload;
@@ -44,7 +44,7 @@ export async function deletePart(upload: Upload, { sessions, uploads }: Deleting
   return false;
 }
 
-/** Puts back what was set aside unless it is replaced. @throws {ERR_EXISTS} Something else took its place: then all stays. */
+/** Moves a target that was set aside back unless it is replaced. @throws {ERR_EXISTS} If another entry has its name now. */
 async function putBack(session: DaemonSession, aside: string, { from, to }: Replacement): Promise<boolean> {
   const isFree = await find(session, to) === undefined;
   if (isFree) await session.rename(aside, to);
@@ -53,9 +53,9 @@ async function putBack(session: DaemonSession, aside: string, { from, to }: Repl
 }
 
 /**
- * Runs work on a temporary path. Deletes what stays there, or puts it back if it was set aside and not replaced, even if
- * the process dies meanwhile ({@link deleteDue}).
- * @param work Calls `renamed` once the temporary file has its name, or what was set aside is replaced.
+ * Runs work on a temporary path. Then deletes an entry that is left there, or moves it back if it was set aside and not
+ * replaced, even if the process dies meanwhile ({@link deleteDue}).
+ * @param work Calls `renamed` once the temporary file has its final name, or the entry that was set aside is replaced.
  */
 export async function withTemporary<T>(
   { server, uid, gid, part, replacement }: Pick<Upload, "server" | "uid" | "gid" | "part"> & {
@@ -99,7 +99,7 @@ export async function deleteDue(parts: DeletingParts, log: Logger): Promise<void
         await deletePart(upload, parts);
       } catch (error) {
         log.warn("unfinished upload not deleted", { server: idle.server, uid: idle.uid, error });
-        // It is due again in a day: those that come behind it must not wait for it. Some trees can never be deleted.
+        // It is due again in a day, so that later uploads do not wait for it. Some trees can never be deleted.
         const isHopeless = isHttpError(error, "ERR_NOT_EMPTY");
         await (isHopeless ? store.forget(idle) : store.leave(idle, holder)).catch(() => {});
       }

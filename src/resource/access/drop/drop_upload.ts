@@ -51,8 +51,8 @@ function placeOf(call: Call, opened: OpenedShare, parts: SharingParts): UploadPl
 }
 
 /**
- * Stores the files of a form one after the other; an error ends it and keeps the earlier files. Each file comes by the terms
- * that the share has then. Signed-in browsers send the form token before the first file.
+ * Stores the files of a form one after the other; an error ends this but keeps the earlier files. The current terms of the
+ * share apply to each file. Signed-in browsers send the form token before the first file.
  * @yields Final names. @throws {ERR_NOT_PERMITTED | ERR_PAGE_OUTDATED} And as {@link storeFile}.
  */
 export async function* dropForm(call: Call, parts: SharingParts): AsyncGenerator<string, void> {
@@ -71,7 +71,7 @@ export async function* dropForm(call: Call, parts: SharingParts): AsyncGenerator
   }
 }
 
-/** Returns the share that a form uploads files to; those of access `MODIFY` alone replace with `replace` in the query. */
+/** Returns the share to which a form uploads files; only access `MODIFY` permits `replace` in the query. */
 async function openedForForm(call: Call, parts: SharingParts, before?: OpenedShare): Promise<OpenedShare> {
   const wanted = ({ access }: Share) => access === "DROP" ? "DROP" : "WRITE";
   const opened = await openedShare(call, wanted, parts, before);

@@ -17,7 +17,7 @@ interface FormFile {
   readonly name: string; // as the browser names it, with directories if a directory was chosen
   readonly body: ReadableStream<Uint8Array>; // must be consumed before the next file
   readonly fields: ReadonlyMap<string, string>; // text of the preceding fields; the last of equal names
-  readonly left: number | undefined; // bytes that can still come, if the length of the form is known
+  readonly left: number | undefined; // bytes that may still arrive, if the length of the form is known
 }
 
 /** Yields the files of a `multipart/form-data` body (RFC 7578) as they arrive. @throws {ERR_INVALID_REQUEST} */

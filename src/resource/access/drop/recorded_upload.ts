@@ -24,7 +24,7 @@ export interface UploadPlace extends Pick<Share, "server" | "id" | "uid" | "gid"
   readonly reaches: (path: string) => boolean;
   readonly open: (signal: AbortSignal) => Promise<DaemonSession>;
   readonly signal: AbortSignal; // of the request
-  readonly audit: (path: string) => void; // tells what is tried
+  readonly audit: (path: string) => void; // records the attempted path
   readonly use: (path: string, begins: Pick<UseFacts, "also" | "manner" | "ended">) => Promise<UseOfShare>;
 }
 
@@ -74,7 +74,7 @@ export async function answerUpload(
   });
 }
 
-/** Returns the digest of what arrived. The upload succeeds without it, too. */
+/** Returns the digest of an uploaded file; undefined after an error, which does not fail the upload. */
 async function checksumOf(
   call: Call,
   place: UploadPlace,
@@ -98,11 +98,11 @@ async function checksumOf(
  * | ------------------------- | ----------------------- | ----------------------------------------------------- |
  * | absent                    | nothing                 | begins                                                |
  * | without `target`          | `part`, or nothing yet  | continues at the size of `part`                       |
- * | with `target`             | whole `part`            | names it again                                        |
+ * | with `target`             | whole `part`            | tries the rename again                                |
  * | with `target`             | no `part`, but `target` | records that it is complete                           |
  * | `kept`                    | `target`                | answers with its name                                 |
- * | `files: 0`, name = `part` | temporary file          | none: it is deleted, see `withTemporary()`            |
- * | `files: 0`, other name    | `part` was `target`     | none: it is put back unless it is replaced            |
+ * | `files: 0`, name = `part` | temporary file          | (none) `withTemporary()` deletes it                   |
+ * | `files: 0`, other name    | `part` was `target`     | (none) it moves back unless it is replaced            |
  *
  * @throws {ERR_INVALID_REQUEST | ERR_UPLOAD_OFFSET | ERR_QUOTA_USED | ERR_LENGTH_REQUIRED | ERR_TOO_MANY_UPLOADS |
  * ERR_PRECONDITION_FAILED | ERR_NOT_A_FILE} And as sessions.
@@ -126,7 +126,7 @@ export async function storeFile(
   }
 }
 
-/** Returns the recorded id: readers of the directory see its digest; to go on with an upload takes the key. */
+/** Returns the recorded id. Readers of the directory see this digest; only the key itself can resume an upload. */
 export function uploadId({ server, share, key }: UploadId): UploadId {
   const digest = createHash("sha256").update(`${server}/${share}/${key}`).digest("hex");
   return { server, share, key: digest.slice(0, 32) };
@@ -175,7 +175,7 @@ async function store(
     const replaced = isNamed && await fileToWrite(session, path, naming.conditions, parts.clock());
     if (known === undefined && range.kind === "question") return { received };
     const upload = known ?? await planned(session, held, place, request);
-    // On disk with the name of the file, before it gets it.
+    // The commit of the final name, before the rename, puts this change on disk, too.
     const manner = known === undefined ? unfinished.store.mannerOf(upload) : { asyncCommit: true };
     const also = known === undefined ? () => unfinished.store.beginning(upload, held.holder) : undefined;
     use = await place.use(path, { also, manner, ended });
@@ -209,10 +209,10 @@ async function planned(
   if (reserved === undefined && place.quota?.bytes !== undefined) throw httpError("ERR_LENGTH_REQUIRED");
   const { directory } = await deepestDirectory(session, place, name);
   const end = `.${held.id.key}.part`;
-  // Daemons set no mode of a name with blanks.
+  // Daemons cannot set the mode of a file with blanks in its name.
   const shown = endOfName(nameOf(name), end.length).replaceAll(" ", "_");
   const [plain, alike] = [`${directory}${shown}${end}`, `${directory}part-${held.id.key}-${shown}`];
-  const part = place.reaches(plain) ? plain : alike; // with the suffix that limits may want
+  const part = place.reaches(plain) ? plain : alike; // with the suffix that limits may require
   const { uid, gid } = place;
   return { ...held.id, uid, gid, part, name, total, files: 1, bytes: reserved ?? 0, kept: false };
 }
@@ -289,7 +289,7 @@ async function write(
 /** Attempts to find a free name under contention. */
 const MOST_TRIES = 50;
 
-/** Records the final name before the rename, and completion after it: later requests can tell what was done. */
+/** Records the final name before the rename, and completion after it, so that later requests know what was done. */
 async function giveName(
   session: DaemonSession,
   held: HeldUpload,
@@ -341,7 +341,7 @@ async function giveName(
   throw httpError("ERR_UPLOAD_INCOMPLETE", "other uploads took every name");
 }
 
-/** Records completion. After a failure, the recorded name tells the next reader. */
+/** Records completion. If that fails, the next request infers it from the recorded name. */
 async function noteFinished(
   held: HeldUpload,
   { key }: UploadRequest,

@@ -81,7 +81,7 @@ export class UnfinishedUploads {
         if (held.upload === undefined || await this.store.renew(held.id, held.holder)) since = asked;
         else if (!held.over) lost("another request has it");
       } catch {
-        // The request goes on without the database until the hold expires.
+        // The request continues without the database until the hold expires.
       }
       if (this.elapsed() - since > UPLOAD_LEASE_MS - 2 * RENEW_MS) lost("the hold could not be renewed");
       if (!isOver) cancel = this.schedule(RENEW_MS, renew);
