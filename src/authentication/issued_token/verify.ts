@@ -211,7 +211,7 @@ function decidedOf(
 function restrictionsIn({ claims }: SignedToken): TokenRestrictions | undefined {
   const restrictions = restrictionsFromClaim(claims.get("restrictions"));
   if (restrictions !== undefined || !claims.has("restrictions")) return restrictions;
-  throw new InvalidToken("claim bounds cannot be read");
+  throw new InvalidToken("claim restrictions cannot be read");
 }
 
 function optionalText(token: SignedToken, name: string): string | undefined {
