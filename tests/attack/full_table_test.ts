@@ -56,7 +56,7 @@ Deno.test("tables full of failures give no further guesses at a user, and keep n
   assert(looked(basic("alice", "guess", "198.51.100.8")), "a wait ends");
   note("trials", {
     trial: "failed logins with more names and addresses than the tables hold",
-    done: `${attempts} failures under ${ATTACKERS} names from as many addresses, at tables of ${CAPACITY}`,
+    done: `${attempts} failures under ${ATTACKERS} names from as many addresses, with tables of ${CAPACITY}`,
     outcome: `known users can always log in; ${guesses} guesses at one user, as with few addresses`,
   });
 });

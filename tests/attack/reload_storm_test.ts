@@ -58,7 +58,7 @@ Deno.test(`${STORM} reloads and changes of files at once fail no request, and th
   assert(cores < STORM / 3, `${cores} reloads: what comes while one is under way counts as one`);
   assert(answered > STORM, `${answered} answers`);
   note("trials", {
-    trial: "concurrent reloads and file changes, a third of them with mistakes",
+    trial: "concurrent reloads and file changes, a third of them invalid",
     done: `${STORM} reloads and ${3 * STORM} changes while 8 clients ask`,
     outcome: `${answered} requests, none failed; reloaded ${cores} times; the last change is in use`,
   });

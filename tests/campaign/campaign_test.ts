@@ -19,8 +19,8 @@ Deno.test({
   const [slowest] = recoveries.toSorted((a, b) => b.ms - a.ms);
   assert.ok(slowest);
   const seconds = (ms: number) => (ms / 1000).toFixed(1);
-  const waited = `a thread waited ${seconds(slowest.waitedMs)} s of them for a processor`;
-  const longest = `${seconds(slowest.ms)} s after a fault at most (${slowest.fault}; ${waited})`;
+  const waited = `a thread waited ${seconds(slowest.waitedMs)} s of these for a processor`;
+  const longest = `at most ${seconds(slowest.ms)} s after a fault (${slowest.fault}; ${waited})`;
   const outcome = `${broken.length} broken promises; serving again ${longest}`;
   const done =
     `${faults.length} faults, ${shares} shares, ${uses} uses, ${tokens} tokens, ${bans} bans, ${uploads} uploads`;

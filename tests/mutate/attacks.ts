@@ -55,7 +55,7 @@ export const ATTACKS: readonly Breakage[] = [
   },
   {
     rows: [
-      "Guessing a password while checks fail, for lack of a turn or of the provider, and are not counted",
+      "Guessing a password while checks fail uncounted: the queue is full, or the provider is down",
     ],
     broken: "a right password of a stranger needs no turn, if it was right minutes ago",
     file: "src/authentication/password/password_check.ts",
@@ -64,7 +64,7 @@ export const ATTACKS: readonly Breakage[] = [
   },
   {
     rows: [
-      "Guessing a password while checks fail, for lack of a turn or of the provider, and are not counted",
+      "Guessing a password while checks fail uncounted: the queue is full, or the provider is down",
     ],
     broken: "a right password stands out among guesses that get no answer of the provider",
     file: "src/model/answer_cache.ts",
@@ -110,7 +110,7 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/throttling/shared/shared_throttling_test.ts"],
   },
   {
-    rows: ["A user name that is a filter or part of a name for the LDAP server"],
+    rows: ["LDAP injection by a user name"],
     broken: "user names reach the filter as they were typed",
     file: "src/outgoing/ldap/ldap_directory.ts",
     change: instead(
@@ -134,14 +134,14 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/outgoing/ldap/ldap_connection_test.ts"],
   },
   {
-    rows: ["A name from elsewhere that gets the LDAP attributes of a user with the same `uid`"],
+    rows: ["A user of another authenticator who gets the LDAP attributes of the same `uid`"],
     broken: "the same part of a name is enough",
     file: "src/outgoing/ldap/ldap_directory.ts",
     change: instead("name !== undefined && sameName(name, dn) ? found", "name !== undefined ? found"),
     tests: ["tests/attributes/ldap/ldap_source_test.ts"],
   },
   {
-    rows: ["Made-up names that cause odd answers of a provider"],
+    rows: ["Invented names that cause unusual answers of a provider"],
     broken: "an answer about a user whom the provider does not have counts as its failure",
     file: "src/authentication/provider_answers.ts",
     change: instead(
@@ -572,7 +572,7 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/model/fair_semaphore_test.ts"],
   },
   {
-    rows: ["Tokens that make a provider fail, so that it counts as down"],
+    rows: ["Tokens that make a provider fail, so that the service treats it as down"],
     broken: "one answer that cannot be used is enough to leave a provider alone",
     file: "src/outgoing/remote_system.ts",
     change: instead("const isDown = !connected ||", "const isDown = true || !connected ||"),
@@ -681,14 +681,14 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/system/sharing/upload_test.ts"],
   },
   {
-    rows: ["A false provider or daemon: forged, altered, expired or foreign certificate"],
+    rows: ["A fake provider or daemon: forged, altered, expired or foreign certificate"],
     broken: "a certificate will do that any onlooker can show",
     file: "src/daemon/peer_check.ts",
     change: instead("if (!proven) return unverifiable(leaf);", ""),
     tests: ["tests/daemon/peer_check_test.ts", "tests/attack/forged_certificates_test.ts"],
   },
   {
-    rows: ["A false provider or daemon: forged, altered, expired or foreign certificate"],
+    rows: ["A fake provider or daemon: forged, altered, expired or foreign certificate"],
     broken: "the runtime's own authorities vouch for providers",
     file: "src/outgoing/exclusive_trust.ts",
     change: instead("environment.set(name, value);", "environment.delete(name);"),
@@ -743,7 +743,7 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/edge/hostile_http_test.ts"],
   },
   {
-    rows: ["Reverse look-ups as an amplifier"],
+    rows: ["DNS look-ups as an amplifier"],
     broken: "one caller has all look-ups",
     file: "src/outgoing/name_service.ts",
     change: instead("atOncePerKey: 4", "atOncePerKey: 16"),
@@ -960,7 +960,7 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/resource/access/drop/drop_upload_test.ts"],
   },
   {
-    rows: ["Leaving one's own paths by an address or a `Destination` of WebDAV"],
+    rows: ["Leaving one's own paths by a WebDAV URL or `Destination`"],
     broken: "an encoded slash is taken in a segment of a WebDAV address",
     file: "src/resource/access/opened_share.ts",
     change: instead('part.includes("/") || ', ""),
@@ -968,7 +968,7 @@ export const ATTACKS: readonly Breakage[] = [
   },
   {
     rows: [
-      "Reaching by a page or another route what a restricted token or a server's login requirements exclude",
+      "Reaching by another route what a restricted token or a server's login requirements exclude",
     ],
     broken: "a restricted token lists every directory to choose what to share",
     file: "src/pages/own_shares/browse_page.ts",
@@ -977,7 +977,7 @@ export const ATTACKS: readonly Breakage[] = [
   },
   {
     rows: [
-      "Reaching by a page or another route what a restricted token or a server's login requirements exclude",
+      "Reaching by another route what a restricted token or a server's login requirements exclude",
     ],
     broken: "the page of servers lists shares of a server that does not accept the login",
     file: "src/pages/status_page.ts",
@@ -1033,7 +1033,7 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/system/provider_sign_in_test.ts"],
   },
   {
-    rows: ["Changing, by a server that token and login suit, a share that another server has too"],
+    rows: ["Changing a share of several servers by way of the only server that accepts token or login"],
     broken: "token and login need to suit one server of a share alone",
     file: "src/resource/share/shared_server.ts",
     change: instead("if (facts?.sharing) sharedServer", "if (facts?.sharing && false) sharedServer"),
@@ -1047,7 +1047,7 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/system/sharing/suggested_people_test.ts"],
   },
   {
-    rows: ["Carrying hidden files out of one's limits with their directory"],
+    rows: ["Moving hidden files out of one's limits with their directory"],
     broken: "a directory is moved whatever limits hide in it",
     file: "src/files/files.ts",
     change: instead("coversTree(limits, `${directory}/`)", "true"),
@@ -1078,7 +1078,7 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/resource/dav/dav_test.ts"],
   },
   {
-    rows: ["Expensive or deep XML, long headers `If`"],
+    rows: ["Expensive or deep XML, long `If` headers"],
     broken: "a request body may have any number of elements",
     file: "src/resource/dav/dav_xml.ts",
     change: instead("++elements > MOST_ELEMENTS", "false"),
@@ -1484,7 +1484,7 @@ export const ATTACKS: readonly Breakage[] = [
     only: "Mail takes nothing from names",
   },
   {
-    rows: ["A user who makes the service call an address, or mail a stranger"],
+    rows: ["Server-side request forgery, or mail to strangers"],
     broken: "any text counts as a mail address",
     file: "src/resource/share/vouched_mail.ts",
     change: instead("mail !== undefined && isMailAddress(mail)", "mail !== undefined"),

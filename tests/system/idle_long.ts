@@ -71,7 +71,7 @@ Deno.test({
   const sum = (of: (thread: Thread) => number) => threads.reduce((all, thread) => all + of(thread), 0);
   const [own, wakings] = [sum(({ ms }) => ms), sum((thread) => thread.wakings)];
   for (const { name, ms, wakings } of threads) console.log(name, ms.toFixed(2), wakings.toFixed(1));
-  const outcome = `${own.toFixed(1)} ms/s of its own for ${wakings.toFixed(0)} wakings, ` +
+  const outcome = `${own.toFixed(1)} ms/s of its own for ${wakings.toFixed(0)} wake-ups, ` +
     `${database.toFixed(1)} ms/s of the database`;
   console.log(outcome);
   note("instances", {

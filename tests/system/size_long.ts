@@ -68,12 +68,12 @@ function requestsOf(shares: ShareStore, records: DatabaseRecordStore) {
   const live = (i: number) => `s${String(EXPIRED + 1 + i * 7919).padStart(7, "0")}`;
   const made: string[] = [];
   return {
-    "makes a share": async (i: number) => {
+    "creates a share": async (i: number) => {
       made.push(
         (await shares.put(SERVER, { ...DRAFT, path: `/new/${i}`, owner: `cn=owner${i}` }, 10_000)).id,
       );
     },
-    "looks at a share": (i: number) => shares.get(SERVER, live(i)),
+    "reads a share": (i: number) => shares.get(SERVER, live(i)),
     "uses a share": async (i: number) => assert.ok(await shares.claim(SERVER, live(i), USE)),
     "lists 100 of its shares": async (i: number) =>
       assert.equal((await shares.ownedBy(SERVER, `cn=owner${i}`, { most: 100 })).length, 100),
@@ -82,11 +82,11 @@ function requestsOf(shares: ShareStore, records: DatabaseRecordStore) {
     "finds shares by path": (i: number) =>
       shares.withPaths(SERVER, [`/data/${EXPIRED + 1 + i}`], [`cn=target${(EXPIRED + 1 + i) % 5000}`]),
     "removes a share": (i: number) => shares.remove(SERVER, made[i] ?? ""),
-    "makes a token": (i: number) =>
+    "creates a token": (i: number) =>
       records.put("token", record(`new${i}`, { owner: `cn=owner${i}`, ends: 4_000_000_000 }), 100),
     "lists its tokens": async (i: number) =>
       assert.ok((await records.list("token", `cn=owner${i}`)).length >= 10),
-    "takes a token back": (i: number) => records.remove("token", `new${i}`),
+    "revokes a token": (i: number) => records.remove("token", `new${i}`),
   };
 }
 
@@ -174,9 +174,9 @@ Deno.test({
     assert.ok(count > 0);
     assert.ok(ms <= 100, `a step of purging took ${ms} ms`);
     note("instances", {
-      trial: `purging ${EXPIRED} expired shares of them in steps, while shares are looked at`,
-      done: `${count} were purged, ${times.length} looked at`,
-      outcome: `each step at most ${ms.toFixed(0)} ms; looking took ${median.toFixed(1)} ms (median)`,
+      trial: `purging ${EXPIRED} expired shares in steps, while others are read`,
+      done: `${count} purged, ${times.length} read`,
+      outcome: `each step at most ${ms.toFixed(0)} ms; a read took ${median.toFixed(1)} ms (median)`,
     });
   });
 });
@@ -246,6 +246,6 @@ Deno.test({
     done: `${IMPORTED} shares with a use each, and ${IMPORTED} tokens`,
     outcome:
       `${shares.rate} shares and ${records.rate} tokens a second, by the processor time of the busier of ` +
-      `command and database ${shares.busier} and ${records.busier}; a second run looks at ${again.rate} shares a second`,
+      `command and database ${shares.busier} and ${records.busier}; a second run checks ${again.rate} shares a second`,
   });
 });
