@@ -50,7 +50,7 @@ const TOKENS: [string, string, string | undefined][] = [
   ["three arbitrary parts", "ya29.a0.b", "the signature of the token is not in base64url"],
 ];
 for (const [what, token, diagnostic] of TOKENS) {
-  Deno.test(`readForeignToken() of ${what} is ${diagnostic ?? "nothing"}`, () => {
+  Deno.test(`readForeignToken() of ${what} reports ${diagnostic ?? "nothing"}`, () => {
     assert.equal(diagnosticOf(token), diagnostic);
   });
 }

@@ -108,7 +108,7 @@ for (
     ["[Errno 5] Input/output error", "ERR_DAEMON_SESSION"],
   ] as const
 ) {
-  Deno.test(`Files.move() fails with ${code} if the daemon says ${reply}`, async () => {
+  Deno.test(`Files.move() fails with ${code} if the daemon answers ${reply}`, async () => {
     await using site = await Site.open();
     const { root } = site;
     const answer = `500 Error processing command 'RNTO': ${reply}`;

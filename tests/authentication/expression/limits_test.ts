@@ -5,7 +5,7 @@ import { MAX_STEPS, MAX_TEXT } from "../../../src/authentication/expression/toke
 const run = (source: string, values: Readonly<Record<string, string>>) =>
   compileExpression(source).text(new Map(Object.entries(values)));
 
-Deno.test("an expression makes text up to the limit, and no longer text", () => {
+Deno.test("an expression makes text of at most MAX_TEXT characters", () => {
   const half = "x".repeat(MAX_TEXT / 2);
   assert.equal(run("a + a", { a: half })?.length, MAX_TEXT);
   assert.throws(() => run("a + b", { a: half, b: `${half}x` }), /makes a text longer than 65536 characters/);

@@ -340,7 +340,7 @@ Deno.test("TokenRegistry lists the 1,000 tokens of a user that expire last; the 
   assert.equal(await accepts(last), undefined);
 });
 
-Deno.test("a user with accounts on some servers only lists and revokes only tokens for these servers", async () => {
+Deno.test("a user with accounts on only some servers lists and revokes only tokens for these servers", async () => {
   await using s = await site();
   const { registry, issue, accepts } = s.instance();
   const here = await issue({ ...ANN, uid: "ann", uidServers: ["HPC"] });
