@@ -26,7 +26,7 @@ const TABLE: Readonly<Record<AccessService, Readonly<Record<string, readonly str
 };
 
 for (const [service, roles] of Object.entries(TABLE)) {
-  Deno.test(`mayAccess() to ${service} is as the table says`, () => {
+  Deno.test(`mayAccess() to ${service} follows the table`, () => {
     for (const [role, allowed] of Object.entries(roles)) {
       for (const method of METHODS) {
         const known = service === "auth" || service === "share" || service === "access" ||

@@ -71,13 +71,13 @@ for (const [policy, expected] of WORKED) {
   });
 }
 
-Deno.test("AttributeChain by FIRST_ACCESSIBLE goes on to the next source while one is down", async () => {
+Deno.test("AttributeChain by FIRST_ACCESSIBLE asks the next source while one is down", async () => {
   const links = [required(down("XUUDB")), required(fixed("FILE", FILE))];
   const attributes = await chain("FIRST_ACCESSIBLE", links).attributesOf(ANN, signal);
   assert.deepEqual(row(attributes), ["user, admin / user", "none", "proj1, proj2 / proj1", "fast"]);
 });
 
-Deno.test("AttributeChain excuses an outage of an optional source, but no invalid entry of the user", async () => {
+Deno.test("AttributeChain tolerates an outage of an optional source, but not an invalid entry of the user", async () => {
   const invalid = fixed("XUUDB", httpError("ERR_USER_ATTRIBUTE", "Attribute rateLimit of the user"));
   for (const policy of COMBINING_POLICIES) {
     const of = (source: AttributeSource) =>
@@ -94,7 +94,7 @@ Deno.test("AttributeChain by FIRST_ACCESSIBLE accepts an empty answer", async ()
   assert.equal(later.asked, 0);
 });
 
-Deno.test("AttributeChain by FIRST_ACCESSIBLE fails if nobody answers", async () => {
+Deno.test("AttributeChain by FIRST_ACCESSIBLE fails if no source answers", async () => {
   const failing = new AttributeChain({
     name: "chain",
     links: [required(down("A")), required(down("B"))],
@@ -104,7 +104,7 @@ Deno.test("AttributeChain by FIRST_ACCESSIBLE fails if nobody answers", async ()
   await assert.rejects(failing.attributesOf(ANN, signal), { code: "ERR_ATTRIBUTE_SOURCE" });
 });
 
-Deno.test("AttributeChain by FIRST_APPLICABLE passes over empty answers, and stops at an extra attribute", async () => {
+Deno.test("AttributeChain by FIRST_APPLICABLE skips empty answers, and stops at an extra attribute", async () => {
   const extra = attributeSet({}, { note: ["x"] });
   const later = fixed("LATER", FILE);
   const links = [required(fixed("EMPTY", NO_ATTRIBUTES)), required(fixed("EXTRA", extra)), required(later)];
@@ -112,7 +112,7 @@ Deno.test("AttributeChain by FIRST_APPLICABLE passes over empty answers, and sto
   assert.equal(later.asked, 0);
 });
 
-Deno.test("AttributeChain by FIRST_APPLICABLE passes over an entry that has a mail address alone", async () => {
+Deno.test("AttributeChain by FIRST_APPLICABLE skips an entry that has only a mail address", async () => {
   const links = [
     required(fixed("MAIL", attributeSet({}, { mail: ["ann@example.org"] }))),
     required(fixed("FILE", FILE)),
@@ -165,7 +165,7 @@ for (const [policy, limits] of SPELLED) {
   }
 }
 
-Deno.test("AttributeChain prefers the uftpd spelling of one source, and says so", async () => {
+Deno.test("AttributeChain prefers the uftpd spelling of one source, and logs it", async () => {
   const lines: string[] = [];
   const log = createLogger((line) => lines.push(line));
   const both = fixed("BOTH", attributeSet({}, { "daemon.S.xlogin": ["d"], "uftpd.S.xlogin": ["u"] }));
@@ -192,7 +192,7 @@ for (const policy of ["MERGE_LAST_OVERRIDES", "MERGE", "FIRST_APPLICABLE"] as co
     await assert.rejects(chain(policy, links).attributesOf(ANN, signal), { status: 503 });
   });
 
-  Deno.test(`AttributeChain by ${policy} does without an optional source that is down, and says so`, async () => {
+  Deno.test(`AttributeChain by ${policy} skips an optional source that is down, and logs it`, async () => {
     const lines: string[] = [];
     const links = [{ source: down("XUUDB"), optional: true }, required(fixed("FILE", FILE))];
     const attributes = await chain(policy, links, createLogger((line) => lines.push(line))).attributesOf(
@@ -204,7 +204,7 @@ for (const policy of ["MERGE_LAST_OVERRIDES", "MERGE", "FIRST_APPLICABLE"] as co
   });
 }
 
-Deno.test("AttributeChain does not take a programming error for a source that is down", async () => {
+Deno.test("AttributeChain does not treat a programming error as a source that is down", async () => {
   const links = [{ source: fixed("A", new TypeError("x")), optional: true }];
   for (const policy of COMBINING_POLICIES) {
     await assert.rejects(chain(policy, links).attributesOf(ANN, signal), TypeError);
@@ -229,7 +229,7 @@ Deno.test("AttributeChain closes its sources", () => {
   assert.deepEqual([a.closed, b.closed], [1, 1]);
 });
 
-Deno.test("AutomaticSource gives the role user to whoever has an account", async () => {
+Deno.test("AutomaticSource gives the role user to every identity with an account", async () => {
   const of = (more: Parameters<typeof identity>[1]) =>
     new AutomaticSource().attributesOf(identity("CN=x", more));
   assert.deepEqual(await of({ uid: "ann" }), attributeSet({ role: ["user"], xlogin: ["ann"] }));

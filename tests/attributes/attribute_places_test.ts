@@ -116,13 +116,13 @@ type Column = "chosen" | "listed" | "xuudb" | "foreign";
 const ANN = { xlogin: "ann" };
 const texts = (form: unknown) => [form].flat().map(String);
 
-/** Returns the identity that `groupsAssign` makes of an expression with a literal or the provider's claim. */
+/** Returns the identity that `groupsAssign` makes from an expression with a literal or the provider's claim. */
 function assigned(expression: string, claim: readonly string[] = []): Asked {
   const made = new Assignments(assignments({ groups: expression }), SILENT);
   return { found: { ...made.attributes(new Map([["groups", claim]])), uid: "ann" } };
 }
 
-/** Returns the identity that `groupsClaim` makes of the claim `groups`, mapped or not. */
+/** Returns the identity that `groupsClaim` makes from the claim `groups`, mapped or not. */
 function claimed(claim: readonly string[], groupsMap: GroupRules["groupsMap"] = []): Asked {
   const rules = { groupsClaim: ["groups"], groupsPrefix: undefined, groupsMap, requiredGroups: [] };
   const groups = new Groups(rules, SILENT).unixGroups(() => claim);
@@ -134,7 +134,7 @@ const PLACES: Readonly<Record<string, readonly [Column, (form: unknown) => Asked
   "found by authentication": ["chosen", (form) => ({ found: { uid: "ann", groups: texts(form) } })],
   "below uftpd.<server>": ["listed", (form) => ({ entry: { ...ANN, "uftpd.S.group": form } })],
   "below daemon.<server>": ["listed", (form) => ({ entry: { ...ANN, "daemon.S.group": form } })],
-  "below uftpd.<server>, over one at the top": ["listed", (form) => ({
+  "below uftpd.<server>, overriding one at the top": ["listed", (form) => ({
     entry: { ...ANN, group: "hpc:all", "uftpd.S.group": form },
   })],
   "in the XUUDB": ["xuudb", (form) => ({ projects: texts(form).join(":") })],
@@ -144,7 +144,7 @@ const PLACES: Readonly<Record<string, readonly [Column, (form: unknown) => Asked
 
 for (const [place, [column, asked]] of Object.entries(PLACES)) {
   for (const [form, { [column]: expected }] of GROUPS) {
-    Deno.test(`group ${JSON.stringify(form)} ${place} is ${expected} to a daemon`, async () => {
+    Deno.test(`group ${JSON.stringify(form)} ${place} gives a daemon ${expected}`, async () => {
       assert.equal(await toldToDaemon(asked(form)), expected);
     });
   }
@@ -152,12 +152,12 @@ for (const [place, [column, asked]] of Object.entries(PLACES)) {
 
 for (const [form, { chosen }] of GROUPS) {
   const expected = chosen === WRONG ? NO_GROUP : chosen;
-  Deno.test(`group ${JSON.stringify(form)} assigned by the operator's text is ${expected} to a daemon`, async () => {
+  Deno.test(`group ${JSON.stringify(form)} assigned by the operator's text gives a daemon ${expected}`, async () => {
     const literal = texts(form).map((text) => `'${text}'`).join(", ");
     assert.equal(await toldToDaemon(assigned(Array.isArray(form) ? `[${literal}]` : literal)), expected);
   });
   if (chosen === WRONG || Array.isArray(form)) continue; // the configuration has neither: a value is one text
-  Deno.test(`group ${JSON.stringify(form)} of groupsMap is ${expected} to a daemon`, async () => {
+  Deno.test(`group ${JSON.stringify(form)} of groupsMap gives a daemon ${expected}`, async () => {
     assert.equal(await toldToDaemon(claimed(["/lab"], [{ name: "/lab", value: String(form) }])), expected);
   });
 }
@@ -172,22 +172,22 @@ Deno.test("a group below an instance of a server is not used", async () => {
 for (
   const [what, asked, expected] of [
     ["the first of a list is preferred", { preferences: "group:games" }, "ann:games:users"],
-    ["another of the list is preferred", { preferences: "group:users" }, "ann:users"],
+    ["another group of the list is preferred", { preferences: "group:users" }, "ann:users"],
     ["a further value is preferred", { preferences: "pgid:hpc" }, "ann:hpc"],
-    ["two are preferred", { preferences: "group:games:users" }, "ERR_INVALID_PREFERENCES"],
-    ["one is preferred that is not there", { preferences: "group:lab" }, "ERR_PREFERENCE_NOT_ALLOWED"],
-    ["the first of a list is asked for", { requestedGroup: "games" }, "ann:games:users"],
-    ["another of the list is asked for", { requestedGroup: "users" }, "ann:users"],
-    ["the whole list is asked for", { requestedGroup: "games:users" }, "ann:games:users"],
-    ["two of them are asked for", { requestedGroup: "hpc:games" }, "ann:hpc:games"],
-    ["a list with another is asked for", { requestedGroup: "games:root" }, "ERR_GROUP_NOT_AVAILABLE"],
-    ["an empty one is asked for", { requestedGroup: "" }, "ERR_GROUP_NOT_AVAILABLE"],
-    ["an empty list is asked for", { requestedGroup: ":" }, "ERR_GROUP_NOT_AVAILABLE"],
-    ["a supplementary one is asked for", { requestedGroup: "lab" }, "ann:lab"],
-    ["one is asked for that is not there", { requestedGroup: "root" }, "ERR_GROUP_NOT_AVAILABLE"],
+    ["two groups are preferred", { preferences: "group:games:users" }, "ERR_INVALID_PREFERENCES"],
+    ["an unavailable group is preferred", { preferences: "group:lab" }, "ERR_PREFERENCE_NOT_ALLOWED"],
+    ["the first of a list is requested", { requestedGroup: "games" }, "ann:games:users"],
+    ["another group of the list is requested", { requestedGroup: "users" }, "ann:users"],
+    ["the whole list is requested", { requestedGroup: "games:users" }, "ann:games:users"],
+    ["two of the groups are requested", { requestedGroup: "hpc:games" }, "ann:hpc:games"],
+    ["a list with an absent group is requested", { requestedGroup: "games:root" }, "ERR_GROUP_NOT_AVAILABLE"],
+    ["an empty group is requested", { requestedGroup: "" }, "ERR_GROUP_NOT_AVAILABLE"],
+    ["an empty list is requested", { requestedGroup: ":" }, "ERR_GROUP_NOT_AVAILABLE"],
+    ["a supplementary group is requested", { requestedGroup: "lab" }, "ann:lab"],
+    ["an unavailable group is requested", { requestedGroup: "root" }, "ERR_GROUP_NOT_AVAILABLE"],
   ] as const
 ) {
-  Deno.test(`of the groups ["games:users", "hpc"] at the top ${what}: ${expected}`, async () => {
+  Deno.test(`with the groups ["games:users", "hpc"] at the top of an entry, ${what}: ${expected}`, async () => {
     const supplementaryGroups = what.startsWith("a supplementary") ? "fast:lab" : undefined;
     const entry = {
       ...ANN,
@@ -207,7 +207,7 @@ for (
     ["root", "ERR_ACCOUNT_REFUSED", "ERR_ACCOUNT_REFUSED"],
   ] as const
 ) {
-  Deno.test(`xlogin ${JSON.stringify(form)} is ${top} at the top, ${below} below a server`, async () => {
+  Deno.test(`xlogin ${JSON.stringify(form)} gives ${top} at the top of an entry, ${below} below a server`, async () => {
     assert.equal(await toldToDaemon({ entry: { xlogin: form } }), top);
     for (const prefix of ["uftpd", "daemon"]) {
       assert.equal(await toldToDaemon({ entry: { xlogin: "else", [`${prefix}.S.xlogin`]: form } }), below);

@@ -32,22 +32,22 @@ export function testAttributeSource(expectations: Expectations): void {
     expectations;
 
   const facts: readonly (readonly [string, (source: AttributeSource) => Promise<void>])[] = [
-    ["carries its configured name", (source) => Promise.resolve(assert.equal(source.name, configuredName))],
-    ["gives what it knows about a user", async (source) => {
+    ["has its configured name", (source) => Promise.resolve(assert.equal(source.name, configuredName))],
+    ["returns the attributes of a user", async (source) => {
       assert.deepEqual(await source.attributesOf(known, signal), attributes);
     }],
-    ["knows the user however the name is spelled", async (source) => {
+    ["knows the user by any spelling of the name", async (source) => {
       assert.deepEqual(await source.attributesOf(knownOtherwise, signal), attributes);
     }],
-    ["gives no attributes to an unknown user, and no error", async (source) => {
+    ["returns no attributes for an unknown user, without an error", async (source) => {
       assert.deepEqual(await source.attributesOf(unknown, signal), NO_ATTRIBUTES);
     }],
-    ["keeps users apart who ask at the same time", async (source) => {
+    ["answers simultaneous requests for different users correctly", async (source) => {
       const users = [known, unknown, knownOtherwise, unknown, known];
       const answers = await Promise.all(users.map((user) => source.attributesOf(user, signal)));
       assert.deepEqual(answers, [attributes, NO_ATTRIBUTES, attributes, NO_ATTRIBUTES, attributes]);
     }],
-    ["gives the same answer again", async (source) => {
+    ["returns the same answer again", async (source) => {
       await source.attributesOf(known, signal);
       assert.deepEqual(await source.attributesOf(known, signal), attributes);
     }],

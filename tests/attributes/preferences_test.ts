@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { parsePreferences } from "../../src/attributes/user_attributes.ts";
 import { HttpError, isHttpError } from "../../src/model/http_error.ts";
 
-Deno.test("parsePreferences() reads keys in any case, trims, and lets the last value hold", () => {
+Deno.test("parsePreferences() reads keys in any case, trims, and uses the last value", () => {
   for (
     const [headers, preferences] of [
       [[], {}],
@@ -22,7 +22,7 @@ Deno.test("parsePreferences() reads keys in any case, trims, and lets the last v
   ) assert.deepEqual(parsePreferences(headers), preferences);
 });
 
-Deno.test("parsePreferences() refuses what is not key:value", () => {
+Deno.test("parsePreferences() refuses text that is not key:value", () => {
   for (
     const header of [
       "uid",
@@ -51,7 +51,7 @@ Deno.test("parsePreferences() refuses keys that offer no choice", () => {
   }
 });
 
-Deno.test("parsePreferences() reads any text or throws a ServiceError", () => {
+Deno.test("parsePreferences() reads any text or throws an HttpError", () => {
   const text = fc.string({ unit: fc.constantFrom("uid", "role", ":", ",", "+", " ", "a", "\n") });
   fc.assert(fc.property(fc.array(text, { maxLength: 3 }), (headers) => {
     try {

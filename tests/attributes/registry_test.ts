@@ -46,7 +46,7 @@ Deno.test("createAttributes() asks the configured sources", async () => {
   assert.deepEqual(await known(), { standard: OWN, extra: EXTRA });
 });
 
-Deno.test("createAttributes() has dynamic sources decide accounts and groups, and nothing else", async () => {
+Deno.test("createAttributes() uses dynamic sources only for accounts and groups", async () => {
   const dynamic = { role: "admin", xlogin: "guest7", group: "guests", "uftpd.HPC.rateLimit": "9M" };
   assert.deepEqual(await known(dynamic), {
     standard: { role: "user", xlogin: "guest7", group: "guests" },

@@ -32,7 +32,7 @@ function mapped(attributes: AttributeSet): AttributeSource {
   return new AttributeChain({ name: "chain", links, policy, log });
 }
 
-Deno.test("selectAttributes() takes the defaults", () => {
+Deno.test("selectAttributes() uses the defaults", () => {
   assert.deepEqual(selectAttributes(ANN, {}), {
     role: "user",
     availableRoles: ["user", "admin"],
@@ -46,13 +46,13 @@ Deno.test("selectAttributes() takes the defaults", () => {
   });
 });
 
-Deno.test("selectAttributes() takes what the caller prefers", () => {
+Deno.test("selectAttributes() uses the caller's preferences", () => {
   const preferences = { uid: "a1002", group: "lab", role: "admin", supplementaryGroups: ["proj2", "lab"] };
   const { uid, group, role, supplementaryGroups } = selectAttributes(ANN, preferences);
   assert.deepEqual({ uid, group, role, supplementaryGroups }, preferences);
 });
 
-Deno.test("selectAttributes() refuses what is not among the caller's values", () => {
+Deno.test("selectAttributes() refuses a preference that is not among the caller's values", () => {
   const wrong: readonly Preferences[] = [
     { uid: "root" },
     { uid: "A1001" },
@@ -68,7 +68,7 @@ Deno.test("selectAttributes() refuses what is not among the caller's values", ()
   }
 });
 
-Deno.test("selectAttributes() ignores a preference for something the caller has nothing of", () => {
+Deno.test("selectAttributes() ignores a preference for an attribute of which the caller has no values", () => {
   const preferences = { uid: "a", group: "g", role: "admin", supplementaryGroups: ["s"] };
   assertAlike(selectAttributes(attributeSet({}), preferences), {
     role: "anonymous",
@@ -94,20 +94,20 @@ Deno.test("selectAttributes() gives groups only with an account", () => {
   });
 });
 
-Deno.test("selectAttributes() takes the first group there is, values of group before supplementary ones", () => {
+Deno.test("selectAttributes() uses the first value of group, else the first supplementary group", () => {
   assert.equal(
     selectAttributes(attributeSet({ xlogin: ["a"], supplementaryGroups: ["s1", "s2"] }), {}).group,
     "s1",
   );
 });
 
-Deno.test("selectAttributes() lets nobody out of a ban", () => {
+Deno.test("selectAttributes() keeps a ban whatever role the caller prefers", () => {
   const merged = attributeSet({ role: ["user", "banned"] });
   assert.equal(selectAttributes(merged, {}).role, "banned");
   assert.equal(selectAttributes(merged, { role: "user" }).role, "banned");
 });
 
-Deno.test("userAttributes() prefers the preferences frozen in a token to those of the request", async () => {
+Deno.test("userAttributes() uses the preferences in a token instead of those of the request", async () => {
   const token = { issuer: "CN=x", renewable: false, preferences: "uid:a1002" };
   const user = await userAttributes(source(ANN), identity("CN=Ann", { issuedToken: token }), {
     preferences: { uid: "a1001", role: "admin" },
@@ -118,7 +118,7 @@ Deno.test("userAttributes() prefers the preferences frozen in a token to those o
 
 const OUT_OF_ORDER = httpError("ERR_ATTRIBUTE_SOURCE", "out of order");
 
-/** Returns the code of the refusal, or the accounts that bans concern, of a token that `CN=Boss` issued for `CN=Ann`. */
+/** Returns the error code for a token that `CN=Boss` issued for `CN=Ann`, or the accounts whose bans concern it. */
 async function tokenOfBoss(
   boss: AttributeSet | HttpError,
   { byUid, byRole, optional = false }: { byUid?: string; byRole?: string; optional?: boolean } = {},
@@ -148,7 +148,7 @@ async function tokenOfBoss(
   }
 }
 
-Deno.test("userAttributes() refuses tokens whose administrator the sources ban", async () => {
+Deno.test("userAttributes() refuses tokens that a banned administrator issued", async () => {
   const ban = attributeSet({ role: ["banned"], xlogin: ["b1"] });
   for (const byRole of [undefined, "anonymous", "user", "admin"]) {
     assert.equal(await tokenOfBoss(ban, { byRole }), "ERR_FORBIDDEN");
@@ -156,7 +156,7 @@ Deno.test("userAttributes() refuses tokens whose administrator the sources ban",
   }
 });
 
-Deno.test("userAttributes() refuses tokens whose administrator nobody knows any more, unless they are of an earlier version", async () => {
+Deno.test("userAttributes() refuses tokens of an administrator whom no source knows any more, except tokens of an earlier version", async () => {
   assert.equal(await tokenOfBoss(NO_ATTRIBUTES, { byRole: "anonymous" }), "ERR_FORBIDDEN");
   assert.deepEqual(await tokenOfBoss(NO_ATTRIBUTES), ["a1001"], "of an earlier version");
   assert.deepEqual(
@@ -169,12 +169,12 @@ Deno.test("userAttributes() refuses tokens whose administrator nobody knows any 
   assert.deepEqual(await tokenOfBoss(demoted, { byRole: "anonymous" }), ["a1001"]);
 });
 
-Deno.test("userAttributes() tells the accounts of the administrator, too, whom a ban may concern", async () => {
+Deno.test("userAttributes() also returns the accounts of the administrator, which a ban may concern", async () => {
   const accounts = attributeSet({ role: ["admin"], xlogin: ["b1"] }, { "uftpd.HPC.xlogin": ["b2"] });
   assert.deepEqual(await tokenOfBoss(accounts, { byRole: "anonymous" }), ["a1001", "b1", "b2"]);
 });
 
-Deno.test("userAttributes() takes no outage of a source for the end of the administrator", async () => {
+Deno.test("userAttributes() does not treat an outage of a source as the end of the administrator", async () => {
   assert.equal(await tokenOfBoss(OUT_OF_ORDER, { byRole: "anonymous" }), "ERR_ATTRIBUTE_SOURCE");
   assert.equal(await tokenOfBoss(OUT_OF_ORDER, { byRole: "admin" }), "ERR_ATTRIBUTE_SOURCE");
   const optional = true;
@@ -215,14 +215,14 @@ Deno.test("userAttributes() gives an account proven on some servers only there",
   assert.equal(await accountOn("BETA", attributeSet({}), everywhere), "ann");
 });
 
-Deno.test("userAttributes() gives elsewhere the account that a source assigns", async () => {
+Deno.test("userAttributes() gives on other servers the account that a source assigns", async () => {
   assert.equal(await accountOn("BETA", attributeSet({ xlogin: ["ann"] })), "ann");
   assert.equal(await accountOn("BETA", attributeSet({ xlogin: ["a7"] })), "a7");
   assert.equal(await accountOn("BETA", attributeSet({}, { "uftpd.BETA.xlogin": ["b7"] })), "b7");
   assert.equal(await accountOn("GAMMA", attributeSet({}, { "uftpd.BETA.xlogin": ["b7"] })), "NoAccount");
 });
 
-Deno.test("userAttributes() gives no other account elsewhere than the preferred one", async () => {
+Deno.test("userAttributes() gives on other servers no account but the preferred one", async () => {
   const attributes = attributeSet({ xlogin: ["a7", "a8"] });
   assert.equal(await accountOn("BETA", attributes, PROVEN, { uid: "a8" }), "a8");
   const merged = new AttributeChain({
@@ -256,7 +256,7 @@ Deno.test("attributesOnServer() without attributes for the server gives the user
   );
 });
 
-Deno.test("attributesOnServer() takes the server's own attributes", () => {
+Deno.test("attributesOnServer() uses the server's own attributes", () => {
   assert.deepEqual(
     onS({
       "uftpd.S.xlogin": ["first", "s7"],
@@ -328,7 +328,7 @@ const UNUSABLE: readonly (readonly [string, readonly string[]])[] = [
   ["group", ["g\n"]],
 ];
 
-Deno.test("attributesOnServer() refuses a session over a value it cannot use", () => {
+Deno.test("attributesOnServer() refuses a session for a value that it cannot use", () => {
   for (const [suffix, values] of UNUSABLE) {
     assert.throws(
       () => onS({ [`uftpd.S.${suffix}`]: [...values] }),
@@ -338,7 +338,7 @@ Deno.test("attributesOnServer() refuses a session over a value it cannot use", (
   }
 });
 
-Deno.test("attributesOnServer() takes several groups, one text or several, and lists them as available", () => {
+Deno.test("attributesOnServer() reads several groups from one text or several, and lists them as available", () => {
   for (const values of [["games:users"], ["games:users", "games"], ["games", "users"]]) {
     const { gid, groups, availableGroups } = onS({ "uftpd.S.group": values });
     assert.deepEqual([gid, groups], ["games", "games:users"], `${values}`);
@@ -346,7 +346,7 @@ Deno.test("attributesOnServer() takes several groups, one text or several, and l
   }
 });
 
-Deno.test("hasGroups() wants each group of a list, chosen or available", () => {
+Deno.test("hasGroups() requires each group of a list, chosen or available", () => {
   const account = onS({ "uftpd.S.group": ["games:users"] });
   for (const list of [undefined, "games", "games:users", "users:games", "proj1:users"]) {
     assert.ok(hasGroups(account, list), list);
@@ -354,7 +354,7 @@ Deno.test("hasGroups() wants each group of a list, chosen or available", () => {
   for (const list of ["", "other", "games:other"]) assert.ok(!hasGroups(account, list), list);
 });
 
-Deno.test("attributesOnServer() joins lists of paths: no prohibition is lost", () => {
+Deno.test("attributesOnServer() joins lists of paths, so that no exclusion is lost", () => {
   const { includes, excludes } = onS({
     "uftpd.S.includes": ["/a/*", "/b/*"],
     "uftpd.S.excludes": ["x", "y"],
@@ -362,7 +362,7 @@ Deno.test("attributesOnServer() joins lists of paths: no prohibition is lost", (
   assert.deepEqual([includes, excludes], ["/a/*:/b/*", "x:y"]);
 });
 
-Deno.test("attributesOnServer() takes an empty list of paths for none, and says so", () => {
+Deno.test("attributesOnServer() treats an empty list of paths as none, and logs it", () => {
   for (const suffix of ["includes", "excludes"] as const) {
     const lines: string[] = [];
     const user = selectAttributes(
@@ -375,7 +375,7 @@ Deno.test("attributesOnServer() takes an empty list of paths for none, and says 
   }
 });
 
-Deno.test("attributesOnServer() does not tell the caller details of a bad value", () => {
+Deno.test("attributesOnServer() does not reveal a bad value to the caller", () => {
   assert.throws(() => onS({ "uftpd.S.rateLimit": ["secret7"] }), (error) => {
     assert.ok(error instanceof Error && "publicMessage" in error);
     assert.ok(!String(error.publicMessage).includes("secret7") && !error.message.includes("secret7"));

@@ -25,7 +25,7 @@ const KINDS: readonly (readonly [Authenticator, string, string | undefined])[] =
   [refusing("X509", { challenges: [], looksAtCertificates: true }), "a client certificate", undefined],
 ];
 
-Deno.test("hints name what is configured and nothing else, for every set of authenticators and with our tokens or not", async () => {
+Deno.test("hints name exactly what is configured, for every set of authenticators, with and without our tokens", async () => {
   const { signal } = new AbortController();
   for (let set = 0; set < 2 ** KINDS.length * 2; set++) {
     const chosen = KINDS.filter((_, i) => set & (1 << i));

@@ -35,29 +35,29 @@ const [YES, NO, DOWN, MUTE] = [
 
 const CASES: [string, readonly Authenticator[], string | undefined, AccountStatus["kind"]][] = [
   ["the source alone decides", [NO, YES], "YES", "known"],
-  ["nor do others speak for it", [YES, NO], "NO", "gone"],
+  ["other sources do not decide for it", [YES, NO], "NO", "gone"],
   ["a source that cannot tell", [YES, MUTE], "MUTE", "cannot tell"],
-  ["a source that is configured no longer", [YES, MUTE], "FORMER", "gone"],
-  ["another service named the user, and is trusted no longer", [YES, MUTE], "ETD:key", "gone"],
-  ["not remembered, one knows", [NO, MUTE, DOWN, YES], undefined, "known"],
-  ["not remembered, all say no", [NO, NO], undefined, "gone"],
-  ["not remembered, one cannot tell", [NO, MUTE], undefined, "cannot tell"],
-  ["not remembered, there is no method", [], undefined, "gone"],
+  ["a source that is no longer configured", [YES, MUTE], "FORMER", "gone"],
+  ["another service named the user, and is no longer trusted", [YES, MUTE], "ETD:key", "gone"],
+  ["unknown source, one knows the user", [NO, MUTE, DOWN, YES], undefined, "known"],
+  ["unknown source, none knows the user", [NO, NO], undefined, "gone"],
+  ["unknown source, one cannot tell", [NO, MUTE], undefined, "cannot tell"],
+  ["unknown source, no authenticators", [], undefined, "gone"],
 ];
 
 for (const [what, authenticators, via, expected] of CASES) {
-  Deno.test(`accountStatusOf() says ${expected}: ${what}`, async () => {
+  Deno.test(`accountStatusOf() returns ${expected}: ${what}`, async () => {
     const user = { dn: "CN=Ann", ...(via !== undefined && { via }) };
     assert.equal((await accountStatusOf(authenticators, user, signal)).kind, expected);
   });
 }
 
-Deno.test("accountStatusOf() fails where the source that could tell is out of order", async () => {
+Deno.test("accountStatusOf() fails if the source of the user is out of order", async () => {
   await assert.rejects(accountStatusOf([YES, DOWN], { dn: "CN=Ann", via: "DOWN" }, signal), /out of order/);
   await assert.rejects(accountStatusOf([NO, DOWN, MUTE], { dn: "CN=Ann" }, signal), /out of order/);
 });
 
-Deno.test("namedUser() remembers the source, behind a token too", () => {
+Deno.test("namedUser() keeps the source, even behind a token", () => {
   const ann = { dn: "CN=Ann", method: "SSHKEY", via: "KEYS", login: "ann", uid: "ann" };
   assert.deepEqual(namedUser(ann), { dn: "CN=Ann", via: "KEYS", login: "ann", uid: "ann" });
   const token = { issuer: "CN=Us", renewable: false };
@@ -72,7 +72,7 @@ Deno.test("namedUser() remembers the source, behind a token too", () => {
   assertAlike(behind(), { dn: "CN=Ann" });
 });
 
-Deno.test("accountStatusOf() and derivedUntil() know a login no longer than its method's derivedLifetime", async () => {
+Deno.test("accountStatusOf() and derivedUntil() end a login after its authenticator's derivedLifetime", async () => {
   const NOW = 1_800_000_000;
   const asks = () => Promise.resolve({ kind: "known" as const });
   const authenticators = [{ name: "OIDC", derivedLifetime: 600, accountStatusOf: asks }, {
@@ -102,7 +102,7 @@ Deno.test("accountStatusOf() and derivedUntil() know a login no longer than its 
   for (const [who, expected] of until) assert.equal(derivedUntil(authenticators, who, NOW), expected);
 });
 
-Deno.test("currentIdentity() leaves nothing of a token after the derivedLifetime of the administrator who issued it", async () => {
+Deno.test("currentIdentity() ends a token after the derivedLifetime of the administrator who issued it", async () => {
   const NOW = 1_800_000_000;
   const authenticators = [{ name: "OIDC", derivedLifetime: 600 }, { name: "PASSWORD" }];
   const ask: AskAccountStatus = (user, signal) =>
@@ -122,7 +122,7 @@ Deno.test("currentIdentity() leaves nothing of a token after the derivedLifetime
   assert.ok(await left(undefined, 86_400), "of an earlier version");
 });
 
-Deno.test("accountStatusOf() and derivedUntil() know a login no longer than its method's maxAuthAge", async () => {
+Deno.test("accountStatusOf() and derivedUntil() end a login after its authenticator's maxAuthAge", async () => {
   const NOW = 1_800_000_000;
   const authenticators = [{ name: "OIDC", derivedLifetime: 28_800, maxAuthAge: 600 }];
   const ann = { dn: "CN=Ann", method: "OAUTH", via: "OIDC" };

@@ -61,24 +61,24 @@ function dnOf(caller: Caller): string | undefined {
 type Expected = "anonymous" | 401 | 503 | { dn: string };
 
 const RULES: [string, Answer[], Credentials, Expected][] = [
-  ["no credentials are anonymous", [SKIP, SKIP], NO_CREDENTIALS, "anonymous"],
-  ["no credentials and no methods are anonymous", [], NO_CREDENTIALS, "anonymous"],
+  ["a caller without credentials is anonymous", [SKIP, SKIP], NO_CREDENTIALS, "anonymous"],
+  ["a caller without credentials is anonymous without authenticators too", [], NO_CREDENTIALS, "anonymous"],
   ["malformed credentials are refused", [SKIP], MALFORMED, 401],
-  ["malformed credentials are refused without methods", [], MALFORMED, 401],
-  ["credentials of a kind without method are refused", [SKIP], bearer("x"), 401],
-  ["a legacy token without method is refused", [SKIP], sshLegacy("ann"), 401],
-  ["credentials without any method are refused", [], basic("ann", "x"), 401],
+  ["malformed credentials are refused without authenticators", [], MALFORMED, 401],
+  ["credentials of a kind without authenticator are refused", [SKIP], bearer("x"), 401],
+  ["a legacy token without authenticator is refused", [SKIP], sshLegacy("ann"), 401],
+  ["credentials without any authenticator are refused", [], basic("ann", "x"), 401],
   ["the first to accept decides", [ACCEPT("CN=1"), ACCEPT("CN=2")], basic("ann", "x"), { dn: "CN=1" }],
   ["a refusal does not end the search", [REFUSE, ACCEPT("CN=2")], basic("ann", "x"), { dn: "CN=2" }],
   ["a skip does not end the search", [SKIP, ACCEPT("CN=2")], basic("ann", "x"), { dn: "CN=2" }],
-  ["refused by all is refused", [REFUSE, REFUSE], basic("ann", "x"), 401],
-  ["refused by one and skipped by others is refused", [SKIP, REFUSE, SKIP], basic("ann", "x"), 401],
-  ["out of order does not end the search", [BROKEN, ACCEPT("CN=2")], basic("ann", "x"), { dn: "CN=2" }],
-  ["out of order alone is unavailable", [BROKEN], basic("ann", "x"), 503],
-  ["a refused password beats out of order, before", [BROKEN, REFUSE], basic("ann", "x"), 401],
-  ["a refused password beats out of order, after", [REFUSE, BROKEN], basic("ann", "x"), 401],
-  ["out of order beats a refused token, before", [BROKEN, REFUSE], bearer("x"), 503],
-  ["out of order beats a refused token, after", [REFUSE, BROKEN], bearer("x"), 503],
+  ["credentials that all refuse are refused", [REFUSE, REFUSE], basic("ann", "x"), 401],
+  ["credentials that one refuses and others skip are refused", [SKIP, REFUSE, SKIP], basic("ann", "x"), 401],
+  ["an outage does not end the search", [BROKEN, ACCEPT("CN=2")], basic("ann", "x"), { dn: "CN=2" }],
+  ["an outage alone gives 503", [BROKEN], basic("ann", "x"), 503],
+  ["a refused password has priority over an earlier outage", [BROKEN, REFUSE], basic("ann", "x"), 401],
+  ["a refused password has priority over a later outage", [REFUSE, BROKEN], basic("ann", "x"), 401],
+  ["an outage has priority over a later refusal of a token", [BROKEN, REFUSE], bearer("x"), 503],
+  ["an outage has priority over an earlier refusal of a token", [REFUSE, BROKEN], bearer("x"), 503],
 ];
 
 for (const [rule, answers, credentials, expected] of RULES) {
@@ -99,23 +99,28 @@ const TWO_CREDENTIALS: [string, (Answer | [Answer])[], Credentials, Expected][] 
     dn: "CN=c",
   }],
   ["a refused certificate, or consignor, is refused", [[REFUSE]], NO_CREDENTIALS, 401],
-  ["a certificate that cannot be judged is never anonymous", [[BROKEN], SKIP], NO_CREDENTIALS, 503],
+  ["a certificate that cannot be checked is never anonymous", [[BROKEN], SKIP], NO_CREDENTIALS, 503],
   [
-    "a wrong password beside a good certificate is refused",
+    "a wrong password after a good certificate is refused",
     [[ACCEPT("CN=c")], REFUSE],
     basic("ann", "x"),
     401,
   ],
-  ["and so it is in the other order", [REFUSE, [ACCEPT("CN=c")]], basic("ann", "x"), 401],
-  ["a password that cannot be judged is unavailable", [[ACCEPT("CN=c")], BROKEN], basic("ann", "x"), 503],
-  ["of two good credentials the order decides", [[ACCEPT("CN=c")], ACCEPT("CN=a")], basic("ann", "x"), {
+  ["a wrong password before a good certificate too", [REFUSE, [ACCEPT("CN=c")]], basic("ann", "x"), 401],
+  ["a password that cannot be checked gives 503", [[ACCEPT("CN=c")], BROKEN], basic("ann", "x"), 503],
+  ["the first of two good credentials decides", [[ACCEPT("CN=c")], ACCEPT("CN=a")], basic("ann", "x"), {
     dn: "CN=c",
   }],
-  ["which may be the other one", [ACCEPT("CN=a"), [ACCEPT("CN=c")]], basic("ann", "x"), { dn: "CN=a" }],
-  ["a good password makes good for a refused certificate", [[REFUSE], ACCEPT("CN=a")], basic("ann", "x"), {
+  ["the first may be the password", [ACCEPT("CN=a"), [ACCEPT("CN=c")]], basic("ann", "x"), { dn: "CN=a" }],
+  ["a good password outweighs a refused certificate", [[REFUSE], ACCEPT("CN=a")], basic("ann", "x"), {
     dn: "CN=a",
   }],
-  ["and for one that cannot be judged", [[BROKEN], ACCEPT("CN=a")], basic("ann", "x"), { dn: "CN=a" }],
+  [
+    "a good password outweighs a certificate that cannot be checked",
+    [[BROKEN], ACCEPT("CN=a")],
+    basic("ann", "x"),
+    { dn: "CN=a" },
+  ],
 ];
 
 for (const [rule, answers, credentials, expected] of TWO_CREDENTIALS) {
@@ -129,7 +134,7 @@ for (const [rule, answers, credentials, expected] of TWO_CREDENTIALS) {
   });
 }
 
-Deno.test("authenticate() refuses what no method takes, whatever certificate is beside it, in every order", async () => {
+Deno.test("authenticate() refuses credentials that no authenticator handles, whatever certificate is beside them, in every order", async () => {
   const methods = fc.array(fc.oneof(
     fc.constant(SKIP).map((answer) => authenticator(answer)),
     fc.constantFrom<Answer>(ACCEPT("CN=c"), REFUSE, SKIP, BROKEN).map((answer) => certificate(answer)),
@@ -142,7 +147,7 @@ Deno.test("authenticate() refuses what no method takes, whatever certificate is 
   );
 });
 
-Deno.test("authenticate() gives the owner of a certificate no name that was typed", async () => {
+Deno.test("authenticate() does not give the owner of a certificate the user name that was typed", async () => {
   const typed = basic("victim", "right");
   const byCertificate = await ask({
     authenticators: [certificate(ACCEPT("CN=c")), authenticator(ACCEPT("CN=v"))],
@@ -166,7 +171,7 @@ async function seen(chain: Partial<AuthenticationChain>, credentials: Credential
   }
 }
 
-Deno.test("authenticate() refuses a wrong password as it would alone, beside all other methods in every order", async () => {
+Deno.test("authenticate() refuses a wrong password beside other authenticators, in every order, as it would alone", async () => {
   const answer = fc.constantFrom<Answer>(ACCEPT("CN=c"), REFUSE, SKIP, BROKEN);
   const other = fc.oneof(
     answer.map(certificate),
@@ -188,13 +193,13 @@ Deno.test("authenticate() refuses a wrong password as it would alone, beside all
   }));
 });
 
-Deno.test("authenticate() asks nobody after the first to accept", async () => {
+Deno.test("authenticate() asks no authenticator after the first that accepts", async () => {
   const second = authenticator(REFUSE);
   await ask({ authenticators: [authenticator(ACCEPT("CN=1")), second] }, basic("ann", "x"));
   assert.equal(second.shown.length, 0);
 });
 
-Deno.test("authenticate() shows malformed credentials to no method", async () => {
+Deno.test("authenticate() passes malformed credentials to no authenticator", async () => {
   const only = authenticator(SKIP);
   await assert.rejects(ask({ authenticators: [only], issuedTokens: only }, MALFORMED), {
     code: "ERR_UNAUTHENTICATED",
@@ -202,14 +207,14 @@ Deno.test("authenticate() shows malformed credentials to no method", async () =>
   assert.equal(only.shown.length, 0);
 });
 
-Deno.test("authenticate() refuses missing credentials where some are needed", async () => {
+Deno.test("authenticate() refuses missing credentials if failOnMissingCredentials is set", async () => {
   const chain = { authenticators: [authenticator(SKIP)], failOnMissingCredentials: true };
   await assert.rejects(ask(chain, NO_CREDENTIALS), { code: "ERR_UNAUTHENTICATED" });
   const accepting = { authenticators: [certificate(ACCEPT("CN=1"))], failOnMissingCredentials: true };
   assert.equal((await ask(accepting, NO_CREDENTIALS)).kind, "authenticated");
 });
 
-Deno.test("authenticate() takes an issued token before any method", async () => {
+Deno.test("authenticate() accepts an issued token before it asks any authenticator", async () => {
   const later = authenticator(ACCEPT("CN=2"));
   const caller = await ask(
     { issuedTokens: authenticator(ACCEPT("CN=own")), authenticators: [later] },
@@ -219,7 +224,7 @@ Deno.test("authenticate() takes an issued token before any method", async () => 
   assert.equal(later.shown.length, 0);
 });
 
-Deno.test("authenticate() shows a refused issued token to no method", async () => {
+Deno.test("authenticate() passes a refused issued token to no authenticator", async () => {
   const later = authenticator(ACCEPT("CN=2"));
   await assert.rejects(ask({ issuedTokens: authenticator(REFUSE), authenticators: [later] }, bearer("x")), {
     code: "ERR_UNAUTHENTICATED",
@@ -231,7 +236,7 @@ Deno.test("authenticate() shows a refused issued token to no method", async () =
   assert.equal(later.shown.length, 0);
 });
 
-Deno.test("authenticate() goes on to the methods with what is no issued token", async () => {
+Deno.test("authenticate() passes a token that is not an issued one to the authenticators", async () => {
   const chain = { issuedTokens: authenticator(SKIP), authenticators: [authenticator(ACCEPT("CN=2"))] };
   const caller = await ask(chain, bearer("x"));
   assert.ok(caller.kind === "authenticated" && caller.identity.dn === "CN=2");
@@ -266,7 +271,7 @@ Deno.test("authenticate() answers every refusal alike, except for the error code
   assert.deepEqual(faces, [face(), face(', error="invalid_token"'), face(), face()]);
 });
 
-Deno.test("authenticate() shows a token to the method of its issuer alone", async () => {
+Deno.test("authenticate() passes a token only to the authenticator of its issuer", async () => {
   const token = unsignedJwt({ iss: "https://b.example", sub: "ann" });
   const of = (url: string, answer: Answer) => ({
     ...authenticator(answer),
@@ -292,7 +297,7 @@ const CHALLENGES: [string, Authenticator["challenges"][], string, string][] = [
   ],
   ["Bearer if there is no other", [[]], "S", 'Bearer realm="S"'],
   ["quoted", [["Bearer"]], 'a"b\\c', 'Bearer realm="a\\"b\\\\c"'],
-  ["free of what headers cannot hold", [["Bearer"]], "Jü\r\nX: y", 'Bearer realm="J???X: y"'],
+  ["without characters that headers cannot hold", [["Bearer"]], "Jü\r\nX: y", 'Bearer realm="J???X: y"'],
 ];
 
 for (const [what, challenges, realm, expected] of CHALLENGES) {
@@ -306,7 +311,7 @@ for (const [what, challenges, realm, expected] of CHALLENGES) {
   });
 }
 
-Deno.test("authenticate() says when to come back if it is unavailable, and who is out of order in the log alone", async () => {
+Deno.test("authenticate() sends Retry-After if it is unavailable, and names the failed authenticator only in the log", async () => {
   await assert.rejects(
     ask({ authenticators: [authenticator(BROKEN)] }, basic("ann", "x")),
     (error: unknown) => {
@@ -319,7 +324,7 @@ Deno.test("authenticate() says when to come back if it is unavailable, and who i
   );
 });
 
-Deno.test("authenticate() passes on when another system wants to be asked again", async () => {
+Deno.test("authenticate() passes on the Retry-After of another system", async () => {
   const busy = new RemoteUnavailable("idp:1", "status 429", { retryAfterSeconds: 42 });
   await assert.rejects(
     ask({ authenticators: [authenticator(busy)] }, basic("ann", "x")),
@@ -340,7 +345,7 @@ Deno.test("authenticate() ends with the signal's reason when the caller has gone
   }
 });
 
-Deno.test("authenticate() logs an outage as an error, and only a warning that strangers cause too much work", async () => {
+Deno.test("authenticate() logs an outage as an error, and too much work for strangers only as a warning", async () => {
   const lines: string[] = [];
   const log = createLogger((line) => lines.push(line), { clock: () => 0 });
   for (const error of [BROKEN, httpError("ERR_TOO_MUCH_WORK")]) {
@@ -349,7 +354,7 @@ Deno.test("authenticate() logs an outage as an error, and only a warning that st
   assert.deepEqual(lines.map((line) => line.split(" ")[1]), ["error", "warn"]);
 });
 
-Deno.test("authenticate() logs each refusal with its reason and nothing secret", async () => {
+Deno.test("authenticate() logs each refusal with its reason and without secrets", async () => {
   const lines: string[] = [];
   const log = createLogger((line) => lines.push(line), { clock: () => 0 });
   await assert.rejects(ask({ authenticators: [authenticator(REFUSE)] }, basic("ann", "hunter2"), { log }), {

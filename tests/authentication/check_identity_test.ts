@@ -32,14 +32,14 @@ const LOOKALIKES: [string, string][] = [
 ];
 
 for (const [name, other] of LOOKALIKES) {
-  Deno.test(`checkIdentity() refuses ${name}, which would be ${other}`, () => {
+  Deno.test(`checkIdentity() refuses ${name}, which compares as equal to ${other}`, () => {
     assert(sameName(name, other));
     assert.throws(() => checkIdentity(name), NoIdentity);
     assert.equal(checkIdentity(other), other);
   });
 }
 
-Deno.test("checkIdentity() takes names as people have them", () => {
+Deno.test("checkIdentity() accepts real names of people", () => {
   const names = [
     "Jürgen Groß",
     "Işıl Yıldız",
@@ -64,7 +64,7 @@ Deno.test("checkIdentity() refuses the name of anonymous callers", () => {
   }
 });
 
-Deno.test("checkIdentity() refuses what does not show, wherever it stands", () => {
+Deno.test("checkIdentity() refuses invisible characters at any position", () => {
   const hidden = [
     "\u00AD", // soft hyphen
     "\u034F", // combining grapheme joiner
@@ -100,7 +100,7 @@ function changing(group: readonly string[]): readonly string[] {
 /** Name with letters that have several upper or lower case forms, such as `k` and `s`. */
 const NAME = "kim oss@x";
 
-Deno.test("over all of Unicode, no name but itself is compared as a name", () => {
+Deno.test("over all of Unicode, checkIdentity() accepts no name that compares as equal to another, except by letter case", () => {
   const form = canonicalDn(`UID=${NAME}`);
   const reached = new Set<string>();
   for (const character of Iterator.from(unicode()).flatMap(changing)) {
@@ -129,7 +129,7 @@ Deno.test("over all of Unicode, no name but itself is compared as a name", () =>
   assert.deepEqual([...reached].sort(), ["Kim oss@x", "kIm oss@x", "kim osS@x"]);
 });
 
-Deno.test("names that pass and compare as equal differ in case and composition alone", () => {
+Deno.test("accepted names that compare as equal differ only in case and composition", () => {
   const near = fc.constantFrom(
     ..."kKiIsSaA o.\u00DF\u1E9E\u0131\u0130\u017F\u212A\u03C3\u03C2\u03A3\u0345\u1F80e\u0301\u00E9\u1C80\u0432\uFB01\uFF41\u00A0\u3000\u200B\u01C4\u01C5\u0149\u1E9B\u212B\u00C5",
   );

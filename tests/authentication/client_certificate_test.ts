@@ -1,4 +1,4 @@
-/** What a login by client certificate leads to lasts exactly as long as its connections. */
+/** Sessions and tokens from a login by client certificate last exactly as long as its connections. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, TLSSocket } from "node:tls";
@@ -48,26 +48,26 @@ const CASES: readonly (readonly [what: string, client: Credential, later: Later,
   ["its authority was revoked", below, lists("IF_VALID", upper.revoke([lower.certificate])), false],
   ["an authority further up was revoked", below, lists("IF_VALID", root.revoke([upper.certificate])), false],
   ["others were revoked", below, lists("IF_VALID", root.revoke([lower.certificate])), true],
-  ["there are all lists", below, lists("REQUIRE", ...ALL), true],
+  ["all lists are present", below, lists("REQUIRE", ...ALL), true],
   ["the list of an authority further up is missing", below, lists("REQUIRE", ...ALL.slice(1)), false],
   ["its authority has expired", below, { at: Date.UTC(2029, 6) }, false],
   ["its authority is in its last second", below, { at: Date.UTC(2029, 0) }, true],
   ["the trusted authority has expired", direct, { at: Date.UTC(2031, 6) }, false],
   ["the trusted authority was renewed", direct, { at: Date.UTC(2031, 6), anchors: RENEWED }, true],
-  ["the trusted authority is gone", below, { anchors: RENEWED.slice(1) }, false],
-  ["it is trusted for itself", itself, {}, true],
-  ["it is trusted for itself, where lists are required", itself, lists("REQUIRE"), true],
+  ["the trusted authority was removed", below, { anchors: RENEWED.slice(1) }, false],
+  ["it is itself trusted", itself, {}, true],
+  ["it is itself trusted, and lists are required", itself, lists("REQUIRE"), true],
   [
-    "it is trusted for itself, and revoked",
+    "it is itself trusted, and revoked",
     single,
     lists("IF_VALID", root.revoke([single.certificate])),
     true,
   ],
-  ["it is trusted for itself and has expired", itself, { at: Date.UTC(2032, 6) }, false],
-  ["it is trusted for itself no more", itself, { anchors: [root.certificate] }, false],
+  ["it is itself trusted, and has expired", itself, { at: Date.UTC(2032, 6) }, false],
+  ["it is itself no longer trusted", itself, { anchors: [root.certificate] }, false],
 ];
 
-/** Shows a certificate to a server. */
+/** Presents a certificate to a server. */
 async function shown(client: Credential): Promise<TLSSocket> {
   const server = createServer(tlsServerOptions({ ...TLS, anchors: ANCHORS })).listen(0, "127.0.0.1");
   await inTime(once(server, "listening"), "the server");
@@ -84,7 +84,7 @@ async function shown(client: Credential): Promise<TLSSocket> {
 }
 
 for (const [what, client, { anchors = ANCHORS, revocation, at = AT }, lasts] of CASES) {
-  Deno.test(`x509() ${lasts ? "keeps" : "ends"} sessions and tokens where a connection does: ${what}`, async () => {
+  Deno.test(`x509() ${lasts ? "keeps" : "ends"} sessions and tokens, as it does connections: ${what}`, async () => {
     const socket = await shown(client);
     const closed = once(socket, "close");
     try {

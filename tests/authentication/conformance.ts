@@ -4,7 +4,7 @@ import type { Authorization, Credentials } from "../../src/model/credentials.ts"
 import { HttpError } from "../../src/model/http_error.ts";
 import { MALFORMED, NO_CREDENTIALS } from "./sample_credentials.ts";
 
-/** Authenticator to test. The keys of `bad` and `foreign` name what is particular about the credentials. */
+/** Authenticator to test. The keys of `bad` and `foreign` describe the credentials. */
 export interface Subject {
   /** Beginning of the tests' names, such as `passwordFile()`. */
   readonly name: string;
@@ -16,7 +16,7 @@ export interface Subject {
   readonly bad: Readonly<Record<string, Credentials>>;
   /** Credentials for other authenticators, in addition to those that the suite always tries. */
   readonly foreign: Readonly<Record<string, Credentials>>;
-  /** Creates an authenticator that cannot judge the good credentials, say because its provider is down. */
+  /** Creates an authenticator that cannot check the good credentials, say because its provider is down. */
   readonly broken?: () => Authenticator | Promise<Authenticator>;
 }
 
@@ -32,13 +32,13 @@ export function testAuthenticator({ name, create, method, good, bad, foreign, br
       }
     });
 
-  test("has the configured name and no challenge twice", (subject) => {
+  test("has the configured name and no duplicate challenges", (subject) => {
     assert.equal(subject.name, "SUBJECT");
     assert.equal(new Set(subject.challenges).size, subject.challenges.length);
     return Promise.resolve();
   });
 
-  test("accepts good credentials and says who it is and how that is known", async (subject) => {
+  test("accepts good credentials, and returns the identity with the method", async (subject) => {
     const result = await ask(subject, good);
     assert.equal(result.kind, "accepted");
     if (result.kind !== "accepted") return;
@@ -49,7 +49,7 @@ export function testAuthenticator({ name, create, method, good, bad, foreign, br
   });
 
   for (const [what, credentials] of Object.entries(bad)) {
-    test(`refuses ${what}, twice alike, and still accepts good credentials`, async (subject) => {
+    test(`refuses ${what} each time, and still accepts good credentials`, async (subject) => {
       const result = await ask(subject, credentials);
       assert.equal(result.kind, "refused");
       if (result.kind !== "refused") return;
@@ -68,7 +68,7 @@ export function testAuthenticator({ name, create, method, good, bad, foreign, br
     });
   }
 
-  test("answers many at once without mixing them up", async (subject) => {
+  test("answers simultaneous callers without mixing them up", async (subject) => {
     const cases: [Credentials, AuthenticationResult["kind"]][] = [[good, "accepted"], [
       NO_CREDENTIALS,
       "skipped",
@@ -79,7 +79,7 @@ export function testAuthenticator({ name, create, method, good, bad, foreign, br
     assert.deepEqual(results.map(({ kind }) => kind), all.map(([, kind]) => kind));
   });
 
-  test("does not accept for a caller who has gone, nor hang", async (subject) => {
+  test("neither accepts nor hangs for a caller who has gone", async (subject) => {
     const first = Object.values(bad)[0];
     if (first === undefined) throw new TypeError("the subject names no bad credentials");
     const gone = AbortSignal.abort();
@@ -98,7 +98,7 @@ export function testAuthenticator({ name, create, method, good, bad, foreign, br
 
   if (broken !== undefined) {
     test(
-      "that is out of order says so with a 503 of its own and nothing of the credentials",
+      "that is out of order throws an error with status 503 and without the credentials",
       async (subject) => {
         await assert.rejects(ask(subject, good), (error: unknown) => {
           assert.ok(error instanceof HttpError);

@@ -11,7 +11,7 @@ const nameOf = (claims: Readonly<Record<string, string>>, displayName?: string) 
   return new Assignments(assignments({ displayName }), SILENT).attributes(variables).displayName;
 };
 
-Deno.test("a display name is that of the expression, else name, preferred_username, or an e-mail address that is verified", () => {
+Deno.test("a display name comes from the expression, else from name, preferred_username or a verified e-mail address", () => {
   const all = {
     name: "Ann Example",
     preferred_username: "ann",
@@ -31,7 +31,7 @@ Deno.test("a display name is that of the expression, else name, preferred_userna
   }
 });
 
-Deno.test("a mail address counts only if the provider says that it verified it", () => {
+Deno.test("a mail address is used only if the provider says that it verified it", () => {
   const mailOf = (claims: Readonly<Record<string, string>>) =>
     new Assignments(assignments({}), SILENT).attributes(new Map(Object.entries(claims))).mail;
   const email = "a@b.example";

@@ -20,22 +20,22 @@ const texts: readonly (readonly [what: string, Parameters<typeof answer>, expect
     "<html>",
     { "www-authenticate": 'Bearer realm="x", error="invalid_token", error_description="The token expired"' },
   ], "invalid_token: The token expired"],
-  ["members before a challenge", ['{"error":"a"}', { "www-authenticate": 'Bearer error="b"' }], "a"],
-  ["a page", ["<html>error</html>"], ""],
+  ["members and a challenge", ['{"error":"a"}', { "www-authenticate": 'Bearer error="b"' }], "a"],
+  ["a web page", ["<html>error</html>"], ""],
   ["members of other types", ['{"error":["x"],"error_description":{}}'], ""],
   ["a list", ["[1]"], ""],
   ["null", ["null"], ""],
   [
-    "what steers a terminal",
+    "terminal control characters",
     [String.raw`{"error":"\u001b[2Jx\r\n\u202ey"}`],
     String.raw`\u001b[2Jx\u000d\u000a\u202ey`,
   ],
-  ["what is long", [JSON.stringify({ error: "e".repeat(5000) })], `${"e".repeat(200)}…`],
+  ["a long text", [JSON.stringify({ error: "e".repeat(5000) })], `${"e".repeat(200)}…`],
   ["our secrets", ['{"error":"no","error_description":"token T0K.EN of s3cret"}'], "no: token *** of ***"],
-  ["nothing of a good answer", ['{"error":"x"}', {}, 200], ""],
+  ["a successful status", ['{"error":"x"}', {}, 200], ""],
 ];
 for (const [what, given, expected] of texts) {
-  Deno.test(`errorText() tells ${what}`, () => {
+  Deno.test(`errorText() of an answer with ${what}`, () => {
     assert.equal(errorText(answer(...given), ["T0K.EN", "s3cret", ""]), expected);
   });
 }

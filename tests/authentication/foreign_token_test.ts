@@ -35,7 +35,7 @@ const TOKENS: [string, string, string | undefined][] = [
   ["a head that is not UTF-8", `${encode('{"alg":"RS256","x":"\xff"}')}.${encode("{}")}.AA`, HEAD],
   ["an empty head", `.${encode("{}")}.AAAA`, HEAD],
   ["claims that are null", unsignedJwt(null, { alg: "RS256" }), CLAIMS],
-  ["claims that are a text", unsignedJwt("ann", { alg: "RS256" }), CLAIMS],
+  ["claims that are a string", unsignedJwt("ann", { alg: "RS256" }), CLAIMS],
   ["empty claims", `${encode('{"alg":"RS256"}')}..AAAA`, CLAIMS],
   [
     "an empty signature",
@@ -47,10 +47,10 @@ const TOKENS: [string, string, string | undefined][] = [
     unsignedJwt(claims).replace(/AAAA$/, "AA+A"),
     "the signature of the token is not in base64url",
   ],
-  ["three parts of anything", "ya29.a0.b", "the signature of the token is not in base64url"],
+  ["three arbitrary parts", "ya29.a0.b", "the signature of the token is not in base64url"],
 ];
 for (const [what, token, diagnostic] of TOKENS) {
-  Deno.test(`readForeignToken() of ${what} is ${diagnostic ?? "nothing"}`, () => {
+  Deno.test(`readForeignToken() of ${what} reports ${diagnostic ?? "nothing"}`, () => {
     assert.equal(diagnosticOf(token), diagnostic);
   });
 }
@@ -61,7 +61,7 @@ Deno.test("readForeignToken() leaves opaque tokens to the provider", () => {
   }
 });
 
-Deno.test("readForeignToken() takes any text without failing otherwise", () => {
+Deno.test("readForeignToken() throws only InvalidToken for any text", () => {
   const part = fc.oneof(fc.string(), fc.json().map((text) => encode(encodeURI(text))));
   fc.assert(fc.property(part, part, part, (a, b, c) => {
     diagnosticOf(`${a}.${b}.${c}`);

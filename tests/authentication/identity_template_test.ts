@@ -12,7 +12,7 @@ const fill = (claims: object, template = TEMPLATE) => {
 };
 const ANN = { sub: "ann", iss: "https://idp.example/realms/hpc", a: { b: "x" } };
 
-Deno.test("fillIdentityTemplate() puts claims into a name, each as the value it stands in", () => {
+Deno.test("fillIdentityTemplate() puts claims into a name, each as one escaped value", () => {
   assert.equal(fill(ANN), "CN=ann,OU=x,O=https://idp.example/realms/hpc");
   assert.equal(
     fill({ ...ANN, sub: "a,O=root+CN=b" }),
@@ -30,20 +30,20 @@ for (
     "is missing": { sub: undefined },
     "is empty": { sub: "" },
     "is null": { sub: null },
-    "is several": { sub: ["ann", "bob"] },
+    "has several values": { sub: ["ann", "bob"] },
     "is an object": { sub: { sub: "ann" } },
     "has blanks around it": { sub: " ann" },
-    "has a character that does not show": { sub: "an\u200bn" },
-    "is written in other letters": { sub: "ａｎｎ" },
-    "has a line end": { sub: "ann\nbob" },
+    "has an invisible character": { sub: "an\u200bn" },
+    "is written in full-width letters": { sub: "ａｎｎ" },
+    "has a line break": { sub: "ann\nbob" },
   })
 ) {
-  Deno.test(`fillIdentityTemplate() names nobody if a claim ${what}`, () => {
+  Deno.test(`fillIdentityTemplate() gives no identity if a claim ${what}`, () => {
     assert.throws(() => fill({ ...ANN, ...change }), NoIdentity);
   });
 }
 
-Deno.test("fillIdentityTemplate() gives names of the parts that the template has, whatever is claimed", () => {
+Deno.test("fillIdentityTemplate() gives names with exactly the parts of the template, whatever the claims", () => {
   fc.assert(fc.property(fc.string(), (sub) => {
     try {
       assert.equal(parseName(fill({ ...ANN, sub })).length, 3);
@@ -53,7 +53,7 @@ Deno.test("fillIdentityTemplate() gives names of the parts that the template has
   }));
 });
 
-Deno.test("templateDiagnostic() takes any text", () => {
+Deno.test("templateDiagnostic() accepts any text", () => {
   assert.equal(templateDiagnostic(TEMPLATE, "sub"), undefined);
   for (const template of ["CN=%sub", "CN=ann", "%sub%", "CN=%%", "CN=%a b%", "CN=%sub%,"]) {
     assert.equal(typeof templateDiagnostic(template, "sub"), "string", template);
@@ -61,7 +61,7 @@ Deno.test("templateDiagnostic() takes any text", () => {
   fc.assert(fc.property(fc.string(), (text) => void templateDiagnostic(text, "sub")));
 });
 
-Deno.test("fillIdentityTemplate() gives different names to subjects that differ, in case alone too", () => {
+Deno.test("fillIdentityTemplate() gives different names to different subjects, even if only their case differs", () => {
   const nameOf = (sub: string) => fill({ ...ANN, sub }, "CN=%sub%,O=%iss%");
   const names = [
     "eve",

@@ -16,7 +16,7 @@ const ANSWERS: readonly [endpoint: Endpoint, what: string, status: number, body:
     ["saml", "a provider that forbids the user", 403, "", true],
     ["saml", "Jetty, a long password", 431, "", true],
     ["saml", "a proxy, a long password", 413, "", true],
-    ["saml", "a provider that stumbles", 500, "<html>NullPointerException</html>", false],
+    ["saml", "a provider with an internal error", 500, "<html>NullPointerException</html>", false],
     ["saml", "a wrong address", 404, "", false],
     ["saml", "a wrong method", 405, "", false],
     ["saml", "a limit", 429, "", false],
@@ -24,25 +24,25 @@ const ANSWERS: readonly [endpoint: Endpoint, what: string, status: number, body:
     ["saml", "maintenance", 503, FAULT, false],
     ["saml", "a redirect", 302, "", false],
     ["userinfo", "Keycloak, a wrong token", 401, error("invalid_token"), true],
-    ["userinfo", "a token of a wrong form", 400, error("invalid_request"), true],
+    ["userinfo", "a malformed token", 400, error("invalid_request"), true],
     ["userinfo", "a token without the scope", 403, error("insufficient_scope"), true],
     ["userinfo", "a long token", 431, "", true],
     ["userinfo", "Keycloak, a header that it cannot read", 500, "", false],
     ["userinfo", "a fault of another protocol", 500, FAULT, false],
-    ["introspection", "a token of a wrong form", 400, error("invalid_request"), true],
-    ["introspection", "a token that is none", 400, error("invalid_token"), true],
+    ["introspection", "a malformed token", 400, error("invalid_request"), true],
+    ["introspection", "an invalid token", 400, error("invalid_token"), true],
     ["introspection", "a long token", 413, "", true],
     ["introspection", "a wrong client", 400, error("invalid_client"), false],
     ["introspection", "a wrong secret", 401, error("invalid_client"), false],
-    ["introspection", "a client that may not ask", 403, "", false],
-    ["code", "a code that is none", 400, error("invalid_grant"), true],
+    ["introspection", "a client that may not introspect", 403, "", false],
+    ["code", "an invalid code", 400, error("invalid_grant"), true],
     ["code", "a wrong redirect address or client", 400, error("invalid_request"), false],
     ["code", "a long request", 413, "", false],
     ["code", "a wrong secret", 401, error("unauthorized_client"), false],
   ];
 
 for (const [endpoint, what, status, body, refused] of ANSWERS) {
-  Deno.test(`refusalIn() takes an answer for the ${refused ? "caller's" : "provider's"}: ${endpoint}, ${what}`, () => {
+  Deno.test(`refusalIn() finds ${refused ? "a" : "no"} refusal of the caller's credential: ${endpoint}, ${what}`, () => {
     assert.equal(refusalIn(endpoint, { status, headers: {}, body }) !== undefined, refused);
   });
 }

@@ -29,7 +29,7 @@ const passwords = (name: string, file: string) => ({
   file,
 });
 
-Deno.test("createAuthenticators() makes the methods in their order", async () => {
+Deno.test("createAuthenticators() creates the authenticators in their order", async () => {
   const folder = await Deno.makeTempDir();
   const file = join(folder, "users.txt");
   await Deno.writeTextFile(file, "");
@@ -43,11 +43,11 @@ Deno.test("createAuthenticators() makes the methods in their order", async () =>
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("createAuthenticators() makes none without configuration", async () => {
+Deno.test("createAuthenticators() creates no authenticator without configuration", async () => {
   assert.deepEqual(await createAuthenticators([], AUTHENTICATORS, PARTS), []);
 });
 
-Deno.test("createAuthenticators() fails with every method that cannot start", async () => {
+Deno.test("createAuthenticators() reports every authenticator that cannot start", async () => {
   const missing = (name: string) => passwords(name, `/no/such/${name}`);
   await assert.rejects(createAuthenticators([missing("A")], AUTHENTICATORS, PARTS), Deno.errors.NotFound);
   await assert.rejects(

@@ -45,7 +45,7 @@ Deno.test("readBearer() never sends a self-issued token to a provider, whatever 
   );
 });
 
-Deno.test("readBearer() takes tokens of one issuer and subject for one claimant's, and no others", () => {
+Deno.test("readBearer() gives tokens the same claimant only if they have the same issuer and subject", () => {
   const claimant = (claims: unknown) => readBearer(unsignedJwt(claims)).claimant;
   const ann = { sub: "ann", iss: "ann" };
   assert.equal(claimant({ ...ann, exp: 1 }), claimant({ ...ann, exp: 2 }));

@@ -13,7 +13,7 @@ const second = parseSignedToken(
   signToken({ claims: { sub: "ben", exp: 4_000_000_000 }, key: own.privateKey }),
 );
 
-Deno.test("TokenVerifier remembers a signature that was right, for its token and key, and none that was wrong", async () => {
+Deno.test("TokenVerifier remembers a valid signature for its token and key, and no invalid one", async () => {
   const verifier = new TokenVerifier();
   // The third argument identifies the key. A wrong key with the same identifier shows what is remembered.
   assert.equal(await verifier.isSignedBy(token, other.publicKey, "key"), false);
@@ -23,7 +23,7 @@ Deno.test("TokenVerifier remembers a signature that was right, for its token and
   assert.equal(await verifier.isSignedBy(second, other.publicKey, "key"), false);
 });
 
-Deno.test("TokenVerifier looks at a signature once for all who ask at the same time", async () => {
+Deno.test("TokenVerifier verifies a signature once for simultaneous callers", async () => {
   const verifier = new TokenVerifier();
   const asked = [own, other, other].map(({ publicKey }) => verifier.isSignedBy(token, publicKey, "key"));
   assert.deepEqual(await Promise.all(asked), [true, true, true]);

@@ -62,7 +62,7 @@ testAuthenticator({
     "the server's own name": withCertificate(SERVER),
     "the anonymous name": withCertificate(ANONYMOUS_DN),
     "a name that looks like another": { ...NO_CREDENTIALS, certificate: LOOKALIKE },
-    "a certificate that counts for nothing": { ...NO_CREDENTIALS, unusableCertificate: "version 1" },
+    "an unusable certificate": { ...NO_CREDENTIALS, unusableCertificate: "version 1" },
   },
   foreign: { ...FOREIGN, "a consignor": withConsignor(consignorOf(ANN)) },
 });
@@ -76,7 +76,7 @@ testAuthenticator({
     "a signature by another key": withConsignor(consignorOf(ANN, OTHER.key)),
     "a signature over another name": withConsignor(consignorOf("CN=Bob").replace("Bob", "Ann")),
     "the server's own name": withConsignor(consignorOf(SERVER)),
-    "a name that is none": withConsignor(consignorOf("ann")),
+    "an invalid name": withConsignor(consignorOf("ann")),
     "a consignor without signature": withConsignor(`DN="${ANN}"`),
     "a consignor with an empty signature": withConsignor(`DN="${ANN}";DSIG=`),
     "a signature of one byte": withConsignor(`DN="${ANN}";DSIG=AA==`),
@@ -84,11 +84,11 @@ testAuthenticator({
   foreign: {
     ...FOREIGN,
     "the client's certificate, which is the gateway's": withCertificate(ANN),
-    "a consignor that is empty": withConsignor(""),
+    "an empty consignor": withConsignor(""),
   },
 });
 
-Deno.test("x509() says that a gateway's certificate vouches for nobody: out of date, without RSA key, with one too large", async () => {
+Deno.test("x509() reports a gateway's certificate as unusable: out of date, without an RSA key, or with one too large", async () => {
   const large = new URL("../model/fixtures/rsa_5120_host.", import.meta.url);
   const gateways = [
     AUTHORITY.issue({ subject: "CN=gateway", keyType: "rsa-2048", notAfter: new Date(NOW - 1) }),
@@ -110,7 +110,7 @@ Deno.test("x509() says that a gateway's certificate vouches for nobody: out of d
   assert.deepEqual(other, { kind: "refused", reason: "the consignor is not signed by the gateway" });
 });
 
-Deno.test("x509() says which setting of the gateway is missing, and why a certificate counts for nothing", async () => {
+Deno.test("x509() reports which setting of the gateway is missing, and why a certificate is unusable", async () => {
   const unsigned = await ask(BEHIND, withConsignor(`DN="${ANN}"`));
   assert.match(unsigned.kind === "refused" ? unsigned.reason : "", /gateway\.signConsignorToken=true/);
   assert.deepEqual(await ask(DIRECT, { ...NO_CREDENTIALS, unusableCertificate: "version 1" }), {
@@ -150,7 +150,7 @@ Deno.test("x509() refuses a gateway whose key is not RSA", async () => {
   assert.equal((await ask(options, withConsignor(consignorOf(ANN, gateway.key)))).kind, "refused");
 });
 
-Deno.test("parseConsignor() reads both parts in either order, and nothing less", () => {
+Deno.test("parseConsignor() reads both parts in either order, and requires both", () => {
   assert.deepEqual(parseConsignor('DN="CN=x";DSIG=QUJD'), { dn: "CN=x", signature: "QUJD" });
   assert.deepEqual(parseConsignor('DSIG=QUI=; DN="CN=x"'), { dn: "CN=x", signature: "QUI=" });
   const bad = [
@@ -166,7 +166,7 @@ Deno.test("parseConsignor() reads both parts in either order, and nothing less",
   for (const header of bad) assert.equal(parseConsignor(header), undefined, header);
 });
 
-Deno.test("parseConsignor() gives back what it was made of, and takes no long time for anything", async () => {
+Deno.test("parseConsignor() returns the parts of any consignor, and is quick for any header", async () => {
   const dn = fc.string({ minLength: 1, maxLength: 200 }).filter((text) => !text.includes('";'));
   fc.assert(fc.property(dn, fc.uint8Array({ minLength: 1 }), (name, bytes) => {
     const signature = Buffer.from(bytes).toString("base64");
@@ -180,7 +180,7 @@ Deno.test("parseConsignor() gives back what it was made of, and takes no long ti
   assert.ok(took < 500, `${took} ms`);
 });
 
-Deno.test("x509() knows a certificate by which somebody logged in at an earlier release until it expires, is revoked, or its authority is removed", async () => {
+Deno.test("x509() knows the certificate of a login at an earlier release until it expires, is revoked, or its authority is removed", async () => {
   const notAfter = new Date(NOW + 60_000);
   const [own, others] = [AUTHORITY.issue({ subject: ANN, notAfter }), AUTHORITY.issue({ subject: ANN })];
   const listOf = (authority: typeof AUTHORITY, certificates: readonly string[], more?: object) =>

@@ -50,7 +50,7 @@ Deno.test("Files.write() replaces a file at once, keeps its mode, and leaves not
   assert.equal(await Deno.readTextFile(`${root}/d/file with blanks`), "again");
   const names = () => Array.from(Deno.readDirSync(`${root}/d`), ({ name }) => name).sort();
   await assert.rejects(write("cut", 9), { code: "ERR_UPLOAD_INCOMPLETE" });
-  assert.deepEqual(names(), ["file with blanks", "sub", "ten.txt"]); // at once
+  assert.deepEqual(names(), ["file with blanks", "sub", "ten.txt"]); // removed at once
   assert.equal(await Deno.readTextFile(path), "new");
   await assert.rejects(write("x", 1, `${root}/none/x`), { code: "ERR_NO_DIRECTORY" });
   await assert.rejects(write("x", 1, `${root}/d/sub`), { code: "ERR_NOT_A_FILE" });
@@ -79,7 +79,7 @@ Deno.test("Files.remove() fails with a clear error if the daemon does not list a
   assert.equal(await Deno.readLink(`${root}/d/sub/broken`), `${root}/none`);
 });
 
-Deno.test("a replaced directory that cannot be deleted is given up after the first try", async () => {
+Deno.test("deleteDue() gives up after the first try on a replaced directory that it cannot delete", async () => {
   await using site = await Site.open();
   const { root, uploads } = site;
   const parts = { sessions: new Map([["HPC", site.sessions]]), uploads };
@@ -108,7 +108,7 @@ for (
     ["[Errno 5] Input/output error", "ERR_DAEMON_SESSION"],
   ] as const
 ) {
-  Deno.test(`Files.move() fails with ${code} if the daemon says ${reply}`, async () => {
+  Deno.test(`Files.move() fails with ${code} if the daemon answers ${reply}`, async () => {
     await using site = await Site.open();
     const { root } = site;
     const answer = `500 Error processing command 'RNTO': ${reply}`;
@@ -117,7 +117,7 @@ for (
   });
 }
 
-Deno.test("Files.remove() deletes a tree, and of links only themselves", async () => {
+Deno.test("Files.remove() deletes a tree, but not the targets of its links", async () => {
   await using site = await Site.open();
   const { root } = site;
   await Deno.symlink(`${root}/d2`, `${root}/d/sub/link`);
@@ -126,7 +126,7 @@ Deno.test("Files.remove() deletes a tree, and of links only themselves", async (
   assert.equal(await Deno.readTextFile(`${root}/d2/canary`), "CANARY");
 });
 
-Deno.test("Files moves and deletes no directory in which limits hide something", async () => {
+Deno.test("Files neither moves, copies nor deletes a directory of which limits hide a part", async () => {
   await using site = await Site.open();
   const { root } = site;
   const own = files(site, { excludes: `${root}/d/sub/*` });
@@ -139,24 +139,24 @@ Deno.test("Files moves and deletes no directory in which limits hide something",
   await assert.rejects(own.move(`${root}/d2/canary`, `${root}/d`, NEVER), refused); // what it would replace
 });
 
-Deno.test("Files.remove() deletes a tree from which others delete something meanwhile", async () => {
+Deno.test("Files.remove() deletes a tree even if others delete parts of it meanwhile", async () => {
   await using site = await Site.open();
   const { root } = site;
-  // Another one deletes these after the listing.
+  // Another client deletes these after the listing.
   const lines = ["type=file;size=1;perm=rw; gone", "type=dir;size=1;perm=lwe; gone too"];
   site.daemon.sessionFaults.queue.push({ kind: "injected-directory", lines });
   await files(site).remove(`${root}/d`, NEVER);
   assert.deepEqual(Array.from(Deno.readDirSync(root), ({ name }) => name), ["d2"]);
 });
 
-Deno.test("Files.makeDirectory() fails with ERR_EXISTS if another one makes the directory first", async () => {
+Deno.test("Files.makeDirectory() fails with ERR_EXISTS if another client makes the directory first", async () => {
   await using site = await Site.open();
   const reply = "500 Error processing command 'MKD': [Errno 17] File exists: '/a'";
   site.daemon.sessionFaults.always = { kind: "reply", to: "MKD", reply };
   await assert.rejects(files(site).makeDirectory(`${site.root}/new`, NEVER), { code: "ERR_EXISTS" });
 });
 
-Deno.test("Files.copy() copies a tree in place of another, which stays if the copy fails", async () => {
+Deno.test("Files.copy() replaces a tree with a copy of another, and keeps it if the copy fails", async () => {
   await using site = await Site.open();
   const { root } = site;
   const own = files(site);
@@ -174,7 +174,7 @@ Deno.test("Files.copy() copies a tree in place of another, which stays if the co
   }
 });
 
-Deno.test("Files.move() puts back a directory that it cannot replace, and deletes one that it has replaced", async () => {
+Deno.test("Files.move() restores a directory that it cannot replace, and deletes one that it has replaced", async () => {
   await using site = await Site.open();
   const { root } = site;
   const own = files(site);
@@ -189,7 +189,7 @@ Deno.test("Files.move() puts back a directory that it cannot replace, and delete
   assert.deepEqual(await site.uploads.unfinished.store.due(), []);
 });
 
-Deno.test("deleteDue() puts back a directory that was set aside, deletes one that was replaced, and else leaves it", async () => {
+Deno.test("deleteDue() restores a directory that was set aside, deletes one that was replaced, and else leaves it", async () => {
   await using site = await Site.open();
   const { root, uploads } = site;
   const parts = { sessions: new Map([["HPC", site.sessions]]), uploads };

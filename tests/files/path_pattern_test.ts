@@ -44,7 +44,7 @@ for (const [pattern, path, expected] of MATCHES) {
   });
 }
 
-Deno.test("escapePattern() makes a pattern for exactly this text", () => {
+Deno.test("escapePattern() returns a pattern that matches exactly its text", () => {
   const name = fc.string({
     unit: fc.constantFrom("*", "?", "[", "]", "!", "-", "a", "b", "/"),
     maxLength: 8,
@@ -54,7 +54,7 @@ Deno.test("escapePattern() makes a pattern for exactly this text", () => {
   }));
 });
 
-Deno.test("matchesPattern() is fast with a pattern made to be slow", async () => {
+Deno.test("matchesPattern() is fast for a pattern that is designed to be slow", async () => {
   const took = await processorTime(() => {
     assert.equal(matchesPattern(`${"*a".repeat(500)}b`, "a".repeat(2000)), false);
   });

@@ -55,7 +55,7 @@ const THEN_AND_NOW: [PathLimits[], Omit<SessionScope, "file">][] = [
 ];
 
 for (const [limits, expected] of THEN_AND_NOW) {
-  Deno.test(`grantedScope() holds all of ${JSON.stringify(limits)}`, () => {
+  Deno.test(`grantedScope() applies all of ${JSON.stringify(limits)}`, () => {
     assert.deepEqual(grantedScope("/d/", limits), { file: "/d/", ...expected });
   });
 }

@@ -86,7 +86,7 @@ export async function startCodeProvider(
     const tokens = tokensFor(server.origin, session, { signer, ...state, ...state.misbehaviour });
     sendJson(response, { ...tokens, ...withRefreshToken(session), ...state.misbehaviour.answer });
   };
-  /** Nobody is signed in: redirects with an error, without a page (OIDC Core 1.0, 3.1.2.6). */
+  /** Redirects with an error instead of a page, since nobody is signed in (OIDC Core 1.0, 3.1.2.6). */
   const authorize = (asked: URLSearchParams, response: ServerResponse) => {
     const redirect = asked.get("redirect_uri") ?? "";
     const isKnown = asked.get("client_id") === CODE_CLIENT.id &&

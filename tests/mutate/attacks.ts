@@ -1481,7 +1481,7 @@ export const ATTACKS: readonly Breakage[] = [
     file: "src/notify/mail/mail.ts",
     change: instead("${printable(String(name))} (", "${String(name)} ("),
     tests: ["tests/notify/mail/mail_test.ts"],
-    only: "Mail takes nothing from names",
+    only: "Mail lets no name inject",
   },
   {
     rows: ["Server-side request forgery, or mail to strangers"],

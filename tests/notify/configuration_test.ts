@@ -16,12 +16,12 @@ const WRONG: readonly (readonly [what: string, lines: string, expected: string])
   ["an unencrypted receiver elsewhere", `${STORE}${WEBHOOK.replace("https:", "http:")}`, "expected https://"],
   ["an unknown event", `${STORE}${WEBHOOK}notify.webhook.events=share.created share.gone\n`, "share.gone"],
   [
-    "a key with a typing error",
+    "a misspelt key",
     `${STORE}${WEBHOOK}notify.webhook.event=ban.created\n`,
     "did you mean notify.webhook.events",
   ],
   [
-    "a relay that is no relay",
+    "a relay URL with another scheme",
     `${STORE}${MAIL.replace("smtp:", "https:")}`,
     "expected a URL that begins with smtps://",
   ],
@@ -36,7 +36,7 @@ const WRONG: readonly (readonly [what: string, lines: string, expected: string])
     "expected true, since the relay",
   ],
   [
-    "a sender that is no address",
+    "an invalid sender address",
     `${STORE}${MAIL.replace("uftp@example.org", "UFTP <uftp@example.org>")}`,
     "share.mail.from = UFTP",
   ],
@@ -55,14 +55,14 @@ for (const [what, lines, expected] of WRONG) {
   });
 }
 
-Deno.test("mail goes unencrypted to a relay on this machine, if so configured", async () => {
+Deno.test("a configuration may send mail unencrypted to a relay on this machine", async () => {
   const { errors } = await loadText(
     `${MINIMAL}${STORE}share.mail.relay=smtp://localhost\nshare.mail.startTls=false\nshare.mail.from=uftp@example.org\n`,
   );
   assert.deepEqual(errors, []);
 });
 
-Deno.test("events go unencrypted to a receiver on this machine", async () => {
+Deno.test("a configuration may send events unencrypted to a receiver on this machine", async () => {
   const { errors } = await loadText(
     `${MINIMAL}${STORE}${WEBHOOK.replace("https://receiver.example.org", "http://localhost:8000")}`,
   );

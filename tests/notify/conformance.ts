@@ -54,7 +54,7 @@ export function testDestination(name: string, create: () => Promise<Receiver>): 
     assert.deepEqual(receiver.received, ["m-1"]);
   });
 
-  fact("gives up a silent receiver by the signal", async (receiver) => {
+  fact("gives up on a silent receiver when the signal aborts", async (receiver) => {
     receiver.behaviour = "silence";
     const given = AbortSignal.timeout(300);
     await assert.rejects(receiver.destination.deliver([notification("m-1")], given));
@@ -70,7 +70,7 @@ export function testDestination(name: string, create: () => Promise<Receiver>): 
     assert.deepEqual(receiver.received, ["m-1", "m-1"]);
   });
 
-  fact("reports a receiver that is away as unavailable", async (receiver) => {
+  fact("reports an unreachable receiver as unavailable", async (receiver) => {
     await receiver[Symbol.asyncDispose]();
     await assert.rejects(receiver.destination.deliver([notification("m-1")], soon()), RemoteUnavailable);
   });

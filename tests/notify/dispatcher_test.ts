@@ -120,7 +120,7 @@ function testDelivery(
     });
 
   fact(
-    "delivers each notification once, those of a stream in order",
+    "delivers each notification once, and those of a stream in order",
     async ({ record, another, waiting }) => {
       const inbox = new Inbox();
       const dispatcher = await another(inbox);
@@ -172,7 +172,7 @@ function testDelivery(
     assert.equal(await waiting(), 0);
   });
 
-  fact("a failure keeps the stream waiting, with growing pauses, and no other stream", async (parts) => {
+  fact("a failure delays its stream by growing pauses, and no other stream", async (parts) => {
     const { record, another, time, sinks } = parts;
     const inbox = new Inbox();
     const dispatcher = await another(inbox);
@@ -197,7 +197,7 @@ function testDelivery(
   });
 
   fact(
-    "few streams at a time try a receiver that is away, and not before the time it asks for",
+    "few streams at a time try an unreachable receiver, and not before its Retry-After",
     async (parts) => {
       const { record, another, time, sinks } = parts;
       const inbox = new Inbox();
@@ -267,7 +267,7 @@ function testDelivery(
     assert.deepEqual([inbox.got, await waiting()], [["soon", "late"], 0]);
   });
 
-  fact("goes on after a restart, with the pause that was recorded", async ({ record, another, time }) => {
+  fact("continues after a restart, with the recorded pause", async ({ record, another, time }) => {
     const inbox = new Inbox();
     const first = await another(inbox);
     inbox.hinder = () => {
@@ -286,7 +286,7 @@ function testDelivery(
   });
 
   fact(
-    "gives up an attempt that hangs, and a shutdown does not wait for it",
+    "aborts an attempt that hangs, and a shutdown does not wait for it",
     async ({ record, another, time }) => {
       const inbox = new Inbox();
       const dispatcher = await another(inbox, 50);
@@ -317,7 +317,7 @@ function testDelivery(
   );
 
   fact(
-    "drops a message that is refused for good, counts it as lost, and goes on",
+    "drops a permanently refused message, counts it as lost, and continues",
     async ({ record, another, lost }) => {
       const inbox = new Inbox();
       inbox.hinder = (text) => {
@@ -439,7 +439,7 @@ Deno.test("Dispatcher waits an hour at most between attempts, and 15 s for an at
   assert.deepEqual(new Set(limits), new Set([15_000]));
 });
 
-Deno.test("Dispatcher goes on after a quarter of a second where a turn ended, else after a second", async () => {
+Deno.test("Dispatcher continues after a quarter of a second if a turn ended, else after a second", async () => {
   const time = new VirtualTime();
   const database = new SqliteDatabase(IN_MEMORY, SHARE_SCHEMA, time.clock);
   const inbox = new Inbox();

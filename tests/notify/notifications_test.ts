@@ -83,7 +83,7 @@ async function sharing() {
   };
 }
 
-Deno.test("a share tells of its beginning, use and end in one stream, and never its id or password", async () => {
+Deno.test("a share reports its beginning, use and end in one stream, and never its id or password", async () => {
   await using site = await sharing();
   const { store, told } = site;
   const { id } = await store.put("HPC", { ...DRAFT, usesLeft: 1, password: "$scrypt$…" });
@@ -134,7 +134,7 @@ Deno.test("a share reports why it ended, once", async () => {
   ]);
 });
 
-Deno.test("a use that is taken back is not reported, unless its report has begun", async () => {
+Deno.test("a use that is given back is not reported, and a continued use is reported once", async () => {
   await using site = await sharing();
   const { store, types } = site;
   const { id } = await store.put("HPC", { ...DRAFT, usesLeft: 1 });
@@ -152,7 +152,7 @@ Deno.test("a use that is taken back is not reported, unless its report has begun
   ]]);
 });
 
-Deno.test("a file that arrives is reported once, whoever records its name, and its pieces are not", async () => {
+Deno.test("an arrived file is reported once, even if several requests finish it, and its pieces are not", async () => {
   await using site = await sharing();
   const { store, told, types } = site;
   const share = await store.put("HPC", { ...DRAFT, access: "DROP", mail: "ann@example.org", usesLeft: 9 });

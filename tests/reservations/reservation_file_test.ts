@@ -28,7 +28,7 @@ Deno.test("readReservationFile() reads the example of the specification", () => 
   ]);
 });
 
-Deno.test("readReservationFile() takes accounts from uids and uid, as texts or numbers", () => {
+Deno.test("readReservationFile() reads accounts from uids and uid, as texts or numbers", () => {
   const uids = (members: Readonly<Record<string, unknown>>) => entry(members).reservations[0]?.uids;
   assert.deepEqual(uids({}), []);
   assert.deepEqual(uids({ uid: "ann" }), ["ann"]);
@@ -41,7 +41,7 @@ Deno.test("readReservationFile() takes accounts from uids and uid, as texts or n
   assert.deepEqual(uids({ uids: "ann" }), ["ann"]);
 });
 
-Deno.test("readReservationFile() takes the limit as text or number", () => {
+Deno.test("readReservationFile() reads the limit as text or number", () => {
   const limit = (rateLimit: unknown) => entry({ rateLimit }).reservations[0]?.rateLimit;
   assert.deepEqual(["10m", "10 MB/s", "1G", "250000", 250000, "0"].map(limit), [
     10485760,
@@ -53,7 +53,7 @@ Deno.test("readReservationFile() takes the limit as text or number", () => {
   ]);
 });
 
-Deno.test("readReservationFile() names a reservation without name by its place", () => {
+Deno.test("readReservationFile() names a reservation without a name by its position", () => {
   assert.equal(entry({ name: undefined }).reservations[0]?.name, "reservation 1");
 });
 
@@ -72,7 +72,7 @@ const BAD: readonly (readonly [Readonly<Record<string, unknown>>, string])[] = [
   [{ rateLimit: null }, "'r' rateLimit: expected a rate as text"],
 ];
 
-Deno.test("readReservationFile() leaves out a bad entry, reports its name and keeps the others", () => {
+Deno.test("readReservationFile() skips a bad entry, reports its name and keeps the others", () => {
   const good = { name: "good", ...TIMES };
   for (const [members, message] of BAD) {
     const list = [good, { name: "r", ...TIMES, ...members }, { ...good, name: "good2" }];

@@ -75,7 +75,7 @@ Deno.test("ReservationRegistry reads times in its own zone", async () => {
   assert.match(made.registry.descriptionsFor("ann")[0] ?? "", /from=Mon Jan 05 20:00:00 \S+ 2026/);
 });
 
-Deno.test("ReservationRegistry begins without a file, and follows the file that appears, changes and goes", async () => {
+Deno.test("ReservationRegistry starts without a file, and reloads a file that appears, changes or disappears", async () => {
   await using made = await open(undefined);
   const { registry, file, time } = made;
   time.now = at("2026-01-05T21:00:00Z");
@@ -105,7 +105,7 @@ Deno.test("ReservationRegistry keeps the last good reservations while the file i
   assert.equal(made.registry.limitFor("bob"), 5120);
 });
 
-Deno.test("openReservationRegistry() begins without reservations beside a broken file, and takes a good one later", async () => {
+Deno.test("openReservationRegistry() starts without reservations if the file is broken, and reads a good one later", async () => {
   await using made = await open("{");
   const { registry, file } = made;
   assert.deepEqual(registry.list(), []);

@@ -6,7 +6,7 @@ function reservation(from: number, to: number, rateLimit: number, ...uids: strin
   return { name: "r", from, to, rateLimit, limitText: String(rateLimit), uids };
 }
 
-Deno.test("activeLimit() holds from the first moment up to the last", () => {
+Deno.test("activeLimit() applies from the first moment to the last", () => {
   const all = [reservation(100, 200, 5, "ann")];
   assert.deepEqual([99, 100, 199, 200].map((at) => activeLimit(all, "bob", at)), [0, 5, 5, 0]);
   assert.deepEqual([99, 100, 199, 200].map((at) => activeLimit(all, undefined, at)), [0, 5, 5, 0]);
@@ -21,7 +21,7 @@ Deno.test("activeLimit() of several reservations is the lowest, except for owner
   assert.deepEqual([25, 75, 125, 175].map((at) => activeLimit(all, "bob", at)), [9, 0, 0, 0]);
 });
 
-Deno.test("activeLimit() is unlimited, or one of the active limits and none below it", () => {
+Deno.test("activeLimit() is either unlimited or the lowest active limit", () => {
   const entry = fc.tuple(fc.nat(20), fc.nat(20), fc.nat(5), fc.subarray(["a", "b", "c"]))
     .map(([from, length, limit, uids]) => reservation(from, from + length + 1, limit, ...uids));
   fc.assert(

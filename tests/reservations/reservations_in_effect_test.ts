@@ -92,7 +92,7 @@ fact("end when they are removed", async ({ write, registry, time, seen }) => {
   await seen(() => registry.limitFor("cid") === 0);
 });
 
-fact("limit by 10m where no limit is named, and let the lowest hold", async (parts) => {
+fact("limit to 10m if they name no limit, and the lowest limit applies", async (parts) => {
   const { write, registry, time, seen } = parts;
   const { rateLimit: _, ...night } = NIGHT;
   await write(night);

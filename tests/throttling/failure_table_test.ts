@@ -20,7 +20,7 @@ function create(capacity = 1000, policy: Partial<WaitPolicy> = {}) {
   };
 }
 
-Deno.test("FailureTable grants free failures, then doubles the wait up to its longest", () => {
+Deno.test("FailureTable grants free failures, then doubles the wait up to the maximum", () => {
   const { table, clock, fail } = create();
   const waits: number[] = [];
   for (let i = 0; i < 9; i++) {
@@ -33,13 +33,13 @@ Deno.test("FailureTable grants free failures, then doubles the wait up to its lo
   assert.deepEqual(waits, [0, 0, 1000, 2000, 4000, 8000, 16_000, 16_000, 16_000]);
 });
 
-Deno.test("FailureTable keeps keys apart", () => {
+Deno.test("FailureTable counts keys separately", () => {
   const { table, fail } = create();
   fail("a", 5);
   assert.equal(table.state("b").waitMs, 0);
 });
 
-Deno.test("FailureTable lets waits run down with the clock", () => {
+Deno.test("FailureTable shortens waits as the clock advances", () => {
   const { table, clock, fail } = create();
   fail("a", 5);
   assert.equal(table.state("a").waitMs, 4000);
@@ -60,7 +60,7 @@ Deno.test("FailureTable never shortens a running wait", () => {
   assert.equal(table.state("a").waitMs, 16_000);
 });
 
-Deno.test("FailureTable forgets when the window after the last failure and its wait is over", () => {
+Deno.test("FailureTable forgets failures when the window after the last one and its wait is over", () => {
   const { table, clock, fail } = create();
   fail("a", 3);
   clock.now += 1000 + 59_999;
@@ -82,7 +82,7 @@ Deno.test("FailureTable forgets a key, and all whose subject matches", () => {
   assert.equal(table.size, 0);
 });
 
-Deno.test("FailureTable bounds attempts under way, and allows one at a time after the free failures", () => {
+Deno.test("FailureTable limits attempts under way, and allows one at a time after the free failures", () => {
   const { table, clock, fail } = create();
   for (let i = 0; i < 4; i++) {
     assert.equal(table.state("a").full, false);
@@ -102,7 +102,7 @@ Deno.test("FailureTable bounds attempts under way, and allows one at a time afte
   assert.equal(table.state("a").full, false);
 });
 
-Deno.test("FailureTable allows one attempt fewer at once for each free failure, and always one", () => {
+Deno.test("FailureTable allows one fewer simultaneous attempt for each free failure, but always one", () => {
   const most = (failures: number, policy: Partial<WaitPolicy> = {}) => {
     const { table, clock, fail } = create(10, policy);
     fail("a", failures);
@@ -193,7 +193,7 @@ Deno.test("FailureTable ends a wait for a turn when its time is up", async () =>
   assert.equal(turned, true);
 });
 
-Deno.test("FailureTable grants further free failures where it is told to", () => {
+Deno.test("FailureTable grants the additional free failures of extraFree()", () => {
   const clock = { now: 1_000_000 };
   const extraFree = (key: string) => key === "many users" ? 3 : 0;
   const table = new FailureTable<string>({
@@ -248,7 +248,7 @@ Deno.test("FailureTable full of running waits drops the key that failed longest 
   assert.deepEqual([table.size, table.failuresOf("f")], [3, 1]);
 });
 
-Deno.test("FailureTable keeps every running wait and its bound while there is room for all waits", () => {
+Deno.test("FailureTable keeps every running wait to its end while there is room for all waits", () => {
   const step = fc.oneof(
     fc.record({ fail: fc.nat({ max: 3 }) }),
     fc.record({ once: fc.constant(true) }),
@@ -292,7 +292,7 @@ Deno.test("FailureTable hands its records over, running waits first", () => {
   assert.equal(next.table.state("later").waitMs, table.state("later").waitMs);
 });
 
-Deno.test("FailureTable leaves out expired records when it hands over and when it takes over", () => {
+Deno.test("FailureTable omits expired records when it hands over and when it adopts", () => {
   const { table, clock, fail } = create();
   fail("old");
   const entries = table.entries(10);
@@ -304,7 +304,7 @@ Deno.test("FailureTable leaves out expired records when it hands over and when i
   assert.equal(next.table.size, 0);
 });
 
-Deno.test("FailureTable keeps the graver of two records of one key", () => {
+Deno.test("FailureTable keeps the more severe of two records of one key", () => {
   const before = create();
   before.fail("a", 5);
   const next = create();
@@ -315,7 +315,7 @@ Deno.test("FailureTable keeps the graver of two records of one key", () => {
   assert.equal(next.table.state("a").waitMs, 4000);
 });
 
-Deno.test("FailureTable takes over no more than it has room for", () => {
+Deno.test("FailureTable adopts no more records than it has room for", () => {
   const before = create();
   for (let i = 0; i < 20; i++) before.fail(`b${i}`, 4);
   const next = create(8);
@@ -323,7 +323,7 @@ Deno.test("FailureTable takes over no more than it has room for", () => {
   assert.equal(next.table.size, 8);
 });
 
-Deno.test("FailureTable drops the key that failed longest ago, however often its state is read", () => {
+Deno.test("FailureTable drops the key that failed longest ago, even if its state is read often", () => {
   const { table, fail } = create(3);
   for (const key of ["a", "b", "c"]) fail(key);
   for (let i = 0; i < 3; i++) table.state("a");

@@ -15,7 +15,7 @@ function counted({ places }: ReturnType<typeof passwordLimiter>) {
   return places.map(({ counted, key, queueKey }) => [counted, key, queueKey]);
 }
 
-Deno.test("passwordLimiter() counts for user at address, address and user; for known users at their address alone", () => {
+Deno.test("passwordLimiter() counts by user at address, address and user, and known users only by user at address", () => {
   const memory = new ThrottlingMemory({ config: CONFIG, steady: () => 1 });
   const own = ["pairs", "192.0.2.1\0ann", ""];
   const stranger = passwordLimiter(memory, " Ann", "192.0.2.1");
@@ -30,7 +30,7 @@ Deno.test("passwordLimiter() counts for user at address, address and user; for k
   assert.deepEqual([counted(known), known.known], [[own], true]);
 });
 
-Deno.test("tokenLimiter() counts for claimant and address, for known claimants separately, and not if they are verified here", () => {
+Deno.test("tokenLimiter() counts by claimant and address, known claimants only by claimant, or not at all if verified here", () => {
   const memory = new ThrottlingMemory({ config: CONFIG, steady: () => 1 });
   const pair = "tokens 192.0.2.1\0ann";
   const limiter = (asked: boolean) => tokenLimiter(memory, "192.0.2.1", { claimant: "ann", asked });

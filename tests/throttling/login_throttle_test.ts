@@ -74,7 +74,7 @@ function create(
   };
 }
 
-Deno.test("LoginThrottle takes spellings that an identity provider may take for one user for one", () => {
+Deno.test("LoginThrottle counts spellings that an identity provider may treat as one user as one user", () => {
   const spellings = ["ann", "ANN", "Ann ", "\uFF21nn", "aNN\t"];
   const { wait, fail, throttle, clock } = create();
   for (const user of spellings) fail(basic(user, "x"));
@@ -117,7 +117,7 @@ Deno.test("LoginThrottle answers 429 with the seconds to wait, the same for user
   });
 });
 
-Deno.test("LoginThrottle clears a user at an address by a right password, and counts anew", () => {
+Deno.test("LoginThrottle clears the failures of a user at an address after a right password, and counts anew", () => {
   const { wait, fail, succeed } = create();
   const ann = basic("ann", "x");
   fail(ann, 5);
@@ -153,7 +153,7 @@ Deno.test("LoginThrottle remembers a user after a success that clears no failure
   assert.deepEqual([pairs.failuresOf(pair), passed.at(-1), news[1]?.cleared], [0, [pair, true], [pair]]);
 });
 
-Deno.test("LoginThrottle does not clear an address by the right password of one of its users", () => {
+Deno.test("LoginThrottle does not clear the failures of an address after a right password of one of its users", () => {
   const { wait, fail, succeed, clock } = create();
   for (let i = 0; i < 20; i++) fail(basic(`victim${i}`, "x"));
   succeed(basic("mallory", "right"));
@@ -168,7 +168,7 @@ Deno.test("LoginThrottle does not clear an address by the right password of one 
   assert.equal(wait(basic("victim22", "x")), 0);
 });
 
-Deno.test("LoginThrottle counts a name once at an address, however often it fails there", () => {
+Deno.test("LoginThrottle counts a name once for an address, even if it fails there repeatedly", () => {
   const { wait, fail, clock } = create();
   for (let i = 0; i < 10; i++) {
     fail(basic("ann", "x"), 1);
@@ -180,7 +180,7 @@ Deno.test("LoginThrottle counts a name once at an address, however often it fail
   assert.equal(wait(basic("carl", "x")), 1000);
 });
 
-Deno.test("LoginThrottle never holds a user back who is known at an address for the failures of others there", () => {
+Deno.test("LoginThrottle never delays a user who is known at an address for the failures of others there", () => {
   const { wait, fail, succeed } = create();
   succeed(basic("ann", "right"));
   for (let i = 0; i < 24; i++) fail(basic(`user${i}`, "x"), i < 22 ? 1 : 0);
@@ -192,7 +192,7 @@ Deno.test("LoginThrottle never holds a user back who is known at an address for 
   assert.equal(wait(basic("ann", "right")), 1000);
 });
 
-Deno.test("LoginThrottle does not count at an address who is known there", () => {
+Deno.test("LoginThrottle does not count failures of users against an address where they are known", () => {
   const { wait, fail, succeed } = create();
   for (let i = 0; i < 10; i++) succeed(basic(`user${i}`, "right"));
   for (let i = 0; i < 10; i++) fail(basic(`user${i}`, "x"), 5);
@@ -202,7 +202,7 @@ Deno.test("LoginThrottle does not count at an address who is known there", () =>
   assert.equal(wait(basic("bob", "right")), 1000);
 });
 
-Deno.test("LoginThrottle gives an address no more free failures for right passwords of links, and counts wrong ones", async () => {
+Deno.test("LoginThrottle grants an address no further free failures for right link passwords, and counts wrong ones", async () => {
   const { throttle, wait, fail } = create();
   const guess = async (link: string, end: "succeeded" | "failed") =>
     (await throttle.admitLink(link, HERE))[end]();
@@ -219,7 +219,7 @@ Deno.test("LoginThrottle gives an address no more free failures for right passwo
   assert.throws(() => throttle.admitLink("s 2", HERE), { code: "ERR_TOO_MANY_FAILURES" });
 });
 
-Deno.test("LoginThrottle never holds back whose tokens are known at an address for the failures of others there", () => {
+Deno.test("LoginThrottle never delays a user whose tokens are known at an address for the failures of others there", () => {
   const jwt = (claims: object, address?: string) => bearer(unsignedJwt(claims), address);
   const ann = { sub: "ann", iss: "ann" };
   const una = { sub: "una", iss: "https://idp.example" };
@@ -232,7 +232,7 @@ Deno.test("LoginThrottle never holds back whose tokens are known at an address f
   assert.equal(wait(jwt({ ...ann, exp: 1 })), 0);
   assert.equal(wait(jwt({ ...una, exp: 1 })), 0);
   assert.equal(wait(sshLegacy("carl")), 0);
-  // Tokens verified here cost little; a provider must not get endless questions in somebody's name.
+  // Tokens verified here cost little; a provider must not get endless requests in somebody's name.
   fail(jwt(ann), 200);
   assert.equal(wait(jwt(ann)), 0);
   fail(jwt(una), 101);
@@ -243,7 +243,7 @@ Deno.test("LoginThrottle never holds back whose tokens are known at an address f
   assert.ok(wait(jwt(ann)) > 0, "known for a day");
 });
 
-Deno.test("LoginThrottle keeps nobody out who passed with a token verified here, whatever others forge in their name", () => {
+Deno.test("LoginThrottle never delays a user who passed with a token verified here, whatever others forge in their name", () => {
   const [una, eve] = [{ sub: "una", iss: "https://idp.example" }, { sub: "eve", iss: "https://idp.example" }];
   const jwt = (claims: object) => bearer(unsignedJwt(claims));
   const { wait, fail, succeed } = create({}, SILENT, { issuers: new Set(["https://idp.example"]) });
@@ -259,7 +259,7 @@ Deno.test("LoginThrottle keeps nobody out who passed with a token verified here,
 const HOURS = LONG ? 8 : 2;
 
 for (const seed of LONG ? [1, 2, 3] : [1]) {
-  Deno.test(`LoginThrottle lets 99.9 % of right passwords of 1,000 users behind one address pass at once while 20 mistype all the time (${seed})`, () => {
+  Deno.test(`LoginThrottle admits 99.9 % of right passwords of 1,000 users behind one address at once while 20 mistype all the time (${seed})`, () => {
     const { throttle, clock } = create({ windowSeconds: 600, baseDelaySeconds: 5 });
     let state = seed;
     const random = () => (state = Math.imul(state, 48271) >>> 0) / 2 ** 32; // a seeded generator
@@ -322,14 +322,14 @@ Deno.test("LoginThrottle limits the waiters for one user at an address", async (
   for (const turn of semaphore) (await turn).undecided();
 });
 
-Deno.test("LoginThrottle takes a /64 for one address", () => {
+Deno.test("LoginThrottle treats a /64 as one address", () => {
   const { wait, fail } = create();
   for (let i = 0; i < 21; i++) fail(basic(`user${i}`, "x", `2001:db8::${i + 1}`));
   assert.equal(wait(basic("ann", "x", "2001:db8::ffff")), 1000);
   assert.equal(wait(basic("ann", "x", "2001:db8:0:1::1")), 0);
 });
 
-Deno.test("LoginThrottle makes a user wait who is guessed at from many addresses, a minute at most", () => {
+Deno.test("LoginThrottle delays a user whose password is guessed from many addresses, by a minute at most", () => {
   const { wait, fail, clock } = create();
   for (let i = 0; i < 20; i++) fail(basic("ann", "x", `198.51.100.${i}`));
   assert.equal(wait(basic("ann", "x", HERE)), 0);
@@ -343,7 +343,7 @@ Deno.test("LoginThrottle makes a user wait who is guessed at from many addresses
   assert.equal(wait(basic("ann", "x", HERE)), 60_000);
 });
 
-Deno.test("LoginThrottle lets a user in where he is known, in spite of guesses elsewhere, for a day", () => {
+Deno.test("LoginThrottle admits a user for a day at an address where he is known, in spite of guesses elsewhere", () => {
   const { wait, fail, succeed, clock } = create({ windowSeconds: 100_000 });
   succeed(basic("ann", "right"));
   for (let i = 0; i < 21; i++) fail(basic("ann", "x", `198.51.100.${i}`));
@@ -354,7 +354,7 @@ Deno.test("LoginThrottle lets a user in where he is known, in spite of guesses e
   assert.equal(wait(basic("ann", "right")), 2000);
 });
 
-Deno.test("LoginThrottle never keeps a key or token out for guesses at passwords", () => {
+Deno.test("LoginThrottle never delays a key or token for password guesses", () => {
   const { wait, fail, clock } = create();
   for (let i = 0; i < 20; i++) fail(basic(`user${i}`, "x"));
   for (let i = 0; i < 31; i++) {
@@ -366,7 +366,7 @@ Deno.test("LoginThrottle never keeps a key or token out for guesses at passwords
   assert.equal(wait(sshLegacy("ann")), 0);
 });
 
-Deno.test("LoginThrottle slows down failing tokens by address, gently, and no passwords", () => {
+Deno.test("LoginThrottle delays tokens of an address after 100 failed ones, and no passwords", () => {
   const { wait, fail, failTokens, clock } = create();
   failTokens(60);
   for (let i = 0; i < 40; i++) fail(sshLegacy(`user${i}`));
@@ -390,7 +390,7 @@ const SCOPES: readonly (readonly [scope: string, failing: readonly Credentials[]
   ["tokens from address", Array.from({ length: 101 }, (_, i) => bearer(`x${i}`)), bearer("y")],
 ];
 for (const [scope, failing, refused] of SCOPES) {
-  Deno.test(`LoginThrottle says that there were too many failures of: ${scope}`, () => {
+  Deno.test(`LoginThrottle reports too many failures of: ${scope}`, () => {
     const lines: string[] = [];
     const { admit } = create({}, createLogger((line) => lines.push(line)));
     for (let i = 0; lines.length === 0; i++) admit(failing[i % failing.length] ?? refused).failed();
@@ -399,7 +399,7 @@ for (const [scope, failing, refused] of SCOPES) {
   });
 }
 
-Deno.test("LoginThrottle delays nobody else at an address for a client that sends its expired token again and again", async () => {
+Deno.test("LoginThrottle delays nobody else at an address for a client that keeps sending its expired token", async () => {
   const { throttle, wait, fail, failTokens, clock } = create({ windowSeconds: 1_000_000 });
   const endless = (credentials: Credentials) => {
     for (let i = 0; i < 1000; i++) {
@@ -421,7 +421,7 @@ Deno.test("LoginThrottle delays nobody else at an address for a client that send
   assert.throws(() => throttle.admitKey(HERE), /\(keys from address\)/);
 });
 
-Deno.test("LoginThrottle says that there were too many failures of: tokens of user at address, until a right one", () => {
+Deno.test("LoginThrottle reports too many failures of: tokens of user at address, and clears them after a valid one", () => {
   const una = bearer(unsignedJwt({ sub: "una", iss: "https://idp.example" }));
   const { fail, succeed, admit, wait } = create();
   succeed(una);
@@ -443,7 +443,7 @@ for (const [what, credentials] of [["no", NO_CREDENTIALS], ["malformed", MALFORM
   });
 }
 
-Deno.test("LoginThrottle counts nothing for attempts that nobody could decide", () => {
+Deno.test("LoginThrottle does not count undecided attempts", () => {
   const { admit, wait } = create();
   for (let i = 0; i < 100; i++) admit(basic("ann", "x")).undecided();
   assert.equal(wait(basic("ann", "x")), 0);
@@ -464,7 +464,7 @@ function crowd(throttle: LoginThrottle, credentials: Credentials, waiting: numbe
   }
 }
 
-Deno.test("LoginThrottle bounds the guesses that can be made before the first is counted", async () => {
+Deno.test("LoginThrottle limits the guesses that can be made before the first is counted", async () => {
   const { throttle, wait } = create();
   const ann = basic("ann", "x");
   const { underWay, semaphore } = crowd(throttle, ann, 5);
@@ -474,7 +474,7 @@ Deno.test("LoginThrottle bounds the guesses that can be made before the first is
   assert.equal(wait(ann), 900_000);
 });
 
-Deno.test("LoginThrottle admits everybody with the right password, however many at once, each in turn", async () => {
+Deno.test("LoginThrottle admits any number of simultaneous attempts with the right password, each in turn", async () => {
   const { throttle, wait } = create();
   const ann = basic("ann", "right");
   const { underWay, semaphore } = crowd(throttle, ann, 500);
@@ -512,7 +512,7 @@ Deno.test("LoginThrottle refuses attempts that wait too long for a turn", async 
   underWay.forEach((attempt) => attempt.undecided());
 });
 
-Deno.test("LoginThrottle gives no turn to an attempt that is throttled meanwhile", async () => {
+Deno.test("LoginThrottle refuses a waiting attempt that is throttled meanwhile", async () => {
   const { throttle, clock } = create();
   const { underWay, semaphore } = crowd(throttle, basic("ann", "x"), 3);
   underWay.slice(0, 6).forEach((attempt) => attempt.failed());
@@ -524,7 +524,7 @@ Deno.test("LoginThrottle gives no turn to an attempt that is throttled meanwhile
   (await last).succeeded();
 });
 
-Deno.test("LoginThrottle counts an attempt once, however often it ends", () => {
+Deno.test("LoginThrottle counts an attempt once, even if it ends several times", () => {
   const { admit, wait } = create({ maxFailures: 1 });
   const attempt = admit(basic("ann", "x"));
   attempt.failed();
@@ -593,7 +593,7 @@ Deno.test("LoginThrottle refuses a banned address before any other check", () =>
   for (const address of ["2001:db8:0:1::2", HERE]) throttle.admitAddress(address);
 });
 
-Deno.test("LoginThrottle keeps a banned user out by whatever names them", () => {
+Deno.test("LoginThrottle refuses a banned user by login, account or distinguished name", () => {
   const { throttle, clock } = create();
   const caller = (parts: Partial<Identity>): Identity => ({ dn: "CN=X", method: "M", via: "M", ...parts });
   throttle.memory.ban({ user: "Ann", names: ["cn=ann,o=site"] }, clock.now + 5000);
@@ -634,7 +634,7 @@ Deno.test("LoginThrottle refuses a banned account, and ends its work, wherever t
   throttle.admitCaller(identity, HERE, ["pat"]);
 });
 
-Deno.test("LoginThrottle keeps out the tokens that a banned administrator issued to others, by any of their names", () => {
+Deno.test("LoginThrottle refuses tokens that a banned administrator issued to others, by login or account", () => {
   const { throttle, clock } = create();
   throttle.memory.ban({ user: "boss" }, clock.now + 5000);
   const facts = { issuer: "CN=auth", renewable: false, by: "CN=B. Oss" };
@@ -759,7 +759,7 @@ const WRONG = httpError("ERR_UNAUTHENTICATED", { challenge: "Basic", accepted: "
 const BROKEN = httpError("ERR_TOO_MUCH_WORK");
 
 const OUTCOMES: [string, () => Promise<string>, boolean][] = [
-  ["an error that names the credential wrong as a failure", () => Promise.reject(WRONG), true],
+  ["an error for a wrong credential as a failure", () => Promise.reject(WRONG), true],
   ["a 503 not as a failure", () => Promise.reject(BROKEN), false],
   ["another error not as a failure", () => Promise.reject(new Error("gone")), false],
   ["a result as a success", () => Promise.resolve("ann"), false],
@@ -774,7 +774,7 @@ for (const [what, check, counts] of OUTCOMES) {
   });
 }
 
-Deno.test("throttleLogin() tells the check of a password that the user is known here, after a success", async () => {
+Deno.test("throttleLogin() passes knownAs to the check of a password after an earlier success", async () => {
   const { throttle } = create();
   const told: (string | undefined)[] = [];
   const check = (knownAs: string | undefined) => Promise.resolve(told.push(knownAs));
@@ -804,7 +804,7 @@ for (const [end, counts] of [["refused", true], ["undecided", false], ["skipped"
   });
 }
 
-Deno.test("LoginThrottle hands over everything that its successor must know, as data that can be posted", () => {
+Deno.test("LoginThrottle hands its state over to a successor, as data that can be posted", () => {
   const before = create();
   before.fail(basic("ann", "x"), 6);
   before.fail(basic("bob", "x"), 3);
@@ -825,7 +825,7 @@ Deno.test("LoginThrottle hands over everything that its successor must know, as 
   assert.equal(after.wait(basic("bob", "x")), 0);
   after.fail(basic("bob", "x"));
   assert.ok(after.wait(basic("bob", "x")) > 0);
-  // Carl is known at this address, so guesses from elsewhere do not keep him out.
+  // Carl is known at this address, so guesses from elsewhere do not delay him.
   for (let i = 0; i < 60; i++) {
     try {
       after.fail(basic("carl", "x", `203.0.113.${i}`));
@@ -910,7 +910,7 @@ function knownAs(attempt: Attempt): boolean {
   return attempt.knownAs !== undefined;
 }
 
-Deno.test("LoginThrottle adopts the counts of all instances, and lowers no count by a late total", async () => {
+Deno.test("LoginThrottle adopts the counts of all instances, and a late total lowers no count", async () => {
   const totals: ((totals: number[]) => void)[] = [];
   const throttle = new LoginThrottle({
     config: CONFIG,

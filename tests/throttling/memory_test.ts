@@ -16,7 +16,7 @@ Deno.test("ThrottlingMemory remembers at most 50,000 known clients", () => {
   assert.equal(memory.known.entries(60_000).length, 50_000);
 });
 
-Deno.test("KnownClients notes a key again at most once in a thousandth of its lifetime", () => {
+Deno.test("KnownClients renews a key at most once per thousandth of its lifetime", () => {
   const time = { at: 1000 };
   const keys = new KnownClients(1_000_000, 9, () => time.at);
   assert.equal(keys.add("a"), 1000);
@@ -36,7 +36,7 @@ Deno.test("KnownClients ignores times earlier than the one it has", () => {
   assert.deepEqual(keys.entries(9), [["a", 5000]]);
 });
 
-Deno.test("KnownClients counts the rest of a group when it drops one of them", () => {
+Deno.test("KnownClients counts the remaining keys of a group when it drops one", () => {
   const time = { at: 1000 };
   const keys = new KnownClients(1_000_000, 20, () => time.at++);
   for (const key of ["here\0ann", "here\0ben", "there\0cid"]) keys.add(key);
@@ -52,7 +52,7 @@ for (
     ["an address with many tokens", (i: number) => `tokens 192.0.2.7\0token ${i}`],
   ] as const
 ) {
-  Deno.test(`KnownClients lets ${who} push nobody out`, () => {
+  Deno.test(`KnownClients drops no other keys for ${who}`, () => {
     const time = { at: 1000 };
     const keys = new KnownClients(1_000_000, 100, () => time.at++);
     for (let i = 0; i < 89; i++) keys.add(`198.51.100.${i}\0user ${i}`);

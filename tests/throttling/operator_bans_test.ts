@@ -3,7 +3,7 @@ import { OperatorBans } from "../../src/throttling/operator_bans.ts";
 
 const ANN = { users: ["ann"], names: ["cn=ann"], address: "192.0.2.1" };
 
-Deno.test("OperatorBans end admitted work once, however often its caller is banned", () => {
+Deno.test("OperatorBans end admitted work once, even if its caller is banned repeatedly", () => {
   const bans = new OperatorBans(() => 0);
   const ended: string[] = [];
   bans.watch(ANN, () => ended.push("ann"));
@@ -17,7 +17,7 @@ Deno.test("OperatorBans end admitted work once, however often its caller is bann
   assert.deepEqual(ended, ["ann", "ben"]);
 });
 
-Deno.test("OperatorBans end work at once that begins while its caller is banned, and none after the ban", () => {
+Deno.test("OperatorBans immediately end work that begins during a ban of its caller, and none after the ban", () => {
   const time = { now: 0 };
   const bans = new OperatorBans(() => time.now);
   bans.add({ user: "ann" }, 1000);

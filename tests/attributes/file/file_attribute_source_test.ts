@@ -69,7 +69,7 @@ testAttributeSource({
   unknown: identity("CN=Eve,O=Site-A"),
 });
 
-Deno.test("fileAttributeSource() uses the last of two entries for one name, and says so", async () => {
+Deno.test("fileAttributeSource() uses the last of two entries for one name, and logs it", async () => {
   const lines: string[] = [];
   await using made = await subject(
     '{"CN=Ann": {"role": "user"},\n"cn=ann ": {"role": "banned"}}',
@@ -102,7 +102,7 @@ Deno.test("fileAttributeSource() uses the first of several matching patterns in 
   }
 });
 
-Deno.test("fileAttributeSource() refuses to start on keys that are no names or patterns", async () => {
+Deno.test("fileAttributeSource() refuses to start with keys that are neither names nor patterns", async () => {
   const rejects = (text: string, matching: Matching, message: RegExp) =>
     assert.rejects(
       () => subject(text, matching),
@@ -130,7 +130,7 @@ async function replace(file: string, text: string): Promise<void> {
   await Deno.rename(`${file}.new`, file);
 }
 
-Deno.test("fileAttributeSource() follows changes, of content and of format", async () => {
+Deno.test("fileAttributeSource() reloads the file after changes of content and format", async () => {
   const reread = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const refused = Promise.withResolvers<string>();
   const log = createLogger((line, level) => {
@@ -191,7 +191,7 @@ const LIKE_PARTS = [
   ...['Eve",OU=Admins', "Eve\\,OU=Admins", "Eve\\", "#Eve,OU=Admins", "Eve\n,OU=Admins", "OU=Admins"],
 ];
 
-Deno.test("fileAttributeSource() finds no separator of parts inside a value, whatever the pattern", async () => {
+Deno.test("fileAttributeSource() matches no separator of parts inside a value, whatever the pattern", async () => {
   const patterns = [
     ...["CN=.*, ?OU=Admins, ?O=Site, ?C=DE", "CN=[^,]+,OU=Admins,O=Site,C=DE", ".*OU=Admins.*"],
     ...["CN=[^,+]*[,+;]OU=Admins,.*", "CN=.*[^a-z]OU=Admins.*", "CN=.*\\\\,OU=Admins.*,C=DE", ".*,OU=.*"],
@@ -209,7 +209,7 @@ Deno.test("fileAttributeSource() finds no separator of parts inside a value, wha
   }
 });
 
-Deno.test("fileAttributeSource() matches patterns that spell separators in values, in the old way and the new", async () => {
+Deno.test("fileAttributeSource() matches patterns with escaped separators in values, in the old and the new spelling", async () => {
   for (const pattern of ["CN=Doe\\\\, Ann,O=Site", "CN=Doe\\\\2c Ann,O=Site", "CN=[^,+]*,O=Site"]) {
     await using made = await subject(JSON.stringify({ [pattern]: { role: "user" } }), "regexp");
     const found = await made.source.attributesOf(identity("CN=Doe\\, Ann,O=Site"), signal);

@@ -88,13 +88,13 @@ const INVALID: readonly (readonly [string, string])[] = [
   ["a".repeat(1001), "at most 1000 characters"],
 ];
 
-Deno.test("LinearPattern matches whole texts, without case", () => {
+Deno.test("LinearPattern matches whole texts, ignoring case", () => {
   for (const [pattern, text, matches] of MATCHES) {
     assert.equal(new LinearPattern(pattern).matches(text), matches, `${pattern} | ${text}`);
   }
 });
 
-Deno.test("LinearPattern takes patterns up to the longest permitted", () => {
+Deno.test("LinearPattern accepts patterns up to the maximum length and nesting", () => {
   assert(new LinearPattern("a".repeat(1000)).matches("a".repeat(1000)));
   assert(new LinearPattern("(".repeat(50) + "a" + ")".repeat(50)).matches("a"));
 });
@@ -147,7 +147,7 @@ Deno.test("LinearPattern agrees with JavaScript's own matcher", () => {
   );
 });
 
-Deno.test("LinearPattern tells whether a wildcard crosses from one part of a name into another", () => {
+Deno.test("LinearPattern.crossesParts reports whether a wildcard matches beyond one part of a name", () => {
   const crossing = ["cn=.*,o=site", "cn=.+,.*", "cn=[^,]+,o=site", "cn=\\D*,o=site", "(cn=(a|.)+),o=site"];
   const others = ["", "cn=[^,+]*,o=site", ".*", "(.+)", "cn=ann, ?o=site", "cn=ann[, ]+o=site", "o=site.org"];
   for (const pattern of crossing) assert(new LinearPattern(pattern).crossesParts, pattern);

@@ -31,7 +31,7 @@ async function content(text: string): Promise<unknown> {
 const fixture = (name: string) =>
   Deno.readTextFile(new URL(`../../fixtures/attributes/${name}`, import.meta.url));
 
-Deno.test("readMapFile() finds the same in both variants of one map", async () => {
+Deno.test("readMapFile() reads the same from both variants of a map", async () => {
   const strip = async (name: string) =>
     (await read(await fixture(name))).map((
       entry,
@@ -41,7 +41,7 @@ Deno.test("readMapFile() finds the same in both variants of one map", async () =
   assert.deepEqual(await strip("variant_b.xml"), json);
 });
 
-Deno.test("readMapFile() keeps file order, keys that look special, and lines", async () => {
+Deno.test("readMapFile() keeps file order, keys such as __proto__, and line numbers", async () => {
   const entries = await read(
     '{\n"b": {"role": "user"},\n"__proto__": {},\n"2": {"constructor":\n["x"]}, "1": {}}',
   );
@@ -143,7 +143,7 @@ Deno.test("readMapFile() refuses a broken file and says where it is broken", asy
   }
 });
 
-Deno.test("readMapFile() reports all problems of a file at once, up to a bound", async () => {
+Deno.test("readMapFile() reports up to 100 diagnostics of a file at once", async () => {
   const entries = Array.from({ length: 300 }, (_, i) => `"CN=${i}": {"limit": ${i}}`);
   await assert.rejects(
     () => read(`{${entries.join()}}`),
@@ -161,13 +161,13 @@ Deno.test("readMapFile() refuses a file that has errors even if warnings fill th
     }), InvalidFile);
 });
 
-Deno.test("readMapFile() trusts the format that its caller gives", async () => {
+Deno.test("readMapFile() reads a file in the format that its caller gives", async () => {
   await assert.rejects(() => read("<fileAttributeSource/>", "JSON"), InvalidFile);
   await assert.rejects(() => read("{}", "XML"), InvalidFile);
   assert.deepEqual(await read(" \n\ufeff{}".trim()), []);
 });
 
-Deno.test("readMapFile() lets others work while it reads", async () => {
+Deno.test("readMapFile() yields to the event loop while it reads", async () => {
   const text = `{${
     Array.from({ length: 60_000 }, (_, i) => `"CN=User ${i}": {"role": "user"}`).join(",\n")
   }}`;
@@ -197,7 +197,7 @@ const map = fc.uniqueArray(
   },
 );
 
-Deno.test("readMapFile() finds the same in a JSON and an XML file of the same content", async () => {
+Deno.test("readMapFile() reads the same from a JSON and an XML file with the same content", async () => {
   const xmlText = (text: string) => text.replace(/[<&>"']/g, (c) => `&#${c.charCodeAt(0)};`);
   await fc.assert(fc.asyncProperty(map, async (entries) => {
     // Writes JSON without an object, which would reorder keys such as "1".
@@ -220,7 +220,7 @@ Deno.test("readMapFile() finds the same in a JSON and an XML file of the same co
   }));
 });
 
-Deno.test("readMapEntry() reads an entry again from its piece of the file", async () => {
+Deno.test("readMapEntry() reads an entry again from its part of the file", async () => {
   for (const file of ["variant_a.json", "variant_b.xml"]) {
     for (const entry of await read(await fixture(file))) {
       const again = readMapEntry(entry.source);
@@ -230,7 +230,7 @@ Deno.test("readMapEntry() reads an entry again from its piece of the file", asyn
   }
 });
 
-Deno.test("readMapFile() takes a rate that is a number for bytes, and warns", async () => {
+Deno.test("readMapFile() reads a rate that is a number as bytes per second, and warns", async () => {
   const rates: (readonly string[])[] = [];
   const text = '{"CN=x": {"uftpd.HPC.rateLimit": 5000000,\n"rateLimit": ["7", 8]}}';
   const warnings = await readMapFile(text, {
@@ -244,7 +244,7 @@ Deno.test("readMapFile() takes a rate that is a number for bytes, and warns", as
   ]);
 });
 
-Deno.test("readMapFile() refuses a text that is longer than a map may be, before it reads it", async () => {
+Deno.test("readMapFile() refuses a text above MAX_MAP_LENGTH before reading it", async () => {
   await assert.rejects(read("{".padEnd(MAX_MAP_LENGTH + 1)), (error) => {
     assert(error instanceof InvalidFile);
     assert.deepEqual(error.diagnostics.map(({ expected }) => expected), [

@@ -7,7 +7,7 @@ async function inspect(text: string, matching: "strict" | "regexp" = "strict") {
   return { diagnostics: diagnostics.map((p) => `${p.severity} ${formatDiagnostic(p)}`), servers };
 }
 
-Deno.test("inspectMapFile() finds nothing wrong with the examples, and the servers they name", async () => {
+Deno.test("inspectMapFile() reports no diagnostics for the examples, and the servers that they name", async () => {
   for (const [name, lines] of [["variant_a.json", [7, 18]], ["variant_b.xml", [19, 47]]] as const) {
     const text = await Deno.readTextFile(new URL(`../../fixtures/attributes/${name}`, import.meta.url));
     assert.deepEqual(await inspect(text), {
@@ -17,7 +17,7 @@ Deno.test("inspectMapFile() finds nothing wrong with the examples, and the serve
   }
 });
 
-Deno.test("inspectMapFile() knows that mail is used", async () => {
+Deno.test("inspectMapFile() does not warn of mail", async () => {
   assert.deepEqual((await inspect('{"CN=x": {"mail": "x@example.org"}}')).diagnostics, []);
 });
 
@@ -72,7 +72,7 @@ const DIAGNOSTICS: readonly (readonly [string, string])[] = [
   ],
 ];
 
-Deno.test("inspectMapFile() tells what sessions would be refused for, and what has no effect", async () => {
+Deno.test("inspectMapFile() warns of values that would refuse sessions, and of values without effect", async () => {
   for (const [attributes, diagnostic] of DIAGNOSTICS) {
     const { diagnostics } = await inspect(`{"CN=x":\n{${attributes}}}`);
     assert.equal(diagnostics.length, 1, attributes);
@@ -100,14 +100,14 @@ Deno.test("inspectMapFile() also reports errors that make the file unusable", as
   assert.deepEqual((await inspect('{"cn=(": {}}', "regexp")).diagnostics.length, 1);
 });
 
-Deno.test("inspectMapFile() returns the users of entries, where keys are names and no patterns", async () => {
+Deno.test("inspectMapFile() returns the users of entries if keys are names, not patterns", async () => {
   const text = '{\n"CN=x": { "role": "user" },\n"CN=y": { "role": "user" }\n}';
   const { names } = await inspectMapFile(text, { file: "map", matching: "strict" });
   assert.deepEqual(names, [{ key: "CN=x", line: 2 }, { key: "CN=y", line: 3 }]);
   assert.deepEqual((await inspectMapFile(text, { file: "map", matching: "regexp" })).names, []);
 });
 
-Deno.test("inspectMapFile() warns of patterns whose wildcard goes on beyond a value, with what to write", async () => {
+Deno.test("inspectMapFile() warns of patterns with a wildcard that matches beyond one value, and suggests a fix", async () => {
   const inspected = (entry: string) => inspectMapFile(`{${entry}}`, { file: "map", matching: "regexp" });
   const { diagnostics } = await inspected('"CN=.*,O=Site": {"role": "admin"}');
   const expected = "a wildcard in it matches further parts of a name as well, such as an OU in between";

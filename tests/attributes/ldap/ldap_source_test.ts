@@ -131,12 +131,12 @@ async function found(more: Partial<LdapSourceConfig>, who = ALICE): Promise<Attr
 const groups = async (more: Partial<LdapSourceConfig>, who = ALICE) =>
   (await found({ groupBase: `ou=groups,${BASE}`, ...more }, who)).standard.get("group")?.allowed ?? [];
 
-test("gives posixGroups and memberOf, without names that can be no Unix groups", async () => {
+test("gives posixGroups and memberOf, without names that cannot be Unix groups", async () => {
   assert.deepEqual(await groups({}), ["users", "hpc", "inner"], "the one of gidNumber first");
   assert.deepEqual(await groups({}, identity("CN=bob,O=Demo")), ["hpc"]);
 });
 
-test("maps groups by cn, number and name, the one of gidNumber first", async () => {
+test("maps groups by cn, number and name, with the group of gidNumber first", async () => {
   const groupsMap = [
     { name: "HPC", value: "cluster" },
     { name: "5000", value: "staff" },
@@ -146,13 +146,13 @@ test("maps groups by cn, number and name, the one of gidNumber first", async () 
   assert.deepEqual(await groups({ groupsMap }, identity("CN=bob,O=Demo")), ["cluster"]);
 });
 
-test("follows groups of groups, also in circles", async () => {
+test("follows nested groups, even circular ones", async () => {
   const nested = { groupFilter: "(&(objectClass=groupOfNames)(member=%dn%))", nestedGroups: true };
   assert.deepEqual(await groups(nested), ["users", "inner", "outer"]);
   assert.deepEqual(await groups({ ...nested, nestedGroups: false }), ["users", "inner"]);
 });
 
-test("refuses a user with more groups than it can search, and leaves none out", async () => {
+test("refuses a user with more groups than it can search instead of omitting some", async () => {
   assert.equal((await groups({}, identity("CN=most,O=Demo"))).length, 499);
   await assert.rejects(groups({}, identity("CN=many,O=Demo")), {
     code: "ERR_USER_ATTRIBUTE",
@@ -181,7 +181,7 @@ test("assigns account, role, limits and paths by expressions", async () => {
   );
 });
 
-test("gives no account, and no groups, to a user for whom one of the expressions fails", async () => {
+test("gives no account and no groups to a user if one of the expressions fails", async () => {
   for (const failing of [{ groups: "missing" }, { role: "missing" }, { uid: "missing" }]) {
     const { standard } = await found({ assignments: assignments(failing) });
     assert.equal(standard.has("xlogin"), false, JSON.stringify(failing));
@@ -199,7 +199,7 @@ test("gives the mail address of the entry, unless an expression gives another", 
   assert.deepEqual(await extraOf([other]), new Map([["mail", ["x@5m"]]]));
 });
 
-test("refuses a user whose entry lacks what a limit is made of", async () => {
+test("refuses a user whose entry lacks the attribute of a limit", async () => {
   const others = [{ name: "uftpd.HPC.includes", value: { text: "description", origin: ORIGIN } }];
   await assert.rejects(
     found({ assignments: { ...assignments({}), others } }, identity("CN=bob,O=Demo")),
@@ -207,7 +207,7 @@ test("refuses a user whose entry lacks what a limit is made of", async () => {
   );
 });
 
-test("knows users by the names of their entries, below its base only", async () => {
+test("knows users by the names of their entries, but only below its base", async () => {
   const dn = `uid=alice,ou=people,${BASE}`;
   const account = async (dn: string, userBase = `ou=people,${BASE}`) =>
     (await found({ dnTemplate: undefined, userBase }, identity(dn))).standard.get("xlogin")?.preferred[0];
@@ -217,7 +217,7 @@ test("knows users by the names of their entries, below its base only", async () 
   assert.equal(await account(`uid=x\\,ou=people,${BASE}`), undefined);
 });
 
-test("refuses a user with several entries, since nobody can tell which limits hold", async () => {
+test("refuses a user with several entries, since their limits may differ", async () => {
   const twin = { lookUpBy: "account", userFilter: "(description=%user%)" } as const;
   await assert.rejects(
     found(twin, identity("CN=twin,O=Demo", { uid: "twin" })),
@@ -236,7 +236,7 @@ test("bans users whose entry is locked or expired, however they authenticated", 
   }
 });
 
-test("asks once for several callers, and remembers the answer", async () => {
+test("asks once for several callers, and caches the answer", async () => {
   const source = create();
   const all = await Promise.all(Array.from({ length: 20 }, () => source.attributesOf(ALICE, NEVER)));
   assert.equal(new Set(all).size, 1, "one answer for all");

@@ -13,7 +13,7 @@ const USERS = {
 
 for (const recorded of ANSWERS) {
   const { dn, status, body } = recorded;
-  Deno.test(`The XUUDB simulator (${recorded.form}) answers about ${dn} as a real XUUDB`, async () => {
+  Deno.test(`the XUUDB simulator (${recorded.form}) answers about ${dn} as a real XUUDB does`, async () => {
     const form = recorded.form === "soap" ? SOAP_FORM : JSON_FORM;
     await using xuudb = startXuudb({ "SITE-A": USERS });
     const answer = await LOOPBACK_HTTP.send(

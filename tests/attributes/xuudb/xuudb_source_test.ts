@@ -76,12 +76,12 @@ for (const form of ["soap", "json"] as const) {
     assert.deepEqual(attributes, attributeSet({ xlogin: ["rd"] }));
   });
 
-  Deno.test(`${subject} takes lists without a value for absent`, async () => {
+  Deno.test(`${subject} treats lists without values as absent`, async () => {
     await using made = make(form);
     assert.deepEqual(await made.source.attributesOf(identity("CN=Colons"), signal), NO_ATTRIBUTES);
   });
 
-  Deno.test(`${subject} asks once in ten seconds, for unknown users too`, async () => {
+  Deno.test(`${subject} asks once in ten seconds, even about unknown users`, async () => {
     let now = 1000;
     await using made = make(form, { clock: () => now });
     for (const step of [0, 5000, 4999]) {
@@ -95,14 +95,14 @@ for (const form of ["soap", "json"] as const) {
     assert.equal(made.xuudb.requests.length, 3);
   });
 
-  Deno.test(`${subject} asks each time without cache`, async () => {
+  Deno.test(`${subject} without a cache asks each time`, async () => {
     await using made = make(form, { cache: false });
     await made.source.attributesOf(ANN, signal);
     await made.source.attributesOf(ANN, signal);
     assert.equal(made.xuudb.requests.length, 2);
   });
 
-  Deno.test(`${subject} asks once for all who wait, and goes on when one of them gives up`, async () => {
+  Deno.test(`${subject} asks once for all waiting callers, and answers the others when one gives up`, async () => {
     await using made = make(form, { cache: false });
     const held = Promise.withResolvers<void>();
     made.xuudb.hold = held.promise;
@@ -116,7 +116,7 @@ for (const form of ["soap", "json"] as const) {
     assert.equal(made.xuudb.requests.length, 1);
   });
 
-  Deno.test(`${subject} that fails for nobody but callers who have gone troubles nobody`, async () => {
+  Deno.test(`${subject} leaves no unhandled rejection if only callers who have gone asked`, async () => {
     await using made = make(form);
     made.xuudb.reply = { status: 500, body: "{}" };
     await assert.rejects(made.source.attributesOf(ANN, AbortSignal.abort(new Error("gone"))), /gone/);
@@ -126,7 +126,7 @@ for (const form of ["soap", "json"] as const) {
     });
   });
 
-  Deno.test(`${subject} does not keep failures`, async () => {
+  Deno.test(`${subject} does not cache failures`, async () => {
     await using made = make(form);
     made.xuudb.reply = { status: 500, body: "{}" };
     await assert.rejects(made.source.attributesOf(ANN, signal), {
@@ -148,7 +148,7 @@ const OF_RECORD: Readonly<Record<string, Readonly<Record<string, readonly string
 };
 
 for (const { form, dn, status, body } of ANSWERS) {
-  Deno.test(`XuudbSource (${form}) reads what a real XUUDB answers about ${dn}`, async () => {
+  Deno.test(`XuudbSource (${form}) reads the answer of a real XUUDB about ${dn}`, async () => {
     await using made = make(form === "soap" ? "soap" : "json", { cache: false });
     made.xuudb.reply = { status, body };
     const attributes = await made.source.attributesOf(identity(dn), signal);
@@ -158,7 +158,7 @@ for (const { form, dn, status, body } of ANSWERS) {
 
 const ENVELOPE = (inside: string) => `<e:Envelope xmlns:e="x"><e:Body>${inside}</e:Body></e:Envelope>`;
 
-/** Bodies with status 200 that are no answer. The source must not read any as "unknown user". */
+/** Bodies with status 200 that are not answers. The source must not read any as "unknown user". */
 const UNREADABLE = {
   json: [
     "",
@@ -210,7 +210,7 @@ Deno.test("XuudbSource (json) refuses a user with a value that looks like anothe
   }
 });
 
-Deno.test("XuudbSource (json) takes null for absent and ignores other members", async () => {
+Deno.test("XuudbSource (json) treats null as absent and ignores other members", async () => {
   await using made = make("json", { cache: false });
   made.xuudb.reply = { status: 200, body: '{"xlogin": null, "role": "user", "__proto__": 5, "more": [1]}' };
   assert.deepEqual(await made.source.attributesOf(ANN, signal), attributeSet({ role: ["user"] }));
@@ -231,7 +231,7 @@ function sourceOver(http: OutgoingHttp, { cache = false, elapsed = (): number =>
   });
 }
 
-Deno.test("XuudbSource keeps a hundred answers and no more", async () => {
+Deno.test("XuudbSource caches at most a hundred answers", async () => {
   const asked: string[] = [];
   const http: OutgoingHttp = {
     send: ({ url }) => {
@@ -249,7 +249,7 @@ Deno.test("XuudbSource keeps a hundred answers and no more", async () => {
   assert.equal(asked.length, 102);
 });
 
-Deno.test("XuudbSource leaves an XUUDB alone that cannot be reached, and asks it again after a second", async () => {
+Deno.test("XuudbSource stops asking an unreachable XUUDB, and asks it again after a second", async () => {
   let [now, asked, up] = [0, 0, false];
   const http: OutgoingHttp = {
     send: () => {
@@ -274,7 +274,7 @@ Deno.test("XuudbSource leaves an XUUDB alone that cannot be reached, and asks it
   assert.deepEqual(await ask("CN=Ann"), attributeSet({ role: ["user"] }));
 });
 
-Deno.test("XuudbSource leaves an XUUDB alone whose answers it does not understand", async () => {
+Deno.test("XuudbSource stops asking an XUUDB whose answers it does not understand", async () => {
   let asked = 0;
   const http: OutgoingHttp = {
     send: () => {
@@ -289,7 +289,7 @@ Deno.test("XuudbSource leaves an XUUDB alone whose answers it does not understan
   assert.equal(asked, 3);
 });
 
-Deno.test("XuudbSource asks about others while one user's record cannot be understood", async () => {
+Deno.test("XuudbSource keeps asking about others while it does not understand one user's record", async () => {
   await using made = make("json", { cache: false });
   for (let i = 0; i < 10; i++) {
     made.xuudb.reply = { status: 200, body: '{"xlogin": 5}' };

@@ -167,7 +167,7 @@ for (const [source, expected] of LISTS) {
     assert.deepEqual(list(source), expected));
 }
 
-Deno.test("an expression changes nothing for those that come after it", () => {
+Deno.test("an expression does not change the variables of later expressions", () => {
   const grow = compileExpression("groups.add('more'); groups");
   assert.deepEqual(textsOf(grow), ["hpc", "lab2", "more"]);
   assert.deepEqual(textsOf(grow), ["hpc", "lab2", "more"]);
@@ -176,14 +176,14 @@ Deno.test("an expression changes nothing for those that come after it", () => {
 
 const NAMES: [string, string, string, string][] = [
   [`"UID="+x`, "a+b@c.example", String.raw`UID=a\+b@c.example`, "the sample of 6.3"],
-  [`"UID="+x`, "x,O=Admins", String.raw`UID=x\,O=Admins`, "a part smuggled in"],
+  [`"UID="+x`, "x,O=Admins", String.raw`UID=x\,O=Admins`, "an injected part"],
   [
     `"CN="+name+" "+x`,
     "x,O=Admins",
     String.raw`CN=Ann Example x\,O=Admins`,
     "behind a literal within a value",
   ],
-  [`"CN="+x+",O=Site-A"`, "#x ", String.raw`CN=\#x\ ,O=Site-A`, "signs that count at the ends only"],
+  [`"CN="+x+",O=Site-A"`, "#x ", String.raw`CN=\#x\ ,O=Site-A`, "characters that are special at the ends"],
   [`"CN="+x+x`, "+", String.raw`CN=\+\+`, "twice"],
   [`x`, "CN=a,O=b", "CN=a,O=b", "a name as a whole"],
   [`x+",O=b"`, "CN=a", "CN=a,O=b", "the beginning of a name"],
@@ -197,7 +197,7 @@ const NAMES: [string, string, string, string][] = [
   [`"UID="+x.substring(1)`, "aa,b", String.raw`UID=a\,b`, "cut"],
   [`y = "UID="; y += x; y`, "a,b", String.raw`UID=a\,b`, "put together step by step"],
   [`["UID="+x]`, "a,b", String.raw`UID=a\,b`, "in a list"],
-  [`("UID="+x).contains(",O=") ? "CN=bad" : "CN=good"`, "a,O=b", "CN=bad", "asked about, as it is"],
+  [`("UID="+x).contains(",O=") ? "CN=bad" : "CN=good"`, "a,O=b", "CN=bad", "tested unescaped"],
 ];
 
 for (const [source, x, expected, what] of NAMES) {
@@ -217,7 +217,7 @@ const FOLDED: readonly (readonly [source: string, x: string, reason: RegExp])[] 
   ['["UID="+x.toLowerCase()]', "ma\u017Fs", /stands for others/],
 ];
 for (const [source, x, reason] of FOLDED) {
-  Deno.test(`name() and text() of ${source} do not fold ${escape(x)}`, () => {
+  Deno.test(`name() and text() of ${source} refuse to fold ${escape(x)}`, () => {
     assert.throws(() => name(source, { x }), reason);
     assert.throws(() => text(source, { x }), reason);
   });
@@ -354,11 +354,11 @@ for (const [source, message] of FAILING) {
 }
 
 for (const inherited of ["__proto__", "constructor", "toString", "hasOwnProperty", "attr['__proto__'].x"]) {
-  Deno.test(`text() finds nothing behind ${inherited}`, () =>
+  Deno.test(`text() does not read inherited members: ${inherited}`, () =>
     assert.throws(() => text(inherited), InvalidExpression));
 }
 
-Deno.test("messages hold nothing from outside", () => {
+Deno.test("error messages contain no values of variables", () => {
   const variables = new Map<string, Variable>([["secret", "s3cr3t"], ["list", ["s3cr3t", "s3cr3t"]]]);
   for (
     const source of ["'a' + list", "secret ? 1 : 2", "list == secret", "list[secret]", "secret.substring(99)"]
@@ -378,7 +378,7 @@ const FRAGMENTS = fc.constantFrom(
   " ",
 );
 
-Deno.test("compileExpression() and what it makes fail in one way only, and end", () => {
+Deno.test("compileExpression() and its expressions always end, and throw only InvalidExpression", () => {
   const source = fc.oneof(fc.string(), fc.array(FRAGMENTS, { maxLength: 60 }).map((parts) => parts.join("")));
   fc.assert(
     fc.property(source, (source) => {
@@ -393,7 +393,7 @@ Deno.test("compileExpression() and what it makes fail in one way only, and end",
   );
 });
 
-Deno.test("compileExpression() is quick about the longest sources", () => {
+Deno.test("compileExpression() handles the longest sources quickly", () => {
   const filled = (part: string) => part.repeat(65_000 / part.length);
   for (
     const source of [
@@ -408,7 +408,7 @@ Deno.test("compileExpression() is quick about the longest sources", () => {
   }
 });
 
-Deno.test("name() never lets text from outside add a part", async () => {
+Deno.test("name() never lets the value of a variable add a part", async () => {
   const { parseName } = await import("../../../src/model/distinguished_name.ts");
   const expression = compileExpression(`"CN=" + a + "-" + b + ",O=Site-A,C=DE"`);
   const outside = fc.string({
@@ -440,7 +440,7 @@ for (
     "*",
   ]
 ) {
-  Deno.test(`compileExpression() refuses to split by ${pattern}, which is no plain text for Java`, () => {
+  Deno.test(`compileExpression() refuses to split by ${pattern}, which Java does not read as plain text`, () => {
     assert.throws(() => compileExpression(`sub.split("${pattern}")[0]`), {
       message: "line 1, column 11: split() expects a separator: a text, or one escaped sign such as " +
         String.raw`"\\.", no other regular expression`,

@@ -113,7 +113,7 @@ Deno.test("TokenIssuer issues the documented claims, as clients expect them", as
   });
 });
 
-Deno.test("TokenIssuer leaves out what there is not, and uses the default lifetime", async () => {
+Deno.test("TokenIssuer omits claims without a value, and uses the default lifetime", async () => {
   const { claims } = contents(
     await service().issue({ dn: "CN=Bob", method: "PASSWORD_FILE", via: "PASSWORD" }, {}, ""),
   );
@@ -121,7 +121,7 @@ Deno.test("TokenIssuer leaves out what there is not, and uses the default lifeti
   assert.deepEqual(claims, { sub: "CN=Bob", iss: SERVER, iat: NOW, exp: NOW + 300, etd: "true", ...decided });
 });
 
-Deno.test("TokenIssuer is called by an alternative name where its certificate has no subject", async () => {
+Deno.test("TokenIssuer issues under an alternative name if its certificate has no subject", async () => {
   const { issue, accept } = service(material({ subject: "", names: ["auth.example.org", "127.0.0.1"] }));
   const token = await issue(ANN);
   assert.equal(contents(token).claims.iss, "CN=auth.example.org");
@@ -155,7 +155,7 @@ for (const [keyType, alg] of [["ec-p256", "ES256"], ["rsa-2048", "RS256"], ["ed2
   });
 }
 
-Deno.test("TokenIssuer carries what was decided about a user through every renewal, and adds nothing", async () => {
+Deno.test("TokenIssuer keeps the decisions about a user through every renewal, and adds nothing", async () => {
   const { issue, accept } = service();
   const guest: Identity = {
     dn: "CN=Guest",
@@ -180,7 +180,7 @@ Deno.test("TokenIssuer carries what was decided about a user through every renew
   assert.equal(plain.role, "user", "whoever has an account is a user, and that was decided then");
 });
 
-Deno.test("TokenIssuer issues nothing to anonymous callers, nor to whoever goes by the server's name", async () => {
+Deno.test("TokenIssuer issues no token to anonymous callers, nor to a user with the server's name", async () => {
   const { issue, issueFor, issueTo } = service();
   await assertHttpError(issueTo({ kind: "anonymous" }), 401, "ERR_TOKEN_NEEDS_IDENTITY");
   for (const dn of [ANONYMOUS_DN, "cn=auth.site-a.example, o=Site-A, c=DE", "", "ann"]) {
@@ -204,7 +204,7 @@ Deno.test("TokenIssuer keeps the lifetime within the maximum and the certificate
   await assertHttpError(issue(ANN), 503, "ERR_TOKENS_UNAVAILABLE");
 });
 
-Deno.test("TokenIssuer renews only tokens that were asked for as renewable", async () => {
+Deno.test("TokenIssuer renews only tokens that were requested as renewable", async () => {
   const { issue, accept } = service();
   const plain = await accept(await issue(ANN));
   await assertHttpError(issue(plain, { renewable: true }), 403, "ERR_TOKEN_NOT_RENEWABLE");
@@ -214,7 +214,7 @@ Deno.test("TokenIssuer renews only tokens that were asked for as renewable", asy
   await assertHttpError(issue(renewed), 403, "ERR_TOKEN_NOT_RENEWABLE");
 });
 
-Deno.test("TokenIssuer makes no limited token an unlimited one, however often it is renewed", async () => {
+Deno.test("TokenIssuer keeps a limited token limited through every renewal", async () => {
   const { issue, accept } = service();
   const servers = { ...ANN, uidServers: ["HPC"] };
   let identity = await accept(
@@ -231,7 +231,7 @@ Deno.test("TokenIssuer makes no limited token an unlimited one, however often it
   }
 });
 
-Deno.test("TokenIssuer renews to an absolute end, which no renewal moves", async () => {
+Deno.test("TokenIssuer renews up to an absolute end, which no renewal moves", async () => {
   const { issue, accept, state } = service();
   let token = await issue(ANN, { renewable: true, lifetime: 86_400 });
   state.now = NOW + 80_000;
@@ -248,12 +248,12 @@ Deno.test("TokenIssuer renews to an absolute end, which no renewal moves", async
   await assertHttpError(issue(await accept(token), { renewable: true }), 403, "ERR_TOKEN_NOT_RENEWABLE");
 });
 
-Deno.test("TokenIssuer gives long tokens that are not renewable, whatever the period of renewal", async () => {
+Deno.test("TokenIssuer issues a token that is not renewable for longer than the renewal period", async () => {
   const { issue } = service(TLS, { ...LIMITS, renewalPeriod: 60 });
   assert.equal(contents(await issue(ANN, { lifetime: 86_400 })).claims.exp, NOW + 86_400);
 });
 
-Deno.test("TokenIssuer signs with a new certificate's key at once, and the old one's tokens no longer count", async () => {
+Deno.test("TokenIssuer signs with a new certificate's key at once, and tokens of the old key become invalid", async () => {
   const { issue, accept, state } = service();
   const old = await issue(ANN);
   state.tls = material();
@@ -261,11 +261,11 @@ Deno.test("TokenIssuer signs with a new certificate's key at once, and the old o
   await assert.rejects(accept(old), /not signed by an issuer that is trusted/);
 });
 
-Deno.test("TokenIssuer says that it is out of order if the key cannot be used", async () => {
+Deno.test("TokenIssuer answers 503 if its key cannot be used", async () => {
   await assertHttpError(service({ ...TLS, key: "no key" }).issue(ANN), 503, "ERR_TOKENS_UNAVAILABLE");
 });
 
-Deno.test("readTokenRequest() reads what clients ask for", () => {
+Deno.test("readTokenRequest() reads lifetime, renewable and limited, and ignores the rest", () => {
   const read = (query: string) => readTokenRequest(new URLSearchParams(query));
   assert.deepEqual(read(""), { lifetime: undefined, renewable: false, limited: false });
   assert.deepEqual(read("lifetime=3600&renewable=true&limited=TRUE"), {
@@ -280,7 +280,7 @@ Deno.test("readTokenRequest() reads what clients ask for", () => {
   });
 });
 
-Deno.test("readTokenRequest() answers 400 for a lifetime that is no whole number from 1", async () => {
+Deno.test("readTokenRequest() answers 400 for a lifetime that is not a positive whole number", async () => {
   const bad = [
     "",
     "0",
@@ -306,7 +306,7 @@ Deno.test("readTokenRequest() answers 400 for a lifetime that is no whole number
   await assertHttpError(Promise.resolve().then(twice), 400, "ERR_INVALID_TOKEN_REQUEST");
 });
 
-Deno.test("TokenIssuer never issues more than was allowed, whatever is asked for in turn", async () => {
+Deno.test("TokenIssuer never exceeds the limits of the first token, whatever sequence of requests follows", async () => {
   const step = fc.record({
     lifetime: fc.option(fc.integer({ min: 1, max: 200_000 }), { nil: undefined }),
     renewable: fc.boolean(),
@@ -335,7 +335,7 @@ Deno.test("TokenIssuer never issues more than was allowed, whatever is asked for
   );
 });
 
-Deno.test("TokenIssuer issues restricted tokens for this server alone, since other servers may ignore restrictions", async () => {
+Deno.test("TokenIssuer issues restricted tokens for this server only, since other servers may ignore restrictions", async () => {
   const { issue, accept, state } = service();
   for (
     const restrictions of [
@@ -375,7 +375,7 @@ Deno.test("TokenIssuer issues no token while its certificate is not yet or no lo
   }
 });
 
-Deno.test("TokenIssuer gives every token an end, never after that of the certificate", async () => {
+Deno.test("TokenIssuer gives every token an expiry, never after that of the certificate", async () => {
   const { issue, issueFor, state } = service();
   for (const token of [await issue(ANN), await issueFor(), await issueFor(60)]) {
     const { claims: { iat, exp } } = contents(token);
@@ -386,7 +386,7 @@ Deno.test("TokenIssuer gives every token an end, never after that of the certifi
   assert.equal(contents(await issueFor()).claims.exp, NOW + 100);
 });
 
-Deno.test("TokenIssuer gives a login no more time than may be derived from it, whatever is asked for and renewed", async () => {
+Deno.test("TokenIssuer issues no token beyond the derived lifetime of its login, not even by renewal", async () => {
   const state = { now: NOW, until: NOW + 1000.5 };
   const tls = material();
   const issuer = new TokenIssuer({

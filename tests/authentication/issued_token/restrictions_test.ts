@@ -17,7 +17,7 @@ const FULL = {
 } as const;
 const QUERY = "path=/data/run7/&path=/work//ann/./&activity=read&server=HPC&server=TEST&address=192.0.2.0/24";
 
-Deno.test("readRestrictions() reads what a token is to be narrowed to, in normal form", () => {
+Deno.test("readRestrictions() reads the restrictions of a token in normal form", () => {
   assert.deepEqual(read(""), {});
   assert.deepEqual(read(QUERY), FULL);
   assert.deepEqual(read("path=/&path=/"), { paths: ["/"] });
@@ -63,7 +63,7 @@ for (const [query, says] of BAD) {
   });
 }
 
-Deno.test("readTokenRequest() takes printable names of 1 to 100 characters", () => {
+Deno.test("readTokenRequest() accepts printable names of 1 to 100 characters", () => {
   const name = (text: string) => readTokenRequest(new URLSearchParams({ name: text })).name;
   assert.equal(name("night run, größer"), "night run, größer");
   for (const bad of ["", "x".repeat(101), "a\nb", "a\u202eb", "\u200b"]) {

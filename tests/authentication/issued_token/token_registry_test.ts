@@ -98,7 +98,7 @@ async function site() {
 const idOf = (token: string) => String(parseSignedToken(token).claims.get("jti"));
 const owner = ({ dn }: Identity): TokenOwner => ({ dn });
 
-Deno.test("TokenRegistry lists a user's tokens, what they may, and when and from where they were used", async () => {
+Deno.test("TokenRegistry lists a user's tokens with their restrictions, and when and from where they were used", async () => {
   await using s = await site();
   const { registry, issue, accepts } = s.instance();
   const restrictions = { paths: ["/data/run7/"], activity: "read" as const };
@@ -132,7 +132,7 @@ Deno.test("TokenRegistry lists a user's tokens, what they may, and when and from
   assert.deepEqual(await registry.list(owner(ANN)), [], "what has ended");
 });
 
-Deno.test("TokenRegistry records one use of each token a day, however many uses instances see", async () => {
+Deno.test("TokenRegistry records one use of each token per day, on all instances together", async () => {
   await using s = await site();
   const one = s.instance();
   const token = await one.issue(ANN, { lifetime: 86_400 });
@@ -147,7 +147,7 @@ Deno.test("TokenRegistry records one use of each token a day, however many uses 
   assert.equal(one.writes.count, 2);
 });
 
-Deno.test("TokenRegistry reads what was taken back only when the store has changed", async () => {
+Deno.test("TokenRegistry reads revocations only when the store has changed", async () => {
   await using s = await site();
   const { records, issue, accepts, registry } = s.instance();
   const token = await issue(ANN);
@@ -169,7 +169,7 @@ Deno.test("TokenRegistry reads what was taken back only when the store has chang
   assert.equal(reads, 2);
 });
 
-Deno.test("TokenRegistry asks the store ten times a second at most, but what was taken back here counts at once", async () => {
+Deno.test("TokenRegistry asks the store at most ten times a second, but applies its own revocations at once", async () => {
   await using s = await site();
   const [one, two] = [s.instance(), s.instance()];
   const [first, second] = [await one.issue(ANN), await one.issue(ANN)];
@@ -187,7 +187,7 @@ Deno.test("TokenRegistry asks the store ten times a second at most, but what was
   assert.equal(await two.accepts(second), undefined);
 });
 
-Deno.test("a token that was taken back counts no more on any instance, nor does what was got with it", async () => {
+Deno.test("every instance refuses a revoked token and all tokens that descend from it", async () => {
   await using s = await site();
   const [one, two] = [s.instance(), s.instance()];
   const parent = await one.issue(ANN);
@@ -214,7 +214,7 @@ Deno.test("a token that was taken back counts no more on any instance, nor does 
   assert.equal(await two.accepts(grandchild), undefined);
 });
 
-Deno.test("TokenRegistry.revokeAll() ends what is not listed as well, and nothing that is made afterwards", async () => {
+Deno.test("TokenRegistry.revokeAll() also revokes unlisted tokens, but none that are issued afterwards", async () => {
   await using s = await site();
   const { registry, records, issue, accepts, renew } = s.instance();
   const tokens = [await issue(ANN), await issue(ANN)];
@@ -232,7 +232,7 @@ Deno.test("TokenRegistry.revokeAll() ends what is not listed as well, and nothin
   assert.equal((await registry.list(owner(ANN))).length, 2);
 });
 
-Deno.test("TokenRegistry.revokeAll() counts tokens of an instance whose clock is ahead", async () => {
+Deno.test("TokenRegistry.revokeAll() also revokes tokens of an instance whose clock is ahead", async () => {
   await using s = await site();
   const { registry, issue, accepts } = s.instance();
   s.state.now += 30_000;
@@ -242,7 +242,7 @@ Deno.test("TokenRegistry.revokeAll() counts tokens of an instance whose clock is
   assert.equal(await accepts(token), undefined);
 });
 
-Deno.test("tokens from before they had an id are known by their digest, listed when used, and can be taken back", async () => {
+Deno.test("old tokens without an id are identified by their digest, listed when used, and can be revoked", async () => {
   await using s = await site();
   const { registry, accepts, renew } = s.instance();
   const old = (sub: string, more: object = {}) =>
@@ -265,7 +265,7 @@ Deno.test("tokens from before they had an id are known by their digest, listed w
   assert.equal(await accepts(old(ANN.dn, { name: "never seen" })), undefined);
 });
 
-Deno.test("a line longer than a token can name loses none that is taken back", async () => {
+Deno.test("a revocation reaches all descendants, even if the line is longer than a token can name", async () => {
   await using s = await site();
   const { registry, issue, accepts, renew } = s.instance();
   const line = [await issue(ANN, { lifetime: 86_000 })];
@@ -283,7 +283,7 @@ Deno.test("a line longer than a token can name loses none that is taken back", a
   assert.ok(await accepts(other));
 });
 
-Deno.test("short-lived tokens between do not hide the one that is taken back", async () => {
+Deno.test("short-lived tokens in between do not hide a revoked ancestor", async () => {
   await using s = await site();
   const { registry, issue, accepts, renew } = s.instance();
   const stolen = await renew(await issue(ANN), { lifetime: 20_000 });
@@ -300,7 +300,7 @@ Deno.test("short-lived tokens between do not hide the one that is taken back", a
   assert.equal(await accepts(token), undefined);
 });
 
-Deno.test("tokens that a user revokes one after the other all stay revoked", async () => {
+Deno.test("tokens that a user revokes one after another all stay revoked", async () => {
   await using s = await site();
   const { registry, records, issue, accepts } = s.instance();
   const first = await issue(ANN);
@@ -318,7 +318,7 @@ Deno.test("tokens that a user revokes one after the other all stay revoked", asy
   assert.equal((await records.list("revoked-token", "cn=ann,o=site")).length, 0);
 });
 
-Deno.test("TokenRegistry lists the 1,000 tokens of a user that end last; the others are valid, and end with all", async () => {
+Deno.test("TokenRegistry lists the 1,000 tokens of a user that expire last; the others stay valid until revoked", async () => {
   await using s = await site();
   const { registry, records, issue, accepts } = s.instance();
   const first = await issue(ANN, { lifetime: 100 });
@@ -340,7 +340,7 @@ Deno.test("TokenRegistry lists the 1,000 tokens of a user that end last; the oth
   assert.equal(await accepts(last), undefined);
 });
 
-Deno.test("a user with accounts on some servers alone lists and revokes only tokens for these servers", async () => {
+Deno.test("a user with accounts on only some servers lists and revokes only tokens for these servers", async () => {
   await using s = await site();
   const { registry, issue, accepts } = s.instance();
   const here = await issue({ ...ANN, uid: "ann", uidServers: ["HPC"] });
@@ -353,7 +353,7 @@ Deno.test("a user with accounts on some servers alone lists and revokes only tok
   assert.ok(await accepts(there));
 });
 
-Deno.test("TokenRegistry.revokeAll() ends a token that a namesake's tokens for other servers pushed out of the list", async () => {
+Deno.test("TokenRegistry.revokeAll() revokes a token that a namesake's tokens for other servers pushed out of the list", async () => {
   await using s = await site();
   const { registry, records, issue, accepts } = s.instance();
   const here = await issue({ ...ANN, uid: "ann", uidServers: ["HPC"] }, { lifetime: 100 });
@@ -379,7 +379,7 @@ Deno.test("TokenRegistry.revokeAll() ends a token that a namesake's tokens for o
   assert.ok(await accepts(await issue({ ...ANN, uid: "ann", uidServers: ["HPC"] })));
 });
 
-Deno.test("a token whose certificate was replaced counts as long as it is listed, and no token of that key besides", async () => {
+Deno.test("a listed token stays valid after its certificate is replaced, but no unlisted token of that key does", async () => {
   await using s = await site();
   const one = s.instance();
   const [listed, limited] = [await one.issue(ANN), await one.issue(ANN, { limited: true })];
@@ -404,7 +404,7 @@ Deno.test("a token whose certificate was replaced counts as long as it is listed
   assert.equal(await two.accepts(limited), undefined, "it has ended");
 });
 
-Deno.test("a row in the table of tokens makes no text a token, whatever its algorithm and its signer", async () => {
+Deno.test("a row in the table of tokens makes no forgery valid, whatever its algorithm and its signer", async () => {
   await using s = await site();
   const { records, accepts, issue } = s.instance();
   const genuine = parseSignedToken(await issue(ANN));
@@ -437,7 +437,7 @@ Deno.test("a row in the table of tokens makes no text a token, whatever its algo
   }
 });
 
-Deno.test("a certificate that its authority has revoked vouches for no listed token any more", async () => {
+Deno.test("listed tokens become invalid when the authority revokes their replaced certificate", async () => {
   await using s = await site();
   const { accepts, issue } = s.instance();
   const token = await issue(ANN);
@@ -449,7 +449,7 @@ Deno.test("a certificate that its authority has revoked vouches for no listed to
   assert.equal(await accepts(token), undefined);
 });
 
-Deno.test("TokenRegistry.revokeAll() keeps what others issue and revoke while it is under way", async () => {
+Deno.test("TokenRegistry.revokeAll() preserves what other instances issue and revoke meanwhile", async () => {
   await using at = await site();
   const [one, two] = [at.instance(), at.instance()];
   const old = await one.issue(ANN);
@@ -476,7 +476,7 @@ Deno.test("TokenRegistry.revokeAll() keeps what others issue and revoke while it
   }
 });
 
-Deno.test("TokenRegistry.revokeAll() never makes valid what an earlier one revoked, though its clock is behind", async () => {
+Deno.test("TokenRegistry.revokeAll() never restores what an earlier call revoked, even if the clock went back", async () => {
   await using s = await site();
   const [one, two] = [s.instance(), s.instance()];
   s.state.now += 4000;
@@ -488,7 +488,7 @@ Deno.test("TokenRegistry.revokeAll() never makes valid what an earlier one revok
   for (const { accepts } of [one, two]) assert.equal(await accepts(unlisted), undefined);
 });
 
-Deno.test("TokenBook: a use that is written late puts no revoked token back into the list", async () => {
+Deno.test("TokenRegistry.noteUse() that writes late does not put a revoked token back into the list", async () => {
   for (const revoke of ["revoke", "revokeAll"] as const) {
     await using s = await site();
     const { registry, records, issue } = s.instance();
@@ -529,7 +529,7 @@ const action = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("wait" as const), seconds: fc.nat({ max: 2000 }) }) },
 );
 
-Deno.test("whatever is renewed and taken back in whatever order, exactly what was taken back, and what came of it, ends", async () => {
+Deno.test("for any sequence of renewals and revocations, exactly the revoked tokens and their descendants end", async () => {
   const seen = { login: 0, renew: 0, revoke: 0, "revoke all": 0, wait: 0, ended: 0 };
   await fc.assert(
     fc.asyncProperty(fc.array(action, { maxLength: 14 }), async (actions) => {
@@ -577,7 +577,7 @@ Deno.test("whatever is renewed and taken back in whatever order, exactly what wa
   for (const [what, times] of Object.entries(seen)) assert.ok(times > 0, `never: ${what}`);
 });
 
-Deno.test("while nobody can tell what was taken back, tokens count for some time, then short ones alone", async () => {
+Deno.test("while revocations cannot be read, tokens stay valid for a minute, then only short-lived ones", async () => {
   await using service = await site();
   const { state } = service;
   const one = service.instance();
@@ -601,7 +601,7 @@ Deno.test("while nobody can tell what was taken back, tokens count for some time
   assert.ok(await one.accepts(renewed));
 });
 
-Deno.test("a token that is made while the database is away counts, and is not listed", async () => {
+Deno.test("a token that is issued while the database is unavailable is valid, but not listed", async () => {
   await using service = await site();
   const { state } = service;
   const one = service.instance();

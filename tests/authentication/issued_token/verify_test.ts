@@ -128,7 +128,7 @@ Deno.test("issuedToken() honours account, servers and limits in a token of our o
   });
 });
 
-Deno.test("issuedToken() refuses a token of our own that does not say clearly what it was got with", async () => {
+Deno.test("issuedToken() refuses a token of our own whose claims about its family are missing or malformed", async () => {
   const good = { jti: "2", since: NOW * 1000, root: "1", line: [["1", NOW]] };
   assert.equal((await ask(own(good))).kind, "accepted");
   const long = Array.from({ length: 17 }, (_, i) => [String(i), NOW]);
@@ -153,7 +153,7 @@ Deno.test("issuedToken() refuses a token of our own that does not say clearly wh
   }
 });
 
-Deno.test("issuedToken() honours no account in another's token, nor its idea of how long to renew", async () => {
+Deno.test("issuedToken() ignores account, role and renewal period in a token of another issuer", async () => {
   const claims = {
     uid: "ann",
     uidServers: ["HPC"],
@@ -186,7 +186,7 @@ Deno.test("issuedToken() honours no account in another's token, nor its idea of 
   }
 });
 
-Deno.test("issuerSources() end users of a key that is trusted no longer, and of old tokens with the last one", async () => {
+Deno.test("issuerSources() report users of a key that is no longer trusted as gone, and users of old tokens when no key is left", async () => {
   const statuses = (...[trusted, secret]: Parameters<typeof issuerSources>) =>
     Promise.all(
       [sourceOf(trustedIssuerOf(FRIEND.certificate)), sourceOf(SECRET), "ETD", undefined].map(async (via) => {
@@ -203,7 +203,7 @@ Deno.test("issuerSources() end users of a key that is trusted no longer, and of 
   assert.doesNotMatch(sourceOf(SECRET), new RegExp(SECRET));
 });
 
-Deno.test("issuedToken() gives no role for the account in a token from before tokens carried one, and says so once", async () => {
+Deno.test("issuedToken() gives the account in an old token without a role claim no role, and warns once", async () => {
   const lines: string[] = [];
   const method = issuedToken({ ...DEFAULTS, log: createLogger((line) => lines.push(line)) });
   for (let i = 0; i < 3; i++) {
@@ -217,7 +217,7 @@ Deno.test("issuedToken() gives no role for the account in a token from before to
   assert.equal(lines.filter((line) => line.includes("token of an earlier version")).length, 1);
 });
 
-Deno.test("issuedToken() asks the source that named the user, and believes it", async () => {
+Deno.test("issuedToken() asks the source that named the user, and follows its answer", async () => {
   const claims = { via: "SSHKEY", login: "ann", uid: "ann", role: "user", uidServers: ["HPC", "TWO"] };
   const asked: unknown[] = [];
   const says = (accountStatus: AccountStatus): Partial<IssuedTokenOptions> => ({
@@ -243,7 +243,7 @@ Deno.test("issuedToken() asks the source that named the user, and believes it", 
   );
 });
 
-Deno.test("issuedToken() holds names that another service vouches for to the rules for providers", async () => {
+Deno.test("issuedToken() checks names from another service by the rules for providers", async () => {
   assert.equal((await ask(friends({ sub: "CN=\uFF21nn" }))).kind, "refused");
 });
 
@@ -255,7 +255,7 @@ Deno.test("issuedToken() compares issuers as names, not as text", async () => {
   await accepted(friends({ iss: "CN=Other.Site-B.example, O=Site-B, C=DE" }));
 });
 
-Deno.test("issuedToken() takes etd as text in any case, or as a boolean", async () => {
+Deno.test("issuedToken() accepts etd as text in any case, or as a boolean", async () => {
   for (const etd of ["true", "TRUE", true]) await accepted(own({ etd }));
 });
 
@@ -343,7 +343,7 @@ Deno.test(`issuedToken() refuses each of ${BAD.length} kinds of bad token, and s
   }
 });
 
-Deno.test("issuedToken() refuses what was routed to it and does not say that it was issued", async () => {
+Deno.test("issuedToken() refuses a token that was routed to it without being marked as issued", async () => {
   for (const etd of [undefined, "false", false, 1]) {
     const shown = bearer(own({ etd }));
     assert(shown.authorization.kind === "bearer");
@@ -353,7 +353,7 @@ Deno.test("issuedToken() refuses what was routed to it and does not say that it 
   }
 });
 
-Deno.test("issuedToken() accepts HMAC tokens with the secret, HS256 only, and takes a short secret for a mistake", async () => {
+Deno.test("issuedToken() accepts HMAC tokens with the secret, HS256 only, and rejects a short secret", async () => {
   await accepted(hmac(), { hmacSecret: SECRET });
   await accepted(own(), { hmacSecret: SECRET });
   for (const alg of ["HS384", "HS512"]) {
@@ -363,7 +363,7 @@ Deno.test("issuedToken() accepts HMAC tokens with the secret, HS256 only, and ta
   assert.throws(() => issuedToken({ ...DEFAULTS, hmacSecret: SECRET.slice(1) }), RangeError);
 });
 
-Deno.test("issuedToken() trusts an issuer only while its certificate is in date", async () => {
+Deno.test("issuedToken() trusts an issuer only while its certificate is valid", async () => {
   const from = new Date(NOW * 1000 - 1000);
   const until = new Date(NOW * 1000 + 1000);
   const issuer = AUTHORITY.issue({ subject: OTHER, notBefore: from, notAfter: until });
@@ -403,7 +403,7 @@ Deno.test("issuedToken() fails to start with a trusted issuer that cannot be use
   );
 });
 
-Deno.test("issuedToken() takes a token that is bound to an address from there alone", async () => {
+Deno.test("issuedToken() accepts a token that is bound to an address only from there", async () => {
   const token = own({ jti: "1", since: NOW * 1000, aud: SERVER, restrictions: { address: "192.0.2.0/28" } });
   const from = async (clientAddress: string) => {
     const credentials = { ...bearer(token), clientAddress };

@@ -65,7 +65,7 @@ if (!ignore) {
   });
 }
 
-Deno.test("LdapAuthenticator binds as nobody where the server finds an entry by another spelling", async () => {
+Deno.test("LdapAuthenticator does not bind as an entry that the server found for another spelling of the name", async () => {
   const [dn] = person("alice", "");
   const found = [message(1, entry(dn, { uid: ["alice"] })), message(1, ldapResult(0, { tag: 0x65 }))];
   for (const [user, said] of [["\u00e4lice", "no such user"], ["Alice", "CN=alice,O=Demo"]] as const) {
@@ -86,7 +86,7 @@ Deno.test("LdapAuthenticator binds as nobody where the server finds an entry by 
   }
 });
 
-Deno.test("LdapAuthenticator predicts the name of a login, by which bans end every way to log in, if the template has what users type", () => {
+Deno.test("LdapAuthenticator predicts the name of a login, so that bans cover every way to log in, if the template uses what users type", () => {
   const byMailToo = "(|(uid=%user%)(mail=%user%))";
   for (
     const [more, login, names] of [
@@ -156,14 +156,14 @@ test("refuses a name that several entries have", async () => {
   subject.close();
 });
 
-test("speaks TLS by StartTLS on ldap://", async () => {
+test("uses StartTLS on ldap://", async () => {
   const subject = create({ addresses: [slapd?.ldap ?? ""] });
   assert.equal(await result(subject, ...ALICE), "CN=alice,O=Demo");
   assert.match(await result(subject, "alice", "wrong"), /^wrong password \(code 49\)$/);
   subject.close();
 });
 
-test("says in the log why the server refuses a login", async () => {
+test("reports why the server refuses a login", async () => {
   const subject = create();
   assert.equal(await result(subject, "expired", "old-one"), "the account is expired (shadowExpire)");
   assert.equal(await result(subject, "must-change", "change-1"), "the password must be changed");
@@ -174,7 +174,7 @@ test("says in the log why the server refuses a login", async () => {
   subject.close();
 });
 
-test("knows accounts until they are locked, expire or go", async () => {
+test("knows accounts until they are locked, expired or deleted", async () => {
   const subject = create();
   const status = async (uid: string, more: object = {}) =>
     (await subject.accountStatusOf({ dn: `CN=${uid},O=Demo`, login: uid, ...more }, NEVER)).kind;
@@ -188,7 +188,7 @@ test("knows accounts until they are locked, expire or go", async () => {
   subject.close();
 });
 
-test("ends what a login gave when the password changes or the account is locked", async () => {
+test("reports a login as gone when the password changes or the account is locked", async () => {
   const first = create();
   const login = await first.authenticate(basic("user1", "password 1"), NEVER);
   assert(login.kind === "accepted");
@@ -220,7 +220,7 @@ pwdAccountLockedTime: 000001010000Z
   again.close();
 });
 
-test("asks for an account at most every ten seconds, and notices then that it is locked", async () => {
+test("looks up an account at most every ten seconds, and then notices that it is locked", async () => {
   let elapsed = 0;
   const subject = new LdapAuthenticator(ldapConfig({ addresses: [address] }), {
     outgoing: tlsOutgoing([authority.certificate]),
@@ -243,7 +243,7 @@ pwdAccountLockedTime: 000001010000Z
   subject.close();
 });
 
-test("marks a server as down to which no connection is established in time", async () => {
+test("marks a server as down if no connection to it is established in time", async () => {
   using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const dead = `ldaps://localhost:${silent.addr.port}`;
   const subject = create({ addresses: [dead, address], timeoutMs: 2000 });
@@ -296,7 +296,7 @@ test("is out of order if the service itself may not log in", async () => {
   subject.close();
 });
 
-test("gives up a server that does not answer, and takes the next one", async () => {
+test("gives up on a server that does not answer, and asks the next one", async () => {
   assert(slapd !== undefined);
   await using other = await TestSlapd.start(credential, [person(...ALICE)]);
   const alone = create({ timeoutMs: 2000 });
@@ -312,7 +312,7 @@ test("gives up a server that does not answer, and takes the next one", async () 
   both.close();
 });
 
-test("goes on after the server was restarted, over new connections", async () => {
+test("works again over new connections after the server restarts", async () => {
   assert(slapd !== undefined);
   const [subject, other] = [create(), create()];
   for (const each of [subject, other]) assert.equal(await result(each, ...ALICE), "CN=alice,O=Demo");
@@ -327,7 +327,7 @@ test("goes on after the server was restarted, over new connections", async () =>
   other.close();
 });
 
-test("keeps its connections, and asks once for the same credentials", async () => {
+test("reuses its connections, and asks once about the same credentials", async () => {
   const outgoing = tlsOutgoing([authority.certificate]);
   const subject = new LdapAuthenticator(ldapConfig({ addresses: [address] }), {
     outgoing,

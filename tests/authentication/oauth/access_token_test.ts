@@ -121,10 +121,10 @@ const REFUSED: readonly [rule: string, what: string, make: Make][] = [
   ],
   [
     "RFC 8725, 2.1",
-    "by none, with a signature",
+    "with alg none and a signature",
     changed(([, body = "", s = ""]) => [encode('{"alg":"none","typ":"at+jwt"}'), body, s]),
   ],
-  ["RFC 8725, 2.1", "by nOnE", changed(([, body = "", s = ""]) => [encode('{"alg":"nOnE"}'), body, s])],
+  ["RFC 8725, 2.1", "with alg nOnE", changed(([, body = "", s = ""]) => [encode('{"alg":"nOnE"}'), body, s])],
   [
     "RFC 8725, 2.1",
     "by HS256 with the public RSA key as secret",
@@ -143,7 +143,7 @@ const REFUSED: readonly [rule: string, what: string, make: Make][] = [
   ],
   [
     "RFC 8725, 3.5",
-    "by a secret that stands in the key set",
+    "by a shared secret from the key set",
     hmac(Buffer.from(SECRET.k, "base64url"), "HS256", "oct"),
   ],
   [
@@ -151,25 +151,25 @@ const REFUSED: readonly [rule: string, what: string, make: Make][] = [
     "by ES256K",
     changed(([, body = "", s = ""]) => [encode('{"alg":"ES256K","kid":"ec"}'), body, s]),
   ],
-  ["RFC 8725, 3.1", "by an algorithm of another key", by(EC, {}, { ...AT, alg: "RS256" })],
-  ["RFC 8725, 3.1", "by an algorithm other than the key's own", by(RSA, {}, { ...AT, alg: "RS384" })],
+  ["RFC 8725, 3.1", "with the algorithm of another key", by(EC, {}, { ...AT, alg: "RS256" })],
+  ["RFC 8725, 3.1", "with an algorithm other than the key's own", by(RSA, {}, { ...AT, alg: "RS384" })],
   ["RFC 8725, 3.1", "by PS256 with a key for RS256", by(RSA, {}, { ...AT, alg: "PS256" })],
-  ["RFC 8725, 3.1", "with the name of another key", by(EC, {}, { ...AT, kid: "ed" })],
+  ["RFC 8725, 3.1", "with the kid of another key", by(EC, {}, { ...AT, kid: "ed" })],
   [
     "RFC 8725, 3.1",
     "without algorithm",
     (issuer) => EC.signRaw('{"kid":"ec"}', JSON.stringify(claims(issuer))),
   ],
-  ["RFC 8725, 3.1", "by a list of algorithms", by(EC, {}, { ...AT, alg: ["ES256"] })],
+  ["RFC 8725, 3.1", "with a list of algorithms", by(EC, {}, { ...AT, alg: ["ES256"] })],
   ["RFC 8725, 3.2", "by a key of 1,024 bits", by(WEAK, {})],
   ["RFC 8725, 3.2", "by a key for encryption", by(ENCRYPTING, {})],
   ["RFC 8725, 3.5", "by a key whose secret part is published", by(PUBLISHED, {})],
-  ["RFC 8725, 3.3", "by a stranger with the name of our key", by(STRANGER, {})],
-  ["RFC 8725, 3.3", "by a stranger without name", by(STRANGER, {}, { ...AT, kid: undefined })],
-  ["RFC 8725, 3.3", "by a key that was withdrawn", by(WITHDRAWN, {})],
+  ["RFC 8725, 3.3", "by a stranger, with the kid of the issuer's key", by(STRANGER, {})],
+  ["RFC 8725, 3.3", "by a stranger, without kid", by(STRANGER, {}, { ...AT, kid: undefined })],
+  ["RFC 8725, 3.3", "by a withdrawn key", by(WITHDRAWN, {})],
   [
     "RFC 8725, 3.3",
-    "with other claims than were signed",
+    "with claims that differ from the signed ones",
     changed(([h = "", , s = ""], issuer) => [
       h,
       encode(JSON.stringify({ ...claims(issuer), sub: "root" })),
@@ -178,7 +178,7 @@ const REFUSED: readonly [rule: string, what: string, make: Make][] = [
   ],
   [
     "RFC 8725, 3.3",
-    "with another head than was signed",
+    "with a header that differs from the signed one",
     changed(([, b = "", s = ""]) => [encode('{"alg":"ES256","kid":"ec","x":1}'), b, s]),
   ],
   ["RFC 8725, 3.3", "with half a signature", changed(([h = "", b = "", s = ""]) => [h, b, s.slice(0, 43)])],
@@ -198,7 +198,7 @@ const REFUSED: readonly [rule: string, what: string, make: Make][] = [
       encode(sign("sha256", Buffer.from(`${h}.${b}`), EC.privateKey)),
     ]),
   ],
-  ["RFC 8725, 3.3", "in another", (issuer) =>
+  ["RFC 8725, 3.3", "nested in another token", (issuer) =>
     EC.signRaw(
       '{"alg":"ES256","kid":"ec","typ":"at+jwt","cty":"JWT"}',
       JSON.stringify(EC.sign(claims(issuer), AT)),
@@ -206,23 +206,23 @@ const REFUSED: readonly [rule: string, what: string, make: Make][] = [
   ["RFC 8725, 3.6", "compressed", by(EC, {}, { ...AT, zip: "DEF" })],
   ["RFC 8725, 3.3", "encrypted, in five parts", changed(([h = "", b = "", s = ""]) => [h, s, s, b, s])],
   ["RFC 7515, 4.1.11", "with a critical member", by(EC, {}, { ...AT, crit: ["exp"], exp: SECONDS + 10 })],
-  ["RFC 7797, 3", "with claims that are not encoded", by(EC, {}, { ...AT, b64: false, crit: ["b64"] })],
-  ["RFC 8725, 3.10", "with a key of its own", by(STRANGER, {}, { ...AT, kid: undefined, jwk: STRANGER.jwk })],
+  ["RFC 7797, 3", "with unencoded claims", by(EC, {}, { ...AT, b64: false, crit: ["b64"] })],
+  ["RFC 8725, 3.10", "with its own jwk", by(STRANGER, {}, { ...AT, kid: undefined, jwk: STRANGER.jwk })],
   [
     "RFC 8725, 3.10",
-    "with an address of other keys",
+    "with the URL of other keys (jku)",
     by(STRANGER, {}, { ...AT, kid: "x", jku: "https://evil.example/keys" }),
   ],
   [
     "RFC 8725, 3.10",
-    "with an address of a certificate",
+    "with the URL of a certificate (x5u)",
     by(STRANGER, {}, { ...AT, x5u: "https://evil.example/c.pem" }),
   ],
-  ["RFC 8725, 3.10", "with a certificate", by(STRANGER, {}, { ...AT, x5c: ["MIIB"] })],
-  ["RFC 8725, 3.10", "with a path for a key", by(STRANGER, {}, { ...AT, kid: "../../dev/null" })],
-  ["RFC 8725, 3.10", "with a number for a key", by(EC, {}, { ...AT, kid: 1 })],
-  ["RFC 8725, 3.10", "with a very long name of a key", by(EC, {}, { ...AT, kid: "k".repeat(600) })],
-  ["RFC 8725, 3.10", "with an inherited name of a key", by(STRANGER, {}, { ...AT, kid: "__proto__" })],
+  ["RFC 8725, 3.10", "with a certificate (x5c)", by(STRANGER, {}, { ...AT, x5c: ["MIIB"] })],
+  ["RFC 8725, 3.10", "with a path as kid", by(STRANGER, {}, { ...AT, kid: "../../dev/null" })],
+  ["RFC 8725, 3.10", "with a number as kid", by(EC, {}, { ...AT, kid: 1 })],
+  ["RFC 8725, 3.10", "with a very long kid", by(EC, {}, { ...AT, kid: "k".repeat(600) })],
+  ["RFC 8725, 3.10", "with an inherited property name as kid", by(STRANGER, {}, { ...AT, kid: "__proto__" })],
   [
     "RFC 8725, 2.4",
     "with an algorithm given twice",
@@ -250,19 +250,19 @@ const REFUSED: readonly [rule: string, what: string, make: Make][] = [
   ["RFC 7515, 2", "with padding", changed(([h = "", b = "", s = ""]) => [h, b, `${s}==`])],
   [
     "RFC 7515, 2",
-    "whose last bits are others",
+    "with another last character",
     changed(([h = "", b = "", s = ""]) => [h, b, `${s.slice(0, -1)}${s.endsWith("B") ? "C" : "B"}`]),
   ],
   [
     "RFC 7519, 7.2",
-    "whose claims are a list",
+    "with a list as claims",
     () => EC.signRaw(JSON.stringify({ alg: "ES256", kid: "ec", ...AT }), "[]"),
   ],
   // Issuer, subject, audience.
   ["RFC 8725, 3.8", "of another issuer", by(EC, { iss: "https://evil.example" })],
   [
     "RFC 8725, 3.8",
-    "of an issuer with a slash more",
+    "of an issuer with a trailing slash",
     (issuer) => EC.sign({ ...claims(issuer), iss: `${issuer}/` }, AT),
   ],
   [
@@ -270,77 +270,77 @@ const REFUSED: readonly [rule: string, what: string, make: Make][] = [
     "of an issuer in capitals",
     (issuer) => EC.sign({ ...claims(issuer), iss: issuer.toUpperCase() }, AT),
   ],
-  ["RFC 8725, 3.8", "of two issuers", (issuer) => EC.sign({ ...claims(issuer), iss: [issuer] }, AT)],
-  ["RFC 9068, 2.2", "of no issuer", without("iss")],
-  ["RFC 8725, 3.8", "of a number", by(EC, { sub: 1000 })],
-  ["RFC 9068, 2.2", "of nobody", without("sub")],
-  ["RFC 9068, 2.2", "of an empty subject", by(EC, { sub: "" })],
-  ["OIDC Core 1.0, 2", "of a subject of 256 characters", by(EC, { sub: "a".repeat(256) })],
+  ["RFC 8725, 3.8", "with a list as issuer", (issuer) => EC.sign({ ...claims(issuer), iss: [issuer] }, AT)],
+  ["RFC 9068, 2.2", "without issuer", without("iss")],
+  ["RFC 8725, 3.8", "with a number as subject", by(EC, { sub: 1000 })],
+  ["RFC 9068, 2.2", "without subject", without("sub")],
+  ["RFC 9068, 2.2", "with an empty subject", by(EC, { sub: "" })],
+  ["OIDC Core 1.0, 2", "with a subject of 256 characters", by(EC, { sub: "a".repeat(256) })],
   ["RFC 8725, 3.9", "for another audience", by(EC, { aud: "other" })],
-  ["RFC 8725, 3.9", "for an audience that begins alike", by(EC, { aud: "uftp2" })],
+  ["RFC 8725, 3.9", "for an audience with the same beginning", by(EC, { aud: "uftp2" })],
   ["RFC 8725, 3.9", "for our audience in capitals", by(EC, { aud: "UFTP" })],
-  ["RFC 8725, 3.9", "for several others", by(EC, { aud: ["a", "b"] })],
-  ["RFC 9068, 4", "for nobody", without("aud")],
-  ["RFC 8725, 3.9", "for an empty list", by(EC, { aud: [] })],
-  ["RFC 8725, 3.9", "for an object", by(EC, { aud: { uftp: "uftp" } })],
-  ["RFC 8725, 3.9", "for a list that is not only texts", by(EC, { aud: ["uftp", 1] })],
+  ["RFC 8725, 3.9", "for several other audiences", by(EC, { aud: ["a", "b"] })],
+  ["RFC 9068, 4", "without audience", without("aud")],
+  ["RFC 8725, 3.9", "with an empty list as audience", by(EC, { aud: [] })],
+  ["RFC 8725, 3.9", "with an object as audience", by(EC, { aud: { uftp: "uftp" } })],
+  ["RFC 8725, 3.9", "with a list of a string and a number as audience", by(EC, { aud: ["uftp", 1] })],
   // Times.
-  ["RFC 9068, 4", "without end", without("exp")],
-  ["RFC 9068, 4", "that has ended", by(EC, { exp: SECONDS })],
-  ["RFC 7519, 4.1.4", "that ends in words", by(EC, { exp: "tomorrow" })],
-  ["RFC 7519, 4.1.4", "that ends in digits as text", by(EC, { exp: String(SECONDS + 300) })],
-  ["RFC 7519, 4.1.4", "that ends at null", by(EC, { exp: null })],
+  ["RFC 9068, 4", "without exp", without("exp")],
+  ["RFC 9068, 4", "that has expired", by(EC, { exp: SECONDS })],
+  ["RFC 7519, 4.1.4", "with a word as exp", by(EC, { exp: "tomorrow" })],
+  ["RFC 7519, 4.1.4", "with a string of digits as exp", by(EC, { exp: String(SECONDS + 300) })],
+  ["RFC 7519, 4.1.4", "with null as exp", by(EC, { exp: null })],
   [
     "RFC 7519, 4.1.4",
-    "that ends in infinity",
+    "with an infinite exp",
     (issuer) =>
       EC.signRaw(
         JSON.stringify({ alg: "ES256", kid: "ec", ...AT }),
         JSON.stringify(claims(issuer)).replace(/"exp":\d+/, '"exp":1e999'),
       ),
   ],
-  ["RFC 7519, 4.1.5", "that begins later", by(EC, { nbf: SECONDS + 90 })],
-  ["RFC 7519, 4.1.5", "that begins in words", by(EC, { nbf: "now" })],
+  ["RFC 7519, 4.1.5", "that is not valid yet", by(EC, { nbf: SECONDS + 90 })],
+  ["RFC 7519, 4.1.5", "with a word as nbf", by(EC, { nbf: "now" })],
   ["RFC 7519, 4.1.6", "issued in the future", by(EC, { iat: SECONDS + 90 })],
   // Tokens of other kinds by the same issuer.
-  ["RFC 9068, 4", "of the type of a logout token", by(EC, {}, { typ: "logout+jwt" })],
-  ["RFC 9449, 4.2", "of the type of a proof", by(EC, {}, { typ: "dpop+jwt" })],
-  ["RFC 8417, 2.3", "of the type of a security event", by(EC, {}, { typ: "application/secevent+jwt" })],
-  ["RFC 8725, 3.11", "of a type that is a number", by(EC, {}, { typ: 1 })],
+  ["RFC 9068, 4", "with the type of a logout token", by(EC, {}, { typ: "logout+jwt" })],
+  ["RFC 9449, 4.2", "with the type of a proof", by(EC, {}, { typ: "dpop+jwt" })],
+  ["RFC 8417, 2.3", "with the type of a security event", by(EC, {}, { typ: "application/secevent+jwt" })],
+  ["RFC 8725, 3.11", "with a number as type", by(EC, {}, { typ: 1 })],
   ["RFC 8725, 3.12", "an ID token of Keycloak", untyped({ typ: "ID", azp: "portal" })],
   ["RFC 8725, 3.12", "a refresh token of Keycloak", untyped({ typ: "Refresh" })],
   ["RFC 8725, 3.12", "an offline token of Keycloak", untyped({ typ: "Offline" })],
   ["RFC 8725, 3.12", "a logout token of Keycloak", untyped({ typ: "Logout" })],
   ["RFC 8725, 3.12", "an ID token of Cognito", untyped({ token_use: "id" })],
-  ["RFC 8725, 3.12", "a token whose token_type is another", untyped({ token_type: "refresh_token" })],
+  ["RFC 8725, 3.12", "a token with another token_type", untyped({ token_type: "refresh_token" })],
   ["RFC 8725, 3.12", "an ID token with nonce", untyped({ nonce: "n" })],
   ["RFC 8725, 3.12", "an ID token with a hash of its access token", untyped({ at_hash: "h" })],
   ["RFC 8725, 3.12", "an ID token with a hash of its code", untyped({ c_hash: "h" })],
-  ["RFC 8725, 3.12", "a token that says nothing of what it is", bare({})],
+  ["RFC 8725, 3.12", "a token that does not state its purpose", bare({})],
   [
     "RFC 8417, 2.2",
     "a security event",
     by(EC, { events: { "http://schemas.openid.net/event/backchannel-logout": {} } }),
   ],
-  ["RFC 8725, 3.12", "a type that is a list", untyped({ typ: ["Bearer"] })],
+  ["RFC 8725, 3.12", "a token with a list as type", untyped({ typ: ["Bearer"] })],
   // Bound tokens without proof of possession.
-  ["RFC 9449, 7.2", "bound to a key, shown as bearer token", by(EC, { cnf: { jkt: "A".repeat(43) } })],
-  ["RFC 8705, 3", "bound to a certificate, shown without", by(EC, { cnf: { "x5t#S256": "A".repeat(43) } })],
-  ["RFC 7800, 3.2", "bound to a key in it", by(EC, { cnf: { jwk: EC.jwk } })],
-  ["RFC 7800, 3.4", "bound to the name of a key", by(EC, { cnf: { kid: "ec" } })],
+  ["RFC 9449, 7.2", "bound to a key, sent as a bearer token", by(EC, { cnf: { jkt: "A".repeat(43) } })],
+  ["RFC 8705, 3", "bound to a certificate, sent without it", by(EC, { cnf: { "x5t#S256": "A".repeat(43) } })],
+  ["RFC 7800, 3.2", "bound to an embedded key (jwk)", by(EC, { cnf: { jwk: EC.jwk } })],
+  ["RFC 7800, 3.4", "bound to a key by kid", by(EC, { cnf: { kid: "ec" } })],
   ["RFC 7800, 3.1", "bound in an unknown way", by(EC, { cnf: { "kc-jkt-type": "DPoP" } })],
-  ["RFC 9449, 6.1", "bound to a key that is a number", by(EC, { cnf: { jkt: 1 } })],
+  ["RFC 9449, 6.1", "bound to a number as key", by(EC, { cnf: { jkt: 1 } })],
   ["RFC 7800, 3.1", "bound to nothing", by(EC, { cnf: {} })],
-  ["RFC 7800, 3.1", "bound to a text", by(EC, { cnf: "key" })],
+  ["RFC 7800, 3.1", "bound to a string", by(EC, { cnf: "key" })],
   ["RFC 7800, 3.1", "bound to null", by(EC, { cnf: null })],
   [
     "RFC 9449, 6.1",
-    "bound to a key, and by name to another",
+    "bound to a key, and to another by kid",
     by(EC, { cnf: { jkt: "A".repeat(43), kid: "ec" } }),
   ],
 ];
 
-Deno.test(`OAuth refuses ${REFUSED.length} tokens that an issuer did not make for access here`, async (test) => {
+Deno.test(`OAuth refuses ${REFUSED.length} kinds of forged, misdirected or unproven tokens, without asking the provider`, async (test) => {
   assert.ok(REFUSED.length >= 60);
   await withIssuer({}, async ({ provider, ask }) => {
     assert.equal(await ask(EC.sign(claims(provider.issuer), AT)), "accepted");
@@ -356,18 +356,18 @@ Deno.test(`OAuth refuses ${REFUSED.length} tokens that an issuer did not make fo
 });
 
 const ACCEPTED: readonly [what: string, make: Make][] = [
-  ["as RFC 9068 has them", by(RSA, {})],
-  ["by an elliptic curve", by(EC, {})],
-  ["that carry a nonce besides", by(EC, { nonce: "1" })],
-  ["by Ed25519", by(ED, {})],
+  ["as in RFC 9068", by(RSA, {})],
+  ["signed with an EC key", by(EC, {})],
+  ["with an additional nonce", by(EC, { nonce: "1" })],
+  ["signed with Ed25519", by(ED, {})],
   ["with the whole media type", by(EC, {}, { typ: "application/at+jwt" })],
-  ["without the name of a key", by(EC, {}, { ...AT, kid: undefined })],
+  ["without kid", by(EC, {}, { ...AT, kid: undefined })],
   ["for us and others", by(EC, { aud: ["other", "uftp"] })],
   ["of Keycloak", untyped({ typ: "Bearer", azp: "portal", acr: "1", "allowed-origins": ["/*"], sid: "1" })],
   ["of an older Keycloak, with nonce", untyped({ typ: "Bearer", azp: "portal", nonce: "n" })],
   ["of Entra", bare({ scp: "access_as_user", azp: "portal", ver: "2.0", tid: "1", rh: "x", uti: "y" })],
   [
-    "of Entra, older",
+    "of an older Entra",
     bare({ scp: "access_as_user", appid: "portal", ver: "1.0", idp: "https://sts.example/" }),
   ],
   [
@@ -376,14 +376,14 @@ const ACCEPTED: readonly [what: string, make: Make][] = [
   ],
   ["of Cognito", untyped({ token_use: "access" })],
   [
-    "without type and other dates",
+    "without type, and without times other than exp",
     (issuer) => EC.sign({ iss: issuer, sub: "ann", aud: "uftp", exp: SECONDS + 1, scope: "x" }),
   ],
-  ["with hints where keys are", by(EC, {}, { ...AT, jku: "https://idp.example/keys", x5t: "abc" })],
+  ["with hints at the place of keys", by(EC, {}, { ...AT, jku: "https://idp.example/keys", x5t: "abc" })],
   ["a minute too early", by(EC, { nbf: SECONDS + 59, iat: SECONDS + 59 })],
 ];
 
-Deno.test("OAuth accepts tokens as issuers really make them, and asks nobody", async (test) => {
+Deno.test("OAuth accepts tokens as real issuers make them, without asking the provider", async (test) => {
   await withIssuer({}, async ({ provider, ask }) => {
     for (const [what, make] of ACCEPTED) {
       await test.step(what, async () => assert.equal(await ask(make(provider.issuer)), "accepted"));
@@ -417,7 +417,7 @@ testAuthenticator({
   bad: {
     "an opaque token": bearer("2YotnFZFEjr1zCsicMWpAA"),
     "a token of a stranger": bearer(STRANGER.sign(claims("https://issuer.example/realm"), AT)),
-    "a token that has ended": bearer(EC.sign({ ...claims("https://issuer.example/realm"), exp: 1 }, AT)),
+    "an expired token": bearer(EC.sign({ ...claims("https://issuer.example/realm"), exp: 1 }, AT)),
   },
   foreign: { "a token of another issuer": bearer(EC.sign(claims("https://other.example"), AT)) },
 });
@@ -438,7 +438,7 @@ const RESTATED: readonly (readonly [said: Readonly<Record<string, unknown>>, out
   [{ sub: "ann", appid: "portal" }, "the token was not made for the required client"],
 ];
 
-Deno.test("an answer of the provider restates nothing that verification of the token decided", async () => {
+Deno.test("a provider's answer overrides nothing that the verified token states", async () => {
   const stranger = { aud: "other", client_id: "other", azp: "other", appid: "other" };
   for (const [said, outcome] of RESTATED) {
     const isOfClient = ["client_id", "azp", "appid"].some((name) => name in said);
@@ -456,7 +456,7 @@ Deno.test("an answer of the provider restates nothing that verification of the t
   }
 });
 
-Deno.test("an answer never prolongs, unbinds or renames a verified token", async () => {
+Deno.test("a provider's answer never extends, unbinds or renames a verified token", async () => {
   const identityTemplate = "CN=%sub%,O=%iss%";
   await withIssuer({ askAlways: true, identityTemplate }, async ({ ask, subject, provider }) => {
     const bound = EC.sign({ ...claims(provider.issuer), cnf: { jkt: "A".repeat(43) } }, AT);
@@ -474,7 +474,7 @@ Deno.test("an answer never prolongs, unbinds or renames a verified token", async
 });
 
 for (const introspect of [false, true]) {
-  Deno.test(`an opaque token is of the issuer that was asked, whatever the ${introspect ? "introspection" : "userinfo"} answer says`, async () => {
+  Deno.test(`an opaque token belongs to the issuer that was asked, and the ${introspect ? "introspection" : "userinfo"} answer may name no other`, async () => {
     const config = { opaqueTokens: true, requiredAudience: [], identityTemplate: "CN=%sub%,O=%iss%" };
     const introspection = introspect ? CLIENT : undefined;
     await withIssuer({ ...config, introspection }, async ({ ask, subject, provider }) => {

@@ -43,7 +43,7 @@ for (const [scope, expected] of CASES) {
   Deno.test(`readCapabilities() of ${JSON.stringify(scope)}`, () => assert.deepEqual(read(scope), expected));
 }
 
-Deno.test("readCapabilities() counts paths from the base", () => {
+Deno.test("readCapabilities() resolves paths against the base", () => {
   assert.deepEqual(read("storage.read:/ storage.modify:/x", "/srv/vo"), ["read /srv/vo/", "all /srv/vo/x/"]);
 });
 

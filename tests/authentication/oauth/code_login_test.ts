@@ -42,7 +42,7 @@ const VISIT = {
   verifier: "v".repeat(43),
 };
 
-/** Signs in. @param change Changes the answer that the browser brings back, as an attacker might. */
+/** Signs in. @param change Changes the answer that the browser returns, as an attacker might. */
 async function signIn(misbehaviour: Misbehaviour = {}, change: (answer: URLSearchParams) => void = () => {}) {
   provider.misbehaviour = misbehaviour;
   const back = provider.signIn(await subject.begin(VISIT, ASKER), "ann");
@@ -51,7 +51,7 @@ async function signIn(misbehaviour: Misbehaviour = {}, change: (answer: URLSearc
   return await subject.finish(answer, VISIT, ASKER);
 }
 
-Deno.test("CodeLogin gives the access token of a user with an ID token for this client, which may name its token", async () => {
+Deno.test("CodeLogin returns the access token and session of a user with an ID token for this client", async () => {
   for (const aud of [CODE_CLIENT.id, [CODE_CLIENT.id]]) {
     const outcome = await signIn({ idToken: { aud, azp: CODE_CLIENT.id } });
     assert.ok(outcome.kind === "token");
@@ -87,19 +87,19 @@ for (const [what, change, reason] of ANSWERS) {
 }
 
 const TOKENS: readonly [what: string, misbehaviour: Misbehaviour, reason: string][] = [
-  ["an ID token that is none", { answer: { id_token: "x" } }, "the ID token is no signed JWT"],
+  ["an invalid ID token", { answer: { id_token: "x" } }, "the ID token is no signed JWT"],
   ["an ID token for another client", { idToken: { aud: "x" } }, "the ID token is for another client"],
   [
-    "an ID token for several clients that does not say for which it was made",
+    "an ID token for several clients that does not name the authorized one",
     { idToken: { aud: [CODE_CLIENT.id, "x"] } },
     "the ID token is for another client",
   ],
   [
-    "an ID token that was made for another client",
+    "an ID token that was issued to another client",
     { idToken: { azp: "x" } },
     "the ID token was made for another client",
   ],
-  ["an ID token of another visit", { idToken: { nonce: "x" } }, "the ID token is of another visit"],
+  ["an ID token of another sign-in", { idToken: { nonce: "x" } }, "the ID token is of another visit"],
   [
     "an ID token of another access token",
     { idToken: { at_hash: "x" } },
@@ -107,7 +107,7 @@ const TOKENS: readonly [what: string, misbehaviour: Misbehaviour, reason: string
   ],
   ["an ID token without subject", { idToken: { sub: undefined } }, "no subject"],
   [
-    "an access token that claims to be of this service",
+    "an access token that claims to come from this service",
     { answer: { access_token: unsignedJwt({ sub: "ann", etd: "true" }) } },
     "the access token is not from a provider",
   ],

@@ -23,7 +23,7 @@ const READ: [cnf: Record<string, unknown>, confirmation: object][] = [
   [{ unknown: {}, jkt: KEY }, { jkt: KEY }],
 ];
 
-Deno.test("readConfirmation() reads all that it verifies, in whatever order, and leaves alone what binds nothing", () => {
+Deno.test("readConfirmation() reads all bindings that are verified, in any order, and ignores members that bind nothing", () => {
   for (const [cnf, confirmation] of READ) {
     for (const members of [Object.entries(cnf), Object.entries(cnf).reverse()]) {
       assert.deepEqual(readConfirmation(Object.fromEntries(members)), confirmation);
@@ -33,7 +33,7 @@ Deno.test("readConfirmation() reads all that it verifies, in whatever order, and
   assert.deepEqual(readConfirmation(undefined), {});
 });
 
-Deno.test("readConfirmation() refuses a binding that is not verified here, beside whatever else", () => {
+Deno.test("readConfirmation() refuses a binding that is not verified here, whatever is beside it", () => {
   const bad: [string, unknown][] = [
     ...["jwk", "jwe", "kid", "jku", "x5c", "x5u", "osc"].map((name): [string, unknown] => [name, "x"]),
     ["jkt", 1],
@@ -76,7 +76,7 @@ function proved(by: typeof client, pem?: string): Credentials {
   return bound(REQUEST.token, { text: by.prove(REQUEST), ...REQUEST }, shows(pem));
 }
 
-Deno.test("PossessionCheck takes a bound token only with all that it is bound to", async () => {
+Deno.test("PossessionCheck accepts a bound token only with every key and certificate that it is bound to", async () => {
   const certificate = hash("sha256", new X509Certificate(PEM ?? "").raw, "base64url");
   const check = new PossessionCheck(() => NOW, new ReplayCache(PROOFS, () => NOW));
   const { jkt } = client;
@@ -87,7 +87,7 @@ Deno.test("PossessionCheck takes a bound token only with all that it is bound to
     ["its key", { jkt }, proved(client), undefined],
     ["another key", { jkt }, proved(other), /another key/],
     ["no proof", { jkt }, bare, /no proof was shown/],
-    ["the scheme of proofs without one", { jkt }, bound(REQUEST.token, undefined), /no proof of possession/],
+    ["the DPoP scheme without a proof", { jkt }, bound(REQUEST.token, undefined), /no proof of possession/],
     ["a proof for a token that is not bound", {}, proved(client), /not bound to the key/],
     ["its certificate", { certificate }, { ...bare, ...shows(PEM) }, undefined],
     ["another certificate", { certificate }, { ...bare, ...shows(OTHER_PEM) }, /another certificate/],
@@ -110,7 +110,7 @@ Deno.test("PossessionCheck takes a bound token only with all that it is bound to
   }
 });
 
-Deno.test("PossessionCheck takes each proof once", async () => {
+Deno.test("PossessionCheck accepts each proof once", async () => {
   const check = new PossessionCheck(() => NOW, new ReplayCache(PROOFS, () => NOW));
   const shown = proved(client);
   await check.check("ann", { jkt: client.jkt }, shown);

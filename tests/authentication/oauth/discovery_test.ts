@@ -13,7 +13,7 @@ const message = (body: string): string => {
   assert.fail("nothing is wrong");
 };
 
-Deno.test("readMetadata() says whose document it is, if it is another's, in 200 characters at most", () => {
+Deno.test("readMetadata() names the issuer of another issuer's document, in at most 200 characters", () => {
   const of = (issuer: unknown) => message(JSON.stringify({ issuer }));
   assert.equal(
     of("https://other.example.org"),
@@ -26,7 +26,7 @@ Deno.test("readMetadata() says whose document it is, if it is another's, in 200 
   assert.match(of(`${ISSUER}/`), /expected/, "character by character (OpenID Connect Discovery 1.0, 4.3)");
 });
 
-Deno.test("readMetadata() takes an object of the issuer, and nothing else", () => {
+Deno.test("readMetadata() accepts only a JSON object of the issuer", () => {
   for (const body of ["[]", "null", '"x"', "7"]) assert.match(message(body), /is no JSON object/, body);
   const found = readMetadata(JSON.stringify({ issuer: ISSUER, jwks_uri: `${ISSUER}/keys` }), ISSUER);
   assert.equal(found.endpoints.get("jwks_uri"), `${ISSUER}/keys`);

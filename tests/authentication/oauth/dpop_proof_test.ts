@@ -35,11 +35,11 @@ const REFUSED: Readonly<Record<string, () => string>> = {
   "RFC 9449, 4.3, 3: without htu": () => made({ claims: { htu: undefined } }),
   "RFC 9449, 4.3, 3: without iat": () => made({ claims: { iat: undefined } }),
   "RFC 9449, 4.3, 3: iat as text": () => made({ claims: { iat: String(NOW / 1000) } }),
-  "RFC 9449, 4.3, 4: of no type": () => made({ header: { typ: undefined } }),
+  "RFC 9449, 4.3, 4: without type": () => made({ header: { typ: undefined } }),
   "RFC 9449, 4.3, 4: of type JWT": () => made({ header: { typ: "JWT" } }),
   "RFC 9449, 4.3, 4: of type at+jwt": () => made({ header: { typ: "at+jwt" } }),
   "RFC 9449, 4.3, 5: unsigned": () => `${encode('{"alg":"none","typ":"dpop+jwt"}')}.${made().split(".")[1]}.`,
-  "RFC 9449, 4.3, 5: by a shared secret": () => {
+  "RFC 9449, 4.3, 5: signed with a shared secret": () => {
     const key = { kty: "oct", k: encode("secret") };
     const content = `${encode(JSON.stringify({ alg: "HS256", typ: "dpop+jwt", jwk: key }))}.${
       made().split(".")[1]
@@ -48,26 +48,26 @@ const REFUSED: Readonly<Record<string, () => string>> = {
   },
   "RFC 9449, 4.3, 6: signed by another key": () => made({ signer: other.signer }),
   "RFC 9449, 4.3, 6: without key": () => made({ header: { jwk: undefined } }),
-  "RFC 9449, 4.3, 6: a key that is none": () =>
+  "RFC 9449, 4.3, 6: an invalid key": () =>
     made({ header: { jwk: { kty: "EC", crv: "P-256", x: "A", y: "A" } } }),
-  "RFC 9449, 4.3, 6: a key that is a list": () => made({ header: { jwk: [JWK] } }),
-  "RFC 9449, 4.3, 7: a secret key": () => made({ header: { jwk: { ...JWK, d: "AAAA" } } }),
+  "RFC 9449, 4.3, 6: a list as key": () => made({ header: { jwk: [JWK] } }),
+  "RFC 9449, 4.3, 7: a private key": () => made({ header: { jwk: { ...JWK, d: "AAAA" } } }),
   "RFC 9449, 4.3, 8: for another method": () => made({ claims: { htm: "GET" } }),
-  "RFC 9449, 4.3, 8: for the method in small letters": () => made({ claims: { htm: "post" } }),
+  "RFC 9449, 4.3, 8: for the method in lower case": () => made({ claims: { htm: "post" } }),
   "RFC 9449, 4.3, 9: for another path": () => elsewhere("https://auth.example:9000/rest/auth"),
-  "RFC 9449, 4.3, 9: for a path with a slash more": () => elsewhere(`${REQUEST.url}/`),
+  "RFC 9449, 4.3, 9: for a path with a trailing slash": () => elsewhere(`${REQUEST.url}/`),
   "RFC 9449, 4.3, 9: for another port": () => elsewhere("https://auth.example/rest/auth/HPC"),
   "RFC 9449, 4.3, 9: for another host": () => elsewhere("https://evil.example:9000/rest/auth/HPC"),
   "RFC 9449, 4.3, 9: for http": () => elsewhere("http://auth.example:9000/rest/auth/HPC"),
-  "RFC 9449, 4.3, 9: for no address": () => elsewhere("/rest/auth/HPC"),
+  "RFC 9449, 4.3, 9: for a path without host": () => elsewhere("/rest/auth/HPC"),
   "RFC 9449, 4.3, 11: too old": () => client.prove({ ...SHOWN, seconds: NOW / 1000 - 121 }),
   "RFC 9449, 4.3, 11: from the future": () => client.prove({ ...SHOWN, seconds: NOW / 1000 + 61 }),
   "RFC 9449, 4.3, 12: for another token": () => client.prove({ ...SHOWN, token: "another" }),
-  "RFC 9449, 4.3, 12: for no token": () => made({ claims: { ath: undefined } }),
+  "RFC 9449, 4.3, 12: without ath": () => made({ claims: { ath: undefined } }),
   "RFC 7515, 4.1.11: with a critical member": () => made({ header: { crit: ["exp"], exp: 1 } }),
-  "RFC 7516, 4.1.2: with a member of encryption": () => made({ header: { enc: "A256GCM" } }),
-  "RFC 7516, 4.1.3: with a member of compression": () => made({ header: { zip: "DEF" } }),
-  "RFC 7797, 3: with a body that is not encoded": () => made({ header: { b64: true } }),
+  "RFC 7516, 4.1.2: with an encryption member": () => made({ header: { enc: "A256GCM" } }),
+  "RFC 7516, 4.1.3: with a compression member": () => made({ header: { zip: "DEF" } }),
+  "RFC 7797, 3: with b64": () => made({ header: { b64: true } }),
   "RFC 8725, 2.4: with an htu given twice": () =>
     client.signer.signRaw(
       JSON.stringify({ alg: "ES256", typ: "dpop+jwt", jwk: JWK }),
@@ -81,12 +81,12 @@ for (const [what, make] of Object.entries(REFUSED)) {
   });
 }
 
-Deno.test("verifyProof() tells whose proof it is, which one, and until when it could be shown again", async () => {
+Deno.test("verifyProof() returns thumbprint and id of a proof, and until when it could be replayed", async () => {
   const proof = await verifyProof(made({ claims: { jti: "this one" } }), REQUEST);
   assert.deepEqual(proof, { thumbprint: client.jkt, id: "this one", endsAt: NOW + 120_000 });
 });
 
-Deno.test("verifyProof() compares addresses as RFC 3986 has it, without query and fragment", async () => {
+Deno.test("verifyProof() compares URLs as RFC 3986 normalizes them, without query and fragment", async () => {
   for (const url of [`${REQUEST.url}?a=b`, `${REQUEST.url}#x`, "HTTPS://AUTH.example:9000/rest/./auth/HPC"]) {
     await verifyProof(elsewhere(url), REQUEST);
     await verifyProof(made(), { ...REQUEST, url });
@@ -97,7 +97,7 @@ Deno.test("verifyProof() compares addresses as RFC 3986 has it, without query an
   });
 });
 
-Deno.test("verifyProof() takes keys of each sort that may sign", async () => {
+Deno.test("verifyProof() accepts each type of signing key", async () => {
   for (const alg of ["RS256", "PS256", "ES384", "EdDSA"] as const) {
     const signer = createSigner(alg, "c");
     const { kid: _kid, alg: _alg, use: _use, ...jwk } = signer.jwk;
@@ -105,7 +105,7 @@ Deno.test("verifyProof() takes keys of each sort that may sign", async () => {
   }
 });
 
-Deno.test("verifyProof() makes of any text its own error", async () => {
+Deno.test("verifyProof() rejects any other text with InvalidToken", async () => {
   const texts = fc.oneof(
     fc.string(),
     fc.record({ header: fc.json(), claims: fc.json() })
@@ -117,7 +117,7 @@ Deno.test("verifyProof() makes of any text its own error", async () => {
   );
 });
 
-Deno.test("PossessionCheck has room for other users, however many keys one user makes proofs with", async () => {
+Deno.test("PossessionCheck keeps room for the proofs of other users, however many keys one user has", async () => {
   const check = new PossessionCheck(() => NOW, new ReplayCache({ all: 20, perOwner: 10 }, () => NOW));
   const prove = async (user: string) => {
     const { jkt, prove } = await createDpopClient();

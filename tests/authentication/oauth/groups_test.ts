@@ -44,7 +44,7 @@ for (const [value, prefix, names] of NAMES) {
   });
 }
 
-Deno.test("namesOfGroup() takes any text, and none becomes a group behind a prefix that it has not", () => {
+Deno.test("namesOfGroup() accepts any text, and finds groups only in text that begins with the prefix", () => {
   fc.assert(fc.property(fc.string(), fc.string({ minLength: 1 }), (value, prefix) => {
     const names = namesOfGroup(value, prefix);
     assert.ok(names.length === 0 || value.startsWith(prefix) || value.slice(1).startsWith(prefix));
@@ -69,7 +69,7 @@ function groups(rules: Partial<GroupRules>) {
   return { lines, subject: new Groups({ ...RULES, ...rules }, createLogger((line) => lines.push(line))) };
 }
 
-Deno.test("Groups become Unix groups without the slash, and names that cannot are logged once", () => {
+Deno.test("Groups makes Unix groups of names without their slash, and logs once that some names are unusable", () => {
   const { subject, lines } = groups({});
   const expected = ["staff", "uma_authorization", "physics", "cms"];
   assert.deepEqual([subject.unixGroups(said), subject.unixGroups(said)], [expected, expected]);
@@ -77,7 +77,7 @@ Deno.test("Groups become Unix groups without the slash, and names that cannot ar
   assert.match(lines[0] ?? "", /warn .*map them by groupsMap.* example=hpc\/projA left=3/);
 });
 
-Deno.test("Groups that are mapped are the only ones", () => {
+Deno.test("Groups gives only mapped groups if a map is configured", () => {
   const { subject, lines } = groups({
     groupsMap: [{ name: "hpc/projA", value: "proja" }, { name: "/cms", value: "cms" }, {
       name: "x",
@@ -88,7 +88,7 @@ Deno.test("Groups that are mapped are the only ones", () => {
   assert.deepEqual(lines, []);
 });
 
-Deno.test("Groups admit users who are in one of the required ones", () => {
+Deno.test("Groups admits users who are in one of the required groups", () => {
   const admits = (requiredGroups: readonly string[], more: Partial<GroupRules> = {}) =>
     groups({ requiredGroups, ...more }).subject.admit(said);
   assert.equal(admits([]), true);

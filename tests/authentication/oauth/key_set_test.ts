@@ -89,7 +89,7 @@ async function withKeys(
 
 const UNKNOWN = "signed by a key that the issuer does not have";
 
-Deno.test("KeySet has keys before the first token, and fetches no more for all that follow", async () => {
+Deno.test("KeySet fetches its keys before the first token, and not again for later ones", async () => {
   await withKeys({}, async ({ subject, ask, provider }) => {
     await subject.warmUp();
     assert.equal(provider.server.seen.length, 2);
@@ -98,7 +98,7 @@ Deno.test("KeySet has keys before the first token, and fetches no more for all t
   });
 });
 
-Deno.test("KeySet takes a new key of the issuer at once when a token names it, however often it changes", async () => {
+Deno.test("KeySet fetches a new key of the issuer as soon as a token names it, several times in a row", async () => {
   await withKeys({}, async ({ subject, provider, ask, fetches }) => {
     await subject.warmUp();
     for (const name of ["first", "second", "third"]) {
@@ -125,7 +125,7 @@ Deno.test("KeySet fetches for unknown keys three times, then after 1, 2, 4 and a
   });
 });
 
-Deno.test("KeySet fetches at most twice for many tokens with unknown keys at once", async () => {
+Deno.test("KeySet fetches at most twice for many simultaneous tokens with unknown keys", async () => {
   await withKeys({}, async ({ subject, ask, fetches }) => {
     await subject.warmUp();
     const strangers = Array.from({ length: 20 }, (_, i) => createSigner("EdDSA", `stranger ${i}`));
@@ -134,7 +134,7 @@ Deno.test("KeySet fetches at most twice for many tokens with unknown keys at onc
   });
 });
 
-Deno.test("KeySet refuses no token for a key that it may not fetch yet, and says when to come back", async () => {
+Deno.test("KeySet does not refuse a token whose key it may not fetch yet, but says when to try again", async () => {
   await withKeys({}, async ({ subject, provider, ask, time, fetches }) => {
     await subject.warmUp();
     for (let i = 0; i < 3; i++) await ask(createSigner("EdDSA", `stranger ${i}`));
@@ -149,7 +149,7 @@ Deno.test("KeySet refuses no token for a key that it may not fetch yet, and says
   });
 });
 
-Deno.test("KeySet looks again for a key that was not there", async () => {
+Deno.test("KeySet looks again for a key that was missing", async () => {
   await withKeys({}, async ({ subject, provider, ask, time }) => {
     await subject.warmUp();
     for (let i = 0; i < 3; i++) assert.equal(await ask(NEW), UNKNOWN);
@@ -160,7 +160,7 @@ Deno.test("KeySet looks again for a key that was not there", async () => {
   });
 });
 
-Deno.test("KeySet forgets a key that the issuer has withdrawn within ten minutes, and with it tokens that were good", async () => {
+Deno.test("KeySet drops a withdrawn key within ten minutes, and then refuses tokens that it accepted before", async () => {
   await withKeys({ cacheSeconds: 86_400 }, async ({ subject, provider, ask, show, token, fetches, pass }) => {
     await subject.warmUp();
     const shown = token(OLD);
@@ -174,7 +174,7 @@ Deno.test("KeySet forgets a key that the issuer has withdrawn within ten minutes
   });
 });
 
-Deno.test("KeySet plans nothing and complains of nothing when it is closed while it fetches", async () => {
+Deno.test("KeySet schedules and logs nothing when it is closed during a fetch", async () => {
   await withKeys({}, async ({ subject, provider, time, lines }) => {
     await subject.warmUp();
     const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -208,7 +208,7 @@ Deno.test("KeySet keeps keys through an outage of a day, and no longer", async (
   });
 });
 
-Deno.test("KeySet survives an issuer whose connections break, and one that was not there at the start", async () => {
+Deno.test("KeySet survives broken connections to the issuer, at the start and later", async () => {
   await withKeys({}, async ({ subject, provider, ask, pass, lines }) => {
     provider.fault = () => provider.server.cut();
     await subject.warmUp();
@@ -225,23 +225,23 @@ Deno.test("KeySet survives an issuer whose connections break, and one that was n
 
 const USELESS: readonly [what: string, keys: readonly unknown[], reason: RegExp][] = [
   ["no keys", [], /no key at all/],
-  ["secret keys alone", [{ ...NEW.jwk, d: "AAAA" }], /a secret key/],
-  ["shared secrets alone", [{ kty: "oct", k: "AAAA" }], /a secret key/],
+  ["only private keys", [{ ...NEW.jwk, d: "AAAA" }], /a secret key/],
+  ["only shared secrets", [{ kty: "oct", k: "AAAA" }], /a secret key/],
   [
-    "weak keys alone",
+    "only weak keys",
     [createSigner("RS256", "w", { bits: 1024 }).jwk],
     /RSA of other than 2048 to 4096 bits/,
   ],
   ["an empty modulus", [{ kty: "RSA", n: "", e: "AQAB" }], /RSA of other than/],
   ["a long exponent", [{ ...createSigner("RS256", "w").jwk, e: "B".repeat(400) }], /a long exponent/],
-  ["keys for encryption alone", [{ ...NEW.jwk, use: "enc" }], /not for signatures/],
-  ["a key whose name is a number", [{ ...NEW.jwk, kid: 1 }], /a kid that is no text/],
+  ["only keys for encryption", [{ ...NEW.jwk, use: "enc" }], /not for signatures/],
+  ["a key with a number as kid", [{ ...NEW.jwk, kid: 1 }], /a kid that is no text/],
   ["an unknown curve", [{ kty: "EC", crv: "secp256k1", x: "A", y: "A" }], /another curve/],
-  ["keys that are none", [null, "key", []], /no JSON object/],
+  ["values that are no keys", [null, "key", []], /no JSON object/],
   ["too many keys", Array.from({ length: 101 }, () => NEW.jwk), /more than 100 keys/],
 ];
 for (const [what, keys, reason] of USELESS) {
-  Deno.test(`KeySet keeps what it has if the issuer publishes ${what}`, async () => {
+  Deno.test(`KeySet keeps its keys if the issuer publishes ${what}`, async () => {
     await withKeys({}, async ({ subject, provider, ask, pass, lines }) => {
       await subject.warmUp();
       provider.keys.splice(0, 1, ...keys);
@@ -258,9 +258,9 @@ const DOCUMENTS: readonly [what: string, metadata: Readonly<Record<string, unkno
     { issuer: "https://evil.example" },
     /the discovery document is of https:\/\/evil.example, expected https/,
   ],
-  ["of an issuer with a slash more", { issuer: "https://localhost/" }, /the discovery document is of/],
-  ["of nobody", { issuer: 1 }, /is of no issuer/],
-  ["without keys", { jwks_uri: undefined }, /names no jwks_uri, expected .*SUBJECT\.jwksUri/],
+  ["of an issuer with a trailing slash", { issuer: "https://localhost/" }, /the discovery document is of/],
+  ["with a number as issuer", { issuer: 1 }, /is of no issuer/],
+  ["without jwks_uri", { jwks_uri: undefined }, /names no jwks_uri, expected .*SUBJECT\.jwksUri/],
   [
     "with keys on another host",
     { jwks_uri: "https://keys.example/jwks" },
@@ -273,11 +273,11 @@ const DOCUMENTS: readonly [what: string, metadata: Readonly<Record<string, unkno
     { jwks_uri: "file:///etc/passwd" },
     /jwks_uri of the discovery document is no web address/,
   ],
-  ["with a list of keys", { jwks_uri: ["https://localhost/"] }, /is no web address/],
-  ["with a password", { jwks_uri: "https://a:b@localhost/" }, /has a user name, a password/],
+  ["with a list as jwks_uri", { jwks_uri: ["https://localhost/"] }, /is no web address/],
+  ["with a password in jwks_uri", { jwks_uri: "https://a:b@localhost/" }, /has a user name, a password/],
 ];
 for (const [what, metadata, reason] of DOCUMENTS) {
-  Deno.test(`Provider does not believe a discovery document ${what}`, async () => {
+  Deno.test(`Provider rejects a discovery document ${what}`, async () => {
     await withKeys({}, async ({ subject, provider, ask, lines }) => {
       provider.metadata = metadata;
       await subject.warmUp();
@@ -287,7 +287,7 @@ for (const [what, metadata, reason] of DOCUMENTS) {
   });
 }
 
-Deno.test("Provider finds the document of RFC 8414 where there is none of OpenID Connect", async () => {
+Deno.test("Provider reads the metadata of RFC 8414 if there is no OpenID Connect discovery document", async () => {
   await withKeys({}, async ({ subject, provider, ask }) => {
     provider.fault = (request, response) => {
       provider.fault = undefined;
@@ -300,7 +300,7 @@ Deno.test("Provider finds the document of RFC 8414 where there is none of OpenID
   });
 });
 
-Deno.test("Provider reads no document where all of it is configured", async () => {
+Deno.test("Provider reads no discovery document if jwksUri is all it needs", async () => {
   await withKeys({}, async ({ provider }) => {
     await withKeys({ jwksUri: `${provider.issuer}/keys` }, async ({ subject, provider: silent }) => {
       await subject.warmUp();
@@ -310,7 +310,7 @@ Deno.test("Provider reads no document where all of it is configured", async () =
   });
 });
 
-Deno.test("Provider believes no document and no keys that come with another status than 200", async () => {
+Deno.test("Provider rejects a discovery document or keys with a status other than 200", async () => {
   for (const path of ["/.well-known/openid-configuration", "/keys"]) {
     await withKeys({}, async ({ subject, provider, ask, lines }) => {
       provider.fault = (request, response) => {
@@ -327,7 +327,7 @@ Deno.test("Provider believes no document and no keys that come with another stat
   }
 });
 
-Deno.test("Provider sends no browser to an address without TLS", async () => {
+Deno.test("Provider sends no browser to an authorization endpoint without TLS", async () => {
   await using provider = await startOidcProvider(PROVIDER_TLS);
   const http = httpsClient();
   const asker = {

@@ -52,7 +52,7 @@ const read = (text: string) =>
 const sign = (more: Readonly<Record<string, unknown>>, header = {}) =>
   SIGNER.sign({ ...claims(), ...more }, header);
 
-Deno.test("a logout token ends a session, or all of a subject", async () => {
+Deno.test("a logout token ends one session, or all sessions of a subject", async () => {
   assert.deepEqual(await read(sign({})), { sub: "ann", sid: "session 1" });
   assert.deepEqual(await read(sign({ sid: undefined })), { sub: "ann", sid: undefined });
   assert.deepEqual(await read(sign({ sub: undefined })), { sub: undefined, sid: "session 1" });
@@ -60,7 +60,7 @@ Deno.test("a logout token ends a session, or all of a subject", async () => {
   await read(sign({ aud: ["others", "portal"] }));
 });
 
-Deno.test("a logout token counts once", async () => {
+Deno.test("a logout token is accepted once", async () => {
   const token = sign({});
   await read(token);
   await assert.rejects(read(token), InvalidToken);
@@ -69,7 +69,7 @@ Deno.test("a logout token counts once", async () => {
   await assert.rejects(read(sign({ jti, sub: "bob" })), InvalidToken, "another one of the same id");
 });
 
-Deno.test("a logout token counts once for each authenticator of its issuer and client", async () => {
+Deno.test("a logout token is accepted once by each authenticator of its issuer and client", async () => {
   const token = sign({});
   for (const { browserLogin } of [subject, second]) {
     const read = () => browserLogin?.readLogout(token, (ended) => Promise.resolve(ended), signal);
@@ -78,7 +78,7 @@ Deno.test("a logout token counts once for each authenticator of its issuer and c
   }
 });
 
-Deno.test("a logout token counts again if the logins could not be ended", async () => {
+Deno.test("a logout token is accepted again if the logins could not be ended", async () => {
   const token = sign({});
   const away = () => Promise.reject(new Error("the database is away"));
   await assert.rejects(subject.browserLogin?.readLogout(token, away, signal) ?? Promise.resolve(), /away/);
@@ -87,7 +87,7 @@ Deno.test("a logout token counts again if the logins could not be ended", async 
 });
 
 const BAD: [what: string, claims: Readonly<Record<string, unknown>>, header?: object][] = [
-  ["a nonce, as ID tokens have it", { nonce: "n" }],
+  ["a nonce, as in ID tokens", { nonce: "n" }],
   ["no events", { events: undefined }],
   ["another event", { events: { "http://schemas.openid.net/event/other": {} } }],
   ["an event that is no object", { events: { [EVENT]: "" } }],
@@ -97,24 +97,24 @@ const BAD: [what: string, claims: Readonly<Record<string, unknown>>, header?: ob
   ["neither sub nor sid", { sub: undefined, sid: undefined }],
   ["a sub that is a number", { sub: 1 }],
   ["another client", { aud: "others" }],
-  ["nobody's", { aud: undefined }],
+  ["no audience", { aud: undefined }],
   ["another issuer", { iss: "https://others" }],
   ["no iat", { iat: undefined }],
   ["an old iat", { iat: NOW - 301 }],
-  ["an iat of later", { iat: NOW + 61 }],
+  ["a future iat", { iat: NOW + 61 }],
   ["no exp", { exp: undefined }],
-  ["over", { exp: NOW }],
+  ["expired", { exp: NOW }],
   ["an access token's type", {}, { typ: "at+jwt" }],
-  ["a type of its own", {}, { typ: "secevent+jwt" }],
+  ["a security event's type", {}, { typ: "secevent+jwt" }],
   ["no algorithm", {}, { alg: "none" }],
 ];
 for (const [what, more, header] of BAD) {
-  Deno.test(`a logout token does not count: ${what}`, async () => {
+  Deno.test(`a logout token is refused: ${what}`, async () => {
     await assert.rejects(read(sign(more, header)), InvalidToken);
   });
 }
 
-Deno.test("what is signed by somebody else, or by nobody, is no logout token", async () => {
+Deno.test("a logout token is refused if another issuer signed it, or if it is unsigned or malformed", async () => {
   for (const text of [STRANGER.sign(claims()), sign({}).replace(/[^.]+$/, ""), "", "a.b.c"]) {
     await assert.rejects(read(text), InvalidToken);
   }

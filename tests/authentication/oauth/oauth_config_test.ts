@@ -7,7 +7,7 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
   ["OAuth without address", ["order=OAUTH", "OAUTH.identityAssign=sub", ANY_AUDIENCE], [
     "conf/c: OAUTH.address: missing, expected OAUTH.issuer, or an endpoint of the identity provider",
   ]],
-  ["OAuth with an address that is none", [
+  ["OAuth with an invalid address", [
     "order=OAUTH",
     "OAUTH.address=idp.example",
     "OAUTH.identityAssign=sub",
@@ -39,7 +39,7 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
     "OAUTH.clientID=uftp",
     ANY_AUDIENCE,
   ], ["4: OAUTH.validate = true: expected OAUTH.clientSecret too"]],
-  ["a client that signs, without key", [
+  ["a signing client without a key", [
     "order=OAUTH",
     "OAUTH.address=https://idp/",
     "OAUTH.identityAssign=sub",
@@ -48,7 +48,7 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
     "OAUTH.clientAuthentication=private_key_jwt",
     ANY_AUDIENCE,
   ], ["4: OAUTH.validate = true: expected OAUTH.clientKey too"]],
-  ["a client that signs with a key that is none", [
+  ["a signing client with an invalid key", [
     "order=OAUTH",
     "OAUTH.address=https://idp/",
     "OAUTH.identityAssign=sub",
@@ -60,7 +60,7 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
   ], [
     "7: OAUTH.clientKey = /conf/expr: it cannot be read, expected a private key, PEM without password",
   ]],
-  ["a client that signs with a weak key", [
+  ["a signing client with a weak key", [
     "order=OAUTH",
     "OAUTH.address=https://idp/",
     "OAUTH.identityAssign=sub",
@@ -72,7 +72,7 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
   ], [
     "7: OAUTH.clientKey = /conf/weak.pem: expected an RSA key of at least 2048 bits, an Ed25519 or an EC key (P-256, P-384, P-521)",
   ]],
-  ["a client that signs with a key that is not there", [
+  ["a signing client with a missing key file", [
     "order=OAUTH",
     "OAUTH.address=https://idp/",
     "OAUTH.identityAssign=sub",
@@ -84,7 +84,7 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
   ], [
     "7: OAUTH.clientKey = /none.pem: there is no such file, expected a private key, PEM without password",
   ]],
-  ["a login of clients that is none", [
+  ["an unknown client authentication", [
     "order=OAUTH",
     "OAUTH.address=https://idp/",
     "OAUTH.identityAssign=sub",
@@ -93,7 +93,7 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
   ], [
     "4: OAUTH.clientAuthentication = basic: expected one of client_secret_post, client_secret_basic, private_key_jwt",
   ]],
-  ["an expression file that is not there", [
+  ["a missing expression file", [
     "order=OAUTH",
     "OAUTH.address=https://idp/",
     "OAUTH.identityAssign=@none",
@@ -101,11 +101,11 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
   ], [
     "3: OAUTH.identityAssign = @none: cannot read /none: there is no such file",
   ]],
-  ["an issuer of whom everybody's tokens count", ["order=OAUTH", "OAUTH.issuer=https://idp/"], [
+  ["an issuer without a required audience or client", ["order=OAUTH", "OAUTH.issuer=https://idp/"], [
     "2: OAUTH.issuer = https://idp/: tokens that others got from this provider log in here, expected " +
     "OAUTH.requiredAudience, OAUTH.requiredClient, or OAUTH.acceptAnyAudience=true if that is meant",
   ]],
-  ["an audience and any audience", [
+  ["both a required audience and any audience", [
     "order=OAUTH",
     "OAUTH.issuer=https://idp/",
     "OAUTH.requiredAudience=uftp",
@@ -125,7 +125,7 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
     "2: OAUTH.issuer = http://idp/: expected https://, or OAUTH.allowPlainHttp=true to send secrets unencrypted",
     "3: OAUTH.jwksUri = http://idp/keys: expected https://, or OAUTH.allowPlainHttp=true to send secrets unencrypted",
   ]],
-  ["what belongs to an issuer without one", [
+  ["keys that need an issuer, without one", [
     "order=OAUTH",
     "OAUTH.address=https://idp/",
     "OAUTH.identityAssign=sub",
@@ -143,7 +143,7 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
     "OAUTH.identityTemplate=CN=%sub%",
     ANY_AUDIENCE,
   ], ["4: OAUTH.identityTemplate = CN=%sub%: expected either this or OAUTH.identityAssign"]],
-  ["a template without end", [
+  ["a template without its closing percent sign", [
     "order=OAUTH",
     "OAUTH.issuer=https://idp/",
     "OAUTH.identityTemplate=CN=%sub",
@@ -151,7 +151,7 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
   ], [
     "3: OAUTH.identityTemplate = CN=%sub: expected claims between two percent signs, such as %sub%",
   ]],
-  ["one template for all", [
+  ["a template without a claim", [
     "order=OAUTH",
     "OAUTH.issuer=https://idp/",
     "OAUTH.identityTemplate=CN=ann",
@@ -159,7 +159,7 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
   ], [
     "3: OAUTH.identityTemplate = CN=ann: expected a claim such as %sub%, or all users would have one name",
   ]],
-  ["a template of no name", [
+  ["a template that gives no distinguished name", [
     "order=OAUTH",
     "OAUTH.issuer=https://idp/",
     "OAUTH.identityTemplate=%sub%",
@@ -167,14 +167,14 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
   ], [
     "3: OAUTH.identityTemplate = %sub%: expected a distinguished name: Not a distinguished name: expected an attribute such as CN= (at character 1)",
   ]],
-  ["two ways to groups", [
+  ["two ways to assign groups", [
     "order=OAUTH",
     "OAUTH.issuer=https://idp/",
     "OAUTH.groupsAssign=groups",
     "OAUTH.groupsClaim=groups",
     ANY_AUDIENCE,
   ], ["4: OAUTH.groupsClaim: expected either this or OAUTH.groupsAssign"]],
-  ["rules for groups that are not read", [
+  ["rules for groups without groupsClaim", [
     "order=OAUTH",
     "OAUTH.issuer=https://idp/",
     "OAUTH.groupsPrefix=/hpc/",
@@ -186,7 +186,7 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
     "4: OAUTH.requiredGroups: expected OAUTH.groupsClaim too",
     "5: OAUTH.groupsMap.a: expected OAUTH.groupsClaim too",
   ]],
-  ["a group that is none", [
+  ["invalid groups", [
     "order=OAUTH",
     "OAUTH.issuer=https://idp/",
     "OAUTH.groupsClaim=groups",
@@ -210,7 +210,7 @@ for (const [what, lines, errors] of BAD) {
 }
 
 const DOUBTFUL: [what: string, lines: string[], warnings: string[]][] = [
-  ["the old way to name users", [
+  ["the deprecated way to name users", [
     "order=OAUTH",
     "OAUTH.address=https://idp/",
     "OAUTH.dnTemplate=CN=%sub",
@@ -218,7 +218,7 @@ const DOUBTFUL: [what: string, lines: string[], warnings: string[]][] = [
   ], [
     "3: OAUTH.dnTemplate = CN=%sub: deprecated, expected OAUTH.identityAssign",
   ]],
-  ["whose tokens count where only an address is there", [
+  ["an address without a required audience or client", [
     "order=OAUTH",
     "OAUTH.address=https://idp/",
     "OAUTH.identityAssign=sub",
@@ -226,7 +226,7 @@ const DOUBTFUL: [what: string, lines: string[], warnings: string[]][] = [
     "2: OAUTH.address: tokens that others got from this provider log in here, expected " +
     "OAUTH.requiredAudience, OAUTH.requiredClient, or OAUTH.acceptAnyAudience=true if that is meant",
   ]],
-  ["opaque tokens of which nobody says for whom they are", [
+  ["a required client where the userinfo endpoint may not report the client of opaque tokens", [
     "order=OAUTH",
     "OAUTH.address=https://idp/userinfo",
     "OAUTH.identityAssign=sub",
@@ -246,7 +246,7 @@ for (const [what, lines, warnings] of DOUBTFUL) {
   });
 }
 
-Deno.test("OAuth's configuration may name a client that signs", async () => {
+Deno.test("OAuth's configuration may name a signing client", async () => {
   const { errors, warnings } = await loadAuthentication(
     "order=OAUTH",
     "OAUTH.issuer=https://idp/",

@@ -87,7 +87,7 @@ async function withProvider(
   }
 }
 
-Deno.test("OAuth keeps no answer longer than the login counts (maxAuthAge)", async () => {
+Deno.test("OAuth caches no answer beyond the maximum age of the login (maxAuthAge)", async () => {
   await withProvider({ maxAuthAge: 600 }, async ({ provider, time, ask, subject }) => {
     assert.equal(subject.maxAuthAge, 600);
     provider.tokens.set("fresh", { ...ANN, auth_time: NOW / 1000 - 500 });
@@ -141,7 +141,7 @@ for (const introspect of [false, true]) {
   });
 }
 
-Deno.test("OAuth makes an identity of the userinfo reply", () =>
+Deno.test("OAuth makes an identity from the userinfo reply", () =>
   withProvider({}, async ({ identity, provider }) => {
     assertAlike(await identity(), {
       dn: String.raw`UID=ann\+x@site-a.example`,
@@ -168,7 +168,7 @@ Deno.test("OAuth introspects with client id, secret and token in this order", ()
     assert.equal(seen?.body, `client_id=uftp&client_secret=s%26cret+%2B%25&token=${GOOD_TOKEN}`);
   }));
 
-Deno.test("OAuth introspects with client id and secret in the header, encoded as RFC 6749 has it", () =>
+Deno.test("OAuth introspects with client id and secret in the header, encoded as RFC 6749 requires", () =>
   withProvider(
     { introspect: true, introspection: { ...CLIENT, clientId: "uf tp:ä", inHeader: true } },
     async ({ ask, provider }) => {
@@ -188,7 +188,7 @@ const KEYS = {
   EdDSA: generateKeyPairSync("ed25519"),
 };
 for (const [alg, { privateKey, publicKey }] of Object.entries(KEYS)) {
-  Deno.test(`OAuth introspects as a client that signs with ${alg}, each time anew`, () => {
+  Deno.test(`OAuth introspects with a new client assertion each time, signed with ${alg}`, () => {
     const key = String(privateKey.export({ type: "pkcs8", format: "pem" }));
     const login = { clientId: "uftp", key, keyId: "k1" };
     return withProvider({ introspect: true, introspection: login }, async ({ ask, provider }) => {
@@ -221,7 +221,7 @@ for (const [alg, { privateKey, publicKey }] of Object.entries(KEYS)) {
   });
 }
 
-Deno.test("OAuth never sends what is not for the provider", () =>
+Deno.test("OAuth never sends the provider credentials of other kinds", () =>
   withProvider({}, async ({ subject, provider, ask }) => {
     const never = new AbortController().signal;
     await subject.authenticate(NO_CREDENTIALS, never);
@@ -232,7 +232,7 @@ Deno.test("OAuth never sends what is not for the provider", () =>
     assert.equal(provider.server.seen.length, 0);
   }));
 
-Deno.test("OAuth uses numbers and truth values, and keeps long numbers apart", () =>
+Deno.test("OAuth uses numbers and booleans, and keeps all digits of long numbers", () =>
   withProvider({
     assignments: assignments({ identity: `"UID="+id`, uid: `verified == true ? "u"+id : null` }),
   }, async (
@@ -243,7 +243,7 @@ Deno.test("OAuth uses numbers and truth values, and keeps long numbers apart", (
     assert.deepEqual({ dn, uid }, { dn: "UID=12345678901234567891", uid: "u12345678901234567891" });
   }));
 
-Deno.test("OAuth drops account, role and groups if one of their expressions fails, and says so", () =>
+Deno.test("OAuth drops account, role and groups if one of their expressions fails, and logs it", () =>
   withProvider({
     assignments: assignments({
       identity: `"UID="+email`,
@@ -257,7 +257,7 @@ Deno.test("OAuth drops account, role and groups if one of their expressions fail
     assert.match(lines.join("\n"), /warn .*assignment failed.*property=uidAssign.*no value is named missing/);
   }));
 
-Deno.test("OAuth leaves no default role to a user whose role cannot be told", () =>
+Deno.test("OAuth gives no default role to a user whose role expression fails", () =>
   withProvider({
     assignments: assignments({ identity: "'CN=x'", uid: "'ann'", role: "banned ? 'banned' : 'user'" }),
   }, async (
@@ -265,21 +265,21 @@ Deno.test("OAuth leaves no default role to a user whose role cannot be told", ()
   ) => assert.equal((await identity()).role, "anonymous")));
 
 const UNUSABLE: [string, Partial<Parameters<typeof assignments>[0]>, Partial<Identity>][] = [
-  ["an account that is none", { uid: "email" }, { uid: undefined }],
+  ["an invalid account name", { uid: "email" }, { uid: undefined }],
   ["the account root", { uid: "'root'" }, { uid: undefined }],
-  ["an account with a line end", { uid: String.raw`'ann\nfile=/'` }, { uid: undefined }],
+  ["an account with a line break", { uid: String.raw`'ann\nfile=/'` }, { uid: undefined }],
   ["an empty account", { uid: "''" }, { uid: undefined }],
-  ["a role that is none", { role: "'us er'" }, { role: "anonymous" }],
+  ["an invalid role", { role: "'us er'" }, { role: "anonymous" }],
   ["an empty role", { role: "''" }, { role: undefined }],
-  ["groups of which some are none", { groups: "['/hpc', 'lab2', 'a:b', 'lab2', 'root', '']" }, {
+  ["invalid groups beside valid ones", { groups: "['/hpc', 'lab2', 'a:b', 'lab2', 'root', '']" }, {
     groups: ["lab2", "a:b"],
   }],
-  ["groups that a user of the provider named like a list", {
+  ["groups whose names a user of the provider wrote like a list", {
     groups: "['lab' + groups[0], 'x:' + groups[0]]",
   }, {
     groups: ["labhpc"],
   }],
-  ["no group that is one", { groups: "['/hpc']" }, { groups: undefined }],
+  ["a list of only invalid groups", { groups: "['/hpc']" }, { groups: undefined }],
 ];
 for (const [what, texts, expected] of UNUSABLE) {
   Deno.test(`OAuth does not use ${what}`, () =>
@@ -294,10 +294,10 @@ const NAMELESS: [string, string, RegExp][] = [
   ["is null", "null", /identityAssign gives nothing/],
   ["is blank", "' '", /identityAssign gives nothing/],
   ["is an empty list", "[]", /identityAssign gives nothing/],
-  ["is no name", "preferred_username", /no distinguished name/],
+  ["is no distinguished name", "preferred_username", /no distinguished name/],
   ["has an empty value", "'CN=a,UID='+empty", /empty value/],
   ["has a blank value", `"UID="+" "`, /blanks around/],
-  ["has a line end", String.raw`'CN=a\nb'`, /control character|no distinguished name/],
+  ["has a line break", String.raw`'CN=a\nb'`, /control character|no distinguished name/],
 ];
 for (const [what, identity, reason] of NAMELESS) {
   Deno.test(`OAuth refuses a user whose identity ${what}`, () =>
@@ -307,7 +307,7 @@ for (const [what, identity, reason] of NAMELESS) {
     }));
 }
 
-Deno.test("OAuth names users with dnTemplate only if there is no identityAssign", async () => {
+Deno.test("OAuth names users by dnTemplate only if there is no identityAssign", async () => {
   const noExpressions = assignments({});
   const dnTemplate = "CN=%email, OU=%preferred_username%x, O=%em";
   await withProvider({ assignments: noExpressions, dnTemplate }, async ({ identity, provider }) => {
@@ -322,27 +322,27 @@ Deno.test("OAuth names users with dnTemplate only if there is no identityAssign"
 
 const made = { aud: ["uftp", "other"], azp: "portal", scope: "openid uftp-transfer" };
 const REQUIREMENTS: [string, Partial<OAuthConfig>, Record<string, unknown>, boolean][] = [
-  ["a list of audiences with ours", { requiredAudience: ["uftp"] }, made, true],
+  ["a list of audiences that contains ours", { requiredAudience: ["uftp"] }, made, true],
   ["our audience", { requiredAudience: ["uftp"] }, { aud: "uftp" }, true],
   ["another audience", { requiredAudience: ["uftp"] }, { aud: "uftpx" }, false],
   ["no audience", { requiredAudience: ["uftp"] }, {}, false],
   ["an audience that is an object", { requiredAudience: ["uftp"] }, { aud: { uftp: "uftp" } }, false],
   ["our client", { requiredClient: ["portal"] }, made, true],
-  ["our client by the other name", { requiredClient: ["portal"] }, { client_id: "portal" }, true],
+  ["our client as client_id", { requiredClient: ["portal"] }, { client_id: "portal" }, true],
   ["another client", { requiredClient: ["portal"] }, { azp: "evil" }, false],
   ["two clients", { requiredClient: ["portal"] }, { azp: "portal", client_id: "evil" }, false],
   ["no client", { requiredClient: ["portal"] }, {}, false],
   ["our scope", { requiredScope: ["uftp-transfer"] }, made, true],
-  ["a scope that begins alike", { requiredScope: ["uftp"] }, made, false],
+  ["a scope with the same beginning", { requiredScope: ["uftp"] }, made, false],
   ["no scope", { requiredScope: ["uftp"] }, {}, false],
   [
-    "all of them",
+    "all required claims",
     { requiredAudience: ["other"], requiredClient: ["portal"], requiredScope: ["openid"] },
     made,
     true,
   ],
   [
-    "all but one",
+    "all required claims but one",
     { requiredAudience: ["other"], requiredClient: ["portal"], requiredScope: ["x"] },
     made,
     false,
@@ -387,7 +387,7 @@ const NO_ACCESS: readonly [claims: Readonly<Record<string, unknown>>, reason: Re
   [{ cnf: "x" }, /cnf cannot be read/],
 ];
 for (const introspect of [true, false]) {
-  Deno.test(`OAuth refuses tokens of other sorts, and bound ones, where ${introspect ? "the introspection" : "the userinfo"} endpoint takes them`, () =>
+  Deno.test(`OAuth refuses tokens of other types, and bound tokens without proof, even if the ${introspect ? "introspection" : "userinfo"} endpoint accepts them`, () =>
     withProvider({ introspect }, async ({ ask, provider }) => {
       for (const type of ["Bearer", "access_token", "at+jwt"]) {
         provider.tokens.set(type, { ...ANN, token_type: type });
@@ -403,7 +403,7 @@ for (const introspect of [true, false]) {
     }));
 }
 
-Deno.test("OAuth refuses tokens that the introspection endpoint reports without saying that they are for access", async () => {
+Deno.test("OAuth refuses an opaque token if the introspection reply does not mark it as an access token", async () => {
   const unmarked = { ...ANN, token_type: undefined, client_id: "portal", scope: "openid offline_access" };
   await withProvider({ introspect: true }, async ({ ask, provider }) => {
     provider.tokens.set("refresh", unmarked);
@@ -437,7 +437,7 @@ Deno.test("OAuth gives the reason when it refuses an opaque token of unknown aud
   }
 });
 
-Deno.test("OAuth asks again after five minutes, or when the token ends before", async () => {
+Deno.test("OAuth asks again after five minutes, or when the token expires before", async () => {
   const ends = NOW / 1000 + 120;
   const tokens: [string, Record<string, unknown>, number][] = [
     ["opaque", {}, 300_000],
@@ -477,7 +477,7 @@ Deno.test("OAuth remembers a refusal for five seconds", () =>
     assert.equal(provider.server.seen.length, 2);
   }));
 
-Deno.test("OAuth asks once for many who come at once, and one who leaves takes nothing from the others", () =>
+Deno.test("OAuth asks once for many simultaneous callers, and answers the others if one leaves", () =>
   withProvider({}, async ({ ask, provider }) => {
     const asked = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<void>();
@@ -511,7 +511,7 @@ const OUTAGES: [string, Answer][] = [
     "half an answer",
     (_request, response) => void response.writeHead(200, { "Content-Length": 99 }).write("{"),
   ],
-  ["a body without end", (_request, response) => {
+  ["an endless body", (_request, response) => {
     const more = () => {
       while (!response.destroyed && response.write("x".repeat(65536)));
       if (!response.destroyed) response.once("drain", more);
@@ -520,7 +520,7 @@ const OUTAGES: [string, Answer][] = [
   }],
   ["no JSON", (_request, response) => response.end("<html>")],
   ["a JSON list", (_request, response) => response.end("[]")],
-  ["a JSON text", (_request, response) => response.end('"ann"')],
+  ["a JSON string", (_request, response) => response.end('"ann"')],
   ["deep JSON", (_request, response) => response.end('{"a":'.repeat(50_000) + "1" + "}".repeat(50_000))],
   [
     "deep JSON lists",
@@ -553,7 +553,7 @@ for (const [what, fault] of OUTAGES) {
 
 const MALFORMED = [unsignedJwt({ sub: "u1" }, null), unsignedJwt({ sub: "u1" }, { alg: "none" }), "a.b.c"];
 for (const introspect of [false, true]) {
-  Deno.test(`OAuth ${introspect ? "with introspection " : ""}refuses what only looks like a JWT and shows it to nobody`, () =>
+  Deno.test(`OAuth ${introspect ? "with introspection " : ""}refuses a malformed JWT and does not send it to the provider`, () =>
     withProvider({ introspect }, async ({ ask, provider }) => {
       for (const token of [...MALFORMED, ...MALFORMED]) assert.match(await ask(token), /of the token/);
       assert.equal(provider.server.seen.length, 0);
@@ -561,7 +561,7 @@ for (const introspect of [false, true]) {
     }));
 }
 
-Deno.test("OAuth shows the provider no opaque token where it makes none", () =>
+Deno.test("OAuth sends no opaque token to a provider that issues none (opaqueTokens)", () =>
   withProvider({ opaqueTokens: false }, async ({ ask, provider }) => {
     const jwt = unsignedJwt({ sub: "u1" });
     provider.tokens.set(jwt, ANN);
@@ -570,7 +570,7 @@ Deno.test("OAuth shows the provider no opaque token where it makes none", () =>
     assert.equal(await ask(jwt), "accepted");
   }));
 
-Deno.test("OAuth is out of order if the provider does not know us as a client", () =>
+Deno.test("OAuth is out of order if the provider rejects its client credentials", () =>
   withProvider({ introspect: true }, async ({ ask, provider, subject }) => {
     provider.fault = (_request, response) => response.writeHead(401).end();
     await assert.rejects(ask(GOOD_TOKEN), /unexpected status 401/);
@@ -578,7 +578,7 @@ Deno.test("OAuth is out of order if the provider does not know us as a client", 
   }));
 
 for (const error of ["invalid_request", "invalid_token", "invalid_grant"]) {
-  Deno.test(`OAuth refuses a token about which the introspection endpoint says 400 and ${error}`, () =>
+  Deno.test(`OAuth refuses a token if the introspection endpoint answers with 400 and ${error}`, () =>
     withProvider({ introspect: true }, async ({ ask, provider, subject }) => {
       const body = JSON.stringify({ error, error_description: `what is ${GOOD_TOKEN}?` });
       provider.fault = (_request, response) => response.writeHead(400).end(body);
@@ -591,7 +591,7 @@ for (const error of ["invalid_request", "invalid_token", "invalid_grant"]) {
 }
 
 for (const error of ["invalid_client", "unauthorized_client", undefined]) {
-  Deno.test(`OAuth is out of order if the introspection endpoint says 400 and ${error}, and the log says why`, () =>
+  Deno.test(`OAuth is out of order if the introspection endpoint answers with 400 and ${error}, and the reason says so`, () =>
     withProvider({ introspect: true }, async ({ ask, provider }) => {
       const body = JSON.stringify({ error, error_description: `who is ${CLIENT.clientSecret}?` });
       provider.fault = (_request, response) => response.writeHead(400).end(body);
@@ -602,14 +602,14 @@ for (const error of ["invalid_client", "unauthorized_client", undefined]) {
     }));
 }
 
-Deno.test("OAuth tells in the log what a userinfo endpoint says of a token", () =>
+Deno.test("OAuth refuses a token with the reason that the userinfo endpoint gives", () =>
   withProvider({}, async ({ ask, provider }) => {
     const challenge = 'Bearer error="invalid_token", error_description="Token expired"';
     provider.fault = (_request, response) => response.writeHead(401, { "WWW-Authenticate": challenge }).end();
     assert.equal(await ask("late"), "the provider answered with status 401, invalid_token: Token expired");
   }));
 
-Deno.test("OAuth asks nothing until the provider's Retry-After, and accepts tokens that it remembers", () =>
+Deno.test("OAuth sends nothing until the provider's Retry-After has passed, and accepts cached tokens", () =>
   withProvider({}, async ({ ask, provider, time }) => {
     assert.equal(await ask(GOOD_TOKEN), "accepted");
     provider.tokens.set("other", ANN);
@@ -642,7 +642,7 @@ Deno.test("OAuth refuses an introspection reply without active", () =>
     assert.equal(await ask(GOOD_TOKEN), "the token is not active");
   }));
 
-Deno.test("OAuth is not thrown by hostile member names", () =>
+Deno.test("OAuth reads hostile member names as plain data", () =>
   withProvider(
     { assignments: assignments({ identity: `"UID="+sub`, uid: "constructor" }) },
     async ({ provider, identity }) => {
@@ -652,7 +652,7 @@ Deno.test("OAuth is not thrown by hostile member names", () =>
     },
   ));
 
-Deno.test("OAuth says what is wrong with its expressions, all at once and with their places", () => {
+Deno.test("OAuth reports all errors in its expressions at once, with their positions", () => {
   const broken = assignments({ identity: `"UID=" + `, uid: "a b", role: "'user'", groups: "new X()" });
   const parts = { http: httpsClient(), clock: () => NOW, log: SILENT };
   assert.throws(() => new OAuth({ ...CONFIG, assignments: broken }, parts), (error) => {
@@ -679,7 +679,7 @@ Deno.test("OAuth logs no token", () =>
     }
   }));
 
-Deno.test("OAuth refuses an address that the provider does not call verified, where it has to be", () =>
+Deno.test("OAuth refuses an e-mail address that the provider did not verify, if emailVerified is required", () =>
   withProvider({ emailVerified: true }, async ({ ask, provider }) => {
     provider.tokens.set("verified", { ...ANN, email_verified: true });
     assert.equal(await ask("verified"), "accepted");

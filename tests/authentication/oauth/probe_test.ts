@@ -17,7 +17,7 @@ const KEYS: readonly (readonly [keys: readonly object[], found: RegExp])[] = [
   [[ONE.jwk, STRANGE], /^signs with 1 key \(left out: a secret key\)$/],
 ];
 for (const [keys, expected] of KEYS) {
-  Deno.test(`probeKeys() of ${keys.length} keys says ${expected.source}`, async () => {
+  Deno.test(`probeKeys() of ${keys.length} keys reports ${expected.source}`, async () => {
     await using provider = await startOidcProvider(PROVIDER_TLS);
     provider.keys.push(...keys);
     const http = httpsClient();
@@ -43,7 +43,7 @@ for (const [keys, expected] of KEYS) {
   });
 }
 
-Deno.test("probeIssuer() says whether the endpoint for opaque tokens knows this service", async () => {
+Deno.test("probeIssuer() reports whether the endpoint for opaque tokens accepts this service", async () => {
   await using provider = await startOidcProvider(PROVIDER_TLS);
   provider.keys.push(ONE.jwk);
   const http = httpsClient();
@@ -67,7 +67,7 @@ Deno.test("probeIssuer() says whether the endpoint for opaque tokens knows this 
   http.close();
 });
 
-Deno.test("probeIssuer() says whether the provider takes the client of the sign-in and its redirect address", async () => {
+Deno.test("probeIssuer() reports whether the provider accepts the sign-in client and its redirect address", async () => {
   await using provider = await startCodeProvider(PROVIDER_TLS);
   const http = httpsClient();
   const parts = {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { InvalidReply, parseReply } from "../../../src/authentication/claims.ts";
 
-Deno.test("parseReply() gives members as text, lists of texts and maps", () => {
+Deno.test("parseReply() returns members as text, lists of text and maps", () => {
   const body = `{"s":"a","n":1.50,"big":98765432109876543210,"t":true,"f":false,"z":null,
     "l":["a",7,false,null,{"k":1},["x"]],"o":{"a":{"b":"c"},"z":null}}`;
   assert.deepEqual(
@@ -38,7 +38,7 @@ for (
     assert.throws(() => parseReply(body), InvalidReply));
 }
 
-Deno.test("parseReply() reads every JSON object, and fails in one way only", () => {
+Deno.test("parseReply() reads every JSON object, and throws only InvalidReply", () => {
   fc.assert(fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 5 })), (value) => {
     const variables = parseReply(JSON.stringify(value));
     for (const [name, member] of Object.entries(value)) assert.equal(variables.has(name), member !== null);

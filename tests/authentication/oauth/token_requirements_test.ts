@@ -29,26 +29,26 @@ const UNMET: readonly [what: string, claims: Parameters<typeof saidIn>[0], reaso
   ["another audience", { aud: "other" }, /required audience/],
   ["no client", { azp: undefined }, /^the token lacks .*requiredClient/],
   ["another client beside the required one", { client_id: "other" }, /required client/],
-  ["a part of the scopes", { scope: "a" }, /required scope/],
-  ["an address that is not verified", { email_verified: "false" }, /not verified/],
+  ["only some of the required scopes", { scope: "a" }, /required scope/],
+  ["an e-mail address that is not verified", { email_verified: "false" }, /not verified/],
   ["another class", { acr: "pwd" }, /required class/],
   ["two classes", { acr: ["mfa", "pwd"] }, /required class/],
-  ["a login of long ago", { auth_time: `${NOW - 61}` }, /too long ago/],
-  ["a login of tomorrow", { auth_time: `${NOW + 86_400}` }, /too long ago/],
+  ["a login too long ago", { auth_time: `${NOW - 61}` }, /too long ago/],
+  ["a login in the future", { auth_time: `${NOW + 86_400}` }, /too long ago/],
 ];
 for (const [what, claims, reason] of UNMET) {
-  Deno.test(`unmetRequirement() tells of ${what}`, () => {
+  Deno.test(`unmetRequirement() reports ${what}`, () => {
     assert.match(unmet({ ...CLAIMS, ...claims }) ?? "", reason);
   });
 }
 
-Deno.test("unmetRequirement() is content with all that is required, and requires nothing else", () => {
+Deno.test("unmetRequirement() returns undefined if all configured requirements are met", () => {
   assert.equal(unmet(CLAIMS), undefined);
   const nothing = { requiredAudience: [], requiredClient: [], requiredScope: [], requiredAcr: [] };
   assert.equal(unmet({}, { ...nothing, maxAuthAge: undefined, emailVerified: false }), undefined);
 });
 
-Deno.test("requirementChecks() judges each requirement alone, and none that is not configured", () => {
+Deno.test("requirementChecks() checks each configured requirement separately", () => {
   const required = { ...OAUTH_CONFIG, requiredAudience: ["uftp"], requiredScope: ["a", "c"], maxAuthAge: 60 };
   assert.deepEqual(requirementChecks(required, saidIn(CLAIMS), NOW * 1000), [
     { what: "requiredAudience", found: "uftp other", expected: "uftp", ok: true },

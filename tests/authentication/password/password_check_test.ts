@@ -67,7 +67,7 @@ for (
   ] as const
 ) {
   for (const user of users) {
-    Deno.test(`PasswordCheck in a file with ${table} entries fails for ${user} with the work of everybody`, async () => {
+    Deno.test(`PasswordCheck in a file with ${table} entries fails for ${user} with the same work as for everybody`, async () => {
       const { ask } = counted();
       assert.deepEqual(await ask(TABLES[table], user, "wrong"), [false, expected]);
       assert.deepEqual(await ask(TABLES[table], user, ""), [false, expected]);
@@ -103,14 +103,14 @@ Deno.test("PasswordCheck does not remember a password longer because it is used"
   assert.deepEqual(await ask(TABLES.scrypt, "cheap", "right"), [true, "ln=10 md5"]);
 });
 
-Deno.test("PasswordCheck forgets all passwords when the file is read again", async () => {
+Deno.test("PasswordCheck forgets all passwords when the file is reloaded", async () => {
   const { ask } = counted();
   const again = await parsePasswordFile(`cheap:${CHEAP}::CN=C`, "");
   await ask(TABLES.scrypt, "cheap", "right");
   assert.deepEqual(await ask(again, "cheap", "right"), [true, "ln=10 md5"]);
 });
 
-Deno.test("PasswordCheck does the work once for a client that starts with many requests at once", async () => {
+Deno.test("PasswordCheck does the work once for a client that starts with many simultaneous requests", async () => {
   let runs = 0;
   const check = new PasswordCheck({
     matchers: { md5: matchesMd5, scrypt: (stored, password) => (runs++, matchesScrypt(stored, password)) },
@@ -154,7 +154,7 @@ function held() {
   };
 }
 
-Deno.test("PasswordCheck lets eight of an address wait, for known and unknown users alike, and others beside them", async () => {
+Deno.test("PasswordCheck queues eight checks per address, for known and unknown users alike, and those of other addresses", async () => {
   const { check, begun, endAll } = held();
   const crowd = Array.from({ length: 10 }, (_, i) => check("nobody", `x${i}`));
   assert.deepEqual(begun, ["x0", "x1"]);
@@ -168,7 +168,7 @@ Deno.test("PasswordCheck lets eight of an address wait, for known and unknown us
   assert.equal(await Promise.race([check("nobody", "x"), endAll()]), undefined);
 });
 
-Deno.test("PasswordCheck looks at passwords of known users first, however many addresses are in the way", async () => {
+Deno.test("PasswordCheck checks passwords of known users first, however many addresses wait", async () => {
   const { check, begun, endAll } = held();
   const strangers = Array.from({ length: 43 * 8 }, async (_, i) => {
     await check("nobody", `x${i}`, stranger(`198.51.100.${i % 43}`)).catch((error) => {
@@ -187,7 +187,7 @@ Deno.test("PasswordCheck looks at passwords of known users first, however many a
 const known: SemaphoreWaiter = { queueKey: "user", known: true, signal: NEVER };
 
 for (const user of ["md5", "cheap"]) {
-  Deno.test(`PasswordCheck without a turn tells nobody a right password from wrong ones, for ${user}`, async () => {
+  Deno.test(`PasswordCheck refuses right and wrong passwords alike when the queue is full, for ${user}`, async () => {
     const release = Promise.withResolvers<boolean>();
     const check = new PasswordCheck({
       matchers: {
@@ -214,7 +214,7 @@ for (const user of ["md5", "cheap"]) {
   });
 }
 
-Deno.test("PasswordCheck lets a caller who goes leave the queue", async () => {
+Deno.test("PasswordCheck removes a caller who has gone from the queue", async () => {
   const { check, begun, endAll } = held();
   const goes = new AbortController();
   const working = [0, 1].map((i) => check("nobody", `x${i}`));
@@ -227,7 +227,7 @@ Deno.test("PasswordCheck lets a caller who goes leave the queue", async () => {
   assert.deepEqual(begun, ["x0", "x1", "kept"]);
 });
 
-Deno.test("PasswordCheck does the work of one password once, also when the first to ask goes", async () => {
+Deno.test("PasswordCheck does the work for one password once, even if the first caller leaves", async () => {
   const { check, begun, endAll } = held();
   const goes = new AbortController();
   const left = check("nobody", "x", stranger("192.0.2.17", goes.signal));

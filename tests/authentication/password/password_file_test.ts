@@ -50,7 +50,7 @@ const BAD = {
   "an unknown user": basic("nobody", "sesame"),
   "a user in another case": basic("Ann", "sesame"),
   "a disabled user": basic("off", "sesame"),
-  "a name every object has": basic("constructor", "sesame"),
+  "the name of an inherited property": basic("constructor", "sesame"),
 };
 
 for (const [kind, good] of [["MD5", basic("ann", "sesame")], ["scrypt", basic("bob", "sesame")]] as const) {
@@ -99,7 +99,7 @@ Deno.test("passwordFile() fails to start without its file", async () => {
   );
 });
 
-Deno.test("passwordFile() logs bad lines by number and nothing of them", async () => {
+Deno.test("passwordFile() logs bad lines by number and without their content", async () => {
   const lines: string[] = [];
   const log = createLogger((line) => lines.push(line), { clock: () => 0 });
   const method = await create(`${USERS}eve:0123456789abcdef0123456789abcde:salt:CN=Eve\n`, log);
@@ -109,7 +109,7 @@ Deno.test("passwordFile() logs bad lines by number and nothing of them", async (
   assert.doesNotMatch(lines[0] ?? "", /0123456789abcdef/);
 });
 
-Deno.test("passwordFile() follows the file: a removed user is gone, a changed password counts", async () => {
+Deno.test("passwordFile() reloads the file: it refuses a removed user and a changed password", async () => {
   const changed = Promise.withResolvers<void>();
   const log = createLogger((line) => line.includes("file read again") && changed.resolve());
   const method = await create(USERS, log);
@@ -124,7 +124,7 @@ Deno.test("passwordFile() follows the file: a removed user is gone, a changed pa
   method.close();
 });
 
-Deno.test("passwordFile() lets nobody in under a name that a half-written save cut off", async () => {
+Deno.test("passwordFile() accepts nobody under a name that a half-written file truncates", async () => {
   const seen = Promise.withResolvers<string>();
   const log = createLogger((line) => /users\.txt/.test(line) && seen.resolve(line));
   const method = await create("ann:447abe86dd2c12ca422693a3089de5c6:Rk3_vT8mZq0LxN5w:CN=Ann Example\n", log);
@@ -158,7 +158,7 @@ Deno.test("passwordFile() knows a user only until the password of the login chan
   }
 });
 
-Deno.test("passwordFile() says whether a user it named is still there, by login or by name", async () => {
+Deno.test("passwordFile() reports whether a user it named still exists, by login or by name", async () => {
   const method = await create(
     "ann:447abe86dd2c12ca422693a3089de5c6:Rk3_vT8mZq0LxN5w:CN=Ann, O=Site\nbob:::CN=Bob\n",
   );
@@ -182,7 +182,7 @@ Deno.test("passwordFile() says whether a user it named is still there, by login 
   method.close();
 });
 
-Deno.test("passwordFile() shows no fingerprint from which a password can be guessed quickly", async () => {
+Deno.test("passwordFile() gives no fingerprint from which a password can be guessed quickly", async () => {
   for (const salt of ["", "pepper", "11charactrs"]) {
     const digest = md5Digest(salt, "sesame");
     const method = await create(`ann:${digest}:${salt}:CN=Ann\n`);

@@ -86,7 +86,7 @@ for (const [line, kind, expected] of BAD) {
   });
 }
 
-Deno.test("parsePasswordLine() takes an empty hash for a user disabled on purpose", () => {
+Deno.test("parsePasswordLine() reads an empty hash as a user disabled on purpose", () => {
   assert.deepEqual(parsePasswordLine("ann::s:CN=a"), { kind: "disabled", user: "ann" });
 });
 
@@ -126,7 +126,7 @@ Deno.test("parsePasswordLine() never throws", () => {
   }));
 });
 
-Deno.test("randomSalt() is 16 characters of the specification's alphabet, every one of them likely", () => {
+Deno.test("randomSalt() returns 16 characters of the specification's alphabet, and uses all of them", () => {
   const seen = new Set<string>();
   for (let i = 0; i < 500; i++) {
     const salt = randomSalt();

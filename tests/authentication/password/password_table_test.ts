@@ -24,11 +24,11 @@ Deno.test("parsePasswordFile() reads entries between comments and blank lines, w
   });
 });
 
-Deno.test("parsePasswordFile() reads an empty file as nobody", async () => {
+Deno.test("parsePasswordFile() reads an empty file as no users", async () => {
   assert.deepEqual(await read(""), { users: [], costs: [], diagnostics: [] });
 });
 
-Deno.test("parsePasswordFile() reports bad lines by number and reads on", async () => {
+Deno.test("parsePasswordFile() reports bad lines by number and continues", async () => {
   assert.deepEqual(await read("ann", `bob:${MD5}:s:CN=Bob`, `eve:${MD5}x:s:CN=Eve`), {
     users: ["bob CN=Bob"],
     costs: [],
@@ -39,7 +39,7 @@ Deno.test("parsePasswordFile() reports bad lines by number and reads on", async 
   });
 });
 
-Deno.test("parsePasswordFile() lets the last line for a user count", async () => {
+Deno.test("parsePasswordFile() uses the last line of a user", async () => {
   assert.deepEqual(await read(`ann:${MD5}:s:CN=1`, `bob:${MD5}:s:CN=b`, `ann:${MD5}:s:CN=2`), {
     users: ["bob CN=b", "ann CN=2"],
     costs: [],
@@ -48,12 +48,12 @@ Deno.test("parsePasswordFile() lets the last line for a user count", async () =>
 });
 
 for (const [what, last] of [["an empty", ""], ["an unusable", "!"]] as const) {
-  Deno.test(`parsePasswordFile() lets ${what} hash in the last line disable a user`, async () => {
+  Deno.test(`parsePasswordFile() disables a user with ${what} hash in the last line`, async () => {
     assert.deepEqual((await read(`ann:${MD5}:s:CN=1`, `ann:${last}:s:CN=1`)).users, []);
   });
 }
 
-Deno.test("parsePasswordFile() bounds the different scrypt costs", async () => {
+Deno.test("parsePasswordFile() limits the number of different scrypt costs", async () => {
   const lines = [11, 12, 13, 14, 15, 11].map((ln, i) => `u${i}:${scrypt(ln)}::CN=${i}`);
   const { users, costs, diagnostics } = await read(...lines);
   assert.deepEqual(users, ["u0 CN=0", "u1 CN=1", "u2 CN=2", "u3 CN=3", "u5 CN=5"]);
@@ -61,7 +61,7 @@ Deno.test("parsePasswordFile() bounds the different scrypt costs", async () => {
   assert.deepEqual(diagnostics, ["users.txt:5: expected at most 4 different scrypt costs in one file"]);
 });
 
-Deno.test("parsePasswordFile() gives the event loop its turn in a long file", async () => {
+Deno.test("parsePasswordFile() yields to the event loop in a long file", async () => {
   let semaphore = 0;
   const timer = setInterval(() => semaphore++, 0);
   const lines = Array.from({ length: 20_000 }, (_, i) => `user${i}:${MD5}:s:CN=User ${i}, O=Site`);
@@ -70,7 +70,7 @@ Deno.test("parsePasswordFile() gives the event loop its turn in a long file", as
   assert.ok(semaphore >= 3, `${semaphore} turns`);
 });
 
-Deno.test("parsePasswordFile() never throws and never shows a line", async () => {
+Deno.test("parsePasswordFile() never throws and never repeats a line", async () => {
   const canary = "c4n4ry";
   const line = fc.array(fc.constantFrom(":", "#", "ann", MD5, scrypt(14), canary, "$scrypt$", "CN=a", "\r"))
     .map((pieces) => pieces.join(""));

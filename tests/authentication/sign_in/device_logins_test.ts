@@ -57,7 +57,7 @@ Deno.test("DeviceLogins find a user code in any case and spelling, and no other"
   }
 });
 
-Deno.test("DeviceLogins give an approval once, at whichever instance, to the same client", async () => {
+Deno.test("DeviceLogins give an approval once, at any instance, to the same client", async () => {
   using at = opened();
   const { device, user } = await at.logins.begin(REQUEST, "192.0.2.7");
   assert.deepEqual(await at.logins.poll(device, REQUEST.client), { kind: "pending" });
@@ -71,7 +71,7 @@ Deno.test("DeviceLogins give an approval once, at whichever instance, to the sam
   assert.deepEqual(approved, [{ kind: "approved", query: REQUEST.query, at: NOW * 1000, ...APPROVAL }]);
 });
 
-Deno.test("DeviceLogins take one decision for a code, also of two at once", async () => {
+Deno.test("DeviceLogins accept one decision for a code, even of two simultaneous ones", async () => {
   using at = opened();
   const { device, user } = await at.logins.begin(REQUEST, "192.0.2.7");
   const decided = await Promise.all([
@@ -84,7 +84,7 @@ Deno.test("DeviceLogins take one decision for a code, also of two at once", asyn
   assert.equal(kind, decided[0] ? "denied" : "approved");
 });
 
-Deno.test("DeviceLogins end after ten minutes, and say so for ten more", async () => {
+Deno.test("DeviceLogins expire after ten minutes, and report so for ten more", async () => {
   using at = opened();
   const { device, user } = await at.logins.begin(REQUEST, "192.0.2.7");
   at.later(599);
@@ -97,7 +97,7 @@ Deno.test("DeviceLogins end after ten minutes, and say so for ten more", async (
   assert.deepEqual(await at.logins.poll(device, REQUEST.client), { kind: "unknown" });
 });
 
-Deno.test("DeviceLogins give no user code that stands for another request", async () => {
+Deno.test("DeviceLogins issue no user code that belongs to another request", async () => {
   using at = opened();
   const taken = { key: "k", owner: "o", made: NOW, ends: NOW + 600, content: { key: "another" } };
   const records = { ...at.records, get: () => Promise.resolve(taken) };
@@ -106,7 +106,7 @@ Deno.test("DeviceLogins give no user code that stands for another request", asyn
   assert.deepEqual(await at.records.list("device-user-code"), []);
 });
 
-Deno.test("DeviceLogins bound the requests of an address group, and the codes that a user enters", async () => {
+Deno.test("DeviceLogins limit the requests of an address group, and the codes that a user enters", async () => {
   using at = opened();
   for (let i = 0; i < 20; i++) await at.logins.begin(REQUEST, "192.0.2.7");
   await assert.rejects(at.logins.begin(REQUEST, "192.0.2.7"), isTooMany);
@@ -118,7 +118,7 @@ Deno.test("DeviceLogins bound the requests of an address group, and the codes th
   await at.logins.begin(REQUEST, "192.0.2.7");
 });
 
-Deno.test("DeviceLogins of several instances bound the requests of an address group together, and drop none", async () => {
+Deno.test("DeviceLogins of several instances share the limit of an address group, and drop no request", async () => {
   using at = opened();
   const codes: string[] = [];
   for (let i = 0; i < 11; i++) {
@@ -136,7 +136,7 @@ Deno.test("DeviceLogins of several instances bound the requests of an address gr
   await at.other.begin(REQUEST, "192.0.2.7");
 });
 
-Deno.test("DeviceLogins deny an approval that somebody wrote into the store in another form", async () => {
+Deno.test("DeviceLogins deny an approval that somebody altered in the store", async () => {
   using at = opened();
   const { device, user } = await at.logins.begin(REQUEST, "192.0.2.7");
   await at.logins.decide(user, APPROVAL, true);

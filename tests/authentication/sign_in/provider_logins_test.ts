@@ -57,7 +57,7 @@ function site() {
     return { kind: "renewed", identity: { ...ANN, proved: state.now, ...more } };
   };
   const refuses = () => Promise.resolve<Renewal>({ kind: "refused", reason: "locked out" });
-  /** Returns answers of a provider that takes each refresh token once, and answers after `held`. */
+  /** Returns answers of a provider that accepts each refresh token once, and answers after `held`. */
   const rotates = (held: Promise<void>, asked: () => void): typeof provider.answer => {
     let valid = SESSION.refreshToken;
     return async (rotated) => {
@@ -84,7 +84,7 @@ function site() {
   };
 }
 
-Deno.test("SignIns ask the provider every five minutes while a browser is used, and believe its last answer", async () => {
+Deno.test("SignIns ask the provider every five minutes while a browser is used, and use its last answer", async () => {
   using at = site();
   const signIns = at.instance();
   const token = await at.begin(signIns);
@@ -104,7 +104,7 @@ Deno.test("SignIns ask the provider every five minutes while a browser is used, 
   assert.deepEqual(at.state.tokens, [SESSION.refreshToken, "token 1"], "the token that was given last");
 });
 
-Deno.test("SignIns last as long as the provider vouches for them, to their longest time", async () => {
+Deno.test("SignIns last as long as the provider renews them, up to their maximum", async () => {
   using at = site();
   const signIns = at.instance();
   const token = await at.begin(signIns);
@@ -133,7 +133,7 @@ Deno.test("SignIns end, and their tokens are revoked, when the provider refuses 
   }
 });
 
-Deno.test("SignIns keep a browser for 15 minutes after the last word of a provider that is away, then wait for it", async () => {
+Deno.test("SignIns keep a browser for 15 minutes after the last answer of an unreachable provider, then fail until it answers", async () => {
   using at = site();
   const signIns = at.instance();
   const token = await at.begin(signIns);
@@ -150,7 +150,7 @@ Deno.test("SignIns keep a browser for 15 minutes after the last word of a provid
   assert.ok(await signIns.find(token, signal), "nothing is lost");
 });
 
-Deno.test("SignIns store a new refresh token before the provider can fail to vouch for the user", async () => {
+Deno.test("SignIns store a new refresh token even if the provider then fails to confirm the user", async () => {
   using at = site();
   const token = await at.begin(at.instance());
   at.state.now += 300;
@@ -166,7 +166,7 @@ Deno.test("SignIns store a new refresh token before the provider can fail to vou
   assert.deepEqual(at.state.tokens, [SESSION.refreshToken, "new token"]);
 });
 
-Deno.test("SignIns go on with a renewed login that the store did not take, and store the next one", async () => {
+Deno.test("SignIns use a renewed login that they could not store, and store the next one", async () => {
   using at = site();
   const signIns = at.instance();
   const token = await at.begin(signIns);
@@ -192,7 +192,7 @@ for (
     "admin",
   ]] as const
 ) {
-  Deno.test(`two instances that a browser asks at once after ${idle} s show the refresh token once, if logins last ${derivedSeconds} s`, async () => {
+  Deno.test(`two instances that a browser uses at once after ${idle} s send the refresh token once, if logins last ${derivedSeconds} s`, async () => {
     using at = site();
     at.state.derivedSeconds = derivedSeconds;
     const [one, two] = [at.instance(), at.instance()];
@@ -215,7 +215,7 @@ for (
   });
 }
 
-Deno.test("an instance asks if another one has no answer in time, and the other one then takes that answer", async () => {
+Deno.test("an instance asks the provider if another one gets no answer in time, and the other one then uses that answer", async () => {
   using at = site();
   const [one, two] = [at.instance(), at.instance()];
   const token = await at.begin(one);
@@ -238,7 +238,7 @@ Deno.test("an instance asks if another one has no answer in time, and the other 
   assert.deepEqual(at.state.revoked, []);
 });
 
-Deno.test("a renewal holds, even if another instance asks meanwhile with the old refresh token and is refused", async () => {
+Deno.test("a renewal stays valid, even if another instance is refused meanwhile with the old refresh token", async () => {
   using at = site();
   const [one, two] = [at.instance(), at.instance()];
   const token = await at.begin(one);
@@ -262,7 +262,7 @@ Deno.test("a renewal holds, even if another instance asks meanwhile with the old
   assert.deepEqual(at.state.revoked, []);
 });
 
-Deno.test("an instance that cannot store that it asks ends nothing that another one renews", async () => {
+Deno.test("an instance that cannot record its own renewal does not end a login that another one renews", async () => {
   using at = site();
   const [one, two] = [at.instance(), at.instance()];
   const token = await at.begin(one);
@@ -289,7 +289,7 @@ Deno.test("an instance that cannot store that it asks ends nothing that another 
   assert.deepEqual(at.state.revoked, []);
 });
 
-Deno.test("a browser that signs out while another request of it is under way keeps its tokens", async () => {
+Deno.test("a browser that signs out during another of its requests keeps its tokens", async () => {
   using at = site();
   const signIns = at.instance();
   const token = await at.begin(signIns);
@@ -319,7 +319,7 @@ Deno.test("refresh tokens in the store are sealed, each for its own browser", as
   assert.ok(await signIns.find(other, signal));
 });
 
-Deno.test("SignIns.endLogins() ends one session, or all of a subject, at that provider alone", async () => {
+Deno.test("SignIns.endLogins() ends one session, or all sessions of a subject, of that provider only", async () => {
   using at = site();
   const signIns = at.instance();
   const begin = (session: ProviderSession, via = "OIDC") =>
@@ -345,7 +345,7 @@ Deno.test("SignIns.endLogins() ends one session, or all of a subject, at that pr
   assert.equal(at.state.revoked.length >= 4, true);
 });
 
-Deno.test("SignIns.endLogins() ends each browser that is signed in, however often others signed in and out", async () => {
+Deno.test("SignIns.endLogins() ends a signed-in browser even after many others signed in and out", async () => {
   using at = site();
   const signIns = at.instance();
   const begin = () => at.begin(signIns, { sub: "ann", sid: "session 1" });

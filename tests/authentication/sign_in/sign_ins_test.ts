@@ -69,7 +69,7 @@ Deno.test("SignIns end for an idle browser, and after the longest time for one i
   assert.equal(await at.find(used), undefined, "eight hours are over");
 });
 
-Deno.test("SignIns note at most once a minute that a browser was heard of", async () => {
+Deno.test("SignIns record the use of a browser at most once a minute", async () => {
   using at = opened();
   const token = await at.signIns.begin({ identity: ANN });
   const before = at.records.version();
@@ -91,7 +91,7 @@ Deno.test("SignIns find a browser while the store cannot record its use, until t
   assert.equal(await at.find(token), undefined);
 });
 
-Deno.test("SignIns end when the login is too old, also those that the provider would renew", async () => {
+Deno.test("SignIns end when the login is too old, even if the provider would renew them", async () => {
   using at = opened(undefined, NOW + 90);
   const session = { sub: "ann", sid: undefined, refreshToken: "x" };
   const token = await at.signIns.begin({ identity: ANN, session });
@@ -101,7 +101,7 @@ Deno.test("SignIns end when the login is too old, also those that the provider w
   assert.equal(await at.find(token), undefined);
 });
 
-Deno.test("SignIns end when what is derived from the login may last no longer, and begin none that had ended", async () => {
+Deno.test("SignIns end with the derived lifetime of the login, and none begins after it", async () => {
   using at = opened(undefined, NOW + 90.9);
   const token = await at.signIns.begin({ identity: ANN });
   at.later(89);
@@ -114,7 +114,7 @@ Deno.test("SignIns end when what is derived from the login may last no longer, a
   );
 });
 
-Deno.test("of 21 browsers of a user, the one that was idle longest is signed out", async () => {
+Deno.test("SignIns sign out the longest idle of 21 browsers of a user", async () => {
   using at = opened();
   const tokens: string[] = [];
   for (let i = 0; i < 20; i++) {
@@ -129,7 +129,7 @@ Deno.test("of 21 browsers of a user, the one that was idle longest is signed out
   assert.deepEqual(signedIn, tokens.map((_, i) => i !== 7));
 });
 
-Deno.test("SignIns try again to end a browser that the provider refused, if its tokens could not be revoked", async () => {
+Deno.test("SignIns try again to sign out a browser that the provider refused, if its tokens could not be revoked", async () => {
   let now = NOW;
   const revoked: string[] = [];
   const [clock, { signal }] = [() => now * 1000, new AbortController()];
@@ -157,7 +157,7 @@ Deno.test("SignIns try again to end a browser that the provider refused, if its 
   assert.equal(revoked.length, 2);
 });
 
-Deno.test("a browser that signs out while another request of it is under way stays signed out", async () => {
+Deno.test("a browser that signs out during another of its requests stays signed out", async () => {
   let during: () => Promise<unknown> = () => Promise.resolve();
   const clock = () => NOW * 1000;
   let ahead = 0;
@@ -203,7 +203,7 @@ for (
     ["limits logins to a shorter time", { derivedUntil: () => NOW + 60 }],
   ] as const
 ) {
-  Deno.test(`SignIns whose configuration ${what} refuse a browser, and end nothing for other instances`, async () => {
+  Deno.test(`SignIns whose configuration ${what} refuse a browser, but do not sign it out at other instances`, async () => {
     using at = opened(undefined, NOW + 86_400);
     const revoked: string[] = [];
     const other = new SignIns({
@@ -223,7 +223,7 @@ for (
   });
 }
 
-Deno.test("SignIns keep twenty browsers of a user, those that were heard of last, and end all of one user", async () => {
+Deno.test("SignIns keep the twenty most recently used browsers of a user, and endAllOf() ends all of one user", async () => {
   using at = opened();
   const tokens: string[] = [];
   for (let i = 0; i < 25; i++, at.later(1)) tokens.push(await at.signIns.begin({ identity: ANN }));
@@ -235,7 +235,7 @@ Deno.test("SignIns keep twenty browsers of a user, those that were heard of last
   assert(await at.find(bob));
 });
 
-Deno.test("SignIns believe no record with a member that they do not know, or that is of another type, and leave it", async () => {
+Deno.test("SignIns reject a record with an unknown member, or one of another type, and do not delete it", async () => {
   using at = opened();
   const token = await at.signIns.begin({ identity: ANN });
   const [record] = await at.records.list("sign-in");

@@ -140,7 +140,7 @@ const LINES: [string, string][] = [
   [`expiry-time="20200101Z",from="10.0.0.1" ${KEY}`, EXPIRED],
 ];
 
-Deno.test(`parseKeyLine() and hindrance() judge each of ${LINES.length} lines as OpenSSH would, or stricter`, () => {
+Deno.test(`parseKeyLine() and hindrance() treat each of ${LINES.length} lines as OpenSSH does, or more strictly`, () => {
   for (const [line, expected] of LINES) assert.equal(judge(line), expected, line);
 });
 
@@ -166,7 +166,7 @@ Deno.test("hindrance() reads a time without Z in the zone of the host", () => {
   assert.equal(judge(`expiry-time="202606011030" ${KEY}`, "192.0.2.17", local + 1000), EXPIRED);
 });
 
-Deno.test("hindrance() tells a time with Z from one without where the host has another zone", async () => {
+Deno.test("hindrance() distinguishes a time with Z from one without if the host is not in UTC", async () => {
   const module = new URL("../../../src/authentication/ssh_key/authorized_keys.ts", import.meta.url);
   const script = `import { parseKeyLine } from ${JSON.stringify(module.href)};
     const end = (time) => parseKeyLine('expiry-time="' + time + '" ${KEY}').key.conditions.expires;
@@ -179,7 +179,7 @@ Deno.test("hindrance() tells a time with Z from one without where the host has a
   assert.equal(new TextDecoder().decode(stdout).trim(), `${utc + 4 * 3600} ${utc}`);
 });
 
-/** Results of sshd (OpenSSH 9.2), except for names of services: sshd takes them, we do not know the ports. */
+/** Results of sshd (OpenSSH 9.2), except for service names: sshd accepts them, we do not know their ports. */
 const values: [taken: boolean, option: string][] = [
   ...['any"', 'ANY"', '0"', ' 1"', '2147483645"'].map((end): [boolean, string] => [true, `tunnel="${end}`]),
   ...['blah"', '2147483646"', '-1"', '"'].map((end): [boolean, string] => [false, `tunnel="${end}`]),
@@ -197,13 +197,13 @@ const values: [taken: boolean, option: string][] = [
   ): [boolean, string] => [false, `environment="${value}"`]),
 ];
 for (const [taken, option] of values) {
-  Deno.test(`parseKeyLine() ${taken ? "takes" : "drops"} a key with ${option}, as sshd does`, () => {
+  Deno.test(`parseKeyLine() ${taken ? "accepts" : "drops"} a key with ${option}, as sshd does`, () => {
     assert.equal(judge(`${option} ${KEY}`), taken ? ACCEPTED : UNKNOWN);
     assert.equal(judge(`no-pty,${option},restrict ${KEY}`), taken ? ACCEPTED : UNKNOWN);
   });
 }
 
-Deno.test("parseKeyLine() drops a key with a host that is longer than a name can be", () => {
+Deno.test("parseKeyLine() drops a key with a host name that is too long", () => {
   assert.equal(judge(`permitopen="${"h".repeat(1024)}:80" ${KEY}`), ACCEPTED);
   assert.equal(judge(`permitopen="${"h".repeat(1025)}:80" ${KEY}`), UNKNOWN);
 });
@@ -216,7 +216,7 @@ Deno.test("parseKeyLine() refuses a mebibyte of blanks by its length", () => {
   }
 });
 
-Deno.test("parseKeyLine() takes wildcards for long without slowing down", async () => {
+Deno.test("parseKeyLine() and hindrance() handle long lists of wildcards quickly", async () => {
   const pattern = "*1".repeat(4000);
   const took = await processorTime(() => {
     assert.equal(judge(`from="${pattern}" ${KEY}`, "2001:db8:1111:1111:1111:1111:1111:1112"), ELSEWHERE);
@@ -224,7 +224,7 @@ Deno.test("parseKeyLine() takes wildcards for long without slowing down", async 
   assert.ok(took < 500, `${took} ms`);
 });
 
-Deno.test("parseKeyLine() never takes a key from inside an option or a comment", () => {
+Deno.test("parseKeyLine() never reads a key from inside an option or a comment", () => {
   const [otherType, otherBlob] = publicKeyWords("other_ed25519");
   fc.assert(fc.property(fc.string(), (text) => {
     const value = `${text.replace(/["\\\r\n]/g, "")} ${otherType} ${otherBlob}`;
@@ -236,7 +236,7 @@ Deno.test("parseKeyLine() never takes a key from inside an option or a comment",
   }));
 });
 
-Deno.test("parseKeyLine() throws nothing, whatever the line, and repeats nothing of it", () => {
+Deno.test("parseKeyLine() never throws, and repeats nothing of the line", () => {
   const piece = fc.oneof(
     fc.string(),
     fc.constantFrom(

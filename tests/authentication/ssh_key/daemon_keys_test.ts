@@ -97,7 +97,7 @@ async function withDaemons(
   }
 }
 
-Deno.test("sshKey() takes users' keys from the daemons, each for the servers of that daemon", async () => {
+Deno.test("sshKey() gets users' keys from the daemons, each valid for the servers of its daemon", async () => {
   await withDaemons(async ({ ask, daemons }) => {
     assert.deepEqual(await ask("ann", "user_ed25519"), ["A", "B"]);
     assert.deepEqual(await ask("ann", "user_ecdsa256"), ["A"]);
@@ -114,7 +114,7 @@ Deno.test("sshKey() takes users' keys from the daemons, each for the servers of 
   });
 });
 
-Deno.test("sshKey() signs in while one daemon is down or slow, and says 503 only if that one might know the key", async () => {
+Deno.test("sshKey() signs in while one daemon is down or slow, and answers 503 only if that one might know the key", async () => {
   await withDaemons(async ({ ask, daemons: [, b] }) => {
     b.fault = { kind: "not-in-acl" };
     assert.deepEqual(await ask("ann", "user_ecdsa256"), ["A"]);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { inspectKeys } from "../../../src/authentication/ssh_key/keys_file.ts";
 import { certificateLine } from "./certificate/certificates.ts";
 
-Deno.test("inspectKeys() waits for no pipe in the place of a list of revoked keys, and reads none that is too large", async () => {
+Deno.test("inspectKeys() does not wait for a pipe in place of a list of revoked keys, and reads no list that is too large", async () => {
   const folder = await Deno.makeTempDir();
   const found = async (revokedKeys: string) =>
     (await inspectKeys({
@@ -19,7 +19,7 @@ Deno.test("inspectKeys() waits for no pipe in the place of a list of revoked key
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("inspectKeys() names what cannot be used in the files of authorities and of revoked keys", async () => {
+Deno.test("inspectKeys() reports unusable lines in the files of authorities and of revoked keys", async () => {
   const folder = await Deno.makeTempDir();
   const [authorities, revoked] = [`${folder}/ssh_ca.pub`, `${folder}/revoked`];
   const found = async (first: string, second: string) => {

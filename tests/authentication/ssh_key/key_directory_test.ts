@@ -97,7 +97,7 @@ async function withDirectory(
   }
 }
 
-Deno.test("KeyDirectory says which servers report a key of the user, and asks each once", async () => {
+Deno.test("KeyDirectory returns the servers that report a key of the user, and asks each once", async () => {
   const [a, b, c] = [new Server("A").knows("ann"), new Server("B"), new Server("C").knows("ann", "bob")];
   await withDirectory([a, b, c], {}, async ({ confirmed, failed }) => {
     assert.deepEqual(await confirmed(), ["A", "C"]);
@@ -108,7 +108,7 @@ Deno.test("KeyDirectory says which servers report a key of the user, and asks ea
   });
 });
 
-Deno.test("KeyDirectory asks again about a user with keys somewhere after the interval, about others after 30 s", async () => {
+Deno.test("KeyDirectory asks again about a user with keys after the interval, about others after 30 s", async () => {
   const [a, b] = [new Server("A").knows("ann"), new Server("B")];
   await withDirectory([a, b], {}, async ({ confirmed, wait }) => {
     const both = async () => [await confirmed("ann"), await confirmed("bob")];
@@ -155,7 +155,7 @@ Deno.test("KeyDirectory keeps the last answer for one more interval if a server 
   });
 });
 
-Deno.test("KeyDirectory repeats a failed lookup after five seconds, and for nobody else before", async () => {
+Deno.test("KeyDirectory repeats a failed lookup of a user after five seconds", async () => {
   const a = new Server("A").fails();
   await withDirectory([a], {}, async ({ failed, wait }) => {
     assert.deepEqual(await failed(), ["A"]);
@@ -170,7 +170,7 @@ Deno.test("KeyDirectory repeats a failed lookup after five seconds, and for nobo
   });
 });
 
-Deno.test("KeyDirectory has one lookup under way for a user, however many ask", async () => {
+Deno.test("KeyDirectory runs one lookup at a time for a user, whatever the number of callers", async () => {
   const a = new Server("A");
   const answer = Promise.withResolvers<string[]>();
   a.answer = () => answer.promise;
@@ -183,7 +183,7 @@ Deno.test("KeyDirectory has one lookup under way for a user, however many ask", 
   });
 });
 
-Deno.test("KeyDirectory asks a server about two users at a time, in the order of asking", async () => {
+Deno.test("KeyDirectory asks a server about two users at a time, in order of arrival", async () => {
   const a = new Server("A");
   const answers: ((lines: string[]) => void)[] = [];
   a.answer = () => new Promise((resolve) => answers.push(resolve));
@@ -202,7 +202,7 @@ Deno.test("KeyDirectory asks a server about two users at a time, in the order of
   });
 });
 
-Deno.test("KeyDirectory turns away lookups of an address of which too many wait, and of no other", async () => {
+Deno.test("KeyDirectory rejects lookups of an address with too many waiting ones, and of no other", async () => {
   const a = new Server("A");
   const gate = Promise.withResolvers<string[]>();
   a.answer = () => gate.promise;
@@ -223,7 +223,7 @@ Deno.test("KeyDirectory turns away lookups of an address of which too many wait,
   });
 });
 
-Deno.test("KeyDirectory lets lookups that nobody waits for any more leave the queue", async () => {
+Deno.test("KeyDirectory removes lookups from the queue when nobody waits for them any more", async () => {
   const a = new Server("A").hangs();
   await withDirectory([a], {}, async ({ directory, confirmed }) => {
     const callers = Array.from({ length: 10 }, (_, i) => {
@@ -246,7 +246,7 @@ Deno.test("KeyDirectory lets lookups that nobody waits for any more leave the qu
   });
 });
 
-Deno.test("KeyDirectory lets nobody wait for a server that hangs if another confirms the key", async () => {
+Deno.test("KeyDirectory does not wait for a server that hangs if another confirms the key", async () => {
   const [a, b] = [new Server("A").knows("ann", "bob"), new Server("B").hangs()];
   await withDirectory([a, b], { graceMs: 100, deadlineMs: 60_000 }, async ({ confirmed }) => {
     using waits = new WaitingTimes();
@@ -270,7 +270,7 @@ Deno.test("KeyDirectory waits for a slow server's answer while the grace lasts",
   });
 });
 
-Deno.test("KeyDirectory gives up on a server at the deadline and tells it so", async () => {
+Deno.test("KeyDirectory aborts a lookup at the deadline", async () => {
   const a = new Server("A").hangs();
   await withDirectory([a], { deadlineMs: 20 }, async ({ failed }) => {
     assert.deepEqual(await failed(), ["A"]);
@@ -289,7 +289,7 @@ Deno.test("KeyDirectory serves the last answer at once while a refresh hangs", a
   });
 });
 
-Deno.test("KeyDirectory forgets no user with keys, however many names are guessed", async () => {
+Deno.test("KeyDirectory drops no user with keys, however many names are guessed", async () => {
   const a = new Server("A").knows("ann");
   await withDirectory([a], {}, async ({ confirmed }) => {
     await confirmed();
@@ -326,7 +326,7 @@ Deno.test("KeyDirectory stops waiting when the caller has gone, and when it is c
   });
 });
 
-Deno.test("KeyDirectory passes on what is wrong with the test itself", async () => {
+Deno.test("KeyDirectory passes on errors of the trial itself", async () => {
   const a = new Server("A").knows("ann");
   await withDirectory([a], {}, async ({ directory }) => {
     await assert.rejects(directory.confirm("ann", () => Promise.reject(new Error("bug")), SEEKER), /bug/);

@@ -5,7 +5,7 @@ import { publicLine } from "./user_keys.ts";
 
 const LINE = publicLine("user_ed25519");
 
-Deno.test("KeyTrial.find() never takes the key of an authority for a user's own", async () => {
+Deno.test("KeyTrial.find() never accepts the key of an authority as a user's own", async () => {
   const parsed = parseKeyLine(LINE);
   assert(parsed.kind === "key");
   const proof = {
@@ -21,7 +21,7 @@ Deno.test("KeyTrial.find() never takes the key of an authority for a user's own"
   assert.equal(await trial.find([{ ...parsed.key, issues }]), undefined);
 });
 
-Deno.test("authorityInLine() takes lines with the option cert-authority alone", () => {
+Deno.test("authorityInLine() accepts only lines with the option cert-authority", () => {
   for (
     const options of [
       "cert-authority",

@@ -59,7 +59,7 @@ const BAD: [string, unknown, string][] = [
 ];
 
 for (const [line, users, expected] of BAD) {
-  Deno.test(`parseKeysFile() reports by number only: ${line.slice(0, 40)}…${line.slice(-12)}`, async () => {
+  Deno.test(`parseKeysFile() reports a bad line only by number: ${line.slice(0, 40)}…${line.slice(-12)}`, async () => {
     assert.deepEqual(await read(line), { users, diagnostics: [PLACE + expected] });
     assert.deepEqual(await read(`# x\n\n${line}\nbob:${SHEET_KEY_LINE}:${DN}`), {
       users: { ...Object(users), bob: [DN] },
@@ -68,7 +68,7 @@ for (const [line, users, expected] of BAD) {
   });
 }
 
-Deno.test("parseKeysFile() throws nothing, whatever the text, and repeats no key", async () => {
+Deno.test("parseKeysFile() never throws, and repeats no key, whatever the text", async () => {
   const piece = fc.oneof(fc.string(), fc.constantFrom("ann", ":", "\n", SHEET_KEY_LINE, DN, "#", '"', "CN="));
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { maxLength: 30 }), async (pieces) => {

@@ -54,7 +54,7 @@ for (
   });
 }
 
-Deno.test("isLegacySignedBy() verifies RSA with SHA-1 and with no other hash", () => {
+Deno.test("isLegacySignedBy() verifies RSA only with SHA-1", () => {
   const key = privateKey("user_rsa2048");
   assert.ok(verifies("user_rsa2048", sign("sha1", SIGNED, key)));
   assert.ok(!verifies("user_rsa2048", sign("sha256", SIGNED, key)));
@@ -68,7 +68,7 @@ Deno.test("isLegacySignedBy() verifies Ed25519 over the bytes themselves", () =>
   assert.ok(!verifies("other_ed25519", sign(null, SIGNED, key)));
 });
 
-Deno.test("readLegacyToken() takes nothing that was signed for another purpose, and nothing oversized", () => {
+Deno.test("readLegacyToken() rejects texts that were signed for another purpose, and oversized ones", () => {
   const signature = sign(null, SIGNED, privateKey("user_ed25519")).toString("base64");
   assert.ok(readLegacyToken("ann", signature, SIGNED));
   const foreign = ["eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhbm4ifQ", "SSHSIG....", "", "x".repeat(129)];
@@ -80,7 +80,7 @@ Deno.test("readLegacyToken() takes nothing that was signed for another purpose, 
   }
 });
 
-Deno.test("isLegacySignedBy() is false for any other bytes, and throws nothing", () => {
+Deno.test("isLegacySignedBy() returns false for any other bytes, and never throws", () => {
   const names = ["user_rsa2048", "user_ecdsa256", "user_ecdsa384", "user_ecdsa521", "user_ed25519"];
   const keys = names.map(publicKey);
   const length = fc.integer({ min: 0, max: 80 }).map((n) => Buffer.from([0x30, n, 2, n >> 1]));
@@ -97,7 +97,7 @@ Deno.test("isLegacySignedBy() is false for any other bytes, and throws nothing",
   );
 });
 
-Deno.test("LegacyTokenUses forgets the oldest token of a user, and no other user's", () => {
+Deno.test("LegacyTokenUses drops the oldest token of a user, but no other user's", () => {
   const uses = new LegacyTokenUses(() => 0);
   const token = (user: string, n: number) => ({
     user,

@@ -46,7 +46,7 @@ for (const name of NAMES) {
     );
   });
 
-  Deno.test(`decodePublicKey() takes nothing near ${name} that ssh2 refuses`, () => {
+  Deno.test(`decodePublicKey() accepts no variant of ${name} that ssh2 refuses`, () => {
     const [type = "", blob = ""] = line.split(" ");
     const bytes = Buffer.from(blob, "base64");
     fc.assert(
@@ -65,7 +65,7 @@ for (const name of NAMES) {
   });
 }
 
-Deno.test("ssh2 reads the keys that certificates certify, and those of their authorities, as we do", () => {
+Deno.test("readUserCertificate() reads certified keys and the keys of their authorities as ssh2 does", () => {
   for (
     const name of ["by_ed25519", "by_rsa3072", "of_rsa2048", "of_ecdsa256", "of_ecdsa384", "by_ecdsa521"]
   ) {
@@ -79,7 +79,7 @@ Deno.test("ssh2 reads the keys that certificates certify, and those of their aut
   }
 });
 
-Deno.test("signatures of ssh2 verify with the key as we read it", () => {
+Deno.test("decodePublicKey() reads a key that verifies signatures of ssh2", () => {
   const text = Deno.readTextFileSync(new URL("user_ed25519", FOLDER));
   const parsed: unknown = keyParser.parseKey(text);
   const [key] = Array.isArray(parsed) ? parsed : [parsed];

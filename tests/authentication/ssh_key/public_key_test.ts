@@ -35,7 +35,7 @@ Deno.test("decodePublicKey() gives the fingerprint that ssh-keygen prints", () =
   assert.equal(fingerprint, "tZBYnI0NQaDrkwbww1eMc1GE1VK1bnBq1wKhCSPbBeA=");
 });
 
-Deno.test("isSshKeyType() knows neither DSA, certificates and FIDO keys nor the names of objects", () => {
+Deno.test("isSshKeyType() accepts neither DSA, certificates and FIDO keys nor inherited property names", () => {
   const others = [
     "ssh-dss",
     "ssh-ed25519-cert-v01@openssh.com",
@@ -148,7 +148,7 @@ for (const [what, type, blob, message] of BAD) {
   });
 }
 
-Deno.test("decodePublicKey() takes RSA of 4096 bits, the most there may be", () => {
+Deno.test("decodePublicKey() accepts RSA of 4096 bits, the maximum", () => {
   const blob = Buffer.concat([
     rsa,
     e65537,
@@ -162,7 +162,7 @@ Deno.test("decodePublicKey() refuses RSA of 1024 bits", () => {
   assert.throws(() => decodePublicKey("ssh-rsa", publicKeyWords("weak_rsa1024")[1]), /RSA key of 1024 bits/);
 });
 
-Deno.test("decodePublicKey() refuses base64 that is not in its one form", () => {
+Deno.test("decodePublicKey() refuses base64 that is not in canonical form", () => {
   const [, blob] = publicKeyWords("user_ed25519");
   const ecdsa = publicKeyWords("user_ecdsa256")[1];
   const spellings = [
@@ -176,7 +176,7 @@ Deno.test("decodePublicKey() refuses base64 that is not in its one form", () => 
   assert.throws(() => decodePublicKey("ssh-ed25519", "A".repeat(100_000)), /base64/);
 });
 
-Deno.test("decodePublicKey() throws nothing but its own error, whatever the bytes", () => {
+Deno.test("decodePublicKey() throws only UnusableKey, whatever the bytes", () => {
   const types = fc.constantFrom(
     "ssh-rsa" as const,
     "ssh-ed25519" as const,

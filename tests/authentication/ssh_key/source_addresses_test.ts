@@ -34,7 +34,7 @@ for (
     ["*", "", false],
   ] as const
 ) {
-  Deno.test(`from="${sources}" ${expected ? "admits" : "keeps out"} ${address || "nobody in particular"}`, () => {
+  Deno.test(`from="${sources}" ${expected ? "admits" : "refuses"} ${address || "an unknown address"}`, () => {
     const parsed = parseSourceAddresses(sources);
     assert(parsed !== undefined);
     assert.equal(mayComeFrom(parsed, address), expected);
@@ -44,7 +44,7 @@ for (
 for (
   const sources of ["", "192.0.2.7,", ",192.0.2.7", "!", "192.0.2.7,!", "192.0.2.0/33", "host/24", "a b"]
 ) {
-  Deno.test(`from="${sources}" is no list of sources`, () => {
+  Deno.test(`from="${sources}" is not a valid list of sources`, () => {
     assert.equal(parseSourceAddresses(sources), undefined);
   });
 }

@@ -112,11 +112,11 @@ testAuthenticator({
   bad: {
     "another user's key": bearer(token("ann", "other_ed25519", "EdDSA")),
     "an unknown user": bearer(token("bob", "other_ed25519", "EdDSA")),
-    "a token that is cut": bearer(SHEET_TOKENS[0].slice(0, -10)),
+    "a truncated token": bearer(SHEET_TOKENS[0].slice(0, -10)),
     "an expired token": bearer(token("ann", "user_ed25519", "EdDSA", { exp: NOW / 1000 - 61 })),
     "a user name with a line feed": bearer(token("ann\nEND", "user_ed25519", "EdDSA")),
     "root": bearer(token("root", "user_ed25519", "EdDSA")),
-    "a legacy token while those are off": SHEET_LEGACY,
+    "a legacy token while legacyToken is off": SHEET_LEGACY,
   },
   foreign: {
     "a password": basic("ann", "sesame"),
@@ -163,7 +163,7 @@ for (const [name, algorithms] of KEY_TYPES) {
   });
 }
 
-Deno.test("sshKey() refuses what pyuftp signs with P-384 and P-521 keys, as ES256", async () => {
+Deno.test("sshKey() refuses tokens that pyuftp signs as ES256 with P-384 and P-521 keys", async () => {
   for (const [name, signWith] of [["user_ecdsa384", "ES256"], ["user_ecdsa521", "ES512"]] as const) {
     const text = signToken({
       header: { alg: "ES256", typ: "JWT" },
@@ -176,7 +176,7 @@ Deno.test("sshKey() refuses what pyuftp signs with P-384 and P-521 keys, as ES25
   }
 });
 
-Deno.test("sshKey() accepts no key that may not be used here", async () => {
+Deno.test("sshKey() accepts no key whose line forbids its use here", async () => {
   const weak = [
     publicLine("user_ed25519-cert"),
     `cert-authority ${publicLine("user_ed25519")}`,
@@ -194,7 +194,7 @@ Deno.test("sshKey() accepts no key that may not be used here", async () => {
   assert.equal((await ask({ sources: [source("HPC", { ann: [...weak, usable] })] }, proof)).kind, "accepted");
 });
 
-Deno.test("sshKey() judges the conditions of a key anew each time, also for a token it knows", async () => {
+Deno.test("sshKey() checks the conditions of a key each time, even for a token it knows", async () => {
   const line = `from="192.0.2.17",expiry-time="202701150801Z" ${SHEET_KEY_LINE}`;
   let now = Date.UTC(2027, 0, 15, 8, 0, 30);
   const method = await sshKey({ ...DEFAULTS, clock: () => now, sources: [source("HPC", { ann: [line] })] });
@@ -219,7 +219,7 @@ Deno.test("sshKey() names the servers on which the key proves the account", asyn
   assert.deepEqual([...half.uidServers ?? []].sort(), ["A", "C"]);
 });
 
-Deno.test("sshKey() says 503 with the server in the log if a server that was not reached might know the key", async () => {
+Deno.test("sshKey() answers 503 and logs the server if an unreachable server might know the key", async () => {
   const sources = [source("A", {}), broken("B")];
   await assert.rejects(ask({ sources }, bearer(SHEET_TOKENS[0])), (error: unknown) => {
     assert.ok(isHttpError(error, "ERR_KEY_LOOKUP_FAILED"));
@@ -230,7 +230,7 @@ Deno.test("sshKey() says 503 with the server in the log if a server that was not
   });
 });
 
-Deno.test("sshKey() gives the name of the line in the keys file, and asks no daemon about its users", async () => {
+Deno.test("sshKey() uses the name in the line of the keys file, and asks no daemon about its users", async () => {
   const asked: string[] = [];
   const spy: KeySource = {
     server: "HPC",
@@ -263,7 +263,7 @@ Deno.test("sshKey() gives the name of the line in the keys file, and asks no dae
   });
 });
 
-Deno.test("sshKey() follows a change of the keys file as a whole, and reports its bad lines by number", async () => {
+Deno.test("sshKey() reloads a changed keys file as a whole, and reports its bad lines by number", async () => {
   await withKeysFile(`ann:${SHEET_KEY_LINE}:CN=Ann\n`, async (file) => {
     const lines: string[] = [];
     const log = createLogger((line) => lines.push(line));
@@ -284,7 +284,7 @@ Deno.test("sshKey() follows a change of the keys file as a whole, and reports it
   });
 });
 
-Deno.test("sshKey() lets nobody in under a name that a half-written save of the keys file cut off", async () => {
+Deno.test("sshKey() accepts nobody under a name that a half-written keys file truncates", async () => {
   await withKeysFile(`ann:${SHEET_KEY_LINE}:CN=Ann Example\n`, async (file) => {
     const seen = Promise.withResolvers<string>();
     const log = createLogger((line) => line.includes(file) && seen.resolve(line));
@@ -310,7 +310,7 @@ Deno.test("sshKey() fills each %s of the template and nothing else", async () =>
   assert.equal(await dn("UID=%s,CN=%s,O=100%d"), "UID=ann,CN=ann,O=100%d");
 });
 
-Deno.test("sshKey() asks no daemon about a name that is no account's", async () => {
+Deno.test("sshKey() asks no daemon about a name that cannot be an account", async () => {
   const asked: string[] = [];
   const spy: KeySource = {
     server: "HPC",
@@ -337,7 +337,7 @@ Deno.test("sshKey() asks no daemon about a name that is no account's", async () 
   assert.deepEqual(asked, []);
 });
 
-Deno.test("sshKey() answers alike for an unknown user and for a wrong key, whatever the algorithm", async () => {
+Deno.test("sshKey() gives the same answer for an unknown user and for a wrong key, whatever the algorithm", async () => {
   const lines = KEY_TYPES.map(([key]) => publicLine(key));
   const method = await sshKey({ ...DEFAULTS, sources: [source("HPC", { ann: lines, bob: [] })] });
   const signers: [string, string][] = [["user_rsa2048", "RS256"], ["user_rsa2048", "PS512"], [
@@ -374,7 +374,7 @@ async function verifications(work: () => Promise<void>): Promise<number> {
   return count;
 }
 
-Deno.test("sshKey() verifies a signature also for an unknown user", async () => {
+Deno.test("sshKey() verifies a signature even for an unknown user", async () => {
   const method = await sshKey({
     ...DEFAULTS,
     sources: [source("HPC", { ann: [publicLine("user_ecdsa521")] })],
@@ -395,7 +395,7 @@ Deno.test("sshKey() verifies a signature also for an unknown user", async () => 
   method.close();
 });
 
-Deno.test("sshKey() accepts the documented legacy token if that is switched on, for an hour and from one address", async () => {
+Deno.test("sshKey() accepts the documented legacy token if legacyToken is on, for an hour and from one address", async () => {
   let now = NOW;
   const lines: string[] = [];
   const log = createLogger((line) => lines.push(line));
@@ -415,7 +415,7 @@ Deno.test("sshKey() accepts the documented legacy token if that is switched on, 
   method.close();
 });
 
-Deno.test("sshKey() says whether a user it named still has a key, in the file or at the daemons", async () => {
+Deno.test("sshKey() reports whether a user it named still has a key, in the file or at the daemons", async () => {
   const text = `ann:${SHEET_KEY_LINE}:CN=Ann Example\nbob:command="x" ${SHEET_KEY_LINE}:CN=Bob\n`;
   await withKeysFile(text, async (file) => {
     const sources = [
@@ -452,7 +452,7 @@ Deno.test("sshKey() says whether a user it named still has a key, in the file or
   down.close();
 });
 
-Deno.test("sshKey() says when somebody logged in by when their token was made, never later than now", async () => {
+Deno.test("sshKey() takes the time of a login from the iat of the token, but never a time in the future", async () => {
   const authTimeOf = async (claims: Record<string, unknown>) => {
     const exp = NOW / 1000 + 300;
     const options = { sources: [source("HPC", { ann: [publicLine("user_ed25519")] })] };
@@ -508,7 +508,7 @@ async function withCertificates(
 
 const AUTHORITY = testAuthority();
 
-Deno.test("sshKey() knows a user by a certificate, and by nothing else where only certificates count", async () => {
+Deno.test("sshKey() knows a user by a certificate, and by nothing else if only certificates are accepted", async () => {
   await withCertificates(async (certificates) => {
     for (const only of [false, true]) {
       const method = await sshKey({ ...DEFAULTS, certificates: { ...certificates, only } });
@@ -527,7 +527,7 @@ Deno.test("sshKey() knows a user by a certificate, and by nothing else where onl
   });
 });
 
-Deno.test("sshKey() refuses nobody while certificates cannot be read that might let them in", async () => {
+Deno.test("sshKey() answers with an error, not a refusal, while it cannot read the certificates", async () => {
   await withCertificates(async (certificates) => {
     const list = () => Promise.reject(httpError("ERR_RECORD_STORE", "down"));
     const kept = certificates.records();
@@ -543,7 +543,7 @@ Deno.test("sshKey() refuses nobody while certificates cannot be read that might 
   });
 });
 
-Deno.test("sshKey() takes no certificate by a user's own authority while daemons cannot be asked for it", async () => {
+Deno.test("sshKey() accepts no certificate of a user's own authority while it cannot ask daemons for the authority", async () => {
   await withCertificates(async (certificates) => {
     const method = await sshKey({ ...DEFAULTS, sources: [broken("HPC")], certificates });
     const owner = { account: "ann", queueKey: "ann", known: true, signal: SIGNAL };

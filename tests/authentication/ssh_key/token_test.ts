@@ -33,7 +33,7 @@ function withHeader(header: unknown): string {
   return signToken({ header, claims: CLAIMS, key: KEY, signWith: "EdDSA" });
 }
 
-Deno.test("readSshToken() reads what each client sends", () => {
+Deno.test("readSshToken() reads the tokens of each client", () => {
   const tokens = [
     withClaims({}),
     signToken({ header: { alg: "Ed25519" }, claims: CLAIMS, key: KEY }),
@@ -65,8 +65,8 @@ const BAD: [string, string, RegExp][] = [
   ["alg HS256", withHeader({ alg: "HS256" }), /algorithm/],
   ["alg ES256K", withHeader({ alg: "ES256K" }), /algorithm/],
   ["alg Ed448", withHeader({ alg: "Ed448" }), /algorithm/],
-  ["alg of another case", withHeader({ alg: "eddsa" }), /algorithm/],
-  ["alg that is an object's", withHeader({ alg: "__proto__" }), /algorithm/],
+  ["alg in another case", withHeader({ alg: "eddsa" }), /algorithm/],
+  ["alg that names an inherited property", withHeader({ alg: "__proto__" }), /algorithm/],
   ["no alg", withHeader({ typ: "JWT" }), /no signature algorithm/],
   ["alg as a list", withHeader({ alg: ["EdDSA"] }), /no signature algorithm/],
   ["alg twice", withHeader('{"alg":"EdDSA","alg":"none"}'), /no JSON object/],
@@ -80,7 +80,7 @@ const BAD: [string, string, RegExp][] = [
   ["x5c", withHeader({ alg: "EdDSA", x5c: ["AAAA"] }), /more than/],
   ["zip", withHeader({ alg: "EdDSA", zip: "DEF" }), /more than/],
   ["another type", withHeader({ alg: "EdDSA", typ: "at+jwt" }), /type JWT/],
-  ["a type that is no text", withHeader({ alg: "EdDSA", typ: 1 }), /type JWT/],
+  ["a number as type", withHeader({ alg: "EdDSA", typ: 1 }), /type JWT/],
   ["a header that is no object", withHeader("[]"), /JSON object/],
   ["a header that is no JSON", withHeader("alg=EdDSA"), /JSON object/],
   ["no sub", withClaims({ sub: undefined }), /sub/],
@@ -94,7 +94,7 @@ const BAD: [string, string, RegExp][] = [
   ],
   ["no iss", withClaims({ iss: undefined }), /iss/],
   ["another iss", withClaims({ iss: "bob" }), /differ/],
-  ["iss of another case", withClaims({ iss: "Ann" }), /differ/],
+  ["iss in another case", withClaims({ iss: "Ann" }), /differ/],
   [
     "sub twice",
     signToken({ claims: `{"sub":"bob","sub":"ann","iss":"ann","exp":1800000300}`, key: KEY }),
@@ -112,7 +112,7 @@ const BAD: [string, string, RegExp][] = [
   ["no exp", withClaims({ exp: undefined }), /expiry/],
   ["exp as text", withClaims({ exp: "1800000300" }), /expiry/],
   ["exp null", withClaims({ exp: null }), /expiry/],
-  ["exp for ever", signToken({ claims: `{"sub":"ann","iss":"ann","exp":1e999}`, key: KEY }), /lifetime/],
+  ["infinite exp", signToken({ claims: `{"sub":"ann","iss":"ann","exp":1e999}`, key: KEY }), /lifetime/],
   ["expired", withClaims({ exp: 1_800_000_040 }), /^expired/],
   ["exp in milliseconds", withClaims({ exp: 1_800_000_300_000 }), /lifetime/],
   [
@@ -125,7 +125,7 @@ const BAD: [string, string, RegExp][] = [
   ["nbf null", withClaims({ nbf: null }), /not valid yet/],
   ["another audience", withClaims({ aud: "CN=other" }), /another server/],
   [
-    "an audience of another spelling",
+    "an audience in another spelling",
     withClaims({ aud: "CN=auth.site-a.example, O=Site-A, C=DE" }),
     /another server/,
   ],
@@ -149,7 +149,7 @@ Deno.test(`readSshToken() refuses each of ${BAD.length} kinds of bad token, and 
   for (const [what, token, reason] of BAD) assert.match(refusal(token) ?? "accepted", reason, what);
 });
 
-Deno.test("readSshToken() tells nothing of the token in its reason", () => {
+Deno.test("readSshToken() repeats nothing of the token in its reason", () => {
   for (const [, token] of BAD) {
     const reason = refusal(token) ?? "";
     for (const part of ["bob", "CN=other", "18000", "keys.example", BODY.slice(0, 12)]) {
@@ -158,7 +158,7 @@ Deno.test("readSshToken() tells nothing of the token in its reason", () => {
   }
 });
 
-Deno.test("isSignedBy() is false for a signature that is cut, changed, or made by another key", async () => {
+Deno.test("isSignedBy() returns false for a signature that is truncated, changed, or made by another key", async () => {
   const key = createPublicKey(KEY);
   const changed = `${HEAD}.${
     Buffer.from(JSON.stringify({ ...CLAIMS, sub: "bob", iss: "bob" })).toString("base64url")
@@ -170,7 +170,7 @@ Deno.test("isSignedBy() is false for a signature that is cut, changed, or made b
   }
 });
 
-Deno.test("isSignedBy() is false for ECDSA signatures in DER, for another curve's, and for zeros", async () => {
+Deno.test("isSignedBy() returns false for ECDSA signatures in DER, of another curve, and of zeros", async () => {
   const key = createPublicKey(privateKey("user_ecdsa256"));
   const header = { alg: "ES256" };
   const good = signToken({ header, claims: CLAIMS, key: privateKey("user_ecdsa256") });
@@ -186,7 +186,7 @@ Deno.test("isSignedBy() is false for ECDSA signatures in DER, for another curve'
   for (const text of bad) assert.equal(await isSignedBy(readSshToken(text, RULES), key), false, text);
 });
 
-Deno.test("readSshToken() throws nothing but its own error, whatever the text", () => {
+Deno.test("readSshToken() throws only its own error, whatever the text", () => {
   const part = fc.oneof(
     fc.string(),
     fc.json().map((json) => Buffer.from(json).toString("base64url")),
@@ -203,7 +203,7 @@ Deno.test("readSshToken() throws nothing but its own error, whatever the text", 
   );
 });
 
-Deno.test("readSshToken() refuses a token signed with a public key as secret", () => {
+Deno.test("readSshToken() refuses an HMAC token with the public key as secret", () => {
   const spki = createPublicKey(KEY).export({ type: "spki", format: "pem" });
   const secret = createSecretKey(Buffer.from(spki.toString()));
   const token = signToken({ header: { alg: "HS256" }, claims: CLAIMS, key: secret });

@@ -15,13 +15,13 @@ Deno.test("WireReader reads strings and numbers one after the other, up to the e
 });
 
 for (const hex of ["", "000000", "00000001", "00000003 6162", "ffffffff 61"]) {
-  Deno.test(`WireReader finds that "${hex}" is cut off`, () => {
+  Deno.test(`WireReader reports that "${hex}" is truncated`, () => {
     assert.throws(() => reader(hex).string(), new UnusableKey("key is cut off"));
   });
 }
 
 for (const hex of ["00000000", "00000001 00", "00000001 80", "00000002 007f"]) {
-  Deno.test(`WireReader refuses "${hex}" as a number above zero`, () => {
+  Deno.test(`WireReader refuses "${hex}" as a positive number`, () => {
     assert.throws(() => reader(hex).positiveInteger(), new UnusableKey("number is not in its one form"));
   });
 }

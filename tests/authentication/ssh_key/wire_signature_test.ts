@@ -4,7 +4,7 @@ import { sign } from "node:crypto";
 import { decodePublicKey, isWireSigned } from "../../../src/authentication/ssh_key/public_key.ts";
 import { privateKey, publicKeyWords, wireString } from "./user_keys.ts";
 
-Deno.test("isWireSigned() takes a signature whole: nothing cut from it, nothing after it, no other algorithm", () => {
+Deno.test("isWireSigned() accepts only a complete signature, without further bytes, of the key's algorithm", () => {
   const [, blob] = publicKeyWords("user_ed25519");
   const key = decodePublicKey("ssh-ed25519", blob);
   const signed = Buffer.from("signed");

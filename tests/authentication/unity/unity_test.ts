@@ -99,7 +99,7 @@ async function start(
   };
 }
 
-Deno.test("Unity passes on no spelling of a user name that would be another user to login throttling", async () => {
+Deno.test("Unity sends no user name in a spelling that login throttling would count as another user", async () => {
   await within(start(), async ({ ask, provider }) => {
     for (const user of ["ann ", "\uFF21nn", "an\u200bn"]) {
       assert.match(await ask(basic(user, "sesame: Grüße")), /^the user name has /);
@@ -162,7 +162,7 @@ for (const kind of ["UnitySAMLAuthenticator", "UnityOAuthAuthenticator"] as cons
     },
   });
 
-  Deno.test(`${kind} makes an identity of the assertion`, () =>
+  Deno.test(`${kind} makes an identity from the assertion`, () =>
     within(start({ kind }), async ({ identity }) => {
       assertAlike(await identity(KINDS[kind].good), {
         dn: "CN=Ann Example,O=Site-A,C=DE",
@@ -198,7 +198,7 @@ Deno.test("Unity sends the request as Unity expects it", () =>
     );
   }));
 
-Deno.test("Unity asks for names in the configured format, and makes a name of them", () =>
+Deno.test("Unity requests names in the configured format, and makes distinguished names from them", () =>
   within(
     start({ nameIdFormat: "unspecified", identityTemplate: "CN=%NameID%,O=%Issuer%" }),
     async ({ identity, provider }) => {
@@ -214,7 +214,7 @@ Deno.test("Unity asks for names in the configured format, and makes a name of th
     },
   ));
 
-Deno.test("Unity asks under a new ID each time", () =>
+Deno.test("Unity sends each request with a new ID", () =>
   within(start(), async ({ ask, provider, time }) => {
     await ask(ANN);
     time.now += 600_000;
@@ -223,21 +223,21 @@ Deno.test("Unity asks under a new ID each time", () =>
     assert.equal(new Set(ids).size, 2);
   }));
 
-Deno.test("Unity sends no password that is empty", () =>
+Deno.test("Unity sends no empty user name or password", () =>
   within(start(), async ({ ask, provider }) => {
     await ask(basic("ann", ""));
     await ask(basic("", "x"));
     assert.equal(provider.server.seen.length, 0);
   }));
 
-Deno.test("Unity does not believe a response to an earlier request", () =>
+Deno.test("Unity refuses a response to an earlier request", () =>
   within(start(), async ({ ask, provider, lines }) => {
     provider.lie = { requestId: "_earlier" };
     assert.match(await ask(ANN), /to another request/);
     assert.match(lines.join("\n"), /warn .*identity provider rejected/);
   }));
 
-Deno.test("Unity accepts SHA-1, by which its servers sign, over TLS and on this machine, and warns once", async () => {
+Deno.test("Unity accepts SHA-1, with which its servers sign, only over TLS or on this machine, and warns once", async () => {
   const requestOf = (body = "") => /<samlp:AuthnRequest [^>]*\bID="([^"]+)"/.exec(body)?.[1] ?? "";
   const sign = (xml: string) => signElement(xml, { signer: SIGNER, ...SHA1_OF_UNITY });
   const http: OutgoingHttp = {
@@ -263,7 +263,7 @@ Deno.test("Unity accepts SHA-1, by which its servers sign, over TLS and on this 
   }
 });
 
-Deno.test("Unity goes by the issuers as they are now", () => {
+Deno.test("Unity verifies assertions against the current trusted issuers", () => {
   const issuers = { now: [SIGNER.certificate] };
   return within(start({}, { issuers: () => issuers.now }), async ({ ask, time }) => {
     assert.equal(await ask(ANN), "accepted");
@@ -279,14 +279,14 @@ Deno.test("Unity without trusted issuers refuses all users, and warns at the sta
     assert.match(await ask(ANN), /not among the trusted/);
   }));
 
-Deno.test("Unity with validate=false takes an assertion that is not signed, and warns at the start", () =>
+Deno.test("Unity with validate=false accepts an unsigned assertion, and warns at the start", () =>
   within(start({ validate: false }), async ({ ask, provider, lines }) => {
     provider.lie = { sign: (xml) => Promise.resolve(xml) };
     assert.match(lines.join("\n"), /SIGNATURES OF ASSERTIONS ARE NOT REQUIRED/);
     assert.equal(await ask(ANN), "accepted");
   }));
 
-Deno.test("Unity asks again after five minutes, or when the assertion ends before", async () => {
+Deno.test("Unity asks again after five minutes, or when the assertion expires before", async () => {
   const lifetimes: [Parameters<typeof start>[0], string | undefined, number][] = [
     [{}, undefined, 300_000],
     [{}, "2027-01-15T08:02:00Z", 120_000],
@@ -307,7 +307,7 @@ Deno.test("Unity asks again after five minutes, or when the assertion ends befor
   }
 });
 
-Deno.test("Unity asks each time about an assertion for one use", () =>
+Deno.test("Unity does not cache an assertion with OneTimeUse", () =>
   within(start(), async ({ ask, provider }) => {
     provider.lie = {
       edit: (xml) => xml.replace("</saml:Conditions>", "<saml:OneTimeUse/></saml:Conditions>"),
@@ -317,14 +317,14 @@ Deno.test("Unity asks each time about an assertion for one use", () =>
     assert.equal(provider.server.seen.length, 2);
   }));
 
-Deno.test("Unity keeps users apart whose name and password read the same together", () =>
+Deno.test("Unity distinguishes users whose user name and password concatenate to the same text", () =>
   within(start(), async ({ ask, provider }) => {
     provider.known.add(basicHeader("a", "bc"));
     assert.equal(await ask(basic("a", "bc")), "accepted");
     assert.match(await ask(basic("ab", "c")), /status 401/);
   }));
 
-Deno.test("Unity takes a SOAP fault for a refusal, not for an outage", () =>
+Deno.test("Unity treats a SOAP fault as a refusal, not as an outage", () =>
   within(start(), async ({ ask, provider, subject }) => {
     provider.fault = (_request, response) =>
       response.writeHead(500).end(
@@ -335,7 +335,7 @@ Deno.test("Unity takes a SOAP fault for a refusal, not for an outage", () =>
     assert.equal(subject.status().up, true);
   }));
 
-Deno.test("Unity takes status 400, Keycloak's answer about unknown users, for a refusal of this caller alone", () =>
+Deno.test("Unity treats status 400, Keycloak's answer about unknown users, as a refusal of this caller only", () =>
   within(start(), async ({ ask, provider, subject }) => {
     provider.fault = (_request, response) => response.writeHead(400).end("<html>We are sorry</html>");
     for (let i = 0; i < 5; i++) {
@@ -389,7 +389,7 @@ for (const [what, fault] of OUTAGES) {
     }));
 }
 
-Deno.test("Unity lets no right password stand out among guesses that the provider does not answer", () =>
+Deno.test("Unity answers right and wrong passwords alike after the provider left a guess unanswered", () =>
   within(start(), async ({ ask, provider }) => {
     await ask(ANN);
     provider.fault = (_request, response) => response.destroy();
@@ -408,7 +408,7 @@ Deno.test("Unity logs no password", () =>
     assert.doesNotMatch(lines.join("\n"), /sesame|wrong-password|third-password|Basic /);
   }));
 
-Deno.test("Unity with tokens says what is wrong with a token, and does not show it to the provider", () =>
+Deno.test("Unity with tokens says what is wrong with a malformed token, and does not send it to the provider", () =>
   within(start({ kind: "UnityOAuthAuthenticator" }), async ({ ask, provider }) => {
     provider.known.add("Bearer abc.e30.AAAA");
     assert.equal(await ask(bearer("abc.e30.AAAA")), "the head of the token is no JSON object");

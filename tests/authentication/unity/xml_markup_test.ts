@@ -16,33 +16,33 @@ const GOOD: [what: string, text: string][] = [
   ["256 KiB", `<a>${times(256 * 1024 - 7, "x")}</a>`],
 ];
 for (const [what, text] of GOOD) {
-  Deno.test(`checkMarkup() lets ${what} pass`, () => checkMarkup(text));
+  Deno.test(`checkMarkup() accepts ${what}`, () => checkMarkup(text));
 }
 
 const BAD: [what: string, text: string, expected: RegExp][] = [
   ["comments before the root", `${times(9_000, "<!---->")}<a/>`, /comment/],
   ["processing instructions before the root", `${times(9_000, "<?a?>")}<a/>`, /processing instruction/],
   ["a style sheet", "<?xml-stylesheet href='a'?><a/>", /processing instruction/],
-  ["a declaration that is not the beginning", " <?xml version='1.0'?><a/>", /processing instruction/],
+  ["a declaration that is not at the beginning", " <?xml version='1.0'?><a/>", /processing instruction/],
   ["CDATA", "<a><![CDATA[b]]></a>", /CDATA/],
   ["a document type", "<!DOCTYPE a><a/>", /document type/],
   ["more than five hundred elements", `<a>${times(500, "<b/>")}</a>`, /more than 500 elements/],
   ["65 levels", times(65, "<a>") + times(65, "</a>"), /at most 64 levels/],
   ["an empty element at level 65", `${times(64, "<a>")}<b/>${times(64, "</a>")}`, /at most 64 levels/],
-  ["ends of what did not begin", `${times(99, "</a>")}${times(99, "<a>")}`, /expected no closing tag/],
+  ["closing tags before opening tags", `${times(99, "</a>")}${times(99, "<a>")}`, /expected no closing tag/],
   ["33 attributes", `<a${attributes(33)}/>`, /more than 32 attributes/],
   [
-    "attributes at all elements",
+    "too many attributes in all",
     `<a>${times(300, `<b${attributes(6)}/>`)}</a>`,
     /more than 1500 attributes/,
   ],
   ["more than 256 KiB", `<a>${times(256 * 1024 - 6, "x")}</a>`, /longer than 262144/],
-  ["a tag that does not end", "<a b", /not XML: line 1: expected =/],
-  ["a value that does not end", `<a b="c>`, /expected " further on/],
+  ["an unclosed tag", "<a b", /not XML: line 1: expected =/],
+  ["an unclosed value", `<a b="c>`, /expected " further on/],
   ["a bracket in a value", `<a b="<"/>`, /expected &lt;/],
-  ["a declaration that does not end", "<?xml version='1.0'><a/>", /not XML/],
+  ["an unclosed declaration", "<?xml version='1.0'><a/>", /not XML/],
   ["a second declaration", "<?xml version='1.0'?><?xml version='1.0'?><a/>", /processing instruction/],
-  ["the end of another element", "<a></b>", /expected <\/a>/],
+  ["the closing tag of another element", "<a></b>", /expected <\/a>/],
   ["a tag within a tag", "<a <b/>", /expected a name/],
 ];
 for (const [what, text, expected] of BAD) {

@@ -73,7 +73,7 @@ async function receiver(form: Form): Promise<Receiver> {
 for (const form of ["smtps", "StartTLS", "plain"] as const) {
   testDestination(`Mail over ${form}`, () => receiver(form));
 
-  Deno.test(`Mail over ${form} is a digest in plain text, logged in, and encrypted if so configured`, async () => {
+  Deno.test(`Mail over ${form} sends a digest in plain text after a login, encrypted if so configured`, async () => {
     await using server = await started(form);
     const files = [notification("m-1", "a.txt"), notification("m-2", "Grüße.txt")];
     await mailTo(server, form).deliver(files, soon());
@@ -123,7 +123,7 @@ Deno.test("Mail names fifty files, and counts the others", async () => {
   assert.match(text, /^ {2}and 10 more\r$/m);
 });
 
-Deno.test("Mail takes nothing from names into header, commands or further lines", async () => {
+Deno.test("Mail lets no name inject headers, commands or further lines", async () => {
   await using server = await started("plain");
   const evil = "x\r\nBcc: eve@example.net\r\n.\r\nMAIL FROM:<eve@example.net>\r\n\u202e";
   const hostile = {
@@ -164,7 +164,7 @@ for (
 }
 
 for (const at of ["recipient", "message"] as const) {
-  Deno.test(`Mail is refused for good by a code from 500 for the ${at}`, async () => {
+  Deno.test(`Mail treats a code of 500 or above for the ${at} as a permanent failure`, async () => {
     await using server = await started("plain");
     server.refusal = { at, code: 550 };
     await assert.rejects(mailTo(server, "plain").deliver([notification("m-1")], soon()), Undeliverable);
@@ -184,7 +184,7 @@ Deno.test("Mail treats a wrong password as a failure of the relay, not of the me
 });
 
 for (const form of ["smtps", "StartTLS"] as const) {
-  Deno.test(`Mail over ${form} sends neither password nor message to a relay that no authority vouches for`, async () => {
+  Deno.test(`Mail over ${form} sends neither password nor message to a relay without a trusted certificate`, async () => {
     await using server = await started(form);
     const mail = mailTo(server, form, { trusted: authority.impostor().certificate });
     await assert.rejects(mail.deliver([notification("m-1")], soon()), RemoteUnavailable);
@@ -253,7 +253,7 @@ Deno.test("Mail sends each command only after the answer to the one before", asy
   assert.match(heard[5] ?? "", /\r\n\.\r\n$/);
 });
 
-Deno.test("Mail goes to no relay that offers no TLS, and to none that speaks before the handshake", async () => {
+Deno.test("Mail is not sent to a relay that refuses StartTLS or sends data before the handshake", async () => {
   for (const answers of [["220 x", "250 x", "500 no"], ["220 x", "250 x", "220 go\r\n250 injected"]]) {
     const relay = answering(answers);
     await assert.rejects(

@@ -37,7 +37,7 @@ async function probed(status: number) {
 }
 
 for (const status of [200, 302, 405, 499]) {
-  Deno.test(`webhook: a receiver that answers a probe with ${status} is there`, async () => {
+  Deno.test(`webhook reports a receiver that answers a probe with ${status} as reachable`, async () => {
     const { ok, found, fix } = await probed(status);
     assert.deepEqual([ok, fix], [true, undefined]);
     assert.match(found, new RegExp(`^answers GET with status ${status}; nothing was sent`));
@@ -45,7 +45,7 @@ for (const status of [200, 302, 405, 499]) {
 }
 
 for (const status of [500, 503]) {
-  Deno.test(`webhook: a receiver that answers a probe with ${status} is out of order`, async () => {
+  Deno.test(`webhook reports a receiver that answers a probe with ${status} as out of order`, async () => {
     const { ok, fix } = await probed(status);
     assert.deepEqual([ok, fix], [false, REACH]);
   });

@@ -110,8 +110,8 @@ for (
     ["without its prefix", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
     ["that is too short", `whsec_${new Uint8Array(23).toBase64()}`],
     ["that is too long", `whsec_${new Uint8Array(65).toBase64()}`],
-    ["that is no base64", "whsec_!!!!"],
-    ["behind a good one", `${SECRET} x`],
+    ["that is not base64", "whsec_!!!!"],
+    ["after a valid one", `${SECRET} x`],
     ["that is empty", ""],
   ] as const
 ) {
@@ -119,8 +119,8 @@ for (
 }
 
 const BODIES: readonly (readonly [string, body: Uint8Array | string, headers?: Record<string, string>])[] = [
-  ["is no UTF-8", Uint8Array.of(0xff, 0xfe)],
-  ["has a coding of its own", "x", { "Content-Encoding": "deflate" }],
+  ["is not UTF-8", Uint8Array.of(0xff, 0xfe)],
+  ["has a content coding", "x", { "Content-Encoding": "deflate" }],
   ["is longer than a megabyte", new Uint8Array(1_100_000)],
   ["is shorter than announced", "x", { "Content-Length": "2" }],
 ];
@@ -150,7 +150,7 @@ for (const status of [301, 400, 404, 410]) {
 }
 
 for (const status of [429, 503]) {
-  Deno.test(`Webhook waits as long as a receiver asks for with status ${status}`, async () => {
+  Deno.test(`Webhook waits for the Retry-After of a receiver with status ${status}`, async () => {
     await using receiver = await startReceiver({ status, headers: { "Retry-After": "120" } });
     await assert.rejects(
       receiver.destination.deliver([notification("m-1")], signal),

@@ -130,7 +130,7 @@ test("ends bans by steady time, whatever the clock of the host is set to", async
 });
 
 test(
-  "does not report the bans that a later core reads: earlier cores know the ends better",
+  "does not report the bans that a later core reads, since earlier cores know their ends better",
   async (open, time) => {
     await using first = await open();
     await first.bans.ban({ user: "ann" }, time.host + HOUR);

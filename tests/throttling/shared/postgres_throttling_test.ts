@@ -103,7 +103,7 @@ async function instance(server: TestPostgres, name: string, id: string) {
 }
 
 Deno.test({
-  name: "instances with one PostgreSQL share bans, failed logins, revocations, and know each other",
+  name: "instances with one PostgreSQL share bans, failed logins and revocations, and know each other",
   ignore: POSTGRES === undefined,
 }, async (t) => {
   await using instances = await Instances.create();
@@ -112,11 +112,11 @@ Deno.test({
   assert.ok(one && two && three);
 
   await t.step(
-    "each knows the number of instances",
+    "each instance knows the number of instances",
     () => until(() => all.every(({ register }) => register.alive === 3)),
   );
 
-  await t.step("a ban holds everywhere, and ends everywhere", async () => {
+  await t.step("a ban begins and ends on all instances", async () => {
     assert.equal(await one.shared.ban({ user: "ann", names: ["cn=ann"] }, Date.now() + 60_000), true);
     await until(() => all.every(({ throttle }) => throttle.memory.operator.list().length === 1));
     assert.deepEqual(three.throttle.memory.operator.list()[0]?.names, ["cn=ann"]);
@@ -125,7 +125,7 @@ Deno.test({
   });
 
   await t.step(
-    "guesses spread over instances, at the same time, get one more try for each further instance",
+    "guesses spread over instances, simultaneous or not, get one more try for each further instance",
     async () => {
       for (const user of ["bob", "carl", "dora"]) {
         const tries = await Promise.all(
@@ -143,12 +143,12 @@ Deno.test({
     },
   );
 
-  await t.step("a revocation is remembered everywhere", async () => {
+  await t.step("a revocation reaches all instances", async () => {
     await one.records.put("revoked-token", record("gone", { ends: 4_000_000_000 }), 9);
     await until(async () => (await three.records.get("revoked-token", "gone")) !== undefined);
   });
 
-  await t.step("while the database is away each goes on, and shares its bans afterwards", async () => {
+  await t.step("while the database is down, each works alone, and shares its bans afterwards", async () => {
     await instances.server.stop();
     await until(() => all.every(({ database }) => !database.isReachable));
     assert.equal(await two.shared.ban({ user: "fred" }, Date.now() + 600_000), false);

@@ -88,7 +88,7 @@ class TestInstance {
     });
   }
 
-  /** Runs due timers, and what follows from them. */
+  /** Runs due timers and the work that they start. */
   async turn(): Promise<void> {
     for (const [id, { at, task }] of [...this.#tasks]) {
       if (at <= this.clock.now && this.#tasks.delete(id)) task();
@@ -160,7 +160,7 @@ function test(
 }
 
 test(
-  "applies an operator's ban everywhere at the next look, and ends it everywhere",
+  "applies an operator's ban on all instances at the next poll, and lifts it on all",
   async ([one, two, three], later) => {
     assert.equal(await one.shared.ban({ user: "ann", names: ["cn=ann"] }, one.clock.now + 60_000), true);
     assert.equal(await one.guess(), false);
@@ -183,7 +183,7 @@ test(
   },
 );
 
-test("lets guesses that are spread over instances have one more try for each further instance", async (instances) => {
+test("allows guesses that are spread over instances one more try for each further instance", async (instances) => {
   let alone = 0;
   while (await instances[0].guess("alone")) alone++;
   for (const order of ["in turn", "one after the other"]) {
@@ -196,7 +196,7 @@ test("lets guesses that are spread over instances have one more try for each fur
   }
 });
 
-test("gives guesses at the same time as many tries as on one instance, and one more for each further one", async (instances) => {
+test("allows simultaneous guesses as many tries as on one instance, and one more for each further one", async (instances) => {
   const attempts = instances.flatMap((instance) =>
     Array.from({ length: 40 }, () => instance.admitted("ann", "192.0.2.17") ?? [])
   ).flat();
@@ -215,7 +215,7 @@ test("holds further guesses until all instances have counted the last one", asyn
 });
 
 test(
-  "lets others go on when a count takes long, and takes it over when it comes",
+  "stops waiting for a count that takes too long, and adopts it when it arrives",
   async ([one, two], later) => {
     for (let i = 0; i < 5; i++) await one.guess();
     const late = Promise.withResolvers<void>();
@@ -231,7 +231,7 @@ test(
   },
 );
 
-test("does not count failures from before a right password after it", async ([one, two], later) => {
+test("does not count failures from before a right password afterwards", async ([one, two], later) => {
   for (let i = 0; i < 3; i++) assert.equal(await one.guess(), true);
   const late = Promise.withResolvers<void>();
   two.late = late.promise;
@@ -268,7 +268,7 @@ test(
   },
 );
 
-test("reports a failure once if nobody else counted one", async ([one]) => {
+test("reports a failure once if no other instance counted one", async ([one]) => {
   const told: ThrottlingNews[] = [];
   const alone = new LoginThrottle({
     config: CONFIG,
@@ -284,13 +284,13 @@ test("reports a failure once if nobody else counted one", async ([one]) => {
   assert.equal(told.length, 1);
 });
 
-test("counts a name once for an address, on whatever instance it fails", async ([one, two, three]) => {
+test("counts a name once for an address, whichever instances it fails on", async ([one, two, three]) => {
   for (const instance of [one, two, three, one]) await instance.guess("bob", "192.0.2.9");
   assert.equal(three.throttle.memory.tables.addresses.entries(9)[0]?.[1].failures, 1);
   assert.equal(one.throttle.memory.tables.pairs.entries(9)[0]?.[1].failures, 4);
 });
 
-test("counts each new name for an address, on whichever instance it fails", async (instances) => {
+test("counts each new name for an address, whichever instance it fails on", async (instances) => {
   for (let i = 0; i < 12; i++) {
     assert.equal(await instances[i % 3]?.guess(`user${i}`, "192.0.2.9"), true);
   }
@@ -302,7 +302,7 @@ test("counts each new name for an address, on whichever instance it fails", asyn
   assert.equal(instances[2].throttle.memory.tables.addresses.entries(9)[0]?.[1].failures, 12);
 });
 
-test("keeps a ban that an operator orders while it reads the others' bans", async ([one, two], later) => {
+test("keeps a ban that an operator adds while it reads the others' bans", async ([one, two], later) => {
   const { promise, resolve } = Promise.withResolvers<void>();
   assert.equal(await two.shared.ban({ user: "bob" }, one.clock.now + 60_000), true);
   one.lateReads = promise;
@@ -346,7 +346,7 @@ test(
 );
 
 test(
-  "goes on by itself while the database is away, and then shares its bans",
+  "works alone while the database is down, and then shares its bans",
   async ([one, two], later) => {
     one.away = two.away = true;
     await later(2000);
@@ -358,7 +358,7 @@ test(
     assert.equal(await one.shared.ban({ address: "192.0.2.1" }, one.clock.now + 60_000), false);
     assert.deepEqual(one.bans().map(({ address, pending }) => [address, pending]), [["192.0.2.1", "tried"]]);
     await assert.rejects(one.shared.lift({ address: "192.0.2.1" }), DatabaseFailure);
-    await later(15_000); // its look fails without effect
+    await later(15_000); // its poll fails without effect
     one.away = two.away = false;
     await later(15_000);
     await later(250);
@@ -371,7 +371,7 @@ test(
 );
 
 test(
-  "merges bans from both sides of an outage to the later end and all names, and else takes the last order",
+  "merges bans from both sides of an outage to the later end and all names, and else uses the last command",
   async ([one, two], later) => {
     const hour = 3_600_000;
     const ends = () => [one, two].map((each) => each.bans().map(({ until }) => until));
@@ -394,7 +394,7 @@ test(
 );
 
 test(
-  "applies an order to forget failures on all instances, but not on those that start later",
+  "clears failures by an operator's command on all instances, but not on those that start later",
   async ([one, two], later) => {
     for (let i = 0; i < 7; i++) await two.guess();
     assert.equal(await two.guess(), false);
@@ -406,7 +406,7 @@ test(
   },
 );
 
-test("writes nothing of a name that whoever reads the database could test guesses with", async ([one, two]) => {
+test("writes no form of a name against which a reader of the database could test guesses", async ([one, two]) => {
   const name = "a password in the wrong field";
   await one.guess(name);
   await two.guess(name);
@@ -434,7 +434,7 @@ test("deletes expired records", async ([one], later) => {
   }
 });
 
-test("deletes expired orders of operators by thousands", async ([one], later) => {
+test("deletes expired commands of operators in batches of 1,000", async ([one], later) => {
   const many = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)";
   const orders = [
     `${many} INSERT INTO operator_ban (who_user, who_address, names, ends) SELECT i, '', '[]', :clock + 1000 FROM n`,

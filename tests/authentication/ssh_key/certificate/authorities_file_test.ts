@@ -14,7 +14,7 @@ async function only(text: string) {
   return authority;
 }
 
-Deno.test("parseAuthorities() reads plain lines and lines with the mark of known_hosts", async () => {
+Deno.test("parseAuthorities() reads plain lines and lines with the marker of known_hosts", async () => {
   for (
     const line of [
       KEY,
@@ -77,13 +77,13 @@ for (const [line, expected] of BAD) {
   });
 }
 
-Deno.test("parseAuthorities() says of an authority that stands twice that the first line counts", async () => {
+Deno.test("parseAuthorities() uses the first of two lines of an authority, and reports the second", async () => {
   const { authorities, diagnostics } = await parseAuthorities(`domain=a ${KEY}\n${KEY}\n`, "ssh_ca.pub");
   assert.deepEqual([...authorities.values()].map(({ domain }) => domain), ["a"]);
   assert.deepEqual(diagnostics.map(({ line }) => line), [2]);
 });
 
-Deno.test("authorityInLine() finds an authority in a line of a user's keys, if it is marked and no longer than a line may be", () => {
+Deno.test("authorityInLine() finds an authority in a line of a user's keys, if the line is marked and not too long", () => {
   const line = (comment: string) => `cert-authority ${KEY} ${comment}`;
   assert.equal(
     authorityInLine(line("ann"))?.publicKey.fingerprint,

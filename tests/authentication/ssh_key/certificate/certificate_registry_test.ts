@@ -78,7 +78,7 @@ Deno.test("CertifiedUsers keeps a certificate for each of its principals until i
     assert.deepEqual(await idsOf(registry, "ann"), []);
   }));
 
-Deno.test("CertifiedUsers keeps one certificate once, however often it is shown, and forgets it on request", () =>
+Deno.test("CertifiedUsers stores a certificate once after repeated uploads, and removes it on request", () =>
   withRegistry(async ({ registry }) => {
     for (let i = 0; i < 3; i++) await registry.upload(certificateLine("by_ed25519"));
     assert.deepEqual(await idsOf(registry, "ann"), ["by_ed25519"]);
@@ -88,7 +88,7 @@ Deno.test("CertifiedUsers keeps one certificate once, however often it is shown,
     await assert.rejects(registry.forget("no certificate"), UnusableKey);
   }));
 
-Deno.test("CertifiedUsers keeps no certificate that it refuses, and says why", () =>
+Deno.test("CertifiedUsers does not store a certificate that it refuses, and says why", () =>
   withRegistry(async ({ registry, at }) => {
     for (
       const [name, reason] of [
@@ -108,7 +108,7 @@ Deno.test("CertifiedUsers keeps no certificate that it refuses, and says why", (
     assert.deepEqual(await idsOf(registry, "ann"), []);
   }));
 
-Deno.test("CertifiedUsers judges anew what it keeps, by the authorities of the moment", () =>
+Deno.test("CertifiedUsers checks stored certificates against the current authorities", () =>
   withRegistry(async ({ registry, trust }) => {
     await registry.upload(certificateLine("by_ed25519"));
     const [certificate] = await registry.of("ann");
@@ -118,7 +118,7 @@ Deno.test("CertifiedUsers judges anew what it keeps, by the authorities of the m
     assert.equal(registry.judge(certificate).kind, "refused");
   }));
 
-Deno.test("CertifiedUsers keeps 20 certificates of the same principals, those that end last", () =>
+Deno.test("CertifiedUsers keeps the 20 certificates of the same principals that expire last", () =>
   withRegistry(async ({ registry }) => {
     await registry.upload(certificateLine("one_day"));
     await registry.upload(certificateLine("for_ever"));
@@ -129,7 +129,7 @@ Deno.test("CertifiedUsers keeps 20 certificates of the same principals, those th
     assert(kept.includes("for_ever") && kept.includes("many_20") && !kept.includes("one_day"));
   }));
 
-Deno.test("CertifiedUsers keeps no more of them where the first principal is one that its authority may not name", () =>
+Deno.test("CertifiedUsers keeps no more than 20 even if the authority may not name the first principal", () =>
   withRegistry(async ({ registry, trust }) => {
     const authority = testAuthority();
     await trust(`principals="ann" ${authority.line}`);
@@ -140,7 +140,7 @@ Deno.test("CertifiedUsers keeps no more of them where the first principal is one
     assert.equal((await registry.of("ann")).length, 20);
   }));
 
-Deno.test("CertifiedUsers keeps a certificate once, in whatever form its signature is written", () =>
+Deno.test("CertifiedUsers stores a certificate once, even if its signature is encoded in different forms", () =>
   withRegistry(async ({ registry, trust }) => {
     const authority = testAuthority("ecdsa-sha2-nistp256");
     await trust(authority.line);
@@ -159,7 +159,7 @@ Deno.test("CertifiedUsers keeps a certificate once, in whatever form its signatu
     assert.deepEqual(await registry.of("ann"), []);
   }));
 
-Deno.test("CertifiedUsers keeps nothing of a certificate with a principal that no name can be", () =>
+Deno.test("CertifiedUsers does not store a certificate with a principal that cannot be a name", () =>
   withRegistry(async ({ registry, trust }) => {
     const authority = testAuthority();
     await trust(authority.line);
@@ -171,7 +171,7 @@ Deno.test("CertifiedUsers keeps nothing of a certificate with a principal that n
     assert.deepEqual(await registry.of("ann"), []);
   }));
 
-Deno.test("CertifiedUsers verifies the signature of what it keeps once, not whenever somebody claims the name", () =>
+Deno.test("CertifiedUsers verifies the signature of a stored certificate once, not whenever somebody claims the name", () =>
   withRegistry(async ({ registry, trust, reopened }) => {
     const authority = testAuthority();
     await trust(authority.line);

@@ -26,7 +26,7 @@ const CASES: readonly Case[] = [
   { what: "after its last second", name: "by_ed25519", now: NEXT_YEAR, expected: /has ended/ },
   { what: "for ever", name: "for_ever", expected: ["ann"] },
   {
-    what: "for ever, where lives are bounded",
+    what: "for ever, where the lifetime is limited",
     name: "for_ever",
     options: "maxLifetime=30d",
     expected: /longer/,
@@ -56,12 +56,12 @@ const CASES: readonly Case[] = [
   { what: "for this domain", name: "domain", options: "domain=EXAMPLE.org", expected: ["ann"] },
   { what: "for another domain", name: "domain", options: "domain=example.com", expected: /another domain/ },
   { what: "for no domain", name: "by_ed25519", options: "domain=example.org", expected: /for which domain/ },
-  { what: "for a domain that nobody asks for", name: "domain", expected: ["ann"] },
+  { what: "for a domain that is not required", name: "domain", expected: ["ann"] },
   { what: "from its network", name: "from_here", address: "192.0.2.9", expected: ["ann"] },
   { what: "from its IPv6 network", name: "from_here", address: "2001:db8::5", expected: ["ann"] },
   { what: "from elsewhere", name: "from_here", address: "192.0.3.9", expected: /not be used from there/ },
   { what: "from no address", name: "from_here", address: "", expected: /not be used from there/ },
-  { what: "that is not about to be used", name: "from_here", address: undefined, expected: ["ann"] },
+  { what: "that is not in use", name: "from_here", address: undefined, expected: ["ann"] },
   {
     what: "from the authority's network",
     name: "by_ed25519",
@@ -69,26 +69,26 @@ const CASES: readonly Case[] = [
     expected: ["ann"],
   },
   {
-    what: "from outside of the authority's network",
+    what: "from outside the authority's network",
     name: "by_ed25519",
     options: 'from="10.0.0.0/8"',
     expected: /from there/,
   },
   { what: "with two principals", name: "two_principals", expected: ["ann", "bob@myaccessid.org"] },
   {
-    what: "of whose principals one may be named",
+    what: "with one permitted principal of two",
     name: "two_principals",
     options: 'principals="*@myaccessid.org"',
     expected: ["bob@myaccessid.org"],
   },
   {
-    what: "of whose principals one is excepted",
+    what: "with one excluded principal of two",
     name: "two_principals",
     options: 'principals="*,!a?n"',
     expected: ["bob@myaccessid.org"],
   },
   {
-    what: "of whose principals none may be named",
+    what: "without a permitted principal",
     name: "two_principals",
     options: 'principals="root"',
     expected: /none of its principals/,
@@ -113,7 +113,7 @@ for (const { what, name, options = "", now = IN_TIME, expected, ...rest } of CAS
   });
 }
 
-Deno.test("judgeCertificate() refuses what was revoked", async () => {
+Deno.test("judgeCertificate() refuses a revoked certificate", async () => {
   const { authorities } = await parseAuthorities(CA, "ca");
   const revoked = await readRevokedKeys(revokedList("id"));
   const judge = (name: string) => judgeCertificate(certificate(name), { authorities, revoked, now: IN_TIME });
@@ -121,7 +121,7 @@ Deno.test("judgeCertificate() refuses what was revoked", async () => {
   assert.deepEqual(judge("domain"), { kind: "valid", principals: ["ann"] });
 });
 
-Deno.test("judgeCertificate() refuses a certificate whose source addresses cannot be read, in use or not", async () => {
+Deno.test("judgeCertificate() refuses a certificate whose source addresses cannot be read, even if it is not in use", async () => {
   const { authorities } = await parseAuthorities(CA, "ca");
   const criticalOptions = new Map([["source-address", "192.0.2.0/24,nowhere"]]);
   for (const clientAddress of ["192.0.2.1", undefined]) {

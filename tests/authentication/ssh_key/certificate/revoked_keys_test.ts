@@ -20,7 +20,7 @@ const TABLE: [list: string, revoked: string[], left: string[]][] = [
   ["empty", [], ["by_ed25519"]],
 ];
 for (const [list, revoked, left] of TABLE) {
-  Deno.test(`RevokedKeys revokes what ssh-keygen put on the list ${list}.krl, and no more`, async () => {
+  Deno.test(`RevokedKeys revokes exactly what ssh-keygen put on the list ${list}.krl`, async () => {
     const keys = await readRevokedKeys(revokedList(list));
     for (const name of revoked) assert(keys.revokes(certificate(name)), name);
     for (const name of left) assert(!keys.revokes(certificate(name)), name);
@@ -53,7 +53,7 @@ const number = (value: bigint) => {
   return bytes;
 };
 
-Deno.test("readRevokedKeys() takes signatures and extensions that are not critical without a look", async () => {
+Deno.test("readRevokedKeys() ignores signatures and extensions that are not critical", async () => {
   const extension = (critical: number) =>
     Buffer.concat([wireString("x@y"), Buffer.from([critical]), wireString("z")]);
   const signed = Buffer.concat([section(4, wireString("key")), wireString("signature")]);
@@ -62,7 +62,7 @@ Deno.test("readRevokedKeys() takes signatures and extensions that are not critic
   await assert.rejects(readRevokedKeys(list(section(255, extension(1)))), /unknown critical extension/);
 });
 
-Deno.test("readRevokedKeys() revokes serials of any authority where the list names none", async () => {
+Deno.test("readRevokedKeys() revokes serials of any authority if the list names none", async () => {
   const range = section(0x21, Buffer.concat([number(1n), number(2n)]));
   const keys = await readRevokedKeys(
     list(section(1, Buffer.concat([wireString(""), wireString(""), range]))),
@@ -78,21 +78,21 @@ const LONG_BITMAP = Buffer.concat([number(1n), wireString(Buffer.alloc(2 ** 23 +
 const BAD: [what: string, bytes: Uint8Array, message: RegExp][] = [
   ["a list of more than 32 MiB", Buffer.concat([list(), Buffer.alloc(32 * 1024 * 1024)]), /too long/],
   [
-    "a bitmap of more serials than anybody needs",
+    "a bitmap of too many serials",
     list(section(1, Buffer.concat([wireString(""), wireString(""), section(0x22, LONG_BITMAP)]))),
     /bitmap of serials is too long/,
   ],
-  ["a version of later", Buffer.from(list()).fill(2, 11, 12), /not of version 1/],
-  ["a section that it does not know", list(section(9, wireString(""))), /section of unknown type 9/],
+  ["a later version", Buffer.from(list()).fill(2, 11, 12), /not of version 1/],
+  ["an unknown section", list(section(9, wireString(""))), /section of unknown type 9/],
   [
-    "a part that it does not know",
+    "an unknown part",
     list(section(1, Buffer.concat([wireString(""), wireString(""), section(0x30, Buffer.alloc(0))]))),
     /part of unknown type 48/,
   ],
   ["a digest of the wrong length", list(section(5, wireString("short"))), /5 bytes, expected 32/],
-  ["a list that is cut off", revokedList("bitmap").subarray(0, -3), /cut off/],
-  ["a list that is cut off in its head", revokedList("bitmap").subarray(0, 20), /cut off/],
-  ["a line that is no key", new TextEncoder().encode("\nssh-ed25519 AAAA\n"), /^line 2: /],
+  ["a truncated list", revokedList("bitmap").subarray(0, -3), /cut off/],
+  ["a list that is truncated in its header", revokedList("bitmap").subarray(0, 20), /cut off/],
+  ["a line that is not a key", new TextEncoder().encode("\nssh-ed25519 AAAA\n"), /^line 2: /],
   [
     "a certificate on a line",
     new TextEncoder().encode(certificateLine("domain")),
@@ -105,7 +105,7 @@ const BAD: [what: string, bytes: Uint8Array, message: RegExp][] = [
   ],
 ];
 for (const [what, bytes, message] of BAD) {
-  Deno.test(`readRevokedKeys() refuses ${what}, rather than to read a part`, async () => {
+  Deno.test(`readRevokedKeys() refuses ${what} instead of reading a part`, async () => {
     await assert.rejects(
       readRevokedKeys(bytes),
       (error) => error instanceof UnusableKey && message.test(error.message),
@@ -113,7 +113,7 @@ for (const [what, bytes, message] of BAD) {
   });
 }
 
-Deno.test("SerialRanges has what was added, in whatever order", () => {
+Deno.test("SerialRanges has exactly the added serials, in any order", () => {
   const range = fc.tuple(fc.bigInt(0n, 60n), fc.bigInt(0n, 6n)).map(([from, more]) => ({
     from,
     to: from + more,
@@ -128,7 +128,7 @@ Deno.test("SerialRanges has what was added, in whatever order", () => {
   }));
 });
 
-Deno.test("readRevokedKeys() reads each form of serials to the last one, of 64 bits, and no neighbour", async () => {
+Deno.test("readRevokedKeys() reads each form of 64-bit serials up to the last one, and no neighbour", async () => {
   const large = 2n ** 63n + 5n;
   const forms: [what: string, part: Uint8Array, revoked: bigint[]][] = [
     ["serials", section(0x20, Buffer.concat([7n, 9n, large].map(number))), [7n, 9n, large]],

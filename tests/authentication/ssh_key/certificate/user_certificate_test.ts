@@ -12,7 +12,7 @@ import { certificate, certificateLine } from "./certificates.ts";
 import { testAuthority } from "./signed_certificate.ts";
 
 for (const authority of ["ed25519", "rsa3072", "ecdsa256", "ecdsa384", "ecdsa521"]) {
-  Deno.test(`readUserCertificate() verifies what an authority with ${authority} signed`, () => {
+  Deno.test(`readUserCertificate() verifies the signature of an authority with ${authority}`, () => {
     const { keyId, principals, authority: signer } = certificate(`by_${authority}`);
     assert.equal(keyId, `by_${authority}`);
     assert.deepEqual(principals, ["ann"]);
@@ -23,7 +23,7 @@ for (const authority of ["ed25519", "rsa3072", "ecdsa256", "ecdsa384", "ecdsa521
 }
 
 for (const key of ["rsa2048", "ecdsa256", "ecdsa384", "ecdsa521"]) {
-  Deno.test(`readUserCertificate() finds the key that is certified, ${key}, as it is without certificate`, () => {
+  Deno.test(`readUserCertificate() reads the certified ${key} key like the plain one`, () => {
     const [type, blob] = publicKeyWords(`user_${key}`);
     assert(isSshKeyType(type));
     const plain = decodePublicKey(type, blob);
@@ -35,7 +35,7 @@ for (const key of ["rsa2048", "ecdsa256", "ecdsa384", "ecdsa521"]) {
   });
 }
 
-Deno.test("readUserCertificate() reads what a certificate says, as ssh-keygen -L prints it", () => {
+Deno.test("readUserCertificate() reads the fields of a certificate as ssh-keygen -L prints them", () => {
   const { serial, keyId, principals, validAfter, validBefore, extensions, criticalOptions } = certificate(
     "domain",
   );
@@ -63,7 +63,7 @@ Deno.test("readUserCertificate() reads what a certificate says, as ssh-keygen -L
   assert.deepEqual([from, to], [0, Infinity]);
 });
 
-Deno.test("readUserCertificate() takes RSA signatures with SHA-2 alone", () => {
+Deno.test("readUserCertificate() accepts RSA signatures only with SHA-2", () => {
   assert.equal(certificate("rsa_by_sha256").keyId, "rsa_by_sha256");
   assert.throws(() => certificate("rsa_by_sha1"), /weak algorithm/);
 });
@@ -81,7 +81,7 @@ const withOptions = (...options: readonly Buffer[]) =>
     (body) => Buffer.concat([body.subarray(0, -12), wireString(Buffer.concat(options)), Buffer.alloc(8)]),
   );
 
-Deno.test("readUserCertificate() takes up to 256 principals, and each option once", () => {
+Deno.test("readUserCertificate() accepts up to 256 principals, and each option once", () => {
   assert.deepEqual(readUserCertificate(AUTHORITY.certify(MANY)).principals, MANY);
   assert.deepEqual([...readUserCertificate(withOptions(OPTION)).criticalOptions], [[
     "force-command",
@@ -94,13 +94,13 @@ const BAD: [what: string, line: string, message: RegExp][] = [
   ["nothing", "", /expected an OpenSSH certificate/],
   ["a private key", "-----BEGIN OPENSSH PRIVATE KEY-----", /expected an OpenSSH certificate/],
   ["a certificate for a host", certificateLine("for_host"), /not one for a user/],
-  ["one without principals", certificateLine("no_principals"), /names no principals/],
-  ["one with an empty principal", AUTHORITY.certify(["ann", ""]), /a principal without a name/],
-  ["one with 257 principals", AUTHORITY.certify([...MANY, "ann"]), /too many principals/],
-  ["one with an option twice", withOptions(OPTION, OPTION), /an option twice/],
-  ["more lines than one", `${AUTHORITY.certify(["ann"])} ann\nmore`, /one certificate on one line/],
-  ["one of a weak RSA key", certificateLine("weak_key"), /RSA key of 1024 bits/],
-  ["one of a DSA key", certificateLine("dsa_key"), /type of the certificate is not supported/],
+  ["a certificate without principals", certificateLine("no_principals"), /names no principals/],
+  ["an empty principal", AUTHORITY.certify(["ann", ""]), /a principal without a name/],
+  ["257 principals", AUTHORITY.certify([...MANY, "ann"]), /too many principals/],
+  ["an option given twice", withOptions(OPTION, OPTION), /an option twice/],
+  ["more than one line", `${AUTHORITY.certify(["ann"])} ann\nmore`, /one certificate on one line/],
+  ["a certificate of a weak RSA key", certificateLine("weak_key"), /RSA key of 1024 bits/],
+  ["a certificate of a DSA key", certificateLine("dsa_key"), /type of the certificate is not supported/],
   [
     "another type before it",
     certificateLine("by_ed25519").replace("ssh-ed25519", "ssh-rsa"),
@@ -120,7 +120,7 @@ for (const [what, line, message] of BAD) {
   });
 }
 
-Deno.test("readUserCertificate() takes no certificate of which one bit was changed, bytes left out or added", () => {
+Deno.test("readUserCertificate() accepts no certificate with one changed bit, or with missing or additional bytes", () => {
   const [type = "", base64 = ""] = certificateLine("domain").split(" ");
   const blob = Buffer.from(base64, "base64");
   const refuses = (bytes: Uint8Array) =>
