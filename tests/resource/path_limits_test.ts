@@ -96,7 +96,7 @@ Deno.test("limits of a session allow and forbid, below its directory, what the u
   }));
 });
 
-Deno.test("patternsLieInside() takes any patterns where there is no base, and none that leave a base", () => {
+Deno.test("patternsLieInside() accepts any patterns without a base, and none that leave a base", () => {
   assert.ok(patternsLieInside("../x", ""));
   assert.ok(patternsLieInside("x:sub/../y", "data/"));
   for (const outside of ["", "../x", "../../data/x", "x:../../data/x"]) {
@@ -109,7 +109,7 @@ const MIXED: readonly Capability[] = [
   { path: "/data/run7/", access: "all" },
 ];
 
-Deno.test("scopeWithin() gives what the narrowest of the token's paths permits there", () => {
+Deno.test("scopeWithin() grants what the token's paths permit in a directory", () => {
   assertAlike(scopeWithin(MIXED, "/data/", {}), { permission: "READ", includes: "/data/*" });
   assertAlike(scopeWithin(MIXED, "/data/run7/a/", {}), {
     permission: "FULL",
@@ -169,7 +169,7 @@ for (
   });
 }
 
-Deno.test("scopeWithin() permits nothing outside the token's paths, and writing in no more of them", () => {
+Deno.test("scopeWithin() permits nothing outside the token's paths, and writing only where they do", () => {
   const path = fc.array(fc.constantFrom("a", "b", "ab", "..", ".", "a*", "a:b"), { maxLength: 4 })
     .map((parts) => `/${parts.map((part) => `${part}/`).join("")}`);
   const capability = fc.record({ path, access: fc.constantFrom("read" as const, "all" as const) });
