@@ -678,7 +678,7 @@ const DATABASE: readonly Breakage[] = [
     file: "src/store/postgres/tables/share_and_record.sql",
     change: instead("CREATE INDEX share_by_end ON share (expires) WHERE expires > 0;", ""),
     tests: ["tests/sharing/store/postgres_share_store_test.ts"],
-    only: "whoever looks for some shares",
+    only: "queries for some shares",
   },
   {
     rows: ["database time of a request, with 1000000 shares", "commands of the operator on the same tables"],
@@ -686,7 +686,7 @@ const DATABASE: readonly Breakage[] = [
     file: "src/store/postgres/tables/share_and_record.sql",
     change: instead("CREATE INDEX share_use_by_share ON share_use (server, id, key);", ""),
     tests: ["tests/sharing/store/postgres_share_store_test.ts"],
-    only: "whoever looks for some shares",
+    only: "queries for some shares",
   },
   {
     rows: ["processor time of an idle instance"],

@@ -80,7 +80,7 @@ for (
   });
 }
 
-Deno.test("isSqlDump() takes neither CSV nor JSON for SQL", () => {
+Deno.test("isSqlDump() rejects CSV and JSON", () => {
   for (const text of ['"ID","DATA"\n"a","INSERT INTO x"\n', "id,data\n", "[]", ""]) {
     assert(!isSqlDump(text), text);
   }
