@@ -611,7 +611,7 @@ const DATABASE: readonly Breakage[] = [
       'throw new Error([...reasons].join("; "), { cause: error });',
     ),
     tests: ["tests/store/postgres/postgres_outage_test.ts"],
-    only: "waits for a server that starts again",
+    only: "waits for a server that restarts",
   },
   {
     rows: ["the database is frozen (SIGSTOP)"],
@@ -622,7 +622,7 @@ const DATABASE: readonly Breakage[] = [
       'late.abort(new Error("no answer in time"))',
     ),
     tests: ["tests/store/postgres/postgres_outage_test.ts"],
-    only: "leaves a server that answers no more",
+    only: "leaves a server that no longer answers",
   },
   {
     rows: ["the database exceeds `persistence.statementTimeout`", "the database's disk is full"],
@@ -630,7 +630,7 @@ const DATABASE: readonly Breakage[] = [
     file: "src/store/postgres/postgres_failure.ts",
     change: instead('=== "refused" ? DatabaseFailure : DatabaseAway', '=== "refused" ? Error : DatabaseAway'),
     tests: ["tests/store/postgres/postgres_database_test.ts"],
-    only: "keeps all of a change or nothing",
+    only: "commits all of a change or nothing",
   },
   {
     rows: ["the database has no free connection"],
@@ -648,7 +648,7 @@ const DATABASE: readonly Breakage[] = [
       "",
     ),
     tests: ["tests/store/postgres/postgres_outage_test.ts"],
-    only: "leaves a server that takes no changes any more",
+    only: "leaves a server that becomes read-only",
   },
   {
     rows: [
@@ -662,7 +662,7 @@ const DATABASE: readonly Breakage[] = [
     file: "src/store/postgres/postgres_watch.ts",
     change: instead("this.#versions.set(table, (this.#versions.get(table) ?? 0) + 1);", ""),
     tests: ["tests/store/postgres/postgres_database_test.ts"],
-    only: "hears what others change",
+    only: "notices changes of other instances",
   },
   {
     rows: ["`authserver database import` into a database that waits for its disk"],
@@ -670,7 +670,7 @@ const DATABASE: readonly Breakage[] = [
     file: "src/store/copy_rows.ts",
     change: instead(" ON CONFLICT DO NOTHING RETURNING", " RETURNING"),
     tests: ["tests/store/copy_rows_test.ts"],
-    only: "copyRows() leaves rows alone that appear",
+    only: "copyRows() does not overwrite rows",
   },
   {
     rows: ["a million shares and a million tokens in PostgreSQL", "purging 200000 expired shares"],
