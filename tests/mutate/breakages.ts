@@ -702,7 +702,7 @@ const DATABASE: readonly Breakage[] = [
     file: "src/resource/admin/admin_api.ts",
     change: instead("stored === false || !alive", "false"),
     tests: ["tests/faults/database_test.ts"],
-    only: "a ban that other instances cannot hear of",
+    only: "a ban that cannot reach other instances",
   },
   {
     rows: ["an instance has a different configuration"],
@@ -744,7 +744,7 @@ const DATABASE: readonly Breakage[] = [
     file: "src/sharing/store/share_sql.ts",
     change: instead("SET uses_left = uses_left - 1,", "SET uses_left = uses_left,"),
     tests: ["tests/faults/database_test.ts"],
-    only: "a share for one use",
+    only: "a one-time share",
   },
   {
     rows: ["an instance is killed"],
@@ -759,7 +759,7 @@ const DATABASE: readonly Breakage[] = [
     file: "src/store/postgres/postgres_servers.ts",
     change: instead("this.options.servers.map((server)", "this.options.servers.slice(0, 1).map((server)"),
     tests: ["tests/faults/database_test.ts"],
-    only: "instances go to the standby",
+    only: "instances switch to the standby",
   },
   {
     rows: ["the clock of one instance is 5 hours ahead"],

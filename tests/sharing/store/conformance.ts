@@ -693,7 +693,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal(await store.get("A", id), undefined);
   });
 
-  fact("keeps as many used up shares of an owner as usable ones: those used last", async (store, time) => {
+  fact("keeps at most as many used up shares of an owner as usable ones: those used last", async (store, time) => {
     const used: string[] = [];
     const useUp = async (draft: Partial<ShareDraft>, most?: number, server = "A") => {
       const { id } = await store.put(server, { ...DRAFT, oneTime: true, ...draft }, most);
