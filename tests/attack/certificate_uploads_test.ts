@@ -81,7 +81,7 @@ const SHOWN: readonly (readonly [what: string, body: string | Uint8Array, type?:
   ["a certificate of a host", certificateLine("for_host")],
   ["a certificate of another authority", certificateLine("by_other")],
   ["the authority's own key", certificateLine("ca_ed25519")],
-  ["bytes that are no text", new Uint8Array([0xff, 0xfe, 0x00, 0x80])],
+  ["bytes that are not text", new Uint8Array([0xff, 0xfe, 0x00, 0x80])],
   ["text with NUL", LINE.replace(" ", "\0")],
   [
     "a private key",
@@ -99,7 +99,7 @@ for (const [what, body, type] of SHOWN) {
   });
 }
 
-Deno.test("of sixty certificates uploaded at once, only the valid one is accepted", async () => {
+Deno.test("only the valid one of sixty certificates uploaded at once is accepted", async () => {
   const replies = await Promise.all(
     Array.from({ length: 60 }, (_, i) => show(i === 30 ? LINE : certificateLine("by_other"))),
   );

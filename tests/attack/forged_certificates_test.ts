@@ -112,14 +112,14 @@ const lies: [what: string, chain: readonly string[], key: Credential, anchors?: 
   ],
   ["one of an impostor", [stranger.certificate], stranger],
   [
-    "one of an impostor with our authority behind it",
+    "one of an impostor followed by our authority",
     [stranger.certificate, authority.certificate],
     stranger,
   ],
-  ["one of an impostor with rubbish behind it", [stranger.certificate, old.certificate], stranger],
+  ["one of an impostor followed by rubbish", [stranger.certificate, old.certificate], stranger],
   ["an expired one", [expired.certificate], expired],
   ["one for clients", [forClients.certificate], forClients],
-  ["a genuine one where nobody is trusted", [genuine.certificate], genuine, []],
+  ["a genuine one without trusted authorities", [genuine.certificate], genuine, []],
   [
     "one signed by a certificate that is trusted as itself only",
     [

@@ -49,7 +49,7 @@ const flipped = session.replace(/^./, (first) => first === "A" ? "B" : "A");
 /** Cookies, most of them no valid session, each with its status; 303 leads to the sign-in page. */
 const COOKIES: readonly (readonly [what: string, cookie: string, status: number])[] = [
   ["the same session twice", `${SESSION}=${session}; ${SESSION}=${session}`, 303],
-  ["a session after one that somebody else has set", `${SESSION}=x; ${SESSION}=${session}`, 303],
+  ["a session after one that another site has set", `${SESSION}=x; ${SESSION}=${session}`, 303],
   ["a session before an empty one", `${SESSION}=${session}; ${SESSION}=`, 303],
   ["another session", `${SESSION}=${flipped}`, 303],
   ["a session that is cut", `${SESSION}=${session.slice(0, -1)}`, 303],
@@ -72,7 +72,7 @@ const COOKIES: readonly (readonly [what: string, cookie: string, status: number]
   ["nothing but equals signs", "=".repeat(8_000), 303],
   ["characters outside ASCII", `${SESSION}=\u00e9\u00ff`, 303],
   [
-    "a session behind five hundred others",
+    "a session after five hundred others",
     `${many(500, (n) => `a${n}=${n}`).join("; ")}; ${SESSION}=${session}`,
     200,
   ],

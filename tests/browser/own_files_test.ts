@@ -237,8 +237,7 @@ const FAILING = `(() => {
 })(); true`;
 
 Deno.test({
-  name:
-    "a failed upload shows why and blocks no other; pausing, skipping, and choosing again after a reload",
+  name: "a failed upload shows why and blocks no other; pausing, skipping, choosing again after a reload",
   ignore,
   fn: async () => {
     await using sharing = await SharingSystem.open(OPTIONS);

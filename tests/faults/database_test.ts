@@ -20,7 +20,7 @@ interface Fault {
   end(several: SeveralInstances): Promise<void>;
   /** Repeats the fault for connections that escaped it. */
   again?(several: SeveralInstances): Promise<void>;
-  /** Whether the database is away; else it answers, and only requests that need the broken part fail. */
+  /** Whether the database is down; else it answers, and only requests that need the broken part fail. */
   readonly away: boolean;
   /** Line of the log, with the cause. */
   readonly log: RegExp;

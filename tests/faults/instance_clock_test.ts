@@ -52,7 +52,7 @@ Deno.test({
     }
   };
 
-  await t.step("both log that their clock is wrong, and no instance considers another one silent", async () => {
+  await t.step("both log that their clock is wrong, and no instance considers another silent", async () => {
     await ahead.process.prints(/this machine's clock is ahead of the database's.* seconds=1[78]\d{3}\b/);
     await behind.process.prints(/this machine's clock is behind the database's.* seconds=1[78]\d{3}\b/);
     assert.doesNotMatch(right.process.printed, /this machine's clock/);

@@ -105,7 +105,7 @@ const refused: [string, unknown, RegExp][] = [
     { serverPath: "", encryptionAlgorithm: "DES" },
     /^encryptionAlgorithm: expected AES or BLOWFISH/,
   ],
-  ["a key that is no base64", { serverPath: "", encryptionKey: "a b" }, /^encryptionKey: expected base64/],
+  ["a key that is not base64", { serverPath: "", encryptionKey: "a b" }, /^encryptionKey: expected base64/],
 ];
 for (const [what, body, message] of refused) {
   Deno.test(`parseSessionRequest() refuses ${what}: ${JSON.stringify(body)}`, () => {

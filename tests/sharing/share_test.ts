@@ -47,7 +47,7 @@ for (const granted of LEVELS) {
   });
 }
 
-Deno.test("parseAccessLevel() knows the levels by their upper-case names alone", () => {
+Deno.test("parseAccessLevel() accepts the levels only by their upper-case names", () => {
   assert.deepEqual(LEVELS.map(parseAccessLevel), LEVELS);
   for (const other of ["", "read", "READ ", "DELETE"]) assert.equal(parseAccessLevel(other), undefined);
 });

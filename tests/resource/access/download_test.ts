@@ -282,10 +282,10 @@ Deno.test("download() of an empty file is empty, and asks the daemon for nothing
 
 const REFUSALS: [string, (site: SharingSite) => Promise<Response>, number, string][] = [
   ["an unknown server", (site) => site.ask("alice", "GET", "access/NONE/x"), 404, "ERR_UNKNOWN_SERVER"],
-  ["an instance too many", (site) => site.ask("alice", "GET", "access/HPC-2/x"), 404, "ERR_UNKNOWN_SERVER"],
+  ["an unknown instance", (site) => site.ask("alice", "GET", "access/HPC-2/x"), 404, "ERR_UNKNOWN_SERVER"],
   ["an instance 0", (site) => site.ask("alice", "GET", "access/HPC-0/x"), 404, "ERR_UNKNOWN_SERVER"],
   ["an unknown id", (site) => site.ask("alice", "GET", "access/HPC/x"), 404, "ERR_SHARE_NOT_FOUND"],
-  ["an id that is none", (site) => site.ask("alice", "GET", "access/HPC/x%00"), 404, "ERR_SHARE_NOT_FOUND"],
+  ["an invalid id", (site) => site.ask("alice", "GET", "access/HPC/x%00"), 404, "ERR_SHARE_NOT_FOUND"],
   [
     "an expired share",
     async (site) => {
@@ -297,14 +297,14 @@ const REFUSALS: [string, (site: SharingSite) => Promise<Response>, number, strin
     "ERR_SHARE_NOT_FOUND",
   ],
   [
-    "somebody else's share without credentials",
+    "another user's share without credentials",
     async (site) =>
       site.ask("anonymous", "GET", `access/HPC/${await site.share("d/", { user: "CN=bob,O=Example" })}`),
     401,
     "ERR_UNAUTHENTICATED",
   ],
   [
-    "the own share that is for somebody else",
+    "the caller's own share that is for another user",
     async (site) =>
       site.ask("alice", "GET", `access/HPC/${await site.share("d/", { user: "CN=bob,O=Example" })}`),
     403,
@@ -326,13 +326,13 @@ const REFUSALS: [string, (site: SharingSite) => Promise<Response>, number, strin
     "ERR_NOT_FOUND",
   ],
   [
-    "a slash behind a file",
+    "a slash after a file",
     async (site) => site.ask("alice", "GET", `access/HPC/${await site.share("d/ten.txt")}/`),
     404,
     "ERR_NOT_FOUND",
   ],
   [
-    "a slash behind a file in a directory",
+    "a slash after a file in a directory",
     async (site) => site.ask("alice", "GET", `access/HPC/${await site.share("d/")}/ten.txt/`),
     404,
     "ERR_NOT_FOUND",
@@ -350,7 +350,7 @@ const REFUSALS: [string, (site: SharingSite) => Promise<Response>, number, strin
     "ERR_NOT_FOUND",
   ],
   [
-    "what the owner may not reach any more (D20)",
+    "a path that the owner may no longer reach (D20)",
     async (site) => {
       const id = await site.share("d/");
       site.limits = { excludes: `${site.root}/d/ten.txt` };

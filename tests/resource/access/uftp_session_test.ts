@@ -226,7 +226,7 @@ const REFUSALS: [string, unknown, number, string][] = [
   ["the home directory", { serverPath: "" }, 400, "ERR_INVALID_PATH"],
   ["a line break in the path (D2)", { serverPath: "ROOT/d/\nuser=root" }, 400, "ERR_INVALID_PATH"],
   ["a body without path", {}, 400, "ERR_INVALID_REQUEST"],
-  ["a body that is no object", [], 400, "ERR_INVALID_REQUEST"],
+  ["a body that is not an object", [], 400, "ERR_INVALID_REQUEST"],
 ];
 
 for (const [what, body, status, code] of REFUSALS) {

@@ -124,7 +124,7 @@ Deno.test("ShareOwners keeps the shares of an owner who still has the account am
   assertAlike(await limits({ role: "user", accounts: ["other", SHARE.uid] }), [{}]);
   const extra = { "uftpd.HPC.xlogin": SHARE.uid };
   assertAlike(await limits({ role: "user", extra, accounts: ["other"] }), [{}]);
-  // The account came from authentication, which cannot be asked now.
+  // The account came from authentication, which is not available now.
   assertAlike(await limits((uid = "") => ({ role: "user", accounts: ["other", uid] })), [{}]);
 });
 
@@ -192,7 +192,7 @@ const LOSSES: [
     [{}, { groups: ["users"] }],
   ],
   [
-    "the account of the login, which the sources take away",
+    "the account of the login, which the sources remove",
     ["MERGE_LAST_OVERRIDES", "FIRST_APPLICABLE"],
     { uid: SHARE.uid },
     {},

@@ -180,15 +180,15 @@ Deno.test("createShare() renews no share of another account, which only its owne
 const CREATE_REFUSALS: [string, Record<string, unknown>, number, string][] = [
   ["no path", { path: undefined }, 400, "ERR_INVALID_REQUEST"],
   ["no user", { user: undefined }, 400, "ERR_INVALID_REQUEST"],
-  ["a user that is no name", { user: "bob" }, 400, "ERR_INVALID_REQUEST"],
+  ["an invalid user name", { user: "bob" }, 400, "ERR_INVALID_REQUEST"],
   ["an unknown access level", { access: "read" }, 400, "ERR_INVALID_REQUEST"],
-  ["a lifetime that is none", { lifetime: "soon" }, 400, "ERR_INVALID_REQUEST"],
+  ["an invalid lifetime", { lifetime: "soon" }, 400, "ERR_INVALID_REQUEST"],
   ["no uses at all", { maxUses: 0 }, 400, "ERR_INVALID_REQUEST"],
-  ["sources that are none", { sources: ["example.org"] }, 400, "ERR_INVALID_REQUEST"],
+  ["invalid sources", { sources: ["example.org"] }, 400, "ERR_INVALID_REQUEST"],
   ["a path with a line break", { path: "/a\nuser=root" }, 400, "ERR_INVALID_PATH"],
   ["a path beyond the root", { path: "/../etc" }, 400, "ERR_INVALID_PATH"],
-  ["a slash behind a file", { path: "ROOT/d/ten.txt/" }, 400, "ERR_INVALID_PATH"],
-  ["a path that is not there", { path: "ROOT/none" }, 404, "ERR_NOT_FOUND"],
+  ["a slash after a file", { path: "ROOT/d/ten.txt/" }, 400, "ERR_INVALID_PATH"],
+  ["a missing path", { path: "ROOT/none" }, 404, "ERR_NOT_FOUND"],
   ["a pipe", { path: "ROOT/pipe" }, 400, "ERR_INVALID_PATH"],
   ["uploads to a file", { path: "ROOT/d/ten.txt", access: "DROP" }, 400, "ERR_INVALID_PATH"],
   ["a quota without uploads", { maxFiles: 3 }, 400, "ERR_INVALID_REQUEST"],
@@ -196,7 +196,7 @@ const CREATE_REFUSALS: [string, Record<string, unknown>, number, string][] = [
   ["a note of two lines", { note: "a\nb" }, 400, "ERR_INVALID_REQUEST"],
   ["a long password", { password: "x".repeat(201) }, 400, "ERR_INVALID_REQUEST"],
   ["a password with a control character", { password: "a\tb" }, 400, "ERR_INVALID_REQUEST"],
-  ["mail about what cannot arrive", { notify: true }, 400, "ERR_INVALID_REQUEST"],
+  ["mail for a share without uploads", { notify: true }, 400, "ERR_INVALID_REQUEST"],
 ];
 
 for (const [what, fields, status, code] of CREATE_REFUSALS) {

@@ -42,7 +42,7 @@ const DUMPS:
     ],
     ["a record that is NULL", `-- H2\nINSERT INTO T VALUES ('a', NULL, 'c');\n`, []],
     [
-      "rows behind a comment with an apostrophe, in another statement",
+      "rows after a comment with an apostrophe, in another statement",
       `-- H2\nINSERT INTO T VALUES ('a', 'x');\n-- the admin's rows\nINSERT INTO T VALUES ('b', 'y');\n`,
       [[2, "x"], [4, "y"]],
     ],

@@ -693,7 +693,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal(await store.get("A", id), undefined);
   });
 
-  fact("keeps at most as many used up shares of an owner as usable ones: those used last", async (store, time) => {
+  fact("keeps at most as many used up shares of an owner as usable ones, the latest", async (store, time) => {
     const used: string[] = [];
     const useUp = async (draft: Partial<ShareDraft>, most?: number, server = "A") => {
       const { id } = await store.put(server, { ...DRAFT, oneTime: true, ...draft }, most);
@@ -949,7 +949,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal((await store.ownedBy("A", DRAFT.owner)).length, 1);
   });
 
-  fact("takes any text as text (D16)", async (store) => {
+  fact("stores any text as text (D16)", async (store) => {
     const hostile = "'; DROP TABLE share; -- %s :id \u{1F600}";
     const { id } = await store.put(hostile, { ...DRAFT, path: `/${hostile}`, owner: hostile });
     assert.equal((await store.get(hostile, id))?.path, `/${hostile}`);

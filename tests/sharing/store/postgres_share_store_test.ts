@@ -16,7 +16,7 @@ if (POSTGRES !== undefined) {
   /** Reports whether a transaction waits for another one. */
   const isWaiting = async () =>
     (await server.sql(name, "SELECT 1 FROM pg_locks WHERE NOT granted")).length > 0;
-  /** All tests use the same connections, whose statements are prepared: others take twice the processor time. */
+  /** All tests use the same connections, whose statements are prepared: new ones take twice the processor time. */
   let now: Clock = Date.now;
   const database = new PostgresDatabase({ ...server.options(name), clock: () => now() });
   const store = new ShareStore(database);

@@ -43,7 +43,7 @@ Deno.test("openShareStore() keeps everything when it opens the file again", () =
     second.close();
   }));
 
-Deno.test("openShareStore() claims once across two open stores", () =>
+Deno.test("openShareStore() grants a one-time share once across two open stores", () =>
   inFolder(async (file) => {
     const [first, second] = [openShareStore(file, Date.now), openShareStore(file, Date.now)];
     const { id } = await first.put("A", { ...DRAFT, oneTime: true });

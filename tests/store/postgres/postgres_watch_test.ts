@@ -189,14 +189,14 @@ test(
 
 const ENDS: readonly (readonly [what: string, answer: Watched["answer"], said: string, afterMs: number])[] = [
   [
-    "a server takes no changes any more",
+    "a server becomes read-only",
     () => Promise.resolve([{ readOnly: true }]),
     "away the server takes no changes any more",
     5000,
   ],
   ["the connection breaks", () => Promise.reject(new Error("cut")), "away cut", 5000],
   ["an answer is empty", () => Promise.resolve([]), "away the server takes no changes any more", 5000],
-  ["no answer comes", () => new Promise(() => {}), "away no answer in time", 5000 + TIMEOUT_MS],
+  ["no answer arrives", () => new Promise(() => {}), "away no answer in time", 5000 + TIMEOUT_MS],
 ];
 for (const [what, answer, said, afterMs] of ENDS) {
   test(`reports that ${what}, and listens to another server`, async (watched) => {

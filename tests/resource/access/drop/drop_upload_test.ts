@@ -113,7 +113,7 @@ const NAMES: readonly (readonly [string, number])[] = [
   ["", 400],
 ];
 for (const [name, expected] of NAMES) {
-  Deno.test(`no file is uploaded under the name "${name.slice(0, 20)}"`, async () => {
+  Deno.test(`a share for uploads refuses the name "${name.slice(0, 20)}"`, async () => {
     await using at = await drop();
     const before = at.names();
     assert.equal((await at.put(name, { body: "x" }))[0], expected);

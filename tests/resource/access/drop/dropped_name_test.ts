@@ -4,7 +4,7 @@ import { CHARACTER } from "../../../fixtures/character.ts";
 import { HttpError } from "../../../../src/model/http_error.ts";
 import { droppedName, firstFree, nthName } from "../../../../src/resource/access/drop/dropped_name.ts";
 
-Deno.test("nthName() counts before the end of a name", () => {
+Deno.test("nthName() inserts the number before the extension", () => {
   const names: readonly (readonly [string, string])[] = [
     ["a.txt", "a (2).txt"],
     ["a", "a (2)"],

@@ -178,7 +178,7 @@ const WRONG: readonly (readonly [string, string, Uint8Array<ArrayBuffer>])[] = [
   ],
   ["an endless field", TYPE, text(`--${BOUNDARY}\r\nX: y\r\n\r\n${"x".repeat(20_000)}\r\n--${BOUNDARY}--`)],
   ["much before the first part", TYPE, text(`${"x".repeat(20_000)}\r\n--${BOUNDARY}--`)],
-  ["something behind a boundary", TYPE, text(`--${BOUNDARY}xx`)],
+  ["text after a boundary", TYPE, text(`--${BOUNDARY}xx`)],
   ["too many parts", TYPE, text(`${`--${BOUNDARY}\r\nX: y\r\n\r\n\r\n`.repeat(1002)}--${BOUNDARY}--`)],
 ];
 for (const [what, type, body] of WRONG) {
