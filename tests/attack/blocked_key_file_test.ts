@@ -8,7 +8,7 @@ import { authenticatorProperties, userToken } from "../system/every_method.ts";
 const PIPES = Array.from({ length: 4 }, (_, i) => `mallory${i}`);
 const KEYS = ".ssh/authorized_keys";
 
-Deno.test("key files that never end keep nobody from sessions, and do not block other users' keys", async () => {
+Deno.test("endless key files block neither sessions nor other users' keys", async () => {
   const account = (name: string, uid: number, keys: string | null) =>
     [name, { uid, home: `/home/${name}`, groups: ["users"], keyFiles: { [KEYS]: keys } }] as const;
   await using system = await runService({

@@ -38,7 +38,7 @@ async function signIn(key = "user_ed25519", user = "ann"): Promise<number> {
   return (await system.ask("/rest/auth", { headers })).status;
 }
 
-Deno.test("a certificate that is shown twenty times at once is kept once, and its key alone signs in", async () => {
+Deno.test("a certificate uploaded twenty times at once is stored once, and only its key signs in", async () => {
   const replies = await Promise.all(Array.from({ length: 20 }, () => show(LINE)));
   assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]));
   assert.equal(await signIn(), 200);
@@ -81,7 +81,7 @@ const SHOWN: readonly (readonly [what: string, body: string | Uint8Array, type?:
   ["a certificate of a host", certificateLine("for_host")],
   ["a certificate of another authority", certificateLine("by_other")],
   ["the authority's own key", certificateLine("ca_ed25519")],
-  ["bytes that are no text", new Uint8Array([0xff, 0xfe, 0x00, 0x80])],
+  ["bytes that are not text", new Uint8Array([0xff, 0xfe, 0x00, 0x80])],
   ["text with NUL", LINE.replace(" ", "\0")],
   [
     "a private key",
@@ -91,7 +91,7 @@ const SHOWN: readonly (readonly [what: string, body: string | Uint8Array, type?:
   ["a form", new URLSearchParams({ line: LINE }).toString(), "application/x-www-form-urlencoded"],
 ];
 for (const [what, body, type] of SHOWN) {
-  Deno.test(`${what} in the place of a certificate is refused, and nobody gets in`, async () => {
+  Deno.test(`${what} instead of a certificate is refused, and nobody signs in`, async () => {
     const { status, text } = await show(body, type);
     assert([400, 403, 413, 415].includes(status), `${status} ${text}`);
     assert.doesNotMatch(text, /PRIVATE KEY|b3BlbnNzaC1/, "what was shown is not repeated");
@@ -99,7 +99,7 @@ for (const [what, body, type] of SHOWN) {
   });
 }
 
-Deno.test("of sixty certificates uploaded at once, only the valid one is accepted", async () => {
+Deno.test("only the valid one of sixty certificates uploaded at once is accepted", async () => {
   const replies = await Promise.all(
     Array.from({ length: 60 }, (_, i) => show(i === 30 ? LINE : certificateLine("by_other"))),
   );

@@ -75,7 +75,7 @@ for (const [what, headers] of SAME_NAME) {
   });
 }
 
-Deno.test("a name to which the map file gives an account is the same user on both servers", async () => {
+Deno.test("a name with an account in the map file is the same user on both servers", async () => {
   const id = await share("/f", DORA, { as: ALICE });
   const map = { ...MAP, [DORA]: { xlogin: "dora", role: "user" } };
   const lines = system.log.length;

@@ -32,7 +32,7 @@ const SETTING: OutgoingConfig = {
 const der = (pem: string) => new X509Certificate(pem).raw;
 const keyOf = ({ key }: Credential) => createPrivateKey(key);
 
-/** Client of a server; the data that it sends show whether it believes the server. */
+/** Client of a server; the data that it sends show whether it trusts the server. */
 interface Asker {
   readonly name: string;
   readonly ask: (port: number, anchors: readonly string[]) => Promise<void>;
@@ -89,7 +89,7 @@ async function believed(
   return !/^(?:END\n)?$/.test(server.heard());
 }
 
-Deno.test("the lying server is believed where it does not lie, in TLS 1.2 and 1.3", async () => {
+Deno.test("clients trust the lying server when it does not lie, in TLS 1.2 and 1.3", async () => {
   for (const version of VERSIONS) {
     const truth: Lie = { chain: [der(genuine.certificate)], key: keyOf(genuine), version };
     await using server = await startLyingServer(truth);
@@ -112,14 +112,14 @@ const lies: [what: string, chain: readonly string[], key: Credential, anchors?: 
   ],
   ["one of an impostor", [stranger.certificate], stranger],
   [
-    "one of an impostor with our authority behind it",
+    "one of an impostor followed by our authority",
     [stranger.certificate, authority.certificate],
     stranger,
   ],
-  ["one of an impostor with rubbish behind it", [stranger.certificate, old.certificate], stranger],
+  ["one of an impostor followed by rubbish", [stranger.certificate, old.certificate], stranger],
   ["an expired one", [expired.certificate], expired],
   ["one for clients", [forClients.certificate], forClients],
-  ["a genuine one where nobody is trusted", [genuine.certificate], genuine, []],
+  ["a genuine one without trusted authorities", [genuine.certificate], genuine, []],
   [
     "one signed by a certificate that is trusted as itself only",
     [
@@ -133,7 +133,7 @@ const lies: [what: string, chain: readonly string[], key: Credential, anchors?: 
   ]],
 ];
 for (const [what, chain, holder, anchors] of lies) {
-  Deno.test(`nobody believes a server that shows ${what}`, async () => {
+  Deno.test(`no client trusts a server that shows ${what}`, async () => {
     const lie = { chain: chain.map(der), key: keyOf(holder) };
     await using server = await startLyingServer({ ...lie, version: "TLSv1.3" });
     for (const version of VERSIONS) {
@@ -148,7 +148,7 @@ for (const [what, chain, holder, anchors] of lies) {
   });
 }
 
-Deno.test("where unverifiable certificates are allowed, whoever shows a daemon's certificate passes as the daemon", async () => {
+Deno.test("if unverifiable certificates are allowed, any server with a daemon's certificate passes as the daemon", async () => {
   const lie = { chain: [der(old.certificate)], key: keyOf(stranger) };
   await using server = await startLyingServer({ ...lie, version: "TLSv1.3" });
   for (const version of VERSIONS) {
@@ -171,7 +171,7 @@ Deno.test("outgoing HTTPS refuses a certificate of another name, and daemon conn
 const STEP = LONG ? 1 : 23;
 
 for (const asker of [provider("FAIL"), daemon()]) {
-  Deno.test(`${asker.name}: a forged certificate with one byte changed is believed nowhere`, async () => {
+  Deno.test(`${asker.name}: a forged certificate with one byte changed is never trusted`, async () => {
     const forged = der(stranger.certificate);
     const key = keyOf(stranger);
     await using server = await startLyingServer({ chain: [forged], key, version: "TLSv1.3" });

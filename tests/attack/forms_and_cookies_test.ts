@@ -1,4 +1,4 @@
-/** Cookies and forms that no browser sends: they let nobody in, change nothing and break nothing. */
+/** Cookies and forms that no browser sends: they sign nobody in, change nothing and break nothing. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS, runService } from "../system/running_service.ts";
@@ -49,7 +49,7 @@ const flipped = session.replace(/^./, (first) => first === "A" ? "B" : "A");
 /** Cookies, most of them no valid session, each with its status; 303 leads to the sign-in page. */
 const COOKIES: readonly (readonly [what: string, cookie: string, status: number])[] = [
   ["the same session twice", `${SESSION}=${session}; ${SESSION}=${session}`, 303],
-  ["a session after one that somebody else has set", `${SESSION}=x; ${SESSION}=${session}`, 303],
+  ["a session after one that another site has set", `${SESSION}=x; ${SESSION}=${session}`, 303],
   ["a session before an empty one", `${SESSION}=${session}; ${SESSION}=`, 303],
   ["another session", `${SESSION}=${flipped}`, 303],
   ["a session that is cut", `${SESSION}=${session.slice(0, -1)}`, 303],
@@ -70,23 +70,23 @@ const COOKIES: readonly (readonly [what: string, cookie: string, status: number]
   ["the names of objects", "__proto__=a; constructor=b; toString=c; hasOwnProperty=d", 303],
   ["nothing but separators", "; ".repeat(4_000), 303],
   ["nothing but equals signs", "=".repeat(8_000), 303],
-  ["characters that are no ASCII", `${SESSION}=\u00e9\u00ff`, 303],
+  ["characters outside ASCII", `${SESSION}=\u00e9\u00ff`, 303],
   [
-    "a session behind five hundred others",
+    "a session after five hundred others",
     `${many(500, (n) => `a${n}=${n}`).join("; ")}; ${SESSION}=${session}`,
     200,
   ],
-  ["five hundred sessions that are none", many(500, (n) => `${SESSION}=${n}`).join("; "), 303],
+  ["five hundred invalid sessions", many(500, (n) => `${SESSION}=${n}`).join("; "), 303],
 ];
 for (const [what, cookie, status] of COOKIES) {
-  Deno.test(`who shows ${what} is ${status === 200 ? "known" : "nobody"}`, async () => {
+  Deno.test(`a client with ${what} is ${status === 200 ? "signed in" : "anonymous"}`, async () => {
     const reply = await asks({ Cookie: cookie });
     assert.equal(reply.status, status, reply.text);
     if (status === 303) assert.equal(reply.headers.location, "./login?to=tokens");
   });
 }
 
-Deno.test("a request with more cookies than a head may have is refused", async () => {
+Deno.test("a request with more cookies than its headers may contain is refused", async () => {
   for (const length of [33_000, 100_000]) {
     const reply = await asks({ Cookie: `${SESSION}=${session}; a=${"x".repeat(length)}` });
     assert.equal(reply.status, 431, reply.text);
@@ -105,19 +105,19 @@ const FORMS: readonly (readonly [what: string, status: number, body: string | Ui
     ["nine thousand fields", 400, `${many(9_000, (n) => `${n}=`).join("&")}&${good}`],
     ["a body beyond 64 KiB", 413, `${good}&x=${"y".repeat(70_000)}`],
     ["its token twice", 400, `${good}&token=${token}`],
-    ["its token twice, encoded otherwise", 400, `${good}&%74oken=${token}`],
+    ["its token twice, once percent-encoded", 400, `${good}&%74oken=${token}`],
     ["a second name for the token", 400, `${good}&name=other`],
     ["no token", 403, urlencoded(FIELDS)],
     ["an empty token", 403, urlencoded({ ...FIELDS, token: "" })],
     ["a token with a blank", 403, urlencoded({ ...FIELDS, token: `${token} ` })],
     ["a token that is cut", 403, urlencoded({ ...FIELDS, token: token.slice(1) })],
     ["a token whose percent-encoding is broken", 403, good.replace("token=", "token=%z")],
-    ["a token whose percent-encoding is no UTF-8", 403, good.replace("token=", "token=%ff")],
+    ["a token whose percent-encoding is not UTF-8", 403, good.replace("token=", "token=%ff")],
     ["a token by a name in capitals", 403, good.replace("token=", "TOKEN=")],
     ["a token by the name of a list", 403, good.replace("token=", "token[]=")],
     ["semicolons between its fields", 403, good.replaceAll("&", ";")],
-    ["its session in the place of the token", 403, urlencoded({ ...FIELDS, token: session })],
-    ["bytes that are no UTF-8", 400, new Uint8Array([...new TextEncoder().encode(good), 0xff])],
+    ["its session instead of the token", 403, urlencoded({ ...FIELDS, token: session })],
+    ["bytes that are not UTF-8", 400, new Uint8Array([...new TextEncoder().encode(good), 0xff])],
     ["UTF-16, as its type says", 403, utf16(good), "application/x-www-form-urlencoded; charset=utf-16le"],
     ["several parts", 415, `${parts.join("")}--x--\r\n`, "multipart/form-data; boundary=x"],
     ["several parts by the type of one", 403, `${parts.join("")}--x--\r\n`],
@@ -128,8 +128,8 @@ const FORMS: readonly (readonly [what: string, status: number, body: string | Ui
     ["a name of a token that is too long", 400, urlencoded({ ...FIELDS, token, name: "x".repeat(60_000) })],
     ["a path that is too long", 400, urlencoded({ ...FIELDS, token, path: `/${"x".repeat(60_000)}` })],
     ["a path with NUL", 400, urlencoded({ ...FIELDS, token, path: "/a\0b" })],
-    ["hours beyond all bounds", 400, urlencoded({ ...FIELDS, token, hours: "9".repeat(5_000) })],
-    ["a server that is none", 400, urlencoded({ ...FIELDS, token, server: "../HPC" })],
+    ["an excessive number of hours", 400, urlencoded({ ...FIELDS, token, hours: "9".repeat(5_000) })],
+    ["an invalid server", 400, urlencoded({ ...FIELDS, token, server: "../HPC" })],
   ];
 
 /** Returns a text in UTF-16, in which every second byte is NUL. */
@@ -138,7 +138,7 @@ function utf16(text: string): Uint8Array {
 }
 
 for (const [what, status, body, type] of FORMS) {
-  Deno.test(`a form with ${what} is answered with ${status} and makes no token`, async () => {
+  Deno.test(`a form with ${what} is answered with ${status} and issues no token`, async () => {
     const reply = await alice.get("/tokens", {
       method: "POST",
       headers: {
@@ -153,7 +153,7 @@ for (const [what, status, body, type] of FORMS) {
   });
 }
 
-Deno.test("a form counts with the token of its own session alone, and not after that has ended", async () => {
+Deno.test("a form is accepted only with the token of its own session, and only while that lasts", async () => {
   const other = await signedIn();
   const visit = formToken(await new Visitor(system).get("/login"));
   const foreign = formToken(await other.get("/tokens"));
@@ -233,6 +233,6 @@ for (const target of TARGETS) {
   });
 }
 
-Deno.test("nothing of this was an error of the service", () => {
+Deno.test("none of these requests caused an error of the service", () => {
   assert.deepEqual(system.log.filter((line) => / (?:ERROR|error) |status=5/.test(line)), []);
 });

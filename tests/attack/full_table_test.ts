@@ -19,7 +19,7 @@ const CAPACITY = LONG ? 50_000 : 500;
 const ATTACKERS = 2 * CAPACITY;
 const FREE_PER_USER = 4 * CONFIG.maxFailures;
 
-Deno.test("tables full of failures give no further guesses at a user, and keep nobody out who is known", () => {
+Deno.test("tables full of failures permit no further guesses at a user, and lock out no known user", () => {
   const clock = { now: 1_700_000_000_000 };
   const throttle = new LoginThrottle({
     config: CONFIG,

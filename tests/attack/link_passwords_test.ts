@@ -12,8 +12,8 @@ const ADDRESSES = LONG ? 24 : 5;
 /** Number of links that get a password at once. */
 const LINKS = LONG ? 12 : 5;
 /**
- * Limit of added memory: hashing takes 32 MiB per password, and the service hashes two at a time. All that the
- * tests ask for at once would take more.
+ * Limit of added memory: hashing takes 32 MiB per password, and the service hashes two at a time. Hashing all
+ * passwords of the tests at once would take more.
  */
 const MOST_MIB = 128;
 
@@ -43,7 +43,7 @@ async function mostMemory(): Promise<number> {
   return Number(/VmHWM:\s*(\d+) kB/.exec(status)?.[1]) / 1024;
 }
 
-Deno.test("guesses at one link from many addresses keep out neither who has its password nor its owner", async () => {
+Deno.test("guesses at one link from many addresses lock out neither its owner nor users with its password", async () => {
   const id = await sharing.share("d/ten.txt", { password: PASSWORD });
   const right = async () => (await sharing.fetch(id, from("203.0.113.200", PASSWORD))).status;
   assert.equal(await right(), 200);

@@ -7,7 +7,7 @@ import { ALICE, ALICE_DN } from "../system/running_service.ts";
 import { SharingSystem } from "../system/sharing/sharing_system.ts";
 
 for (const combiningPolicy of ["MERGE", "MERGE_LAST_OVERRIDES"]) {
-  Deno.test(`a share of an account or group that its owner has lost is pointed at no other path (${combiningPolicy})`, async () => {
+  Deno.test(`a share of an account or group that its owner has lost cannot change its path (${combiningPolicy})`, async () => {
     await using sharing = await SharingSystem.open({
       properties: { "container.security.attributes.combiningPolicy": combiningPolicy },
     });
@@ -36,7 +36,7 @@ for (const combiningPolicy of ["MERGE", "MERGE_LAST_OVERRIDES"]) {
   });
 }
 
-Deno.test("a share of a user from a provider ends with the account or group, whichever of the two came from the map", async (t) => {
+Deno.test("a share of a user from a provider ends with the account or group that came from the map", async (t) => {
   const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
   await using provider = await startOidcProvider(
     authority.issue({ subject: "CN=idp", names: ["localhost"] }),
@@ -83,7 +83,7 @@ Deno.test("a share of a user from a provider ends with the account or group, whi
   };
 
   await t.step(
-    "a share of an account that only the provider named is only ended once it names another one",
+    "a share of an account from the provider can only be deleted once the provider names another one",
     async () => {
       const path = `/rest/share/HPC/${await created(as("Iris", "alice"))}`;
       const change = async (who: ReturnType<typeof as>, body: Readonly<Record<string, unknown>>) =>
@@ -113,7 +113,7 @@ Deno.test("a share of a user from a provider ends with the account or group, whi
     },
   );
 
-  await t.step("a share ends with the map's part of account and group", async () => {
+  await t.step("a share ends when the map no longer has its account or group", async () => {
     const map = async (entries: Readonly<Record<string, unknown>>) => {
       const lines = system.log.length;
       await system.replace("conf/mapfile.json", JSON.stringify(entries));

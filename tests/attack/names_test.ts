@@ -66,7 +66,7 @@ const REPLACED: Readonly<Record<string, string>> = {
   x: "\u2179\uFF58\u02E3\u00D7",
 };
 
-Deno.test("no name but its own reaches an account through a provider", async () => {
+Deno.test("only its own name reaches an account through a provider", async () => {
   assert.equal(await accountOf(NAME), "alice");
   assert.equal(await accountOf("KIM@boss.X"), "alice", "names have no case");
   const variants = ADDED.flatMap((
@@ -78,7 +78,7 @@ Deno.test("no name but its own reaches an account through a provider", async () 
   for (const variant of variants) assert.notEqual(await accountOf(variant), "alice", escape(variant));
 });
 
-Deno.test("no name but its own reaches an account with a certificate", async () => {
+Deno.test("only its own name reaches an account with a certificate", async () => {
   const accountWith = async (subject: string) => {
     const certificate = authority.issue({ subject, extendedKeyUsage: ["clientAuth"] });
     const reply = await system.ask("/rest/auth", { certificate });

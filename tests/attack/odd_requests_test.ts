@@ -105,7 +105,7 @@ Deno.test({
   },
 });
 
-Deno.test("nothing of this was an error of the service", () => {
+Deno.test("none of these requests caused an error of the service", () => {
   // The service is not ready while it starts.
   const served = system.log.filter((line) => !line.includes("route=/health/ready status=503"));
   assert.deepEqual(served.filter((line) => / (?:ERROR|error) |status=5/.test(line)), []);

@@ -46,7 +46,7 @@ for (const method of ["PUT", "DELETE", "POST"]) {
   });
 }
 
-Deno.test("where other sites are allowed, the service does not permit browsers to send credentials along", async () => {
+Deno.test("if other sites are allowed, the service does not permit browsers to send credentials", async () => {
   await using open = await runService({ properties: { "container.httpServer.enableCORS": "true" } });
   for (const method of ["GET", "OPTIONS"]) {
     const headers = { Origin, "Access-Control-Request-Method": "GET" };
@@ -56,7 +56,7 @@ Deno.test("where other sites are allowed, the service does not permit browsers t
   }
 });
 
-Deno.test("another site has no token issued by the certificate or password that a browser adds", async () => {
+Deno.test("another site gets no token through the certificate or password that a browser adds", async () => {
   const issue = async (headers: Readonly<Record<string, string>>) =>
     (await system.ask("/rest/auth/token", { as: ALICE, headers: { Accept: "text/plain", ...headers } }))
       .status;

@@ -108,7 +108,7 @@ for (const limits of NAMES) {
 }
 
 for (const limits of LIMITS.slice(-EMPTY.length)) {
-  Deno.test(`a list of allowed paths that is ${JSON.stringify(limits)} is no licence for all paths`, async () => {
+  Deno.test(`a list of allowed paths that is ${JSON.stringify(limits)} does not permit all paths`, async () => {
     assert.deepEqual(await begin(limits, ""), [500, false]);
   });
 }

@@ -7,7 +7,7 @@ import { ALICE, MAP, passwordLine, PASSWORDS, runService, settled } from "../sys
 
 const STORM = LONG ? 2000 : 40;
 
-Deno.test(`${STORM} reloads and changes of files at once fail no request, and the last change takes effect`, async () => {
+Deno.test(`${STORM} reloads and file changes at once fail no request, and the last change takes effect`, async () => {
   await using system = await runService({ servers: { HPC: [{ maxSessions: 10_000 }] } });
   await settled(system);
   const main = await Deno.readTextFile(system.main);

@@ -141,7 +141,7 @@ async function present(): Promise<unknown> {
   return { files, shares, stolen: [...Deno.readDirSync(`${data}/d`)].map(({ name }) => name).sort() };
 }
 
-Deno.test("a narrowed token gives and changes nothing outside of its directories, by any route", async () => {
+Deno.test("no route reveals or changes anything outside the directories of a narrowed token", async () => {
   const before = await present();
   const restrictions: readonly Readonly<Record<string, string>>[] = [
     { path: `${data}/d/`, activity: "read" },
@@ -155,7 +155,7 @@ Deno.test("a narrowed token gives and changes nothing outside of its directories
   assert.deepEqual(await present(), before);
 });
 
-Deno.test("a login that a server does not accept gives and changes nothing of that server, by any route", async () => {
+Deno.test("no route reveals or changes anything of a server that does not accept the login", async () => {
   const [before, wide] = [await present(), await token({})];
   const visitor = new Visitor(system);
   await visitor.signIn(ALICE);

@@ -7,7 +7,7 @@ import { openShareStore } from "../../src/sharing/store/share_store.ts";
 import { ALICE, ALICE_DN, createSite, runAt } from "../system/running_service.ts";
 import { EVERYBODY } from "../../src/sharing/share.ts";
 
-Deno.test("a share that several servers have is changed, replaced and ended by logins alone that suit all of them", async () => {
+Deno.test("only logins that all its servers accept change, replace and end a share of several servers", async () => {
   const data = await Deno.realPath(await Deno.makeTempDir());
   await using _ = { [Symbol.asyncDispose]: () => Deno.remove(data, { recursive: true }) };
   const daemon = { users: { alice: { uid: 1000, home: data, groups: ["hpc"] } } };

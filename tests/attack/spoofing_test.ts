@@ -34,7 +34,7 @@ function canonical(text: string): string {
 
 for (const headers of SPOOFED) {
   const what = Object.keys(headers).join();
-  Deno.test(`${what} of a client that is no gateway changes neither answers, nor links, nor what daemons hear`, async () => {
+  Deno.test(`${what} of a client that is no gateway changes neither answers nor links nor requests to daemons`, async () => {
     for (const as of [ALICE, undefined]) {
       const question = { ...(as && { as }) };
       const [plain, spoofed] = await Promise.all([
@@ -54,7 +54,7 @@ for (const headers of SPOOFED) {
 }
 
 for (const host of ["evil.example", "evil.example:443", "localhost.evil.example", "[::1]:1"]) {
-  Deno.test(`the Host ${host} is in no answer`, async () => {
+  Deno.test(`no answer contains the Host ${host}`, async () => {
     for (const target of ["/rest/auth", "/", "/login", "/nothing", "/rest/auth/"]) {
       const socket = await openTls(system.port);
       socket.write(

@@ -15,7 +15,7 @@ import { basicHeader } from "../identity_provider/unity_provider.ts";
 import { runWithEveryMethod } from "../system/every_method.ts";
 import { Visitor } from "../system/visitor.ts";
 
-/** Turns of bad and genuine tokens for each failure: more than make a provider count as down. */
+/** Rounds of bad and genuine tokens for each failure: more than enough to consider a provider down. */
 const TURNS = LONG ? 12 : 4;
 
 const JSON_TYPE = { "Content-Type": "application/json" };
@@ -107,7 +107,7 @@ const OAUTH: OAuthConfig = {
 };
 
 for (const attackers of [1, 2, 40]) {
-  Deno.test(`one bad token a second from ${attackers} addresses keeps no genuine user out, however long it goes on`, async () => {
+  Deno.test(`one bad token a second from ${attackers} addresses never locks out a genuine user`, async () => {
     const time = { now: Date.UTC(2027, 0, 15, 8) };
     const asked = { bad: 0, genuine: 0 };
     const subject = new OAuth(OAUTH, {
@@ -140,7 +140,7 @@ for (const attackers of [1, 2, 40]) {
         const token = second % 60 === 59 ? "bad-0" : `bad-${second}`;
         await assert.rejects(subject.authenticate(bearer(token, attacker), signal), RemoteUnavailable);
         time.now += 500;
-        // Genuine users come now and then, each from an address without attackers.
+        // Genuine users log in now and then, each from an address without attackers.
         if (second % 3 === 0) {
           const result = await subject.authenticate(
             bearer(`good-${second}`, `192.0.${second % 100}.9`),

@@ -7,11 +7,11 @@ import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS, runService } from "../sy
 
 const ROUNDS = 40;
 
-/** Things that the log always reports; the service may skip the others without a message. */
+/** Replacements that the log always reports; the service may skip the others without a message. */
 const TOLD = /pipe|without end|gigabyte/;
 
 type Put = (path: string, folder: string) => Promise<unknown>;
-/** Things that take the place of a file in one step. */
+/** Replacements of a file in one step. */
 const THINGS: readonly (readonly [what: string, make: Put])[] = [
   ["a pipe", (path) => new Deno.Command("mkfifo", { args: [path] }).output()],
   ["a link to a device without end", (path) => Deno.symlink("/dev/zero", path)],
@@ -29,7 +29,7 @@ async function memory(pid: number): Promise<number> {
   return Number(/VmHWM:\s*(\d+) kB/.exec(await Deno.readTextFile(`/proc/${pid}/status`))?.[1]) / 1024;
 }
 
-Deno.test("whatever takes the place of password and map file, who is in them gets in, and good files count again", async () => {
+Deno.test("whatever replaces password and map file, their users still sign in, and good files are read again", async () => {
   await using system = await runService();
   const { folder } = system;
   const signIn = async () => (await system.ask("/rest/auth", { as: ALICE })).status;
@@ -69,7 +69,7 @@ const shared = await runService();
 Deno.test.afterAll(() => shared[Symbol.asyncDispose]());
 
 for (const [what, make] of THINGS) {
-  Deno.test(`a reload returns, and changes nothing, with ${what} in the place of key or truststore`, async () => {
+  Deno.test(`a reload returns, and changes nothing, with ${what} instead of key or truststore`, async () => {
     const system = shared;
     for (const path of ["conf/auth-key.pem", "conf/ca.pem"]) {
       const text = await Deno.readTextFile(`${system.folder}/${path}`);

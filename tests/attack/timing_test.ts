@@ -95,7 +95,7 @@ for (
   });
 }
 
-Deno.test("a comparison with MD5, too short to be seen over a connection, is made for everybody", async () => {
+Deno.test("every user gets a comparison with MD5, too short to measure over a connection", async () => {
   const table = await parsePasswordFile(PASSWORDS + MANY, "users.txt");
   const check = new PasswordCheck();
   const seeker = { queueKey: "", known: false, signal: new AbortController().signal };

@@ -2,15 +2,15 @@ import { delimiter, join } from "node:path";
 
 /** Names under which distributions install Chromium. */
 const WHOLE = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-/** Chromium without windows of its own, PDF viewer and cache of pages to go back to: it computes less. */
+/** Chromium without windows, PDF viewer and back-forward cache: it uses less processor time. */
 const SHELL = "chromium-headless-shell";
 
-/** Returns the path of an installed browser, if there is one: if possible of the one that computes less. */
+/** Returns the path of an installed browser, if any, preferably of the one that uses less processor time. */
 export function findChromium(): Promise<string | undefined> {
   return find([SHELL, ...WHOLE]);
 }
 
-/** Returns the path of an installed browser that can do all that users' browsers can, if there is one. */
+/** Returns the path of an installed browser with all features of users' browsers, if any. */
 export function findWholeChromium(): Promise<string | undefined> {
   return find(WHOLE);
 }

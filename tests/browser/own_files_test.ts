@@ -103,7 +103,7 @@ async function signedIn(
 }
 
 Deno.test({
-  name: "a user finds their files, uploads a folder, makes, renames, previews, shares and deletes",
+  name: "a user finds their files, uploads a folder, creates, renames, previews, shares and deletes",
   ignore,
   fn: async () => {
     await using sharing = await SharingSystem.open(OPTIONS);
@@ -180,7 +180,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the browser shows a PDF as preview, and goes back from an error to the form as it was filled in",
+  name: "the browser shows a PDF as preview, and returns from an error to the filled-in form",
   ignore: WHOLE_BROWSER === undefined,
   fn: async () => {
     await using sharing = await SharingSystem.open(OPTIONS);
@@ -237,8 +237,7 @@ const FAILING = `(() => {
 })(); true`;
 
 Deno.test({
-  name:
-    "an upload that fails says why and holds up no other; pausing, skipping, and choosing again after a reload",
+  name: "a failed upload shows why and blocks no other; pausing, skipping, choosing again after a reload",
   ignore,
   fn: async () => {
     await using sharing = await SharingSystem.open(OPTIONS);
@@ -290,7 +289,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "pages speak the reader's language, and show times in their zone; without script in UTC",
+  name: "pages use the reader's language and time zone; without scripts, UTC",
   ignore,
   fn: async () => {
     await using sharing = await SharingSystem.open(OPTIONS);

@@ -39,7 +39,7 @@ async function axeFindings(page: Page): Promise<unknown> {
 }
 
 /**
- * Checks of every page after WCAG 2.2 A and AA, as far as a program can check them: a function that runs in
+ * Checks of every page by WCAG 2.2 A and AA, as far as a program can check them: a function that runs in
  * the page and returns the defects.
  */
 const PAGE_CHECKS = `(() => {

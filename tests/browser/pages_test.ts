@@ -108,7 +108,7 @@ async function check(page: Page, name: string, { allowed = /^$/ }: { readonly al
 }
 
 Deno.test({
-  name: "pages are readable by everybody, on every screen, and break no policy",
+  name: "pages are accessible, fit every screen, and violate no policy",
   ignore: BROWSER === undefined,
   fn: async () => {
     await using at = await site();
@@ -193,7 +193,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a browser stays signed in on all pages, and links in a listing lead inside",
+  name: "a browser stays signed in on all pages, and links of a listing stay in the share",
   ignore: BROWSER === undefined,
   fn: async () => {
     await using at = await site();

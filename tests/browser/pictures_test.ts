@@ -12,7 +12,7 @@ function widthOf(png: Uint8Array): number {
   return new DataView(png.buffer, png.byteOffset).getUint32(16);
 }
 
-Deno.test("README and manual show the pictures, which are there and small", async () => {
+Deno.test("README and manual show the pictures, which exist and are small", async () => {
   const readme = await Deno.readTextFile(`${ROOT}/README.md`);
   const guide = await Deno.readTextFile(`${ROOT}/docs/people_who_share.md`);
   let bytes = 0;

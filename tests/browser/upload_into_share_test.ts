@@ -138,7 +138,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "without scripts, a form uploads files beside existing files of the same names or in their place",
+  name: "without scripts, a form uploads files next to existing files of the same names, or replaces them",
   ignore,
   fn: async () => {
     await using sharing = await SharingSystem.open();

@@ -68,7 +68,7 @@ Deno.test("a server with the daemon's own certificate and key receives requests"
   assert.match(daemon.heard(), /request-type=/);
 });
 
-Deno.test("with an empty truststore no service starts, and one that runs goes on with the last good one", async () => {
+Deno.test("with an empty truststore no service starts, and a running one keeps its last good truststore", async () => {
   const every = { "container.security.truststore.directoryLocations.1": "{folder}/conf/ca*.pem" };
   await using system = await runService({ authority, properties: every });
   await settled(system);

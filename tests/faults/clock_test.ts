@@ -73,7 +73,7 @@ for (
     }));
 }
 
-Deno.test("a clock set back and forth by two hours makes no wait and no ban longer or shorter", () =>
+Deno.test("a clock set back and forth by two hours changes the length of no wait and no ban", () =>
   withService(async (service, step) => {
     let last = await ask(service, WRONG);
     await until(async () => (last = await ask(service, WRONG)).status !== 401, { everyMs: 0 });

@@ -186,7 +186,7 @@ const outcomes = tried.map(async (_, i) => {
 for (const outcome of outcomes) outcome.catch(() => {}); // tests await them
 
 for (const [i, { what, alone, grouped = 200 }] of tried.entries()) {
-  Deno.test(`a daemon that ${what} costs its own callers, nobody else, and no longer than it lasts`, async () => {
+  Deno.test(`a daemon that ${what} affects only its own callers, and only while the fault lasts`, async () => {
     const outcome = await outcomes[i];
     assert(outcome);
     const error = outcome.alone.json();
@@ -209,7 +209,7 @@ for (const [i, { what, alone, grouped = 200 }] of tried.entries()) {
   });
 }
 
-Deno.test("a daemon that resets after its reply has given a session, or 502", async () => {
+Deno.test("a daemon that resets the connection after its reply causes a session or 502", async () => {
   await using system = await runService({ servers: { HPC: [MANY] } });
   await settled(system);
   system.daemon().fault = { kind: "reset-after-reply" };
@@ -230,7 +230,7 @@ Deno.test("a daemon that resets after its reply has given a session, or 502", as
   });
 });
 
-Deno.test("a daemon whose host has no address costs its own callers, and nobody else", async () => {
+Deno.test("a daemon whose host has no address affects only its own callers", async () => {
   const nowhere = { "authservice.server.ONE.commandHost": "nowhere.invalid" };
   await using system = await runService({
     servers: { ONE: [MANY], TWO: [MANY, MANY] },
@@ -256,6 +256,6 @@ Deno.test("a daemon whose host has no address costs its own callers, and nobody 
 });
 
 Deno.test("while all these daemons fail, a good one loses no request", async () => {
-  const none = [200, 0].join(); // answered, and no daemon mended until then
+  const none = [200, 0].join(); // answered before any daemon recovered
   assert.deepEqual([...new Set((await good).map((each) => each.join()))], [none]);
 });

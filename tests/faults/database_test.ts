@@ -20,7 +20,7 @@ interface Fault {
   end(several: SeveralInstances): Promise<void>;
   /** Repeats the fault for connections that escaped it. */
   again?(several: SeveralInstances): Promise<void>;
-  /** Whether the database is away; else it answers, and only requests that need the broken part fail. */
+  /** Whether the database is down; else it answers, and only requests that need the broken part fail. */
   readonly away: boolean;
   /** Line of the log, with the cause. */
   readonly log: RegExp;
@@ -125,11 +125,11 @@ function test(name: string, check: (several: SeveralInstances, t: Deno.TestConte
   });
 }
 
-test("while something is wrong with the database, logins go on", async (several, t) => {
+test("logins continue during faults of the database", async (several, t) => {
   const { instances, one } = several;
   const access = `/rest/access/HPC/${await several.share()}`;
   for (const { what, begin, again, end, away, log } of FAULTS) {
-    await t.step(`${what}: shares get 503, and nothing else does`, async () => {
+    await t.step(`${what}: only shares get 503`, async () => {
       const printed = instances.map(({ process }) => process.printed.length);
       await begin(several);
       for (const instance of instances) {
@@ -170,7 +170,7 @@ test("while something is wrong with the database, logins go on", async (several,
 });
 
 Deno.test({
-  name: "a database whose disk is full keeps nothing new, loses nothing, and goes on once there is room",
+  name: "a database with a full disk stores nothing new, loses nothing, and recovers once there is space",
   ignore: POSTGRES === undefined || Deno.uid() !== 0,
 }, async () => {
   await using disk = await mountSmallDisk(16 * 1024);
@@ -205,7 +205,7 @@ Deno.test({
   });
 });
 
-test("an instance that was frozen goes on with what the others did", async (several) => {
+test("an instance that was frozen includes changes of the others in its first answer", async (several) => {
   const [one, other] = several.instances;
   assert.ok(one && other);
   const access = `/rest/access/HPC/${await several.share()}`;
@@ -228,7 +228,7 @@ test("an instance that was frozen goes on with what the others did", async (seve
   });
 });
 
-test("a ban that other instances cannot hear of is reported, with their names, and reaches them afterwards", async (several) => {
+test("a ban that cannot reach other instances is reported, with their names, and reaches them later", async (several) => {
   const { instances: [one, other], server } = several;
   assert.ok(one && other);
   const ban = async (address: string) => {
@@ -259,7 +259,7 @@ test("a ban that other instances cannot hear of is reported, with their names, a
   });
 });
 
-test("an instance with another configuration serves as the others do, and all say so until it is mended", async (several) => {
+test("an instance with another configuration serves like the others, and all report it until it is fixed", async (several) => {
   const { one } = several;
   const other = await several.startInstance(2, { "share.maxPerUser": "7" });
   const instances = [...several.instances, other];
@@ -291,7 +291,7 @@ test("an instance with another configuration serves as the others do, and all sa
   });
 });
 
-test("an instance that was killed cuts off its callers alone, and the one in its place knows what the others did", async (several) => {
+test("a killed instance cuts off only its own callers, and its successor includes changes of the others", async (several) => {
   const { instances: [one, other] } = several;
   assert.ok(one && other);
   const [kept, removed] = [await several.share(), await several.share(await several.file("removed.txt"))];
@@ -323,7 +323,7 @@ async function states({ main }: Instance): Promise<readonly string[]> {
   return JSON.parse(io.out).instances.map(({ state }: { state: string }) => state);
 }
 
-test("a database that is restarted under callers costs waiting, and nothing else", async (several) => {
+test("a restart of the database under load loses no served use, and logins continue", async (several) => {
   const { instances, server, database } = several;
   const id = await several.share(await several.file("restarted.txt"));
   const access = `/rest/access/HPC/${id}`;
@@ -360,11 +360,11 @@ test("a database that is restarted under callers costs waiting, and nothing else
   });
 });
 
-test("a share for one use is used once on several instances, though one is killed and the database crashes", async (several) => {
+test("a one-time share is used once on several instances, even if one is killed and the database crashes", async (several) => {
   for (let round = 0; round < 4; round++) await oneTimeRound(several, round);
 });
 
-test("instances go to the standby that takes the place of the database", async (several) => {
+test("instances switch to the standby that replaces the database", async (several) => {
   const { instances, server: first, database } = several;
   const second = await first.standby();
   const both = {
@@ -405,7 +405,7 @@ test("instances go to the standby that takes the place of the database", async (
   });
 });
 
-test("an instance works with tables of a newer version that says so, and with no others", async (several) => {
+test("an instance works with tables of a newer version only if they permit it", async (several) => {
   const { server, database } = several;
   const access = `/rest/access/HPC/${await several.share()}`;
   await server.sql(database, "UPDATE authserver.schema_version SET version = version + 1");

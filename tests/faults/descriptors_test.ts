@@ -15,7 +15,7 @@ interface Listener {
 
 Deno.test({
   name:
-    "a service that ran out of file descriptors serves again when there are some: users, metrics, operator",
+    "a service that ran out of file descriptors serves again once some are free: users, metrics, operator",
   ignore: Deno.build.os !== "linux",
   async fn() {
     await using site = await createSite({

@@ -36,7 +36,7 @@ const logOn = ({ path }: SmallDisk): Setting => ({
   servers: SERVERS,
   properties: {
     "container.logging.file": `${path}/logs/authserver.log`,
-    "container.control.socket": "{folder}/control", // a full disk takes no socket
+    "container.control.socket": "{folder}/control", // a full disk has no space for a socket
   },
 });
 
@@ -87,7 +87,7 @@ async function logsAgain(system: SystemUnderTest, disk: SmallDisk): Promise<void
 }
 
 testDisk(
-  "with the log on a full disk the service serves, and logs again when there is room",
+  "with the log on a full disk the service serves, and logs again when there is space",
   async (disk) => {
     await using system = await runService(logOn(disk));
     await settled(system);
@@ -113,7 +113,7 @@ testDisk(
 );
 
 testDisk(
-  "with required audit lines on a full disk, requests that need one have no effect until there is room",
+  "with required audit lines on a full disk, requests that need one have no effect until there is space",
   async (disk) => {
     const { servers, properties } = logOn(disk);
     const required = { ...properties, "container.audit.required": "true" };
@@ -163,7 +163,7 @@ testDisk(
 );
 
 testDisk(
-  "with the shares on a full disk nothing acknowledged is lost, and nothing refused is there",
+  "with the shares on a full disk no acknowledged share is lost, and no refused one is stored",
   async (disk) => {
     await using system = await runService(sharesOn(disk));
     await settled(system);
@@ -375,7 +375,7 @@ for (
 }
 
 testDisk(
-  "a password file that a full disk cuts off is reported, and its last good content stays in use",
+  "a password file that a full disk truncates is reported, and its last good content stays in use",
   async (disk) => {
     const file = `${disk.path}/users.txt`;
     await Deno.writeTextFile(file, PASSWORDS, { mode: 0o600 });

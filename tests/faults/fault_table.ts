@@ -5,7 +5,7 @@ export function note(row: FaultRow): void {
   noteRow("faults", row);
 }
 
-/** Returns the bound that a duration kept, such as `within 5 s`. @param milliseconds Duration. */
+/** Returns the limit that a duration met, such as `within 5 s`. @param milliseconds Duration. */
 export function within(milliseconds: number): string {
   const bounds = [1, 2, 5, 10, 20, 30, 60, 120];
   const bound = bounds.find((bound) => milliseconds <= bound * 1000) ?? Math.ceil(milliseconds / 1000);

@@ -19,7 +19,7 @@ async function command(at: Instance, ...args: readonly string[]): Promise<string
 }
 
 Deno.test({
-  name: "an instance whose clock is hours wrong does what the others do",
+  name: "an instance whose clock is hours wrong behaves like the others",
   ignore: POSTGRES === undefined || FAKETIME === undefined,
 }, async (t) => {
   await using several = await SeveralInstances.start({
@@ -52,7 +52,7 @@ Deno.test({
     }
   };
 
-  await t.step("both log that their clock is wrong, and no instance is silent for the others", async () => {
+  await t.step("both log that their clock is wrong, and no instance considers another silent", async () => {
     await ahead.process.prints(/this machine's clock is ahead of the database's.* seconds=1[78]\d{3}\b/);
     await behind.process.prints(/this machine's clock is behind the database's.* seconds=1[78]\d{3}\b/);
     assert.doesNotMatch(right.process.printed, /this machine's clock/);
@@ -64,7 +64,7 @@ Deno.test({
     ]);
   });
 
-  await t.step("shares begin and end by the database's clock, whoever made them", async () => {
+  await t.step("shares begin and end by the database's clock, from whichever instance", async () => {
     for (const maker of instances) {
       const id = await several.share("d/ten.txt", { lifetime: HOUR }, maker);
       const [made] = await server.sql(
@@ -82,7 +82,7 @@ Deno.test({
     }
   });
 
-  await t.step("a share for one use is used once", async () => {
+  await t.step("a one-time share is used once", async () => {
     for (const first of instances) {
       const id = await several.share("d/ten.txt", { onetime: true, lifetime: HOUR }, behind);
       assert.equal((await first.ask(`/rest/access/HPC/${id}`)).status, 200);
@@ -121,7 +121,7 @@ Deno.test({
     await until(async () => await runCommand(["ban", ...args, "--config", at.main], recordedIo()) === 0);
   };
 
-  await t.step("a ban lasts as long as it was imposed for, everywhere", async () => {
+  await t.step("a ban lasts as long as requested, on all instances", async () => {
     for (const banned of instances) {
       await ban(banned, "add", "--user", ALICE[0], "--for", "1h");
       for (const instance of instances) {
@@ -141,7 +141,7 @@ Deno.test({
   });
 
   await t.step(
-    "a core that starts while the database is away issues no tokens until it knows the revoked ones",
+    "a core that starts while the database is down issues no tokens until it knows the revoked ones",
     async () => {
       const asked = { as: ALICE, headers: { Accept: "text/plain" } };
       await server.stop();

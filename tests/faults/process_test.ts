@@ -13,7 +13,7 @@ import { allShares } from "../sharing/store/all_shares.ts";
 
 const KILLS = 3;
 
-Deno.test("kill -9 while shares are made loses none that was acknowledged, and the store opens again", async () => {
+Deno.test("kill -9 while shares are made loses no acknowledged share, and the store opens again", async () => {
   const folder = await Deno.makeTempDir({ prefix: "authserver-kill-" });
   const file = `${folder}/shares.sqlite`;
   const acknowledged: string[] = [];

@@ -86,7 +86,7 @@ const outcomes = outcomesOf(PROVIDER_FAULTS);
 for (const outcome of outcomes) outcome.catch(() => {}); // tests await them
 
 for (const [i, { what }] of PROVIDER_FAULTS.entries()) {
-  Deno.test(`an identity provider that ${what} means 503 for its tokens, and nothing for others`, async () => {
+  Deno.test(`an identity provider that ${what} causes 503 for its tokens, and affects no others`, async () => {
     const found = await outcomes[i];
     assert(found);
     const { replies, others, took, line, after } = found;
@@ -163,7 +163,7 @@ const LIES: readonly Lie[] = [
 ];
 
 for (const [i, { what, tell, asks, reason }] of LIES.entries()) {
-  Deno.test(`an identity provider that ${what} lets nobody in`, async () => {
+  Deno.test(`an identity provider that ${what} authenticates nobody`, async () => {
     const setting = await deceived;
     const { system, oidc, unity } = setting;
     // Another user each time: the service remembers a refusal for some seconds.

@@ -86,7 +86,7 @@ const folder = await sharing.share("d");
 
 for (const { what, fault, status, path, long = false } of FAULTS) {
   Deno.test({
-    name: `a daemon that ${what} while it serves a share fails that request alone`,
+    name: `a daemon that ${what} while it serves a share fails only that request`,
     ignore: long && !LONG,
     async fn() {
       system.daemon().sessionFaults.always = fault;

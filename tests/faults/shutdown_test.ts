@@ -10,7 +10,7 @@ import { createSharingSite, EVERYBODY } from "../system/sharing/sharing_system.t
 
 const HASTY = [...runFromSource().slice(0, -1), `${CHECKOUT}tests/faults/hasty_service.ts`];
 
-Deno.test("SIGTERM ends the process within its bound while uploads are never finished", async () => {
+Deno.test("SIGTERM ends the process within its time limit while uploads are never finished", async () => {
   await using site = await createSharingSite();
   const service = runAuthserver([site.main], { program: HASTY });
   const [, port] = await service.prints(/service started .*port=(\d+)/);
@@ -36,7 +36,7 @@ Deno.test("SIGTERM ends the process within its bound while uploads are never fin
   uploads.forEach((upload) => upload.destroy());
 });
 
-/** Most bytes of a file that the edge holds once it has received its end. */
+/** Maximum number of bytes of a file that the edge holds once it has received the end. */
 const KEPT = 64 * 1024;
 
 Deno.test({
@@ -52,7 +52,7 @@ Deno.test({
     assert.equal(made.status, 201, made.text);
     const id = made.headers.location?.split("/").at(-1);
 
-    // The kernel buffers nearly this much for a client that reads nothing: the edge may hold some ends.
+    // The kernel buffers nearly this much for a client that reads nothing: the edge may hold the ends of some files.
     const most = Number((await Deno.readTextFile("/proc/sys/net/ipv4/tcp_wmem")).trim().split(/\s+/).at(-1));
     const sizes = [4, 3, 2, 1, 0, -1, -2].map((steps) => most + steps * KEPT / 2);
     const downloads: { size: number; client: SlowClient }[] = [];

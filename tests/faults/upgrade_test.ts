@@ -153,7 +153,7 @@ if (before === undefined) {
 }
 
 Deno.test({
-  name: "the last version with older tables is replaced by this one while clients go on, and nothing is lost",
+  name: "a rolling upgrade from the last version with older tables loses nothing while clients continue",
   ignore: before === undefined,
 }, async () => {
   await using older: OtherVersion | undefined = before;
@@ -162,7 +162,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "this version is replaced by one with newer tables while clients go on, and nothing is lost",
+  name: "a rolling upgrade of this version to one with newer tables loses nothing while clients continue",
   ignore: POSTGRES === undefined,
 }, async () => {
   await using newer = await versionAfter();

@@ -150,7 +150,7 @@ const outcomes = FAULTS.map((fault) => {
 for (const outcome of outcomes) outcome.catch(() => {}); // tests await them
 
 for (const [i, { what, session = [503, "ERR_ATTRIBUTE_SOURCE"] }] of FAULTS.entries()) {
-  Deno.test(`an XUUDB that ${what} fails requests of its own users, and no others`, async () => {
+  Deno.test(`an XUUDB that ${what} fails only requests of its own users`, async () => {
     const found = await outcomes[i];
     assert(found);
     const { reply, others, took, line, after, requests } = found;

@@ -31,7 +31,7 @@ export interface Parser<Input> {
 
 /** Longest duration of one case, in milliseconds. */
 const LONGEST_MS = 1000;
-/** Most bytes by which memory may grow after a quarter of the cases; compiled code takes some of them. */
+/** Bytes by which memory may grow after a quarter of the cases; compiled code takes some of them. */
 const GROWTH = 4 * 1024 * 1024;
 
 setFlagsFromString("--expose-gc");
@@ -70,7 +70,7 @@ async function attempt<Input>({ parse, throws = [] }: Parser<Input>, input: Inpu
 export function fuzz<Input>(parser: Parser<Input>): void {
   const { name, input, throws = [], growth, parse, cost = 1 } = parser;
   const most = Math.max(100, Math.round(CASES / cost));
-  Deno.test(`${name} reads or refuses whatever comes`, async () => {
+  Deno.test(`${name} reads or refuses any input`, async () => {
     let [cases, refusals, longest] = [0, 0, 0];
     const inUse: number[] = [];
     const started = performance.now();

@@ -18,7 +18,7 @@ type Shape = (length: number) => string;
 
 /** Inputs that show how the time of a parser grows with the length of the text. */
 export interface Growth<Input> {
-  /** Most characters, or bytes, that may arrive; for files, enough to show the growth. */
+  /** Maximum number of characters, or bytes, that may arrive; for files, enough to show the growth. */
   readonly longest: number;
   /** Texts in which each piece, repeated, replaces `…`; or functions that make texts. Default: the pieces. */
   readonly forms?: readonly (string | Shape)[];

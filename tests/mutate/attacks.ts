@@ -1165,7 +1165,7 @@ export const ATTACKS: readonly Breakage[] = [
     file: "src/model/regular_file.ts",
     change: instead("if (size > maxBytes)", "if (false)"),
     tests: ["tests/attack/swapped_files_test.ts"],
-    only: "whatever takes the place",
+    only: "whatever replaces",
   },
   {
     rows: ["Hundreds of conditional headers, ranges or cookies on one connection"],

@@ -611,7 +611,7 @@ const DATABASE: readonly Breakage[] = [
       'throw new Error([...reasons].join("; "), { cause: error });',
     ),
     tests: ["tests/store/postgres/postgres_outage_test.ts"],
-    only: "waits for a server that starts again",
+    only: "waits for a server that restarts",
   },
   {
     rows: ["the database is frozen (SIGSTOP)"],
@@ -622,7 +622,7 @@ const DATABASE: readonly Breakage[] = [
       'late.abort(new Error("no answer in time"))',
     ),
     tests: ["tests/store/postgres/postgres_outage_test.ts"],
-    only: "leaves a server that answers no more",
+    only: "leaves a server that no longer answers",
   },
   {
     rows: ["the database exceeds `persistence.statementTimeout`", "the database's disk is full"],
@@ -630,7 +630,7 @@ const DATABASE: readonly Breakage[] = [
     file: "src/store/postgres/postgres_failure.ts",
     change: instead('=== "refused" ? DatabaseFailure : DatabaseAway', '=== "refused" ? Error : DatabaseAway'),
     tests: ["tests/store/postgres/postgres_database_test.ts"],
-    only: "keeps all of a change or nothing",
+    only: "commits all of a change or nothing",
   },
   {
     rows: ["the database has no free connection"],
@@ -648,7 +648,7 @@ const DATABASE: readonly Breakage[] = [
       "",
     ),
     tests: ["tests/store/postgres/postgres_outage_test.ts"],
-    only: "leaves a server that takes no changes any more",
+    only: "leaves a server that becomes read-only",
   },
   {
     rows: [
@@ -662,7 +662,7 @@ const DATABASE: readonly Breakage[] = [
     file: "src/store/postgres/postgres_watch.ts",
     change: instead("this.#versions.set(table, (this.#versions.get(table) ?? 0) + 1);", ""),
     tests: ["tests/store/postgres/postgres_database_test.ts"],
-    only: "hears what others change",
+    only: "notices changes of other instances",
   },
   {
     rows: ["`authserver database import` into a database that waits for its disk"],
@@ -670,7 +670,7 @@ const DATABASE: readonly Breakage[] = [
     file: "src/store/copy_rows.ts",
     change: instead(" ON CONFLICT DO NOTHING RETURNING", " RETURNING"),
     tests: ["tests/store/copy_rows_test.ts"],
-    only: "copyRows() leaves rows alone that appear",
+    only: "copyRows() does not overwrite rows",
   },
   {
     rows: ["a million shares and a million tokens in PostgreSQL", "purging 200000 expired shares"],
@@ -678,7 +678,7 @@ const DATABASE: readonly Breakage[] = [
     file: "src/store/postgres/tables/share_and_record.sql",
     change: instead("CREATE INDEX share_by_end ON share (expires) WHERE expires > 0;", ""),
     tests: ["tests/sharing/store/postgres_share_store_test.ts"],
-    only: "whoever looks for some shares",
+    only: "queries for some shares",
   },
   {
     rows: ["database time of a request, with 1000000 shares", "commands of the operator on the same tables"],
@@ -686,7 +686,7 @@ const DATABASE: readonly Breakage[] = [
     file: "src/store/postgres/tables/share_and_record.sql",
     change: instead("CREATE INDEX share_use_by_share ON share_use (server, id, key);", ""),
     tests: ["tests/sharing/store/postgres_share_store_test.ts"],
-    only: "whoever looks for some shares",
+    only: "queries for some shares",
   },
   {
     rows: ["processor time of an idle instance"],
@@ -702,7 +702,7 @@ const DATABASE: readonly Breakage[] = [
     file: "src/resource/admin/admin_api.ts",
     change: instead("stored === false || !alive", "false"),
     tests: ["tests/faults/database_test.ts"],
-    only: "a ban that other instances cannot hear of",
+    only: "a ban that cannot reach other instances",
   },
   {
     rows: ["an instance has a different configuration"],
@@ -744,7 +744,7 @@ const DATABASE: readonly Breakage[] = [
     file: "src/sharing/store/share_sql.ts",
     change: instead("SET uses_left = uses_left - 1,", "SET uses_left = uses_left,"),
     tests: ["tests/faults/database_test.ts"],
-    only: "a share for one use",
+    only: "a one-time share",
   },
   {
     rows: ["an instance is killed"],
@@ -759,7 +759,7 @@ const DATABASE: readonly Breakage[] = [
     file: "src/store/postgres/postgres_servers.ts",
     change: instead("this.options.servers.map((server)", "this.options.servers.slice(0, 1).map((server)"),
     tests: ["tests/faults/database_test.ts"],
-    only: "instances go to the standby",
+    only: "instances switch to the standby",
   },
   {
     rows: ["the clock of one instance is 5 hours ahead"],

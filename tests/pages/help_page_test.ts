@@ -8,7 +8,7 @@ const headings = (menu: readonly string[]) => {
   return { page, headings: [...page.matchAll(/<h2>(.*?)<\/h2>/g)].map(([, heading]) => heading) };
 };
 
-Deno.test("helpPage() explains the pages that this service has", () => {
+Deno.test("helpPage() explains only the pages that the service has", () => {
   const all = headings(["/", "/login", "/files", "/shares", "/tokens", "/help"]);
   assert.deepEqual(all.headings, [
     "If you received a link",

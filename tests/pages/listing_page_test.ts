@@ -87,7 +87,7 @@ function read(html: string): { elements: string[]; links: string[]; attributes: 
   };
 }
 
-Deno.test("listingPage() shows hostile names as text and adds no element or attribute for them", () => {
+Deno.test("listingPage() shows hostile names as text, without additional elements or attributes", () => {
   const harmless = read(page(HOSTILE.map((_, i) => `file${i}`)));
   const hostile = read(page(HOSTILE, HOSTILE[0]));
   assert.deepEqual(hostile.links, HOSTILE.map(withInvisibleShown));
@@ -104,7 +104,7 @@ Deno.test("listingPage() shows any name as text", () => {
   }));
 });
 
-Deno.test("listingPage() has one script, and its policy admits that and its own style sheet only", () => {
+Deno.test("listingPage() has one script, and its policy permits only that and its own style sheet", () => {
   const html = page(["x"]);
   assert.equal(html.match(/<script|\son\w+=|javascript:/gi)?.length, 1);
   const script = /<script>(.*)<\/script>/s.exec(html)?.[1] ?? "";
@@ -161,7 +161,7 @@ Deno.test("listingPage() shows owner, path and end of a share, how to download i
   assert.doesNotMatch(counted, /view=preview/, "a preview would show what the share limits");
 });
 
-Deno.test("listingPage() leaves out empty parts", () => {
+Deno.test("listingPage() omits empty parts", () => {
   const words = (listing: Partial<Listing>) => wordsOf(textOf({ ...LISTING, ...listing }));
   const above = [
     "results",
@@ -198,7 +198,7 @@ Deno.test("listingPage() leaves out empty parts", () => {
   ]);
 });
 
-Deno.test("listingPage() puts each column in order by a link, and keeps the search", () => {
+Deno.test("listingPage() sorts by a link in each column header, and keeps the search", () => {
   const links = (listing: Listing) =>
     [...textOf(listing).matchAll(/<th scope="col" aria-sort="(\w+)"[^>]*><a href="([^"]*)"/g)]
       .map(([, sorted, href]) => [sorted, href?.replaceAll("&#38;", "&")]);

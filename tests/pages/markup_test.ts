@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { isolated, Markup, markup } from "../../src/pages/markup.ts";
 
-Deno.test("markup`` escapes texts and numbers, keeps markup, joins lists and leaves out what is absent", () => {
+Deno.test("markup`` escapes texts and numbers, keeps markup, joins lists and omits absent values", () => {
   const inner = markup`<b>${"a<b"}</b>`;
   const shown = markup`<p title="${'"&`'}">${inner}${[1, "'", inner]}${undefined}${false}</p>`;
   assert.equal(
@@ -11,7 +11,7 @@ Deno.test("markup`` escapes texts and numbers, keeps markup, joins lists and lea
   );
 });
 
-Deno.test("markup`` lets no character of a value be markup", () => {
+Deno.test("markup`` escapes all markup characters of a value", () => {
   fc.assert(fc.property(fc.string(), (text) => {
     const shown = markup`${text}`.toString();
     assert.doesNotMatch(shown, /[<>"'`]/);
@@ -31,7 +31,7 @@ Deno.test("Markup.script() refuses a text that could end its element or nest ano
   }
 });
 
-Deno.test("isolated() shows what cannot be seen in a name", () => {
+Deno.test("isolated() shows invisible characters of a name", () => {
   assert.equal(isolated("a\u202egpj.exe").toString(), "<bdi>a\\u{202e}gpj.exe</bdi>");
   assert.equal(isolated("a\u200bb").toString(), "<bdi>a\\u{200b}b</bdi>");
   assert.equal(isolated("\u05e9\u05dc\u05d5\u05dd").toString(), "<bdi>\u05e9\u05dc\u05d5\u05dd</bdi>");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { policyOf } from "../../src/pages/policy.ts";
 
-Deno.test("policyOf() permits a page what it needs, and nothing else", () => {
+Deno.test("policyOf() permits only what a page needs", () => {
   const plain = policyOf();
   assert.match(plain, /^default-src 'none'; style-src 'sha256-[^ ]+='; img-src data:; require-trusted/);
   for (
@@ -19,7 +19,7 @@ Deno.test("policyOf() permits a page what it needs, and nothing else", () => {
   assert(policyOf({ script: "go()" }).includes(`; script-src 'sha256-${hash}';`));
 });
 
-Deno.test("all scripts of pages together have at most 30 KiB", async () => {
+Deno.test("the scripts of all pages together have at most 30 KiB", async () => {
   const count = async (folder: URL): Promise<number> => {
     let bytes = 0;
     for await (const { name, isDirectory } of Deno.readDir(folder)) {

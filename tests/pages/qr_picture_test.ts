@@ -21,7 +21,7 @@ function readPicture(text: string, label = "x"): string | undefined {
   return read({ size: side - 8, isDark: (row, column) => dark.has(`${row + 4} ${column + 4}`) });
 }
 
-Deno.test("qrPicture() draws a code, with its label, and nothing else", () => {
+Deno.test("qrPicture() draws only a code, with its label", () => {
   const link = "https://auth.example.org:9000/rest/access/HPC/iuWHabkNKMfD4DFu8qFiLv";
   const svg = markup`${qrPicture(link, `QR code of "a" & b`)}`.toString();
   assert.match(svg, /aria-label="QR code of &#34;a&#34; &#38; b"/);
@@ -29,7 +29,7 @@ Deno.test("qrPicture() draws a code, with its label, and nothing else", () => {
   assert.equal(readPicture(link), link);
 });
 
-Deno.test("qrPicture() holds every text up to 666 bytes, by an independent reader", () => {
+Deno.test("qrPicture() encodes every text up to 666 bytes, as an independent reader confirms", () => {
   const texts = fc.oneof(
     fc.string({ unit: CHARACTER, maxLength: 300 }),
     fc.webUrl({ withQueryParameters: true }),
@@ -45,7 +45,7 @@ Deno.test("qrPicture() holds every text up to 666 bytes, by an independent reade
   );
 });
 
-Deno.test("qrPicture() holds texts of the greatest length for each version, and of one byte more", () => {
+Deno.test("qrPicture() encodes texts of the maximum length of each version, and one byte more", () => {
   // ISO/IEC 18004, table 7: bytes at level M for versions 1 to 20.
   const capacities = [
     14,

@@ -14,23 +14,23 @@ const SIZES: readonly (readonly [number, string])[] = [
   [3 * 1024 ** 4, "3 TiB"],
   [5000 * 1024 ** 4, "5000 TiB"],
 ];
-Deno.test("size() writes bytes in the unit that leaves a short number", () => {
+Deno.test("size() formats bytes in the unit that gives a short number", () => {
   for (const [bytes, text] of SIZES) assert.equal(plain(size(bytes), "en"), text);
   assert.equal(plain(size(1536), "de"), "1,5 KiB");
 });
 
-Deno.test("zone() writes a difference from UTC", () => {
+Deno.test("zone() formats an offset from UTC", () => {
   for (const [minutes, text] of [[0, "UTC"], [60, "UTC+01:00"], [-210, "UTC−03:30"]] as const) {
     assert.equal(zone(minutes), text);
   }
 });
 
-Deno.test("moment() names the moment for machines, and in UTC for people", () => {
+Deno.test("moment() formats a time for machines, and in UTC for people", () => {
   const shown = moment(Date.UTC(2026, 2, 4, 5, 6, 7)).toString();
   assert.equal(shown, '<time datetime="2026-03-04T05:06:07.000Z">2026-03-04 05:06 UTC</time>');
 });
 
-Deno.test("distance() tells how far away a moment is", () => {
+Deno.test("distance() formats the time until or since a moment", () => {
   const hour = 3_600_000;
   for (
     const [ahead, text] of [

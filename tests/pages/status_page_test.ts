@@ -21,7 +21,7 @@ const STATES: readonly (readonly [readonly boolean[], string])[] = [
   [[false, false], "No transfer server is up."],
 ];
 for (const [states, text] of STATES) {
-  Deno.test(`statusPage() says "${text}" of ${states}, and of each server whether it is up`, async () => {
+  Deno.test(`statusPage() says "${text}" for ${states}, and shows which servers are up`, async () => {
     const servers = serversOf(...states.map((up, i) => server(`S${i}`, { up })));
     const page = String(
       (await statusPage(call(), {
@@ -199,7 +199,7 @@ Deno.test("statusPage() shows a known caller their account on each server, and t
   ]);
 });
 
-Deno.test("statusPage() counts no daemons if there is only one, and shows no commands without a running server or account", async () => {
+Deno.test("statusPage() does not count a single daemon, and shows no commands without a running server or account", async () => {
   const aa = server("AA", { up: true });
   const single = {
     ...aa,
@@ -321,7 +321,7 @@ Deno.test("statusPage() reports a group that the daemon refuses, and asks once",
   assert.equal(down.asked(), 1, "a daemon that does not tell is left alone for a while");
 });
 
-Deno.test("a display name stands before the name that the login proved, never in its place", () => {
+Deno.test("aboutShare() shows a display name before the name that the login proved, not instead", () => {
   const shown = (owner: string, ownerName?: string) =>
     wordsOf(String(aboutShare({ owner, ownerName, expires: 0 }, 0))).join(" ");
   assert.equal(shown("CN=4e19,O=https://idp"), "Shared by 4e19");

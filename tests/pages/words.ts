@@ -1,4 +1,4 @@
-/** Tags of elements that separate the text before and behind them. */
+/** Tags of elements that separate the text before and after them. */
 const APART =
   /<\/?(?:p|h\d|div|header|main|footer|nav|section|ul|ol|li|dl|dt|dd|table|thead|tbody|tr|th|td|pre|form|details|summary|label|select|option|textarea|button|svg)\b[^>]*>/g;
 

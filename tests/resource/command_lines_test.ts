@@ -14,7 +14,7 @@ function linesOf(method: string, facts: { login?: string; userName?: string; scr
   return { first: all[0]?.line, option: listing?.line.slice("pyuftp ls ".length, -` ${HREF}:./`.length) };
 }
 
-Deno.test("commandLines() log in as the caller did, and by the script where stock clients cannot", () => {
+Deno.test("commandLines() log in as the caller did, with the login script where stock clients cannot", () => {
   const stored = '-A "$(cat ~/.uftp-token)"';
   const facts: readonly (readonly [string, Parameters<typeof linesOf>[1], string, string])[] = [
     ["PASSWORD_FILE", { login: "ann", userName: "ann" }, "-u ann -P", "-u ann -P"],
@@ -42,7 +42,7 @@ Deno.test("shellWord() leaves simple words alone and quotes all others", () => {
   assert.equal(shellWord(""), "''");
 });
 
-Deno.test("a shell takes any text of shellWord() as it is", async () => {
+Deno.test("shellWord() quotes any text so that a shell reads it unchanged", async () => {
   const text = fc.string({ unit: fc.constantFrom(..."ab'\"\\$`!;&|<>(){}*?~# \t\n-") });
   await fc.assert(
     fc.asyncProperty(text, async (words) => {

@@ -70,7 +70,7 @@ function opened(status: AccountStatus = { kind: "cannot tell" }) {
 }
 
 for (const accept of ["application/json", "text/plain"]) {
-  Deno.test(`a program that reads ${accept} gets codes, and its token once its user has approved`, async () => {
+  Deno.test(`a program that reads ${accept} gets codes, and no token before its user approves`, async () => {
     using at = opened();
     const begun = await at.begin({ client_id: "tool" }, accept);
     assert.match(
@@ -83,7 +83,7 @@ for (const accept of ["application/json", "text/plain"]) {
     assert.ok(await at.approve(/user_code=(\w{4}-\w{4})/.exec(begun)?.[1]));
   });
 
-  Deno.test(`a program that reads ${accept} gets its token, unless its user is gone meanwhile`, async () => {
+  Deno.test(`a program that reads ${accept} gets its token, unless its user's account is gone`, async () => {
     for (
       const [status, expected] of [
         [{ kind: "known" }, accept === "text/plain" ? /^200 [\w.-]+\n$/ : /^200 \{"access_token":"[\w.-]+"/],
@@ -99,7 +99,7 @@ for (const accept of ["application/json", "text/plain"]) {
   });
 }
 
-Deno.test("programs hear what is wrong with their requests, which begin nothing", async () => {
+Deno.test("an invalid request of a program gets the error of RFC 8628", async () => {
   using at = opened();
   const wrong: Fields[] = [
     {},
@@ -113,7 +113,7 @@ Deno.test("programs hear what is wrong with their requests, which begin nothing"
   assert.match(await at.poll({ ...fields, grant_type: GRANT }), /^400 invalid_grant/);
 });
 
-Deno.test("a request that is too long fails as any other, not with an error of RFC 8628", async () => {
+Deno.test("an oversized request fails with the service's error, not one of RFC 8628", async () => {
   using at = opened();
   await assert.rejects(at.begin({ client_id: "x".repeat(100_000) }), { code: "ERR_BODY_TOO_LARGE" });
 });

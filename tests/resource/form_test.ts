@@ -4,7 +4,7 @@ import { call } from "./sample_call.ts";
 
 const fields = (count: number) => Array.from({ length: count }, (_, i) => `f${i}=${i}`).join("&");
 
-Deno.test("parseForm() takes up to fifty fields, each once", () => {
+Deno.test("parseForm() accepts up to fifty fields, each once", () => {
   assert.equal(parseForm(fields(50)).size, 50);
   assert.equal(parseForm("a=1+2&b=%26").get("b"), "&");
   for (const text of [fields(51), "&".repeat(50), "a=1&a=2"]) {
@@ -12,7 +12,7 @@ Deno.test("parseForm() takes up to fifty fields, each once", () => {
   }
 });
 
-Deno.test("checkShownToken() takes the token of the sign-in, and no other", () => {
+Deno.test("checkShownToken() accepts only the token of the sign-in", () => {
   checkShownToken(new Map([[FORM_TOKEN, "right"]]).get(FORM_TOKEN), "right");
   checkShownToken("right", "right");
   for (const shown of ["", "righ", "wrong", null]) {

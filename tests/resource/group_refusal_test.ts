@@ -9,7 +9,7 @@ const refused = (error: Error) =>
     new AbortController().signal,
   );
 
-Deno.test("groupRefusal() tells why a daemon refuses a group, and passes other failures on", async () => {
+Deno.test("groupRefusal() returns why a daemon refuses a group, and rethrows other errors", async () => {
   const daemon = (reason: string) => refused(httpError("ERR_DAEMON_SESSION", reason));
   assert.equal(await daemon("530 unknown primary group hpc"), "unknown");
   assert.equal(await daemon("530 unknown supplementary group hpc"), "unknown");

@@ -24,7 +24,7 @@ Deno.test("readiness() is 200 if a session can be opened, or if no server is con
   assert.deepEqual(answered({ A: true }, true), [503, false, "1 of 1", "ERR_DRAINING"]);
 });
 
-Deno.test("the manual's check that keeps instances without a daemon drops those that drain", async () => {
+Deno.test("the manual's health check keeps instances without a daemon, and drops draining ones", async () => {
   const page = await Deno.readTextFile(new URL("../../docs/network.md", import.meta.url));
   const [, text] = /^http-check expect rstring '(.+)'$/m.exec(page) ?? [];
   assert(text !== undefined);

@@ -18,7 +18,7 @@ Deno.test("loginPolicy() is undefined without requirements", () => {
   assert.equal(loginPolicy(ANY, Date.now), undefined);
 });
 
-Deno.test("loginPolicy() takes a token for the login that it was got with, and none whose login is not known", () => {
+Deno.test("loginPolicy() judges a token by the login that it came from, and refuses one of an unknown login", () => {
   const required = { methods: ["SSHKEY", "OAUTH"] };
   const words = "a login by SSHKEY or OAUTH";
   for (
@@ -62,7 +62,7 @@ Deno.test("loginPolicy() requires every address to be in one of the networks", (
   assert.equal(missing(networks, {}, ["198.51.100.1"]), words);
 });
 
-Deno.test("checkLogin() tells all that is missing, and anonymous callers lack every login", () => {
+Deno.test("checkLogin() reports everything that is missing; anonymous callers lack every login", () => {
   const required = {
     methods: ["OAUTH"],
     requiredAcr: ["mfa"],

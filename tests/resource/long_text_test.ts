@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { longTextResponse, UnreadAnswers } from "../../src/resource/long_text.ts";
 import type { HttpResponse } from "../../src/model/http_message.ts";
 
-/** Returns `count` pieces of 1000 characters; `made` of them have been made. */
+/** Returns `count` pieces of 1000 characters; `made` counts the pieces made so far. */
 function source(count: number, character = "x") {
   const state = { made: 0, given: false };
   function* make() {
@@ -23,13 +23,13 @@ async function open(count: number, { unread = new UnreadAnswers(), bytes = 0, ch
   return { response, state, unread };
 }
 
-/** Returns an answer that is made while it is read; asserts that it is one. */
+/** Asserts that an answer is a stream, and returns its parts. */
 function streamed({ body, headers }: HttpResponse) {
   assert.ok(body instanceof ReadableStream);
   return { body, headers, text: () => new Response(body).text() };
 }
 
-Deno.test("longTextResponse() makes short answers whole, with their length", async () => {
+Deno.test("longTextResponse() sends a short answer whole, with its length", async () => {
   const { response } = await open(10, { character: "é" });
   assert.equal(typeof response.body, "string");
   assert.equal(response.headers.get("Content-Length"), "20000");
@@ -37,7 +37,7 @@ Deno.test("longTextResponse() makes short answers whole, with their length", asy
 });
 
 for (const character of ["x", "é", "\u{1F600}"]) {
-  Deno.test(`longTextResponse() gives long answers of ${character} in small pieces, as they are read`, async () => {
+  Deno.test(`longTextResponse() streams a long answer of ${character} in small pieces`, async () => {
     const { response, unread } = await open(500, { character });
     const { body, headers } = streamed(response);
     assert.equal(headers.get("Content-Length"), null);
@@ -53,7 +53,7 @@ for (const character of ["x", "é", "\u{1F600}"]) {
   });
 }
 
-Deno.test("longTextResponse() makes no more than its reader takes, and stops when the reader leaves", async () => {
+Deno.test("longTextResponse() produces only what its reader reads, and stops when the reader leaves", async () => {
   const { response, state, unread } = await open(1000);
   assert.ok(state.made < 80, `${state.made} pieces made for nobody`);
   const reader = streamed(response).body.getReader();
@@ -65,7 +65,7 @@ Deno.test("longTextResponse() makes no more than its reader takes, and stops whe
   assert.equal(unread.bytes, 0);
 });
 
-Deno.test("longTextResponse() breaks off the answer that was not read for longest, when memory is short", async () => {
+Deno.test("longTextResponse() aborts the answer that was not read for longest when memory is short", async () => {
   const unread = new UnreadAnswers(10_000_000);
   const setting = { unread, bytes: 4_000_000 };
   const first = await open(100, setting);
@@ -80,7 +80,7 @@ Deno.test("longTextResponse() breaks off the answer that was not read for longes
   assert.equal(unread.bytes, 0);
 });
 
-Deno.test("longTextResponse() fails before the answer begins, or breaks it off", async () => {
+Deno.test("longTextResponse() fails before the answer begins, or aborts it", async () => {
   async function* failing(after: number) {
     for (let i = 0; i < after; i++) yield await Promise.resolve("x".repeat(1000));
     throw new Error("store is gone");

@@ -9,7 +9,7 @@ import { call, server, serversOf, USER } from "./sample_call.ts";
 
 const ANN = { ...USER, role: "user", uid: "ann", group: "hpc" };
 
-/** Asks for a session. @returns The answer, the orders to the daemon, and the log. */
+/** Requests a session. @returns The answer, the request to the daemon, and the log. */
 async function asked(body: object, { names, up = true, segment = "HPC" }: {
   readonly names?: NameService;
   readonly up?: boolean;
@@ -37,7 +37,7 @@ async function asked(body: object, { names, up = true, segment = "HPC" }: {
   return { answer, order, lines };
 }
 
-Deno.test("openSession() has a daemon expect the caller's account, and tells where to connect", async () => {
+Deno.test("openSession() requests a session for the caller's account, and returns where to connect", async () => {
   const { answer, order, lines } = await asked({ serverPath: "" });
   assert.deepEqual([answer.status, JSON.parse(String(answer.body))], [200, {
     success: true,
@@ -106,7 +106,7 @@ Deno.test("openSession() refuses more than sixteen addresses", async () => {
   );
 });
 
-Deno.test("openSession() does not try a server of which no daemon is up, unless one is asked for by its number", async () => {
+Deno.test("openSession() does not try a server without a working daemon, unless the request numbers one", async () => {
   await assert.rejects(asked({ serverPath: "" }, { up: false }), { code: "ERR_SERVER_DOWN" });
   assert.equal((await asked({ serverPath: "" }, { up: false, segment: "HPC-1" })).order.instance, 1);
 });

@@ -79,7 +79,7 @@ Deno.test("ownFiles() opens sessions of the account with its group, rate limit a
   assert.deepEqual(names, ["ten.txt"]);
 });
 
-Deno.test("ownFiles() goes on with a session of the same rights, and with no other", async () => {
+Deno.test("ownFiles() reuses only a session with the same rights", async () => {
   await using site = await Site.open();
   const { root } = site;
   const count = () => site.daemon.requests.filter(({ values }) => values?.has("file")).length;
@@ -92,7 +92,7 @@ Deno.test("ownFiles() goes on with a session of the same rights, and with no oth
   assert.equal(count(), 2);
 });
 
-Deno.test("ownFiles() does not go on with a session that its daemon has ended", async () => {
+Deno.test("ownFiles() does not reuse a session that its daemon has ended", async () => {
   await using site = await Site.open();
   const path = `${site.root}/d/ten.txt`;
   const own = await files(site);
@@ -105,7 +105,7 @@ Deno.test("ownFiles() does not go on with a session that its daemon has ended", 
   assert.equal((await find(session, path))?.size, 10);
 });
 
-Deno.test("ownFiles() keeps to directories and activity of a narrowed token", async () => {
+Deno.test("ownFiles() respects directories and activity of a narrowed token", async () => {
   await using site = await Site.open();
   const { root } = site;
   const own = await files(site, { restrictions: { paths: [`${root}/d/`], activity: "write" } });
@@ -123,7 +123,7 @@ Deno.test("ownFiles() keeps to directories and activity of a narrowed token", as
   });
 });
 
-Deno.test("ownFiles() keeps to the capabilities of a token", async () => {
+Deno.test("ownFiles() respects the capabilities of a token", async () => {
   await using site = await Site.open();
   const { root } = site;
   const own = await files(site, {
@@ -135,7 +135,7 @@ Deno.test("ownFiles() keeps to the capabilities of a token", async () => {
   await assert.rejects(own.move(`${root}/d/sub/new`, `${root}/new`, NEVER), { code: "ERR_OUTSIDE_LIMITS" });
 });
 
-Deno.test("ownFiles() asks for the home directory if limits begin there, and without one refuses them", async () => {
+Deno.test("ownFiles() looks up the home directory if limits begin there, and fails without one", async () => {
   await using site = await Site.open();
   const { root } = site;
   let known = 0;

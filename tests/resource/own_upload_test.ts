@@ -1,4 +1,4 @@
-/** Uploads of own files by pages, in pieces, with clients that go away and processes that die. */
+/** Uploads of own files by pages, in pieces, with clients that disconnect and processes that die. */
 import assert from "node:assert/strict";
 import { SILENT } from "../../src/logging/logger.ts";
 import { type Body, HeaderList } from "../../src/model/http_message.ts";
@@ -63,7 +63,7 @@ function stalled(text: string) {
   return { body: readable, cut: () => writer.abort(new Error("the client is gone")) };
 }
 
-Deno.test("an interrupted upload of an own file goes on within a day, and is deleted after it", async () => {
+Deno.test("an interrupted upload of an own file resumes within a day, and is deleted after it", async () => {
   await using dav = await DavSite.open();
   dav.renewNothing();
   assert.equal(await put(dav, "d/a", "0-3/10", "0123"), "202 4");
@@ -85,7 +85,7 @@ Deno.test("an interrupted upload of an own file goes on within a day, and is del
   assert.deepEqual(dav.names("d"), ["a", "sub", "ten.txt"]);
 });
 
-Deno.test("an upload whose client goes away goes on where it ended, at another instance too", async () => {
+Deno.test("an upload whose client disconnects resumes where it ended, at another instance too", async () => {
   await using dav = await DavSite.open();
   const { store } = dav.parts.uploads.unfinished;
   const other = {
@@ -106,7 +106,7 @@ Deno.test("an upload whose client goes away goes on where it ended, at another i
   assert.deepEqual(dav.names("d"), ["a", "sub", "ten.txt"]);
 });
 
-Deno.test("a request that continues an own upload stops the earlier one, whose connection may be lost", async () => {
+Deno.test("a request that resumes an own upload stops the earlier one, whose connection may be lost", async () => {
   await using dav = await DavSite.open();
   const { body } = stalled("01234");
   const first = put(dav, "d/a", "0-9/10", body);
@@ -118,14 +118,14 @@ Deno.test("a request that continues an own upload stops the earlier one, whose c
   assert.equal(await put(dav, "d/a", "5-9/10", "56789"), "201");
 });
 
-Deno.test("an own upload has a key, and its pieces a range", async () => {
+Deno.test("an own upload needs a key, and its pieces a range", async () => {
   await using dav = await DavSite.open();
   assert.equal(await put(dav, "d/a", "0-0/1", "x", { key: null }), "400 ERR_INVALID_REQUEST");
   assert.equal(await put(dav, "d/a", null, "x"), "400 ERR_INVALID_REQUEST");
   assert.deepEqual(dav.names("d"), ["sub", "ten.txt"]);
 });
 
-Deno.test("a question for the offset of an own upload begins no upload", async () => {
+Deno.test("a request for the offset of an own upload starts no upload", async () => {
   await using dav = await DavSite.open();
   assert.equal(await put(dav, "d/a", "*/10"), "202 0");
   assert.equal(await put(dav, "d/a", "0-4/5", "01234"), "201", "it may have another length");
@@ -143,7 +143,7 @@ Deno.test("an upload of an own file belongs to its path, even if another upload 
   );
 });
 
-Deno.test("own uploads make missing directories, take names of 255 bytes, and replace what the request names", async () => {
+Deno.test("own uploads create directories, accept names of 255 bytes, and obey conditions", async () => {
   await using dav = await DavSite.open();
   const long = "ü".repeat(127) + "x";
   assert.equal(await put(dav, `d/new/deep/${long}`, "0-0/1", "x"), "201");

@@ -15,23 +15,23 @@ const KEPT: readonly (readonly [what: string, file: string, given: PathLimits, s
     includes: "a/*:/b/*",
     excludes: ".ssh/*",
   }],
-  ["ends of names from home, which a session may leave", "", { includes: "*.txt:a", excludes: "/x: *.key" }, {
+  ["suffixes from home, which a session may leave", "", { includes: "*.txt:a", excludes: "/x: *.key" }, {
     includes: "/*.txt:a",
     excludes: "/x:/*.key",
   }],
-  ["ends of names in the home directory alone", "./", { excludes: "*.key" }, { excludes: "*.key" }],
+  ["suffixes of names only in the home directory", "./", { excludes: "*.key" }, { excludes: "*.key" }],
   ["patterns below", "/data/", { includes: "/data/a/*:/data/b" }, { includes: "/data/a/*:/data/b" }],
-  ["one of two below", "/data/public/", { includes: "/work/ann/*:/data/public/*" }, {
+  ["one of two patterns below", "/data/public/", { includes: "/work/ann/*:/data/public/*" }, {
     includes: "/data/public/*",
   }],
-  ["forbidden elsewhere", "/data/", { excludes: "/work/*: /data/x/*" }, { excludes: "/data/x/*" }],
+  ["paths forbidden elsewhere", "/data/", { excludes: "/work/*: /data/x/*" }, { excludes: "/data/x/*" }],
   ["nothing forbidden there", "/data/", { excludes: "/work/*" }, {}],
-  ["all of it allowed", "/data/a/", { includes: "/data/*:/work/*" }, { includes: "*" }],
-  ["ends of names", "/data/", { includes: "*.txt", excludes: "*.key" }, {
+  ["all paths in it allowed", "/data/a/", { includes: "/data/*:/work/*" }, { includes: "*" }],
+  ["suffixes of names", "/data/", { includes: "*.txt", excludes: "*.key" }, {
     includes: "*.txt",
     excludes: "*.key",
   }],
-  ["all from the root", "/", { includes: "/data/*", excludes: "/data/x" }, {
+  ["all paths from the root", "/", { includes: "/data/*", excludes: "/data/x" }, {
     includes: "/data/*",
     excludes: "/data/x",
   }],
@@ -40,11 +40,11 @@ const KEPT: readonly (readonly [what: string, file: string, given: PathLimits, s
     excludes: "/etc/shadow",
   }],
   ["a pattern that is not plain", "/etc/", { excludes: "/data/../etc/*" }, { excludes: "/data/../etc/*" }],
-  ["what cuts across", "/data/a/", { includes: "/data/*/x" }, { includes: "/data/*/x" }],
+  ["a pattern that cuts across", "/data/a/", { includes: "/data/*/x" }, { includes: "/data/*/x" }],
 ];
 
 for (const [what, file, given, sent] of KEPT) {
-  Deno.test(`limits of a session, ${what}`, () => assertAlike(limitsWithin(file, given), sent));
+  Deno.test(`limitsWithin() with ${what}`, () => assertAlike(limitsWithin(file, given), sent));
 }
 
 const REFUSED: readonly (readonly [
@@ -62,7 +62,7 @@ const REFUSED: readonly (readonly [
 ];
 
 for (const [file, limits, code] of REFUSED) {
-  Deno.test(`no session in ${file} with ${JSON.stringify(limits)}`, () => {
+  Deno.test(`limitsWithin() refuses a session in ${file} with ${JSON.stringify(limits)}`, () => {
     assert.throws(() => limitsWithin(file, limits), { code });
   });
 }
@@ -74,7 +74,7 @@ const PATTERNS = fc.array(
 );
 const NAMES = fc.array(fc.constantFrom("a", "b", "ab", "ba"), { minLength: 1, maxLength: 4 });
 
-Deno.test("limits of a session allow and forbid, below its directory, what the user's limits do", () => {
+Deno.test("limitsWithin() allows and forbids, below a session's directory, what the user's limits do", () => {
   fc.assert(fc.property(PATTERNS, PATTERNS, NAMES, NAMES, (includes, excludes, base, below) => {
     const file = `/${base.join("/")}/`;
     const path = file + below.join("/");
@@ -96,7 +96,7 @@ Deno.test("limits of a session allow and forbid, below its directory, what the u
   }));
 });
 
-Deno.test("patternsLieInside() takes any patterns where there is no base, and none that leave a base", () => {
+Deno.test("patternsLieInside() accepts any patterns without a base, and none that leave a base", () => {
   assert.ok(patternsLieInside("../x", ""));
   assert.ok(patternsLieInside("x:sub/../y", "data/"));
   for (const outside of ["", "../x", "../../data/x", "x:../../data/x"]) {
@@ -109,7 +109,7 @@ const MIXED: readonly Capability[] = [
   { path: "/data/run7/", access: "all" },
 ];
 
-Deno.test("scopeWithin() gives what the narrowest of the token's paths permits there", () => {
+Deno.test("scopeWithin() grants what the token's paths permit in a directory", () => {
   assertAlike(scopeWithin(MIXED, "/data/", {}), { permission: "READ", includes: "/data/*" });
   assertAlike(scopeWithin(MIXED, "/data/run7/a/", {}), {
     permission: "FULL",
@@ -169,7 +169,7 @@ for (
   });
 }
 
-Deno.test("scopeWithin() permits nothing outside the token's paths, and writing in no more of them", () => {
+Deno.test("scopeWithin() permits nothing outside the token's paths, and writing only where they do", () => {
   const path = fc.array(fc.constantFrom("a", "b", "ab", "..", ".", "a*", "a:b"), { maxLength: 4 })
     .map((parts) => `/${parts.map((part) => `${part}/`).join("")}`);
   const capability = fc.record({ path, access: fc.constantFrom("read" as const, "all" as const) });

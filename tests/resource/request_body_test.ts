@@ -28,14 +28,14 @@ const read = (body: ReadableStream<Uint8Array>, length?: number, mostMs?: number
   return readJson({ headers, body }, mostMs);
 };
 
-Deno.test("readJson() reads a body of the most there may be, in parts or at once", async () => {
+Deno.test("readJson() reads a body of the maximum size, in parts or at once", async () => {
   const whole = json(MOST);
   const parts = [whole.subarray(0, 10), whole.subarray(10, 60_000), whole.subarray(60_000)];
   assert.equal(String(await read(bodyOf(parts).body)).length, MOST - 2);
   assert.equal(String(await readJson({ headers: new HeaderList([]), body: whole })).length, MOST - 2);
 });
 
-Deno.test("readJson() refuses one byte more, before it is read where its length is known", async () => {
+Deno.test("readJson() refuses one byte more, before reading if the length is known", async () => {
   const long = json(MOST + 1);
   const { body, seen } = bodyOf([long.subarray(0, MOST), long.subarray(MOST), new Uint8Array(10)]);
   await assert.rejects(read(body), { code: "ERR_BODY_TOO_LARGE" });
@@ -49,13 +49,13 @@ Deno.test("readJson() refuses one byte more, before it is read where its length 
   );
 });
 
-Deno.test("readJson() waits no longer than it may, and gives the body up", async () => {
+Deno.test("readJson() cancels a body that does not arrive in time", async () => {
   const { body, seen } = bodyOf([json(4)], { ends: false });
   await assert.rejects(read(body, undefined, 20), { code: "ERR_REQUEST_TIMEOUT" });
   assert(seen.cancelled);
 });
 
-Deno.test("readJson() refuses what is no JSON", async () => {
+Deno.test("readJson() refuses text that is not JSON", async () => {
   for (const text of ["", "{", "x"]) {
     await assert.rejects(read(bodyOf([new TextEncoder().encode(text)]).body), {
       code: "ERR_INVALID_REQUEST",

@@ -49,7 +49,7 @@ const table: [string, string, number | undefined][] = [
   ["", "", undefined],
 ];
 for (const [segment, name, instance] of table) {
-  Deno.test(`parseServerAddress() takes "${segment}" apart`, () => {
+  Deno.test(`parseServerAddress() parses "${segment}"`, () => {
     const address = parseServerAddress(segment);
     assert.equal(address.name, name);
     assert.equal(address.instance, instance);

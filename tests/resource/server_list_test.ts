@@ -5,7 +5,7 @@ import { serverDetail, serverList } from "../../src/resource/server_list.ts";
 import { ServiceSection } from "../../src/resource/service_section.ts";
 import { call, FACTS, server, serversOf, USER } from "./sample_call.ts";
 
-Deno.test("serverList() is indented by two blanks, and says of each server whether files are shared", () => {
+Deno.test("serverList() is indented by two blanks, and shows which servers have sharing", () => {
   const servers = serversOf(server("AA", { up: true, sharing: true }), server("B", { up: false }));
   const content = String(serverList(call(), servers, new ServiceSection(FACTS)).body);
   const { AA: A, B } = JSON.parse(content);
@@ -16,7 +16,7 @@ Deno.test("serverList() is indented by two blanks, and says of each server wheth
   assert.equal(content, JSON.stringify(JSON.parse(content), undefined, 2));
 });
 
-Deno.test("serverDetail() knows a server and its instances by number, and no others", () => {
+Deno.test("serverDetail() finds a server and its instances by number, and no others", () => {
   const servers = serversOf(server("AA", { up: true }));
   const detail = (name: string) => String(serverDetail(call(name, servers)).body);
   for (const name of ["AA", "AA-1", "AA-2"]) {
@@ -29,7 +29,7 @@ Deno.test("serverDetail() knows a server and its instances by number, and no oth
   }
 });
 
-Deno.test("an entry tells a user what holds for them, and nothing where that cannot be told", () => {
+Deno.test("serverDetail() shows a user's attributes, and none if they are unusable", () => {
   const lines: string[] = [];
   const of = (user: Partial<UserAttributes>) => {
     lines.length = 0;

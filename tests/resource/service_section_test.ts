@@ -27,7 +27,7 @@ function setting() {
   return { clock, states, read };
 }
 
-Deno.test("ServiceSection is JSON whatever the values are", () => {
+Deno.test("ServiceSection is valid JSON for any values", () => {
   const { siteName, version, trustedCAs } = setting().read(KNOWN);
   assert.deepEqual({ siteName, version, trustedCAs }, {
     siteName: "Two\nlines",
@@ -36,13 +36,13 @@ Deno.test("ServiceSection is JSON whatever the values are", () => {
   });
 });
 
-Deno.test("ServiceSection tells strangers the site's name and the time, and no more", () => {
+Deno.test("ServiceSection shows anonymous callers only the site's name and the time", () => {
   const { read } = setting();
-  read(KNOWN); // the cached section for known users is not for strangers
+  read(KNOWN); // anonymous callers do not get the cached section for known users
   assert.deepEqual(Object.keys(read({ kind: "anonymous" })), ["siteName", "currentTime"]);
 });
 
-Deno.test("ServiceSection holds for the second it names, and is made anew for the next", () => {
+Deno.test("ServiceSection is cached for the second that it names, and rebuilt for the next", () => {
   const { clock, states, read } = setting();
   const first = read(KNOWN);
   states["UFTPD server 'HPC'"] = "DOWN";

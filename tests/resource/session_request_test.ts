@@ -28,7 +28,7 @@ const paths: [string, string][] = [
   ["/data/x___UFTP___MULTI___FILE___SESSION___MODE___", "/data/x___UFTP___MULTI___FILE___SESSION___MODE___/"],
 ];
 for (const [serverPath, file] of paths) {
-  Deno.test(`parseSessionRequest() takes serverPath "${serverPath}" for the base directory "${file}"`, () => {
+  Deno.test(`parseSessionRequest() reads serverPath "${serverPath}" as base directory "${file}"`, () => {
     assert.equal(parseSessionRequest({ serverPath }).file, file);
   });
 }
@@ -105,7 +105,7 @@ const refused: [string, unknown, RegExp][] = [
     { serverPath: "", encryptionAlgorithm: "DES" },
     /^encryptionAlgorithm: expected AES or BLOWFISH/,
   ],
-  ["a key that is no base64", { serverPath: "", encryptionKey: "a b" }, /^encryptionKey: expected base64/],
+  ["a key that is not base64", { serverPath: "", encryptionKey: "a b" }, /^encryptionKey: expected base64/],
 ];
 for (const [what, body, message] of refused) {
   Deno.test(`parseSessionRequest() refuses ${what}: ${JSON.stringify(body)}`, () => {
@@ -117,7 +117,7 @@ for (const [what, body, message] of refused) {
   });
 }
 
-Deno.test("parseSessionRequest() takes or refuses any JSON value, and nothing else happens", () => {
+Deno.test("parseSessionRequest() accepts or refuses any JSON value, without other errors", () => {
   fc.assert(fc.property(fc.jsonValue(), (value) => {
     try {
       const { file } = parseSessionRequest(value);
@@ -128,7 +128,7 @@ Deno.test("parseSessionRequest() takes or refuses any JSON value, and nothing el
   }));
 });
 
-Deno.test("parseSessionRequest() keeps the path as it was given, without the tag of older clients", () => {
+Deno.test("parseSessionRequest() keeps the path unchanged, without the tag of older clients", () => {
   const path = (serverPath: string) => parseSessionRequest({ serverPath }).serverPath;
   assert.equal(path("/work/file"), "/work/file");
   assert.equal(path("/work/___UFTP___MULTI___FILE___SESSION___MODE___"), "/work/");

@@ -106,7 +106,7 @@ export class SharingSite implements AsyncDisposable {
   }
 
   static async open(options: DaemonOptions = {}, silence = SILENCE): Promise<SharingSite> {
-    // Sessions are not counted after their end here: otherwise tests with many sessions would wait.
+    // Ended sessions do not count here: otherwise tests with many sessions would wait.
     return new SharingSite(
       await Site.open({ maxSessions: 1_000_000, ...options }, silence, { holdMs: 0 }),
     );

@@ -46,7 +46,7 @@ const TIMES: readonly (readonly [after: number, before: number, shown: readonly 
   [0, 8.64e12, ["1970-01-01T00:00:00.000Z", "+275760-09-13T00:00:00.000Z"]],
 ];
 for (const [validAfter, validBefore, shown] of TIMES) {
-  Deno.test(`uploadCertificate() tells of one from ${validAfter} to ${validBefore} s`, async () => {
+  Deno.test(`uploadCertificate() reports a certificate from ${validAfter} to ${validBefore} s`, async () => {
     const asked = parts(taking({ ...CERTIFICATE, validAfter, validBefore }));
     const { status, body } = await uploadCertificate(showing(), asked);
     const told = JSON.parse(String(body));
@@ -57,7 +57,7 @@ for (const [validAfter, validBefore, shown] of TIMES) {
   });
 }
 
-Deno.test("uploadCertificate() goes from one method to the next, and says why the last refused it", async () => {
+Deno.test("uploadCertificate() tries each authenticator, and reports why the last one refused", async () => {
   const second = await uploadCertificate(showing(), parts(refusing("no"), taking(CERTIFICATE)));
   assert.equal(second.status, 200);
   const asked = parts(refusing("first"), refusing("last"));
@@ -69,7 +69,7 @@ Deno.test("uploadCertificate() goes from one method to the next, and says why th
   assert.deepEqual(asked.counted, ["failed"]);
 });
 
-Deno.test("uploadCertificate() names the user whose own authorities are accepted", async () => {
+Deno.test("uploadCertificate() names the user whose own authorities count", async () => {
   const owners: unknown[] = [];
   const noting = desk({
     upload: (_line, owner) => {
@@ -82,7 +82,7 @@ Deno.test("uploadCertificate() names the user whose own authorities are accepted
   assert.deepEqual(owners, [undefined, "ben"]);
 });
 
-Deno.test("forgetCertificate() has every method forget it", async () => {
+Deno.test("forgetCertificate() makes every authenticator forget a certificate", async () => {
   const forgetting = (was: boolean) => desk({ forget: () => Promise.resolve(was) });
   for (const stores of [[true, false], [false, true]]) {
     const { status, body } = await forgetCertificate(showing(), parts(...stores.map(forgetting)));

@@ -1,4 +1,4 @@
-/** Tests that a narrowed token gives sessions and shares within its bounds, and never more than its login. */
+/** Tests that a narrowed token gives sessions and shares within its restrictions, and never more than its login. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { TokenIssuer } from "../../src/authentication/issued_token/issue.ts";
@@ -36,7 +36,7 @@ const session = (restrictions: TokenRestrictions, file: string, limits: PathLimi
 
 const RUN7: TokenRestrictions = { paths: ["/data/run7/"], activity: "read" };
 
-Deno.test("a session of a narrowed token begins in its directory and reaches what is below, nothing else", async () => {
+Deno.test("a session of a narrowed token begins in its directory and reaches only what is below", async () => {
   const confined = { file: "/data/run7/", permission: "READ", includes: "/data/run7/*", excludes: undefined };
   assert.deepEqual({ excludes: undefined, ...await session(RUN7, "/data/run7/") }, confined);
   assert.deepEqual({ excludes: undefined, ...await session(RUN7, "/data//x/../run7/./") }, confined);
@@ -50,7 +50,7 @@ Deno.test("a session of a narrowed token begins in its directory and reaches wha
   assert.equal((await session({ paths: RUN7.paths }, "/data/run7/")).permission, "FULL");
 });
 
-Deno.test("a session of a token for an activity alone is the user's own, with less permission", async () => {
+Deno.test("a session of a token for one activity is the user's own, with fewer permissions", async () => {
   assert.deepEqual({ ...await session({ activity: "read" }, "", { excludes: ".ssh/*" }) }, {
     file: "",
     permission: "READ",
@@ -118,7 +118,7 @@ for (const file of ELSEWHERE) {
   });
 }
 
-Deno.test("a token is for its servers, and for sessions from its addresses", () => {
+Deno.test("a token is valid only for its servers, and for sessions from its addresses", () => {
   const call = { caller: bearing({ servers: ["HPC"], address: "192.0.2.0/24" }) };
   checkTokenServer(call, "HPC");
   checkTokenAddresses(call, ["192.0.2.7"]);
@@ -128,7 +128,7 @@ Deno.test("a token is for its servers, and for sessions from its addresses", () 
   });
 });
 
-Deno.test("shares made with a narrowed token lie within its bounds", async () => {
+Deno.test("shares made with a narrowed token lie within its restrictions", async () => {
   await using site = await SharingSite.open();
   const whole = await site.share("d/", { access: "WRITE" });
   const restrictions = { paths: [`${site.root}/d/`], activity: "read", address: "127.0.0.0/8" } as const;
@@ -159,7 +159,7 @@ Deno.test("shares made with a narrowed token lie within its bounds", async () =>
   await refused("GET", "share/HPC");
 });
 
-Deno.test("shares of others are used within the bounds of the token that is shown", async () => {
+Deno.test("a narrowed token restricts the use of other users' shares", async () => {
   await using site = await SharingSite.open();
   await site.share("d/", { access: "WRITE", user: "CN=bob,O=Example" });
   const open = async (serverPath: string, send = "true") => {

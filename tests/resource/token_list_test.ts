@@ -40,7 +40,7 @@ Deno.test("revokeToken() revokes a token, and names it in the audit log", async 
   await assert.rejects(revokeToken(asked("t1").call, undefined), { code: "ERR_TOKENS_NOT_KEPT" });
 });
 
-Deno.test("revokeTokens() tells how many of the caller's ended", async () => {
+Deno.test("revokeTokens() returns how many of the caller's tokens it revoked", async () => {
   const registry = { revokeAll: () => Promise.resolve(3) };
   const { call, audited } = asked("");
   const { status, body } = await revokeTokens(call, registry);
@@ -58,7 +58,7 @@ Deno.test("a restricted token revokes no other token", async () => {
   await assert.rejects(revokeTokens(narrow.call, nobody), { code: "ERR_TOKEN_RESTRICTIONS" });
 });
 
-Deno.test("issueToken() gives no token to a caller whose login is bound to a key: it would be bound to nothing", async () => {
+Deno.test("issueToken() refuses a caller whose login is bound to a key: the token would be bound to nothing", async () => {
   const issued: string[] = [];
   const issuer = { issue: () => Promise.resolve(`token ${issued.push("")}`) };
   const { call: free } = asked("");

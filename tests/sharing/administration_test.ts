@@ -28,7 +28,7 @@ async function withStore(check: (administration: ShareAdministration) => Promise
   }
 }
 
-Deno.test("ShareAdministration lists, shows, gives away and removes", () =>
+Deno.test("ShareAdministration lists, shows, reassigns and removes shares", () =>
   withStore(async (administration) => {
     const { store } = administration;
     const { id } = await store.put("A", DRAFT);
@@ -84,7 +84,7 @@ const CSV = `ID,path,isDirectory,ownerID,uid,gid,targetID,access,oneTime,expires
 4cZh1Ms23dB,/data/g,false,"CN=Alice, O=Example",alice,,"CN=Bob",READ,true,1600000000,0
 `;
 
-Deno.test("ShareAdministration imports a CSV dump, leaving out what has expired", () =>
+Deno.test("ShareAdministration imports a CSV dump, without expired shares", () =>
   withStore(async (administration) => {
     const result = await administration.import(CSV, { file: "dump.csv", server: "A", servers: SERVERS });
     assert.deepEqual(result, { added: 2, present: [], ended: 1, refused: 0, diagnostics: [] });
@@ -151,7 +151,7 @@ Deno.test("ShareAdministration imports the valid shares of a Java service's dump
     assert.equal((await listed(administration)).some(({ id }) => id === first.id), false);
   }));
 
-Deno.test("ShareAdministration finds a share by its id if only one has it, and asks for the server if there are two", () =>
+Deno.test("ShareAdministration finds a share by its id, and requires the server if two servers have the id", () =>
   withStore(async (administration) => {
     const share = await administration.store.put("A", DRAFT);
     assert.equal((await administration.show(share.id)).share.server, "A");
@@ -166,7 +166,7 @@ Deno.test("ShareAdministration finds a share by its id if only one has it, and a
     }
   }));
 
-Deno.test("dumpEntry() has all of a share but its uses, and an import reads it back", () =>
+Deno.test("dumpEntry() contains all of a share except its uses, and an import reads it back", () =>
   withStore(async (administration) => {
     const { store } = administration;
     const made = {
@@ -203,7 +203,7 @@ Deno.test("dumpEntry() has all of a share but its uses, and an import reads it b
     assert.deepEqual(parts.toSorted(), [0, 0, 10, "CN=Ann , O=X", DRAFT.owner]);
   }));
 
-Deno.test("ShareAdministration refuses objects and lists within others, however deep", () =>
+Deno.test("ShareAdministration refuses nested objects and lists of any depth", () =>
   withStore(async (administration) => {
     for (
       const [begin, end, place] of [['{"a":', "}", /^dump: \[0\]\.sources(?:\.a)+: unknown/], [
@@ -222,7 +222,7 @@ Deno.test("ShareAdministration refuses objects and lists within others, however 
     }
   }));
 
-Deno.test("ShareAdministration refuses members of our own dumps in dumps of other programs", () =>
+Deno.test("ShareAdministration refuses invalid members that only our own dumps have", () =>
   withStore(async (administration) => {
     const entry = { server: "B", path: "/x", ownerID: "CN=a", targetID: "CN=b", uid: "a" };
     for (
@@ -257,12 +257,12 @@ Deno.test("ShareAdministration refuses members of our own dumps in dumps of othe
 
 const BAD: [string, string, RegExp[]][] = [
   ["an empty file", "", [/^dump: expected a header line/]],
-  ["JSON that is none", "[{", [/^dump: not valid JSON/]],
+  ["invalid JSON", "[{", [/^dump: not valid JSON/]],
   ["JSON without objects", "[1]", [/entry 1: expected an object/]],
   ["an unclosed quote", 'path\n"a', [/^dump:2: expected a closing quote/]],
   ["a row with too few fields", "path,uid\n/x\n", [/^dump:2: expected 2 fields, found 1/]],
   [
-    "all that is wrong, with its place",
+    "every kind of error, with its place",
     "server,id,path,ownerID,uid,targetID,access,oneTime,expires,usesLeft,sources\n" +
     ",a-b,x,nobody,root,CN=b,ALL,maybe,soon,-1,here\n" +
     "C,,/x,CN=a,,CN=b,,,,,\n",
@@ -298,7 +298,7 @@ for (const [what, text, messages] of BAD) {
     }));
 }
 
-Deno.test("ShareAdministration lists in pages, from any share on, and says where more begin", () =>
+Deno.test("ShareAdministration lists in pages, from any share on, and returns where the next begins", () =>
   withStore(async (administration) => {
     const { store } = administration;
     for (let i = 0; i < 7; i++) await store.put(i % 2 === 0 ? "A" : "B", { ...DRAFT, path: `/${i}` });

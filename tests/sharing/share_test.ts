@@ -47,7 +47,7 @@ for (const granted of LEVELS) {
   });
 }
 
-Deno.test("parseAccessLevel() knows the levels by their upper-case names alone", () => {
+Deno.test("parseAccessLevel() accepts the levels only by their upper-case names", () => {
   assert.deepEqual(LEVELS.map(parseAccessLevel), LEVELS);
   for (const other of ["", "read", "READ ", "DELETE"]) assert.equal(parseAccessLevel(other), undefined);
 });
@@ -61,7 +61,7 @@ const TARGETS: readonly (readonly [text: string, target: string, group: string |
   ["CN=group:hpc", "cn=group:hpc", undefined],
 ];
 for (const [text, target, group] of TARGETS) {
-  Deno.test(`parseTarget() takes ${JSON.stringify(text)} for ${target}`, () => {
+  Deno.test(`parseTarget() reads ${JSON.stringify(text)} as ${target}`, () => {
     assert.equal(parseTarget(text), target);
     assert.equal(groupOf(target), group);
     assert.equal(parseTarget(target), target);
@@ -96,7 +96,7 @@ for (const text of NONE) {
   });
 }
 
-Deno.test("the target of a group is no user name: to an older version the share is for nobody", () => {
+Deno.test("groupTarget() is not a distinguished name: in an older version the share is for nobody", () => {
   fc.assert(fc.property(fc.string(), fc.string(), (before, after) => {
     for (const text of [`group:${before}`, `${before}group:${after}`, `GROUP:${before}=${after}`]) {
       let form: string | undefined;
@@ -115,7 +115,7 @@ Deno.test("exactness() puts a user before a group, and a group before everybody"
   assert.deepEqual(targets.map(exactness), [0, 1, 2]);
 });
 
-Deno.test("parseTarget() gives the position of an invalid group name", () => {
+Deno.test("parseTarget() reports the position of an invalid group name", () => {
   assert.throws(
     () => parseTarget("group:root"),
     (error) => error instanceof InvalidName && error.position === "group:".length + 1,

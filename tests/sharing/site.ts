@@ -54,7 +54,7 @@ export class Site implements AsyncDisposable {
     await Deno.writeTextFile(`${root}/d2/canary`, "CANARY");
     await Deno.writeTextFile(`${root}/d/ten.txt`, "0123456789");
     await Deno.writeTextFile(`${root}/d/sub/x.dat`, "x");
-    // Backdates the files, since the service gives no parts of files that were just written.
+    // Backdates the files, since the service sends no ranges of files that were just written.
     for (const name of ["ten.txt", "sub/x.dat"]) await Deno.utime(`${root}/d/${name}`, LONG_AGO, LONG_AGO);
     const daemon = await startDaemon({
       users: {

@@ -55,7 +55,7 @@ export function testRecordStore(name: string, open: Open): void {
     assert.deepEqual(await store.list("certificate"), []);
   });
 
-  test("raises a bound, and never lowers it, in whatever order it is raised", async (store, { another }) => {
+  test("raises a bound, and never lowers it, in any order", async (store, { another }) => {
     const [low, high] = [
       record("all", { made: 5, ends: NOW + 9, content: 5 }),
       record("all", { made: 7, content: 7 }),
@@ -119,7 +119,7 @@ export function testRecordStore(name: string, open: Open): void {
   });
 
   test(
-    "changes its version when something changed, here or in another store",
+    "changes its version after a change, here or in another store",
     async (store, { another }) => {
       const other = await another();
       const before = store.version();
@@ -127,7 +127,7 @@ export function testRecordStore(name: string, open: Open): void {
       const after = store.version();
       assert.notEqual(after, before);
       await other.put("token", record("there"), 9);
-      await until(() => store.version() !== after, { everyMs: 1 }); // the notification is on its way
+      await until(() => store.version() !== after, { everyMs: 1 }); // the notification may arrive later
       assert.equal((await store.list("token")).length, 2);
       assert.equal((await other.list("token")).length, 2);
       other.close();

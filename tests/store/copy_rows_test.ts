@@ -39,7 +39,7 @@ Deno.test("copyRows() copies all records unchanged, and skips existing ones", as
   to.close();
 });
 
-Deno.test("copyRows() leaves rows alone that appear while it copies", async () => {
+Deno.test("copyRows() does not overwrite rows that appear while it copies", async () => {
   const [from, to] = [records(), records()];
   const insert = (content: string) => () => row(INSERT, { kind: "token", key: "1", content });
   await from.change(insert('{"from":1}'));
@@ -56,7 +56,7 @@ Deno.test("copyRows() leaves rows alone that appear while it copies", async () =
   to.close();
 });
 
-Deno.test("insertRows() takes text, numbers and nothing at all, and refuses other values", async () => {
+Deno.test("insertRows() accepts text, numbers and NULL, and refuses other values", async () => {
   const database = new SqliteDatabase(
     IN_MEMORY,
     { what: "notes", applicationId: 1, steps: ["CREATE TABLE note (text TEXT, number INTEGER)"] },

@@ -4,7 +4,7 @@ import { httpError } from "../../src/model/http_error.ts";
 import { DatabaseAway, DatabaseFailure } from "../../src/store/database.ts";
 import { Following } from "../../src/store/following.ts";
 
-/** Returns a `Following` whose looks the test triggers. */
+/** Returns a `Following` whose timer the test triggers. */
 function followed(look: () => Promise<void>) {
   let change = () => {};
   const lines: string[] = [];
@@ -35,7 +35,7 @@ function followed(look: () => Promise<void>) {
   };
 }
 
-Deno.test("Following looks at once, and again after an interval, until it is closed", async () => {
+Deno.test("Following calls look() at once, and again after an interval, until it is closed", async () => {
   let looks = 0;
   const made = followed(() => Promise.resolve(void looks++));
   await made.following.follow();
@@ -47,11 +47,11 @@ Deno.test("Following looks at once, and again after an interval, until it is clo
   assert.ok(!made.isPlanned());
 });
 
-Deno.test("Following looks soon after changes, once for all in quick succession", async () => {
+Deno.test("Following calls look() soon after changes, once for several in quick succession", async () => {
   let looks = 0;
   let made: ReturnType<typeof followed> | undefined;
   const { following, planned, turn, change, isPlanned } = made = followed(() => {
-    if (++looks === 2) made?.change(); // during a look
+    if (++looks === 2) made?.change(); // during a call of look()
     return Promise.resolve();
   });
   change();
@@ -69,7 +69,7 @@ Deno.test("Following looks soon after changes, once for all in quick succession"
   assert.deepEqual([planned, isPlanned()], [[], false]);
 });
 
-Deno.test("Following plans no look when it is closed during one", async () => {
+Deno.test("Following plans no further call when it is closed during look()", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const made = followed(() => promise);
   const begun = made.following.follow();
@@ -79,7 +79,7 @@ Deno.test("Following plans no look when it is closed during one", async () => {
   assert.deepEqual([made.planned, made.isPlanned()], [[], false]);
 });
 
-Deno.test("Following goes on after each failure, and logs each reason once, but not that the database is away", async () => {
+Deno.test("Following continues after each failure, and logs each reason once, except a database that is down", async () => {
   const failures = [
     new DatabaseAway("away"),
     httpError("ERR_RECORD_STORE", "away", new DatabaseAway("away")),
@@ -101,7 +101,7 @@ Deno.test("Following goes on after each failure, and logs each reason once, but 
   assert.ok(made.isPlanned());
 });
 
-Deno.test("Following.end() waits for the look that is under way", async () => {
+Deno.test("Following.end() waits for the running call of look()", async () => {
   const look = Promise.withResolvers<void>();
   const made = followed(() => look.promise);
   void made.following.follow();

@@ -7,7 +7,7 @@ import { IN_MEMORY } from "../../src/store/sqlite_database.ts";
 import { openRecordStore } from "../../src/store/sqlite_record_store.ts";
 import { record } from "./conformance.ts";
 
-/** Returns one instance's view of a shared store, which may be away; the test runs its timers. */
+/** Returns one instance's view of a shared store, which may be down; the test runs its timers. */
 function create() {
   const state = {
     now: 0.5,
@@ -66,7 +66,7 @@ function create() {
   };
 }
 
-Deno.test("RememberedRecords answers from memory, and learns what others change", async () => {
+Deno.test("RememberedRecords answers from memory, and reads changes of other instances", async () => {
   const { state, shared, remembered, turn, isFollowed } = create();
   await shared.put("revoked", record("one"), 9);
   await remembered.follow();
@@ -88,7 +88,7 @@ Deno.test("RememberedRecords answers from memory, and learns what others change"
   assert.ok(!isFollowed());
 });
 
-Deno.test("RememberedRecords knows its own changes at once", async () => {
+Deno.test("RememberedRecords sees its own changes at once", async () => {
   const { remembered } = create();
   await remembered.follow();
   let version = remembered.version();
@@ -106,7 +106,7 @@ Deno.test("RememberedRecords knows its own changes at once", async () => {
   remembered.close();
 });
 
-Deno.test("RememberedRecords forgets nothing that it puts while it reads all", async () => {
+Deno.test("RememberedRecords keeps a record that it puts while it reads all", async () => {
   const { remembered, state, turn } = create();
   await remembered.follow();
   state.changes++;
@@ -117,7 +117,7 @@ Deno.test("RememberedRecords forgets nothing that it puts while it reads all", a
   remembered.close();
 });
 
-Deno.test("RememberedRecords answers by what it knew last while the store is away, and says for how long", async () => {
+Deno.test("RememberedRecords answers from its last state while the store is down, and reports its age", async () => {
   const { remembered, shared, state, turn } = create();
   await shared.put("revoked", record("one"), 9);
   await remembered.follow();
@@ -140,7 +140,7 @@ Deno.test("RememberedRecords answers by what it knew last while the store is awa
   remembered.close();
 });
 
-Deno.test("RememberedRecords is sure of nothing before its first look", async () => {
+Deno.test("RememberedRecords answers nothing before its first successful read", async () => {
   const { remembered, state, turn } = create();
   state.reachable = false;
   await remembered.follow();
@@ -154,7 +154,7 @@ Deno.test("RememberedRecords is sure of nothing before its first look", async ()
   remembered.close();
 });
 
-Deno.test("RememberedRecords reads what changed since the last read, and all after a new session or an hour", async () => {
+Deno.test("RememberedRecords reads the changes since its last read, and all after a new session or an hour", async () => {
   const { remembered, shared, state, turn } = create();
   await shared.put("revoked", record("1"), 9);
   await remembered.follow();
@@ -179,7 +179,7 @@ Deno.test("RememberedRecords reads what changed since the last read, and all aft
   remembered.close();
 });
 
-Deno.test("RememberedRecords keeps the later of two records, in whatever order they arrive", async () => {
+Deno.test("RememberedRecords keeps the later of two records, in any order of arrival", async () => {
   const { remembered, shared, state, turn } = create();
   await remembered.follow();
   await remembered.put("revoked", record("one", { made: 20 }), 9);

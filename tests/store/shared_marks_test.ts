@@ -33,7 +33,7 @@ Deno.test("SharedMarks gives a mark to one holder at a time, until its end or re
   database.close();
 });
 
-Deno.test("SharedMarks deletes expired marks, by thousands, once a minute", async () => {
+Deno.test("SharedMarks deletes expired marks once a minute, thousands at a time", async () => {
   const { time, marks, database, count } = create();
   await database.change(() =>
     rows(

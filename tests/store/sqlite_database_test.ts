@@ -63,7 +63,7 @@ Deno.test("SqliteDatabase refuses files of other programs", () =>
   }));
 
 for (const [what, size] of [["small", 10], ["larger than 16 MiB", 17 * 1024 ** 2]] as const) {
-  Deno.test(`databaseDamage() finds a ${what} database usable, and one of others or a newer version not`, () =>
+  Deno.test(`databaseDamage() accepts a ${what} database, but none of others or a newer version`, () =>
     inFolder(async (file) => {
       const later = open(file, NEWER);
       await later.change(() => rows(INSERT, { text: "x".repeat(size) }));
@@ -80,7 +80,7 @@ for (const [what, size] of [["small", 10], ["larger than 16 MiB", 17 * 1024 ** 2
     }));
 }
 
-Deno.test("SqliteDatabase waits for the disk at each change, except asynchronous ones, together where it can", () =>
+Deno.test("SqliteDatabase syncs each change to disk, except asynchronous ones, several at once if possible", () =>
   inFolder(async (file) => {
     using disk = new HeldDisk();
     const database = open(file);
@@ -151,7 +151,7 @@ Deno.test("SqliteDatabase rolls back a change that fails", () =>
     assert.equal(database.isOpen, false);
   }));
 
-Deno.test("SqliteDatabase reports errors of SQLite as failures of the database", () =>
+Deno.test("SqliteDatabase reports SQLite errors as DatabaseFailure", () =>
   inFolder(async (file) => {
     const database = open(file);
     await assert.rejects(database.read(() => rows("SELECT * FROM elsewhere", {})), DatabaseFailure);
@@ -176,7 +176,7 @@ async function whileLocked(
   }
 }
 
-Deno.test("SqliteDatabase lets changes wait in order while another program writes; reads, the thread and new cores go on", () =>
+Deno.test("SqliteDatabase queues changes in order while another program writes; reads, the thread and new cores continue", () =>
   inFolder((file) =>
     whileLocked(file, async ({ release }) => {
       const database = open(file);
@@ -194,7 +194,7 @@ Deno.test("SqliteDatabase lets changes wait in order while another program write
     })
   ));
 
-Deno.test("SqliteDatabase gives up a change after five seconds of another program's lock, and reports that", () =>
+Deno.test("SqliteDatabase aborts a change after five seconds of another program's lock, and reports that", () =>
   inFolder((file) =>
     whileLocked(file, async ({ release, pass }) => {
       const sinks = new Sinks(SILENT);
@@ -209,7 +209,7 @@ Deno.test("SqliteDatabase gives up a change after five seconds of another progra
     })
   ));
 
-Deno.test("SqliteDatabase binds the time by its clock", () =>
+Deno.test("SqliteDatabase binds the time of its clock", () =>
   inFolder(async (file) => {
     const database = open(file);
     const time = await database.read(() => row("SELECT :now AS now, :clock AS clock", {}));
@@ -220,7 +220,7 @@ Deno.test("SqliteDatabase binds the time by its clock", () =>
     database.close();
   }));
 
-Deno.test("SqliteDatabase reports changes that the disk does not take, and finds out unasked that it takes them again", () =>
+Deno.test("SqliteDatabase reports that the disk refuses changes, and detects by itself that it accepts them again", () =>
   inFolder(async (file) => {
     open(file).close();
     const sinks = new Sinks(SILENT);
@@ -245,7 +245,7 @@ Deno.test("SqliteDatabase reports changes that the disk does not take, and finds
     database.close();
   }));
 
-Deno.test("SqliteDatabase reports that the disk fails to sync until a sync succeeds, whoever asks in between", () =>
+Deno.test("SqliteDatabase reports that the disk fails to sync until a sync succeeds, even if asked in between", () =>
   inFolder(async (file) => {
     using disk = new HeldDisk();
     const sinks = new Sinks(SILENT);
@@ -282,7 +282,7 @@ const LOST_FILES: readonly (readonly [what: string, lose: (file: string) => Prom
   }],
 ];
 for (const [what, lose] of LOST_FILES) {
-  Deno.test(`SqliteDatabase takes no changes after its files ${what}, since nobody would find them`, async () => {
+  Deno.test(`SqliteDatabase refuses changes after its files ${what}, since they would be lost`, async () => {
     await inFolder(async (outer) => {
       const file = `${dirname(outer)}/data/notes.sqlite`;
       await Deno.mkdir(dirname(file));

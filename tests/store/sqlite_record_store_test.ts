@@ -33,7 +33,7 @@ Deno.test("openRecordStore() keeps records in a file that only its account can r
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("a store of records whose database fails says so as an error for callers", async () => {
+Deno.test("openRecordStore() reports a failing database as an HTTP error", async () => {
   const folder = await Deno.makeTempDir();
   const store = openRecordStore(`${folder}/records.sqlite`, Date.now);
   await store.list("token");

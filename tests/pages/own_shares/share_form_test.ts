@@ -24,7 +24,7 @@ function fields(allowWriteAccess: boolean, maxLifetimeSeconds: number): string {
   return String(shareFields("/data/", { allowWriteAccess, maxLifetimeSeconds }));
 }
 
-Deno.test("shareFields() offers writing, and bounds of uploads, only where the service allows it", () => {
+Deno.test("shareFields() offers writing, and quotas of uploads, only if the service allows it", () => {
   const [allowed, forbidden] = [fields(true, 0), fields(false, 0)];
   assert.deepEqual(options(allowed, "access"), ["READ", "WRITE", "MODIFY", "DROP"]);
   assert.match(allowed, /name="mebibytes"/);
@@ -41,7 +41,7 @@ const LIFETIMES: readonly (readonly [maxLifetimeSeconds: number, offered: string
   [DAY / 2, ["0.5"]],
 ];
 for (const [most, offered] of LIFETIMES) {
-  Deno.test(`shareFields() offers ${offered.join(", ")} days where shares may last ${most} s`, () => {
+  Deno.test(`shareFields() offers ${offered.join(", ")} days if shares may last ${most} s`, () => {
     assert.deepEqual(options(fields(true, most), "days"), offered);
   });
 }
@@ -66,7 +66,7 @@ Deno.test("changeFields() says what an empty password means, and offers to remov
   ]);
 });
 
-Deno.test("shareFields() explain the purpose of each field", () => {
+Deno.test("shareFields() explains the purpose of each field", () => {
   assert.deepEqual(wordsOf(fields(true, DAY)), [
     "File or directory",
     "Recipient",
@@ -92,7 +92,7 @@ Deno.test("shareFields() explain the purpose of each field", () => {
   ]);
 });
 
-Deno.test("shareRequest() is for a person, for a group, or for everybody", () => {
+Deno.test("shareRequest() addresses a person, a group, or everybody", () => {
   const forWhom = (text: string) => shareRequest(parseForm(`days=1&${text}`))["user"];
   assert.equal(forWhom("user=+CN%3DAnn+&group=+"), "CN=Ann");
   assert.equal(forWhom("user=&group=+hpc+"), "group:hpc");
@@ -106,7 +106,7 @@ Deno.test("shareFields() offers the groups of the owner", () => {
   assert.match(offered, /<datalist id="groups"><option value="hpc"><\/option><option value="a&#34;b">/);
 });
 
-Deno.test("shareRequest() and shareChange() read what the forms say", () => {
+Deno.test("shareRequest() and shareChange() read the fields of the forms", () => {
   const asked = shareRequest(
     parseForm("path=/d/&user=&access=READ&days=0.5&uses=3&files=&mebibytes=2&note="),
   );

@@ -57,6 +57,6 @@ Deno.test("parseByteRange() never leaves the file", () => {
   }));
 });
 
-Deno.test("parseByteRange() takes any text without failing", () => {
+Deno.test("parseByteRange() accepts any text without failing", () => {
   fc.assert(fc.property(fc.string(), (text) => void parseByteRange(text, 10)));
 });

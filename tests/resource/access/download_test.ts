@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { inTime } from "../../fixtures/deadline.ts";
 import { BASE, SharingSite } from "../sharing_site.ts";
 
-Deno.test("download() gives a whole file with all that a browser needs to keep it harmless", async () => {
+Deno.test("download() sends a whole file with headers that keep it harmless in a browser", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/ten.txt");
   const response = await site.ask("anonymous", "GET", `access/HPC/${id}`);
@@ -62,7 +62,7 @@ Deno.test("download() resumes with If-Range only if the file is still the same",
   assert.deepEqual([other.status, await other.text()], [200, "abcdefghijk"]);
 });
 
-Deno.test("download() gives no parts and no lasting validators of a file that was just written", async () => {
+Deno.test("download() sends no ranges and no strong validators of a file that was just written", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/ten.txt");
   const now = Math.floor(Date.now() / 1000);
@@ -159,7 +159,7 @@ Deno.test("download() of a one-time share continues for the same browser, ranges
   assert.equal((await ask(browser, { Cookie: cookie })).status, 404);
 });
 
-Deno.test("download() gives a one-time share back when the daemon sent nothing", async () => {
+Deno.test("download() returns the use of a one-time share when the daemon sent nothing", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/ten.txt", { onetime: true });
   site.site.daemon.sessionFaults.queue.push(
@@ -176,7 +176,7 @@ Deno.test("download() gives a one-time share back when the daemon sent nothing",
   assert.equal(await (await site.ask("anonymous", "GET", `access/HPC/${id}`)).text(), "0123456789");
 });
 
-Deno.test("download() keeps a use whose data was cut, and says so to the owner", async () => {
+Deno.test("download() counts a use whose data was cut, and shows the owner that it was", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/ten.txt");
   site.site.daemon.sessionFaults.queue.push({ kind: "cut-data", after: 3, then: "226" });
@@ -208,7 +208,7 @@ Deno.test("downloads of a share with any number of uses do not wait for each oth
   release();
 });
 
-Deno.test("a download that waits for others of its share begins by the terms of then", async () => {
+Deno.test("a download that waits for others of its share obeys terms that changed meanwhile", async () => {
   const changes: readonly (readonly [Record<string, unknown>, number])[] = [
     [{ password: "secret" }, 401],
     [{ sources: ["192.0.2.0/24"] }, 403],
@@ -235,7 +235,7 @@ Deno.test("a download that waits for others of its share begins by the terms of 
   }
 });
 
-Deno.test("download() shows nothing of a directory that takes the place of a shared file", async () => {
+Deno.test("download() shows nothing of a directory that replaced a shared file", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/ten.txt", { access: "MODIFY" });
   await Deno.remove(`${site.root}/d/ten.txt`);
@@ -254,7 +254,7 @@ Deno.test("download() shows nothing of a directory that takes the place of a sha
   }
 });
 
-Deno.test("download() shows nothing of a share for uploads but its page", async () => {
+Deno.test("download() of a share for uploads shows only its page", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/", { access: "DROP" });
   const status = async (path: string, Accept: string) => {
@@ -282,10 +282,10 @@ Deno.test("download() of an empty file is empty, and asks the daemon for nothing
 
 const REFUSALS: [string, (site: SharingSite) => Promise<Response>, number, string][] = [
   ["an unknown server", (site) => site.ask("alice", "GET", "access/NONE/x"), 404, "ERR_UNKNOWN_SERVER"],
-  ["an instance too many", (site) => site.ask("alice", "GET", "access/HPC-2/x"), 404, "ERR_UNKNOWN_SERVER"],
+  ["an unknown instance", (site) => site.ask("alice", "GET", "access/HPC-2/x"), 404, "ERR_UNKNOWN_SERVER"],
   ["an instance 0", (site) => site.ask("alice", "GET", "access/HPC-0/x"), 404, "ERR_UNKNOWN_SERVER"],
   ["an unknown id", (site) => site.ask("alice", "GET", "access/HPC/x"), 404, "ERR_SHARE_NOT_FOUND"],
-  ["an id that is none", (site) => site.ask("alice", "GET", "access/HPC/x%00"), 404, "ERR_SHARE_NOT_FOUND"],
+  ["an invalid id", (site) => site.ask("alice", "GET", "access/HPC/x%00"), 404, "ERR_SHARE_NOT_FOUND"],
   [
     "an expired share",
     async (site) => {
@@ -297,14 +297,14 @@ const REFUSALS: [string, (site: SharingSite) => Promise<Response>, number, strin
     "ERR_SHARE_NOT_FOUND",
   ],
   [
-    "somebody else's share without credentials",
+    "another user's share without credentials",
     async (site) =>
       site.ask("anonymous", "GET", `access/HPC/${await site.share("d/", { user: "CN=bob,O=Example" })}`),
     401,
     "ERR_UNAUTHENTICATED",
   ],
   [
-    "the own share that is for somebody else",
+    "the caller's own share that is for another user",
     async (site) =>
       site.ask("alice", "GET", `access/HPC/${await site.share("d/", { user: "CN=bob,O=Example" })}`),
     403,
@@ -326,13 +326,13 @@ const REFUSALS: [string, (site: SharingSite) => Promise<Response>, number, strin
     "ERR_NOT_FOUND",
   ],
   [
-    "a slash behind a file",
+    "a slash after a file",
     async (site) => site.ask("alice", "GET", `access/HPC/${await site.share("d/ten.txt")}/`),
     404,
     "ERR_NOT_FOUND",
   ],
   [
-    "a slash behind a file in a directory",
+    "a slash after a file in a directory",
     async (site) => site.ask("alice", "GET", `access/HPC/${await site.share("d/")}/ten.txt/`),
     404,
     "ERR_NOT_FOUND",
@@ -350,7 +350,7 @@ const REFUSALS: [string, (site: SharingSite) => Promise<Response>, number, strin
     "ERR_NOT_FOUND",
   ],
   [
-    "what the owner may not reach any more (D20)",
+    "a path that the owner may no longer reach (D20)",
     async (site) => {
       const id = await site.share("d/");
       site.limits = { excludes: `${site.root}/d/ten.txt` };
@@ -371,7 +371,7 @@ for (const [what, ask, status, code] of REFUSALS) {
   });
 }
 
-Deno.test("download() serves whom the share is for, from where it may be used, on the instance named", async () => {
+Deno.test("download() serves the share's user, from its addresses, on the named instance", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/ten.txt", { user: "cn=BOB , o=example", sources: ["127.0.0.0/8"] });
   assert.equal(await (await site.ask("bob", "GET", `access/HPC-1/${id}`)).text(), "0123456789");
@@ -445,7 +445,7 @@ function listingLines(names: readonly string[]): string[] {
   );
 }
 
-Deno.test("download() lists a long directory in parts, as page and as JSON, and forgets nothing", async () => {
+Deno.test("download() lists a long directory completely, in parts, as page and as JSON", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/sub/");
   const names = Array.from({ length: 11_000 }, (_, i) => `${"n".repeat(200)}${i}`).toReversed();
@@ -483,7 +483,7 @@ Deno.test("download() lists a long directory in parts, as page and as JSON, and 
   await bad.text();
 });
 
-Deno.test("download() says how many things of a directory it cannot show", async () => {
+Deno.test("download() reports how many entries of a directory it cannot show", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/sub/");
   const lines = [
@@ -502,7 +502,7 @@ Deno.test("download() says how many things of a directory it cannot show", async
   assert.match(page, /1 entry; 6 in this directory cannot be shown/);
 });
 
-Deno.test("download() does not follow a daemon whose listing has no end", async () => {
+Deno.test("download() stops reading a daemon's endless listing", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/sub/", { onetime: true });
   site.site.daemon.sessionFaults.queue.push({ kind: "injected-directory", lines: ["x".repeat(200_000)] });
@@ -511,7 +511,7 @@ Deno.test("download() does not follow a daemon whose listing has no end", async 
   assert.equal((await site.ask("anonymous", "GET", `access/HPC/${id}`)).status, 200);
 });
 
-Deno.test("download() of a listing takes no use and gives its memory back when it is not read to its end", async () => {
+Deno.test("download() of a listing that is not read to its end takes no use and frees its memory", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/sub/");
   const names = Array.from({ length: 3000 }, (_, i) => `file ${i}`);

@@ -18,7 +18,7 @@ async function siteWith(files: Readonly<Record<string, string | Uint8Array>>): P
 
 const BIG = `${"0123456789abcde\n".repeat(4096)}the end`;
 
-Deno.test("a preview shows the beginning of a text as text, and says what it leaves out", async () => {
+Deno.test("a preview shows the beginning of a text as text, and says that the rest is missing", async () => {
   await using site = await siteWith({
     "a.html": "<script>alert(1)</script>",
     "big.txt": BIG,
@@ -52,7 +52,7 @@ Deno.test("a preview shows the beginning of a text as text, and says what it lea
   for (const name of ["latin.txt", "nul.txt"]) assert.match(await page(name), /No preview is available/);
 });
 
-Deno.test("a preview of a file that is shared by itself links to the file, and to no directory", async () => {
+Deno.test("a preview of a single shared file links to the file, and to no directory", async () => {
   await using site = await siteWith({ "a.txt": "text" });
   const id = await site.share("d/a.txt");
   const response = await site.ask("anonymous", "GET", `access/HPC/${id}?view=preview`);
@@ -64,7 +64,7 @@ Deno.test("a preview of a file that is shared by itself links to the file, and t
   assert.doesNotMatch(text, new RegExp(`/${id}/`));
 });
 
-Deno.test("a picture is shown by its own page alone: its type goes by its name, and scripts in it are none", async () => {
+Deno.test("only its own page shows a picture, with a type by its name, and runs no scripts in it", async () => {
   await using site = await siteWith({
     "p.png": PIXEL,
     "evil.png": "<script>alert(1)</script>",

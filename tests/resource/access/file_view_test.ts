@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { imageType, inlineType, previewQuery } from "../../../src/resource/access/file_view.ts";
 
-Deno.test("imageType() knows pictures that hold no scripts, and previewQuery() texts and PDF besides", () => {
+Deno.test("imageType() accepts pictures without scripts, and previewQuery() also texts and PDF", () => {
   assert.equal(imageType("a.b.PNG"), "image/png");
   assert.equal(imageType("x.jpeg"), "image/jpeg");
   for (const name of ["x.svg", "x.html", "png", "x.pdf", "x.png.exe", ""]) {

@@ -133,7 +133,7 @@ Deno.test(`${COUNT} hostile paths read and write nothing outside of the share`, 
   });
 });
 
-Deno.test("a symbolic link inside a share leads where the owner's account may read, as the manual says", async () => {
+Deno.test("a symbolic link in a share leads wherever the owner's account may read (manual)", async () => {
   await using site = await SharingSite.open();
   await Deno.symlink(site.site.canary, `${site.root}/d/link`);
   const id = await site.share("d/");

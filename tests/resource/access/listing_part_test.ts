@@ -35,7 +35,7 @@ Deno.test("ListingPart puts directories first, letters of either case together, 
   assert.deepEqual(names, ordered);
 });
 
-Deno.test("ListingPart gives every entry exactly once, whatever order they come in and however long the parts", () => {
+Deno.test("ListingPart returns every entry exactly once, for any order of arrival and length of parts", () => {
   const name = fc.string({
     unit: fc.constantFrom("a", "A", "é", "0", "1", "9", ".", "😀"),
     minLength: 1,
@@ -53,13 +53,13 @@ Deno.test("ListingPart gives every entry exactly once, whatever order they come 
   }));
 });
 
-Deno.test("ListingPart refuses a place that is no name", () => {
+Deno.test("ListingPart refuses a start that is not a name", () => {
   for (const after of ["", "/", "a/b", "../", "a".repeat(2000)].filter((text) => text !== "../")) {
     assert.throws(() => new ListingPart({ ...PLAIN, after }), { code: "ERR_INVALID_REQUEST" }, after);
   }
 });
 
-Deno.test("ListingPart sorts long names by their beginnings alone, and loses no entry", () => {
+Deno.test("ListingPart sorts long names only by their beginnings, and loses no entry", () => {
   /** Returns names of characters that normalization for sorting turns into 18 characters each. */
   const names = (length: number) => Array.from({ length: 3000 }, (_, i) => `${"\ufdfa".repeat(length)}${i}`);
   const milliseconds = (names: readonly string[]) => {
@@ -78,7 +78,7 @@ Deno.test("ListingPart sorts long names by their beginnings alone, and loses no 
   assert.deepEqual(inParts(some.toReversed(), 300).names.toSorted(), some.toSorted());
 });
 
-Deno.test("ListingPart puts entries in order by size or time, either way, part by part, directories first", () => {
+Deno.test("ListingPart sorts entries by size or time, either way, across parts, directories first", () => {
   const of = (name: string, size: number, modified: string): Entry => ({ ...entry(name), size, modified });
   const all = [
     of("b", 5, "20260101000000"),

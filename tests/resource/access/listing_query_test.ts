@@ -16,7 +16,7 @@ Deno.test("parseListingQuery() reads what listingQueryText() writes", () => {
   }));
 });
 
-Deno.test("parseListingQuery() leaves the plain listing without query, and heeds nothing that is not its own", () => {
+Deno.test("parseListingQuery() ignores unknown parameters, and listingQueryText() omits defaults", () => {
   const plain = { order: "name", descending: false, find: "", after: undefined };
   assert.deepEqual(parseListingQuery(new URLSearchParams("utm_source=x")), plain);
   assert.equal(listingQueryText({ order: "name", descending: false, find: "" }), "");

@@ -53,7 +53,7 @@ const ENDINGS: readonly Ending[] = [
     "that gets a password",
     (site, id) => site.parts.store.change("HPC", id, { password: "of others" }),
   ],
-  ["that is for other addresses from then on", change({ sources: ["192.0.2.0/24"] })],
+  ["that becomes limited to other addresses", change({ sources: ["192.0.2.0/24"] })],
   ["that is given to another account", (site, id) =>
     site.parts.store.amend("HPC", id, {
       owner: "cn=bob",
@@ -95,7 +95,7 @@ for (const [what, end] of ENDINGS) {
   });
 }
 
-Deno.test("transfers go on while their share is as it was, or has another note or end, and while the database is away", async () => {
+Deno.test("transfers continue while their share is unchanged, or only its note or end changes", async () => {
   await using at = await setting();
   const { site, running } = at;
   const id = await site.share("d/", { onetime: true });
@@ -106,7 +106,7 @@ Deno.test("transfers go on while their share is as it was, or has another note o
   assert.equal(await rest(), true);
 });
 
-Deno.test("owners go on looking at their share although it is for other addresses, and it ends for them as for others", async () => {
+Deno.test("an owner may view a share that is for other addresses, until the share ends", async () => {
   for (const [end, whole] of [[undefined, true], [ENDINGS[0]?.[1], false]] as const) {
     await using at = await setting();
     const { site, running } = at;
@@ -120,7 +120,7 @@ Deno.test("owners go on looking at their share although it is for other addresse
   }
 });
 
-Deno.test("while the database is away, a transfer ends when its share is known to expire", async () => {
+Deno.test("RunningUses ends a transfer at the end of its share even if the database is down", async () => {
   let now = 0;
   const ended: string[] = [];
   const away = new RunningUses({ get: () => Promise.reject(new Error("away")) }, () => now, () => () => {});
@@ -137,7 +137,7 @@ Deno.test("while the database is away, a transfer ends when its share is known t
   over();
 });
 
-Deno.test("RunningUses checks the shares of transfers regularly as long as there are transfers", async () => {
+Deno.test("RunningUses checks the shares of transfers regularly while there are transfers", async () => {
   await using site = await SharingSite.open();
   const share = await site.parts.store.get("HPC", await site.share("d/"));
   assert.ok(share !== undefined);
@@ -170,7 +170,7 @@ Deno.test("RunningUses checks the shares of transfers regularly as long as there
   assert.equal(tasks.length, 5, "what was cancelled waits no more");
 });
 
-Deno.test("RunningUses ends a transfer, once, whose share is gone or not what it was, and says why", async () => {
+Deno.test("RunningUses ends a transfer, once, if its share has ended or changed, and says why", async () => {
   await using site = await SharingSite.open();
   const share = await site.parts.store.get("HPC", await site.share("d/"));
   assert.ok(share !== undefined);

@@ -62,7 +62,7 @@ for (const [what, share, userName, pyuftp, curl] of COMMANDS) {
   });
 }
 
-Deno.test("shareFacts() are what people are told of a share", () => {
+Deno.test("shareFacts() returns what pages show of a share", () => {
   const { name, owner, expires, note, counted } = shareFacts(asked(), SHARE, SHARE.path);
   assert.deepEqual([name, owner, expires, note, counted], ["my d", SHARE.owner, 0, undefined, false]);
   const facts = (more: Partial<Share>) => shareFacts(asked(), { ...SHARE, ...more }, SHARE.path);
@@ -73,7 +73,7 @@ Deno.test("shareFacts() are what people are told of a share", () => {
   assert.match(facts({ path: "/data/file" }).command, /^pyuftp cp -u/, "no directory");
 });
 
-Deno.test("uploadView() tells how much room there is", () => {
+Deno.test("uploadView() returns the free quota", () => {
   const quota = (more: Partial<Share>) => uploadView(asked(), { ...SHARE, ...more }, 0).quota;
   assert.equal(quota({}), undefined);
   assert.deepEqual(quota({ quota: { files: 3 } }), { files: 3, bytes: undefined });
@@ -84,7 +84,7 @@ Deno.test("uploadView() tells how much room there is", () => {
   assert.deepEqual(quota({ quota: { files: 3 }, received: { files: 4, bytes: 1 } })?.files, 0);
 });
 
-Deno.test("uploadTarget() is where a script and a form send files, by who asks and what may be replaced", () => {
+Deno.test("uploadTarget() depends on the sign-in and on what may be replaced, for scripts and forms", () => {
   const target = (from: Pick<Call, "root" | "signIn">, share = SHARE, directory = share.path) => {
     const { to, form, taken, formToken } = uploadTarget(from, share, directory);
     return [to, form, taken, formToken];
@@ -106,7 +106,7 @@ Deno.test("uploadTarget() is where a script and a form send files, by who asks a
   assert.equal(target({ root }, { ...SHARE, access: "MODIFY" })[2], "ask");
 });
 
-Deno.test("trailTo() leads down to a directory, and where browsers that are signed in see it", () => {
+Deno.test("trailTo() leads down to a directory, with addresses that depend on the sign-in", () => {
   const names = (from: Call, directory: string) =>
     trailTo(from, SHARE, directory).map(({ name, href }) => `${name} ${href}`);
   assert.deepEqual(names(asked(), SHARE.path), ["my d https://h/rest/access/HPC/abc/"]);

@@ -66,7 +66,7 @@ for (const { who, own, account, reservation, expected } of ROWS) {
 }
 
 for (const who of ["alice", "bob"] as const) {
-  Deno.test(`a share opens no session for ${who} with a rate limit that is no number`, async () => {
+  Deno.test(`a share opens no session for ${who} with an invalid rate limit`, async () => {
     await using site = await SharingSite.open();
     const id = await site.share("d/");
     site.attributes = { rateLimit: "abc" };

@@ -55,7 +55,7 @@ Deno.test("sharedUftpSession() confines the session to one file", async () => {
   assert.equal(values.get("access-permissions"), "WRITE");
 });
 
-Deno.test("sharedUftpSession() takes the folder of a shared file for the file, by the address that is shown", async () => {
+Deno.test("sharedUftpSession() accepts the folder of a shared file, at the address that the share shows", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/ten.txt");
   const { share } = await (await site.ask("alice", "GET", `share/HPC/${id}`)).json();
@@ -106,7 +106,7 @@ Deno.test("sharedUftpSession() of a one-time share works once, and not persisten
   assert.equal((await site.ask("anonymous", "POST", "access/HPC", { body })).status, 404);
 });
 
-Deno.test("sharedUftpSession() asks no server that is down, and takes no use of the share", async () => {
+Deno.test("sharedUftpSession() does not ask a server that is down, and takes no use", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/", { onetime: true });
   const { servers } = site.parts;
@@ -121,7 +121,7 @@ Deno.test("sharedUftpSession() asks no server that is down, and takes no use of 
   assert.equal((await site.ask("anonymous", "POST", `access/HPC/${id}`, { body })).status, 200);
 });
 
-Deno.test("sharedUftpSession() applies the owner's limits of today (D20)", async () => {
+Deno.test("sharedUftpSession() applies the owner's current limits (D20)", async () => {
   await using site = await SharingSite.open();
   await site.share("d/");
   const body = { serverPath: `${site.root}/d/` };
@@ -135,7 +135,7 @@ Deno.test("sharedUftpSession() applies the owner's limits of today (D20)", async
   assert.equal((await site.ask("anonymous", "POST", "access/HPC", { body })).status, 404);
 });
 
-/** Asks for a session as bob, and returns its account, or the code of the error. */
+/** Requests a session as bob, and returns its account, or the code of the error. */
 async function sessionOf(
   site: SharingSite,
   path: string,
@@ -148,7 +148,7 @@ async function sessionOf(
   return response.status === 200 ? announced(site).get("user") : code;
 }
 
-Deno.test("sharedUftpSession() runs as the owner who was first, whoever shares the path later", async () => {
+Deno.test("sharedUftpSession() runs as the first owner, whoever shares the path later", async () => {
   await using site = await SharingSite.open();
   const bob = { user: "CN=bob,O=Example", access: "WRITE" };
   await site.share("d/", bob, "carol");
@@ -170,7 +170,7 @@ Deno.test("sharedUftpSession() runs as the owner who was first, whoever shares t
   assert.equal(await sessionOf(site, "d/ten.txt", { owner: "Dave" }), "ERR_INVALID_REQUEST");
 });
 
-Deno.test("sharedUftpSession() runs as the owner at home, though somebody shared everything before", async () => {
+Deno.test("sharedUftpSession() runs as the owner at home, even if another user shared everything before", async () => {
   await using site = await SharingSite.open();
   await site.share("", {}, "carol");
   await site.share("d/");
@@ -178,7 +178,7 @@ Deno.test("sharedUftpSession() runs as the owner at home, though somebody shared
   assert.equal(await sessionOf(site, "d2/"), "carol");
 });
 
-Deno.test("sharedUftpSession() takes the share that the request names, if it is for the caller and covers the path", async () => {
+Deno.test("sharedUftpSession() uses the share that the request names, if it is for the caller and covers the path", async () => {
   await using site = await SharingSite.open();
   const carols = await site.share("d/", { user: "CN=bob,O=Example" }, "carol");
   const daves = await site.share("d/", { user: "CN=alice,O=Example" }, "dave");
@@ -196,7 +196,7 @@ Deno.test("sharedUftpSession() takes the share that the request names, if it is 
   assert.equal(await sessionOf(site, "d/", { share: daves }), "ERR_NOT_PERMITTED");
 });
 
-Deno.test("sharedUftpSession() gives no more than when the share was made, and no more than now", async () => {
+Deno.test("sharedUftpSession() applies the limits at the share's creation, and those of now", async () => {
   await using site = await SharingSite.open();
   const secret = `${site.root}/d/sub/*`;
   site.attributes = { excludes: secret };
@@ -217,16 +217,16 @@ Deno.test("sharedUftpSession() gives no more than when the share was made, and n
 });
 
 const REFUSALS: [string, unknown, number, string][] = [
-  ["what nobody shares", { serverPath: "/elsewhere" }, 404, "ERR_SHARE_NOT_FOUND"],
-  ["a directory whose name only begins alike", { serverPath: "ROOT/d2/" }, 404, "ERR_SHARE_NOT_FOUND"],
-  ["a way out of the share", { serverPath: "ROOT/d/../d2/canary" }, 404, "ERR_SHARE_NOT_FOUND"],
+  ["a path that nobody shares", { serverPath: "/elsewhere" }, 404, "ERR_SHARE_NOT_FOUND"],
+  ["a directory whose name begins like the share's", { serverPath: "ROOT/d2/" }, 404, "ERR_SHARE_NOT_FOUND"],
+  ["a path that leads out of the share", { serverPath: "ROOT/d/../d2/canary" }, 404, "ERR_SHARE_NOT_FOUND"],
   ["writing to a share for reading", { serverPath: "ROOT/d/", send: false }, 403, "ERR_NOT_PERMITTED"],
-  ["a path that is somebody else's", { serverPath: "ROOT/d/sub/x.dat" }, 401, "ERR_UNAUTHENTICATED"],
+  ["a path that is shared with another user", { serverPath: "ROOT/d/sub/x.dat" }, 401, "ERR_UNAUTHENTICATED"],
   ["a relative path", { serverPath: "d/" }, 400, "ERR_INVALID_PATH"],
   ["the home directory", { serverPath: "" }, 400, "ERR_INVALID_PATH"],
   ["a line break in the path (D2)", { serverPath: "ROOT/d/\nuser=root" }, 400, "ERR_INVALID_PATH"],
   ["a body without path", {}, 400, "ERR_INVALID_REQUEST"],
-  ["a body that is no object", [], 400, "ERR_INVALID_REQUEST"],
+  ["a body that is not an object", [], 400, "ERR_INVALID_REQUEST"],
 ];
 
 for (const [what, body, status, code] of REFUSALS) {

@@ -29,7 +29,7 @@ Deno.test("upload() to a shared file needs no path", async () => {
   assert.equal(await Deno.readTextFile(`${site.root}/d/ten.txt`), "x");
 });
 
-Deno.test("upload() that ends early is an error, and the use is kept with its bytes", async () => {
+Deno.test("upload() that ends early is an error, and counts as a use with its bytes", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/", { access: "WRITE" });
   const body = new ReadableStream<Uint8Array>({
@@ -46,7 +46,7 @@ Deno.test("upload() that ends early is an error, and the use is kept with its by
   assert.deepEqual([share.uses[0].bytes, share.uses[0].complete], [4, false]);
 });
 
-Deno.test("upload() gives a one-time share back if nothing could be written", async () => {
+Deno.test("upload() returns the use of a one-time share if nothing could be written", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/", { access: "WRITE", onetime: true });
   site.site.daemon.sessionFaults.queue.push({ kind: "reply", to: "STOR", reply: "500 Permission denied" });
@@ -55,7 +55,7 @@ Deno.test("upload() gives a one-time share back if nothing could be written", as
   assert.equal((await site.ask("anonymous", "PUT", `access/HPC/${id}/f`, { body: "x" })).status, 404);
 });
 
-Deno.test("upload() takes a use once it empties a file, though no byte of the new one comes", async () => {
+Deno.test("upload() takes a use once it empties a file, even if no new byte arrives", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/", { access: "WRITE", onetime: true });
   const body = new ReadableStream<Uint8Array>({
@@ -108,7 +108,7 @@ for (const [what, access, path, headers, status, code] of REFUSALS) {
   });
 }
 
-Deno.test("upload() stops when the operator forbids write access, for existing shares too", async () => {
+Deno.test("upload() refuses existing shares too when the operator forbids write access", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/", { access: "MODIFY" });
   site.parts = { ...site.parts, allowWriteAccess: false };
@@ -117,7 +117,7 @@ Deno.test("upload() stops when the operator forbids write access, for existing s
   await site.site.daemon.stop();
 });
 
-Deno.test("upload() obeys the conditions of a request, and neither writes nor reads anything if they fail", async () => {
+Deno.test("upload() obeys the conditions of a request, and reads and writes nothing if they fail", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/", { access: "WRITE", onetime: true });
   const path = `access/HPC/${id}/ten.txt`;
@@ -141,7 +141,7 @@ Deno.test("upload() obeys the conditions of a request, and neither writes nor re
   assert.equal(await Deno.readTextFile(`${site.root}/d/ten.txt`), "x");
 });
 
-Deno.test("upload() lets exactly one of many make a file that must not be there", async () => {
+Deno.test("upload() lets exactly one of many requests create a file that must not exist", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/", { access: "WRITE" });
   const statuses = await Promise.all(Array.from({ length: 8 }, async (_, i) => {
@@ -154,7 +154,7 @@ Deno.test("upload() lets exactly one of many make a file that must not be there"
   assert.equal(await Deno.readTextFile(`${site.root}/d/new`), `body ${winner}`);
 });
 
-Deno.test("upload() gives up its turn at a path with its client, and whoever waits there comes next", async () => {
+Deno.test("upload() whose client leaves stops waiting for a path, and the next request gets it", async () => {
   await using site = await SharingSite.open();
   const { locks } = site.parts.uploads;
   const lost = () => assert.fail("lost");
@@ -179,7 +179,7 @@ for (
     ["DROP", { read: 403, add: 201, replace: 201, form: 403, remove: 405 }], // saved under another name
   ] as const
 ) {
-  Deno.test(`a share with ${access} lets others read, add and replace as far as its name says, and delete nothing`, async () => {
+  Deno.test(`a share with ${access} lets others read, add and replace as its level says, and delete nothing`, async () => {
     await using site = await SharingSite.open();
     const id = await site.share("d/", { access });
     const status = async (method: string, name: string, body?: string) => {
@@ -203,7 +203,7 @@ for (
   });
 }
 
-Deno.test("upload() refuses a file that is not writable before anything comes, with a key or without", async () => {
+Deno.test("upload() refuses an unwritable file before it reads the body, with a key or without", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/", { access: "WRITE" });
   const entry = "size=10;modify=20260304050607;type=file;perm=r;UNIX.mode=100444; ten.txt";

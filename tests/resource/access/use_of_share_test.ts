@@ -2,7 +2,7 @@ import { until } from "../../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { SharingSite } from "../sharing_site.ts";
 
-Deno.test("useShare() counts the bytes that pass through the service, apart by their direction", async () => {
+Deno.test("useShare() counts the bytes that pass through the service, by direction", async () => {
   await using site = await SharingSite.open();
   const counted: [direction: string, bytes: number][] = [];
   site.parts = { ...site.parts, transferred: (...what) => counted.push(what) };
@@ -26,7 +26,7 @@ Deno.test("useShare() refuses a request if another one takes the last use meanwh
   assert.equal((await site.ask("anonymous", "GET", at)).status, 404);
 });
 
-Deno.test("useShare() refuses who was let in by terms that have changed when the use begins", async () => {
+Deno.test("useShare() refuses a caller if the terms changed between check and use", async () => {
   await using site = await SharingSite.open();
   const at = (id: string) => `access/HPC/${id}/ten.txt`;
   const requests: readonly ((id: string) => Promise<Response>)[] = [

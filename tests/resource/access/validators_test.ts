@@ -17,14 +17,14 @@ const EARLIER = "Wed, 04 Mar 2026 05:06:06 GMT";
 const LATER = "Wed, 04 Mar 2026 05:06:08 GMT";
 const MUCH_LATER = "Wed, 04 Mar 2026 05:06:09 GMT";
 
-Deno.test("validatorsOf() tells size and time apart, by the daemon's time since the epoch", () => {
+Deno.test("validatorsOf() differ by size and time, in seconds since the epoch", () => {
   assert.equal(FILE.etag, `"10-${(MODIFIED / 1000).toString(36)}"`);
   assert.equal(formatHttpDate(MODIFIED), DATE);
   assert.notEqual(validatorsOf({ size: 37, modifiedAt: MODIFIED }, MODIFIED + 2000).etag, FILE.etag);
   assert.notEqual(validatorsOf({ size: 36, modifiedAt: MODIFIED + 1000 }, MODIFIED + 5000).etag, FILE.etag);
 });
 
-Deno.test("validatorsOf() are weak until two seconds after the last change, and if nobody says when that was", () => {
+Deno.test("validatorsOf() are weak until two seconds after the last change, and without a time of change", () => {
   for (
     const fresh of [
       FRESH,
@@ -96,7 +96,7 @@ Deno.test("evaluateConditions() does not trust the date of a file just written",
   assert.equal(evaluateConditions(HeaderList.of({ "If-Unmodified-Since": DATE }), FRESH), "failed");
 });
 
-Deno.test("evaluateConditions() ignores dates where the daemon tells none", () => {
+Deno.test("evaluateConditions() ignores dates if the daemon reports none", () => {
   const undated = validatorsOf({ size: 1 }, MODIFIED);
   for (const name of ["If-Modified-Since", "If-Unmodified-Since"]) {
     assert.equal(evaluateConditions(HeaderList.of({ [name]: LATER }), undated), "proceed");

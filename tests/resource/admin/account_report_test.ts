@@ -9,7 +9,7 @@ const { signal } = new AbortController();
 const reportOf = (uid: string, userInfo: () => Promise<UserInfo>) =>
   accountReport({ ...server("HPC", { up: true }).daemons, userInfo }, uid, signal);
 
-Deno.test("accountReport() asks daemons about account names alone", async () => {
+Deno.test("accountReport() asks daemons only about valid account names", async () => {
   for (const uid of ["", "a b", "a\nb", "-rf", "x".repeat(300)]) {
     const { state, reason } = await reportOf(uid, () => assert.fail("no daemon is asked"));
     assert.deepEqual([state, reason], ["failed", "that is no account name"], uid);
@@ -17,7 +17,7 @@ Deno.test("accountReport() asks daemons about account names alone", async () => 
   assert.equal((await reportOf("ann", () => Promise.resolve({ kind: "unknown" }))).state, "unknown");
 });
 
-Deno.test("accountReport() says why daemons could not be asked, and hides no defect", async () => {
+Deno.test("accountReport() says why it could not ask daemons, and hides no defect", async () => {
   const report = await reportOf(
     "ann",
     () => Promise.reject(httpError("ERR_SERVER_DOWN", { status: "down" })),

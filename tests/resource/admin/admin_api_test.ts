@@ -44,7 +44,7 @@ for (const [user, names] of NAMES) {
 const GIVEN = "CN=Ben, O=Example";
 const REVERSED = "O=Example,CN=Ben";
 
-Deno.test("knownNames() tells of a name in the other order, if that is known and the one that was given is not", async () => {
+Deno.test("knownNames() finds a name in reverse order, if that is known and the given one is not", async () => {
   assert.equal((await of(GIVEN)).reversed, undefined);
   assert.equal((await of(GIVEN)).unknown, true);
   assert.equal((await of(GIVEN, [GIVEN])).unknown, undefined);
@@ -58,7 +58,7 @@ Deno.test("knownNames() tells of a name in the other order, if that is known and
   assert.equal((await of("CN=Ben", ["cn=ben", "CN=Ben"])).reversed, undefined, "it has one part");
 });
 
-Deno.test("knownNames() takes who has attributes for known, and needs no source that is out of order", async () => {
+Deno.test("knownNames() considers a user with attributes known, and tolerates a failing source", async () => {
   const withAttributes = (dn: string) => ({
     standard: new Map(),
     extra: new Map(/^o/i.test(dn) ? [["uftpd.HPC.rateLimit", ["1k"]]] : []),
@@ -74,7 +74,7 @@ Deno.test("knownNames() takes who has attributes for known, and needs no source 
   await assert.rejects(of(GIVEN, [], () => Promise.reject(new TypeError("a defect"))), TypeError);
 });
 
-Deno.test("countShares() waits neither for a database that does not answer, nor fails for one that is away", async () => {
+Deno.test("countShares() neither waits for a silent database nor fails with one that is down", async () => {
   assert.equal(await countShares({ count: () => Promise.resolve(7) }), 7);
   assert.equal(await countShares({ count: () => new Promise(() => {}) }, 1), undefined);
   const away = httpError("ERR_SHARE_STORE", "no answer in time");

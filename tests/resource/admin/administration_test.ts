@@ -20,7 +20,7 @@ function boss(user: Partial<Call["user"]> = {}, identity: Partial<Identity> = {}
   };
 }
 
-Deno.test("checkAdministrator() takes an administrator whose login counts everywhere, and nobody else", () => {
+Deno.test("checkAdministrator() accepts only an unrestricted administrator of all servers", () => {
   const elsewhere = USER;
   const token = { issuer: "CN=auth", renewable: false };
   checkAdministrator(boss(), SERVERS);
@@ -43,7 +43,7 @@ Deno.test("checkAdministrator() requires the login that every server requires", 
   assert.throws(() => checkAdministrator(boss(), servers), { code: "ERR_STRONGER_LOGIN_NEEDED" });
 });
 
-/** Returns the issuer of tokens where logins of `OIDC` may be derived from until then, in seconds since the epoch. */
+/** Returns an issuer whose tokens from logins by `OIDC` end at a time, in seconds since the epoch. */
 function issuerUntil(until: number, now: number): TokenIssuer {
   const own = createAuthority({ subject: "CN=CA" }).issue({ subject: "CN=auth" });
   return new TokenIssuer({
@@ -93,7 +93,7 @@ async function outcome(
   return JSON.parse(String((await carryOut(call, parts)).body));
 }
 
-Deno.test("carryOut() takes the parameters of an action that there is, and no others", async () => {
+Deno.test("carryOut() accepts only known actions and their parameters", async () => {
   assert.equal(
     await act("ShowUserInfo", { uid: "ann", serverName: "HPC-1" }),
     "true Getting info for <ann> on server <HPC-1>",
@@ -104,7 +104,7 @@ Deno.test("carryOut() takes the parameters of an action that there is, and no ot
   for (const name of ["None", "constructor"]) await assert.rejects(act(name, {}), { code: "ERR_NOT_FOUND" });
 });
 
-Deno.test("carryOut() says what keeps it from changing a share, and hides no defect", async () => {
+Deno.test("carryOut() says why it cannot change a share, and hides no defect", async () => {
   const change = (error?: Error) =>
     act("ModifyShare", { id: "x", serverName: "HPC" }, {
       modify: error && { modify: () => Promise.reject(error) },
@@ -118,7 +118,7 @@ Deno.test("carryOut() says what keeps it from changing a share, and hides no def
   await assert.rejects(change(new TypeError("a defect")), TypeError);
 });
 
-Deno.test("carryOut() makes tokens for administrators who show none and whose login needs no proof", async () => {
+Deno.test("carryOut() issues no token to administrators who show one or whose login needs a proof", async () => {
   const issue = (identity: Partial<Identity>, tokens: TokenIssuer | undefined = TOKENS) =>
     act("IssueAPIToken", { subject: "CN=Ann" }, { identity, tokens });
   assert.match(await issue({}), /^false Tokens cannot be issued/, "it is tried, but nothing signs");
@@ -128,7 +128,7 @@ Deno.test("carryOut() makes tokens for administrators who show none and whose lo
   assert.match(await issue({ bound: true }), /^false .*proof of possession/);
 });
 
-Deno.test("carryOut() makes tokens that last no longer, renewed or not, than what may be derived from the administrator's login", async () => {
+Deno.test("carryOut() issues tokens that end, even if renewed, before the limit for tokens from the administrator's login", async () => {
   const now = 1_800_000_000;
   const tokens = issuerUntil(now + 1000.5, now);
   const issue = async (via: string, parameters: Record<string, string>, from = tokens) => {

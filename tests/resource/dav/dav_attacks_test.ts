@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { canonicalDn } from "../../../src/model/distinguished_name.ts";
 import { DavSite, lockinfo, type Question } from "./dav_site.ts";
 
-Deno.test("WebDAV takes no path that could lead elsewhere, in the address or as a destination", async () => {
+Deno.test("WebDAV refuses paths that could lead elsewhere, in the address and as a destination", async () => {
   await using dav = await DavSite.open();
   const segments = [
     "..%2fcanary",
@@ -45,7 +45,7 @@ const DESTINATIONS: [string, string][] = [
   ["", "400 ERR_INVALID_REQUEST"],
 ];
 
-Deno.test("WebDAV copies and moves to its own server alone", async () => {
+Deno.test("WebDAV copies and moves only to its own server", async () => {
   await using dav = await DavSite.open();
   for (const [Destination, expected] of DESTINATIONS) {
     for (const method of ["COPY", "MOVE"]) {
@@ -55,7 +55,7 @@ Deno.test("WebDAV copies and moves to its own server alone", async () => {
   assert.equal(await Deno.readTextFile(`${dav.root}/d/ten.txt`), "0123456789");
 });
 
-Deno.test("WebDAV keeps a narrowed token to its directory, in source, destination and header If", async () => {
+Deno.test("WebDAV keeps a narrowed token to its directory, in source, destination and If header", async () => {
   await using dav = await DavSite.open();
   const { root } = dav;
   const destination = (path: string) => ({ Destination: `/dav/HPC${root}/${path}` });
@@ -81,7 +81,7 @@ Deno.test("WebDAV keeps a narrowed token to its directory, in source, destinatio
   assert.doesNotMatch(await dav.told("PROPFIND", "/dav", { ...ofOthers, headers: { Depth: "1" } }), /HPC/);
 });
 
-Deno.test("WebDAV changes nothing for a token that reads, nor beyond a capability", async () => {
+Deno.test("WebDAV changes nothing with a token for reading, nor beyond a capability", async () => {
   await using dav = await DavSite.open();
   const { root } = dav;
   const readers: Question[] = [
@@ -103,7 +103,7 @@ Deno.test("WebDAV changes nothing for a token that reads, nor beyond a capabilit
   assert.deepEqual([...Deno.readDirSync(`${root}/d`)].map(({ name }) => name).sort(), ["sub", "ten.txt"]);
 });
 
-Deno.test("WebDAV deletes nothing for a token that may change and not delete, also not by a replacement", async () => {
+Deno.test("WebDAV deletes nothing with a token that may only write, not even by a replacement", async () => {
   await using dav = await DavSite.open();
   const { root } = dav;
   await Deno.mkdir(`${root}/d/empty`);
@@ -123,7 +123,7 @@ Deno.test("WebDAV deletes nothing for a token that may change and not delete, al
   assert.deepEqual(left, ["empty", "sub", "ten.txt"]);
 });
 
-Deno.test("WebDAV changes the locks of a user for no token that may not write what they are on", async () => {
+Deno.test("WebDAV changes no locks with a token that may not write the locked files", async () => {
   await using dav = await DavSite.open();
   const { root } = dav;
   const lockOf = async (path: string) =>
@@ -161,7 +161,7 @@ Deno.test("WebDAV changes the locks of a user for no token that may not write wh
   }
 });
 
-Deno.test("WebDAV hides what limits forbid, also from moved directories", async () => {
+Deno.test("WebDAV hides paths that limits forbid, also in moved directories", async () => {
   await using dav = await DavSite.open();
   const { root } = dav;
   const limits = { excludes: `${root}/d/sub/*` };
@@ -187,7 +187,7 @@ const BODIES: [string, string][] = [
   ["\xff", "400 ERR_INVALID_REQUEST"],
 ];
 
-Deno.test("WebDAV refuses bodies with entities, of any depth, or too long", async () => {
+Deno.test("WebDAV refuses bodies with entities, too deep, or too long", async () => {
   await using dav = await DavSite.open();
   for (const [text, expected] of BODIES) {
     const body = Uint8Array.from(text, (character) => character.charCodeAt(0));
@@ -201,7 +201,7 @@ Deno.test("WebDAV refuses bodies with entities, of any depth, or too long", asyn
   }
 });
 
-Deno.test("WebDAV shows no markup of names, namespaces and owners of locks", async () => {
+Deno.test("WebDAV escapes markup in names, namespaces and owners of locks", async () => {
   await using dav = await DavSite.open();
   await Deno.writeTextFile(`${dav.root}/d/<x>&"`, "");
   const owner = "<owner>&lt;/D:owner&gt;&lt;evil/&gt;</owner>";
@@ -212,7 +212,7 @@ Deno.test("WebDAV shows no markup of names, namespaces and owners of locks", asy
   assert.doesNotMatch(told + shown, /<evil|<x>/);
 });
 
-Deno.test("WebDAV refuses headers If that are long or no lists, and fails closed for what it does not know", async () => {
+Deno.test("WebDAV refuses long or malformed If headers, and fails closed for unknown conditions", async () => {
   await using dav = await DavSite.open();
   const put = (If: string) => dav.told("PUT", "d/ten.txt", { headers: { If }, body: "x" });
   for (
@@ -238,7 +238,7 @@ Deno.test("WebDAV refuses headers If that are long or no lists, and fails closed
   assert.equal(await put("(Not <DAV:no-lock>)"), "204");
 });
 
-Deno.test("WebDAV limits the locks of a user, who keeps nobody else from locking", async () => {
+Deno.test("WebDAV limits the locks of a user, and others can still lock", async () => {
   await using dav = await DavSite.open();
   for (let i = 0; i < 200; i++) {
     const made = await dav.parts.locks.make(
@@ -271,7 +271,7 @@ Deno.test("WebDAV ends a download when its caller is banned", async () => {
   });
 });
 
-Deno.test("WebDAV deletes, copies and moves neither the root nor what links lead to", async () => {
+Deno.test("WebDAV deletes, copies and moves neither the root nor the targets of links", async () => {
   await using dav = await DavSite.open();
   const limits = { includes: `${dav.root}/*` }; // protects this machine if the test fails
   assert.equal(await dav.told("DELETE", "/dav/HPC/", { limits }), "403 ERR_OVERLAP");

@@ -23,7 +23,7 @@ const WRONG: [method: string, question: { headers?: Record<string, string>; body
     ["UNLOCK", { headers: { "Lock-Token": "<a>" } }, "409 ERR_NO_LOCK"],
   ];
 
-Deno.test("WebDAV makes, extends and removes no lock by a request that is not for that", async () => {
+Deno.test("WebDAV makes, extends and removes no lock for an invalid request", async () => {
   await using dav = await DavSite.open();
   for (const [method, question, expected] of WRONG) {
     const told = await dav.told(method, "d/ten.txt", question);
@@ -41,7 +41,7 @@ Deno.test("WebDAV locks nothing that the account cannot write", async () => {
   assert.equal(await dav.told("LOCK", "d/ten.txt", { body: lockinfo() }), "403 ERR_ACCESS_REFUSED");
 });
 
-Deno.test("WebDAV locks no file that somebody makes at the same moment, and leaves its content", async () => {
+Deno.test("WebDAV locks no file that others create at the same moment, and leaves its content", async () => {
   await using dav = await DavSite.open();
   const { locks } = dav.parts;
   const make = locks.make.bind(locks);
@@ -133,7 +133,7 @@ Deno.test("WebDAV gives one of several simultaneous requests the exclusive lock 
   assert.equal((await Deno.stat(`${dav.root}/d/fresh`)).size, 0);
 });
 
-Deno.test("WebDAV locks bind all who may write a file, and only their owner passes them with the token", async () => {
+Deno.test("WebDAV locks bind every writer of a file, except their owner with the token", async () => {
   await using dav = await DavSite.open();
   const token = await locked(dav, "d/ten.txt");
   const write = (question = {}) => dav.told("PUT", "d/ten.txt", { body: "x", ...question });
@@ -161,7 +161,7 @@ Deno.test("WebDAV locks bind all who may write a file, and only their owner pass
   assert.equal(await write(carol), "204");
 });
 
-Deno.test("WebDAV locks of a directory bind its account with all below, and nobody else", async () => {
+Deno.test("WebDAV locks of a directory bind its account with all below, and no other account", async () => {
   await using dav = await DavSite.open();
   const token = await locked(dav, "d");
   assert.equal(await dav.told("PUT", "d/sub/new", { body: "x" }), "423 ERR_LOCKED");
@@ -172,7 +172,7 @@ Deno.test("WebDAV locks of a directory bind its account with all below, and nobo
   assert.equal(await locked(dav, "unmapped"), "423");
 });
 
-Deno.test("WebDAV knows the version of a file under its client's lock as soon as it is written, as davfs2 needs it", async () => {
+Deno.test("WebDAV accepts the ETag of a just written file from the holder of its lock, as davfs2 needs", async () => {
   await using dav = await DavSite.open();
   dav.time.ahead = -3_600_000; // all files count as just written
   const token = await locked(dav, "d/new");

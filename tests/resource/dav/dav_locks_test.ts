@@ -11,7 +11,7 @@ function opened() {
   return { records, locks: new DavLocks(() => records, Date.now), [Symbol.dispose]: () => records.close() };
 }
 
-Deno.test("DavLocks make no lock beside another one, unless both are shared", async () => {
+Deno.test("DavLocks refuses a second lock, unless both are shared", async () => {
   using at = opened();
   await at.locks.make(ANN, { ...FILE, path: "/a" }, null);
   await at.locks.make(ANN, { ...FILE, path: "/b", shared: true }, null);
@@ -21,7 +21,7 @@ Deno.test("DavLocks make no lock beside another one, unless both are shared", as
   }
 });
 
-Deno.test("DavLocks make 200 locks for a user", async () => {
+Deno.test("DavLocks limits a user to 200 locks", async () => {
   using at = opened();
   const made = Math.floor(Date.now() / 1000);
   for (let i = 0; i < 200; i++) {

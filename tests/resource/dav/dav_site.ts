@@ -68,7 +68,7 @@ export class DavSite implements AsyncDisposable {
     };
   }
 
-  /** Stops renewing leases, so that other processes take this one for dead. */
+  /** Stops renewing leases, so that other processes consider this one dead. */
   renewNothing(): void {
     const { locks, unfinished: { store } } = this.parts.uploads;
     this.parts = {

@@ -16,7 +16,7 @@ function found(Destination: string): string {
   }
 }
 
-Deno.test("destinationOf() takes addresses on the server of the request, by the name that a gateway has or hides", () => {
+Deno.test("destinationOf() accepts addresses on the server of the request, in front of and behind a gateway", () => {
   for (
     const start of [
       "/site/dav/HPC/",
@@ -30,7 +30,7 @@ Deno.test("destinationOf() takes addresses on the server of the request, by the 
   }
 });
 
-Deno.test("destinationOf() takes no address elsewhere", () => {
+Deno.test("destinationOf() refuses other addresses", () => {
   for (
     const other of [
       "https://h:444/dav/HPC/a",

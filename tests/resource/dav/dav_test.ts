@@ -12,7 +12,7 @@ const WRONG_BODIES: [method: string, body: string][] = [
   ["PROPPATCH", lockinfo()],
 ];
 
-Deno.test("WebDAV takes no body that is not what the method expects", async () => {
+Deno.test("WebDAV refuses a body that the method does not expect", async () => {
   await using dav = await DavSite.open();
   for (const [method, body] of WRONG_BODIES) {
     const told = await dav.told(method, "d/ten.txt", { headers: { Depth: "0" }, body });
@@ -39,7 +39,7 @@ Deno.test("WebDAV refuses requests whose headers or paths contradict the method"
   assert.deepEqual(dav.names("d"), ["sub", "ten.txt"]);
 });
 
-Deno.test("WebDAV shows no part of a directory for the whole", async () => {
+Deno.test("WebDAV does not show part of a directory as the whole", async () => {
   await using dav = await DavSite.open();
   const lines = Array.from({ length: 100_001 }, () => "x");
   dav.site.daemon.sessionFaults.queue.push({ kind: "injected-directory", lines });
@@ -114,7 +114,7 @@ Deno.test("WebDAV reads ranges and digests, writes with conditions and digests",
   ]);
 });
 
-Deno.test("WebDAV makes, copies, moves and deletes, and says what is in the way", async () => {
+Deno.test("WebDAV creates, copies, moves and deletes, and reports conflicts", async () => {
   await using dav = await DavSite.open();
   const { root } = dav;
   const to = (path: string, more = {}) => ({
@@ -147,7 +147,7 @@ async function begunPut(dav: DavSite, path: string) {
   return { told, writer };
 }
 
-Deno.test("WebDAV leaves nothing of a PUT whose client goes away, and what was there stays as it was", async () => {
+Deno.test("WebDAV leaves nothing of a PUT whose client disconnects, and keeps the earlier file", async () => {
   await using dav = await DavSite.open();
   for (const path of ["d/new", "d/ten.txt"]) {
     const { told, writer } = await begunPut(dav, path);
@@ -161,7 +161,7 @@ Deno.test("WebDAV leaves nothing of a PUT whose client goes away, and what was t
   assert.deepEqual(await dav.parts.uploads.unfinished.store.due(), [], "nothing is left to delete");
 });
 
-Deno.test("a PUT or copy whose process dies leaves a temporary file for a day, and nothing of anybody else", async () => {
+Deno.test("a PUT or copy whose process dies leaves a temporary file for a day, and deletes no other file", async () => {
   await using dav = await DavSite.open();
   dav.renewNothing();
   const { told, writer } = await begunPut(dav, "d/ten.txt");
@@ -176,7 +176,7 @@ Deno.test("a PUT or copy whose process dies leaves a temporary file for a day, a
   assert.equal(await Deno.readTextFile(`${dav.root}/d/ten.txt`), "0123456789");
 });
 
-Deno.test("a PUT goes on while its instance cannot tell the others that it writes", async () => {
+Deno.test("a PUT continues while its instance cannot renew its lease", async () => {
   await using dav = await DavSite.open();
   dav.renewNothing();
   const { told, writer } = await begunPut(dav, "d/new");
@@ -250,7 +250,7 @@ Deno.test("WebDAV deletes, moves and copies the version that the request names",
   assert.equal(await dav.told("DELETE", "d/ten.txt", { headers: { "If-Match": etag } }), "204");
 });
 
-Deno.test("WebDAV finds no file under the address of a directory, to delete, move or copy it either", async () => {
+Deno.test("WebDAV finds no file under the address of a directory, nor deletes, moves or copies it", async () => {
   await using dav = await DavSite.open();
   const headers = { Destination: `/dav/HPC${dav.root}/d/moved` };
   for (const method of ["GET", "DELETE", "MOVE", "COPY"]) {

@@ -5,7 +5,7 @@ import { childOf, isDav, readDavBody } from "../../../src/resource/dav/dav_xml.t
 const read = (text: string | null) =>
   readDavBody({ headers: new HeaderList([]), body: text === null ? null : new TextEncoder().encode(text) });
 
-Deno.test("readDavBody() reads elements with their namespaces, and nothing where there is no body", async () => {
+Deno.test("readDavBody() reads elements with their namespaces, and nothing without a body", async () => {
   assert.equal(await read(null), undefined);
   assert.equal(await read(""), undefined);
   const found = await read('<a:x xmlns:a="DAV:"><a:y> text </a:y><z xmlns="urn:z"/></a:x>');

@@ -9,7 +9,7 @@ import {
 
 const announced = (headers: Readonly<Record<string, string>>) => announcedDigest(HeaderList.of(headers));
 
-Deno.test("announcedDigest() takes the best digest that it knows, and refuses malformed ones", () => {
+Deno.test("announcedDigest() chooses the best digest that it knows, and refuses malformed ones", () => {
   assert.equal(announced({}), undefined);
   assert.equal(announced({ "Repr-Digest": "unixsum=:AA==:", "OC-Checksum": "ADLER32:00" }), undefined);
   const both = announced({ "Repr-Digest": "md5=:AAE=:, sha-512=:AAI=:" });
@@ -31,7 +31,7 @@ Deno.test("announcedDigest() takes the best digest that it knows, and refuses ma
   }
 });
 
-Deno.test("verifyDigest() compares with what the daemon computes, if there is something to compare", async () => {
+Deno.test("verifyDigest() compares the digest with the daemon's, if there is one", async () => {
   const session = {
     checksum: (_path: string, algorithm: string) => Promise.resolve(algorithm === "MD5" ? "00" : "01"),
   };
@@ -43,7 +43,7 @@ Deno.test("verifyDigest() compares with what the daemon computes, if there is so
   });
 });
 
-Deno.test("wantedAlgorithm() and reprDigest() give the digest that is wanted most", () => {
+Deno.test("wantedAlgorithm() and reprDigest() choose the most wanted digest", () => {
   const wanted = (value: string) => wantedAlgorithm(HeaderList.of({ "Want-Repr-Digest": value }));
   assert.equal(wanted("sha-256=1, md5=5, unixsum=9"), "MD5");
   for (const value of ["", "md5=0", "unixsum=1"]) assert.equal(wanted(value), undefined, value);

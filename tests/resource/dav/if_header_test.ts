@@ -4,7 +4,7 @@ import { ifHolds, parseIf } from "../../../src/resource/dav/if_header.ts";
 const holds = (header: string | null, tokens: readonly string[] = [], etag?: string) =>
   ifHolds(parseIf(header), () => Promise.resolve({ tokens, etag }));
 
-Deno.test("ifHolds() takes no header, or one of whose lists all conditions hold", async () => {
+Deno.test("ifHolds() accepts an absent header, and one with a list whose conditions all hold", async () => {
   assert.equal(await holds(null), true);
   for (
     const header of [
@@ -23,7 +23,7 @@ Deno.test("ifHolds() takes no header, or one of whose lists all conditions hold"
   }
 });
 
-Deno.test("parseIf() refuses what is no list, is not closed, or has more than a hundred conditions", () => {
+Deno.test("parseIf() refuses text without a list, unclosed lists, and more than a hundred conditions", () => {
   const wrong = [
     "",
     "x",

@@ -13,7 +13,7 @@ async function statuses(site: SharingSite, id: string, who: Who) {
   return [download.status, byPath.status, byId.status, listed.accessible.length];
 }
 
-Deno.test("a share for a group is for its members on the server, for nobody else, and as long as they are in it", async () => {
+Deno.test("a share for a group serves only users who are members on the server at that time", async () => {
   await using site = await SharingSite.open();
   site.groups = { carol: ["users", "proj"], dave: ["users", "PROJ"], alice: ["users"] };
   const id = await site.share("d/", { user: "group:proj" });
@@ -33,7 +33,7 @@ Deno.test("a share for a group is for its members on the server, for nobody else
   assert.deepEqual(await statuses(site, id, "dave"), [200, 200, 200, 1], "who has joined it");
 });
 
-Deno.test("nobody in particular is in no group, whatever the attributes say", async () => {
+Deno.test("callers without an account are in no group, whatever the attributes say", async () => {
   await using site = await SharingSite.open();
   site.groups = { anonymous: ["proj"], bob: ["proj"] };
   const id = await site.share("d/", { user: "group:proj" });
@@ -41,7 +41,7 @@ Deno.test("nobody in particular is in no group, whatever the attributes say", as
   assert.deepEqual(await statuses(site, id, "bob"), [403, 403, 403, 0]);
 });
 
-Deno.test("a share for a group is listed for its owner and its members, and tells them the group", async () => {
+Deno.test("a share for a group is listed for its owner and its members, with the group", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/", { user: " Group:hpc" });
   const [own] = (await (await site.ask("alice", "GET", "share/HPC")).json()).shares;
@@ -53,7 +53,7 @@ Deno.test("a share for a group is listed for its owner and its members, and tell
   assert.equal(named.user, undefined, "a share for one person is told as before");
 });
 
-Deno.test("new terms go to the share for the same group, and NONE ends that one alone", async () => {
+Deno.test("new terms change the share for the same group, and NONE ends only that share", async () => {
   await using site = await SharingSite.open();
   const [everybody, hpc] = [await site.share("d/"), await site.share("d/", { user: "group:hpc" })];
   assert.notEqual(everybody, hpc);
@@ -64,7 +64,7 @@ Deno.test("new terms go to the share for the same group, and NONE ends that one 
   assert.deepEqual(shares.map(({ id }: { id: string }) => id), [everybody]);
 });
 
-Deno.test("of an owner's shares of a path, the one for the caller decides, then a group's, then everybody's", async () => {
+Deno.test("among an owner's shares of a path, the caller's decides, then a group's, then everybody's", async () => {
   await using site = await SharingSite.open();
   const permission = async (who: Who) => {
     const body = { serverPath: `${site.root}/d/`, send: true };
@@ -80,7 +80,7 @@ Deno.test("of an owner's shares of a path, the one for the caller decides, then 
   );
 });
 
-Deno.test("members upload and replace files as far as the share for their group permits, as its owner", async () => {
+Deno.test("members upload files under the owner's account if the share for their group permits", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/", { user: "group:hpc", access: "WRITE" });
   const put = async (who: Who) =>
@@ -91,7 +91,7 @@ Deno.test("members upload and replace files as far as the share for their group 
   assert.deepEqual([uses[0].user, uses.length], ["cn=carol,o=example", 1]);
 });
 
-Deno.test("a share for a group gives nothing once its owner is banned or may not reach it any more", async () => {
+Deno.test("a share for a group gives no access once its owner is banned or may no longer reach it", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/", { user: "group:hpc" });
   site.limits = { excludes: "*.txt" };
@@ -103,7 +103,7 @@ Deno.test("a share for a group gives nothing once its owner is banned or may not
   assert.deepEqual((await statuses(site, id, "carol")).slice(0, 3), [404, 404, 404]);
 });
 
-Deno.test("a password, addresses and uses of a share for a group hold for its members", async () => {
+Deno.test("the addresses and uses of a share for a group bind its members", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/ten.txt", { user: "group:hpc", maxUses: 1, sources: ["192.0.2.0/24"] });
   const get = async (clientAddress: string) => {
@@ -121,7 +121,7 @@ Deno.test("a password, addresses and uses of a share for a group hold for its me
 for (
   const user of ["group:", "group:*", "group:CN=Ann,O=Site", "group:root", "group:a b", "group:hpc:users"]
 ) {
-  Deno.test(`there is no share for ${user}`, async () => {
+  Deno.test(`createShare() refuses the target ${user}`, async () => {
     await using site = await SharingSite.open();
     const body = { path: `${site.root}/d/`, user };
     const response = await site.ask("alice", "POST", "share/HPC", { body });
@@ -130,7 +130,7 @@ for (
   });
 }
 
-Deno.test("a group that the server does not know is refused, one that the owner is not in is not", async () => {
+Deno.test("createShare() refuses an unknown group, but not one without the owner", async () => {
   await using site = await SharingSite.open();
   const asked = async (group: string) => {
     const body = { path: `${site.root}/d/`, user: `group:${group}`, access: "READ" };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { targetsOnServer } from "../../../src/resource/share/names.ts";
 import { call, USER } from "../sample_call.ts";
 
-Deno.test("targetsOnServer() are name and groups of a caller with an account, and none of an anonymous caller", () => {
+Deno.test("targetsOnServer() returns name and groups of a caller with an account, nothing for anonymous callers", () => {
   const user = { ...USER, role: "user", uid: "ann", group: "hpc", availableGroups: ["hpc", "proj"] };
   const ann = { kind: "authenticated", identity: { dn: "CN=Ann", method: "", via: "" } } as const;
   assert.deepEqual(targetsOnServer({ ...call(), user, caller: ann }, "HPC"), [

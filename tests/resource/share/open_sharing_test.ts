@@ -17,7 +17,7 @@ const SOURCE: AttributeSource = {
   close: () => {},
 };
 
-Deno.test("openSharing() has a store that lasts", async () => {
+Deno.test("openSharing() keeps shares in a file", async () => {
   await using site = await Site.open();
   const directory = await Deno.makeTempDir();
   const open = () =>

@@ -23,7 +23,7 @@ function create() {
   return { time, marks, database, instance, [Symbol.dispose]: () => database.close() };
 }
 
-Deno.test("PathLocks lets one request of all instances have a path at a time", async () => {
+Deno.test("PathLocks gives a path to one request of all instances at a time", async () => {
   using setting = create();
   const { time, instance } = setting;
   const [one, two] = [instance(), instance()];
@@ -44,7 +44,7 @@ Deno.test("PathLocks lets one request of all instances have a path at a time", a
   assert.equal(time.pending, 0, "no timer is left");
 });
 
-Deno.test("PathLocks tells a holder before others take over what it has held for too long", async () => {
+Deno.test("PathLocks notifies a holder before another takes over a lock that was held too long", async () => {
   using setting = create();
   const { time, instance } = setting;
   const order: string[] = [];
@@ -61,7 +61,7 @@ Deno.test("PathLocks tells a holder before others take over what it has held for
   assert.deepEqual(order, ["lost", "taken over"]);
 });
 
-Deno.test("PathLocks waits no longer than its caller, and takes nothing while the database is away", async () => {
+Deno.test("PathLocks waits no longer than its caller, and locks nothing while the database is down", async () => {
   using setting = create();
   const { time, marks, instance } = setting;
   const end = await instance().take("HPC", "/f", signal, () => {});

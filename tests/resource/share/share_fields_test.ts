@@ -19,7 +19,7 @@ Deno.test("parseShareFields() has the defaults of the Java service", () => {
   });
 });
 
-Deno.test("parseShareFields() takes what stock clients send", () => {
+Deno.test("parseShareFields() accepts what stock clients send", () => {
   const python = { ...FIELDS, access: "WRITE", onetime: "true", lifetime: "3600" };
   const java = { ...FIELDS, access: "MODIFY", onetime: true, lifetime: 3600, group: "hpc", unknown: {} };
   assertAlike([parseShareFields(python).oneTime, parseShareFields(python).lifetime], [true, 3600]);
@@ -29,7 +29,7 @@ Deno.test("parseShareFields() takes what stock clients send", () => {
 });
 
 for (const onetime of ["yes", "1", 1, 0, [], {}]) {
-  Deno.test(`parseShareFields() takes onetime ${JSON.stringify(onetime)} for no share of many uses`, () => {
+  Deno.test(`parseShareFields() refuses onetime ${JSON.stringify(onetime)}`, () => {
     assert.throws(() => parseShareFields({ ...FIELDS, onetime }), { code: "ERR_INVALID_REQUEST" });
   });
 }
@@ -55,7 +55,7 @@ for (const value of ["", "x", "1e9", 1.5, 1e15, Infinity, NaN, true, {}, []]) {
   });
 }
 
-Deno.test("parseSources() takes lists and text of addresses and ranges", () => {
+Deno.test("parseSources() accepts lists and text of addresses and ranges", () => {
   assertAlike(parseSources("192.0.2.7, 10.0.0.0/8\n::1"), ["192.0.2.7", "10.0.0.0/8", "::1"]);
   assertAlike(parseSources(["2001:db8::/32"]), ["2001:db8::/32"]);
   assertAlike(parseSources(""), []);
@@ -65,7 +65,7 @@ Deno.test("parseSources() takes lists and text of addresses and ranges", () => {
   }
 });
 
-Deno.test("parseShareFields() makes fields or its own error of any JSON", () => {
+Deno.test("parseShareFields() returns fields or throws its own error for any JSON", () => {
   const value = fc.oneof(fc.jsonValue(), fc.constantFrom("READ", "CN=x", "/x", "true", "10.0.0.0/8"));
   const keys = ["path", "user", "access", "lifetime", "onetime", "group", "maxUses", "sources", "__proto__"];
   const body = fc.dictionary(fc.constantFrom(...keys), value);

@@ -14,7 +14,7 @@ import { DRAFT } from "../../sharing/store/conformance.ts";
 
 const SHARE: Share = { ...DRAFT, server: "HPC", id: "x", accessCount: 0, created: 0 };
 
-/** Making of a share whose account, group and role came from the sources. */
+/** Origin of a share whose account, group and role came from the sources. */
 const MADE: Making = {
   owner: { dn: "CN=Alice, O=Example", via: "PASSWORD", login: "alice" },
   mappedGroup: true,
@@ -23,7 +23,7 @@ const MADE: Making = {
   limits: {},
 };
 
-/** Making of a share whose account, group and role came with the login. */
+/** Origin of a share whose account, group and role came with the login. */
 const BY_LOGIN: Making = {
   ...MADE,
   owner: { ...MADE.owner, uid: SHARE.uid },
@@ -87,7 +87,7 @@ const mapped = (sources: Sources, login: Partial<Identity> = {}, share: Share = 
 
 const LOST = { code: "ERR_SHARE_NOT_FOUND" };
 
-Deno.test("ShareOwners asks the sources about an owner who is not there", async () => {
+Deno.test("ShareOwners asks the sources about an absent owner", async () => {
   const extra = {
     "uftpd.HPC.includes": "/data/*",
     "uftpd.HPC.excludes": "/data/x",
@@ -97,7 +97,7 @@ Deno.test("ShareOwners asks the sources about an owner who is not there", async 
   assertAlike(await limits({ role: "user" }), [{}]);
 });
 
-Deno.test("ShareOwners gives no more than at the making of a share, and no more than now", async () => {
+Deno.test("ShareOwners applies the owner's limits at the creation of a share, and those of now", async () => {
   const made = { ...BY_LOGIN, limits: { excludes: "secret/*" } };
   assertAlike(await limits({}, made), [{}, { excludes: "secret/*" }]);
   const extra = { "uftpd.HPC.includes": "/data/*" };
@@ -110,7 +110,7 @@ Deno.test("ShareOwners ends the shares of a banned owner", async () => {
   await assert.rejects(limits({ role: "banned", accounts: [SHARE.uid] }, MADE), LOST);
 });
 
-Deno.test("ShareOwners ends the shares of an owner whose account is another one by now", async () => {
+Deno.test("ShareOwners ends the shares of an owner whose account has changed", async () => {
   const extra = { "uftpd.HPC.xlogin": "other" };
   for (const made of [undefined, BY_LOGIN]) {
     await assert.rejects(limits({ role: "user", accounts: ["other"] }, made), LOST);
@@ -120,20 +120,20 @@ Deno.test("ShareOwners ends the shares of an owner whose account is another one 
   }
 });
 
-Deno.test("ShareOwners leaves an owner any account that is still theirs", async () => {
+Deno.test("ShareOwners keeps the shares of an owner who still has the account among others", async () => {
   assertAlike(await limits({ role: "user", accounts: ["other", SHARE.uid] }), [{}]);
   const extra = { "uftpd.HPC.xlogin": SHARE.uid };
   assertAlike(await limits({ role: "user", extra, accounts: ["other"] }), [{}]);
-  // The account came from authentication, which cannot be asked now.
+  // The account came from authentication, which is not available now.
   assertAlike(await limits((uid = "") => ({ role: "user", accounts: ["other", uid] })), [{}]);
 });
 
 const GONE: [string, Sources][] = [
-  ["was taken out of the sources", {}],
+  ["was removed from the sources", {}],
   ["has another account", { role: "user", accounts: ["other"], groups: ["hpc"] }],
   ["lost the group of the share", { role: "user", accounts: [SHARE.uid], groups: ["users"] }],
-  ["may not share any more", { role: "guest", accounts: [SHARE.uid], groups: ["hpc"] }],
-  ["has a role by default alone", { accounts: [SHARE.uid], groups: ["hpc"] }],
+  ["may no longer share", { role: "guest", accounts: [SHARE.uid], groups: ["hpc"] }],
+  ["has only a default role", { accounts: [SHARE.uid], groups: ["hpc"] }],
   ["has no account", { role: "user", groups: ["hpc"] }],
 ];
 
@@ -143,7 +143,7 @@ for (const [what, sources] of GONE) {
   });
 }
 
-Deno.test("ShareOwners requires of the sources what they gave when the share was made, and no more", async () => {
+Deno.test("ShareOwners requires from the sources only what they gave when the share was created", async () => {
   const whole: Told = { role: "user", accounts: ["first", SHARE.uid], groups: ["users", "hpc"] };
   assertAlike(await mapped(whole), { mappedGroup: true, mappedRole: true });
   assertAlike(await limits(whole, MADE), [{}, {}]);
@@ -192,7 +192,7 @@ const LOSSES: [
     [{}, { groups: ["users"] }],
   ],
   [
-    "the account of the login, which the sources take away",
+    "the account of the login, which the sources remove",
     ["MERGE_LAST_OVERRIDES", "FIRST_APPLICABLE"],
     { uid: SHARE.uid },
     {},
@@ -227,7 +227,7 @@ for (const [what, policies, login, then, now] of LOSSES) {
   }
 }
 
-Deno.test("ShareOwners takes the limits of the account of the login, not of the share's", async () => {
+Deno.test("ShareOwners applies the limits of the login's account, not of the share's", async () => {
   const made = { ...BY_LOGIN, owner: { ...LOGIN, uid: "ann" } };
   const sources = (uid: string | undefined) => ({
     accounts: [SHARE.uid],
@@ -236,7 +236,7 @@ Deno.test("ShareOwners takes the limits of the account of the login, not of the 
   assertAlike(await limits(sources, made), [{ excludes: "/secret/*" }, {}]);
 });
 
-Deno.test("ShareOwners asks for the name as the login proved it, and for older shares by the stored name", async () => {
+Deno.test("ShareOwners looks up the name as the login proved it, and for older shares the stored name", async () => {
   const asked: string[] = [];
   const named: NamedOwner[] = [];
   const owners = ownersWith({ role: "user", accounts: [SHARE.uid], groups: ["hpc"] }, {
@@ -252,7 +252,7 @@ Deno.test("ShareOwners asks for the name as the login proved it, and for older s
   assertAlike(named, [MADE.owner, { dn: SHARE.owner, uid: SHARE.uid }]);
 });
 
-Deno.test("ShareOwners ends the shares of owners whom their source does not know any more", async () => {
+Deno.test("ShareOwners ends the shares of owners whom their source no longer knows", async () => {
   const ask = (accountStatus: AskAccountStatus) =>
     ownersWith({}, { accountStatus }).limits({ ...SHARE, made: BY_LOGIN }, NEVER);
   await assert.rejects(ask(() => Promise.resolve({ kind: "gone" })), LOST);
@@ -263,7 +263,7 @@ Deno.test("ShareOwners ends the shares of owners whom their source does not know
   await assert.rejects(ask(() => Promise.reject(outOfOrder)), outOfOrder);
 });
 
-Deno.test("ShareOwners gives an owner who was proved for another server the attributes of the name", async () => {
+Deno.test("ShareOwners ignores an account that the login proves only for another server", async () => {
   const elsewhere: AccountStatus = { kind: "known", servers: ["OTHER"] };
   const login = { uid: SHARE.uid, uidServers: ["OTHER"] };
   const named: Told = { role: "user", accounts: ["first", SHARE.uid], groups: ["hpc"] };

@@ -77,7 +77,7 @@ Deno.test("createShare() makes a share that stock clients can read", async () =>
   assert.equal(body.userInfo.uid, "alice");
 });
 
-Deno.test("listShares() shows owner and target their sides, and the anonymous nothing (D12)", async () => {
+Deno.test("listShares() shows owner and target their view, and anonymous callers nothing (D12)", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d", { user: "CN=bob,O=Example", maxUses: 3, sources: ["10.0.0.0/8"] });
   await site.share("d/ten.txt");
@@ -106,7 +106,7 @@ Deno.test("listShares() shows owner and target their sides, and the anonymous no
   assert.deepEqual([anonymous.shares, anonymous.accessible], [[], []]);
 });
 
-Deno.test("listShares() gives long lists in parts, first the caller's own", async () => {
+Deno.test("listShares() returns long lists in parts, the caller's own shares first", async () => {
   await using site = await SharingSite.open();
   const { store } = site.parts;
   const draft = {
@@ -180,15 +180,15 @@ Deno.test("createShare() renews no share of another account, which only its owne
 const CREATE_REFUSALS: [string, Record<string, unknown>, number, string][] = [
   ["no path", { path: undefined }, 400, "ERR_INVALID_REQUEST"],
   ["no user", { user: undefined }, 400, "ERR_INVALID_REQUEST"],
-  ["a user that is no name", { user: "bob" }, 400, "ERR_INVALID_REQUEST"],
+  ["an invalid user name", { user: "bob" }, 400, "ERR_INVALID_REQUEST"],
   ["an unknown access level", { access: "read" }, 400, "ERR_INVALID_REQUEST"],
-  ["a lifetime that is none", { lifetime: "soon" }, 400, "ERR_INVALID_REQUEST"],
+  ["an invalid lifetime", { lifetime: "soon" }, 400, "ERR_INVALID_REQUEST"],
   ["no uses at all", { maxUses: 0 }, 400, "ERR_INVALID_REQUEST"],
-  ["sources that are none", { sources: ["example.org"] }, 400, "ERR_INVALID_REQUEST"],
+  ["invalid sources", { sources: ["example.org"] }, 400, "ERR_INVALID_REQUEST"],
   ["a path with a line break", { path: "/a\nuser=root" }, 400, "ERR_INVALID_PATH"],
   ["a path beyond the root", { path: "/../etc" }, 400, "ERR_INVALID_PATH"],
-  ["a slash behind a file", { path: "ROOT/d/ten.txt/" }, 400, "ERR_INVALID_PATH"],
-  ["a path that is not there", { path: "ROOT/none" }, 404, "ERR_NOT_FOUND"],
+  ["a slash after a file", { path: "ROOT/d/ten.txt/" }, 400, "ERR_INVALID_PATH"],
+  ["a missing path", { path: "ROOT/none" }, 404, "ERR_NOT_FOUND"],
   ["a pipe", { path: "ROOT/pipe" }, 400, "ERR_INVALID_PATH"],
   ["uploads to a file", { path: "ROOT/d/ten.txt", access: "DROP" }, 400, "ERR_INVALID_PATH"],
   ["a quota without uploads", { maxFiles: 3 }, 400, "ERR_INVALID_REQUEST"],
@@ -196,7 +196,7 @@ const CREATE_REFUSALS: [string, Record<string, unknown>, number, string][] = [
   ["a note of two lines", { note: "a\nb" }, 400, "ERR_INVALID_REQUEST"],
   ["a long password", { password: "x".repeat(201) }, 400, "ERR_INVALID_REQUEST"],
   ["a password with a control character", { password: "a\tb" }, 400, "ERR_INVALID_REQUEST"],
-  ["mail about what cannot arrive", { notify: true }, 400, "ERR_INVALID_REQUEST"],
+  ["mail for a share without uploads", { notify: true }, 400, "ERR_INVALID_REQUEST"],
 ];
 
 for (const [what, fields, status, code] of CREATE_REFUSALS) {
@@ -211,7 +211,7 @@ for (const [what, fields, status, code] of CREATE_REFUSALS) {
   });
 }
 
-Deno.test("createShare() refuses the anonymous, nobody, and write access that the operator forbids (D4)", async () => {
+Deno.test("createShare() refuses anonymous callers, the account nobody, and forbidden write access (D4)", async () => {
   await using site = await SharingSite.open();
   const body = { path: `${site.root}/d/`, user: ANONYMOUS_DN };
   for (const asked of [body, "no json"]) {
@@ -229,7 +229,7 @@ Deno.test("createShare() refuses the anonymous, nobody, and write access that th
   assert.equal((await site.ask("alice", "POST", "share/HPC", { body })).status, 201);
 });
 
-Deno.test("createShare() gives nobody write access that the owner does not have", async () => {
+Deno.test("createShare() refuses write access that the owner does not have", async () => {
   await using site = await SharingSite.open();
   const body = { path: `${site.root}/d/`, user: ANONYMOUS_DN, access: "WRITE" };
   for (const perm of ["le", "lw", "w"]) {
@@ -241,7 +241,7 @@ Deno.test("createShare() gives nobody write access that the owner does not have"
   assert.deepEqual(await own(site), []);
 });
 
-Deno.test("createShare() gives nobody what the owner cannot read", async () => {
+Deno.test("createShare() refuses files and directories that the owner cannot read", async () => {
   await using site = await SharingSite.open();
   const cases: [string, string, number][] = [
     ["ten.txt", "type=file;perm=w;UNIX.mode=100222", 403],
@@ -271,7 +271,7 @@ Deno.test("createShare() respects the owner's includes and excludes", async () =
   assert.equal(await ask("d2/canary"), 403);
 });
 
-Deno.test("createShare() takes a relative path from the home directory", async () => {
+Deno.test("createShare() resolves a relative path in the home directory", async () => {
   await using site = await SharingSite.open();
   const response = await site.ask("alice", "POST", "share/HPC", {
     body: { path: "d/ten.txt", user: ANONYMOUS_DN },
@@ -292,7 +292,7 @@ Deno.test("createShare() makes no more shares for a user than the operator permi
   await site.share("d/ten.txt");
 });
 
-Deno.test("createShare() bounds the lifetime as the operator wants it", async () => {
+Deno.test("createShare() limits the lifetime as configured", async () => {
   await using site = await SharingSite.open();
   site.parts = { ...site.parts, maxLifetimeSeconds: 100 };
   await site.share("d/");
@@ -319,7 +319,7 @@ Deno.test("createShare() with NONE removes the share of that path and target, wi
   assert.deepEqual(await own(site), []);
 });
 
-Deno.test("readShare() is for the owner", async () => {
+Deno.test("readShare() serves only the owner", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/", { user: "CN=bob,O=Example" });
   assert.equal((await site.ask("bob", "GET", `share/HPC/${id}`)).status, 403);
@@ -328,7 +328,7 @@ Deno.test("readShare() is for the owner", async () => {
   assert.equal((await site.ask("alice", "GET", `share/HPC-1/${id}`)).status, 200);
 });
 
-Deno.test("readShare() still tells who used a one-time share, which lists do not show any more", async () => {
+Deno.test("readShare() still shows who used a one-time share that lists no longer show", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/ten.txt", { onetime: true });
   await (await site.ask("anonymous", "GET", `access/HPC/${id}`, { clientAddress: "192.0.2.7" })).text();
@@ -338,7 +338,7 @@ Deno.test("readShare() still tells who used a one-time share, which lists do not
   assert.equal(share.uses[0].client, "192.0.2.7");
 });
 
-Deno.test("updateShare() changes path and lifetime, and reports what it does not know", async () => {
+Deno.test("updateShare() changes path and lifetime, and reports unknown properties", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/", { lifetime: 100 });
   const response = await site.ask("alice", "PUT", `share/HPC/${id}`, {
@@ -360,7 +360,7 @@ Deno.test("updateShare() changes path and lifetime, and reports what it does not
   assert.equal(share?.access, "READ");
 });
 
-Deno.test("updateShare() does not share the home directory because a path is empty", async () => {
+Deno.test("updateShare() does not take an empty path for the home directory", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/sub/");
   const response = await site.ask("alice", "PUT", `share/HPC/${id}`, { body: { path: "", lifetime: 60 } });
@@ -387,7 +387,7 @@ Deno.test("updateShare() checks a new path as creation does, and changes nothing
   assert.equal((await site.ask("alice", "PUT", "share/HPC/none", { body: {} })).status, 404);
 });
 
-Deno.test("updateShare() leaves a share to a login with the account that it is for", async () => {
+Deno.test("updateShare() refuses a login with another account than the share's", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/");
   const update = async (body: Record<string, unknown>) =>
@@ -398,7 +398,7 @@ Deno.test("updateShare() leaves a share to a login with the account that it is f
   for (const body of changes) assert.equal(await update(body), 403);
 });
 
-Deno.test("updateShare() says so if the share has ended meanwhile", async () => {
+Deno.test("updateShare() reports that the share has ended meanwhile", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/");
   site.parts.store.change = () => Promise.resolve(undefined);
@@ -406,7 +406,7 @@ Deno.test("updateShare() says so if the share has ended meanwhile", async () => 
   assert.deepEqual([response.status, (await response.json()).code], [404, "ERR_SHARE_NOT_FOUND"]);
 });
 
-Deno.test("deleteShare() is for the owner, and unknown ids are no error (D16)", async () => {
+Deno.test("deleteShare() serves only the owner, and ignores unknown ids (D16)", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/");
   assert.equal((await site.ask("bob", "DELETE", `share/HPC/${id}`)).status, 403);

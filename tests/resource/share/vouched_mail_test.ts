@@ -20,7 +20,7 @@ const caller = (mail?: string) => {
 };
 const ANN = "ann@example.org";
 
-Deno.test("mailFor() is for shares in which something arrives, and for a service that sends mail", () => {
+Deno.test("mailFor() refuses shares without uploads, services without mail, and callers without an address", () => {
   const ann = { ...call(), caller: caller(ANN) };
   assert.equal(mailFor(ann, "HPC", "DROP", { mails: true }), ANN);
   for (
@@ -41,7 +41,7 @@ Deno.test("vouchedMail() prefers the address of the login to that of attribute s
   assert.equal(vouchedMail({ caller: { kind: "anonymous" }, user: attributes() }, "HPC"), undefined);
 });
 
-Deno.test("vouchedMail() takes no text that is no plain address, wherever it is from", () => {
+Deno.test("vouchedMail() ignores text that is not a plain address, from login and attributes", () => {
   for (
     const bad of ["ann", "ann@example.org\r\nBcc: x@example.org", "Ann <ann@example.org>", "a b@example.org"]
   ) {
@@ -50,7 +50,7 @@ Deno.test("vouchedMail() takes no text that is no plain address, wherever it is 
   }
 });
 
-Deno.test("vouchedMail() takes attributes of an account that is proven elsewhere for that server alone", () => {
+Deno.test("vouchedMail() reads attributes of an account only for the server for which it is proven", () => {
   const user = { ...attributes(ANN), restricted: { servers: ["HPC"], elsewhere: attributes() } };
   assert.equal(vouchedMail({ caller: caller(), user }, "HPC"), ANN);
   assert.equal(vouchedMail({ caller: caller(), user }, "OTHER"), undefined);

@@ -36,7 +36,7 @@ Deno.test("csvRows() reads what was written", () => {
   }));
 });
 
-Deno.test("csvRows() ends on any text", () => {
+Deno.test("csvRows() returns rows or throws its own error for any text", () => {
   fc.assert(fc.property(fc.string({ unit: fc.constantFrom("a", '"', ",", "\n", "\r") }), (text) => {
     try {
       csvRows(text);

@@ -69,7 +69,7 @@ Deno.test("parseShareDump() reads shares for groups, and explains invalid target
   );
 });
 
-Deno.test("parseShareDump() reads a list of Unix groups, each of which may be an owner's", () => {
+Deno.test("parseShareDump() reads a list of Unix groups, and requires that each is unprivileged", () => {
   const read = (gid: string) =>
     parseShareDump(`path,ownerID,uid,gid,targetID\n/d,CN=Ann,ann,${gid},CN=Ben\n`, OPTIONS);
   assert.deepEqual(["games:users", "games::users:"].map((gid) => read(gid)[0]?.gid), [
@@ -81,7 +81,7 @@ Deno.test("parseShareDump() reads a list of Unix groups, each of which may be an
   }
 });
 
-Deno.test("dumpEntry() has all of a share, and parseShareDump() reads it back", () => {
+Deno.test("dumpEntry() contains all of a share, and parseShareDump() reads it back", () => {
   const [share] = parseShareDump("path,ownerID,uid,targetID\n/d/,CN=Ann,ann,group:hpc\n", OPTIONS);
   assert(share);
   const whole = {
@@ -106,7 +106,7 @@ Deno.test("dumpEntry() has all of a share, and parseShareDump() reads it back", 
 });
 
 for (const record of ["no JSON", "[]", "null", '"text"']) {
-  Deno.test(`parseShareDump() refuses ${record} as a record, with its line`, () => {
+  Deno.test(`parseShareDump() refuses ${record} as a record, and reports its line`, () => {
     const text = `id,data\nf2a41c6e9b7,"${record.replaceAll('"', '""')}"\n`;
     assert.throws(
       () => parseShareDump(text, OPTIONS),
@@ -117,7 +117,7 @@ for (const record of ["no JSON", "[]", "null", '"text"']) {
   });
 }
 
-Deno.test("readShareDump() refuses a record that is no JSON, and reads the others", () => {
+Deno.test("readShareDump() refuses a record that is not JSON, and reads the others", () => {
   const record = JSON.stringify({ path: "/d", ownerID: "CN=Ann", uid: "ann", targetID: "CN=Ben" });
   const text = `id,data\na1,no JSON\nb2,"${record.replaceAll('"', '""')}"\n`;
   const { shares, refused, diagnostics } = readShareDump(text, OPTIONS);
@@ -137,7 +137,7 @@ for (
     ["[{}", "not valid JSON"],
   ] as const
 ) {
-  Deno.test(`readShareDump() refuses ${JSON.stringify(text)}, and does not take it for a dump without shares`, () => {
+  Deno.test(`readShareDump() refuses ${JSON.stringify(text)}, and does not read it as a dump without shares`, () => {
     assert.throws(() => readShareDump(text, OPTIONS), { message: new RegExp(`${expected}$`) });
   });
 }
@@ -169,7 +169,7 @@ Deno.test("readShareDump() refuses shares with unknown members, which could be m
   }
 });
 
-Deno.test("readShareDump() refuses the second share of a server with the same id, and says where the first is", () => {
+Deno.test("readShareDump() refuses a second share of a server with the same id, and says where the first is", () => {
   const csv = "id,server,path,ownerID,uid,targetID\n" +
     ["X1,HPC,/a", "X1,HPC,/b", "X1,GRP,/a"].map((line) => `${line},CN=Ann,ann,CN=Ben\n`).join("");
   const read = readShareDump(csv, { ...OPTIONS, servers: ["HPC", "GRP"] });

@@ -42,7 +42,7 @@ const DUMPS:
     ],
     ["a record that is NULL", `-- H2\nINSERT INTO T VALUES ('a', NULL, 'c');\n`, []],
     [
-      "rows behind a comment with an apostrophe, in another statement",
+      "rows after a comment with an apostrophe, in another statement",
       `-- H2\nINSERT INTO T VALUES ('a', 'x');\n-- the admin's rows\nINSERT INTO T VALUES ('b', 'y');\n`,
       [[2, "x"], [4, "y"]],
     ],
@@ -80,7 +80,7 @@ for (
   });
 }
 
-Deno.test("isSqlDump() takes neither CSV nor JSON for SQL", () => {
+Deno.test("isSqlDump() rejects CSV and JSON", () => {
   for (const text of ['"ID","DATA"\n"a","INSERT INTO x"\n', "id,data\n", "[]", ""]) {
     assert(!isSqlDump(text), text);
   }

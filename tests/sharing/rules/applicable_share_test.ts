@@ -25,7 +25,7 @@ for (const [path, expected] of COVERING) {
 
 const CHOICES: [string, Share[], string | undefined][] = [
   ["finds none among none", [], undefined],
-  ["takes what is for everybody", [share("a", {})], "a"],
+  ["takes a share for everybody", [share("a", {})], "a"],
   [
     "takes the deeper one, even if it grants less",
     [
@@ -40,7 +40,7 @@ const CHOICES: [string, Share[], string | undefined][] = [
     "own",
   ],
   [
-    "takes the caller's own before that of a group, which grants more and is older",
+    "takes the caller's own before a group's, which grants more and is older",
     [
       share("group", { target: "group:hpc", access: "MODIFY" }),
       share("own", { target: "cn=bob", created: 1 }),
@@ -48,12 +48,12 @@ const CHOICES: [string, Share[], string | undefined][] = [
     "own",
   ],
   [
-    "takes that of a group before everybody's",
+    "takes a group's before everybody's",
     [share("all", { access: "WRITE" }), share("group", { target: "group:hpc", created: 1 })],
     "group",
   ],
   [
-    "takes of two groups the one that is given more",
+    "takes the share of the group that is granted more",
     [share("a", { target: "group:a" }), share("b", { target: "group:b", access: "WRITE", created: 1 })],
     "b",
   ],
@@ -74,7 +74,7 @@ const AT_HOME = { made: { ...MADE, atHome: true } };
 
 const OWNERS: [string, Share[], string][] = [
   [
-    "takes the owner who was first, though another one shares deeper and grants more",
+    "takes the first owner, even if another one shares deeper and grants more",
     [
       share("old", { created: 1 }),
       share("new", { ...B, created: 2, path: "/data/d/x", access: "WRITE", target: "cn=bob" }),
@@ -82,7 +82,7 @@ const OWNERS: [string, Share[], string][] = [
     "old",
   ],
   [
-    "takes the newer share of the owner who was first",
+    "takes the newer share of the first owner",
     [
       share("first", { created: 1, path: "/data/" }),
       share("other", { ...B, created: 2 }),

@@ -22,7 +22,7 @@ const INSIDE: [string[], string][] = [
 ];
 
 for (const [segments, expected] of INSIDE) {
-  Deno.test(`containedPath() takes ${JSON.stringify(segments)} as ${expected}`, () => {
+  Deno.test(`containedPath() reads ${JSON.stringify(segments)} as ${expected}`, () => {
     assert.equal(containedPath(SHARE, segments), expected);
   });
 }
@@ -59,7 +59,7 @@ Deno.test("containedPath() finds nothing below a shared file, not even for a tra
   assert.throws(() => containedPath({ path: "/data/f" }, ["x"]), { code: "ERR_NOT_FOUND" });
 });
 
-Deno.test("containedPath() never leaves the share, whatever it is given", () => {
+Deno.test("containedPath() never leaves the share, for any input", () => {
   const piece = fc.oneof(
     fc.constantFrom(
       "..",

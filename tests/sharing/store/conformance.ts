@@ -90,7 +90,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
   });
 
   fact(
-    "continues the same person's use for an hour, and counts another one for anybody else",
+    "continues a person's use for an hour, and counts another one for anybody else",
     async (store, time) => {
       const { id } = await store.put("HPC", { ...DRAFT, usesLeft: 2 });
       const continues = { version: "v1", visitor: "cookie", ranged: false };
@@ -167,7 +167,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     },
   );
 
-  fact("takes back no use that another request continued", async (store) => {
+  fact("does not undo a use that another request continued", async (store) => {
     const { id } = await store.put("HPC", { ...DRAFT, oneTime: true });
     const use = { ...USE, continues: { version: "v", visitor: "cookie", ranged: true } };
     const first = await store.claim("HPC", id, use);
@@ -179,7 +179,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal(await store.claim("HPC", id, { ...use, who: "cn=bob" }), undefined);
   });
 
-  fact("records looks without a use, and no looks at a share that has ended", async (store) => {
+  fact("records views without a use, and none of a share that does not exist", async (store) => {
     const { id } = await store.put("HPC", { ...DRAFT, oneTime: true });
     await store.recordLook("HPC", id, { ...USE, kind: "HTTP-look" });
     await store.recordLook("HPC", "none", { ...USE, kind: "HTTP-look" });
@@ -199,7 +199,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
   });
 
   fact(
-    "lets no upload beyond a quota, however many begin at once, and gives back what each took, once",
+    "admits no upload beyond a quota, even simultaneous ones, and frees what each took, once",
     async (store) => {
       const { id } = await store.put("HPC", { ...DRAFT, access: "DROP", quota: { files: 5, bytes: 100 } });
       const { uploads } = store;
@@ -237,7 +237,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     },
   );
 
-  fact("takes no more bytes than can be counted, without a quota too", async (store) => {
+  fact("accepts no more bytes than it can count, even without a quota", async (store) => {
     const { id } = await store.put("HPC", { ...DRAFT, access: "DROP" });
     const { uploads } = store;
     const begun = await Promise.allSettled(
@@ -255,7 +255,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
   });
 
   fact(
-    "begins to count for uploads alone with those under way, on all servers of the share",
+    "counts uploads under way when a share becomes one for uploads, on all its servers",
     async (store, time) => {
       const there = {
         ...DRAFT,
@@ -286,7 +286,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     },
   );
 
-  fact("limits the uploads under way, but not those that have ended", async (store) => {
+  fact("limits the number of uploads under way, but not of finished ones", async (store) => {
     const { id } = await store.put("HPC", { ...DRAFT, access: "DROP" });
     const { uploads } = store;
     for (let i = 0; i < 3; i++) {
@@ -316,7 +316,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal(await uploads.hold(key, "d"), "busy", "only the holder lets go");
   });
 
-  fact("gives a path to one unfinished upload, whatever shares lead there", async (store) => {
+  fact("gives a path to one unfinished upload, even through different shares", async (store) => {
     const { id: outer } = await store.put("HPC", { ...DRAFT, access: "DROP" });
     const { id: inner } = await store.put("HPC", { ...DRAFT, path: "/data/d/in/", access: "DROP" });
     const { uploads } = store;
@@ -337,7 +337,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal(typeof kept === "object" && kept.target, "/data/d/in/x");
   });
 
-  fact("takes a path from an upload that nobody holds only for one that replaces", async (store, time) => {
+  fact("lets only a replacing upload take the path of one that nobody holds", async (store, time) => {
     const { id } = await store.put("HPC", { ...DRAFT, access: "MODIFY" });
     const { uploads } = store;
     const idOf = (key: string) => ({ server: "HPC", share: id, key });
@@ -423,7 +423,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
   });
 
   fact(
-    "makes no more shares than an owner may have, and still changes those there are",
+    "creates no more shares than an owner may have, and still changes existing ones",
     async (store, time) => {
       const at = (path: string) => store.put("A", { ...DRAFT, path, expires: seconds(time) + 9 }, 2);
       const first = await at("/data/1");
@@ -440,7 +440,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     },
   );
 
-  fact("makes a new share when the old one is used up", async (store) => {
+  fact("creates a new share when the old one is used up", async (store) => {
     const first = await store.put("A", { ...DRAFT, oneTime: true });
     assert.ok(await store.claim("A", first.id, USE));
     const second = await store.put("A", { ...DRAFT, oneTime: true });
@@ -484,7 +484,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.deepEqual(rest, found.slice(5));
   });
 
-  fact("lists shares for several targets in one order, and in parts", async (store, time) => {
+  fact("lists shares for several targets in one order, in parts", async (store, time) => {
     const all = ["cn=bob", "group:hpc", "group:users"];
     for (let i = 0; i < 9; i++) {
       if (i % 4 === 0) time.now++;
@@ -521,7 +521,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.deepEqual(await found(), []);
   });
 
-  fact("lists pages however many expired shares are between valid ones", async (store, time) => {
+  fact("lists pages with any number of expired shares between valid ones", async (store, time) => {
     const lasting: string[] = [];
     for (let i = 0; i < 24; i++) {
       time.now++;
@@ -581,7 +581,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.deepEqual((await allShares(store)).map(({ id }) => id), [lives.id]);
   });
 
-  fact("lets exactly one of 200 parallel claims have a one-time share (D10)", async (store) => {
+  fact("grants a one-time share to exactly one of 200 parallel claims (D10)", async (store) => {
     const { id } = await store.put("A", { ...DRAFT, oneTime: true });
     const claims = await Promise.all(Array.from({ length: 200 }, () => store.claim("A", id, USE)));
     assert.equal(claims.filter((claim) => claim !== undefined).length, 1);
@@ -590,13 +590,13 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.deepEqual(await store.withPaths("A", [DRAFT.path], [ANYBODY]), []);
   });
 
-  fact("gives a one-time share at most one use, whatever number is set", async (store) => {
+  fact("gives a one-time share at most one use, for any configured number", async (store) => {
     const left = async (path: string, usesLeft: number) =>
       (await store.put("A", { ...DRAFT, path, oneTime: true, usesLeft })).usesLeft;
     assert.deepEqual([await left("/3", 3), await left("/1", 1), await left("/0", 0)], [1, 1, 0]);
   });
 
-  fact("counts down a number of uses", async (store) => {
+  fact("counts down the remaining uses", async (store) => {
     const { id } = await store.put("A", { ...DRAFT, usesLeft: 2 });
     assert.equal((await store.claim("A", id, USE))?.share.usesLeft, 1);
     assert.equal((await store.claim("A", id, USE))?.share.usesLeft, 0);
@@ -623,7 +623,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.deepEqual([share?.accessCount, share?.received], [1, { files: 1, bytes: 10 }]);
   });
 
-  fact("takes a claim back exactly once", async (store) => {
+  fact("undoes a claim exactly once", async (store) => {
     const { id } = await store.put("A", { ...DRAFT, oneTime: true });
     const claim = await store.claim("A", id, USE);
     assert.ok(claim);
@@ -635,7 +635,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.deepEqual(await store.usesOf("A", id, 10), []);
   });
 
-  fact("gives nothing back to a share that has new terms by now", async (store) => {
+  fact("does not return a use to a share whose terms have changed", async (store) => {
     const { id } = await store.put("A", { ...DRAFT, usesLeft: 2 });
     const claim = await store.claim("A", id, USE);
     assert.ok(claim);
@@ -647,7 +647,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal(await store.claim("A", id, USE), undefined);
   });
 
-  fact("gives nothing back to a share whose owner has made another one meanwhile", async (store) => {
+  fact("does not return a use to a share whose owner has created another one meanwhile", async (store) => {
     const first = await store.put("A", { ...DRAFT, oneTime: true });
     const claim = await store.claim("A", first.id, USE);
     assert.ok(claim);
@@ -657,7 +657,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.ok(await store.claim("A", second.id, USE));
   });
 
-  fact("takes back a claim on an unlimited share without limiting it", async (store) => {
+  fact("undoes a claim on an unlimited share without limiting it", async (store) => {
     const { id } = await store.put("A", DRAFT);
     const claim = await store.claim("A", id, USE);
     assert.ok(claim);
@@ -693,7 +693,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal(await store.get("A", id), undefined);
   });
 
-  fact("keeps no more used up shares of an owner than usable ones, those used last", async (store, time) => {
+  fact("keeps at most as many used up shares of an owner as usable ones, the latest", async (store, time) => {
     const used: string[] = [];
     const useUp = async (draft: Partial<ShareDraft>, most?: number, server = "A") => {
       const { id } = await store.put(server, { ...DRAFT, oneTime: true, ...draft }, most);
@@ -752,7 +752,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal(await store.amend("A", "none", amended), undefined);
   });
 
-  fact("keeps the mail address of the owner only, for as long as the owner wants mail", async (store) => {
+  fact("keeps only the owner's mail address, as long as the owner wants mail", async (store) => {
     const mail = "ann@example.org";
     const share = await store.put("A", { ...DRAFT, mail });
     assert.equal((await store.change("A", share.id, { note: "x" }))?.mail, mail);
@@ -784,32 +784,32 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     }
   });
 
-  /** Shares of alice, later shares of bob, and whether these would come between alice and her users. */
+  /** Shares of alice, later shares of bob, and whether these would take precedence over hers. */
   const OTHERS: [string, Partial<ShareDraft>, Partial<ShareDraft>, boolean][] = [
     ["the same path for everybody", {}, {}, true],
     ["the same path for the same user", { target: "cn=u" }, { target: "cn=u" }, true],
-    ["the same path for one of everybody", {}, { target: "cn=u" }, true],
-    ["the same path for everybody, and so for that user", { target: "cn=u" }, {}, true],
-    ["the same path for somebody else", { target: "cn=u" }, { target: "cn=v" }, false],
+    ["the same path for one user", {}, { target: "cn=u" }, true],
+    ["the same path for everybody, including that user", { target: "cn=u" }, {}, true],
+    ["the same path for another user", { target: "cn=u" }, { target: "cn=v" }, false],
     ["the same path for another group", { target: "group:a" }, { target: "group:b" }, true],
-    ["the same path for one who may be in the group", { target: "group:a" }, { target: "cn=u" }, true],
-    ["the same path for a group where the user may be in", { target: "cn=u" }, { target: "group:a" }, true],
-    ["the same path for a group, and so for part of everybody", {}, { target: "group:a" }, true],
+    ["the same path for a user who may be in the group", { target: "group:a" }, { target: "cn=u" }, true],
+    ["the same path for a group that may contain the user", { target: "cn=u" }, { target: "group:a" }, true],
+    ["the same path for a group, so for some of everybody", {}, { target: "group:a" }, true],
     ["a directory beside it for the same group", { target: "group:a" }, {
       path: "/data/d2/",
       target: "group:a",
     }, false],
     ["a directory around it", {}, { path: "/data/" }, true],
     ["the root around it", {}, { path: "/" }, true],
-    ["a file below it that can be written", { access: "WRITE" }, { path: "/data/d/x" }, true],
+    ["a writable file below it", { access: "WRITE" }, { path: "/data/d/x" }, true],
     ["a file below it that is for reading", {}, { path: "/data/d/x" }, false],
     ["a directory beside it", {}, { path: "/data/d2/" }, false],
-    ["a file whose name begins alike", {}, { path: "/data/d.txt" }, false],
+    ["a file whose name begins like it", {}, { path: "/data/d.txt" }, false],
     ["the same path, from the home directory", {}, { made: AT_HOME }, false],
   ];
 
   for (const [what, alices, bobs, refused] of OTHERS) {
-    fact(`${refused ? "refuses" : "takes"} a share of ${what}`, async (store, time) => {
+    fact(`${refused ? "refuses" : "accepts"} a share of ${what}`, async (store, time) => {
       await store.put("A", { ...DRAFT, ...alices });
       time.now++;
       const draft = { ...DRAFT, owner: "cn=bob", uid: "bob", made: MADE, ...bobs };
@@ -821,7 +821,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
       await store.removeByPath("A", DRAFT.owner, DRAFT.path, alices.target ?? DRAFT.target);
       await store.put("A", draft);
     });
-    fact(`${refused ? "refuses" : "takes"} a share that is moved to ${what}`, async (store, time) => {
+    fact(`${refused ? "refuses" : "accepts"} a share that is moved to ${what}`, async (store, time) => {
       const draft = { ...DRAFT, owner: "cn=bob", uid: "bob", ...bobs };
       await store.put("A", { ...DRAFT, ...alices });
       time.now++;
@@ -833,7 +833,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     });
   }
 
-  fact("gives new terms to the share that was first", async (store, time) => {
+  fact("changes the terms of the first share", async (store, time) => {
     await store.put("A", DRAFT);
     time.now++;
     const imported = { ...DRAFT, server: "A", id: "abc", owner: "cn=bob", accessCount: 0, created: time.now };
@@ -844,7 +844,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     });
   });
 
-  fact("imports shares with ids of older forms, once", async (store, time) => {
+  fact("imports shares with ids in older formats, once", async (store, time) => {
     const share: Share = { ...DRAFT, server: "A", id: "2aXf9Kq01bZ", accessCount: 7, created: time.now };
     const added = async (...shares: readonly Share[]) =>
       (await store.addAll(shares)).map((each) => each.added);
@@ -895,7 +895,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     });
   }
 
-  fact("has one share on all its servers: terms, uses, owner", async (store, time) => {
+  fact("applies changes of a share on all its servers: terms, uses, owner", async (store, time) => {
     const share: Share = {
       ...DRAFT,
       usesLeft: 3,
@@ -923,7 +923,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     }
   });
 
-  fact("knows no share of another server", async (store, time) => {
+  fact("does not find shares of another server", async (store, time) => {
     await store.addAll([{
       ...DRAFT,
       usesLeft: 1,
@@ -949,7 +949,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal((await store.ownedBy("A", DRAFT.owner)).length, 1);
   });
 
-  fact("takes any text as text (D16)", async (store) => {
+  fact("stores any text as text (D16)", async (store) => {
     const hostile = "'; DROP TABLE share; -- %s :id \u{1F600}";
     const { id } = await store.put(hostile, { ...DRAFT, path: `/${hostile}`, owner: hostile });
     assert.equal((await store.get(hostile, id))?.path, `/${hostile}`);
@@ -958,7 +958,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal((await store.ownedBy(hostile, hostile)).length, 1);
   });
 
-  fact("refuses text with NUL instead of cutting it off there", async (store) => {
+  fact("refuses text with NUL instead of truncating it", async (store) => {
     await assert.rejects(store.put("A", { ...DRAFT, path: "/data\0/secret" }), TypeError);
     await assert.rejects(store.get("A", "x\0"), TypeError);
     assert.deepEqual(await allShares(store), []);

@@ -16,7 +16,7 @@ if (POSTGRES !== undefined) {
   /** Reports whether a transaction waits for another one. */
   const isWaiting = async () =>
     (await server.sql(name, "SELECT 1 FROM pg_locks WHERE NOT granted")).length > 0;
-  /** All tests use the same connections, whose statements are prepared: others take twice the processor time. */
+  /** All tests use the same connections, whose statements are prepared: new ones take twice the processor time. */
   let now: Clock = Date.now;
   const database = new PostgresDatabase({ ...server.options(name), clock: () => now() });
   const store = new ShareStore(database);
@@ -25,7 +25,7 @@ if (POSTGRES !== undefined) {
     now = clock;
     return { store, close: () => {} };
   });
-  Deno.test("whoever looks for some shares in PostgreSQL need not read them all", async () => {
+  Deno.test("queries for some shares in PostgreSQL do not read all of them", async () => {
     const all: ReadonlySet<string> = new Set(["insert", "servers", "count"]);
     const connection = await server.connect(name);
     await connection.run("SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan");
@@ -42,7 +42,7 @@ if (POSTGRES !== undefined) {
     connection.destroy();
   });
 
-  Deno.test("a one-time share in PostgreSQL that is renewed while somebody uses it stays used", async () => {
+  Deno.test("a one-time share in PostgreSQL that is renewed during a use stays used", async () => {
     await server.empty(name);
     const store = new ShareStore(new PostgresDatabase(server.options(name)));
     const draft = { ...DRAFT, oneTime: true, usesLeft: 1 };
@@ -58,7 +58,7 @@ if (POSTGRES !== undefined) {
     store.close();
   });
 
-  Deno.test("a share in PostgreSQL that becomes one for uploads counts an upload that begins just then", async () => {
+  Deno.test("a share in PostgreSQL that becomes one for uploads counts a simultaneous upload", async () => {
     await server.empty(name);
     const store = new ShareStore(new PostgresDatabase(server.options(name)));
     const { id } = await store.put("HPC", { ...DRAFT, access: "WRITE" });
@@ -75,7 +75,7 @@ if (POSTGRES !== undefined) {
     store.close();
   });
 
-  Deno.test("a file that arrives is reported after earlier events of its share", async () => {
+  Deno.test("ShareStore reports an arrived file after earlier changes of its share", async () => {
     await server.empty(name);
     const [destination] = await Promise.all(DESTINATIONS.kinds.map(async ({ load }) => {
       const kind = await load();

@@ -43,7 +43,7 @@ Deno.test("openShareStore() keeps everything when it opens the file again", () =
     second.close();
   }));
 
-Deno.test("openShareStore() claims once across two open stores", () =>
+Deno.test("openShareStore() grants a one-time share once across two open stores", () =>
   inFolder(async (file) => {
     const [first, second] = [openShareStore(file, Date.now), openShareStore(file, Date.now)];
     const { id } = await first.put("A", { ...DRAFT, oneTime: true });
@@ -55,7 +55,7 @@ Deno.test("openShareStore() claims once across two open stores", () =>
     second.close();
   }));
 
-Deno.test("openShareStore() makes a file that only its account can read", () =>
+Deno.test("openShareStore() creates a file that only its account can read", () =>
   inFolder(async (file) => {
     const store = openShareStore(file, Date.now);
     await store.put("A", DRAFT);
@@ -118,7 +118,7 @@ Deno.test("openShareStore() upgrades a database of an older version, with all it
     openShareStore(file, Date.now).close();
   }));
 
-Deno.test("openShareStore() waits until a change is on the disk, in case the power fails", () =>
+Deno.test("openShareStore() syncs each change to disk before it returns", () =>
   inFolder(async (file) => {
     using disk = new HeldDisk();
     const store = openShareStore(file, Date.now);

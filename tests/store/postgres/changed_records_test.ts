@@ -9,7 +9,7 @@ import { record } from "../conformance.ts";
 const KINDS = ["revoked-token", "revoked-tokens"];
 
 Deno.test({
-  name: "readRevocations() finds each change once it is visible, however late it is committed",
+  name: "readRevocations() finds each change once it is visible, even if it is committed late",
   ignore: POSTGRES === undefined,
 }, async () => {
   await using server = await TestPostgres.start();

@@ -1,4 +1,4 @@
-/** Pooler between service and database: works if each connection has its own session, else is recognised. */
+/** Pooler between service and database: works if each connection has its own session, else is refused. */
 import assert from "node:assert/strict";
 import { DatabaseFailure } from "../../../src/store/database.ts";
 import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
@@ -6,7 +6,7 @@ import { PGBOUNCER, TestPgbouncer } from "../../fixtures/pgbouncer.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 
 for (const mode of ["session", "transaction"] as const) {
-  Deno.test(`PostgresDatabase finds out what a pooler in mode ${mode} does`, {
+  Deno.test(`PostgresDatabase detects a pooler's mode: ${mode}`, {
     ignore: POSTGRES === undefined || PGBOUNCER === undefined,
   }, async () => {
     await using server = await TestPostgres.start();

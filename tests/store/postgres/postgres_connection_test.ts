@@ -27,7 +27,7 @@ test("leaves no socket open if the server refuses the login", async (server) => 
   assert.ok(socket.destroyed);
 });
 
-test("fails statements under way when it ends, and all later ones", async (server) => {
+test("fails pending statements when it ends, and all later ones", async (server) => {
   const connection = await PostgresConnection.open(
     await socketTo(server),
     server.options(await server.database()).login,

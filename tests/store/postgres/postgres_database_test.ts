@@ -42,7 +42,7 @@ async function count(database: PostgresDatabase): Promise<unknown> {
   return (await database.read(() => row(COUNT, {})))?.["notes"];
 }
 
-test("keeps all of a change or nothing", async (database) => {
+test("commits all of a change or nothing", async (database) => {
   await database.change(() => rows(INSERT, { text: "kept" }));
   const failing = database.change(function* () {
     yield* rows(INSERT, { text: "half" });
@@ -62,7 +62,7 @@ test("uses the clock of the server", async (database, { name, server }) => {
   assert.equal(here?.["now"], Math.floor(Number(here?.["clock"]) / 1000));
 });
 
-test("runs changes that name the same lock one after the other, and others beside them", async (database) => {
+test("runs changes that name the same lock one after the other, and others in parallel", async (database) => {
   let inside = 0;
   let most = 0;
   const enter = (alone?: string) =>
@@ -78,7 +78,7 @@ test("runs changes that name the same lock one after the other, and others besid
 });
 
 test(
-  "shows earlier changes to those that waited for them, under any default isolation",
+  "shows earlier changes to changes that waited for them, under any default isolation level",
   async (_, parts) => {
     const { name, server, options } = parts;
     await server.sql(name, `ALTER DATABASE ${name} SET default_transaction_isolation = 'repeatable read'`);
@@ -156,7 +156,7 @@ function losing(when: "before" | "after", times: number): { reach: Reach; readon
 
 for (const when of ["before", "after"] as const) {
   const loss = losing(when, 2);
-  test(`makes a change once whose connection is lost ${when} it is kept`, async (database) => {
+  test(`applies a change once if its connection is lost ${when} the commit`, async (database) => {
     let tries = 0;
     const number = await database.change(function* () {
       tries++;
@@ -187,7 +187,7 @@ test(
 );
 
 test(
-  "opens no more connections than permitted, and lets other work wait",
+  "opens no more connections than permitted, and queues other work",
   async (database, { name, server }) => {
     await Promise.all(Array.from({ length: 30 }, () => database.change(() => rows(INSERT, { text: "x" }))));
     const [found] = await server.sql(
@@ -200,7 +200,7 @@ test(
   { connections: 3 },
 );
 
-test("hears what others change, by table", async (database, { options }) => {
+test("notices changes of other instances, by table", async (database, { options }) => {
   const other = new PostgresDatabase(options);
   await until(() => database.isReachable);
   const [records, notes] = [database.version("record"), database.version("note")];
@@ -211,7 +211,7 @@ test("hears what others change, by table", async (database, { options }) => {
 });
 
 test(
-  "treats nothing as known after the listening connection was lost",
+  "considers every table changed after the listening connection was lost",
   async (database, { name, server }) => {
     await until(() => database.isReachable);
     const before = database.version("record");
@@ -261,7 +261,7 @@ test("connects again when a server closes connections at once", async (database)
 const ofFrozen: Duplex[] = [];
 
 test(
-  "waits no longer than half of its time for an instance that is frozen amid a change",
+  "waits at most half of its timeout for an instance that is frozen during a change",
   async (frozen, { options }) => {
     await frozen.change(() => rows(INSERT, { text: "a" }));
     const update = "UPDATE note SET text = text || :more";
@@ -307,7 +307,7 @@ test("lets work wait for a free connection while the server refuses others", asy
   },
 });
 
-test("gives up a connection that comes only after the deadline", async (_database, { options }) => {
+test("closes a connection that opens only after the deadline", async (_database, { options }) => {
   const { promise: connected, resolve: connect } = Promise.withResolvers<Duplex>();
   const servers = new PostgresServers({
     ...options,
@@ -325,7 +325,7 @@ test("gives up a connection that comes only after the deadline", async (_databas
   assert.ok(socket.destroyed);
 });
 
-test("goes on when the tables get a column meanwhile", async (database, { name, server }) => {
+test("continues when the tables get a column meanwhile", async (database, { name, server }) => {
   const all = () => database.read(() => rows("SELECT * FROM note", {}));
   await database.change(() => rows(INSERT, { text: "x" }));
   assert.deepEqual(await all(), [{ text: "x" }]);

@@ -28,7 +28,7 @@ async function rights(server: TestPostgres, database: string, role: string) {
   return found;
 }
 
-test("lets the working account use the tables, and nothing more", async (server) => {
+test("permits the working account only to use the tables", async (server) => {
   await server.sql("postgres", 'CREATE ROLE "wor""ker"');
   await server.sql("postgres", "CREATE DATABASE two_accounts");
   const versions = await migrateDatabase(server.options("two_accounts"), 'wor"ker');

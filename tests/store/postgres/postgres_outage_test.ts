@@ -8,12 +8,12 @@ import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 
 const KEEP = "INSERT INTO record VALUES ('k', :key, 'o', 1, 2, '{}') ON CONFLICT DO NOTHING";
 
-/** Retries a change until it is kept: with a short timeout, a busy machine may need several tries. */
+/** Retries a change until it succeeds: with a short timeout, a busy machine may need several tries. */
 async function untilKept(database: PostgresDatabase, key: string): Promise<void> {
   await until(() => database.change(() => rows(KEEP, { key })).then(() => true, () => false));
 }
 
-Deno.test("PostgresDatabase waits for a server that starts again, but not for one that is away", {
+Deno.test("PostgresDatabase waits for a server that restarts, but not for one that stays down", {
   ignore: POSTGRES === undefined,
 }, async () => {
   await using server = await TestPostgres.start({ durable: true });
@@ -66,7 +66,7 @@ Deno.test("PostgresDatabase is degraded while changes of any instance wait for a
   other.close();
 });
 
-Deno.test("PostgresDatabase leaves a server that answers no more, and finds it when it does", {
+Deno.test("PostgresDatabase leaves a server that no longer answers, and returns when it does", {
   ignore: POSTGRES === undefined,
 }, async () => {
   await using server = await TestPostgres.start();
@@ -114,7 +114,7 @@ Deno.test("PostgresDatabase uses the server that accepts changes, and its succes
   database.close();
 });
 
-Deno.test("PostgresDatabase leaves a server that takes no changes any more, and hears of it no longer", {
+Deno.test("PostgresDatabase leaves a server that becomes read-only, and stops listening to it", {
   ignore: POSTGRES === undefined,
 }, async () => {
   await using server = await TestPostgres.start();

@@ -39,7 +39,7 @@ function deadline() {
   };
 }
 
-test("ends a connection whose work is late, and opens another for the next", async (pool) => {
+test("closes a connection whose work is late, and opens another for the next", async (pool) => {
   const first = deadline();
   const begun = Promise.withResolvers<void>();
   const late = pool.use(first, async (connection) => {
@@ -64,7 +64,7 @@ test("keeps a connection when the deadline of its earlier, finished work passes"
   });
 });
 
-test("keeps no connection that is returned after its end", async (pool) => {
+test("discards a connection that is returned after the pool has ended", async (pool) => {
   const connection = await pool.use(deadline(), (on) => {
     pool.close();
     return Promise.resolve(on);
@@ -72,7 +72,7 @@ test("keeps no connection that is returned after its end", async (pool) => {
   assert.equal(connection.isAlive, false);
 });
 
-test("keeps a connection on which a statement was refused, and none that the server has ended", async (pool) => {
+test("keeps a connection after a refused statement, but not one that the server has ended", async (pool) => {
   const used = () => pool.use(deadline(), (on) => Promise.resolve(on));
   const first = await used();
   await assert.rejects(pool.use(deadline(), (on) => on.query("SELECT 1 / 0", [])), /division by zero/);
@@ -86,7 +86,7 @@ test("keeps a connection on which a statement was refused, and none that the ser
 });
 
 test(
-  "tries no further connection for work while others are refused and one works, but as a probe",
+  "opens no further connection for work while others are refused and one works, except as a probe",
   async (pool) => {
     await new Promise<void>((begun) =>
       void pool.use(deadline(), () => {

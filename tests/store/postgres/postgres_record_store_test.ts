@@ -22,7 +22,7 @@ if (POSTGRES !== undefined) {
     const store = open();
     return { store, another: () => Promise.resolve(open()), close: () => store.close() };
   });
-  Deno.test("PostgreSQL deletes no record that is renewed while its deletion waits", async () => {
+  Deno.test("a purge in PostgreSQL keeps a record that is renewed while its deletion waits", async () => {
     await server.empty(name);
     using database = new PostgresDatabase(server.options(name));
     const digests = new Digests("x");

@@ -26,7 +26,7 @@ async function tried(server: TestPostgres, name: string): Promise<unknown> {
   }
 }
 
-test("migrate() creates the tables once, however many instances run it at a time", async (server) => {
+test("migrate() creates the tables once, even if several instances run it at a time", async (server) => {
   await server.sql("postgres", "CREATE DATABASE fresh");
   assert.match(String(await tried(server, "fresh")), /no tables yet: run `authserver database migrate`/);
   const connections = await Promise.all([server.connect("fresh"), server.connect("fresh")]);
@@ -37,7 +37,7 @@ test("migrate() creates the tables once, however many instances run it at a time
 });
 
 test(
-  "PostgresDatabase refuses tables that are too new for it, and works beside a newer service",
+  "PostgresDatabase refuses tables that are too new for it, and works next to a newer service",
   async (server, name) => {
     const [ours] = await server.sql(name, "SELECT version FROM schema_version");
     await server.sql(name, "UPDATE schema_version SET version = 99");
@@ -57,7 +57,7 @@ test(
   },
 );
 
-test("the tables admit services one version back, and none that are older", async (server, name) => {
+test("the tables admit services of the previous version, and none that are older", async (server, name) => {
   const [tables] = await server.sql(name, "SELECT version, works_with FROM schema_version");
   assert.equal(Number(tables?.["works_with"]), Number(tables?.["version"]) - 1);
 });
@@ -72,7 +72,7 @@ test(
   },
 );
 
-test("migrate() says what it may not do, and leaves nothing behind", async (server) => {
+test("migrate() reports missing permissions, and leaves nothing behind", async (server) => {
   await server.sql("postgres", "CREATE DATABASE foreign_one");
   await server.sql("postgres", "CREATE ROLE guest");
   const connection = await server.connect("foreign_one");

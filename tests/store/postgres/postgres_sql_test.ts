@@ -9,14 +9,14 @@ Deno.test("forPostgres() numbers parameters by their names, each once", () => {
   assert.throws(() => inOrder(names, { b: 2 }), /no value for :a/);
 });
 
-Deno.test("forPostgres() takes the time from the server, unless it is given", () => {
+Deno.test("forPostgres() uses the server's time, unless one is given", () => {
   const asked = forPostgres("SELECT :now, :clock, :nowhere", false);
   assert.equal(asked.text.match(/statement_timestamp/g)?.length, 2);
   assert.deepEqual(asked.names, ["nowhere"]);
   assert.deepEqual(forPostgres("SELECT :now", true), { text: "SELECT $1::bigint", names: ["now"] });
 });
 
-Deno.test("forPostgres() names no index, and reads lists as this database does", () => {
+Deno.test("forPostgres() omits index hints, and translates lists", () => {
   const sql = "UPDATE t INDEXED BY t_by_x SET y = 1 WHERE x IN (SELECT value FROM json_each(:xs))";
   assert.equal(
     forPostgres(sql, false).text,
@@ -24,7 +24,7 @@ Deno.test("forPostgres() names no index, and reads lists as this database does",
   );
 });
 
-Deno.test("forPostgres() puts rows of JSON into a table with the types of its columns", () => {
+Deno.test("forPostgres() inserts rows of JSON with the types of the table's columns", () => {
   const { text, names } = forPostgres(
     "INSERT INTO share (id, at) SELECT value ->> 'id', value ->> 'at' FROM json_each(:rows) WHERE TRUE RETURNING id",
     false,

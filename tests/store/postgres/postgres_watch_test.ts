@@ -123,7 +123,7 @@ test("listens before it reports so, and gets no notifications before that", asyn
   assert.equal(watched.watch.version("share"), before + 1, "what changed before is unknown");
 });
 
-test("knows which table was changed", async (watched) => {
+test("reports which table was changed", async (watched) => {
   await watched.pass(0);
   const [shares, records] = [watched.watch.version("share"), watched.watch.version("record")];
   watched.heard("share");
@@ -173,7 +173,7 @@ test("reports each successful check", async (watched) => {
 });
 
 test(
-  "waits as long as the state of the database says before it opens another connection",
+  "waits as long as the state of the database requires before it opens another connection",
   async (watched) => {
     watched.waitMs = 15_000;
     await watched.pass(0);
@@ -189,17 +189,17 @@ test(
 
 const ENDS: readonly (readonly [what: string, answer: Watched["answer"], said: string, afterMs: number])[] = [
   [
-    "a server takes no changes any more",
+    "a server becomes read-only",
     () => Promise.resolve([{ readOnly: true }]),
     "away the server takes no changes any more",
     5000,
   ],
   ["the connection breaks", () => Promise.reject(new Error("cut")), "away cut", 5000],
-  ["an answer is none", () => Promise.resolve([]), "away the server takes no changes any more", 5000],
-  ["no answer comes", () => new Promise(() => {}), "away no answer in time", 5000 + TIMEOUT_MS],
+  ["an answer is empty", () => Promise.resolve([]), "away the server takes no changes any more", 5000],
+  ["no answer arrives", () => new Promise(() => {}), "away no answer in time", 5000 + TIMEOUT_MS],
 ];
 for (const [what, answer, said, afterMs] of ENDS) {
-  test(`says so when ${what}, and listens to another server`, async (watched) => {
+  test(`reports that ${what}, and listens to another server`, async (watched) => {
     await watched.pass(0);
     const before = watched.watch.version("share");
     watched.answer = answer;
@@ -217,7 +217,7 @@ for (const [what, answer, said, afterMs] of ENDS) {
   });
 }
 
-test("says so when another session answers on its connection", async (watched) => {
+test("reports that another session answers on its connection", async (watched) => {
   let backend = 1;
   watched.answer = () => Promise.resolve([{ readOnly: false, backend }]);
   await watched.pass(10_000);
@@ -227,7 +227,7 @@ test("says so when another session answers on its connection", async (watched) =
   assert.match(watched.said.join("; "), /^there; .*pgbouncer: pool_mode = session/);
 });
 
-test("reports once that no server answers, however often it tries", async (watched) => {
+test("reports only once that no server answers", async (watched) => {
   await watched.pass(10_000);
   assert.deepEqual(watched.said, ["away nobody is there"]);
   watched.reachable = true;
@@ -235,7 +235,7 @@ test("reports once that no server answers, however often it tries", async (watch
   assert.deepEqual(watched.said, ["away nobody is there", "there"]);
 }, { reachable: false });
 
-test("treats nothing as unchanged while it does not listen", async (watched) => {
+test("considers every table changed while it does not listen", async (watched) => {
   const { watch } = watched;
   await watched.pass(0);
   const before = watch.version("record");

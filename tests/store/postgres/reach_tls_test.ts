@@ -43,11 +43,11 @@ function test(name: string, check: () => Promise<void>): void {
   Deno.test(name, { ignore: server === undefined }, check);
 }
 
-test("reachByTls() connects to a server with a certificate of the authority, by TLS 1.3", async () => {
+test("reachByTls() connects by TLS 1.3 to a server with a certificate of the authority", async () => {
   assert.equal(await ask({ anchors }), "authserver_test true TLSv1.3");
 });
 
-test("reachByTls() refuses servers of other authorities, forged ones, and those with another name", async () => {
+test("reachByTls() refuses certificates of other authorities, forged ones, and ones for another name", async () => {
   const stranger = createAuthority({ subject: "CN=Another CA" });
   for (const other of [stranger, authority.impostor()]) {
     assert.match(await ask({ anchors: [other.certificate] }), /^the certificate of 127\.0\.0\.1: /);
@@ -59,7 +59,7 @@ test("reachByTls() refuses servers of other authorities, forged ones, and those 
   assert.match(await ask({ anchors: [] }), /^the certificate of 127\.0\.0\.1: /);
 });
 
-test("reachByTls() logs in by certificate where the database asks for one", async () => {
+test("reachByTls() logs in by certificate if the database requires one", async () => {
   const clientCertificate = authority.issue({ subject: "CN=by_certificate" });
   assert.match(
     await ask({ anchors, clientCertificate }, undefined, "by_certificate"),

@@ -1,4 +1,4 @@
-/** Connections that a server refuses for a while; this once kept an instance out of service for ever. */
+/** Connections that a server refuses for a while; this once disabled an instance for ever. */
 import assert from "node:assert/strict";
 import { row } from "../../../src/store/database.ts";
 import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
@@ -14,7 +14,7 @@ async function until(what: string, condition: () => boolean | Promise<boolean>):
 }
 
 Deno.test(
-  "PostgresDatabase recovers from refused connections, by itself and with the next piece of work",
+  "PostgresDatabase recovers from refused connections, by itself and with the next request",
   {
     ignore: POSTGRES === undefined,
   },

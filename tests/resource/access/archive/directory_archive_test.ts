@@ -35,7 +35,7 @@ async function archiveOf(site: SharingSite, path: string): Promise<Map<string, s
   return membersOf(new Uint8Array(await response.arrayBuffer()));
 }
 
-Deno.test("a directory is one archive, from wherever in the share, as one use", async () => {
+Deno.test("a directory anywhere in a share is downloaded as one archive, in one use", async () => {
   await using site = await SharingSite.open();
   await Deno.writeTextFile(`${site.root}/d/sub/empty`, "");
   const id = await site.share("d/", { maxUses: 4 });
@@ -55,7 +55,7 @@ Deno.test("a directory is one archive, from wherever in the share, as one use", 
   await site.site.allClosed();
 });
 
-Deno.test("an archive has its name in the header, HEAD has no body and counts as no use", async () => {
+Deno.test("an archive has its name in the header; HEAD has no body and takes no use", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/", { onetime: true });
   const head = await site.ask("anonymous", "HEAD", `access/HPC/${id}?view=zip`);
@@ -64,7 +64,7 @@ Deno.test("an archive has its name in the header, HEAD has no body and counts as
   assert.equal((await archiveOf(site, `${id}?`)).size, 4);
 });
 
-Deno.test("a file is no archive", async () => {
+Deno.test("a file is not downloaded as an archive", async () => {
   await using site = await SharingSite.open();
   const file = await site.share("d/ten.txt");
   const directory = await site.share("d/");
@@ -75,7 +75,7 @@ Deno.test("a file is no archive", async () => {
   }
 });
 
-Deno.test("names in an archive lead nowhere else, whoever unpacks it, and none is there twice", async () => {
+Deno.test("names in an archive are unique, and safe on any system that unpacks it", async () => {
   await using site = await SharingSite.open();
   await Deno.mkdir(`${site.root}/d/evil`);
   for (
@@ -100,7 +100,7 @@ Deno.test("names in an archive lead nowhere else, whoever unpacks it, and none i
   assert.equal(members.size, 8);
 });
 
-Deno.test("names that all become one in an archive are counted on, not each from the beginning", async () => {
+Deno.test("SharedTree numbers equal names in an archive onwards, not each from the beginning", async () => {
   const names = Array.from(
     { length: 2_000 },
     (_, i) => i.toString(2).padStart(16, "0").replaceAll("0", "_").replaceAll("1", "\\"),
@@ -129,7 +129,7 @@ Deno.test("names that all become one in an archive are counted on, not each from
   assert.equal(found.size, names.length + 1);
 });
 
-Deno.test("an archive ends where links run in a circle", async () => {
+Deno.test("an archive of a directory with circular links ends", async () => {
   await using site = await SharingSite.open();
   await Deno.mkdir(`${site.root}/loop`);
   await Deno.symlink(".", `${site.root}/loop/again`);
@@ -139,7 +139,7 @@ Deno.test("an archive ends where links run in a circle", async () => {
   assert(members.size <= 3 * ARCHIVE_BOUNDS.depth);
 });
 
-Deno.test("SharedTree keeps to its bounds, and names in a last file what it leaves out", async () => {
+Deno.test("SharedTree respects its limits, and lists in a last file what it leaves out", async () => {
   await using site = await SharingSite.open();
   await Deno.mkdir(`${site.root}/tree/1/2/3`, { recursive: true });
   for (const name of ["a", "b", "1/c", "1/2/d", "NOT COMPLETE.txt"]) {
@@ -168,7 +168,7 @@ Deno.test("SharedTree keeps to its bounds, and names in a last file what it leav
   assert.deepEqual([names, text], [8, "Not in this archive:\n\n2 x more than 6 files and directories\n"]);
 });
 
-Deno.test("an archive has of a directory what the owner may reach and read", async () => {
+Deno.test("an archive contains only what the owner may reach and read", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/");
   site.limits = { excludes: "*/sub" };
@@ -184,7 +184,7 @@ Deno.test("a complete archive causes no warning in the log", async () => {
   assert.deepEqual(lines.filter((line) => !line.includes(" info  ")), []);
 });
 
-Deno.test("an archive breaks off when the daemon does, and the use is told as it was", async () => {
+Deno.test("an archive is cut when the daemon fails, and the use is recorded as incomplete", async () => {
   await using site = await SharingSite.open();
   const lines: string[] = [];
   site.log = createLogger((line) => lines.push(line));
@@ -199,7 +199,7 @@ Deno.test("an archive breaks off when the daemon does, and the use is told as it
   assert.equal(shown.share.uses[0].complete, false);
 });
 
-Deno.test("an archive whose reader goes away closes its connections to the daemon", async () => {
+Deno.test("an archive whose reader disconnects closes its connections to the daemon", async () => {
   await using site = await SharingSite.open();
   await Deno.writeFile(`${site.root}/d/big`, new Uint8Array(5_000_000));
   const id = await site.share("d/");
@@ -212,7 +212,7 @@ Deno.test("an archive whose reader goes away closes its connections to the daemo
   assert.equal(shown.share.uses[0].complete, false);
 });
 
-Deno.test("unreadable files and misleading names are left out of an archive, which says so and ends normally", async () => {
+Deno.test("an archive omits unreadable files and misleading names, says so and ends normally", async () => {
   await using site = await SharingSite.open();
   await Deno.mkdir(`${site.root}/d/closed`);
   await Deno.chmod(`${site.root}/d/closed`, 0o311);
@@ -229,7 +229,7 @@ Deno.test("unreadable files and misleading names are left out of an archive, whi
   if (Deno.uid() !== 0) assert.match(note, /1 x directories that cannot be read/);
 });
 
-Deno.test("a directory that the daemon does not list is left out of an archive, unless it is the one that was asked for", async () => {
+Deno.test("an archive omits a directory that the daemon does not list, unless it is the requested one", async () => {
   const entry = (name: string) => ({ name, kind: "directory", size: 0, permissions: "le" }) as const;
   const list = (path: string, take: (found: ReturnType<typeof entry>) => void) => {
     if (path !== "/d/") {
@@ -250,7 +250,7 @@ Deno.test("a directory that the daemon does not list is left out of an archive, 
 
 async function* emptyBytes(): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {}
 
-Deno.test("the names of an archive take so many bytes of memory and no more", async () => {
+Deno.test("the names of an archive take a limited number of bytes of memory", async () => {
   const long = "n".repeat(3000);
   const list = (
     _path: string,

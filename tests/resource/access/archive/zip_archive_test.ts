@@ -57,7 +57,7 @@ async function write(entries: Iterable<ArchiveEntry>): Promise<string> {
 const ZEROS = new Uint8Array(64 * 1024 * 1024);
 
 Deno.test({
-  name: "zipArchive() makes what others read: names in any script, times, modes, empty files and directories",
+  name: "zipArchive() is readable by Python: names in any script, times, modes, empty files and directories",
   ignore: !PYTHON,
   fn: async () => {
     const archive = await write([
@@ -80,7 +80,7 @@ print(json.dumps([[i.filename, z.read(i).decode(), list(i.date_time), oct(i.exte
 });
 
 Deno.test({
-  name: "zipArchive() goes beyond 4 GiB, in a file and behind it (Zip64)",
+  name: "zipArchive() exceeds 4 GiB, in a file and after it (Zip64)",
   ignore: !PYTHON,
   fn: async () => {
     const zeros = Array<Uint8Array<ArrayBuffer>>(65).fill(ZEROS);
@@ -105,7 +105,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "zipArchive() goes beyond 65,535 members (Zip64)",
+  name: "zipArchive() exceeds 65,535 members (Zip64)",
   ignore: !PYTHON,
   fn: async () => {
     const archive = await write(Array.from({ length: 66_000 }, (_, i) => ({ name: `${i}`, size: 0 })));
@@ -121,7 +121,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "zipArchive() keeps whatever files hold, in whatever pieces they come",
+  name: "zipArchive() preserves any content of files, in any pieces",
   ignore: !PYTHON,
   fn: async () => {
     const chunks = fc.array(fc.uint8Array({ maxLength: 300 }).map((chunk) => new Uint8Array(chunk)), {
@@ -142,7 +142,7 @@ Deno.test({
   },
 });
 
-Deno.test("zipArchive() fails if a file is longer or shorter than it was said to be", async () => {
+Deno.test("zipArchive() fails if a file is longer or shorter than announced", async () => {
   for (const size of [4, 6]) {
     const bytes = new TextEncoder().encode("hello");
     const archive = zipArchive(listed([{ name: "a", size, open: () => parts(bytes) }]));

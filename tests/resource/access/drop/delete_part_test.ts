@@ -3,7 +3,7 @@ import { SILENT } from "../../../../src/logging/logger.ts";
 import { deleteDue } from "../../../../src/resource/access/drop/delete_part.ts";
 import { SharingSite } from "../../sharing_site.ts";
 
-Deno.test("deleteDue() ends when nothing more can be deleted", async () => {
+Deno.test("deleteDue() ends when there is nothing more to delete", async () => {
   await using site = await SharingSite.open();
   const { store } = site.parts.uploads.unfinished;
   const due = store.due.bind(store);

@@ -4,7 +4,7 @@ import { CHARACTER } from "../../../fixtures/character.ts";
 import { HttpError } from "../../../../src/model/http_error.ts";
 import { droppedName, firstFree, nthName } from "../../../../src/resource/access/drop/dropped_name.ts";
 
-Deno.test("nthName() counts before the end of a name", () => {
+Deno.test("nthName() inserts the number before the extension", () => {
   const names: readonly (readonly [string, string])[] = [
     ["a.txt", "a (2).txt"],
     ["a", "a (2)"],
@@ -37,7 +37,7 @@ const NAMES = fc.array(
   { minLength: 1, maxLength: 20 },
 ).map((parts) => parts.join("/"));
 
-Deno.test("droppedName() leaves names in their directory, hidden from no one, and short enough for a number", () => {
+Deno.test("droppedName() accepts only names in their directory, not hidden, and short enough for a number", () => {
   fc.assert(
     fc.property(NAMES, (text) => {
       let name: string;
@@ -65,14 +65,14 @@ for (
   });
 }
 
-Deno.test("droppedName() takes names with directories, 16 of them, and 200 bytes for each", () => {
+Deno.test("droppedName() accepts names with up to 16 directories, of 200 bytes each", () => {
   const deep = (directories: number) => `${"d/".repeat(directories)}a`;
   const names = ["a", "a b/c.d/e", "dir/a..b", "x".repeat(200), deep(16)];
   for (const name of names) assert.equal(droppedName(name), name);
   for (const name of ["x".repeat(201), "ä".repeat(101), deep(17)]) assert.throws(() => droppedName(name));
 });
 
-Deno.test("firstFree() finds the first name that nothing has in a few looks, or that there is none", async () => {
+Deno.test("firstFree() finds the first free name in a few look-ups, or reports that there is none", async () => {
   for (let count = 0; count <= 1000; count++) {
     let looks = 0;
     const found = await firstFree((n) => {
@@ -84,7 +84,7 @@ Deno.test("firstFree() finds the first name that nothing has in a few looks, or 
   }
 });
 
-Deno.test("firstFree() finds a name that nothing has where some between were taken away", async () => {
+Deno.test("firstFree() finds a free name if there are gaps", async () => {
   for (let hole = 1; hole <= 40; hole++) {
     const isTaken = (n: number) => n <= 40 && n !== hole;
     const found = await firstFree((n) => Promise.resolve(isTaken(n)));
@@ -92,7 +92,7 @@ Deno.test("firstFree() finds a name that nothing has where some between were tak
   }
 });
 
-Deno.test("no name has characters that cannot be seen or that turn the direction of writing; pictures may be joined", () => {
+Deno.test("droppedName() refuses invisible characters and changes of text direction, but accepts joined emoji", () => {
   const hidden = [
     "\u202e",
     "\u2066",

@@ -61,7 +61,7 @@ async function read(
   return found;
 }
 
-Deno.test("formFiles() gives what a browser sends, however it is cut into pieces", async () => {
+Deno.test("formFiles() returns the files that a browser sends, in pieces of any length", async () => {
   const nearly = fc.constantFrom(
     "\r\n",
     "--",
@@ -95,7 +95,7 @@ Deno.test("formFiles() gives what a browser sends, however it is cut into pieces
   );
 });
 
-Deno.test("formFiles() passes over fields without a file, and what stands before the first", async () => {
+Deno.test("formFiles() skips fields without a file, and the preamble", async () => {
   const form = formOf([
     { bytes: new TextEncoder().encode("a field") },
     { name: "", bytes: new Uint8Array() },
@@ -109,7 +109,7 @@ Deno.test("formFiles() passes over fields without a file, and what stands before
 
 const text = (value: string) => new TextEncoder().encode(value);
 
-Deno.test("formFiles() tells the text of the few fields before a file, and takes no file for one", async () => {
+Deno.test("formFiles() returns the text of a few fields before a file, and no file as a field", async () => {
   const field = (name: string, value: string) =>
     `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
   const file = (name: string) =>
@@ -138,7 +138,7 @@ Deno.test("formFiles() tells the text of the few fields before a file, and takes
   await assert.rejects(told([field("t", "x".repeat(10_000)), file("a")]), { code: "ERR_INVALID_REQUEST" });
 });
 
-Deno.test("formFiles() takes a boundary of 70 characters, in quotes or not, and none that is longer", async () => {
+Deno.test("formFiles() accepts a boundary of up to 70 characters, in quotes or not", async () => {
   for (const quote of ["", '"']) {
     const form = (boundary: string) => {
       const part = `--${boundary}\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\nx\r\n`;
@@ -153,7 +153,7 @@ Deno.test("formFiles() takes a boundary of 70 characters, in quotes or not, and 
   }
 });
 
-Deno.test("formFiles() takes a head of 8,192 bytes and none that is longer, however it is cut into pieces", async () => {
+Deno.test("formFiles() accepts a head of up to 8,192 bytes, in pieces of any length", async () => {
   const disposition = 'Content-Disposition: form-data; name="f"; filename="a"';
   for (const lengths of [[1], [7], [4096], [100_000]]) {
     const form = (length: number) => {
@@ -178,7 +178,7 @@ const WRONG: readonly (readonly [string, string, Uint8Array<ArrayBuffer>])[] = [
   ],
   ["an endless field", TYPE, text(`--${BOUNDARY}\r\nX: y\r\n\r\n${"x".repeat(20_000)}\r\n--${BOUNDARY}--`)],
   ["much before the first part", TYPE, text(`${"x".repeat(20_000)}\r\n--${BOUNDARY}--`)],
-  ["something behind a boundary", TYPE, text(`--${BOUNDARY}xx`)],
+  ["text after a boundary", TYPE, text(`--${BOUNDARY}xx`)],
   ["too many parts", TYPE, text(`${`--${BOUNDARY}\r\nX: y\r\n\r\n\r\n`.repeat(1002)}--${BOUNDARY}--`)],
 ];
 for (const [what, type, body] of WRONG) {

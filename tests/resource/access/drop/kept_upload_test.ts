@@ -32,7 +32,7 @@ async function writable(fields: Record<string, unknown> = {}) {
 
 const ALL = ["sub", "ten.txt"];
 
-Deno.test("a file comes in pieces to a share that may be written, with the directories before it, and has its own name", async () => {
+Deno.test("a file is uploaded in pieces to a writable share, with its directories, under its own name", async () => {
   await using at = await writable();
   const name = "run/7/a.txt";
   assert.deepEqual(await at.put(name, "", { "Content-Range": "bytes */6" }), [202, "0"]);
@@ -46,7 +46,7 @@ Deno.test("a file comes in pieces to a share that may be written, with the direc
   assert.deepEqual((await at.put("empty", "", {}, OTHER))[0], 201);
 });
 
-Deno.test("what is not to be replaced is known before the first byte, and nothing is left behind", async () => {
+Deno.test("an upload that may not replace a file fails before the first byte, and leaves nothing", async () => {
   await using at = await writable();
   const none = { "If-None-Match": "*" };
   assert.equal((await at.put("ten.txt", "", { ...none, "Content-Range": "bytes */6" }))[0], 412);
@@ -58,7 +58,7 @@ Deno.test("what is not to be replaced is known before the first byte, and nothin
   assert.equal(await at.text("ten.txt"), "0123456789");
 });
 
-Deno.test("what appears meanwhile is not replaced; asked about, the same bytes take the place of that version", async () => {
+Deno.test("an upload does not replace a file that appeared meanwhile, except with If-Match of that version", async () => {
   await using at = await writable();
   const none = { "If-None-Match": "*" };
   assert.deepEqual(await at.put("new", "abc", { ...none, "Content-Range": "bytes 0-2/6" }), [202, "3"]);
@@ -75,7 +75,7 @@ Deno.test("what appears meanwhile is not replaced; asked about, the same bytes t
   assert.deepEqual(at.names(), ["new", ...ALL]);
 });
 
-Deno.test("without conditions a file replaces another one, once it is whole and not before", async () => {
+Deno.test("an upload without conditions replaces a file only once it is complete", async () => {
   await using at = await writable();
   assert.deepEqual(await at.put("ten.txt", "abc", { "Content-Range": "bytes 0-2/6" }), [202, "3"]);
   assert.equal(await at.text("ten.txt"), "0123456789");
@@ -83,7 +83,7 @@ Deno.test("without conditions a file replaces another one, once it is whole and 
   assert.equal(await at.text("ten.txt"), "abcdef");
 });
 
-Deno.test("an upload with a key, too, needs permission to write, and to write there", async () => {
+Deno.test("an upload with a key also needs permission to write, and to write that path", async () => {
   await using at = await writable({ access: "READ" });
   assert.equal((await at.put("new", "abc"))[0], 403);
   await using writes = await writable();
@@ -95,7 +95,7 @@ Deno.test("an upload with a key, too, needs permission to write, and to write th
   assert.deepEqual(writes.names(), ALL);
 });
 
-Deno.test("the page of a directory offers uploads to those alone who may write there", async () => {
+Deno.test("the page of a directory offers uploads only to users who may write there", async () => {
   await using site = await SharingSite.open();
   const page = async (id: string, path = "/") => {
     const headers = { Accept: "text/html" };

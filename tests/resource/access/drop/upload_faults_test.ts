@@ -1,4 +1,4 @@
-/** Uploads that do not keep to their beginning, at several instances, and by processes that die. */
+/** Uploads that contradict their first request, at several instances, and by processes that die. */
 import assert from "node:assert/strict";
 import { deleteDue } from "../../../../src/resource/access/drop/delete_part.ts";
 import { UnfinishedUploads } from "../../../../src/resource/access/drop/unfinished_uploads.ts";
@@ -60,7 +60,7 @@ async function setting(fields: Record<string, unknown> = {}, path = "d/") {
 /** Bodies that exceed the 1000 bytes with which an upload began. */
 const LONGER: readonly (readonly [string, { readonly range?: string; readonly length?: boolean }])[] = [
   ["of a known length", {}],
-  ["of no known length", { length: false }],
+  ["of unknown length", { length: false }],
   ["as a piece of a longer file", { range: "10-4999/5000" }],
   ["as a piece that is longer than it says", { range: "10-999/1000", length: false }],
 ];
@@ -99,7 +99,7 @@ Deno.test("an upload keeps the name it began with, in the directory and in the l
   assert.match((await at.shared()).uses[0].path, /\/victim$/);
 });
 
-Deno.test("an upload that is cut leaves no directory", async () => {
+Deno.test("an upload that is cut creates no directory", async () => {
   await using at = await setting({ maxFiles: 3 });
   assert.equal(await at.put("a/b/f", { body: "01", range: "0-1/4", key: KEY }), 202);
   assert.ok(!at.files().includes("a"));
@@ -108,7 +108,7 @@ Deno.test("an upload that is cut leaves no directory", async () => {
   assert.deepEqual((await at.shared()).received, { files: 3, bytes: 4 });
 });
 
-Deno.test("of one upload at two instances at once one file comes, however often it is tried", async () => {
+Deno.test("one upload sent to several instances at once creates one file", async () => {
   await using at = await setting({ maxFiles: 6 });
   for (let round = 0; round < 6; round++) {
     const key = `${KEY}${round}`;
@@ -123,7 +123,7 @@ Deno.test("of one upload at two instances at once one file comes, however often 
   assert.deepEqual((await at.shared()).received, { files: 6, bytes: 24 });
 });
 
-Deno.test("of files of one name that come by two shares, at two instances, each is kept", async () => {
+Deno.test("files of one name that arrive by two shares, at two instances, are both kept", async () => {
   await using at = await setting();
   const inner = await at.site.share("d/sub/", { access: "DROP" });
   for (const name of "abcdefghij") {
@@ -166,7 +166,7 @@ function dying(
 }
 
 for (const moment of ["before", "after"] as const) {
-  Deno.test(`an upload whose process dies ${moment} any step is stored and counted once when it is sent again`, async () => {
+  Deno.test(`an upload whose process dies ${moment} any step is stored and counted once when it is repeated`, async () => {
     await using at = await setting({ maxFiles: 60 });
     let died = true;
     for (let step = 1; died; step++) {
@@ -184,7 +184,7 @@ for (const moment of ["before", "after"] as const) {
     }
   });
 
-  Deno.test(`an upload whose process dies ${moment} any step and that nobody sends again gives its quota back once`, async () => {
+  Deno.test(`an upload whose process dies ${moment} any step and that no client repeats frees its quota once`, async () => {
     await using at = await setting({ maxFiles: 60 });
     let died = true;
     for (let step = 1; died; step++) {
@@ -215,7 +215,7 @@ Deno.test("an upload to a full disk is answered with 507", async () => {
   assert.equal(await at.put("f", { body: "0123" }), 507);
 });
 
-Deno.test("a file replaces another although the rename of an earlier upload of that name failed for good", async () => {
+Deno.test("a file replaces another even if the rename of an earlier upload of that name failed for good", async () => {
   await using at = await setting({ access: "MODIFY" });
   at.site.site.daemon.sessionFaults.queue.push({ kind: "unterminated-reply", to: "RNTO" });
   assert.equal(await at.put("ten.txt", { body: "first", key: KEY }), 502);

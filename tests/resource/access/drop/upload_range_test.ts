@@ -8,7 +8,7 @@ const read = (range: string | undefined, length?: string) =>
     ...(length !== undefined && { "Content-Length": length }),
   }));
 
-Deno.test("parseUploadRange() reads a whole file, a piece, and the question how much is there", () => {
+Deno.test("parseUploadRange() reads a whole file, a piece, and a request for the offset", () => {
   assert.deepEqual(read(undefined), { kind: "whole", length: undefined });
   assert.deepEqual(read(undefined, "12"), { kind: "whole", length: 12 });
   assert.deepEqual(read("bytes 2-5/10"), { kind: "piece", first: 2, length: 4, total: 10 });
@@ -35,7 +35,7 @@ for (const [range, length] of BAD) {
   });
 }
 
-Deno.test("parseUploadRange() refuses a body that is too long to be counted", () => {
+Deno.test("parseUploadRange() refuses a body that is too long to count", () => {
   assert.deepEqual(read(undefined, String(2 ** 50)), { kind: "whole", length: 2 ** 50 });
   for (const length of [String(2 ** 50 + 1), "9999999999999999", "9".repeat(32)]) {
     for (const range of [undefined, "bytes 2-5/10", "bytes */10"]) {
