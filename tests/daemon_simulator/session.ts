@@ -67,7 +67,7 @@ export class Session {
     this.options.compress = value("compress", "false").toLowerCase() === "true";
   }
 
-  /** Serves the client until the session ends, for whatever reason. */
+  /** Serves the client until the session ends, for any reason. */
   async run(): Promise<void> {
     try {
       for (;;) {

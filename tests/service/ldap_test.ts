@@ -1,4 +1,4 @@
-/** A site whose users, accounts and groups are in a real OpenLDAP, from its properties to an opened session. */
+/** Tests a site with users, accounts and groups in a real OpenLDAP, from its properties to an opened session. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { checkOnline } from "../../src/command/diagnosis/check_online.ts";
@@ -31,7 +31,7 @@ const slapd = ignore ? undefined : await TestSlapd.start(
 );
 Deno.test.afterAll(async () => await slapd?.[Symbol.asyncDispose]());
 
-/** Makes a site that asks the directory. */
+/** Creates a site that queries the directory. */
 async function ldapSite(more: Readonly<Record<string, string>> = {}) {
   const common = (prefix: string) => ({
     [`${prefix}LDAP.address`]: slapd?.ldaps ?? "",
@@ -91,7 +91,7 @@ async function served<T>(
 
 const test = (name: string, run: () => Promise<void>) => Deno.test(`${name} (slapd)`, { ignore }, run);
 
-test("a site with users in LDAP opens sessions with account, group and limit of their entries", async () => {
+test("a site with users in LDAP opens sessions with account, group and limit from their entries", async () => {
   await using site = await ldapSite();
   await served(site, async (ask) => {
     const { client, server, HPC } = await (await ask("alice", "wonder-4711")).json();
@@ -114,7 +114,7 @@ test("a site with users in LDAP opens sessions with account, group and limit of 
   });
 });
 
-test("check reports LDAP settings without effect", async () => {
+test("check reports ineffective LDAP settings", async () => {
   const names = {
     "uftpd.HCP.rateLimit": "no such server, expected one of authservice.servers: HPC",
     "uftpd.HPC.rateLimt": "expected one of xlogin, group, rateLimit, includes, excludes after the server",
@@ -145,7 +145,7 @@ test("check reports LDAP settings without effect", async () => {
   assert.match(odd.found.join("\n"), /LDAP\.groupsMap\.staff = two words: expected the name of a Unix group/);
 });
 
-test("check and check --online look at filters and servers, login and test user", async () => {
+test("check and check --online test filters and servers, login and test user", async () => {
   await using site = await ldapSite({
     [`${METHOD}LDAP.testUser`]: "nobody",
     [`${SOURCE}LDAP.userFilter`]: "(uid=%user%",
@@ -170,7 +170,7 @@ test("check and check --online look at filters and servers, login and test user"
   );
 });
 
-test("the core may reach the servers and read the truststore, and nothing more", async () => {
+test("the core may only connect to the servers and read the truststore", async () => {
   await using site = await ldapSite({
     [`${METHOD}LDAP.address`]: "ldaps://one.example ldap://two.example:3890",
     [`${METHOD}LDAP.truststore`]: "{folder}/conf/ca.pem",
@@ -191,7 +191,7 @@ const WRONG: readonly (readonly [key: string, value: string, expected: RegExp])[
   ["bindPassword", "both", /expected either \S+bindPassword or/],
 ];
 for (const [key, value, expected] of WRONG) {
-  Deno.test(`LDAP.${key}=${value} is reported with what is expected`, async () => {
+  Deno.test(`LDAP.${key}=${value} is reported with the expected value`, async () => {
     await using site = await ldapSite({ [`${METHOD}LDAP.${key}`]: value });
     assert.equal(site.config, undefined);
     assert.match(site.found.filter((line) => line.includes(`${METHOD}LDAP.`)).join("\n"), expected);

@@ -30,12 +30,12 @@ for (const [first, second, told] of TOLD) {
   });
 }
 
-Deno.test("externalConnections() leaves out methods that ask no other system", () => {
+Deno.test("externalConnections() omits methods that query no other system", () => {
   const authenticators = [[[], {}], [[], undefined]] as const;
   assert.deepEqual(externalConnections([], authenticators), {});
 });
 
-Deno.test("externalConnections() of a daemon that nobody asked yet is UNKNOWN", () => {
+Deno.test("externalConnections() of a daemon that has not been asked yet is UNKNOWN", () => {
   const status = (facts: { up: boolean; unchecked?: boolean }) => ({
     usable: facts.up,
     worthTrying: true,
