@@ -78,7 +78,7 @@ const PROVIDERS: readonly Breakage[] = [
     file: "src/outgoing/https_client.ts",
     change: instead("const either = AbortSignal.any([signal, limit]);", "const either = signal;"),
     tests: ["tests/outgoing/https_client_test.ts"],
-    only: "does not believe a server that says nothing",
+    only: "refuses answers of a server that sends nothing",
   },
   {
     rows: ["the provider sends an endless answer", "the XUUDB sends an endless answer"],
