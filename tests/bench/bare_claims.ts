@@ -19,7 +19,7 @@ const store = new ShareStore(
     timeoutMs: 60_000,
   }),
 );
-/** One share for each client: waits of several clients for one share are another question. */
+/** One share for each client, so that no client waits for another's share. */
 const shares = await Promise.all(Array.from({ length: Number(atOnce) }, (_, i) =>
   store.put("HPC", {
     owner: "cn=owner",

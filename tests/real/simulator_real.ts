@@ -75,7 +75,7 @@ async function bothSides(uftpd: string) {
   };
 }
 
-/** Makes a folder with files of the account, all with the same modification time. */
+/** Creates a folder with files of the account, all with the same modification time. */
 async function newFolder(): Promise<string> {
   const folder = await Deno.makeTempDir({ prefix: "authserver-twin-" });
   const files = {
