@@ -6,7 +6,7 @@ import { longFunctions } from "./long_functions.ts";
 
 /**
  * Layers of `src/`, from the top down. Imports go down, never up and never to a folder of the same layer: a
- * layer above passes in whatever a folder needs of its neighbour.
+ * layer above passes in what a folder needs from its neighbour.
  */
 const FLOORS: readonly (readonly string[])[] = [
   ["command"],
@@ -224,7 +224,7 @@ Deno.test("absent values are passed as `undefined`, not omitted by a spread", as
 });
 
 /**
- * Short files that only one neighbour imports, with the reason why each is a concept of its own. The test
+ * Short files that only one neighbour imports, with the reason why each is a separate concept. The test
  * skips files that are loaded late or have tests at their path, and files with a long neighbour.
  */
 const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {

@@ -19,7 +19,7 @@ export async function makeScratchFolder(): Promise<ScratchFolder> {
   const path = `${tmpdir()}/t-${crypto.randomUUID().slice(0, 6)}`;
   await Deno.mkdir(path);
   await Deno.chmod(path, 0o1777); // servers that tests start run under another account
-  // Only this command and its children see the mount, so that nothing stays mounted, however they end.
+  // Only this command and its children see the mount, so that nothing stays mounted after they end.
   const mount = `mount -t tmpfs -o mode=1777,size=${SIZE} tests "$0" && exec "$@"`;
   const within = ["unshare", "--mount", "sh", "-c", mount, path];
   return {

@@ -1,7 +1,7 @@
 /**
  * Claims uses of shares as an instance does, without the rest of the service. Arguments: port and name of a
  * PostgreSQL database with our tables, its user, concurrent claims, seconds. Prints number of claims,
- * milliseconds and processor time of this process: for one client alone, then for all clients at once.
+ * milliseconds and processor time of this process: for one client, then for all clients at once.
  */
 import process from "node:process";
 import { ShareStore } from "../../src/sharing/store/share_store.ts";

@@ -18,7 +18,7 @@ Deno.test("bundleProgram() writes ASCII with the meaning of the source", async (
   }
 });
 
-Deno.test("bundleProgram() keeps lazily imported modules in files of their own, in one folder", async () => {
+Deno.test("bundleProgram() keeps lazily imported modules in separate files, in one folder", async () => {
   const program = await bundleProgram();
   assert.deepEqual([...program.keys()].slice(0, 3), Object.keys(MODULES));
   assert([...program.keys()].every((name) => /^[\w.-]+\.js$/.test(name)));

@@ -9,7 +9,7 @@ import { loadText, MINIMAL } from "./load_fixture.ts";
 interface JavaStart {
   readonly lines: readonly string[];
   readonly files?: Record<string, string>;
-  /** Texts that must each be in a warning of its own; there must be no other warnings. */
+  /** Texts that must each be in a separate warning; there must be no other warnings. */
   readonly warnings?: readonly string[];
   readonly check?: (config: ServiceConfig) => void;
 }

@@ -144,7 +144,7 @@ for (const { section, name } of SECRETS) {
     });
   }
 
-  Deno.test(`${full} from a file loses one line end and nothing else`, async () => {
+  Deno.test(`${full} from a file loses only its final line end`, async () => {
     for (const end of ["", "\n", "\r\n"]) {
       assert.equal((await read(section, `${file}=secret`, { content: SECRET + end })).value, SECRET);
     }

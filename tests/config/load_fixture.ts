@@ -27,7 +27,7 @@ container.security.rest.authentication.order=SSHKEY
 export const MINIMAL_LINES = MINIMAL.split("\n").length - 1;
 
 /**
- * Loads `conf/c` with this text, in a folder of its own.
+ * Loads `conf/c` with this text, in a new folder.
  * @param files Other files of the folder.
  */
 export async function loadText(

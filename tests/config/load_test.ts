@@ -527,7 +527,7 @@ for (const [added, message] of WARNINGS) {
   });
 }
 
-Deno.test("loadConfiguration() knows every documented key of the Java service", async () => {
+Deno.test("loadConfiguration() recognises every documented key of the Java service", async () => {
   const { config, errors, warnings } = await loadText(await fixture("java_service_keys.properties"), {
     "conf/file": "",
   });

@@ -41,7 +41,7 @@ Deno.test("parseProperties() never throws, and every line belongs to the text", 
   }));
 });
 
-Deno.test("parseProperties() knows the first line of each entry", () => {
+Deno.test("parseProperties() returns the first line of each entry", () => {
   const { entries } = parseProperties("# 1\n\na=\\\n 1\r\nb=2\r\r  ! 7\nc\\\n\\\n=3\nd=4", "f");
   assert.deepEqual(entries.map(({ key, value, line }) => [key, value, line]), [
     ["a", "1", 3],

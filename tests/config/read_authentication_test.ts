@@ -16,7 +16,7 @@ for (
   });
 }
 
-Deno.test("readAuthentication() knows the classes of the usual names", async () => {
+Deno.test("readAuthentication() maps the usual names to classes", async () => {
   assert.deepEqual(
     await kinds(
       "order=FILE PASSWORD SSHKEY OAUTH UNITY UNITY-PASSWORD UNITY-OAUTH X509",

@@ -42,7 +42,7 @@ Deno.test("SECTIONS give reasons that continue the word ignored", () => {
   }
 });
 
-Deno.test("SECTIONS know no key both as used and as ignored", () => {
+Deno.test("SECTIONS list no key as both used and ignored", () => {
   for (const { prefix, keys, ignored = {} } of SECTIONS) {
     for (const [field, { name = field }] of Object.entries(keys)) {
       assert.ok(!(name in ignored), prefix + name);

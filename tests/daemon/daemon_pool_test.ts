@@ -271,7 +271,7 @@ function limitsUnder({ kind }: CommandFault): Partial<DaemonLimits> {
   return kind.startsWith("hang") ? SHORT_LIMITS : {};
 }
 
-Deno.test("openSession() alone: every fault is an error of its kind", async () => {
+Deno.test("openSession() alone: every fault causes its own error", async () => {
   for (const [fault, expected] of FAULTS) {
     await using setting = await Setting.start(1, { limits: limitsUnder(fault) });
     const [daemon] = setting.daemons;
@@ -308,7 +308,7 @@ Deno.test("openSession(): full accounts are a limit only if every instance repor
   assert.deepEqual(semaphore.sort(), [1, 1, 2, 2]);
   await assertFails(setting.open(), "ERR_SESSION_LIMIT_REACHED");
   assert.deepEqual(setting.up(), [true, true]);
-  // The first ping, which runs beside the sessions, reports the limit.
+  // The first ping, which runs concurrently with the sessions, reports the limit.
   await until(() => setting.group.status().sessionLimit !== undefined, { everyMs: 0 });
   assert.equal(setting.group.status().sessionLimit, 2);
   await setting.daemons[0]?.stop();

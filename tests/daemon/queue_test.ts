@@ -165,7 +165,7 @@ Deno.test("Queue.close() waits for the request under way, and refuses the others
   await closing;
 });
 
-Deno.test("Queue serves the next request when one takes too long, and closes only when both have ended", async () => {
+Deno.test("Queue serves the next request if one takes too long, and closes only when both have ended", async () => {
   for (const underWay of [1, 2] as const) {
     const desk = new Requests(new Queue({ underWay: () => underWay, waiting: 6, perKey: 4 }));
     const slow = [desk.come("1", { longestMs: 1 }), desk.come("2", { longestMs: 1 })];

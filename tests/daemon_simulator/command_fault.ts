@@ -2,7 +2,7 @@ import type { Credential } from "../pki/authority.ts";
 
 /** Faults of the command socket (daemon-protocol.md 7). "Not listening" is `DaemonSimulator.stop`. */
 export type CommandFault =
-  /** Accepts and sends nothing; the connections behind it wait until the client gives up. */
+  /** Accepts and sends nothing; later connections wait until the client gives up. */
   | { readonly kind: "hang-before-handshake" }
   | { readonly kind: "close-at-once" }
   | { readonly kind: "reset-at-once" }

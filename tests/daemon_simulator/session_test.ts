@@ -234,7 +234,7 @@ Deno.test("MLST, STAT, PWD and similar commands answer as documented", async () 
   assert.match(await client.command("STAT N nope"), /^500 /);
 });
 
-Deno.test("A base also admits siblings with the same prefix, and nothing else", async () => {
+Deno.test("A base also admits siblings with the same prefix, but no other paths", async () => {
   await using site = await Site.open();
   const client = await site.session();
   assert.match(await client.command(`MLST ${site.home}/pub2/secret.txt`), /^250/);

@@ -39,7 +39,7 @@ Deno.test("HttpsEdge stops an upload whose reader stops reading", async () => {
     );
     const part = new Uint8Array(64 * 1024);
     let sent = 0;
-    // Once the buffers in between are full, no more data moves, and the edge closes the connection.
+    // Once the buffers in between are full, no data moves, and the edge closes the connection.
     await assert.rejects(async () => {
       for (; sent < 200_000_000; sent += part.length) await conn.write(part);
     });

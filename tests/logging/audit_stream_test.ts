@@ -117,7 +117,7 @@ Deno.test("AuditStream to the journal opens a new stream after the journal has c
   await audit.close();
 });
 
-Deno.test("AuditStream to the journal returns the lines that a stalled journal did not take", async () => {
+Deno.test("AuditStream to the journal returns the lines that a stalled journal did not read", async () => {
   await using journal = await Journal.create();
   journal.start({ reads: false });
   const log: string[] = [];

@@ -3,7 +3,7 @@ import { lchownSync } from "node:fs";
 import { join } from "node:path";
 import { editFile, FileNotChanged } from "../../src/model/edit_file.ts";
 
-/** Registers a test with the path of a file in a folder of its own, in which only that file may remain. */
+/** Registers a test with the path of a file in a new folder, in which only that file may remain. */
 function scene(name: string, test: (file: string) => Promise<void>): void {
   Deno.test(name, async () => {
     const folder = await Deno.makeTempDir();

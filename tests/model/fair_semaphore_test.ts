@@ -50,7 +50,7 @@ Deno.test("FairSemaphore runs a few calls at a time, and the next when one ends,
   assert.deepEqual(await Promise.all(all), ["a1", "a2", "a3", "a4", "b1"]);
 });
 
-Deno.test("FairSemaphore never exceeds the limit of a key, however many have ended", async () => {
+Deno.test("FairSemaphore never exceeds the limit of a key, after any number of ended calls", async () => {
   const setting = create({ atOnce: 4, atOncePerKey: 2 });
   const all = ["a1", "a2", "a3", "a4"].map((name) => setting.come(name));
   assert.deepEqual(setting.begun, ["a1", "a2"]);

@@ -53,7 +53,7 @@ Deno.test("each row has an HTTP error status", () => {
   }
 });
 
-Deno.test("every temporary error says when to retry", () => {
+Deno.test("every temporary error has Retry-After", () => {
   for (const [code, error] of Object.entries(ERRORS)) {
     if (error.status !== 429 && error.status !== 503) continue;
     assert("headers" in error && "Retry-After" in error.headers, code);

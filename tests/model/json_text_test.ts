@@ -71,7 +71,7 @@ Deno.test("readMembers() reports the error and its line", () => {
   }
 });
 
-Deno.test("readMembers() knows the line of every value", () => {
+Deno.test("readMembers() returns the line of every value", () => {
   const [a, b] = [...readMembers('\ufeff{\r\n "a": [\n"x",\n2],\n\n"__proto__": {"c":\ntrue}}')];
   assert.ok(a?.value.kind === "array" && b?.value.kind === "object");
   assert.deepEqual([a.line, a.value.line, ...a.value.items.map(({ line }) => line)], [2, 2, 3, 4]);

@@ -11,7 +11,7 @@ function events(text: string): readonly XmlEvent[] {
   return all;
 }
 
-/** Counts events without an array, which would take time of its own. */
+/** Counts events without an array, which would take time itself. */
 function countEvents(text: string): number {
   const reader = new XmlReader(text);
   let count = 0;
@@ -92,7 +92,7 @@ Deno.test("XmlReader refuses malformed XML, and reports the line", () => {
   }
 });
 
-Deno.test("XmlReader knows lines and positions", () => {
+Deno.test("XmlReader reports lines and positions", () => {
   const text = "<a>\n\n<b/>\n<c\nx='1'>t</c></a>";
   const opened = events(text).filter((event) => event.kind === "open");
   assert.deepEqual(opened.map(({ name, line, start }) => [name, line, text.slice(start, start + 2)]), [

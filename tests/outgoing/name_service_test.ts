@@ -78,7 +78,7 @@ Deno.test("NameService sends no query for an address in any notation", async () 
   await fc.assert(fc.asyncProperty(fc.oneof(fc.ipV4(), fc.ipV6(), fc.ipV4Extended()), async (text) => {
     const { names, questions } = asked();
     await names.addressesOf([text], question());
-    // The extended form has hexadecimal parts, such as 0xc0: no name either, if the last begins with a digit.
+    // The extended form has hexadecimal parts, such as 0xc0: not a name either if the last part begins with a digit.
     assert.deepEqual(questions, [], canonicalAddress(text));
   }));
 });

@@ -158,7 +158,7 @@ function extensionList(options: CertificateOptions, subjectKey: KeyObject): Uint
     );
   }
   if (options.ca === true) {
-    // keyCertSign and cRLSign, or the latter alone
+    // keyCertSign and cRLSign, or only the latter
     const bits = options.signsCertificates === false ? 0b10 : 0b110;
     list.push(extension("2.5.29.15", der.bitString(Uint8Array.of(bits), 1), true));
     list.push(extension("2.5.29.14", der.octetString(keyIdentifier(subjectKey))));

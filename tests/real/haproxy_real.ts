@@ -1,4 +1,4 @@
-/** Two instances behind HAProxy, with the configuration from the manual. */
+/** Tests two instances behind HAProxy, with the configuration from the manual. */
 import assert from "node:assert/strict";
 import { request } from "node:https";
 import { createAuthority } from "../pki/authority.ts";

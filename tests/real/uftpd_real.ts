@@ -315,7 +315,7 @@ async function signInByCertificate({ base, pyuftp, env, folder, target }: {
   );
 }
 
-/** Logs in repeatedly with a token as the Java client makes it from a private key, and opens a session. */
+/** Logs in repeatedly with a token as the Java client signs it with a private key, and opens a session. */
 async function signInAsJavaClients({ base, folder, target }: {
   readonly base: string;
   readonly folder: string;

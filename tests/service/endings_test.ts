@@ -542,7 +542,7 @@ Deno.test("the tests cover each row of the table of endings, and no other", () =
 });
 
 for (const [name, cells] of TABLE) {
-  Deno.test(`${name}: access ends as the manual says`, async () => {
+  Deno.test(`${name}: access ends as documented`, async () => {
     const ending = ENDINGS[name];
     assert.ok(ending !== undefined, "no test tries this row");
     const had = await possessionsOf(await ending.login());

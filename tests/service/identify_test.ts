@@ -171,7 +171,7 @@ Deno.test("recognise() does not remember a user whose namesake another authentic
   }
 });
 
-Deno.test("recognise() counts a wrong password whose caller did not wait for the answer", async () => {
+Deno.test("recognise() counts a wrong password even if its caller did not wait for the answer", async () => {
   const answer = Promise.withResolvers<AuthenticationResult>();
   const counted = Promise.withResolvers<void>();
   const { throttle, show } = service([method(answer.promise)], counted.resolve);

@@ -199,7 +199,7 @@ for (const [key, value, expected] of WRONG) {
   });
 }
 
-test("a wrong password counts whether or not the LDAP server is up, and an unknown user like a known one", async () => {
+test("a wrong password counts even while LDAP is down, for known and unknown users alike", async () => {
   await using site = await ldapSite({ [`${SOURCE}order`]: "FILE" });
   /** Returns the statuses for wrong passwords until the throttle answers 429. */
   const guesses = (user: string) =>

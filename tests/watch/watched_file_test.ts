@@ -146,7 +146,7 @@ const CHANGES: [string, (scene: Scene) => Promise<void>][] = [
 ];
 
 for (const [what, change] of CHANGES) {
-  scene(`WatchedFile takes over ${what}, when checked`, async (scene) => {
+  scene(`WatchedFile reloads ${what}, when checked`, async (scene) => {
     const contents: string[] = [];
     const file = await scene.watch({ onChange: (content) => contents.push(content) });
     await change(scene);
@@ -156,7 +156,7 @@ for (const [what, change] of CHANGES) {
     assert.deepEqual(scene.lines, [`info  file read again file=${scene.path}`]);
   });
 
-  scene(`WatchedFile takes over ${what}, by itself`, async (scene) => {
+  scene(`WatchedFile reloads ${what}, by itself`, async (scene) => {
     const { options, next } = listening();
     const file = await scene.watch(options);
     await change(scene);
@@ -200,7 +200,7 @@ scene("WatchedFile sees another content with the same size and times", async ({ 
   assert.equal(await next(), "other");
 });
 
-scene("WatchedFile keeps the last good content beside a broken one, and says so once", async (scene) => {
+scene("WatchedFile keeps the last good content if the file is broken, and logs it once", async (scene) => {
   const { path, watch, write, lines } = scene;
   const file = await watch();
   await write("broken");

@@ -14,7 +14,7 @@ const NEEDLESS = [
   /^reservations\/reservation_(?:file|registry|times)\.ts/,
 ];
 
-/** Packages that such a service does not need. */
+/** Packages that this service does not need. */
 const NEEDLESS_PACKAGES = /\/(?:jose|postgres|ssh2|xml-crypto|xmldom|uqr)\b/;
 
 /** Kilobytes of source that each thread may evaluate before the first answer. */

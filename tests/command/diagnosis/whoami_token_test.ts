@@ -47,7 +47,7 @@ async function run(args: readonly string[], input = "") {
   return { status, out: io.out.replace(/ +/g, " "), err: io.err };
 }
 
-Deno.test("whoami-test takes the user from a token on standard input, and prints each check, the name and the servers", async () => {
+Deno.test("whoami-test takes the user from a token on standard input, and prints each check, name and servers", async () => {
   const { status, out } = await run(["--token", "-"], `${sign()}\n`);
   assert.equal(status, 0, out);
   for (

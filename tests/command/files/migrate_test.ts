@@ -463,7 +463,7 @@ Deno.test("migrate accepts the folder of a package, and writes paths in the new 
   assert.equal(copied, await Deno.readTextFile(`${FIXTURES}variant_a/conf/container.properties`));
 });
 
-Deno.test("migrate copies files beside conf/ that the configuration names, as the archive's template does", async () => {
+Deno.test("migrate copies files outside conf/ that the configuration names, as the archive's template does", async () => {
   const long = "x".repeat(300);
   await using at = await site("variant_a");
   const { folder } = at;

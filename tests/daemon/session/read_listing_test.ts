@@ -62,7 +62,7 @@ Deno.test("readListing() refuses an endless line, and reads one of 4096 characte
 
 Deno.test("readListing() truncates a listing after 100,000 lines", async () => {
   const lines = (count: number) => `${line("n")}\n`.repeat(count);
-  // The reader counts lines after each piece: here each piece is one line.
+  // The reader counts lines after each piece, here after each line.
   const piece = line("n").length + 1;
   const whole = await read(lines(100_000), piece);
   assert.deepEqual([whole.complete, whole.names.length], [true, 100_000]);

@@ -118,7 +118,7 @@ Deno.test("SessionQuota wakes a waiting caller when a held slot becomes free", a
   assert.equal(time.pending, 0);
 });
 
-Deno.test("SessionQuota removes a waiting caller that leaves, and no other", async () => {
+Deno.test("SessionQuota removes only the waiting caller that leaves", async () => {
   const { acquire } = sessionQuota({ limit: 1 });
   const slot = await acquire();
   const leaving = new AbortController();

@@ -24,7 +24,7 @@ const TOLD: readonly [first: "up" | "down" | "new", second: "up" | "down" | "new
 ];
 
 for (const [first, second, told] of TOLD) {
-  Deno.test(`externalConnections() of a system that is ${first} for one method and ${second} for another is ${told}`, () => {
+  Deno.test(`externalConnections() combines ${first} and ${second} of two methods at one system into ${told}`, () => {
     const authenticators = [authenticator(first), authenticator(second)];
     assert.deepEqual(externalConnections([], authenticators), { [`Unity ${ADDRESS}`]: told });
   });
