@@ -91,7 +91,7 @@ async function served<T>(
 
 const test = (name: string, run: () => Promise<void>) => Deno.test(`${name} (slapd)`, { ignore }, run);
 
-test("a site with users in LDAP opens sessions with account, group and limit from their entries", async () => {
+test("a site with users in LDAP opens sessions with account, group and limit of their entries", async () => {
   await using site = await ldapSite();
   await served(site, async (ask) => {
     const { client, server, HPC } = await (await ask("alice", "wonder-4711")).json();
