@@ -65,7 +65,7 @@ const RUNS: [string, string[], number, string, string][] = [
     `authserver greet: Expected <whom> besides options, found 2 arguments\n${SEE}`,
   ],
   [
-    "an option given twice",
+    "a duplicate option",
     ["ann", "--loud", "--loud"],
     2,
     "",

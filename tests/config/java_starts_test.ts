@@ -159,7 +159,7 @@ const STARTS: Record<string, JavaStart> = {
     warnings: ["MISSING has no settings and is ignored; expected authservice.server.MISSING.host"],
     check: ({ servers }) => assert.deepEqual(servers.map(({ name }) => name), ["HPC"]),
   },
-  "with a name twice in an order": {
+  "with a duplicate name in an order": {
     lines: [`${REST}.order=SSHKEY SSHKEY`],
     warnings: ["SSHKEY appears twice; the first one applies"],
     check: ({ authentication }) =>

@@ -221,7 +221,7 @@ const HSTS: [what: string, lines: string[], expected: unknown][] = [
     maxAgeSeconds: 31_536_000,
     includeSubDomains: true,
   }],
-  ["not, if told so", ["container.httpServer.enableHsts=false"], undefined],
+  ["not if disabled", ["container.httpServer.enableHsts=false"], undefined],
   ["not behind a gateway", ["container.security.gateway.enable=true"], undefined],
   ["not without TLS", ["container.security.sslEnabled=false"], undefined],
 ];

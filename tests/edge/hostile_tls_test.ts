@@ -66,7 +66,7 @@ const BYTES: [string, Uint8Array][] = [
   ["a hello with an overlong session identifier", record(HANDSHAKE, hello([], { session: [255] }))],
   ["an extension longer than the hello", record(HANDSHAKE, hello([0, 10, 255, 255, 0]))],
   [
-    "the same extension twice",
+    "a duplicate extension",
     record(HANDSHAKE, hello([0, 10, 0, 4, 0, 2, 0, 23, 0, 10, 0, 4, 0, 2, 0, 23])),
   ],
   ["a server name with NUL", record(HANDSHAKE, hello([0, 0, 0, 7, 0, 5, 0, 0, 2, 97, 0]))],

@@ -66,7 +66,7 @@ Deno.test("readElement() reads lengths of up to four octets, and ignores trailin
 for (
   const [what, hex] of [
     ["nothing", ""],
-    ["a tag alone", "04"],
+    ["only a tag", "04"],
     ["a tag of several octets", "1f 01 00"],
     ["an indefinite length", "04 80 00"],
     ["a length of five octets", "04 85 0000000001 00"],

@@ -215,7 +215,7 @@ const BAD_LINES: readonly [what: string, line: string, error: RegExp][] = [
   ["a number", "1", /JSON object/],
   ["no command", "{}", /does not know this command/],
   ["an unknown command", '{"command":"shutdown"}', /does not know this command/],
-  ["a command that is no text", '{"command":["status"]}', /does not know this command/],
+  ["a command that is not text", '{"command":["status"]}', /does not know this command/],
   ["a property of every object", '{"command":"__proto__"}', /does not know this command/],
   ["a ban without a subject", '{"command":"ban add","seconds":1}', /a user, an address, or both/],
   ["a ban without a duration", '{"command":"ban add","user":"a"}', /whole number of seconds/],

@@ -61,7 +61,7 @@ const GOOD: [what: string, path: string, settings: Settings, chain: number][] = 
   ],
   ["PKCS#12 with RC2-40 and 3DES", "host-legacy.p12", { password: "fixture" }, 2],
   ["PKCS#12 with 3DES and without one byte of a password", "host-no-password.p12", {}, 2],
-  ["PKCS#12 with such a password that is said to be empty", "host-no-password.p12", { password: "" }, 2],
+  ["PKCS#12 with an empty password that is configured", "host-no-password.p12", { password: "" }, 2],
   ["PEM with everything in one file", "bundle.pem", {}, 2],
   ["PEM and key", "host.pem", { keyPath: "host.key" }, 1],
   ["PEM with the chain in another order", "ca-first.pem", { keyPath: "host.key" }, 2],
