@@ -6,7 +6,7 @@ import { longFunctions } from "./long_functions.ts";
 
 /**
  * Layers of `src/`, from the top down. Imports go down, never up and never to a folder of the same layer: a
- * layer above passes in whatever a folder needs of its neighbour.
+ * layer above passes in what a folder needs from its neighbour.
  */
 const FLOORS: readonly (readonly string[])[] = [
   ["command"],
@@ -67,7 +67,7 @@ function floorOf(folder: string): number {
   return FLOORS.findIndex((folders) => folders.includes(folder));
 }
 
-Deno.test("every folder of src is in the table of layers, and src has no loose files", async () => {
+Deno.test("every folder of src is in the table of layers, and src itself contains no files", async () => {
   for await (const { name, isDirectory } of Deno.readDir(SRC)) {
     assert(isDirectory && floorOf(name) >= 0, `src/${name} has no floor`);
   }
@@ -92,7 +92,7 @@ Deno.test("no file imports from main or from the tests", async () => {
   assert.deepEqual(wrong, []);
 });
 
-Deno.test("only node: modules and packages of the README are imported, each by one folder or as the table says", async () => {
+Deno.test("src imports only node: modules and the README's packages, each in one folder or as the table permits", async () => {
   const readme = await Deno.readTextFile(new URL("../README.md", import.meta.url));
   const homes = new Map<string, Set<string>>();
   const wrong = (await imports()).filter(({ from, specifier }) => {
@@ -117,7 +117,7 @@ Deno.test("functions have at most 60 lines", async () => {
   assert.deepEqual(long, []);
 });
 
-Deno.test("longFunctions() counts the lines of functions of every kind", () => {
+Deno.test("longFunctions() counts the lines of all kinds of functions", () => {
   const body = (lines: number) => `{\n${"f();\n".repeat(lines - 2)}}`;
   const text = [
     `/** A\n * comment.\n */\nfunction a() ${body(4)}`,
@@ -133,7 +133,7 @@ Deno.test("longFunctions() counts the lines of functions of every kind", () => {
   ]);
 });
 
-Deno.test("no doc comment precedes another one, where it would document nothing", async () => {
+Deno.test("no doc comment directly precedes another one", async () => {
   const wrong: string[] = [];
   for await (const path of sources()) {
     const text = await Deno.readTextFile(path);
@@ -145,7 +145,7 @@ Deno.test("no doc comment precedes another one, where it would document nothing"
   assert.deepEqual(wrong, []);
 });
 
-Deno.test("imports form no cycle, not even for types", async () => {
+Deno.test("imports form no cycles, not even type imports", async () => {
   const edges = new Map<string, Set<string>>();
   for (const { from, specifier } of await imports()) {
     if (!specifier.startsWith(".")) continue;
@@ -185,7 +185,7 @@ const SENTENCES =
 /** Text that begins with a name (of a member, of an algorithm), which keeps its case. */
 const NAME_FIRST = /^(?:[A-Z]+[\dA-Z]|Ed25519|\w+(?: is missing)?:|[^A-Za-z])/;
 
-Deno.test("texts of errors begin with a capital letter if shown alone, otherwise with a small one", async () => {
+Deno.test("error texts begin with a capital letter if shown alone, otherwise in lower case", async () => {
   const wrong: string[] = [];
   for await (const path of sources()) {
     const text = await Deno.readTextFile(path);
@@ -202,7 +202,7 @@ Deno.test("texts of errors begin with a capital letter if shown alone, otherwise
   assert.deepEqual(wrong, []);
 });
 
-/** Files in which a spread omits absent members, with the reason why `undefined` would differ. */
+/** Files in which a spread omits absent members, with the reason why `undefined` would not do. */
 const TELLS_ABSENT: Readonly<Record<string, string>> = {
   "authentication/issued_token/restrictions.ts": "claims are compared by their members",
   "authentication/issued_token/issue.ts": "claims are compared by their members",
@@ -213,7 +213,7 @@ const TELLS_ABSENT: Readonly<Record<string, string>> = {
   "resource/access/directory_listing.ts": "members are printed one by one",
 };
 
-Deno.test("absent values are passed on as `undefined`, no spread omits them", async () => {
+Deno.test("absent values are passed as `undefined`, not omitted by a spread", async () => {
   const found = new Set<string>();
   for await (const path of sources()) {
     if (/\.\.\.\(\w+(?: !== undefined)? && \{/.test(await Deno.readTextFile(path))) {
@@ -224,7 +224,7 @@ Deno.test("absent values are passed on as `undefined`, no spread omits them", as
 });
 
 /**
- * Short files that only one neighbour imports, with the reason why each is a concept of its own. The test
+ * Short files that only one neighbour imports, with the reason why each is a separate concept. The test
  * skips files that are loaded late or have tests at their path, and files with a long neighbour.
  */
 const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
@@ -328,7 +328,7 @@ Deno.test("every export of src is imported somewhere", async () => {
   assert.deepEqual(idle, [], "exported, and imported nowhere: without `export`");
 });
 
-Deno.test("exportedNames() and importedNames() read declarations and imports of every form", () => {
+Deno.test("exportedNames() and importedNames() read all forms of declarations and imports", () => {
   const declarations =
     "export const A = 1, B = 2;\nexport async function c() {}\nexport type D = 1;\nconst e = 1;\n";
   assert.deepEqual(exportedNames(declarations), ["A", "B", "c", "D"]);

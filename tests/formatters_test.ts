@@ -1,4 +1,4 @@
-/** Formatters of `Intl` take milliseconds to make, and microseconds to use. */
+/** Tests that `Intl` formatters are shared: creating one takes milliseconds, using one microseconds. */
 import assert from "node:assert/strict";
 import { plain } from "../src/pages/markup.ts";
 import { Text } from "../src/pages/texts.ts";
@@ -8,7 +8,7 @@ import { describeReservations } from "../src/reservations/reservation.ts";
 const NIGHT = { name: "night", uids: ["ann"], from: 0, to: 3600_000, rateLimit: 1, limitText: "1" };
 const INSTANCES = new Text(["home", "instances"]);
 
-/** Runs some work. @returns Number of formatters that it made. */
+/** Runs some work. @returns Number of formatters that it created. */
 function formattersMadeBy(work: () => void): number {
   let made = 0;
   const counted = (member: object) =>

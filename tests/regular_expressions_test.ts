@@ -58,7 +58,7 @@ async function expressions(): Promise<{ literals: Expression[]; constructed: Set
     const file = relative(SRC, path);
     const construction = (node: Deno.lint.NewExpression | Deno.lint.CallExpression) => {
       if (node.callee.type === "Identifier" && node.callee.name === "RegExp") constructed.add(file);
-      // `match`, `matchAll` and `search` make an expression of a text.
+      // `match`, `matchAll` and `search` turn a text into an expression.
       const [argument] = node.arguments;
       const isText = argument?.type === "TemplateLiteral" ||
         (argument?.type === "Literal" && typeof argument.value === "string");
@@ -145,7 +145,7 @@ Deno.test("regular expressions are built at run time only where the work is boun
   assert.deepEqual([...constructed].sort(), [...CONSTRUCTED.keys()].sort());
 });
 
-Deno.test("recheck finds blanks at the end and nested repetitions vulnerable, and ^a+$ safe", async () => {
+Deno.test("recheck reports trailing blanks and nested repetitions as vulnerable, and ^a+$ as safe", async () => {
   const judge = await recheck();
   for (
     const [pattern, status] of [["[ \\t]+$", "vulnerable"], ["(?:a+)+b", "vulnerable"], ["^a+$", "safe"]]

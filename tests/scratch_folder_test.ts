@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { makeScratchFolder } from "./scratch_folder.ts";
 
-Deno.test("makeScratchFolder() makes a folder for a command and its children, whatever account they have, until its end", async () => {
+Deno.test("makeScratchFolder() creates a folder for a command and its children, under any account, until its end", async () => {
   const { path, within, ...scratch } = await makeScratchFolder();
   {
     await using _ = scratch;

@@ -13,7 +13,7 @@ const PARTING_MS = 15_000;
 /** Signals that end a run early. */
 const ENDING = ["SIGINT", "SIGTERM"] as const;
 
-/** With `gc()`, garbage collection costs a third of any other way, and tests of parsers need it often. */
+/** Garbage collection by `gc()` costs a third of any other way, and tests of parsers need it often. */
 const RUNNER = ["test", "--no-check", "--allow-all", "--parallel", "--quiet", "--v8-flags=--expose-gc"];
 
 /**

@@ -36,7 +36,7 @@ Deno.test("runSuite() ends a run with a test that hangs, and names the test", as
   assert.match(text, /^FAILED \| 0 passed \| 0 failed \| not ended: see above$/m);
 });
 
-Deno.test("an interrupted run ends, with all processes that a test has started", async () => {
+Deno.test("an interrupted run ends all processes that its tests started", async () => {
   const folder = await Deno.makeTempDir();
   try {
     await Deno.writeTextFile(
@@ -63,7 +63,7 @@ Deno.test("an interrupted run ends, with all processes that a test has started",
   }
 });
 
-Deno.test("runSuite() ends with the status of the runner, and says what was skipped and why", async () => {
+Deno.test("runSuite() returns the status of the runner, and prints the skipped tests with reasons", async () => {
   const { status, text } = await suiteOf(
     'const LONG = false;\nDeno.test("fine", () => {});\nDeno.test({ name: "rare", ignore: !LONG, fn() {} });\n',
   );
@@ -74,7 +74,7 @@ Deno.test("runSuite() ends with the status of the runner, and says what was skip
   assert.match(failed.text, /fails/);
 });
 
-Deno.test("skippedLines() names the package that enables a test, and only what this machine lacks", async () => {
+Deno.test("skippedLines() names the package that enables a test, and only requirements that this machine lacks", async () => {
   const all = [
     { sign: /fish/, missing: true, why: "fish is not installed (Debian: apt-get install fish)" },
     { sign: /zsh/, missing: false, why: "zsh" },
@@ -93,7 +93,7 @@ Deno.test("skippedLines() names the package that enables a test, and only what t
   );
 });
 
-Deno.test("skippedLines() looks for what a test needs in its own file, if a module imports several", async () => {
+Deno.test("skippedLines() reads the requirement of a test from its own file, if a module imports several", async () => {
   const folder = await Deno.makeTempDir();
   try {
     await Deno.writeTextFile(

@@ -53,7 +53,7 @@ const ALONE = [
 ];
 
 /**
- * Files that last longest by the clock. They begin first, in turn with groups, so that no file ends alone.
+ * Files that take longest in wall-clock time. They begin first, in turn with groups, so that no file ends alone.
  */
 const LONGEST = [
   "system/worker_deaths_test.ts",

@@ -39,7 +39,7 @@ Deno.test("tests wait only by until() and inTime(), which time out and name the 
   assert.deepEqual(found, []);
 });
 
-Deno.test("until() times out, and names the condition", async () => {
+Deno.test("until() times out and names the condition", async () => {
   const never = false;
   await assert.rejects(until(() => never, { withinMs: 1, everyMs: 0 }), /not so within 0\.001 s: .*never/);
   await assert.rejects(until(() => never, { what: "rain", withinMs: 1 }), /: rain$/);

@@ -1,7 +1,7 @@
 /**
  * Claims uses of shares as an instance does, without the rest of the service. Arguments: port and name of a
  * PostgreSQL database with our tables, its user, concurrent claims, seconds. Prints number of claims,
- * milliseconds and processor time of this process: for one client alone, then for all clients at once.
+ * milliseconds and processor time of this process: for one client, then for all clients at once.
  */
 import process from "node:process";
 import { ShareStore } from "../../src/sharing/store/share_store.ts";
@@ -19,7 +19,7 @@ const store = new ShareStore(
     timeoutMs: 60_000,
   }),
 );
-/** One share for each client: waits of several clients for one share are another question. */
+/** One share for each client, so that no client waits for another's share. */
 const shares = await Promise.all(Array.from({ length: Number(atOnce) }, (_, i) =>
   store.put("HPC", {
     owner: "cn=owner",

@@ -1,5 +1,5 @@
 /**
- * The yardstick of starts: a `node:https` server in a worker that answers everything with 200. Arguments:
+ * The yardstick for starts: a `node:https` server in a worker that answers everything with 200. Arguments:
  * files of the certificate and the key, port. Prints the port on which it listens.
  */
 import type { AddressInfo } from "node:net";

@@ -3,7 +3,7 @@ import { createAuthority } from "../pki/authority.ts";
 import { ask } from "../system/ask.ts";
 import { ChildProcess } from "./child_process.ts";
 
-Deno.test("the yardstick of starts answers from its worker", async () => {
+Deno.test("the yardstick for starts answers from its worker", async () => {
   const authority = createAuthority({ subject: "CN=Demo CA" });
   const { certificate, key } = authority.issue({ subject: "CN=bare", names: ["localhost"] });
   const folder = await Deno.makeTempDir();

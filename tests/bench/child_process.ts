@@ -3,7 +3,7 @@ import { until } from "../fixtures/deadline.ts";
 /** Longest start of a program, in milliseconds. */
 const READY_MS = 120_000;
 
-/** Program under measurement, in its own process. Figures come from `/proc`, so they exist on Linux only. */
+/** Program under measurement, in its own process. Figures come from `/proc`, so they exist only on Linux. */
 export class ChildProcess implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
 

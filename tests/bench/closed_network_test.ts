@@ -4,7 +4,7 @@ import { saturation, throughput } from "./closed_network.ts";
 const near = (found: number, expected: number) =>
   assert.ok(Math.abs(found - expected) < 1e-9 * expected, `${found}, expected ${expected}`);
 
-Deno.test("saturation() is the rate of the slowest station, with its copies taken together", () => {
+Deno.test("saturation() is the rate of the slowest station, including its copies", () => {
   const stations = [{ name: "edge", demandMs: 4, copies: 4 }, { name: "database", demandMs: 2 }];
   assert.deepEqual(saturation(stations), { rate: 500, first: "database" });
   assert.deepEqual(saturation([{ name: "edge", demandMs: 4 }, { name: "database", demandMs: 2 }]), {
@@ -13,7 +13,7 @@ Deno.test("saturation() is the rate of the slowest station, with its copies take
   });
 });
 
-Deno.test("throughput() of one client is one request after the other", () => {
+Deno.test("throughput() of one client is that of sequential requests", () => {
   near(throughput([{ name: "a", demandMs: 3 }, { name: "b", demandMs: 2 }], 1), 200);
   near(throughput([{ name: "a", demandMs: 3, copies: 5 }, { name: "b", demandMs: 0 }], 1), 1000 / 3);
 });

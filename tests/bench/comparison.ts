@@ -19,18 +19,18 @@ interface Round extends Count {
 
 /** Rounds of each side; the sides alternate, so that a disturbance affects both. */
 const ROUNDS = { promised: 7, others: 3 };
-/** Seconds of a round. It opens and closes connections, whose cost is a measurement of its own. */
+/** Seconds of a round. It opens and closes connections, whose cost is measured separately. */
 const SECONDS = 4;
 /** Requests until hot code is compiled; fewer for figures without a promise. */
 const WARM_UP = { promised: 100_000, others: 20_000 };
-/** Longest warm-up, however few requests it had. */
+/** Longest warm-up, even with fewer requests. */
 const LONGEST_WARM_UP_MS = 180_000;
 
 /** Promised processor time of a request, as a multiple of the yardstick's. */
 export interface CostPromise {
   /** Multiple for all threads together. */
   readonly all: number;
-  /** Multiple for the edge alone. */
+  /** Multiple for the edge only. */
   readonly edge?: number;
 }
 

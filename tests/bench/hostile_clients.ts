@@ -7,7 +7,7 @@ const caCerts = [await Deno.readTextFile(ca)];
 const PART = new Uint8Array(64 * 1024).fill(97);
 /** Longest wait of a client for one write, in milliseconds; it then stops. */
 const STUCK_MS = 1500;
-/** Longest time that a client sends, in milliseconds, however slowly the server reads. */
+/** Longest time that a client sends, in milliseconds, even if the server reads slowly. */
 const LONGEST_MS = 4000;
 /** Most bytes that a client sends: the clients attack the memory, not the processor. */
 const MOST_BYTES = kind === "requests" ? 32 * 1024 : 2 * 1024 ** 2;
@@ -34,7 +34,7 @@ async function attack(): Promise<Deno.TlsConn> {
   return connection;
 }
 
-/** Sends until the server reads no more, or a limit is reached. */
+/** Sends until the server stops reading, or a limit is reached. */
 async function fill(connection: Deno.TlsConn, bytes: Uint8Array): Promise<void> {
   const until = performance.now() + LONGEST_MS;
   for (let sent = 0; sent < MOST_BYTES && performance.now() < until; sent += bytes.length) {

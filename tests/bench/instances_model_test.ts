@@ -4,7 +4,7 @@ import { INSTANCES, modelled } from "./instances_model.ts";
 const DEMANDS = { edge: 1, core: 0.5, database: 0.2, balancer: 0.05, daemon: 0 };
 const AROUND = { databaseCores: 2, daemons: 1 };
 
-Deno.test("modelled() returns for each number of instances the rate and the first bottleneck", () => {
+Deno.test("modelled() returns the rate and the first bottleneck for each number of instances", () => {
   const figures = modelled("logins", DEMANDS, AROUND);
   assert.deepEqual(figures.map(({ what }) => what), [
     "logins, 1 instance, limited by edges",
@@ -17,7 +17,7 @@ Deno.test("modelled() returns for each number of instances the rate and the firs
   }
 });
 
-Deno.test("modelled() finds more sessions with more daemons, but not with more instances", () => {
+Deno.test("modelled() predicts more sessions with more daemons, but not with more instances", () => {
   const sessions = { ...DEMANDS, daemon: 3 };
   const one = modelled("sessions", sessions, AROUND);
   assert.ok(

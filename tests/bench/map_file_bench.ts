@@ -34,7 +34,7 @@ function xmlMap(rate: string): string {
   return `<fileAttributeSource>\n${entries.join("\n")}\n</fileAttributeSource>\n`;
 }
 
-/** Returns the longest delay of a timer of one millisecond while the work goes on, in milliseconds. */
+/** Returns the longest delay of a timer of one millisecond during the work, in milliseconds. */
 async function longestWait(work: Promise<unknown>): Promise<number> {
   let longest = 0;
   let last = performance.now();

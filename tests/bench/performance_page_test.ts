@@ -16,7 +16,7 @@ const taken: Taken = {
   ],
 };
 
-Deno.test("page() says plainly which promise was missed, and on which machine each figure was taken", () => {
+Deno.test("page() shows missed promises, and the machine of each figure", () => {
   const text = page({ a: taken, users: { ...taken, processor: "Slide rule" } });
   assert.match(text, /\|a\|rate, relative to the bare program\|≥ 0\.8 ×\|0\.74 ×\|A\|\*\*MISSED\*\*\|/);
   assert.match(text, /\|users\|growth\|≤ 5 %\|5 %\|B\|met\|/);
@@ -33,7 +33,7 @@ Deno.test("docs/performance.md has at most 2,000 words", async () => {
   assert(words.length <= 2000, `${words.length} words`);
 });
 
-Deno.test("format() shows fewer decimals of larger figures", () => {
+Deno.test("format() shows fewer decimals for larger figures", () => {
   const values: [number, string][] = [[0.654, "0.65 µs"], [12.34, "12.3 µs"], [1234.5, "1,235 µs"], [
     0,
     "0 µs",
@@ -45,7 +45,7 @@ Deno.test("format() shows fewer decimals of larger figures", () => {
   ]);
 });
 
-Deno.test("docs/performance.md shows what docs/performance.json holds (deno task bench)", async () => {
+Deno.test("docs/performance.md shows the figures of docs/performance.json (deno task bench)", async () => {
   const record = JSON.parse(await Deno.readTextFile(RECORD));
   assert.deepEqual(Object.keys(record).filter((name) => !ALL.some((known) => known.name === name)), []);
   assert.equal(await Deno.readTextFile(PAGE), page(record));

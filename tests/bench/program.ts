@@ -20,7 +20,7 @@ export async function engineFlags(): Promise<readonly string[]> {
   return (await readProject()).programFlags.filter((flag) => flag.startsWith("--v8-flags"));
 }
 
-/** Makes the executable for this system, which takes some seconds. @param folder Destination. */
+/** Builds the executable for this system, which takes some seconds. @param folder Destination. */
 export async function makeExecutable(folder: string): Promise<Program> {
   const { target } = Deno.build;
   if (!isTarget(target)) throw new TypeError(`no executable can be made for ${target}`);

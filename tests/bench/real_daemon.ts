@@ -17,7 +17,7 @@ export interface BenchDaemon {
 export interface SharingSite extends AsyncDisposable {
   readonly site: Site & { readonly data: string };
   readonly daemon: BenchDaemon;
-  /** Makes a directory that the account owns. @returns Its path, without a slash at the end. */
+  /** Creates a directory that the account owns. @returns Its path, without a trailing slash. */
   makeDirectory(name: string): Promise<string>;
 }
 

@@ -11,7 +11,7 @@ const WARM_UP = 50_000;
 const ROUNDS = 3;
 
 /**
- * Measures how many times as long this machine takes for a request to the bare server as the reference machine.
+ * Returns how many times as long this machine takes for a request to the bare server as the reference machine.
  * @param bench Running service, whose answer the bare server copies.
  */
 export async function slowness(bench: Pick<BenchSite, "site" | "url">): Promise<number> {

@@ -1,4 +1,4 @@
-/** Clients that make the load, with Debian packages of the same names; in Deno, they would occupy a core. */
+/** Clients that generate the load, with Debian packages of the same names; in Deno, they would occupy a core. */
 export const CLIENTS = ["wrk", "curl", "openssl"] as const;
 
 /** Error for a program that is not installed. */

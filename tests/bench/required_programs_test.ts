@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ProgramMissing, requirePrograms } from "./required_programs.ts";
 
-Deno.test("requirePrograms() names the program that is not there, and how to get it", async () => {
+Deno.test("requirePrograms() names a missing program, and how to install it", async () => {
   await requirePrograms([Deno.execPath()]);
   await assert.rejects(
     requirePrograms([Deno.execPath(), "no-such-client"]),

@@ -18,7 +18,7 @@ const figure = (what: string, value: number, unit: string, target?: Figure["targ
   target,
 });
 
-Deno.test("slower() lists figures that are worse by more than a tenth, in the direction of each figure", () => {
+Deno.test("slower() lists figures that are worse by more than a tenth, each in its direction", () => {
   const before = { a: taken([figure("cost", 100, "µs"), figure("rate", 1000, "requests/s")]) };
   const now = (cost: number, rate: number) => ({
     a: taken([figure("cost", cost, "µs"), figure("rate", rate, "requests/s")]),
@@ -31,7 +31,7 @@ Deno.test("slower() lists figures that are worse by more than a tenth, in the di
   ]);
 });
 
-Deno.test("slower() takes the direction from a promise if the unit has none, and skips figures of one run", () => {
+Deno.test("slower() derives the direction from a promise if the unit has none, and skips figures of only one run", () => {
   const atLeast = { atLeast: 0.6 };
   const before = { a: taken([figure("share", 1, "×", atLeast), figure("ratio", 1, "×")]), gone: taken([]) };
   const now = { a: taken([figure("share", 0.8, "×", atLeast), figure("ratio", 0.8, "×")]), b: taken([]) };

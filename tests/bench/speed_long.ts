@@ -5,7 +5,7 @@ import { slower } from "./slower.ts";
 
 const COMPARED = "processor time, relative to the bare program";
 
-Deno.test("a login needs no more processor time, relative to a bare server in the same run, than docs/performance.json says", async () => {
+Deno.test("a login needs no more processor time, relative to a bare server in the same run, than docs/performance.json states", async () => {
   const before = JSON.parse(await Deno.readTextFile(RECORD));
   const now: Record<string, Taken> = {};
   for (const { name, run } of [password, token]) now[name] = { ...before[name], figures: await run() };

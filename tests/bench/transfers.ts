@@ -7,7 +7,7 @@ import { type SharingSite, simulatedSite } from "./real_daemon.ts";
 
 const MIB = 1024 ** 2;
 
-/** A service with data sharing, in a process of its own. */
+/** A service with data sharing, in a separate process. */
 export interface SharingBench extends SharingSite {
   readonly process: ChildProcess;
   /** Shares a path with everybody. @returns Its link. */
@@ -59,7 +59,7 @@ export async function startBare(
   return { process, url: `https://127.0.0.1:${said}/` };
 }
 
-/** Makes a sparse file of zeros. */
+/** Creates a sparse file of zeros. */
 export async function makeFile(path: string, bytes: number): Promise<void> {
   await Deno.writeFile(path, new Uint8Array());
   await Deno.truncate(path, bytes);

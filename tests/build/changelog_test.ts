@@ -4,7 +4,7 @@ import { readProject, ROOT } from "../../bin/build/project.ts";
 import { ToolFailed } from "../../bin/build/run_tool.ts";
 import { runAuthserver } from "../system/service_process.ts";
 
-Deno.test("the changelog has a section for the version that is in deno.json, which is what version --json says", async () => {
+Deno.test("the changelog has a section for the version in deno.json, which version --json prints", async () => {
   const { version } = await readProject();
   changelogSection(await Deno.readTextFile(`${ROOT}/CHANGELOG.md`), version);
   const process = runAuthserver(["version", "--json"]);
@@ -27,7 +27,7 @@ Will be out soon, to be 1.3.0: much is better.
 ## [1.1.0]
 `;
 
-Deno.test("changelogSection() finds versions that are out, and the one that is next", () => {
+Deno.test("changelogSection() finds released versions, and the next one", () => {
   assert.deepEqual(changelogSection(TEXT, "1.2.0"), { date: "2030-01-31" });
   assert.deepEqual(changelogSection(TEXT, "1.3.0"), {});
 });

@@ -1,4 +1,4 @@
-/** The Debian package in a throw-away root, an overlay that takes all changes. Needs root and `dpkg`. */
+/** Tests the Debian package in a throw-away root, an overlay for all changes. Needs root and `dpkg`. */
 import assert from "node:assert/strict";
 import { writeDeb } from "../../bin/build/deb.ts";
 import { packageFiles } from "../../bin/build/package_files.ts";
@@ -61,7 +61,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the unit is well-formed and exposes little",
+  name: "the unit is well-formed and has a low exposure level",
   ignore: !await runTool("systemd-analyze", ["--version"]).then(() => true, () => false),
   async fn() {
     const unit = new URL("../../conf/authserver.service", import.meta.url).pathname;

@@ -13,7 +13,7 @@ export interface Ran {
   readonly err: string;
 }
 
-/** Function that runs `authserver` in the folder of an installation. */
+/** Runs `authserver` in the folder of an installation. */
 export type RunCommand = (args: readonly string[], input?: string) => Promise<Ran>;
 
 /** Form of output; replaces `{pass}` in a trial. */
@@ -29,7 +29,7 @@ const SHARES = JSON.stringify([{
   targetID: "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN",
 }]);
 
-/** Site in which every command has something to do. */
+/** Site with data for every command. */
 export const EVERYTHING: Setting = {
   properties: {
     "share.servers": "HPC",
@@ -47,11 +47,11 @@ interface Trial {
   readonly args: readonly string[];
   readonly input?: string;
   readonly says: RegExp;
-  /** Present if the command lacks something here: it exits with 1 and says so. */
+  /** Present if the command lacks something here: it exits with 1 and reports it. */
   readonly lacks?: true;
 }
 
-/** Arguments, input and output of each command, in an order in which each can succeed. */
+/** Arguments, input and output of each command, ordered so that each can succeed. */
 const TRIALS: readonly Trial[] = [
   { args: ["version"], says: /^authserver \d/ },
   { args: ["init", "--directory", "fresh-{pass}"], says: /fresh-text\/conf\/container\.properties/ },
@@ -61,7 +61,7 @@ const TRIALS: readonly Trial[] = [
   { args: ["check"], says: /is valid/ },
   { args: ["check", "--online"], says: /is valid/ },
   { args: ["check", "--permissions"], says: /net/ },
-  { args: ["config", "schema"], says: /"patternProperties": \{/ }, // the longest output: before the others of its group
+  { args: ["config", "schema"], says: /"patternProperties": \{/ }, // the longest output: first of its group
   { args: ["config", "show"], says: /container\.port/ },
   { args: ["whoami-test", ALICE_DN], says: /HPC/ },
   { args: ["ban", "add", "--user", "mallory"], says: /mallory banned until/ },
@@ -95,14 +95,14 @@ const TRIALS: readonly Trial[] = [
 export async function runToEnd(command: Deno.Command, input = ""): Promise<Ran> {
   const child = command.spawn();
   const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(input)).catch(() => {}); // may have ended without reading
+  await writer.write(new TextEncoder().encode(input)).catch(() => {}); // the command may end without reading
   await writer.close().catch(() => {});
   const { code, stdout, stderr } = await child.output();
   const decoder = new TextDecoder();
   return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
 }
 
-/** Runs every command but `serve`, which runs the service meanwhile. */
+/** Runs every command except `serve`, which runs the service meanwhile. */
 export async function tryEveryCommand(run: RunCommand): Promise<void> {
   assert.deepEqual(missing(), [], "every command has a trial");
   for (const pass of ["text", "json"] as const) {
@@ -121,7 +121,7 @@ async function tryOne({ args, input, says, lacks }: Trial, pass: Pass, run: RunC
   else assert.deepEqual(jsonDifferences(JSON.parse(out), specOf(args).json), [], all);
 }
 
-/** Returns the command that these arguments call. */
+/** Returns the name of the command in these arguments. */
 function specOf(args: readonly string[]): DocumentedCommand {
   const spec = leaves().find(({ name }) => `${args.join(" ")} `.startsWith(`${name} `));
   assert(spec, `no command is called by ${args.join(" ")}`);

@@ -1,4 +1,4 @@
-/** Examples of containers and automation: paths, flags, ports and keys exist, and the image can be built. */
+/** Tests the examples of containers and automation: their paths, flags, ports and keys exist, the image builds. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
@@ -47,7 +47,7 @@ const properties = await read("container/container.properties");
 const keys = new Map(parseProperties(properties, "c").entries.map(({ key, value }) => [key, value]));
 const PORT = Number(keys.get("container.port"));
 
-Deno.test("the configuration of the examples is valid, with their paths", async () => {
+Deno.test("the configuration of the examples is valid with their paths", async () => {
   const folder = await Deno.makeTempDir();
   try {
     const authority = createAuthority({ subject: "CN=Example CA,O=Example" });
@@ -72,7 +72,7 @@ Deno.test("the configuration of the examples is valid, with their paths", async 
   }
 });
 
-Deno.test("the Containerfile runs the program's own commands, without root, on the configured port", () => {
+Deno.test("the Containerfile runs commands of the program, without root, on the configured port", () => {
   const instruction = (name: string) =>
     new RegExp(`^\\s*${name} (.*(?:\\\\\\n.*)*)$`, "m").exec(containerfile)?.[1] ?? "";
   assert.deepEqual(JSON.parse(instruction("ENTRYPOINT")), ["/usr/bin/authserver"]);
@@ -86,7 +86,7 @@ Deno.test("the Containerfile runs the program's own commands, without root, on t
   assert.deepEqual(JSON.parse(instruction("VOLUME")), ["/etc/authserver", "/var/lib/authserver"]);
 });
 
-Deno.test("compose.yaml starts instances and balancer as the other examples have them", async () => {
+Deno.test("compose.yaml starts instances and balancer consistently with the other examples", async () => {
   const [compose] = await yaml("container/compose.yaml");
   for (const name of ["one", "two"]) {
     const instance = (...path: readonly (string | number)[]) => member(compose, "services", name, ...path);
@@ -129,7 +129,7 @@ Deno.test("compose.yaml starts instances and balancer as the other examples have
   }
 });
 
-Deno.test("haproxy.cfg is the manual's, with the names of compose.yaml", async () => {
+Deno.test("haproxy.cfg equals the manual's, with the names of compose.yaml", async () => {
   const page = await Deno.readTextFile(`${ROOT}docs/network.md`);
   const [, manual = ""] = /```haproxy\n([^]*?)```/.exec(page) ?? [];
   const own = await read("container/haproxy.cfg");
@@ -138,7 +138,7 @@ Deno.test("haproxy.cfg is the manual's, with the names of compose.yaml", async (
   assert.equal(common(own).replace(" init-addr last,libc,none", ""), common(manual));
 });
 
-Deno.test("authserver.yaml mounts what the program reads, and asks paths that it serves", async () => {
+Deno.test("authserver.yaml mounts the paths that the program reads, and probes paths that it serves", async () => {
   const documents = await yaml("kubernetes/authserver.yaml");
   const kinds = documents.map((document) => member(document, "kind"));
   assert.deepEqual(kinds, ["PersistentVolumeClaim", "Deployment", "Service"]);
@@ -177,7 +177,7 @@ Deno.test("authserver.yaml mounts what the program reads, and asks paths that it
   assert.equal(member(claimed, "persistentVolumeClaim", "claimName"), member(claim, "metadata", "name"));
 });
 
-Deno.test("the Ansible role runs commands of the program, at the places of the packages", async () => {
+Deno.test("the Ansible role runs commands of the program, with the paths of the packages", async () => {
   const [tasks] = await yaml("ansible/tasks/main.yml");
   const [handlers] = await yaml("ansible/handlers/main.yml");
   assert(Array.isArray(tasks) && Array.isArray(handlers));
@@ -210,7 +210,7 @@ Deno.test("the Ansible role runs commands of the program, at the places of the p
 const hasBuildah = await runTool("buildah", ["--version"]).then(() => Deno.uid() === 0, () => false);
 
 Deno.test({
-  name: "buildah makes the image of the Containerfile: it runs without root, and has run the program once",
+  name: "buildah builds the image of the Containerfile, which runs the program without root",
   ignore: !hasBuildah,
   async fn() {
     const folder = await Deno.makeTempDir({ prefix: "authserver-image-" });
@@ -222,7 +222,7 @@ Deno.test({
         signal,
       });
     try {
-      // Builds a base image of this system's own programs, since the test can reach no registry.
+      // Builds a base image from programs of this system, since the test has no registry.
       for (const program of ["sh", "install", "chmod", "id", "ls"]) {
         await copyProgram(program, `${folder}/base`);
       }

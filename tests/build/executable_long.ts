@@ -1,4 +1,4 @@
-/** The executable for operators: built from a clean clone, beside a `conf/`, run by an unprivileged user. */
+/** Tests the executable, built from a clean clone, with a `conf/` folder, run by an unprivileged user. */
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import project from "../../deno.json" with { type: "json" };
@@ -26,7 +26,7 @@ Deno.test.beforeAll(async () => {
 });
 Deno.test.afterAll(() => Deno.remove(folder, { recursive: true }));
 
-Deno.test("the executable from a clean clone serves an operator's configuration as an unprivileged user", async () => {
+Deno.test("the executable from a clean clone runs with an operator's configuration as an unprivileged user", async () => {
   await using site = await createSite();
   const installation = await Installation.create(site, built);
   const version = await installation.run("./authserver", ["version"]);
@@ -64,7 +64,7 @@ Deno.test("the executable from a clean clone serves an operator's configuration 
   assert.deepEqual(written, ["authserver", "conf", "home", "logs"]);
 });
 
-Deno.test("every command works in the executable, as the account of the service", async () => {
+Deno.test("every command works in the executable, run by the account of the service", async () => {
   await using site = await createSite(EVERYTHING);
   const installation = await Installation.create(site, built);
   await installation.serve(async (port) => {
@@ -88,7 +88,7 @@ Deno.test("the scripts start, find and stop the executable", async () => {
   assert.equal((await installation.run("bin/authserver-status.sh")).code, 7);
 });
 
-Deno.test("two builds of one commit are the same, wherever they are made", async () => {
+Deno.test("two builds of one commit in different folders are identical", async () => {
   assert(isTarget(Deno.build.target));
   const target = Deno.build.target;
   const outputs = [`${folder}/one`, `${folder}/two`];
@@ -106,14 +106,14 @@ Deno.test("two builds of one commit are the same, wherever they are made", async
   );
 });
 
-Deno.test("the list of components names the service, the runtime and every package, and no test tools", async () => {
+Deno.test("the SBOM lists the service, the runtime and every package, but no test tools", async () => {
   const bom = JSON.parse(await Deno.readTextFile(`${built}.cdx.json`));
   assert.equal(bom.bomFormat, "CycloneDX");
   assert.equal(bom.metadata.component.version, project.version);
   const names = bom.components.map(({ name }: { name: string }) => name);
   const xml = ["@xmldom/is-dom-node", "@xmldom/xmldom", "xml-crypto", "xpath"];
   const own = ["jose", "ldapts", "postgres", "ssh2", "uqr", ...xml];
-  // Dependencies of the key parser of `ssh2`, the only part of it in the program.
+  // Dependencies of the key parser, the only part of `ssh2` in the program.
   const asked = ["asn1", "bcrypt-pbkdf", "safer-buffer", "tweetnacl"];
   assert.deepEqual(names, ["deno", ...[...own, ...asked].sort()]);
   for (const { hashes, purl } of bom.components) {
@@ -122,7 +122,7 @@ Deno.test("the list of components names the service, the runtime and every packa
   }
 });
 
-Deno.test("code planted in the executable can do nothing that the service need not do", async () => {
+Deno.test("code planted in the executable cannot do what the service never does", async () => {
   const { version, runtimeFlags } = await readProject();
   const planted = `${ROOT}/tests/build/planted_core_worker.ts`;
   const file = packSelfExtracting({

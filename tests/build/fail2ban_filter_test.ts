@@ -5,7 +5,7 @@ import { Visitor } from "../system/visitor.ts";
 
 const FILTER = new URL("../../conf/authserver.fail2ban-filter.conf", import.meta.url);
 
-/** Returns the expressions of the filter in JavaScript; fail2ban removes the time that `datepattern` finds. */
+/** Returns the filter's expressions in JavaScript; fail2ban removes the time that `datepattern` matches. */
 async function expressions(name: string): Promise<readonly RegExp[]> {
   const text = await Deno.readTextFile(FILTER);
   const [, patterns] = new RegExp(`^${name} = (.+(?:\\n .+)*)$`, "m").exec(text) ?? [];
@@ -19,7 +19,7 @@ function basic(name: string, password: string): string {
   return `Basic ${new TextEncoder().encode(`${name}:${password}`).toBase64()}`;
 }
 
-Deno.test("the fail2ban filter finds refused credentials in the log of the service, and nothing else", async () => {
+Deno.test("the fail2ban filter finds only refused credentials in the log of the service", async () => {
   await using system = await runService({
     properties: { "share.servers": "HPC", "persistence.directory": "{folder}/data" },
   });
@@ -47,7 +47,7 @@ Deno.test("the fail2ban filter finds refused credentials in the log of the servi
   assert.deepEqual(await failures([withoutCredentials]), []);
 });
 
-Deno.test("the fail2ban filter finds wrong passwords on the sign-in page and for links, and not who shows none", async () => {
+Deno.test("the fail2ban filter finds wrong passwords on the sign-in page and for links, but no requests without one", async () => {
   await using sharing = await SharingSystem.open();
   const { system } = sharing;
   const id = await sharing.share("d/ten.txt", { password: "open sesame" });
@@ -58,7 +58,7 @@ Deno.test("the fail2ban filter finds wrong passwords on the sign-in page and for
   assert.equal((await alice.signIn(ALICE)).status, 303);
   const before = system.log.length;
 
-  // Nobody guesses here.
+  // No request here contains a wrong password.
   await stranger.get("/login");
   await stranger.get(`/rest/access/HPC/${id}`);
   await system.ask(`/rest/access/HPC/${id}`);
@@ -82,7 +82,7 @@ Deno.test("the fail2ban filter finds wrong passwords on the sign-in page and for
   assert.equal((await failures(lines)).length, 4, lines.join("\n"));
 });
 
-/** Lines in which the filter finds a failure, and an address. */
+/** Returns the lines in which the filter finds a failure and an address. */
 async function failures(log: readonly string[]): Promise<readonly string[]> {
   const [fail, ignore] = [await expressions("failregex"), await expressions("ignoreregex")];
   const lines = log.map((line) => line.replace(/^\S+Z/, ""));

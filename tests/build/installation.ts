@@ -4,7 +4,7 @@ import { type Ran, runToEnd } from "./every_command.ts";
 /** User id of `nobody`, on every Linux. */
 const NOBODY = 65534;
 
-/** Program of one file and a `conf/` folder, owned by the unprivileged user that runs the program. */
+/** Single-file program and a `conf/` folder, owned by the unprivileged user that runs the program. */
 export class Installation {
   readonly #site: Site;
   readonly program: string;

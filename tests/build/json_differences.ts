@@ -34,7 +34,7 @@ function leafPaths(value: unknown, path: readonly string[] = []): string[][] {
   return Object.entries(value).flatMap(([name, member]) => leafPaths(member, [...path, name]));
 }
 
-/** Reports whether a documented path covers a printed one. `*` at its end covers all, an empty list fits. */
+/** Reports whether a documented path covers a printed one. A final `*` covers everything; empty lists match. */
 function covers(documented: readonly string[], printed: readonly string[]): boolean {
   const same = (token: string, i: number) => token === documented[i] || documented[i] === "*";
   if (documented.at(-1) === "*") {

@@ -5,20 +5,20 @@ const MEMBERS = { "bans[].until": "", "bans[].user?": "", "total": "", "lag.*": 
 
 for (
   const [what, value, found] of [
-    ["all that is documented", {
+    ["exactly the documented members", {
       bans: [{ until: "1", user: "a" }, { until: "2" }],
       total: 2,
       lag: { core: 1 },
     }, []],
     ["an empty list", { bans: [], total: 0, lag: {} }, []],
-    ["a member too many", { bans: [{ until: "1", by: "a" }], total: 1, lag: {} }, [
+    ["an undocumented member", { bans: [{ until: "1", by: "a" }], total: 1, lag: {} }, [
       "not documented: bans.[].by",
     ]],
-    ["a member missing in one of several", { bans: [{ until: "1" }, { user: "b" }], total: 2, lag: {} }, [
+    ["a member missing in one element", { bans: [{ until: "1" }, { user: "b" }], total: 2, lag: {} }, [
       "not there: bans[].until",
     ]],
-    ["a member missing", { bans: [], lag: {} }, ["not there: total"]],
-    ["something else in place of a list", { bans: 3, total: 0, lag: {} }, [
+    ["a missing member", { bans: [], lag: {} }, ["not there: total"]],
+    ["a number in place of a list", { bans: 3, total: 0, lag: {} }, [
       "not documented: bans",
       "not there: bans[].until",
     ]],

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { compileNative } from "../../bin/build/native.ts";
 import { ToolFailed } from "../../bin/build/run_tool.ts";
 
-Deno.test("compileNative() gives out no program that does not print its version: DENORT_BIN may name anything", async () => {
+Deno.test("compileNative() refuses a program that does not print its version, since DENORT_BIN may name anything", async () => {
   const folder = await Deno.makeTempDir();
   const before = Deno.env.get("DENORT_BIN");
   Deno.env.set("DENORT_BIN", "/bin/true");

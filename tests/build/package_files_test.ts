@@ -1,4 +1,4 @@
-/** Contents of packages and archive, and the steps of the README in a root folder of their own. */
+/** Tests the contents of packages and archive, and the steps of the README in a throw-away root. */
 import assert from "node:assert/strict";
 import { dirname, join, normalize } from "node:path";
 import { archiveFiles } from "../../bin/build/archive.ts";
@@ -13,7 +13,7 @@ import { ThrowawayRoot } from "./throwaway_root.ts";
 const ROOT = new URL("../../", import.meta.url).pathname;
 const MANUAL = "/usr/share/doc/authserver";
 
-Deno.test("packages hold the manual, and its links lead to files of the package", async () => {
+Deno.test("packages contain the manual, and its links lead to files of the package", async () => {
   const files = new Map((await packageFiles()).map(({ path, content }) => [path, content]));
   const folders = new Set([...files.keys()].map(dirname));
   const pages = [...files.keys()].filter((path) =>
@@ -85,7 +85,7 @@ async function installSteps(): Promise<string[]> {
 }
 
 Deno.test({
-  name: "the steps of the README install the program, its account and keys that the service alone can read",
+  name: "the steps of the README install the program, its account and keys that only the service can read",
   ignore: !await ThrowawayRoot.available("systemd-sysusers"),
   async fn() {
     const steps = await installSteps();
@@ -95,7 +95,7 @@ Deno.test({
     await using root = await ThrowawayRoot.create();
     const work = "/root/install";
     const [run = "", ...others] = runFromSource();
-    // The code cache of the system below the overlay changes meanwhile.
+    // The system's code cache below the overlay changes meanwhile.
     const words = [Deno.execPath(), run, "--no-code-cache", ...others].map((word) => `'${word}'`).join(" ");
     const files: Record<string, string> = {
       authserver: `#!/bin/sh\nexec ${words} "$@"\n`,

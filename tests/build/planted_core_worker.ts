@@ -1,6 +1,6 @@
 /**
- * The core's worker with planted code: it tries what the service never does, and logs each outcome, before
- * its own work.
+ * The core's worker with planted code: it tries actions that the service never does, and logs each outcome,
+ * before its own work.
  */
 import "../../src/workers/core_worker.ts";
 import { formatLine } from "../../src/logging/logger.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { bundleProgram, MAIN_MODULE, MODULES } from "../../bin/build/program.ts";
 
-Deno.test("bundleProgram() writes ASCII that means what the source means", async () => {
+Deno.test("bundleProgram() writes ASCII with the meaning of the source", async () => {
   const folder = await Deno.makeTempDir();
   try {
     const source = `${folder}/main.ts`;
@@ -18,7 +18,7 @@ Deno.test("bundleProgram() writes ASCII that means what the source means", async
   }
 });
 
-Deno.test("bundleProgram() leaves modules that are imported later out of those that import them, in one folder", async () => {
+Deno.test("bundleProgram() keeps lazily imported modules in separate files, in one folder", async () => {
   const program = await bundleProgram();
   assert.deepEqual([...program.keys()].slice(0, 3), Object.keys(MODULES));
   assert([...program.keys()].every((name) => /^[\w.-]+\.js$/.test(name)));
@@ -33,7 +33,7 @@ Deno.test("bundleProgram() leaves modules that are imported later out of those t
     [...names].reduce((sum, name) => sum + (program.get(name)?.length ?? 0), 0);
   assert(size(loaded) > 0 && size(loaded) < size(program.keys()) / 4, `${size(loaded)} bytes`);
   const texts = [...program.values()].join("");
-  // The core may read the folder of its modules: permissions.ts
+  // The core may read the folder of its modules: see permissions.ts
   assert(
     texts.includes('new URL("./", import.meta.url)') && !texts.includes('new URL("../", import.meta.url)'),
   );

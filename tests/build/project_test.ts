@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readProject } from "../../bin/build/project.ts";
 
-Deno.test("readProject() gives the executable what the task start gives the source, and no code from elsewhere", async () => {
+Deno.test("readProject() returns the flags of the task start, plus flags against code from elsewhere", async () => {
   const { runtimeFlags } = await readProject();
   assert.deepEqual(runtimeFlags, [
     "--unstable-worker-options",

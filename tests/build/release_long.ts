@@ -1,4 +1,4 @@
-/** Files of a release, built, installed and started. Needs `dpkg-deb` and `rpmbuild`; root for packages. */
+/** Tests the files of a release: build, installation, start. Needs `dpkg-deb` and `rpmbuild`; root for packages. */
 import assert from "node:assert/strict";
 import { readProject, ROOT } from "../../bin/build/project.ts";
 import { release, releaseNames } from "../../bin/build/release.ts";
@@ -18,7 +18,7 @@ globalThis.addEventListener("unload", () => Deno.removeSync(folder, { recursive:
 const made = CAN_RELEASE ? await release(target, folder) : [];
 
 Deno.test({
-  name: "a release is all of its files, with their digests",
+  name: "a release consists of all its files, with their digests",
   ignore: !CAN_RELEASE,
   async fn() {
     assert.deepEqual(
@@ -34,7 +34,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the archive is an installation in a folder: program, scripts, configuration, manual",
+  name: "the archive contains an installation: program, scripts, configuration, manual",
   ignore: !CAN_RELEASE,
   async fn() {
     await runTool("tar", ["-xzf", NAMES.archive], { cwd: folder });
@@ -61,7 +61,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the Debian package has no errors for lintian, and says that it takes the place of the Java service",
+  name: "the Debian package has no lintian errors, and declares that it replaces the Java service",
   ignore: !CAN_RELEASE || !await there("lintian"),
   async fn() {
     assert.doesNotMatch(await runTool("lintian", ["--fail-on=error", `${folder}/${NAMES.deb}`]), /^E:/m);
@@ -96,7 +96,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "two releases at one SOURCE_DATE_EPOCH are the same, byte by byte",
+  name: "two releases with one SOURCE_DATE_EPOCH are byte-identical",
   ignore: !CAN_RELEASE,
   async fn() {
     const sums: string[] = [];
@@ -113,8 +113,7 @@ Deno.test({
 });
 
 Deno.test({
-  name:
-    "the RPM package installs, runs, keeps changed configuration when it goes, and leaves no program behind",
+  name: "the RPM package installs, runs, and on removal keeps changed configuration, but no program",
   ignore: !CAN_RELEASE || !await ThrowawayRoot.available("rpm"),
   async fn() {
     await using root = await ThrowawayRoot.create();

@@ -1,4 +1,4 @@
-/** Makes a release in a given folder, in a process with its own environment. */
+/** Builds a release in a given folder, in a process with its own environment. */
 import { release } from "../../bin/build/release.ts";
 import { isTarget } from "../../bin/build/target.ts";
 

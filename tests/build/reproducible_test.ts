@@ -1,4 +1,4 @@
-/** Packages of one `SOURCE_DATE_EPOCH` are the same in any process; for the program: `executable_long.ts`. */
+/** Tests that packages with one `SOURCE_DATE_EPOCH` are identical; for the program: `executable_long.ts`. */
 import assert from "node:assert/strict";
 import { runTool } from "../../bin/build/run_tool.ts";
 
@@ -6,7 +6,7 @@ const there = (tool: string) => runTool(tool, ["--version"]).then(() => true, ()
 const SCRIPT = new URL("./packages_to.ts", import.meta.url).pathname;
 
 Deno.test({
-  name: "two builds of each package at one SOURCE_DATE_EPOCH are the same, whatever the umask",
+  name: "two builds of each package with one SOURCE_DATE_EPOCH are identical under any umask",
   ignore: !await there("dpkg-deb") || !await there("rpmbuild"),
   async fn() {
     const folder = await Deno.makeTempDir();

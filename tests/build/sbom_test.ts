@@ -18,7 +18,7 @@ async function locked(): Promise<ReadonlyMap<string, string>> {
   );
 }
 
-Deno.test("createSbom() lists the packages with code in the program, and none of their other dependencies", async () => {
+Deno.test("createSbom() lists only packages with code in the program, not their other dependencies", async () => {
   const { target } = Deno.build;
   assert(isTarget(target));
   const versions = await locked();

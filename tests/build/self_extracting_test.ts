@@ -21,7 +21,7 @@ function pack(
   });
 }
 
-/** Folder with the packed file, which runs with an environment of its own. */
+/** Folder with the packed file, which runs with its own environment. */
 class Site implements AsyncDisposable {
   private constructor(readonly folder: string) {}
 
@@ -60,12 +60,12 @@ async function mode(path: string): Promise<number> {
   return ((await Deno.stat(path)).mode ?? 0) & 0o7777;
 }
 
-Deno.test("packSelfExtracting() makes the same bytes from the same content", () => {
+Deno.test("packSelfExtracting() is deterministic", () => {
   assert.deepEqual(pack(), pack({ program: new Map([...PROGRAM].reverse()) }));
   assert.notDeepEqual(pack(), pack({ program: new Map([["main.js", "other"]]) }));
 });
 
-Deno.test("a self-extracting file unpacks for its user alone, and runs the program with its flags and arguments", async () => {
+Deno.test("a self-extracting file unpacks only for its user, and runs the program with its flags and arguments", async () => {
   await using site = await Site.create();
   const { code, out, err } = await site.start(["serve", "--name", "two words", "$HOME", ""]);
   const [id = "", ...others] = await site.unpacked();
@@ -94,7 +94,7 @@ Deno.test("a self-extracting file unpacks for its user alone, and runs the progr
   assert.deepEqual(await site.unpacked(program), ["authserver", "core_worker.js", "main.js"]);
 });
 
-Deno.test("a self-extracting file passes on the exit status and drops options that would load other code", async () => {
+Deno.test("a self-extracting file passes on the exit status, and drops options that would load other code", async () => {
   await using site = await Site.create(pack({ runtime: `${RUNTIME}\nexit 7\n` }));
   const { code, out } = await site.start([], { HOME: site.folder, NODE_OPTIONS: "--require /tmp/x.js" });
   assert.equal(code, 7);
@@ -111,7 +111,7 @@ Deno.test("a self-extracting file does not unpack again", async () => {
   assert.deepEqual([later.ino, later.mtime], [unpacked.ino, unpacked.mtime]);
 });
 
-Deno.test("a self-extracting file unpacks where the environment says, the service manager's folder first", async () => {
+Deno.test("a self-extracting file unpacks into the folder from the environment, the service manager's first", async () => {
   await using site = await Site.create();
   const at = (name: string) => `${site.folder}/${name}`;
   const cases: [Record<string, string>, string][] = [
@@ -160,14 +160,14 @@ Deno.test("a self-extracting file works under a service manager, which ignores b
   assert.deepEqual([code, err], [0, ""]);
 });
 
-Deno.test("starts of a self-extracting file at the same time unpack it once for all", async () => {
+Deno.test("concurrent starts of a self-extracting file unpack it once", async () => {
   await using site = await Site.create();
   const starts = await Promise.all(Array.from({ length: 6 }, () => site.start(["x"])));
   for (const { code, err } of starts) assert.deepEqual([code, err], [0, ""]);
   assert.equal((await site.unpacked()).length, 1);
 });
 
-Deno.test("a damaged self-extracting file says so, runs nothing and leaves nothing", async () => {
+Deno.test("a damaged self-extracting file reports the damage, runs nothing and leaves no files", async () => {
   const good = pack({ program: new Map([["main.js", crypto.randomUUID().repeat(1000)]]) });
   const flipped = good.slice();
   flipped[flipped.length - 40] = (flipped[flipped.length - 40] ?? 0) ^ 1;
@@ -210,7 +210,7 @@ Deno.test({
   },
 });
 
-Deno.test("a self-extracting file says what it lacks", async () => {
+Deno.test("a self-extracting file reports missing requirements", async () => {
   await using site = await Site.create();
   const broken = await Site.create(pack({ runtime: "#!/bin/sh\necho no such library >&2\nexit 1\n" }));
   await using _broken = broken;
@@ -239,7 +239,7 @@ Deno.test("a self-extracting file says what it lacks", async () => {
   assert.deepEqual(await broken.unpacked(), []);
 });
 
-Deno.test("a new version removes the one before, unless a process still runs it", async () => {
+Deno.test("a new version removes the previous one, unless a process still runs it", async () => {
   await using site = await Site.create();
   await site.start();
   const [first = ""] = await site.unpacked();

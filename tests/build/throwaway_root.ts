@@ -16,7 +16,7 @@ export class ThrowawayRoot implements AsyncDisposable {
     return new ThrowawayRoot(folder);
   }
 
-  /** Reports whether this machine permits a throw-away root and has the program that installs packages. */
+  /** Reports whether this machine permits a throw-away root and has the given program. */
   static async available(installer: string): Promise<boolean> {
     if (Deno.uid() !== 0) return false;
     try {

@@ -46,10 +46,10 @@ const SEE = "See authserver greet --help\n";
 const RUNS: [string, string[], number, string, string][] = [
   ["operands and defaults", ["ann"], 0, "Hello ann\n", ""],
   ["options anywhere", ["--loud", "ann", "--words=Bye"], 0, "Bye ann!\n", ""],
-  ["a value apart", ["ann", "--after", "?"], 0, "Hello ann?\n", ""],
-  ["what follows --", ["--", "--loud"], 0, "Hello --loud\n", ""],
+  ["a separate value", ["ann", "--after", "?"], 0, "Hello ann?\n", ""],
+  ["operands after --", ["--", "--loud"], 0, "Hello --loud\n", ""],
   ["a failure", ["nobody"], 1, "", "authserver greet: Nobody is there\n"],
-  ["wrong usage found late", ["me"], 2, "", `authserver greet: Expected somebody else\n${SEE}`],
+  ["wrong usage detected late", ["me"], 2, "", `authserver greet: Expected somebody else\n${SEE}`],
   [
     "a missing operand",
     [],
@@ -58,14 +58,14 @@ const RUNS: [string, string[], number, string, string][] = [
     `authserver greet: Expected <whom> besides options, found 0 arguments\n${SEE}`,
   ],
   [
-    "an operand too many",
+    "an extra operand",
     ["ann", "bob"],
     2,
     "",
     `authserver greet: Expected <whom> besides options, found 2 arguments\n${SEE}`,
   ],
   [
-    "an option given twice",
+    "a duplicate option",
     ["ann", "--loud", "--loud"],
     2,
     "",
@@ -82,7 +82,7 @@ for (const [what, args, status, stdout, stderr] of RUNS) {
   });
 }
 
-Deno.test("Command prints JSON on request, also for a failure", async () => {
+Deno.test("Command prints JSON on request, even for a failure", async () => {
   for (
     const [args, status, value, message] of [
       [["ann", "--json"], 0, { said: "Hello ann" }, ""],
@@ -103,7 +103,7 @@ Deno.test("Command prints JSON on request, also for a failure", async () => {
 });
 
 for (const args of [["--lout", "ann"], ["--words"], ["--loud=yes", "ann"], ["-l", "ann"]]) {
-  Deno.test(`Command finds ${args.join(" ")} wrong usage`, async () => {
+  Deno.test(`Command reports ${args.join(" ")} as wrong usage`, async () => {
     const io = recordedIo();
     assert.equal(await greet.run(args, io), 2);
     assert.match(io.err, /^authserver greet: .*\nSee authserver greet --help\n$/s);
@@ -111,11 +111,11 @@ for (const args of [["--lout", "ann"], ["--words"], ["--loud=yes", "ann"], ["-l"
   });
 }
 
-Deno.test("Command lets a defect through", async () => {
+Deno.test("Command rethrows a defect", async () => {
   await assert.rejects(greet.run(["bug"], recordedIo()), TypeError);
 });
 
-Deno.test("Command shows its usage, made from its table", async () => {
+Deno.test("Command prints its usage from its table", async () => {
   const io = recordedIo();
   assert.equal(await greet.run(["--help"], io), 0);
   assert.equal(io.out, greet.usage);
@@ -151,7 +151,7 @@ const GROUP_RUNS: [string[], number, RegExp, RegExp][] = [
 ];
 
 for (const [args, status, stdout, stderr] of GROUP_RUNS) {
-  Deno.test(`Command of several handles ${JSON.stringify(args)}`, async () => {
+  Deno.test(`Command with subcommands handles ${JSON.stringify(args)}`, async () => {
     const io = recordedIo();
     assert.equal(await group.run(args, io), status);
     assert.match(io.out, stdout);
@@ -161,17 +161,17 @@ for (const [args, status, stdout, stderr] of GROUP_RUNS) {
 
 const ROWS = [["a", "bcd", "e"], ["fgh", "i", ""], ["jklmno"]];
 
-Deno.test("textTable() makes columns as wide as needed, and leaves no blanks at the end of a line", () => {
+Deno.test("textTable() makes columns as wide as needed, without trailing blanks", () => {
   assert.equal(textTable(ROWS), "a       bcd  e\nfgh     i\njklmno\n");
   assert.equal(textTable(ROWS, { indent: 2 }), "  a       bcd  e\n  fgh     i\n  jklmno\n");
   assert.equal(textTable([]), "");
 });
 
-Deno.test("textTable() lets a cell above the widest width push its own row alone", () => {
+Deno.test("textTable() shifts only its own row for a cell over the maximum width", () => {
   assert.equal(textTable([["a", "b"], ["cdefgh", "i"]], { widest: 3 }), "a    b\ncdefgh  i\n");
 });
 
-Deno.test("textTable() shows characters that would steer a terminal, and counts them as shown", () => {
+Deno.test("textTable() escapes terminal control characters, and counts the escaped width", () => {
   const [first, second] = textTable([["\x1b", "x"], ["y", "z"]]).split("\n");
   assert.ok(!first?.includes("\x1b"));
   assert.equal(first?.indexOf("x", 6), second?.indexOf("z"));

@@ -8,7 +8,7 @@ async function script(shell: string): Promise<string> {
   return io.out;
 }
 
-/** Returns the completions of bash behind these words. */
+/** Returns bash's completions after these words. */
 async function bashOffers(...words: string[]): Promise<string[]> {
   const quoted = words.map((word) => `'${word}'`).join(" ");
   const code = `${await script("bash")}
@@ -36,7 +36,7 @@ for (const [words, offers] of BASH) {
 }
 
 Deno.test({
-  name: "fish completes commands, commands within, and options",
+  name: "fish completes commands, subcommands and options",
   ignore: !await isInstalled("fish"),
   async fn() {
     const file = await Deno.makeTempFile({ suffix: ".fish" });

@@ -12,14 +12,14 @@ async function folder() {
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 
-/** Makes a folder that only root may enter; its disposal opens it for removal. */
+/** Creates a folder that only root may enter; its disposal opens it for removal. */
 function closedFolder(parent: string) {
   const path = `${parent}/closed`;
   Deno.mkdirSync(path, { mode: 0 });
   return { path, [Symbol.dispose]: () => Deno.chmodSync(path, 0o700) };
 }
 
-Deno.test("configFile() takes the installation's own file before that of the system", async () => {
+Deno.test("configFile() prefers the installation's own file to the system's", async () => {
   await using own = await folder();
   await using system = await folder();
   const places = [own.path, system.path];
@@ -30,7 +30,7 @@ Deno.test("configFile() takes the installation's own file before that of the sys
   assert.equal(await configFile(given("elsewhere"), places), "elsewhere");
 });
 
-Deno.test("configFile() says where it looked", async () => {
+Deno.test("configFile() reports where it looked", async () => {
   await using own = await folder();
   await assert.rejects(configFile(given(), [own.path, "/nowhere"]), (error: Error) => {
     assert(error instanceof CommandFailed);
@@ -50,7 +50,7 @@ Deno.test("installedFile() skips a file in place of a folder", async () => {
 });
 
 Deno.test({
-  name: "installedFile() assumes that the file is in a folder that it may not enter",
+  name: "installedFile() assumes that an inaccessible folder contains the file",
   ignore: Deno.uid() === 0,
   async fn() {
     await using own = await folder();
@@ -60,7 +60,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "installedFile() skips a working directory that it may not enter",
+  name: "installedFile() skips an inaccessible working directory",
   ignore: Deno.uid() === 0,
   async fn() {
     await using own = await folder();
@@ -74,7 +74,7 @@ Deno.test({
   },
 });
 
-Deno.test("authserver with its permissions skips a working directory that it may not enter", async () => {
+Deno.test("authserver with its permissions skips an inaccessible working directory", async () => {
   await using own = await folder();
   // Root may enter any folder, unless it gives up its capabilities.
   const bare = Deno.uid() === 0 ? "setpriv --bounding-set=-all --inh-caps=-all" : "";

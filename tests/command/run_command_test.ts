@@ -9,7 +9,7 @@ async function run(...args: readonly string[]) {
 }
 
 for (const args of [["--help"], ["-h"], ["help"]]) {
-  Deno.test(`authserver ${args.join(" ")} shows all commands`, async () => {
+  Deno.test(`authserver ${args.join(" ")} lists all commands`, async () => {
     const { status, out } = await run(...args);
     assert.equal(status, 0);
     assert.match(out, /^Usage: authserver \[command\] \[options\]/);
@@ -32,7 +32,7 @@ for (const args of [["help", "ban", "add"], ["ban", "help", "add"], ["ban", "add
   });
 }
 
-Deno.test("authserver --version is authserver version, also as JSON", async () => {
+Deno.test("authserver --version equals authserver version, also as JSON", async () => {
   assert.match((await run("--version")).out, new RegExp(`^authserver ${RegExp.escape(VERSION)} \\(Deno `));
   const { status, out } = await run("version", "--json", "--config", "conf/other.properties");
   assert.equal(status, 0);
@@ -52,7 +52,7 @@ const MISTYPED: readonly (readonly [args: readonly string[], says: string])[] = 
   [["passwd", "add", "j\ufffdrg", "--dn", "CN=J"], "authserver: Expected arguments in UTF-8"],
 ];
 for (const [args, says] of MISTYPED) {
-  Deno.test(`authserver ${args.join(" ")} says what is wrong, and what was meant if that is near`, async () => {
+  Deno.test(`authserver ${args.join(" ")} reports the error, with a suggestion if one is close`, async () => {
     const { status, out, err } = await run(...args);
     assert.deepEqual([status, out, err.split("\n")[0]], [2, "", says]);
   });

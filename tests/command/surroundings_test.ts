@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-/** Script for a process of its own, since a process cannot get revoked permissions back. */
+/** Script for a separate process, since a process cannot regain revoked permissions. */
 const SCRIPT = `
   import { giveUpSurroundings, rememberSurroundings } from ${
   JSON.stringify(new URL("../../src/command/surroundings.ts", import.meta.url).href)
@@ -34,11 +34,11 @@ const SCRIPT = `
 
 for (
   const [what, allowed] of [
-    ["the rights that the program has", ["--allow-env", "--allow-sys=hostname,uid", "--allow-net"]],
-    ["every right", ["--allow-all"]],
+    ["the program's permissions", ["--allow-env", "--allow-sys=hostname,uid", "--allow-net"]],
+    ["all permissions", ["--allow-all"]],
   ] as const
 ) {
-  Deno.test(`giveUpSurroundings() revokes access to environment and system, for good, with ${what}`, async () => {
+  Deno.test(`giveUpSurroundings() permanently revokes access to environment and system, with ${what}`, async () => {
     const folder = await Deno.makeTempDir();
     try {
       await Deno.writeTextFile(`${folder}/script.ts`, SCRIPT);

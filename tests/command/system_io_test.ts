@@ -35,9 +35,9 @@ const letters = (count: number) => new Uint8Array(count).fill(0x61);
 const INPUTS: readonly (readonly [what: string, input: Uint8Array, printed: string])[] = [
   ["nothing", letters(0), "0 "],
   ["a text", new TextEncoder().encode("zwö\u{1f600}\n"), "6 zwö\u{1f600}\n"],
-  ["as much as is taken", letters(65_536), "65536 aaaaaaaaa"],
-  ["a byte more", letters(65_537), "Error: Expected at most 65536 bytes on standard input"],
-  ["no UTF-8", Uint8Array.of(0x61, 0xff), "Error: Expected UTF-8 text"],
+  ["the maximum length", letters(65_536), "65536 aaaaaaaaa"],
+  ["one byte more", letters(65_537), "Error: Expected at most 65536 bytes on standard input"],
+  ["invalid UTF-8", Uint8Array.of(0x61, 0xff), "Error: Expected UTF-8 text"],
 ];
 for (const [what, input, printed] of INPUTS) {
   Deno.test(`SYSTEM_IO reads ${what}`, async () => {
@@ -45,7 +45,7 @@ for (const [what, input, printed] of INPUTS) {
   });
 }
 
-Deno.test("SYSTEM_IO writes all of what it is given, to either stream", async () => {
+Deno.test("SYSTEM_IO writes a whole text to either stream", async () => {
   const code = `SYSTEM_IO.stdout("ö".repeat(100_000)); SYSTEM_IO.stderr("ü".repeat(100_000));`;
   assert.deepEqual(await run(letters(0), code), { out: "ö".repeat(100_000), err: "ü".repeat(100_000) });
 });
@@ -64,7 +64,7 @@ async function redirected(code: string, redirection: string) {
   return [status, new TextDecoder().decode(stderr)];
 }
 
-Deno.test("SYSTEM_IO ends a command that nobody reads as SIGPIPE does, and says nothing", async () => {
+Deno.test("SYSTEM_IO silently ends a command whose reader is gone, as SIGPIPE does", async () => {
   const child = new Deno.Command(Deno.execPath(), {
     args: [
       "eval",
@@ -80,7 +80,7 @@ Deno.test("SYSTEM_IO ends a command that nobody reads as SIGPIPE does, and says 
   assert.deepEqual([(await child.status).code, await new Response(child.stderr).text()], [141, ""]);
 });
 
-Deno.test("SYSTEM_IO ends a command whose output finds no room, and says so", async () => {
+Deno.test("SYSTEM_IO ends a command whose output device is full, and reports it", async () => {
   const [status, err] = await redirected(
     `SYSTEM_IO.stdout("x"); SYSTEM_IO.stderr("not reached");`,
     "> /dev/full",
@@ -91,7 +91,7 @@ Deno.test("SYSTEM_IO ends a command whose output finds no room, and says so", as
   );
 });
 
-Deno.test("SYSTEM_IO lets a command go on without standard error", async () => {
+Deno.test("SYSTEM_IO lets a command continue without standard error", async () => {
   const code = `SYSTEM_IO.stderr("x"); Deno.exit(7);`;
   assert.deepEqual(await redirected(code, "2> /dev/full"), [7, ""]);
 });
@@ -102,9 +102,9 @@ const LINES: [what: string, keys: string[], text: string][] = [
   ["a word", ["sesame\r"], "sesame"],
   ["a word key by key", [..."sesame", "\n"], "sesame"],
   ["nothing", ["\r"], ""],
-  ["what is typed ahead", ["one\rtwo\r"], "one"],
+  ["a line with type-ahead", ["one\rtwo\r"], "one"],
   ["backspace", ["sesane\x7f\x7fme\r"], "sesame"],
-  ["backspace over a character of several bytes", ["Gr", "ü", "€", "😀", "\x08\x08\x08", "u\r"], "Gru"],
+  ["backspace over a multi-byte character", ["Gr", "ü", "€", "😀", "\x08\x08\x08", "u\r"], "Gru"],
   ["backspace at the beginning", ["\x7f\x7fa\r"], "a"],
   ["erased line", ["wrong\x15right\r"], "right"],
   ["blanks and tabs", [" a\tb \r"], " a\tb "],
@@ -133,7 +133,7 @@ for (
   });
 }
 
-Deno.test("readSecretLine() reads any printable text, however its bytes arrive", async () => {
+Deno.test("readSecretLine() reads any printable text in any pieces", async () => {
   const printable = fc.string({ unit: PRINTABLE }).filter((text) => !/[\p{Cc}\ufffd]/u.test(text));
   await fc.assert(fc.asyncProperty(printable, fc.integer({ min: 1, max: 5 }), async (text, size) => {
     const bytes = utf8(`${text}\r`);

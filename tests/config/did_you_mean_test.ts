@@ -22,12 +22,12 @@ for (
     ["abc", undefined],
   ] as const
 ) {
-  Deno.test(`didYouMean() takes ${typed || "nothing"} for ${meant ?? "nothing that is known"}`, () => {
+  Deno.test(`didYouMean() suggests ${meant ?? "nothing"} for ${typed || "an empty word"}`, () => {
     assert.equal(didYouMean(typed, WORDS), meant);
   });
 }
 
-Deno.test("editDistance() counts letters", () => {
+Deno.test("editDistance() counts edits of letters", () => {
   for (
     const [a, b, distance] of [
       ["", "", 0],

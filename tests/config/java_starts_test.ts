@@ -9,7 +9,7 @@ import { loadText, MINIMAL } from "./load_fixture.ts";
 interface JavaStart {
   readonly lines: readonly string[];
   readonly files?: Record<string, string>;
-  /** Texts that must each be in a warning of its own; there must be no other warnings. */
+  /** Texts that must each be in a separate warning; there must be no other warnings. */
   readonly warnings?: readonly string[];
   readonly check?: (config: ServiceConfig) => void;
 }
@@ -36,7 +36,7 @@ const STARTS: Record<string, JavaStart> = {
     lines: ["authservice.server.HPC.host=127.0.0.1, 127.0.0.2"],
     check: ({ servers }) => assert.equal(servers[0]?.instances[0]?.host, "127.0.0.1, 127.0.0.2"),
   },
-  "with several hosts of a server, blanks between": {
+  "with several hosts of a server, separated by blanks": {
     lines: ["authservice.server.HPC.host=127.0.0.1 127.0.0.2"],
     check: ({ servers }) => assert.equal(servers[0]?.instances[0]?.host, "127.0.0.1 127.0.0.2"),
   },
@@ -52,14 +52,14 @@ const STARTS: Record<string, JavaStart> = {
     ],
     check: ({ servers }) => assert.equal(servers[0]?.instances[0]?.commandHost, "10.0.0.1"),
   },
-  "with a port that is none, as it has no use for it": {
+  "with an invalid port, which it does not use": {
     lines: ["authservice.server.HPC.port=abc"],
     warnings: [
       "port = abc: not a port number from 1 to 65535; the service uses the port that the daemon reports",
     ],
     check: ({ servers }) => assert.equal(servers[0]?.instances[0]?.port, undefined),
   },
-  "with a gap in the numbers of daemons, and those before it": {
+  "with a gap in the numbers of daemons, using those before it": {
     lines: [
       ...["host", "port", "commandHost", "commandPort"].map((key) => `-authservice.server.HPC.${key}`),
       ...[1, 2, 4].flatMap((number) =>
@@ -74,21 +74,21 @@ const STARTS: Record<string, JavaStart> = {
     check: ({ servers }) =>
       assert.deepEqual(servers[0]?.instances.map(({ commandPort }) => commandPort), [64431, 64432]),
   },
-  "with reservations, and no file of them": {
+  "with reservations, but no reservation file": {
     lines: ["authservice.server.HPC.reservations.enable=true"],
     warnings: ["no reservation is in effect, expected authservice.server.HPC.reservations.file too"],
     check: ({ servers }) => assert.equal(servers[0]?.reservations, undefined),
   },
-  "with keys of daemons that are asked each time": {
+  "with keys that are requested from daemons each time": {
     lines: [`${REST}.SSHKEY.updateInterval=0`],
     warnings: ["0 means a request for each login in the Java service; this service uses 600 seconds"],
   },
-  "with tokens for longer than they may last": {
+  "with a token lifetime above the maximum": {
     lines: ["container.security.rest.jwt.lifetime=90000"],
     warnings: ["lifetime = 90000: more than container.security.rest.jwt.maxLifetime: 86400 seconds hold"],
     check: ({ issuedTokens }) => assert.equal(issuedTokens.lifetimeSeconds, 86400),
   },
-  "with an empty word out of some": {
+  "with an empty choice": {
     lines: [
       `${SOURCES}.order=FILE`,
       `${SOURCES}.FILE.class=eu.unicore.services.aip.file.FileAttributeSource`,
@@ -98,7 +98,7 @@ const STARTS: Record<string, JavaStart> = {
     files: { "conf/map.json": "{}" },
     warnings: ["FILE.matching = : empty; the service uses strict"],
   },
-  "without a word of a gateway": {
+  "without any gateway key": {
     lines: ["container.security.sessionsEnabled=true"],
     warnings: [
       "sessionsEnabled: ignored",
@@ -106,7 +106,7 @@ const STARTS: Record<string, JavaStart> = {
     ],
     check: ({ gateway }) => assert.equal(gateway.enabled, false),
   },
-  "with a folder as OpenSSL has it": {
+  "with an OpenSSL truststore directory": {
     lines: [
       "-container.security.truststore.directoryLocations.1",
       "container.security.truststore.type=openssl",
@@ -130,7 +130,7 @@ const STARTS: Record<string, JavaStart> = {
     lines: ["container.client.http.allowCircularRedirects=false", "container.client.sslEnabled=true"],
     warnings: ["ignored: the service never follows redirects", "ignored: addresses say"],
   },
-  "with no time limits": {
+  "without timeouts": {
     lines: ["container.client.http.socket.timeout=0", "container.client.http.connection.timeout=0"],
     warnings: [
       "0 means no limit in the Java service; this service uses 20000 milliseconds",
@@ -149,23 +149,23 @@ const STARTS: Record<string, JavaStart> = {
     check: ({ servers, site }) =>
       assert.deepEqual([servers[0]?.description, site.name, site.host], ["n/a", "DEMO-SITE", "localhost"]),
   },
-  "with left-over names of servers that share": {
+  "with unknown server names in share.servers": {
     lines: ["share.servers=HPC OTHER", "persistence.directory=data"],
     warnings: ["expected names from authservice.servers, ignored: OTHER"],
     check: ({ sharing }) => assert.deepEqual(sharing.servers, ["HPC"]),
   },
-  "with left-over names of servers": {
+  "with server names that have no settings": {
     lines: ["authservice.servers=HPC MISSING"],
     warnings: ["MISSING has no settings and is ignored; expected authservice.server.MISSING.host"],
     check: ({ servers }) => assert.deepEqual(servers.map(({ name }) => name), ["HPC"]),
   },
-  "with a name twice in an order": {
+  "with a duplicate name in an order": {
     lines: [`${REST}.order=SSHKEY SSHKEY`],
     warnings: ["SSHKEY appears twice; the first one applies"],
     check: ({ authentication }) =>
       assert.deepEqual(authentication.authenticators.map(({ name }) => name), ["SSHKEY"]),
   },
-  "with class and address of an identity provider alone": {
+  "with only the class and address of an identity provider": {
     lines: OAUTH,
     warnings: [
       "users are known by the e-mail address that the server tells, expected " +
@@ -186,7 +186,7 @@ const STARTS: Record<string, JavaStart> = {
     ],
     warnings: ["not encrypted; acceptable only on this machine", "tokens that others got"],
   },
-  "with an identity provider elsewhere without TLS, permitted": {
+  "with a permitted identity provider elsewhere without TLS": {
     lines: [
       ...OAUTH.slice(0, 2),
       `${REST}.OAUTH.address=http://idp.example/userinfo`,
@@ -205,7 +205,7 @@ const STARTS: Record<string, JavaStart> = {
 
 const TRUST = "container.security.truststore";
 
-Deno.test("loadConfiguration() reads the places of revocation lists, in every mode", async () => {
+Deno.test("loadConfiguration() reads the locations of revocation lists, in every mode", async () => {
   for (const mode of ["REQUIRE", "IF_VALID", undefined, "IGNORE"] as const) {
     const lines = [`${TRUST}.crlLocations.1=conf/crl/*.pem`, `${TRUST}.crlLocations.2=/etc/crl/a.der`];
     const { config, errors, warnings } = await loadText(
@@ -218,7 +218,7 @@ Deno.test("loadConfiguration() reads the places of revocation lists, in every mo
   }
 });
 
-Deno.test("loadConfiguration() says which revocation lists are not read", async () => {
+Deno.test("loadConfiguration() reports which revocation lists are not read", async () => {
   const { warnings } = await loadText(withLines([`${TRUST}.crlLocations.1=http://ca.example/ca.crl`]));
   assert.match(
     warnings.join("\n"),
@@ -241,7 +241,7 @@ function withLines(lines: readonly string[]): string {
 }
 
 for (const [how, { lines, files, warnings = [], check }] of Object.entries(STARTS)) {
-  Deno.test(`loadConfiguration() starts, as the Java service, ${how}`, async () => {
+  Deno.test(`loadConfiguration() starts like the Java service, ${how}`, async () => {
     const { config, errors, warnings: found } = await loadText(withLines(lines), files);
     assert.deepEqual(errors, []);
     for (const text of warnings) {

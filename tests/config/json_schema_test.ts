@@ -1,4 +1,4 @@
-/** The JSON Schema of the configuration, compared with what the service itself reads. */
+/** Compares the JSON Schema of the configuration with what the service itself reads. */
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { runCommand } from "../../src/command/run_command.ts";
@@ -30,7 +30,7 @@ function faults(values: Readonly<Record<string, unknown>>): string[] {
 const valuesOf = (text: string) =>
   Object.fromEntries(parseProperties(text, "file").entries.map(({ key, value }) => [key, value]));
 
-Deno.test("config schema prints the schema of draft 2020-12, with --json and without", async () => {
+Deno.test("config schema prints the JSON Schema (draft 2020-12), with and without --json", async () => {
   for (const args of [["config", "schema"], ["config", "schema", "--json"]]) {
     const io = recordedIo();
     assert.equal(await runCommand(args, io), 0);
@@ -41,7 +41,7 @@ Deno.test("config schema prints the schema of draft 2020-12, with --json and wit
 
 const CONF = new URL("../../conf/", import.meta.url);
 for (const name of ["container.properties", "startup.properties"]) {
-  Deno.test(`conf/${name} follows the schema, with its suggestions, too`, async () => {
+  Deno.test(`conf/${name} conforms to the schema, also with its suggestions`, async () => {
     const text = await Deno.readTextFile(new URL(name, CONF));
     assert.deepEqual(faults(valuesOf(text)), []);
     const suggested = text.replace(/^#(?=[\w.]+=\S)/gm, "");
@@ -50,14 +50,14 @@ for (const name of ["container.properties", "startup.properties"]) {
   });
 }
 
-Deno.test("a configuration of the Java service, whose keys are all known, follows the schema", async () => {
+Deno.test("a configuration with all keys of the Java service conforms to the schema", async () => {
   const file = new URL("fixtures/java_service_keys.properties", import.meta.url);
   const values = valuesOf(await Deno.readTextFile(file));
   assert(Object.keys(values).length > 100);
   assert.deepEqual(faults(values).filter((fault) => fault.endsWith("additionalProperties")), []);
 });
 
-Deno.test("every key has a schema with its description and default, under each of its names", () => {
+Deno.test("the schema has each key under each of its names, with its description and default", () => {
   const patterns = Object.keys(Object(SCHEMA.patternProperties)).map((pattern) => new RegExp(pattern, "u"));
   const fixed = new Set(Object.keys(Object(SCHEMA.properties)));
   for (const section of SECTIONS) {
@@ -78,7 +78,7 @@ Deno.test("every key has a schema with its description and default, under each o
   });
 });
 
-Deno.test("the schema accepts each default of the keys, as text and as a value", () => {
+Deno.test("the schema accepts the default of each key, as text and as a value", () => {
   for (const section of SECTIONS) {
     for (const [name, key] of writtenKeys(section)) {
       if (key.shape === "many" || key.absent?.value === undefined || name.includes("<")) continue;

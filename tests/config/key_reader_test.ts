@@ -22,8 +22,8 @@ const table: [string, Record<string, string | undefined>, Record<string, string 
   ["nothing", { a: "1", b: undefined }, { b: undefined, a: "1" }, []],
   ["another value", { a: "1", b: "2" }, { a: "1", b: "3" }, ["b"]],
   ["a new key", {}, { a: "1" }, ["a"]],
-  ["a key that is gone", { b: "1", a: "1" }, {}, ["a", "b"]],
-  ["a key of an unusual name", { ["__proto__"]: "1" }, { constructor: "1" }, ["__proto__", "constructor"]],
+  ["a removed key", { b: "1", a: "1" }, {}, ["a", "b"]],
+  ["a key with an unusual name", { ["__proto__"]: "1" }, { constructor: "1" }, ["__proto__", "constructor"]],
 ];
 for (const [what, before, after, keys] of table) {
   Deno.test(`changedKeys() finds ${what}`, () => {
@@ -50,7 +50,7 @@ interface Reading {
   readonly effective: KeyReader["effective"];
 }
 
-/** Reads the one secret of a section in a new folder. */
+/** Reads the only secret of a section in a new folder. */
 async function read(
   section: Section,
   text: string,
@@ -106,7 +106,7 @@ Deno.test("the tests find the secrets of every section", () => {
   }
 });
 
-Deno.test("no list of keys holds secrets, which would have no file, and no other key has a file key's name", () => {
+Deno.test("list keys hold no secrets, which could have no file key, and no other key has a file key's name", () => {
   for (const section of SECTIONS) {
     const names = [...writtenKeys(section)].map(([name]) => name.toLowerCase());
     assert.equal(new Set(names).size, names.length, section.title);
@@ -144,24 +144,24 @@ for (const { section, name } of SECRETS) {
     });
   }
 
-  Deno.test(`${full} from a file loses one line end and nothing else`, async () => {
+  Deno.test(`${full} from a file loses only its final line end`, async () => {
     for (const end of ["", "\n", "\r\n"]) {
       assert.equal((await read(section, `${file}=secret`, { content: SECRET + end })).value, SECRET);
     }
   });
 
   const faults: [what: string, text: string, options: Parameters<typeof read>[2], expected: string][] = [
-    ["with the secret beside it", `${file}=secret\n${full}=x`, {}, `expected either ${full} or ${file}`],
+    ["besides the secret itself", `${file}=secret\n${full}=x`, {}, `expected either ${full} or ${file}`],
     ["that is empty", `${file}=secret`, { content: "" }, "expected a secret in /secret, the file is empty"],
     ["of a line end", `${file}=secret`, { content: "\n" }, "expected a secret in /secret, the file is empty"],
     [
-      "of two lines",
+      "with two lines",
       `${file}=secret`,
       { content: `${SECRET}\n${SECRET}\n` },
       "expected the secret alone in /secret, in one line",
     ],
     [
-      "of other bytes than text",
+      "with bytes that are not text",
       `${file}=secret`,
       { content: new Uint8Array([0xe4, 0xf6]) },
       "cannot read /secret: expected UTF-8 text",
@@ -172,7 +172,7 @@ for (const { section, name } of SECRETS) {
       { content: "x".repeat(65_537) },
       "cannot read /secret: expected at most 65536",
     ],
-    ["that is not there", `${file}=gone`, {}, "cannot read /gone: there is no such file"],
+    ["that is missing", `${file}=gone`, {}, "cannot read /gone: there is no such file"],
     [
       "that is a folder",
       `${file}=secret`,
@@ -192,7 +192,7 @@ for (const { section, name } of SECRETS) {
     ],
     ["without a name", `${file}=`, {}, "expected a path"],
     [
-      "in a folder that nobody named",
+      "in a folder of an undefined variable",
       `${file}=\${NOWHERE}/secret`,
       {},
       "expected the variable NOWHERE to be defined, in the environment or as $var.NOWHERE",
@@ -209,7 +209,7 @@ for (const { section, name } of SECRETS) {
     });
   }
 
-  Deno.test(`${full} in a file that everybody can read gives a warning`, async () => {
+  Deno.test(`${full} in a world-readable file gives a warning`, async () => {
     const [told = "", ...others] = shown(await read(section, `${file}=secret`, { mode: 0o644 }));
     assert.equal(
       told,
@@ -218,7 +218,7 @@ for (const { section, name } of SECRETS) {
     assert.deepEqual(others, []);
   });
 
-  Deno.test(`${full}: a file key with a typing error is refused with its name`, async () => {
+  Deno.test(`${full}: a mistyped file key is refused with its name`, async () => {
     const wrong = `${full}Fiel`;
     const told = shown(await read(section, `${wrong}=secret`)).find((each) => each.includes(wrong)) ?? "";
     assert(told.includes(`${wrong}: `) && told.includes(`did you mean ${file}?`), told);
@@ -235,7 +235,7 @@ Deno.test("a secret in a file must be long enough, and the message does not show
   ]);
 });
 
-Deno.test("a file with a secret belongs to the sources, which are watched", async () => {
+Deno.test("a secret file belongs to the watched sources", async () => {
   const text = `${MINIMAL}container.security.credential.passwordFile=conf/secret\n`;
   const { config, errors } = await loadText(text, { "conf/secret": "of the key\n" });
   assert.deepEqual(errors, []);
@@ -243,7 +243,7 @@ Deno.test("a file with a secret belongs to the sources, which are watched", asyn
   assert(config?.sources.all.includes("/conf/secret"));
 });
 
-Deno.test("a systemd credential that a command cannot see is an error with a remedy", async () => {
+Deno.test("a systemd credential that a command cannot access is an error with a remedy", async () => {
   const text = `${MINIMAL}persistence.passwordFile=\${CREDENTIALS_DIRECTORY}/database
 persistence.class=PGSQLPersist
 persistence.database=auth

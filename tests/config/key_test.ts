@@ -12,14 +12,14 @@ const HELP = { help: "For a test" };
 const parse = <T>(key: Key<T>, found: string) => key.parse(found, { workingDirectory: "/srv/auth" });
 const refuses = (key: Key<unknown>, found: string) => assert.throws(() => parse(key, found), UnexpectedValue);
 
-Deno.test("path() takes paths from the working directory, and is not empty", () => {
+Deno.test("path() resolves paths from the working directory, and refuses empty text", () => {
   assert.equal(parse(path(HELP), "conf/a"), "/srv/auth/conf/a");
   assert.equal(parse(path(HELP), "/etc/a"), "/etc/a");
   refuses(path(HELP), "");
   refuses(text(HELP), "");
 });
 
-Deno.test("secretText() counts bytes where it must have some, and says so", () => {
+Deno.test("secretText() requires a minimum number of bytes, and names it in its type", () => {
   assert.equal(secretText(HELP).type, "a secret");
   assert.equal(parse(secretText(HELP), ""), "");
   assert.throws(() => parse(secretText({ ...HELP, minBytes: 1 }), ""));
@@ -29,7 +29,7 @@ Deno.test("secretText() counts bytes where it must have some, and says so", () =
   refuses(long, "äx");
 });
 
-Deno.test("distinguishedName() takes a name of at least one part, with its placeholder", () => {
+Deno.test("distinguishedName() accepts a name of at least one part, with its placeholder", () => {
   assert.equal(parse(distinguishedName(HELP), "CN=a"), "CN=a");
   for (const found of ["", "a", "CN=%s,"]) refuses(distinguishedName(HELP), found);
   const template = distinguishedName({ ...HELP, placeholder: "%s" });

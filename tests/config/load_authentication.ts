@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { type Loaded, loadText, MINIMAL } from "./load_fixture.ts";
 
-/** Prefix of the keys of authentication. */
+/** Prefix of the authentication keys. */
 export const AUTHENTICATION = "container.security.rest.authentication.";
 const REST = MINIMAL.replace(/^container\.security\.rest.*\n/m, "") +
   "container.security.trustedAssertionIssuers.directoryLocations.1=conf/unity/*.pem\n";
@@ -11,7 +11,7 @@ const FORM = { type: "pkcs8", format: "pem" } as const;
 const WEAK_KEY = generateKeyPairSync("rsa", { modulusLength: 1024 }).privateKey.export(FORM).toString();
 const GOOD_KEY = generateKeyPairSync("ed25519").privateKey.export(FORM).toString();
 
-/** Loads lines below the prefix of authentication, behind a minimal configuration. */
+/** Loads lines below the authentication prefix, after a minimal configuration. */
 export async function loadAuthentication(...lines: string[]): Promise<Loaded> {
   const text = REST + lines.map((line) => `${AUTHENTICATION}${line}`).join("\n");
   const { config, errors, warnings } = await loadText(text, {

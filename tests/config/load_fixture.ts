@@ -23,11 +23,11 @@ authservice.server.HPC.commandPort=64435
 container.security.rest.authentication.order=SSHKEY
 `;
 
-/** Number of lines of {@link MINIMAL}; a test's own first line has the next number. */
+/** Number of lines of {@link MINIMAL}; the first line that a test adds has the next number. */
 export const MINIMAL_LINES = MINIMAL.split("\n").length - 1;
 
 /**
- * Loads `conf/c` with this text, in a folder of its own.
+ * Loads `conf/c` with this text, in a new folder.
  * @param files Other files of the folder.
  */
 export async function loadText(
@@ -62,7 +62,7 @@ export async function loadText(
   }
 }
 
-/** Returns a copy without the folder in paths. */
+/** Returns a copy with the folder removed from paths. */
 function withoutFolder<T>(value: T, folder: string): T {
   return JSON.parse(JSON.stringify(value ?? null).replaceAll(folder, "")) ?? undefined;
 }

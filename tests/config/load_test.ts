@@ -174,7 +174,7 @@ Deno.test("loadConfiguration() reads variant B of the specification", async () =
   assert.deepEqual(config.attributes.sources, [{ kind: "AuthAttributesCollector", name: "PAM" }]);
 });
 
-Deno.test("loadConfiguration() reads the configuration that the service comes with", async () => {
+Deno.test("loadConfiguration() reads the configuration that is shipped with the service", async () => {
   const { config, diagnostics } = await loadConfiguration("conf/container.properties", {
     kinds: KINDS,
     workingDirectory: ROOT,
@@ -184,7 +184,7 @@ Deno.test("loadConfiguration() reads the configuration that the service comes wi
   assert.deepEqual(config?.authentication.authenticators.map(({ name }) => name), ["SSHKEY", "PASSWORD"]);
 });
 
-Deno.test("loadConfiguration() returns frozen data that can be sent to another thread", async () => {
+Deno.test("loadConfiguration() returns frozen data that can be posted to another thread", async () => {
   const { config } = await loadConfiguration("conf/container.properties", {
     kinds: KINDS,
     workingDirectory: ROOT,
@@ -198,7 +198,7 @@ Deno.test("loadConfiguration() returns frozen data that can be sent to another t
   assert.ok(frozen(config));
 });
 
-Deno.test("loadConfiguration() reports all problems of all files together, by file and line", async () => {
+Deno.test("loadConfiguration() reports all problems in all files together, by file and line", async () => {
   const { config, errors, warnings } = await loadText(
     [
       "$include.auth=conf/auth",
@@ -233,7 +233,7 @@ Deno.test("loadConfiguration() reports all problems of all files together, by fi
   ]);
 });
 
-Deno.test("loadConfiguration() reports a missing file, and what an empty one lacks", async () => {
+Deno.test("loadConfiguration() reports a missing file, and keys missing in an empty file", async () => {
   const missing = await loadConfiguration("none", {
     kinds: KINDS,
     workingDirectory: "/nowhere",
@@ -249,7 +249,7 @@ Deno.test("loadConfiguration() reports a missing file, and what an empty one lac
   ]);
 });
 
-Deno.test("loadConfiguration() loads the minimum without a word", async () => {
+Deno.test("loadConfiguration() loads the minimal configuration without diagnostics", async () => {
   const { errors, warnings, config } = await loadText(MINIMAL);
   assert.deepEqual({ errors, warnings }, { errors: [], warnings: [] });
   assert.equal(config?.site.externalUrl, "https://localhost:7777");
@@ -257,7 +257,7 @@ Deno.test("loadConfiguration() loads the minimum without a word", async () => {
 
 const AT = `conf/c:${MINIMAL_LINES + 1}`;
 
-/** Settings that prevent the start if added to the minimum, with the message. */
+/** Settings that prevent the start if added to the minimal configuration, with the message. */
 const ERRORS: [added: string, message: string][] = [
   ["container.host=a b", "container.host = a b: expected a host name or an IP address, without port"],
   [
@@ -519,7 +519,7 @@ const WARNINGS: [added: string, message: string][] = [
 ];
 
 for (const [added, message] of WARNINGS) {
-  Deno.test(`loadConfiguration() warns of ${added}`, async () => {
+  Deno.test(`loadConfiguration() warns about ${added}`, async () => {
     const { config, errors, warnings } = await loadText(`${MINIMAL}${added}\n`);
     assert.deepEqual(errors, []);
     assert.ok(config);
@@ -527,7 +527,7 @@ for (const [added, message] of WARNINGS) {
   });
 }
 
-Deno.test("loadConfiguration() knows every documented key of the Java service", async () => {
+Deno.test("loadConfiguration() recognises every documented key of the Java service", async () => {
   const { config, errors, warnings } = await loadText(await fixture("java_service_keys.properties"), {
     "conf/file": "",
   });
@@ -576,7 +576,7 @@ Deno.test("loadConfiguration() ignores the keys of other programs", async () => 
   assert.deepEqual(warnings, []);
 });
 
-Deno.test("loadConfiguration() warns of secrets in a file that everybody can read", async () => {
+Deno.test("loadConfiguration() warns about secrets in a world-readable file", async () => {
   const secret = "container.security.credential.password=secret\n";
   assert.deepEqual((await loadText(MINIMAL + secret, {}, { mode: 0o644 })).warnings, [
     `${AT}: container.security.credential.password: every user of this machine can read this secret, ` +

@@ -1,4 +1,4 @@
-/** Settings of an OAUTH method with nothing but an address. */
+/** Settings of an OAUTH method with only an address. */
 export const OAUTH_DEFAULTS = {
   askAlways: false,
   cacheSeconds: 300,

@@ -41,7 +41,7 @@ Deno.test("parseProperties() never throws, and every line belongs to the text", 
   }));
 });
 
-Deno.test("parseProperties() knows the first line of each entry", () => {
+Deno.test("parseProperties() returns the first line of each entry", () => {
   const { entries } = parseProperties("# 1\n\na=\\\n 1\r\nb=2\r\r  ! 7\nc\\\n\\\n=3\nd=4", "f");
   assert.deepEqual(entries.map(({ key, value, line }) => [key, value, line]), [
     ["a", "1", 3],
@@ -72,7 +72,7 @@ for (const bad of ["a=\\u", "a=\\u00", "a=\\u00g0", "a=x\\u004", "a=\\\\\\uzzzz"
   });
 }
 
-Deno.test("parseProperties() takes hostile keys for ordinary ones", () => {
+Deno.test("parseProperties() treats hostile keys as ordinary ones", () => {
   const { entries } = parseProperties("__proto__=1\nconstructor.prototype=2\nhasOwnProperty=3", "f");
   assert.deepEqual(entries.map(({ key }) => key), ["__proto__", "constructor.prototype", "hasOwnProperty"]);
   assert.equal(Object.hasOwn(Object.prototype, "1"), false);
@@ -86,7 +86,7 @@ Deno.test("decodeProperties() reads UTF-8, with or without byte-order mark, and 
   assert.deepEqual(parse(decodeProperties(Uint8Array.fromHex("613d80ff"))), { a: "\u0080ÿ" });
 });
 
-Deno.test("parseProperties() joins a line of 300,000 pieces in linear time, or this test would not end", () => {
+Deno.test("parseProperties() joins a line of 300,000 pieces in linear time", () => {
   const { entries } = parseProperties(`key=${"a\\\n".repeat(300_000)}`, "f");
   assert.equal(entries[0]?.value.length, 300_000);
 });
@@ -113,7 +113,7 @@ async function load(files: Record<string, string>, environment: Record<string, s
   };
 }
 
-Deno.test("loadProperties() includes files, and files of files, and remembers where each key stands", async () => {
+Deno.test("loadProperties() includes files recursively, and records the position of each key", async () => {
   const loaded = await load({
     main: "a=1\n$include.x=one\n$include.10=two\nb=2",
     one: "\n$include.x=three\nc=3",
@@ -139,13 +139,13 @@ Deno.test("loadProperties() replaces variables, from the environment first", asy
   });
 });
 
-Deno.test("loadProperties() replaces variables in included files, and in the names of these", async () => {
+Deno.test("loadProperties() replaces variables in included files, and in their names", async () => {
   const loaded = await load({ main: "$var.WHICH=one\n$include.1=${WHICH}", one: "$var.X=1\na=${X}${WHICH}" });
   assert.deepEqual(loaded.messages, []);
   assert.deepEqual(loaded.values, { a: "1one" });
 });
 
-Deno.test("loadProperties() takes variables from the file of the entry, then from files that include it, as each file has its own", async () => {
+Deno.test("loadProperties() looks up a variable in the file of the entry, then in the files that include it", async () => {
   const loaded = await load({
     main: "$var.D=/a\n$include.1=one\n$include.2=vars\nx=${D}\nv=${V}",
     one: "$var.D=/b\n$var.E=${D}/e\n$include.1=two\ny=${D}",
@@ -156,7 +156,7 @@ Deno.test("loadProperties() takes variables from the file of the entry, then fro
   assert.deepEqual(loaded.values, { x: "/a", y: "/b", z: "/b", e: "/b/e", v: "/v" });
 });
 
-Deno.test("loadProperties() follows definitions of one name through several files", async () => {
+Deno.test("loadProperties() resolves a variable defined by the same name in several files", async () => {
   const loaded = await load({
     main: "$var.A=1\n$var.B=${A}\n$include.1=one",
     one: "$var.A=${B}2\ny=${A}",
@@ -165,7 +165,7 @@ Deno.test("loadProperties() follows definitions of one name through several file
   assert.deepEqual(loaded.values, { y: "12" });
 });
 
-Deno.test("loadProperties() does not take members of objects for variables", async () => {
+Deno.test("loadProperties() does not treat members of objects as variables", async () => {
   const { messages } = await load({ main: "a=${__proto__}\nb=${constructor}" });
   assert.equal(messages.length, 2);
 });
@@ -179,7 +179,7 @@ const BAD: [what: string, files: Record<string, string>, messages: string[]][] =
   ["a file that includes itself", { main: "$include.x=main" }, [
     "main:1: $include.x = main: expected a file that does not include itself: /main > /main",
   ]],
-  ["a circle of files", { main: "$include.x=one", one: "$include.x=two", two: "\n$include.x=one" }, [
+  ["an inclusion cycle", { main: "$include.x=one", one: "$include.x=two", two: "\n$include.x=one" }, [
     "two:2: $include.x = one: expected a file that does not include itself: /main > /one > /two > /one",
   ]],
   ["a file that is included twice", { main: "$include.1=one\n$include.2=one", one: "a=1" }, [
@@ -191,12 +191,12 @@ const BAD: [what: string, files: Record<string, string>, messages: string[]][] =
   ["an undefined variable", { main: "a=secret${NONE}" }, [
     "main:1: a: expected the variable NONE to be defined, in the environment or as $var.NONE",
   ]],
-  ["a variable that only other files define, each in its way", {
+  ["a variable that only other files define, each differently", {
     main: "$include.1=one\n$include.2=two\nx=${D}",
     one: "$var.D=1",
     two: "$var.D=2",
   }, ["main:3: x: expected the variable D to be defined, in the environment or as $var.D"]],
-  ["variables that need each other", { main: "$var.A=${B}\n$var.B=${A}\nx=${A}" }, [
+  ["variables that refer to each other", { main: "$var.A=${B}\n$var.B=${A}\nx=${A}" }, [
     "main:1: $var.A: expected the variable B to be defined, in the environment or as $var.B",
     "main:2: $var.B: expected the variable A to be defined, in the environment or as $var.A",
     "main:3: x: expected the variable A to be defined, in the environment or as $var.A",
@@ -209,7 +209,7 @@ for (const [what, files, messages] of BAD) {
   });
 }
 
-Deno.test("loadProperties() says that a file is UTF-16, and how to convert it", async () => {
+Deno.test("loadProperties() reports that a file is UTF-16, and how to convert it", async () => {
   const file = await Deno.makeTempFile();
   await Deno.writeFile(file, Uint8Array.fromHex("fffe61003d0062000a00"));
   const diagnostics: Diagnostic[] = [];

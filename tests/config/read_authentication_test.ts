@@ -16,7 +16,7 @@ for (
   });
 }
 
-Deno.test("readAuthentication() knows the classes of the usual names", async () => {
+Deno.test("readAuthentication() maps the usual names to classes", async () => {
   assert.deepEqual(
     await kinds(
       "order=FILE PASSWORD SSHKEY OAUTH UNITY UNITY-PASSWORD UNITY-OAUTH X509",
@@ -68,7 +68,7 @@ Deno.test("readAuthentication() reads parameters in any case, trimmed", async ()
   ]);
 });
 
-Deno.test("readAuthentication() reads what may be asked of OAuth tokens", async () => {
+Deno.test("readAuthentication() reads requirements for OAuth tokens", async () => {
   const { config } = await loadAuthentication(
     "order=OAUTH",
     "OAUTH.address=https://idp/",
@@ -116,7 +116,7 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
     `2: A.class = FileBasedAuthenticater: expected one of the classes ${CLASSES}, ` +
     "did you mean FilebasedAuthenticator?",
   ]],
-  ["a class that is none", ["order=A", "A.class=rm -rf"], [
+  ["an invalid class", ["order=A", "A.class=rm -rf"], [
     "2: A.class = rm -rf: expected a class name",
   ]],
   ["PAM", ["order=PAM", "PAM.moduleName=unicorex"], [
@@ -129,45 +129,45 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
   ["a password file that is not configured", ["order=PASSWORD"], [
     `1: PASSWORD.file: missing, expected ${PATH}`,
   ]],
-  ["a password file that is not there", ["order=PASSWORD", "PASSWORD.file=conf/none"], [
+  ["a missing password file", ["order=PASSWORD", "PASSWORD.file=conf/none"], [
     "2: PASSWORD.file: cannot read /conf/none: there is no such file",
   ]],
-  ["one parameter twice", ["order=PASSWORD", "PASSWORD.file=conf/users.txt", "PASSWORD.File=conf/x"], [
+  ["a duplicate parameter", ["order=PASSWORD", "PASSWORD.file=conf/users.txt", "PASSWORD.File=conf/x"], [
     "3: PASSWORD.File: is the same key as PASSWORD.file, expected one of them",
   ]],
-  ["SSH keys from nowhere", ["order=SSHKEY", "SSHKEY.useAuthorizedKeys=false"], [
+  ["SSH keys without a source", ["order=SSHKEY", "SSHKEY.useAuthorizedKeys=false"], [
     "2: SSHKEY.useAuthorizedKeys = false: expected SSHKEY.file too, there are no keys otherwise",
   ]],
-  ["a keys file that is not there", ["order=SSHKEY", "SSHKEY.file=none"], [
+  ["a missing key file", ["order=SSHKEY", "SSHKEY.file=none"], [
     "2: SSHKEY.file: cannot read /none: there is no such file",
   ]],
-  ["one name for all users", ["order=SSHKEY", "SSHKEY.dnTemplate=CN=user"], [
+  ["the same name for all users", ["order=SSHKEY", "SSHKEY.dnTemplate=CN=user"], [
     "2: SSHKEY.dnTemplate = CN=user: expected a distinguished name with %s in it",
   ]],
-  ["a name that is none", ["order=SSHKEY", "SSHKEY.dnTemplate=%s"], [
+  ["an invalid name", ["order=SSHKEY", "SSHKEY.dnTemplate=%s"], [
     "2: SSHKEY.dnTemplate = %s: expected a distinguished name with %s in it",
   ]],
-  ["an interval of nothing", ["order=SSHKEY", "SSHKEY.updateInterval=-1"], [
+  ["a negative interval", ["order=SSHKEY", "SSHKEY.updateInterval=-1"], [
     "2: SSHKEY.updateInterval = -1: expected a whole number from 1 to 2147483647 (seconds)",
   ]],
-  ["Unity without address", ["order=UNITY", "UNITY.uidAssign=x"], [
+  ["Unity without an address", ["order=UNITY", "UNITY.uidAssign=x"], [
     "2: UNITY.address: missing, expected a URL that begins with https:// or http://",
   ]],
-  ["names at Unity that are no distinguished ones", [
+  ["Unity names that are not distinguished names", [
     "order=UNITY",
     "UNITY.address=https://idp/",
     "UNITY.nameIdFormat=persistent",
   ], [
     "3: UNITY.nameIdFormat = persistent: expected UNITY.identityTemplate too, such as CN=%NameID%,O=%Issuer%",
   ]],
-  ["a format of names that is not for keeps", [
+  ["a transient name format", [
     "order=UNITY",
     "UNITY.address=https://idp/",
     "UNITY.nameIdFormat=transient",
   ], [
     "3: UNITY.nameIdFormat = transient: expected one of X509SubjectName, persistent, emailAddress, unspecified",
   ]],
-  ["one name for all at Unity", [
+  ["the same Unity name for all users", [
     "order=UNITY",
     "UNITY.address=https://idp/",
     "UNITY.identityTemplate=CN=all",
@@ -201,7 +201,7 @@ const DOUBTFUL: [what: string, lines: string[], warnings: string[]][] = [
   ["a parameter of another class of the Java service", ["order=SSHKEY", "SSHKEY.clientID=x"], [
     "2: SSHKEY.clientID: unknown key",
   ]],
-  ["parameters without effect", ["order=SSHKEY", "SSHKEY.IdentityAssign=x", "SSHKEY.userInfo=a.B"], [
+  ["ineffective parameters", ["order=SSHKEY", "SSHKEY.IdentityAssign=x", "SSHKEY.userInfo=a.B"], [
     "2: SSHKEY.IdentityAssign: ignored: the name comes from the keys file or from dnTemplate",
     "3: SSHKEY.userInfo: ignored: keys come from the keys file and the daemons only",
   ]],
@@ -214,7 +214,7 @@ const DOUBTFUL: [what: string, lines: string[], warnings: string[]][] = [
 ];
 
 for (const [what, lines, warnings] of DOUBTFUL) {
-  Deno.test(`readAuthentication() warns of ${what}`, async () => {
+  Deno.test(`readAuthentication() warns about ${what}`, async () => {
     const loaded = await loadAuthentication(...lines);
     assert.deepEqual(loaded.errors, []);
     assert.deepEqual(loaded.warnings, warnings);
@@ -222,7 +222,7 @@ for (const [what, lines, warnings] of DOUBTFUL) {
   });
 }
 
-/** Pairs of methods that ask their providers, and the warning if one provider gets tokens of the other. */
+/** Pairs of methods that query their providers, and the warning if one provider gets tokens of the other. */
 const SHOWN:
   readonly (readonly [one: readonly string[], two: readonly string[], shown: string | undefined])[] = [
     [["issuer"], ["issuer"], undefined],
@@ -234,7 +234,7 @@ const SHOWN:
     [["address"], ["address"], "A is shown tokens that are for B"],
   ];
 
-Deno.test("readAuthentication() warns where one provider is shown tokens of another, opaque or signed", async () => {
+Deno.test("readAuthentication() warns if one provider is sent tokens of another, opaque or signed", async () => {
   const lines = (name: string, keys: readonly string[]) => [
     `${name}.class=OAuthAuthenticator`,
     keys.includes("issuer") ? `${name}.issuer=https://${name}.example` : `${name}.address=https://${name}/`,
@@ -255,7 +255,7 @@ Deno.test("readAuthentication() warns where one provider is shown tokens of anot
   }
 });
 
-Deno.test("readAuthentication() warns of user names that contain an unverified issuer", async () => {
+Deno.test("readAuthentication() warns about user names that contain an unverified issuer", async () => {
   for (const naming of ["identityTemplate=CN=%sub%,O=%iss%", 'identityAssign="CN="+sub+",O="+iss']) {
     const { warnings } = await loadAuthentication(
       "order=A",
@@ -267,7 +267,7 @@ Deno.test("readAuthentication() warns of user names that contain an unverified i
   }
 });
 
-/** Restrictions with a typing error or in the wrong place: without them everybody would get in. */
+/** Restrictions that are mistyped or in the wrong place: ignoring them would admit everybody. */
 const MISSPELT: readonly (readonly [line: string, error: string])[] = [
   ["OAUTH.requiredGroup=projA", "OAUTH.requiredGroup: unknown key, did you mean OAUTH.requiredGroups?"],
   ["OAUTH.reqiredScope=transfer", "OAUTH.reqiredScope: unknown key, did you mean OAUTH.requiredScope?"],

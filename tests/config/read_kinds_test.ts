@@ -36,7 +36,7 @@ Deno.test("readAttributes() has no sources by default", async () => {
 
 const GOOD: [what: string, lines: string[], source: unknown][] = [
   ["a map file", ["order=FILE", "FILE.file=conf/map"], FILE],
-  ["all about a map file", [
+  ["all parameters of a map file", [
     "order=MAP",
     "MAP.class=eu.unicore.uas.security.file.FileAttributeSource",
     "MAP.File=conf/map",
@@ -45,7 +45,7 @@ const GOOD: [what: string, lines: string[], source: unknown][] = [
     "MAP.optional=true",
   ], { ...FILE, name: "MAP", matching: "regexp", format: "XML", optional: true }],
   ["an XUUDB", ["order=XUUDB", "XUUDB.xuudbGCID=SITE"], XUUDB],
-  ["all about an XUUDB", [
+  ["all parameters of an XUUDB", [
     "order=J",
     "J.class=eu.unicore.services.aip.xuudb.XUUDBJSONAttributeSource",
     "J.xuudbHost=https://[2001:db8::1]",
@@ -64,15 +64,15 @@ const GOOD: [what: string, lines: string[], source: unknown][] = [
     "XUUDB.class=eu.unicore.uas.security.xuudb.XUUDBAuthoriser",
     "XUUDB.xuudbGCID=SITE",
   ], XUUDB],
-  ["what authentication found", [
+  ["attributes from authentication", [
     "order=AUTO",
     "AUTO.class=eu.unicore.services.security.AuthAttributesCollector",
   ], { kind: "AuthAttributesCollector", name: "AUTO" }],
-  ["the same as variant B names it", [
+  ["the same under its name in variant B", [
     "order=PAM",
     "PAM.class=eu.unicore.services.rest.security.PAMAttributeSource",
   ], { kind: "AuthAttributesCollector", name: "PAM" }],
-  ["a chain within", [
+  ["a nested chain", [
     "order=BOTH",
     "BOTH.class=eu.unicore.services.security.util.AttributeSourcesChain",
     "BOTH.order=XUUDB | FILE",
@@ -138,13 +138,13 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
   ["a map file that is not configured", ["order=FILE"], [
     "1: FILE.file: missing, expected a path, relative ones start from the working directory",
   ]],
-  ["a map file that is not there", ["order=FILE", "FILE.file=none"], [
+  ["a missing map file", ["order=FILE", "FILE.file=none"], [
     "2: FILE.file: cannot read /none: there is no such file",
   ]],
-  ["another way to match", ["order=FILE", "FILE.file=conf/map", "FILE.matching=glob"], [
+  ["an unknown matching mode", ["order=FILE", "FILE.file=conf/map", "FILE.matching=glob"], [
     "3: FILE.matching = glob: expected one of strict, regexp",
   ]],
-  ["another format", ["order=FILE", "FILE.file=conf/map", "FILE.format=YAML"], [
+  ["an unknown format", ["order=FILE", "FILE.file=conf/map", "FILE.format=YAML"], [
     "3: FILE.format = YAML: expected one of JSON, XML",
   ]],
   ["an XUUDB without GCID", ["order=XUUDB"], ["1: XUUDB.xuudbGCID: missing, expected text"]],
@@ -174,7 +174,7 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
   ["a mistyped parameter", ["order=FILE", "FILE.file=conf/map", "FILE.machting=strict"], [
     "3: FILE.machting: unknown key, did you mean FILE.matching?",
   ]],
-  ["a parameter that nothing has", ["order=FILE", "FILE.file=conf/map", "FILE.readOnly=true"], [
+  ["a parameter that no source has", ["order=FILE", "FILE.file=conf/map", "FILE.readOnly=true"], [
     "3: FILE.readOnly: unknown key",
   ]],
 ];
@@ -192,11 +192,11 @@ const DOUBTFUL: [what: string, lines: string[], warnings: string[]][] = [
   ["sources that are not in the order", ["FILE.file=conf/map", "FILE.matching=x"], [
     "1: FILE.file: not used, FILE is not in order",
   ]],
-  ["parameters that the automatic source has not", ["order=PAM", "PAM.file=x"], ["2: PAM.file: unknown key"]],
+  ["unknown parameters of the automatic source", ["order=PAM", "PAM.file=x"], ["2: PAM.file: unknown key"]],
 ];
 
 for (const [what, lines, warnings] of DOUBTFUL) {
-  Deno.test(`readAttributes() warns of ${what}`, async () => {
+  Deno.test(`readAttributes() warns about ${what}`, async () => {
     const loaded = await load(...lines);
     assert.deepEqual(loaded.errors, []);
     assert.deepEqual(loaded.warnings, warnings);

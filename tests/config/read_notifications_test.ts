@@ -23,8 +23,8 @@ Deno.test("notifications are read with their defaults, and are absent without ke
 });
 
 const WRONG: readonly (readonly [what: string, lines: string, expected: string])[] = [
-  ["no place to wait", WEBHOOK, "notify.webhook.url: expected persistence.directory too"],
-  ["a section with a typing error", `${STORE}notify.webhok.url=https://x/\n`, "notify.webhok.url: "],
+  ["no folder for pending notifications", WEBHOOK, "notify.webhook.url: expected persistence.directory too"],
+  ["a mistyped section", `${STORE}notify.webhok.url=https://x/\n`, "notify.webhok.url: "],
 ];
 
 for (const [what, lines, expected] of WRONG) {

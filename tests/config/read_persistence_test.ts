@@ -8,7 +8,7 @@ function load(lines: string, files: Record<string, string> = {}, mode?: number) 
   return loadText(MINIMAL + lines, files, { mode });
 }
 
-Deno.test("PostgreSQL is chosen and described by the keys of the Java service", async () => {
+Deno.test("the keys of the Java service select and configure PostgreSQL", async () => {
   const { config, errors, warnings } = await load(
     `${CHOSEN}share.servers=HPC\npersistence.host=db.example\npersistence.port=5433\npersistence.password=hidden\n` +
       "persistence.max_connections=4\npersistence.driver=org.postgresql.Driver\n",
@@ -31,7 +31,7 @@ Deno.test("PostgreSQL is chosen and described by the keys of the Java service", 
   assert.equal(config?.sharing.directory, undefined);
 });
 
-Deno.test("several servers of the database have one port, or one each", async () => {
+Deno.test("several database servers have one port, or one each", async () => {
   const servers = async (lines: string) => (await load(CHOSEN + lines)).config?.sharing.database?.servers;
   assert.deepEqual(await servers(""), [{ host: "localhost", port: 5432 }]);
   assert.deepEqual(await servers("persistence.host=a, b\n"), [
@@ -54,7 +54,7 @@ for (const kind of ["", "persistence.class=x.H2Persist\n"]) {
   });
 }
 
-Deno.test("names of failed logins need a secret that the database does not have", async () => {
+Deno.test("digests of failed logins need a secret that is not in the database", async () => {
   const said = async (lines: string) =>
     (await load(CHOSEN + lines)).warnings.filter((line) => line.includes("digestSecret")).length;
   assert.equal(await said("persistence.password=hidden\n"), 0);
@@ -81,7 +81,7 @@ const REFUSED: readonly [string, RegExp][] = [
 ];
 
 for (const [lines, reason] of REFUSED) {
-  Deno.test(`of the database is refused: ${lines.split("\n").at(-1)}`, async () => {
+  Deno.test(`a database setting is refused: ${lines.split("\n").at(-1)}`, async () => {
     const { config, errors } = await load(`${lines}\n`);
     assert.equal(config, undefined);
     assert.match(errors.join(), reason);
@@ -89,7 +89,7 @@ for (const [lines, reason] of REFUSED) {
   });
 }
 
-Deno.test("readable secrets and unprotected connections of the database give warnings", async () => {
+Deno.test("readable secrets and unencrypted database connections give warnings", async () => {
   const far = `${CHOSEN}persistence.password=hidden\npersistence.host=127.0.0.1,db.example\n`;
   const { warnings } = await load(`${far}persistence.pgsql.useSSL=false\n`, {}, 0o644);
   const all = warnings.join("\n");

@@ -26,7 +26,7 @@ async function errorsOf(...lines: string[]): Promise<readonly string[]> {
   );
 }
 
-Deno.test("readServers() reads servers in their order, whatever is between the names", async () => {
+Deno.test("readServers() reads servers in order, with any separators between names", async () => {
   const { config, errors } = await load("authservice.servers=C | A\t,B", ...["A", "B", "C"].flatMap(daemon));
   assert.deepEqual(errors, []);
   assert.deepEqual(config?.servers.map(({ name, description }) => [name, description]), [
@@ -36,7 +36,7 @@ Deno.test("readServers() reads servers in their order, whatever is between the n
   ]);
 });
 
-Deno.test("readServers() reads ten and more daemons in the order of their numbers", async () => {
+Deno.test("readServers() reads ten or more daemons in numerical order", async () => {
   const numbers = Array.from({ length: 11 }, (_, index) => index + 1);
   const lines = numbers.toReversed().flatMap((number) => [
     `authservice.server.A.${number}.host=10.0.0.${number}`,
@@ -50,7 +50,7 @@ Deno.test("readServers() reads ten and more daemons in the order of their number
   );
 });
 
-Deno.test("readServers() reads a subject that is pinned for one daemon, or for all of a group", async () => {
+Deno.test("readServers() reads a pinned subject for one daemon, or for a whole group", async () => {
   const { config } = await load(
     "authservice.servers=A B",
     ...daemon("A"),
@@ -118,7 +118,7 @@ for (const [name, expected] of NAMES) {
   });
 }
 
-Deno.test("readServers() takes hostile names for ordinary ones", async () => {
+Deno.test("readServers() treats hostile names as ordinary ones", async () => {
   const names = ["__proto__", "constructor", "toString"];
   const { config, errors } = await load(`authservice.servers=${names.join(" ")}`, ...names.flatMap(daemon));
   assert.deepEqual(errors, []);
@@ -126,7 +126,7 @@ Deno.test("readServers() takes hostile names for ordinary ones", async () => {
 });
 
 const BAD: [what: string, lines: string[], errors: string[]][] = [
-  ["a server without anything", ["authservice.servers=A"], [
+  ["a server without settings", ["authservice.servers=A"], [
     "1: authservice.server.A.host: missing, expected a host name or an IP address, without port, or several with " +
     "blanks or commas between",
     "1: authservice.server.A.commandHost: missing, expected a host name or an IP address, without port",
@@ -164,7 +164,7 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
   ["a number with leading zero", ["authservice.servers=A", ...daemon("A.01")], [
     "2: authservice.server.A.01.host: expected numbers that count from 1, authservice.server.A.1. is missing",
   ]],
-  ["names of which one continues another", ["authservice.servers=A A.1", ...daemon("A"), ...daemon("A.1")], [
+  ["a name that extends another one", ["authservice.servers=A A.1", ...daemon("A"), ...daemon("A.1")], [
     "1: authservice.servers = A A.1: expected names of which none continues another after a dot, as A.1 does A",
     "2: authservice.server.A.host = 192.0.2.1: expected A to have either this key or numbered ones such as " +
     "authservice.server.A.1.host",
@@ -214,7 +214,7 @@ for (
   });
 }
 
-Deno.test("readServers() warns of a login class that no method of a server reports", async () => {
+Deno.test("readServers() warns about a login class that no method of a server reports", async () => {
   const { warnings } = await load(
     "authservice.servers=A",
     ...daemon("A"),

@@ -18,21 +18,21 @@ const URLS: [what: string, lines: string[], url: string][] = [
     "container.sitename=AUTH",
     "container.security.gateway.enable=true",
   ], "https://a:7777/AUTH"],
-  ["no site without gateway", ["container.sitename=AUTH"], "https://localhost:7777"],
+  ["no site without a gateway", ["container.sitename=AUTH"], "https://localhost:7777"],
   ["container.externalurl", ["container.externalurl=https://gw:8080/AUTH"], "https://gw:8080/AUTH"],
   [
-    "container.externalurl without slashes behind it",
+    "container.externalurl without trailing slashes",
     ["container.externalurl=https://gw:8080/AUTH//"],
     "https://gw:8080/AUTH",
   ],
   ["container.baseurl", ["container.baseurl=https://gw:8080/AUTH/services"], "https://gw:8080/AUTH"],
   [
-    "container.baseurl with more behind it",
+    "container.baseurl with a longer path",
     ["container.baseurl=https://gw:8080/AUTH/services/x"],
     "https://gw:8080/AUTH",
   ],
   [
-    "container.baseurl with a slash behind it",
+    "container.baseurl with a trailing slash",
     ["container.baseurl=gw:8080/AUTH/services/"],
     "https://gw:8080/AUTH",
   ],
@@ -47,7 +47,7 @@ const URLS: [what: string, lines: string[], url: string][] = [
     "container.baseurl=b:1/B/services",
     "container.externalurl=https://a:1/A",
   ], "https://a:1/A"],
-  ["an empty container.externalurl as none", ["container.externalurl= "], "https://localhost:7777"],
+  ["an ignored empty container.externalurl", ["container.externalurl= "], "https://localhost:7777"],
 ];
 
 for (const [what, lines, url] of URLS) {
@@ -73,14 +73,14 @@ Deno.test("readSite() refuses a site name that would hide the service's own path
   }
 });
 
-Deno.test("externalUrlAt() puts in the port that the system chose, unless the URL was given", () => {
+Deno.test("externalUrlAt() inserts the port that the system chose, unless the URL is configured", () => {
   const site = { name: "A", host: "h", port: 0, externalUrl: "https://h:0/A", externalUrlGiven: false };
   assert.equal(externalUrlAt(site, 4711), "https://h:4711/A");
   assert.equal(externalUrlAt({ ...site, externalUrl: "https://h:0" }, 4711), "https://h:4711");
   assert.equal(externalUrlAt({ ...site, externalUrlGiven: true }, 4711), "https://h:0/A");
 });
 
-Deno.test("readFeatures() turns off the services of a feature with it", async () => {
+Deno.test("readFeatures() disables the services of a disabled feature", async () => {
   const features = async (...lines: string[]) =>
     (await loadText(MINIMAL + lines.join("\n"))).config?.features;
   assert.deepEqual(await features(), { auth: true, share: true, access: true, files: false, admin: true });
@@ -110,7 +110,7 @@ Deno.test("readFeatures() turns off the services of a feature with it", async ()
   }
 });
 
-Deno.test("readHttps() asks for certificates if a method looks at them", async () => {
+Deno.test("readHttps() requests client certificates if a method uses them", async () => {
   const asked = async (order: string, ...lines: string[]) => {
     const text = `${MINIMAL}\ncontainer.security.rest.authentication.order=${order}\n${lines.join("\n")}\n`;
     return (await loadText(text)).config?.https.clientCertificate;
@@ -131,7 +131,7 @@ Deno.test("readHttps() asks for certificates if a method looks at them", async (
   assert.equal(await asked("SSHKEY", required), "required");
 });
 
-Deno.test("readHttps() warns of an allowed origin that matches no request", async () => {
+Deno.test("readHttps() warns about an allowed origin that matches no request", async () => {
   const warnings = async (origins: string) =>
     (await loadText(`${MINIMAL}container.httpServer.CORS_allowedOrigins=${origins}`)).warnings
       .filter((warning) => warning.includes("CORS_allowedOrigins"));
@@ -154,7 +154,7 @@ Deno.test("readHttps() warns of an allowed origin that matches no request", asyn
   }
 });
 
-Deno.test("readHttps() reads what concerns TLS and browsers", async () => {
+Deno.test("readHttps() reads the TLS and browser settings", async () => {
   const https = async (...lines: string[]) =>
     (await loadText(MINIMAL + lines.map((line) => `container.httpServer.${line}`).join("\n"))).config?.https;
   assert.equal((await https("disabledProtocols=TLSv1 TLSv1.1 TLSv1.2"))?.minTlsVersion, "TLSv1.3");
@@ -212,16 +212,16 @@ Deno.test("readMetrics() is off unless there is a port", async () => {
 });
 
 const HSTS: [what: string, lines: string[], expected: unknown][] = [
-  ["for its host, by itself", [], { maxAgeSeconds: 31_536_000, includeSubDomains: false }],
-  ["for so long as configured", ["container.httpServer.hstsMaxAge=300"], {
+  ["for its host, by default", [], { maxAgeSeconds: 31_536_000, includeSubDomains: false }],
+  ["for as long as configured", ["container.httpServer.hstsMaxAge=300"], {
     maxAgeSeconds: 300,
     includeSubDomains: false,
   }],
-  ["for subdomains if told so", ["container.httpServer.enableHsts=true"], {
+  ["for subdomains if configured", ["container.httpServer.enableHsts=true"], {
     maxAgeSeconds: 31_536_000,
     includeSubDomains: true,
   }],
-  ["not, if told so", ["container.httpServer.enableHsts=false"], undefined],
+  ["not if disabled", ["container.httpServer.enableHsts=false"], undefined],
   ["not behind a gateway", ["container.security.gateway.enable=true"], undefined],
   ["not without TLS", ["container.security.sslEnabled=false"], undefined],
 ];

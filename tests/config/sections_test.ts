@@ -42,7 +42,7 @@ Deno.test("SECTIONS give reasons that continue the word ignored", () => {
   }
 });
 
-Deno.test("SECTIONS know no key both as used and as ignored", () => {
+Deno.test("SECTIONS list no key as both used and ignored", () => {
   for (const { prefix, keys, ignored = {} } of SECTIONS) {
     for (const [field, { name = field }] of Object.entries(keys)) {
       assert.ok(!(name in ignored), prefix + name);
@@ -50,7 +50,7 @@ Deno.test("SECTIONS know no key both as used and as ignored", () => {
   }
 });
 
-Deno.test("SECTIONS have the bounds and defaults that the manual gives", async () => {
+Deno.test("SECTIONS have the bounds and defaults that the manual states", async () => {
   const page = await Deno.readTextFile(new URL("../../docs/configuration.md", import.meta.url));
   // A key of several kinds has a row for each kind.
   const rows = Map.groupBy([...page.matchAll(/^\| `([^`]+)`.*$/gm)], ([, name = ""]) => name);

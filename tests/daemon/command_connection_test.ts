@@ -49,7 +49,7 @@ function assertFailed(result: Exchange, fault: Fault, phase: "before" | "after",
   assert.deepEqual([result.fault, result.phase], [fault, phase], `${fact}: ${describeFailure(result)}`);
 }
 
-/** Returns the last request before its own: the daemon serves one connection after the other. */
+/** Returns the last request before its own ping: the daemon serves one connection after the other. */
 async function lastRequest(daemon: DaemonSimulator, socket: CommandSocket): Promise<string> {
   assertAnswered(await ping(socket), "asking once more");
   return new TextDecoder().decode(daemon.requests.at(-2)?.raw);
@@ -62,7 +62,7 @@ function assertAnswered(result: Exchange, fact?: string) {
   assert.equal(result.reply.slice(0, VERSION.length), VERSION, fact);
 }
 
-Deno.test("exchange() brings the reply, over TLS and plain TCP, with and without close_notify", async () => {
+Deno.test("exchange() returns the reply, over TLS and plain TCP, with and without close_notify", async () => {
   await using secure = await startTlsDaemon();
   await using plain = await startDaemon();
   for (const closeNotify of [false, true]) {
@@ -73,7 +73,7 @@ Deno.test("exchange() brings the reply, over TLS and plain TCP, with and without
   assert.equal(secure.connections, 2);
 });
 
-Deno.test("exchange() accepts daemons' certificates with chains of any length, without subject, of every kind of key", async () => {
+Deno.test("exchange() accepts daemon certificates with chains of any length, without a subject, with every key type", async () => {
   const middle = authority.subordinate({ subject: "CN=Middle,O=Demo,C=EU" });
   const chained = middle.issue({ subject: "CN=UFTPD" });
   const lower = middle.subordinate({ subject: "CN=Lower" });
@@ -94,7 +94,7 @@ Deno.test("exchange() accepts daemons' certificates with chains of any length, w
   }
 });
 
-Deno.test("exchange() takes a daemon's certificate of version 1 only if told that it may prove nothing", async () => {
+Deno.test("exchange() accepts a version 1 daemon certificate only with allowUnverifiable", async () => {
   const old = authority.issue({ subject: "CN=UFTPD,O=Demo,C=EU", version: 1 });
   await using daemon = await startTlsDaemon({ tls: { ...old, trusted: [authority.certificate] } });
   for (const expectedDn of [undefined, "CN=UFTPD,O=Demo,C=EU"]) {
@@ -115,7 +115,7 @@ Deno.test("exchange() takes a daemon's certificate of version 1 only if told tha
   }
 });
 
-Deno.test("exchange() refuses daemons that are not who they should be, without wedging them", async () => {
+Deno.test("exchange() refuses daemons with wrong certificates, without wedging them", async () => {
   const expired = { notBefore: new Date("2020-01-01"), notAfter: new Date("2020-12-31") };
   const subject = "CN=UFTPD,O=Demo,C=EU";
   const issue = (from: Authority, version: 1 | 3, dates = {}) => from.issue({ subject, version, ...dates });
@@ -125,8 +125,8 @@ Deno.test("exchange() refuses daemons that are not who they should be, without w
     ["expired, version 1", issue(authority, 1, expired), "END\n"],
     ["signed by another key of the same name, version 3", issue(authority.impostor(), 3), ""],
     ["signed by another key of the same name, version 1", issue(authority.impostor(), 1), "END\n"],
-    ["signed by somebody else, version 3", issue(stranger, 3), ""],
-    ["signed by somebody else, version 1", issue(stranger, 1), ""],
+    ["signed by an unknown authority, version 3", issue(stranger, 3), ""],
+    ["signed by an unknown authority, version 1", issue(stranger, 1), ""],
   ];
   for (const [fact, credential, sent] of facts) {
     await using daemon = await startTlsDaemon();
@@ -138,7 +138,7 @@ Deno.test("exchange() refuses daemons that are not who they should be, without w
   }
 });
 
-Deno.test("exchange() accepts a daemon's certificate that is marked as an authority's if it is itself trusted", async () => {
+Deno.test("exchange() accepts a daemon certificate marked as an authority if it is itself trusted", async () => {
   const marked = authority.issue({ subject: "CN=UFTPD,O=Demo,C=EU", ca: true });
   await using daemon = await startTlsDaemon({ tls: { ...marked, trusted: [authority.certificate] } });
   const refused = await ping(commandSocket(daemon));
@@ -166,13 +166,13 @@ Deno.test("exchange() pins the daemon's name", async () => {
   assert.equal(await lastRequest(daemon, commandSocket(daemon)), "END\n");
 });
 
-/** Returns short limits only for events that never come, so that a busy machine changes no outcome. */
+/** Returns short limits only for events that never occur, so that a busy machine changes no outcome. */
 const maxWait = (expected: Fault) => ({
   handshake: expected === "handshake-timeout" ? 300 : 60_000,
   reply: expected === "reply-timeout" ? 300 : 60_000,
 });
 
-Deno.test("exchange() tells what went wrong, and whether the request had been written", async () => {
+Deno.test("exchange() reports the fault, and whether it had written the request", async () => {
   const facts: [CommandFault, Fault, "before" | "after"][] = [
     [{ kind: "hang-before-handshake" }, "handshake-timeout", "before"],
     [{ kind: "close-at-once" }, "handshake-closed", "before"],
@@ -207,7 +207,7 @@ Deno.test("exchange() tells what went wrong, and whether the request had been wr
   assertAnswered(await ping(commandSocket(daemon)), "after all that");
 });
 
-Deno.test("exchange() over plain TCP tells the same", async () => {
+Deno.test("exchange() reports the same over plain TCP", async () => {
   const facts: [CommandFault, Fault][] = [
     [{ kind: "hang-before-handshake" }, "reply-timeout"],
     [{ kind: "close-at-once" }, "empty-reply"],
@@ -224,7 +224,7 @@ Deno.test("exchange() over plain TCP tells the same", async () => {
   }
 });
 
-Deno.test("exchange() tells why it found no daemon", async () => {
+Deno.test("exchange() reports why it could not reach the daemon", async () => {
   const daemon = await startTlsDaemon();
   const socket = commandSocket(daemon);
   await daemon.close();
@@ -238,7 +238,7 @@ Deno.test("exchange() tells why it found no daemon", async () => {
   assert.equal(result.kind === "failed" && result.detail, "no material");
 });
 
-Deno.test("exchange() tells that the daemon does not accept our certificate, if the daemon says so", async () => {
+Deno.test("exchange() reports that the daemon refuses our certificate, if its alert says so", async () => {
   const alerts: [number, Fault][] = [
     [42, "own-certificate-refused"], // bad_certificate
     [43, "own-certificate-refused"], // unsupported_certificate
@@ -264,7 +264,7 @@ Deno.test("exchange() tells that the daemon does not accept our certificate, if 
   }
 });
 
-Deno.test("exchange() has no reply if the daemon does not know our name", async () => {
+Deno.test("exchange() gets no reply if the daemon does not know our name", async () => {
   await using daemon = await startTlsDaemon();
   const stranger = { ...authority.issue({ subject: "CN=OTHER" }), anchors: [authority.certificate] };
   assertFailed(await ping(commandSocket(daemon, stranger)), "empty-reply", "after");
@@ -279,7 +279,7 @@ Deno.test("exchange() uses renewed certificates for the next connection", async 
   assertAnswered(await ping(socket));
 });
 
-Deno.test("exchange() sends END alone if its caller left before the request was written", async () => {
+Deno.test("exchange() sends only END if its caller left before the request was written", async () => {
   await using secure = await startTlsDaemon();
   await using plain = await startDaemon();
   for (
@@ -293,13 +293,13 @@ Deno.test("exchange() sends END alone if its caller left before the request was 
   }
 });
 
-/** Returns an exchange ahead of others, and the function that ends it. */
+/** Returns an exchange ahead of another, and the function that ends it. */
 function anotherAhead(maxWait = 5000): { ahead: Ahead; end: (reason?: Failure) => void } {
   const { promise: over, resolve: end } = Promise.withResolvers<Failure | undefined>();
   return { ahead: { over, maxWait }, end };
 }
 
-Deno.test("exchange() behind another one: its limits begin with its turn", async () => {
+Deno.test("exchange() behind another one: starts its time limits with its turn", async () => {
   await using daemon = await startTlsDaemon();
   const socket = commandSocket(daemon);
   daemon.delay = 150;
@@ -317,12 +317,12 @@ Deno.test("exchange() behind another one: its limits begin with its turn", async
   assertFailed(await third, "handshake-timeout", "before");
 });
 
-Deno.test("exchange() behind another one: sends its request whenever the daemon is ready for it", async () => {
+Deno.test("exchange() behind another one: sends its request once the daemon is ready for it", async () => {
   await using daemon = await startTlsDaemon();
   assertAnswered(await ping(commandSocket(daemon), { ahead: anotherAhead().ahead }));
 });
 
-Deno.test("exchange() behind another one: gives up when that one fails or takes too long, and sends nothing but END", async () => {
+Deno.test("exchange() behind another one: gives up when that one fails or takes too long, and sends only END", async () => {
   await using daemon = await startTlsDaemon();
   const socket = commandSocket(daemon);
   daemon.delay = 100;
@@ -341,7 +341,7 @@ Deno.test("exchange() behind another one: gives up when that one fails or takes 
   assert.equal(sent.filter((text) => text === encodePing()).length, 2);
 });
 
-Deno.test("exchange() never wedges a daemon, whenever its time is up", async () => {
+Deno.test("exchange() never wedges a daemon, whenever it times out", async () => {
   await using secure = await startTlsDaemon();
   await using plain = await startDaemon();
   const long = `${"x".repeat(4000)}=${"y".repeat(4000)}\n`.repeat(8) + encodePing();

@@ -13,7 +13,7 @@ import { material, ORDER, settle, startTlsDaemon } from "./setting.ts";
 import { VirtualTime } from "../fixtures/virtual_time.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 
-/** Limits in milliseconds for healthy daemons on a busy machine; `SHORT_LIMITS` are for those that hang. */
+/** Limits in milliseconds for healthy daemons on a busy machine; `SHORT_LIMITS` are for hanging ones. */
 const LONG_LIMITS = {
   connect: 30_000,
   handshake: 30_000,
@@ -29,7 +29,7 @@ class Setting implements AsyncDisposable {
   readonly log: string[] = [];
   readonly group: DaemonGroup;
   readonly time = new VirtualTime();
-  /** Knowledge that the next service would begin with, by command address. */
+  /** Knowledge with which the next service would begin, by command address. */
   readonly known = new Map<string, DaemonKnowledge>();
   #set = 7_200_000;
 
@@ -46,7 +46,7 @@ class Setting implements AsyncDisposable {
       })),
     }, {
       tls: () => material,
-      // Jumps two hours, forward and back, at each call: no duration depends on this clock.
+      // Jumps two hours forward or back at each call: no duration depends on this clock.
       clock: () => this.time.now + (this.#set = -this.#set),
       elapsed: this.time.clock,
       schedule: this.time.schedule,
@@ -132,7 +132,7 @@ async function assertFails(
   });
 }
 
-Deno.test("openSession() has a daemon expect the session, with one connection", async () => {
+Deno.test("openSession() announces the session to the daemon, with one connection", async () => {
   await using setting = await Setting.start(1);
   const [daemon] = setting.daemons;
   assert.equal(daemon?.connections, 1, "the first ping");
@@ -145,7 +145,7 @@ Deno.test("openSession() has a daemon expect the session, with one connection", 
   assert.notEqual((await setting.open()).secret.reveal(), grant.secret.reveal());
 });
 
-Deno.test("openSession() takes the instances in turn, and one by its number", async () => {
+Deno.test("openSession() uses the instances in turn, or one by its number", async () => {
   await using setting = await Setting.start(3);
   const semaphore: number[] = [];
   for (let i = 0; i < 7; i++) semaphore.push((await setting.open()).instance);
@@ -157,7 +157,7 @@ Deno.test("openSession() takes the instances in turn, and one by its number", as
   }
 });
 
-Deno.test("openSession() and userInfo() take the instances in turns of their own", async () => {
+Deno.test("openSession() and userInfo() rotate through the instances independently", async () => {
   await using setting = await Setting.start(2, { options: { maxSessions: 1000 } });
   for (let i = 0; i < 20; i++) {
     await setting.group.userInfo("alice", new AbortController().signal);
@@ -167,7 +167,7 @@ Deno.test("openSession() and userInfo() take the instances in turns of their own
   assert.deepEqual(setting.asked("uftp-get-user-info-request"), [10, 10]);
 });
 
-Deno.test("openSession() and userInfo() send nothing that must not be sent", async () => {
+Deno.test("openSession() and userInfo() refuse invalid values without a request", async () => {
   await using setting = await Setting.start(1);
   await assertFails(setting.open({ user: "root" }), "ERR_INVALID_VALUE");
   await assertFails(setting.open({ file: "/a\rb/" }), "ERR_INVALID_VALUE");
@@ -218,7 +218,7 @@ Deno.test("a group without TLS works the same", async () => {
   await group.close();
 });
 
-Deno.test("status() tells version, limit and who is up", async () => {
+Deno.test("status() reports version, limit and which daemons are up", async () => {
   await using setting = await Setting.start(2);
   assertAlike(setting.group.status(), {
     usable: true,
@@ -240,7 +240,7 @@ Deno.test("status() tells version, limit and who is up", async () => {
   assert.match(instances[0]?.reason ?? "", /connection refused/);
 });
 
-Deno.test("a group without instances is not usable and says so", async () => {
+Deno.test("a group without instances reports that it is not usable", async () => {
   await using setting = await Setting.start(0);
   assert.equal(setting.group.status().usable, false);
   await assertFails(setting.open(), "ERR_DAEMON_UNAVAILABLE");
@@ -271,7 +271,7 @@ function limitsUnder({ kind }: CommandFault): Partial<DaemonLimits> {
   return kind.startsWith("hang") ? SHORT_LIMITS : {};
 }
 
-Deno.test("openSession() alone: every fault is an error of its kind", async () => {
+Deno.test("openSession() alone: every fault causes its own error", async () => {
   for (const [fault, expected] of FAULTS) {
     await using setting = await Setting.start(1, { limits: limitsUnder(fault) });
     const [daemon] = setting.daemons;
@@ -283,7 +283,7 @@ Deno.test("openSession() alone: every fault is an error of its kind", async () =
   await assertFails(setting.open(), "ERR_DAEMON_UNAVAILABLE");
 });
 
-Deno.test("openSession() in a group: another instance takes over, with a fresh secret where one may be known", async () => {
+Deno.test("openSession() in a group: another instance takes over, with a new secret if the first may be known", async () => {
   for (const [fault, expected] of FAULTS) {
     await using setting = await Setting.start(2, { limits: limitsUnder(fault) });
     const [first, second] = setting.daemons;
@@ -301,21 +301,21 @@ Deno.test("openSession() in a group: another instance takes over, with a fresh s
   }
 });
 
-Deno.test("openSession(): full accounts are a limit only when every instance says so", async () => {
+Deno.test("openSession(): full accounts are a limit only if every instance reports it", async () => {
   await using setting = await Setting.start(2, { options: { maxSessions: 2 } });
   const semaphore: number[] = [];
   for (let i = 0; i < 4; i++) semaphore.push((await setting.open()).instance);
   assert.deepEqual(semaphore.sort(), [1, 1, 2, 2]);
   await assertFails(setting.open(), "ERR_SESSION_LIMIT_REACHED");
   assert.deepEqual(setting.up(), [true, true]);
-  // The first ping, which runs beside the sessions, reports the limit.
+  // The first ping, which runs concurrently with the sessions, reports the limit.
   await until(() => setting.group.status().sessionLimit !== undefined, { everyMs: 0 });
   assert.equal(setting.group.status().sessionLimit, 2);
   await setting.daemons[0]?.stop();
   await assertFails(setting.open(), "ERR_SESSION_LIMIT_REACHED", "one full, one down");
 });
 
-Deno.test("with one of two dead, 200 sessions out of 200 are opened, and it is asked once", async () => {
+Deno.test("openSession(): with one of two daemons dead, 200 of 200 sessions open, and the dead one is tried once", async () => {
   await using setting = await Setting.start(2, { options: { maxSessions: 400 } });
   const [dead, alive] = setting.daemons;
   await dead?.stop();
@@ -331,7 +331,7 @@ Deno.test("with one of two dead, 200 sessions out of 200 are opened, and it is a
   ]);
 });
 
-Deno.test("a daemon that is back is used again within 10 s, and no request pays for finding out", async () => {
+Deno.test("a recovered daemon is used again within 10 s, and no request is delayed to detect it", async () => {
   for (const outage of ["refused", "hang-before-handshake", "not-in-acl"] as const) {
     const limits = outage === "hang-before-handshake" ? SHORT_LIMITS : {};
     await using setting = await Setting.start(2, { limits });
@@ -364,7 +364,7 @@ Deno.test("a daemon that is back is used again within 10 s, and no request pays 
   }
 });
 
-Deno.test("with all down requests fail at once, until one finds a daemon back", async () => {
+Deno.test("with all daemons down, requests fail at once until one succeeds", async () => {
   await using setting = await Setting.start(1, { limits: SHORT_LIMITS });
   const [daemon] = setting.daemons;
   if (daemon === undefined) return;
@@ -379,7 +379,7 @@ Deno.test("with all down requests fail at once, until one finds a daemon back", 
   assert.deepEqual(setting.up(), [true]);
 });
 
-Deno.test("single failed requests never mark a live daemon as down", async () => {
+Deno.test("a single failed request never marks a live daemon as down", async () => {
   await using setting = await Setting.start(1);
   for (let i = 0; i < 5; i++) {
     setting.daemons[0]?.commandFaults.queue.push({ kind: "close-without-reply" });
@@ -390,13 +390,13 @@ Deno.test("single failed requests never mark a live daemon as down", async () =>
   assert.deepEqual(setting.log, []);
 });
 
-Deno.test("a daemon that failed a request is checked at once, and is down if it fails the check as well", async () => {
+Deno.test("a daemon that failed a request is checked at once, and is down if the check fails too", async () => {
   await using setting = await Setting.start(1, { limits: SHORT_LIMITS });
   const [daemon] = setting.daemons;
   assert(daemon);
   daemon.fault = { kind: "hang-after-request" };
   await assertFails(setting.open(), "ERR_DAEMON_TIMEOUT");
-  await until(() => !setting.up()[0], { everyMs: 0 }); // only the limits take time
+  await until(() => !setting.up()[0], { everyMs: 0 }); // waits only for the limits
   daemon.fault = undefined;
   await setting.advance(15);
   assert.deepEqual(setting.up(), [true]);
@@ -417,7 +417,7 @@ Deno.test("an idle daemon is pinged about every eight seconds, a busy one every 
   assert(busy >= 1 && busy <= 3, `${busy} pings in 20 busy minutes`);
 });
 
-Deno.test("a daemon that dies while nobody uses it is noticed within 15 s, whatever it died of", async () => {
+Deno.test("an unused daemon that dies is detected within 15 s, whatever the cause", async () => {
   for (const outage of ["refused", "hang-before-handshake"] as const) {
     await using setting = await Setting.start(1, { limits: SHORT_LIMITS });
     const [daemon] = setting.daemons;
@@ -430,7 +430,7 @@ Deno.test("a daemon that dies while nobody uses it is noticed within 15 s, whate
   }
 });
 
-Deno.test("a daemon is up only after it answered; until then a request may try it", async () => {
+Deno.test("a daemon is up only after its first answer; until then requests may try it", async () => {
   await using daemon = await startDaemon();
   daemon.fault = { kind: "hang-after-request" };
   const group = new DaemonPool(plainGroup("TEST", daemon), PLAIN);
@@ -448,7 +448,7 @@ Deno.test("a daemon is up only after it answered; until then a request may try i
   await another.close();
 });
 
-Deno.test("a pool hands its knowledge of daemons to the next one, which checks it again", async () => {
+Deno.test("a pool passes its knowledge of daemons to the next one, which checks it again", async () => {
   await using daemon = await startDaemon();
   const known = new Map<string, DaemonKnowledge>();
   const learned = (address: string, knowledge: DaemonKnowledge) => known.set(address, knowledge);
@@ -474,7 +474,7 @@ Deno.test("a pool hands its knowledge of daemons to the next one, which checks i
   await third.close();
 });
 
-Deno.test("the port that is not configured is known from the first ping, or else from a session", async () => {
+Deno.test("an unconfigured port is learned from the first ping, or else from a session", async () => {
   for (const old of [false, true]) {
     await using daemon = await startDaemon();
     if (old) daemon.commandFaults.queue.push({ kind: "reply", reply: "Version: 2.0\n" });
@@ -491,7 +491,7 @@ Deno.test("the port that is not configured is known from the first ping, or else
   }
 });
 
-Deno.test("servers that share a daemon share its queue and what is known of it", async () => {
+Deno.test("servers that share a daemon share its queue and its status", async () => {
   await using daemon = await startDaemon({ maxSessions: 100 });
   const log: string[] = [];
   const parts = {
@@ -529,11 +529,11 @@ Deno.test("servers that share a daemon share its queue and what is known of it",
   await daemon.start();
 });
 
-Deno.test("a full queue spills over to the next instance, and when all are full there is a clear answer", async () => {
+Deno.test("a full queue spills over to the next instance, and if all are full, requests fail with a clear error", async () => {
   await using setting = await Setting.start(2, { options: { maxSessions: 200 } });
   const [first, second] = setting.daemons;
   const grants = Array.from({ length: 80 }, (_, i) => setting.open({ user: `u${i % 3}` }, 1));
-  // An instance queues 64 requests of one account beside the one under way; the rest go to the other one.
+  // An instance queues 64 requests of one account besides the one under way; the rest go to the other one.
   const crowd = Array.from({ length: 150 }, () => setting.open({ user: "bob" }));
   const results = await Promise.allSettled([...grants, ...crowd]);
   const failed = results.filter((result) => result.status === "rejected");
@@ -542,7 +542,7 @@ Deno.test("a full queue spills over to the next instance, and when all are full 
   assert((first?.connections ?? 0) > 80 && (second?.connections ?? 0) > 40);
 });
 
-Deno.test("a daemon is not down because a request had no time left for it", async () => {
+Deno.test("a daemon is not marked as down when a request runs out of time", async () => {
   await using setting = await Setting.start(1, { limits: { total: 100 } });
   setting.daemons[0]?.commandFaults.queue.push({ kind: "hang-before-handshake" });
   await assertFails(setting.open(), "ERR_DAEMON_UNAVAILABLE");
@@ -550,7 +550,7 @@ Deno.test("a daemon is not down because a request had no time left for it", asyn
   assert.deepEqual(setting.log, []);
 });
 
-Deno.test("the time limit of a request does not begin while the daemon serves another", async () => {
+Deno.test("the time limit of a request does not start while the daemon serves another", async () => {
   await using setting = await Setting.start(1, {
     limits: { connect: 1500, handshake: 1500 },
     options: { maxSessions: 1000 },
@@ -563,7 +563,7 @@ Deno.test("the time limit of a request does not begin while the daemon serves an
   assert.deepEqual(setting.up(), [true]);
 });
 
-Deno.test("a request that stood ready when the one before it failed goes elsewhere at once, and wedges nothing", async () => {
+Deno.test("a request that is connected when the one before it fails goes elsewhere at once, and wedges no daemon", async () => {
   await using setting = await Setting.start(2, { limits: { handshake: SHORT_LIMITS.handshake } });
   const [hanging] = setting.daemons;
   if (hanging === undefined) return;
@@ -574,7 +574,7 @@ Deno.test("a request that stood ready when the one before it failed goes elsewhe
   assert.equal(hanging.connections - before, 2, "the one that failed, and the one that stood ready");
 });
 
-Deno.test("callers that leave early get no session, and never cut a connection", async () => {
+Deno.test("callers that leave early get no session, and never break a connection", async () => {
   await using setting = await Setting.start(2, {
     options: { maxSessions: 1000 },
   });
@@ -596,7 +596,7 @@ Deno.test("callers that leave early get no session, and never cut a connection",
   assert.equal((await setting.open()).host.endsWith(".example.org"), true);
 });
 
-Deno.test("close() waits for what is under way and refuses what waits", async () => {
+Deno.test("close() waits for requests under way, and refuses waiting ones", async () => {
   await using setting = await Setting.start(1);
   const [daemon] = setting.daemons;
   if (daemon === undefined) return;

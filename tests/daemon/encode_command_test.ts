@@ -44,7 +44,7 @@ END
   );
 });
 
-Deno.test("encodeSession() writes all that an order can hold", () => {
+Deno.test("encodeSession() writes every field of an order", () => {
   const key = Buffer.alloc(32, 7).toString("base64");
   const request = encode({
     clientAddresses: ["192.0.2.7", "2001:DB8:0::1", "::ffff:192.0.2.7"],
@@ -114,7 +114,7 @@ Deno.test("encodeSession() accepts values at the limit", () => {
   }
 });
 
-Deno.test("encodeSession() refuses what is over it, names the field and never shows the value", () => {
+Deno.test("encodeSession() refuses values over the limit, names the field and never shows the value", () => {
   const bad: [string, Partial<Record<keyof SessionOrder, unknown>>][] = [
     ...[
       "",
@@ -229,7 +229,7 @@ Deno.test("encodeSession() refuses what is over it, names the field and never sh
   });
 });
 
-Deno.test("encodeUserInfo() refuses names that the daemon could read as more than a name", () => {
+Deno.test("encodeUserInfo() refuses names with further meaning for the daemon", () => {
   for (
     const user of [
       "root",
@@ -290,7 +290,7 @@ function pick(from: SessionOrder, field: string): Partial<SessionOrder> {
   return Object.fromEntries(Object.entries(from).filter(([key]) => key === field));
 }
 
-/** Returns the values that the daemon should read, without the encoder. */
+/** Returns the values that the daemon should read, independently of the encoder. */
 function meant(order: SessionOrder): Record<string, string> {
   const values: Record<string, string | undefined> = {
     "request-type": "uftp-transfer-request",
@@ -331,7 +331,7 @@ fuzz({
   growth: { longest: 64 * 1024, input: (file) => ({ ...ORDER, file }) },
 });
 
-Deno.test("encodeUserInfo(): what the daemon reads is what was meant, or nothing is sent", () => {
+Deno.test("encodeUserInfo(): the daemon reads the intended value, or nothing is sent", () => {
   let sent = 0;
   fc.assert(
     fc.property(account, (user) => {
@@ -350,7 +350,7 @@ Deno.test("encodeUserInfo(): what the daemon reads is what was meant, or nothing
   assert(sent > 500, `${sent} requests were sent`);
 });
 
-Deno.test("createSecret() makes 24 letters and digits, each equally likely", () => {
+Deno.test("createSecret() returns 24 letters and digits, each equally likely", () => {
   const counts = new Map<string, number>();
   const seen = new Set<string>();
   const rounds = 10_000;
@@ -362,7 +362,7 @@ Deno.test("createSecret() makes 24 letters and digits, each equally likely", () 
   }
   assert.equal(seen.size, rounds);
   assert.equal(counts.size, 62);
-  // The mean is 3871 and the standard deviation 62; without rejection the first 8 letters would come 4687 times.
+  // The mean is 3871 and the standard deviation 62; without rejection the first 8 letters would occur 4687 times.
   for (const [letter, count] of counts) {
     assert(Math.abs(count - rounds * 24 / 62) < 450, `${letter}: ${count}`);
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { failure, type Fault, isAboutDaemon, isCertain } from "../../src/daemon/exchange.ts";
 
-/** Faults, whether each proves that the daemon is of no use, and whether it is about the daemon at all. */
+/** Faults, whether each proves that the daemon is unusable, and whether it concerns the daemon at all. */
 const FACTS: readonly (readonly [Fault, certain: boolean, aboutDaemon: boolean])[] = [
   ["untrusted", true, true],
   ["not-tls", true, true],
@@ -14,7 +14,7 @@ const FACTS: readonly (readonly [Fault, certain: boolean, aboutDaemon: boolean])
   ["closing", false, false],
 ];
 for (const [fault, certain, aboutDaemon] of FACTS) {
-  Deno.test(`after the fault ${fault} the daemon ${certain ? "is of no use" : "may be as good as before"}`, () => {
+  Deno.test(`after the fault ${fault} the daemon ${certain ? "is unusable" : "may still be usable"}`, () => {
     const failed = failure(fault, "before");
     assert.deepEqual([isCertain(failed), isAboutDaemon(failed)], [certain, aboutDaemon]);
   });

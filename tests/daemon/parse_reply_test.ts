@@ -33,7 +33,7 @@ Deno.test("parsePing() reads version, limit and port, in any order", () => {
   for (const [reply, expected] of facts) assertAlike(parsePing(reply), expected, reply);
 });
 
-Deno.test("parseSession() reads port, limit and refusal, also the older daemon's", () => {
+Deno.test("parseSession() reads port, limit and refusal, also of older daemons", () => {
   const facts: [string, ReturnType<typeof parseSession>][] = [
     ["OK::64434\n", { kind: "expected", port: 64434 }],
     ["OK::1\r\n", { kind: "expected", port: 1 }],
@@ -87,7 +87,7 @@ Accepted key 3: from="192.0.2.0/24",no-pty ssh-rsa AAAAB3NzaC1yc2EDemo work: key
 Status: keyfile /srv/home/alice/.ssh/authorized_keys : OK
 `;
 
-Deno.test("parseUserInfo() reads home and keys as they are", () => {
+Deno.test("parseUserInfo() reads home and keys unchanged", () => {
   assert.deepEqual(parseUserInfo(`${INFO}\n`), {
     kind: "known",
     home: "/srv/home/alice",
@@ -103,7 +103,7 @@ Deno.test("parseUserInfo() reads home and keys as they are", () => {
   });
 });
 
-Deno.test("parseUserInfo() reports accounts that the daemon gives no access to as unknown", () => {
+Deno.test("parseUserInfo() reports accounts without access as unknown", () => {
   for (
     const reply of [
       "500 No such user or no home directory found\n",
@@ -118,14 +118,14 @@ Deno.test("parseUserInfo() reports accounts that the daemon gives no access to a
   }
 });
 
-Deno.test("parseUserInfo() takes no reply that was cut off", () => {
+Deno.test("parseUserInfo() refuses a truncated reply", () => {
   const status = INFO.indexOf("Status: keyfile");
   for (let length = 0; length < status; length++) {
     assert.equal(parseUserInfo(INFO.slice(0, length)), undefined);
   }
 });
 
-Deno.test("parseUserInfo() lets no key line pass for another line", () => {
+Deno.test("parseUserInfo() never reads a key as another line", () => {
   const line = fc.string({ unit: CHARACTER }).map((text) => text.replaceAll("\n", ""));
   const forged = fc.constantFrom(
     "Home: /evil",
@@ -146,7 +146,7 @@ Deno.test("parseUserInfo() lets no key line pass for another line", () => {
   }));
 });
 
-Deno.test("parsers answer any text without throwing", () => {
+Deno.test("parsers never throw, for any text", () => {
   const piece = fc.constantFrom(
     ..."OK::|ERROR::|500 |\n|\r\n|Version: |Status:|Accepted key 1: |64434|x".split("|"),
   );

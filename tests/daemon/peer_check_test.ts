@@ -31,27 +31,27 @@ const subject = "CN=UFTPD,O=Demo,C=EU";
 const past = { notBefore: new Date("2020-01-01"), notAfter: new Date("2025-12-31") };
 const future = { notBefore: new Date("2026-02-01"), notAfter: new Date("2030-12-31") };
 
-Deno.test("checkPeer() accepts chains that lead to an anchor", () => {
+Deno.test("checkPeer() accepts chains to an anchor", () => {
   const leaf = root.issue({ subject }).certificate;
   const alone = createAuthority({ subject, ca: false });
   const facts: [string, readonly string[], readonly string[]][] = [
     ["a version 3 certificate without extensions", [leaf], [root.certificate]],
     ["a certificate of a version 1 anchor", [oldRoot.issue({ subject }).certificate], [oldRoot.certificate]],
-    ["a certificate without subject", [
+    ["a certificate without a subject", [
       root.issue({ subject: "", names: ["uftpd.example"] }).certificate,
     ], [root.certificate]],
     ["three intermediates, in any order", [deep.issue({ subject }).certificate, ...chain], [
       root.certificate,
     ]],
     ["a chain that ends with its root", [leaf, root.certificate], [root.certificate]],
-    ["an intermediate sent along", [middle.issue({ subject }).certificate, middle.certificate], [
+    ["an intermediate sent with the leaf", [middle.issue({ subject }).certificate, middle.certificate], [
       root.certificate,
     ]],
     ["an intermediate that is an anchor itself", [middle.issue({ subject }).certificate], [
       middle.certificate,
     ]],
     ["a self-signed certificate that is an anchor", [alone.certificate], [alone.certificate]],
-    ["the right one of two anchors of one name", [leaf], [root.impostor().certificate, root.certificate]],
+    ["the right one of two anchors with one name", [leaf], [root.impostor().certificate, root.certificate]],
     ["RSA keys", [createRsa.issue({ subject, keyType: "rsa-2048" }).certificate], [createRsa.certificate]],
   ];
   for (const [fact, sent, anchors] of facts) assert.equal(diagnostic(sent, { anchors }), undefined, fact);
@@ -59,7 +59,7 @@ Deno.test("checkPeer() accepts chains that lead to an anchor", () => {
 
 const createRsa = createAuthority({ subject: "CN=RSA", keyType: "rsa-2048" });
 
-Deno.test("checkPeer() refuses chains that do not, for both versions of certificates", () => {
+Deno.test("checkPeer() refuses other chains, for both versions of certificates", () => {
   const unsigned = /no trusted authority signed the certificate of <C=EU, O=Demo, CN=UFTPD>/;
   for (const version of [1, 3] as const) {
     const facts: [string, readonly string[], RegExp][] = [
@@ -70,8 +70,8 @@ Deno.test("checkPeer() refuses chains that do not, for both versions of certific
         [root.impostor().issue({ subject, version }).certificate],
         unsigned,
       ],
-      ["signed by somebody else", [oldRoot.issue({ subject, version }).certificate], unsigned],
-      ["somebody else's chain with our root", [
+      ["signed by an unknown authority", [oldRoot.issue({ subject, version }).certificate], unsigned],
+      ["an unknown authority's chain with our root", [
         root.impostor().issue({ subject, version }).certificate,
         root.certificate,
       ], unsigned],
@@ -85,7 +85,7 @@ Deno.test("checkPeer() refuses chains that do not, for both versions of certific
         /<CN=Middle> has expired/,
       ],
       [
-        "an intermediate that is no authority",
+        "an intermediate that is not an authority",
         (() => {
           const no = root.subordinate({ subject: "CN=Middle", ca: false });
           return [no.issue({ subject, version }).certificate, no.certificate];
@@ -113,7 +113,7 @@ Deno.test("checkPeer() refuses chains that do not, for both versions of certific
   );
 });
 
-Deno.test("checkPeer() refuses an anchor's signature if the anchor says it is no authority, or has expired", () => {
+Deno.test("checkPeer() refuses an anchor's signature if the anchor is not an authority, or has expired", () => {
   const leafAnchor = createAuthority({ subject: "CN=Leaf", ca: false });
   const oldAnchor = createAuthority({ subject: "CN=Leaf", ...past });
   for (const [anchor, expected] of [[leafAnchor, /no trusted authority/], [oldAnchor, /expired/]] as const) {
@@ -122,7 +122,7 @@ Deno.test("checkPeer() refuses an anchor's signature if the anchor says it is no
   }
 });
 
-Deno.test("checkPeer() looks at purposes, path lengths, key usage and unknown demands", () => {
+Deno.test("checkPeer() checks purposes, path lengths, key usage and unknown critical extensions", () => {
   const leaf = (from: Authority, more = {}) => from.issue({ subject, ...more }).certificate;
   const critical = (id: string, value: string) =>
     der.sequence(der.objectIdentifier(id), der.boolean(true), der.octetString(Buffer.from(value, "hex")));
@@ -138,13 +138,13 @@ Deno.test("checkPeer() looks at purposes, path lengths, key usage and unknown de
     ],
     ["for servers", [leaf(root, { extendedKeyUsage: ["serverAuth"] })], [root.certificate], undefined],
     [
-      "unknown demand",
+      "unknown critical extension",
       [leaf(root, { extensions: [critical("1.2.3.4", "0500")] })],
       [root.certificate],
       /demands/,
     ],
     [
-      "twice the same",
+      "duplicate extension",
       [
         leaf(root, { ca: false, extensions: [critical("2.5.29.19", "30030101ff")] }),
       ],
@@ -162,7 +162,7 @@ Deno.test("checkPeer() looks at purposes, path lengths, key usage and unknown de
   }
 });
 
-Deno.test("checkPeer() bounds its work: cross-signed authorities of one name, and more than it looks at", () => {
+Deno.test("checkPeer() bounds its work for cross-signed authorities of one name, and for many authorities", () => {
   const name = { subject: "CN=Same" };
   const many = Array.from({ length: 14 }, () => createAuthority(name).subordinate(name));
   const crossed = many.map(({ certificate }) => certificate);
@@ -173,7 +173,7 @@ Deno.test("checkPeer() bounds its work: cross-signed authorities of one name, an
   assert.match(diagnostic([forged], { anchors: roots }) ?? "accepted", /too long to check/);
 });
 
-Deno.test("checkPeer() spends no signatures on authorities that nobody vouches for, however many are shown", () => {
+Deno.test("checkPeer() verifies no signatures of unknown authorities, however many the peer sends", () => {
   const name = { subject: "CN=Same" };
   const links = [createAuthority(name)];
   while (links.length < 15) links.unshift(...links.slice(0, 1).map((last) => last.subordinate(name)));
@@ -200,7 +200,7 @@ Deno.test("checkPeer() pins the subject as a name, not as text", () => {
   assert.match(diagnostic(sent, { expectedDn: "nonsense" }) ?? "accepted", /expected <nonsense>/);
 });
 
-Deno.test("checkPeer() checks date, anchors and name of a chain again that it has seen before", () => {
+Deno.test("checkPeer() checks date, anchors and name again for a chain that it has seen before", () => {
   const short = root.subordinate({ subject: "CN=Short,O=Demo,C=EU", notAfter: new Date("2026-01-31") });
   const sent = [short.issue({ subject }).certificate, short.certificate];
   const anchors = [root.certificate];
@@ -221,7 +221,7 @@ Deno.test("checkPeer() checks date, anchors and name of a chain again that it ha
   }
 });
 
-Deno.test("certificateSubject() keeps separators inside values apart from those between them", () => {
+Deno.test("certificateSubject() distinguishes separators inside values from those between them", () => {
   for (
     const name of [
       subject,

@@ -9,14 +9,14 @@ import { material, ORDER, startTlsDaemon } from "./setting.ts";
 
 const answered = <T>(reply: T): Exchange<T> => ({ kind: "answered", reply });
 
-/** Requests in a queue that run until a test ends them, and the order in which they began. */
+/** Queued requests that run until a test ends them, and the order in which they began. */
 class Requests {
   readonly begun: string[] = [];
   readonly #ends = new Map<string, () => void>();
   underWay = 0;
   most = 0;
 
-  /** Requests that began while another one was under way, added when that one ended. */
+  /** Requests that began while another was under way; each is added when the other one ended. */
   readonly ahead: string[] = [];
 
   constructor(readonly queue = new Queue({ underWay: () => 1, waiting: 6, perKey: 4 })) {}
@@ -61,7 +61,7 @@ async function serveAll(desk: Requests, all: readonly Promise<unknown>[]): Promi
   await done;
 }
 
-Deno.test("Queue serves one at a time, in the order of arrival", async () => {
+Deno.test("Queue serves one request at a time, in order of arrival", async () => {
   const desk = new Requests();
   const all = ["1", "2", "3", "4"].map((name) => desk.come(name));
   assert.deepEqual([desk.begun, desk.queue.length, desk.queue.idle], [["1"], 3, false]);
@@ -70,7 +70,7 @@ Deno.test("Queue serves one at a time, in the order of arrival", async () => {
   assert.deepEqual([desk.begun, desk.most, desk.queue.idle], [["1", "2", "3", "4"], 1, true]);
 });
 
-Deno.test("Queue starts the next request while one is served, if two may be under way, and tells it when its turn comes", async () => {
+Deno.test("Queue starts the next request while one is served, if two may be under way, and signals its turn", async () => {
   const desk = new Requests(new Queue({ underWay: () => 2, waiting: 6, perKey: 4 }));
   const all = ["1", "2", "3"].map((name) => desk.come(name));
   assert.deepEqual([desk.begun, desk.queue.length, desk.ahead], [["1", "2"], 1, []]);
@@ -88,7 +88,7 @@ Deno.test("Queue starts the next request while one is served, if two may be unde
   assert.deepEqual([desk.most, desk.ahead, desk.queue.idle], [2, ["2", "3"], true]);
 });
 
-Deno.test("Queue serves keys in turn, so that a crowd delays others by at most one turn", async () => {
+Deno.test("Queue serves keys in turn, so that many requests of one key delay others by at most one turn", async () => {
   const desk = new Requests();
   const crowd = ["a1", "a2", "a3", "a4"].map((name) => desk.come(name));
   const others = [
@@ -100,7 +100,7 @@ Deno.test("Queue serves keys in turn, so that a crowd delays others by at most o
   assert.deepEqual(desk.begun, ["a1", "a2", "b1", "c1", "a3", "b2", "a4"]);
 });
 
-Deno.test("Queue is busy when full or when a key has its share, for the key with most requests first", async () => {
+Deno.test("Queue reports busy when it or the share of a key is full, first for the key with the most requests", async () => {
   const desk = new Requests();
   const all = [0, 1, 2, 3, 4].map((i) => desk.come(`a${i}`));
   assert.deepEqual(await desk.come("a5"), failure("busy", "before"));
@@ -112,7 +112,7 @@ Deno.test("Queue is busy when full or when a key has its share, for the key with
   assert.deepEqual(desk.begun, ["a0", "a1", "b1", "c1", "a2", "b2", "a3"]);
 });
 
-Deno.test("Queue frees the place of a caller that leaves while it waits, at once", async () => {
+Deno.test("Queue frees the place of a waiting caller at once when it leaves", async () => {
   const desk = new Requests();
   const leaving = new AbortController();
   const [first, second, third] = [desk.come("1"), desk.come("2", { signal: leaving.signal }), desk.come("3")];
@@ -142,7 +142,7 @@ Deno.test("Queue refuses a request that has waited too long", async () => {
   assert.deepEqual(desk.begun, ["1"]);
 });
 
-Deno.test("Queue.drain() refuses all waiting requests, and goes on", async () => {
+Deno.test("Queue.drain() refuses all waiting requests, and accepts later ones", async () => {
   const desk = new Requests();
   const first = desk.come("1");
   const waiting = [desk.come("2"), desk.come("3", { queueKey: "b" })];
@@ -152,7 +152,7 @@ Deno.test("Queue.drain() refuses all waiting requests, and goes on", async () =>
   assert.deepEqual(desk.begun, ["1", "4"]);
 });
 
-Deno.test("Queue.close() waits for the one under way and takes no more", async () => {
+Deno.test("Queue.close() waits for the request under way, and refuses the others", async () => {
   const desk = new Requests();
   const [first, second] = [desk.come("1"), desk.come("2")];
   let closed = false;
@@ -165,7 +165,7 @@ Deno.test("Queue.close() waits for the one under way and takes no more", async (
   await closing;
 });
 
-Deno.test("Queue serves the next request when one takes too long, and closes only when both have ended", async () => {
+Deno.test("Queue serves the next request if one takes too long, and closes only when both have ended", async () => {
   for (const underWay of [1, 2] as const) {
     const desk = new Requests(new Queue({ underWay: () => underWay, waiting: 6, perKey: 4 }));
     const slow = [desk.come("1", { longestMs: 1 }), desk.come("2", { longestMs: 1 })];
@@ -186,12 +186,12 @@ Deno.test("Queue serves the next request when one takes too long, and closes onl
   }
 });
 
-Deno.test("Crowd has no more connections at a daemon than it has places, however many instances", () => {
+Deno.test("Crowd limits connections to the places of the daemon, for any number of instances", () => {
   assert.deepEqual([1, 2, 3, 4, 9].map((n) => new Crowd(() => n).underWay(true)), [2, 2, 1, 1, 1]);
   assert.equal(new Crowd(() => 1).underWay(false), 1);
 });
 
-Deno.test("Crowd pauses where there are more instances than places, while all places are taken", () => {
+Deno.test("Crowd pauses if there are more instances than places and all places are taken", () => {
   const few = new Crowd(() => 4);
   for (const ms of [5, 20, 1000]) assert.equal(few.pauseAfter(ms), 0);
   const many = new Crowd(() => 16);
@@ -210,7 +210,7 @@ Deno.test("Crowd learns that a daemon has become slower", () => {
   assert.equal(last, 0);
 });
 
-/** Opens sessions from several instances. @param whole Replies that wait until another connection is open. */
+/** Opens sessions from several instances. @param whole Replies that wait until another connection opens. */
 async function serve(instances: number, sessions: number, whole: number) {
   await using daemon = await startTlsDaemon({ maxSessions: 100 });
   daemon.repliesWithNext = whole;
@@ -237,7 +237,7 @@ async function serve(instances: number, sessions: number, whole: number) {
         Array.from({ length: sessions / instances }, () => group.openSession(ORDER, { signal }))
       ),
     ),
-    "the next connection to a daemon that serves only while one stands ready",
+    "the next connection to a daemon that replies only while another one waits",
   );
   await Promise.all(groups.map((group) => group.close()));
   return { mostAtOnce: daemon.mostAtOnce, connections: daemon.connections };

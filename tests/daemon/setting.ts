@@ -6,7 +6,7 @@ import { encodePing } from "../../src/daemon/encode_command.ts";
 import { type DaemonOptions, type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
 import { createAuthority } from "../pki/authority.ts";
 
-/** Certificate authority that both sides trust. */
+/** Certificate authority trusted by both sides. */
 export const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 
 /** Certificates of the service and of the daemons: without host names, as in practice. */

@@ -2,7 +2,7 @@ import type { Credential } from "../pki/authority.ts";
 
 /** Faults of the command socket (daemon-protocol.md 7). "Not listening" is `DaemonSimulator.stop`. */
 export type CommandFault =
-  /** Accepts and sends nothing; the connections behind it wait until the client gives up. */
+  /** Accepts and sends nothing; later connections wait until the client gives up. */
   | { readonly kind: "hang-before-handshake" }
   | { readonly kind: "close-at-once" }
   | { readonly kind: "reset-at-once" }
@@ -12,9 +12,9 @@ export type CommandFault =
   | { readonly kind: "certificate"; readonly credential: Credential }
   /** Does not trust the certificate of the client. */
   | { readonly kind: "distrust" }
-  /** Closes after the handshake without a byte. */
+  /** Closes after the handshake without sending a byte. */
   | { readonly kind: "not-in-acl" }
-  /** From here on, the daemon has served the request and registered a session, but the client cannot know. */
+  /** From this fault on, the daemon has served the request and registered a session, unknown to the client. */
   | { readonly kind: "close-without-reply" }
   | { readonly kind: "hang-after-request" }
   /** Sends that many bytes of the reply, then closes. */

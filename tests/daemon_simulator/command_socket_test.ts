@@ -65,7 +65,7 @@ const TRANSFER_REPLIES: readonly [string, DaemonOptions, readonly string[], RegE
   ["needs a user", {}, ["request-type=uftp-transfer-request\nsecret=x\nEND\n"], /^ERROR::'user'\n$/],
   ["needs a secret", {}, ["request-type=uftp-transfer-request\nuser=x\nEND\n"], /^ERROR::'secret'\n$/],
   [
-    "refuses a secret twice",
+    "refuses a duplicate secret",
     {},
     [transfer({}), transfer({ user: "bob" })],
     /^ERROR::Duplicate secret - this is not allowed\.\n$/,
@@ -86,9 +86,9 @@ const TRANSFER_REPLIES: readonly [string, DaemonOptions, readonly string[], RegE
     [transfer({}), transfer({})],
     /Too many active/,
   ],
-  ["accepts any user, root too", {}, [transfer({ user: "root" })], /^OK/],
+  ["accepts any user, including root", {}, [transfer({ user: "root" })], /^OK/],
   [
-    "refuses keys without cryptography",
+    "refuses keys if the daemon lacks cryptography",
     { cryptography: false },
     [transfer({ key: "AAAA" })],
     /^ERROR::Encrypted connections are not supported by this UFTPD server\.\n$/,
@@ -100,7 +100,7 @@ for (const [fact, options, requests, expected] of TRANSFER_REPLIES) {
   });
 }
 
-Deno.test("User information replies word for word", async () => {
+Deno.test("User information replies match those of a real daemon", async () => {
   const alice = {
     ...users.alice,
     keyFiles: {
@@ -159,14 +159,14 @@ const ADMISSIONS: readonly [acl: string, admitted: boolean][] = [
   ["#CN=AUTH", false],
 ];
 for (const [acl, admitted] of ADMISSIONS) {
-  Deno.test(`The ACL ${JSON.stringify(acl)} ${admitted ? "admits" : "turns away"} CN=AUTH,O=UNICORE,C=EU`, async () => {
+  Deno.test(`The ACL ${JSON.stringify(acl)} ${admitted ? "admits" : "refuses"} CN=AUTH,O=UNICORE,C=EU`, async () => {
     await using daemon = await startDaemon({ tls, acl });
     const { reply } = await exchange(target(daemon), PING);
     assert.equal(reply !== "", admitted);
   });
 }
 
-Deno.test("A client certificate of a foreign authority, or expired, gets no reply", async () => {
+Deno.test("A client certificate that is expired or of an unknown authority gets no reply", async () => {
   await using daemon = await startDaemon({ tls });
   const foreign = createAuthority({ subject: "CN=Elsewhere" }).issue({ subject: "CN=AUTH" });
   const expired = ca.issue({ subject: "CN=AUTH", notAfter: new Date("2021-01-01T00:00:00Z") });
@@ -194,7 +194,7 @@ for (const tlsOn of [true, false]) {
   });
 }
 
-Deno.test("An END without line end is accepted once the client half-closes", async () => {
+Deno.test("An END without a line end is accepted once the client half-closes", async () => {
   await using daemon = await startDaemon();
   const socket = await openCommand({ port: daemon.commandPort });
   socket.end("request-type=uftp-ping-request\nEND");
@@ -215,7 +215,7 @@ Deno.test("Connections are served one after the other", async () => {
 });
 
 for (const action of ["destroy", "end", "resetAndDestroy"] as const) {
-  Deno.test(`A client that leaves before or in its handshake (${action}) harms nobody`, async () => {
+  Deno.test(`A client that leaves before or during its handshake (${action}) affects no other client`, async () => {
     await using daemon = await startDaemon({ tls });
     const silent = await openCommand(target(daemon));
     const [gone, half] = [
@@ -244,7 +244,7 @@ Deno.test("A client that half-closes gets its reply, without TLS", async () => {
   socket.destroy();
 });
 
-Deno.test("A job expires 300 s after its request, with the next sweep", async () => {
+Deno.test("A job expires in the first sweep 300 s after its request", async () => {
   let now = 1_700_000_000_000;
   await using daemon = await startDaemon({ clock: () => now });
   await exchange({ port: daemon.commandPort }, transfer({}));
@@ -257,7 +257,7 @@ Deno.test("A job expires 300 s after its request, with the next sweep", async ()
   assert.equal(daemon.jobs.size, 0);
 });
 
-Deno.test("stop() refuses connections and forgets jobs, start() takes the same port", async () => {
+Deno.test("stop() refuses connections and forgets jobs, start() reuses the port", async () => {
   await using daemon = await startDaemon({ tls });
   const before = target(daemon);
   await exchange(before, transfer({}));

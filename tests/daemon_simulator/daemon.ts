@@ -106,7 +106,7 @@ export class DaemonSimulator implements AsyncDisposable {
     return this.#command.mostAtOnce;
   }
 
-  /** Makes that many replies wait until another command connection is open. */
+  /** Makes this many replies wait until another command connection is open. */
   set repliesWithNext(count: number) {
     this.#command.repliesWithNext = count;
   }

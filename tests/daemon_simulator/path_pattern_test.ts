@@ -33,7 +33,7 @@ const MATCHES: readonly [pattern: string, text: string, matches: boolean][] = [
   ["", "x", false],
 ];
 for (const [pattern, text, matches] of MATCHES) {
-  Deno.test(`matchesPattern() ${matches ? "finds" : "denies"} ${JSON.stringify(text)} in ${JSON.stringify(pattern)}`, () => {
+  Deno.test(`matchesPattern() ${matches ? "matches" : "rejects"} ${JSON.stringify(text)} for ${JSON.stringify(pattern)}`, () => {
     assert.equal(matchesPattern(text, pattern), matches);
   });
 }

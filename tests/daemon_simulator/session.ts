@@ -44,7 +44,7 @@ export class Session {
   /** Number of commands so far that the fault names. */
   #met = 0;
 
-  /** @throws If the request's values do not make a session: the daemon then closes after its `230`. */
+  /** @throws If the request's values do not permit a session: the daemon then closes after its `230`. */
   constructor(
     readonly control: ControlChannel,
     readonly job: Job,
@@ -67,7 +67,7 @@ export class Session {
     this.options.compress = value("compress", "false").toLowerCase() === "true";
   }
 
-  /** Serves the client until the session ends, for whatever reason. */
+  /** Serves the client until the session ends, for any reason. */
   async run(): Promise<void> {
     try {
       for (;;) {

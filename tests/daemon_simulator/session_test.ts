@@ -72,7 +72,7 @@ const LOGINS: readonly [fact: string, values: Record<string, string>, reply: Reg
     "<end>",
   ],
   ["of uid 0", { user: "toor" }, /^530 Not logged in: Attempted to select 'root'$/, "<end>"],
-  ["with an own group", { group: "hpc" }, /^230/, "200 OK"],
+  ["with a group of the account", { group: "hpc" }, /^230/, "200 OK"],
   ["with NONE as group", { group: "NONE:nonsense" }, /^230/, "200 OK"],
   ["with the default group", { group: "DEFAULT_GID" }, /^230/, "200 OK"],
   [
@@ -89,7 +89,7 @@ const LOGINS: readonly [fact: string, values: Record<string, string>, reply: Reg
     "<end>",
   ],
   [
-    "with a foreign group",
+    "with a group of another account",
     { group: "guests" },
     /^530 .*The user alice is not a member of the group guests$/,
     "<end>",
@@ -163,7 +163,7 @@ for (const [lines, expected] of GREETINGS) {
   });
 }
 
-Deno.test("A secret serves once; its slot is freed by the sweep after the session", async () => {
+Deno.test("A secret is valid once; the sweep after the session frees its slot", async () => {
   let now = 1_700_000_000_000;
   await using site = await Site.open({ clock: () => now, maxSessions: 1 });
   const first = await site.session();
@@ -179,7 +179,7 @@ Deno.test("A secret serves once; its slot is freed by the sweep after the sessio
   assert.match(await site.announce({ secret: "t" }), /^OK/);
 });
 
-Deno.test("A persistent secret serves several sessions at once, up to the limit", async () => {
+Deno.test("A persistent secret is valid for several concurrent sessions, up to the limit", async () => {
   await using site = await Site.open({ maxSessions: 2 });
   await site.session({ persistent: "TRUE" });
   const second = await site.connect();
@@ -191,7 +191,7 @@ Deno.test("A persistent secret serves several sessions at once, up to the limit"
   );
 });
 
-Deno.test("A wrong address does not use a secret up, a refused account does", async () => {
+Deno.test("A wrong address does not consume a secret, a refused account does", async () => {
   await using site = await Site.open();
   await site.announce({ user: "eve" });
   for (const expected of [/^530 .*unknown user/, /^500 Session for these credentials is already running/]) {
@@ -203,7 +203,7 @@ Deno.test("A wrong address does not use a secret up, a refused account does", as
   }
 });
 
-Deno.test("MLST, STAT, PWD and their like answer as documented", async () => {
+Deno.test("MLST, STAT, PWD and similar commands answer as documented", async () => {
   await using site = await Site.open();
   const client = await site.session();
   const base = `${site.home}/pub`;
@@ -234,7 +234,7 @@ Deno.test("MLST, STAT, PWD and their like answer as documented", async () => {
   assert.match(await client.command("STAT N nope"), /^500 /);
 });
 
-Deno.test("A base also admits siblings with the same prefix, and nothing else", async () => {
+Deno.test("A base also admits siblings with the same prefix, but no other paths", async () => {
   await using site = await Site.open();
   const client = await site.session();
   assert.match(await client.command(`MLST ${site.home}/pub2/secret.txt`), /^250/);
@@ -287,7 +287,7 @@ const NEEDED: readonly [line: string, level: string][] = [
   ["RMD nope", "FULL"],
 ];
 for (const given of [...LEVELS, "read", ""]) {
-  Deno.test(`Access permission ${JSON.stringify(given)} refuses the commands above it, and only those`, async () => {
+  Deno.test(`Access permission ${JSON.stringify(given)} refuses only the commands above it`, async () => {
     await using site = await Site.open();
     const client = await site.session({ "access-permissions": given });
     const level = LEVELS.includes(given) ? LEVELS.indexOf(given) : LEVELS.indexOf("FULL");
@@ -298,7 +298,7 @@ for (const given of [...LEVELS, "read", ""]) {
   });
 }
 
-Deno.test("Includes and excludes hold for the commands that heed them", async () => {
+Deno.test("Includes and excludes apply to the commands that check them", async () => {
   await using site = await Site.open();
   const client = await site.session({ includes: "*.txt:sub/*", excludes: "sub/x.*" });
   const base = `${site.home}/pub`;
@@ -377,7 +377,7 @@ Deno.test("Reading: ranges end exclusively, and a full read announces the size",
   );
 });
 
-Deno.test("Writing: to the announced length, or to the end of the data, short or not", async () => {
+Deno.test("Writing ends at the announced length or at the end of the data, even if early", async () => {
   await using site = await Site.open();
   const client = await site.session({ "access-permissions": "WRITE" });
   const write = async (text: string, ...lines: string[]) => {
@@ -457,7 +457,7 @@ Deno.test("Listings come over the data connection, and empty without one", async
   );
 });
 
-Deno.test("PASV names address and port; a client that stays away loses its session", async () => {
+Deno.test("PASV names address and port; a client that does not connect loses its session", async () => {
   await using site = await Site.open({ dataTimeout: 20 });
   const client = await site.session();
   assert.match(await client.command("PASV"), /^227 Entering Passive Mode \(127,0,0,1,\d+,\d+\)$/);
@@ -508,7 +508,7 @@ Deno.test("Commands may be pipelined; blank lines are ignored", async () => {
   ]);
 });
 
-Deno.test("A part of a large sparse file, beyond 4 GiB, streams through", async () => {
+Deno.test("RETR streams a part of a sparse file beyond 4 GiB", async () => {
   await using site = await Site.open();
   const [from, size] = [5 * 1024 ** 3, 32 * 1024 ** 2];
   await Deno.truncate(`${site.home}/pub/ten.txt`, from + size);
@@ -601,7 +601,7 @@ Deno.test('The session faults "refused-data-port", "silent-data" and "no-226" ap
   assert.equal(await mute.command("NOOP"), "200 OK");
 });
 
-Deno.test("Once all clients have left no connection is open", async () => {
+Deno.test("No connection is open after all clients have left", async () => {
   await using site = await Site.open();
   const client = await site.session();
   assert.equal(site.daemon.openConnections, 1);

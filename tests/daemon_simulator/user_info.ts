@@ -4,7 +4,7 @@ import { loginObstacle, type UserTable } from "./user_table.ts";
 const KEY_FILES = [".ssh/authorized_keys", ".uftp/authorized_keys"];
 
 /**
- * Returns the reply to a user information request (daemon-protocol.md 2), without its last LF.
+ * Returns the reply to a user information request (daemon-protocol.md 2), without the final LF.
  * @param user Value of the request's key `user`, `undefined` if it has none.
  * @returns `undefined` if the daemon closes without a reply, `null` if its child process never ends.
  */

@@ -80,7 +80,7 @@ Deno.test("citationsIn() finds every form of citation, with its line", () => {
   );
 });
 
-Deno.test("targetsOf() finds numbered headings, rows and items of lists, and none in code", () => {
+Deno.test("targetsOf() finds numbered headings, table rows and list items, but none in code", () => {
   const targets = targetsOf(
     "# Page\n\n## 1. One\n\n### 1.1 Sub\n\n1. First\n2. Second\n\n```text\n## 9. No\n```\n\n" +
       "## Appendix: old\n\n| #   | Text |\n| --- | ---- |\n| D28 | x    |\n| status of an entry | y |\n",

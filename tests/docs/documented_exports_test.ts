@@ -26,7 +26,7 @@ Deno.test("functions, classes and constants that src and bin export have doc com
   assert.deepEqual(missing, []);
 });
 
-Deno.test("undocumentedExports() finds each kind of declaration, takes one comment for overloads and groups, and requires none for types", () => {
+Deno.test("undocumentedExports() finds each kind of declaration, accepts one comment for overloads and groups, and requires none for types", () => {
   const source = [
     "/** A file. */",
     "export function told(a: string): void;",

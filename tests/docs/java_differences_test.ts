@@ -25,11 +25,11 @@ const ANSWERS: readonly (readonly [
   ["an unknown parameter", "/rest/auth?colour=red", [ANN], 200],
   ["two headers Authorization", "/rest/auth", [ANN, ANN], 401],
   ["path parameters", "/rest/auth;a=b", [ANN], 404],
-  ["a lifetime with a zero before", "/rest/auth/token?lifetime=060", [ANN], 400],
-  ["a lifetime that is not whole", "/rest/auth/token?lifetime=12.5", [ANN], 400],
+  ["a lifetime with a leading zero", "/rest/auth/token?lifetime=060", [ANN], 400],
+  ["a fractional lifetime", "/rest/auth/token?lifetime=12.5", [ANN], 400],
 ];
 
-Deno.test("the guide's table of decisions says how requests are answered", async () => {
+Deno.test("the guide's table of decisions states the answers to requests", async () => {
   const folder = await Deno.makeTempDir({ prefix: "authserver-differences-" });
   await cp(FIXTURE, folder, { recursive: true });
   const service = await mountService({
@@ -55,7 +55,7 @@ Deno.test("the guide's table of decisions says how requests are answered", async
   }
 });
 
-Deno.test("the guide's table of decisions says how members of a share are read", () => {
+Deno.test("the guide's table of decisions states how members of a share are read", () => {
   const share = { path: "/a", user: "CN=Bob" };
   assert.equal(parseShareFields({ ...share, lifetime: "060" }).lifetime, 60);
   assert.throws(() => parseShareFields({ ...share, lifetime: "12.5" }), HttpError);

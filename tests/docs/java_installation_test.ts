@@ -20,7 +20,7 @@ const EXPECTED = {
   },
 } as const;
 
-/** Copies a variant, since the service makes folders beside `conf/`. */
+/** Copies a variant, since the service creates folders beside `conf/`. */
 async function installation(variant: string) {
   const folder = await mkdtemp(`${tmpdir()}/authserver-java-`);
   await cp(`${FIXTURES}${variant}`, folder, { recursive: true });
@@ -28,7 +28,7 @@ async function installation(variant: string) {
 }
 
 for (const [variant, { server, entry, base }] of Object.entries(EXPECTED)) {
-  Deno.test(`the files of a Java installation, ${variant}, are served unchanged`, async () => {
+  Deno.test(`the service runs with the unchanged files of a Java installation, ${variant}`, async () => {
     await using copy = await installation(variant);
     const service = await mountService({
       configuration: "conf/container.properties",
@@ -58,7 +58,7 @@ for (const [variant, { server, entry, base }] of Object.entries(EXPECTED)) {
     }
   });
 
-  Deno.test(`a Java installation, ${variant}, starts as a process; nothing but the port is changed`, async () => {
+  Deno.test(`a Java installation, ${variant}, starts as a process with only its port changed`, async () => {
     await using copy = await installation(variant);
     const main = `${copy.folder}/conf/container.properties`;
     const text = await Deno.readTextFile(main);

@@ -14,8 +14,8 @@ export interface Command {
 }
 
 /**
- * Returns the pieces of a page, in order: code blocks with a path behind the language are files, `properties`
- * without a path are settings, `console` blocks are commands behind `$`. Other blocks are for reading only.
+ * Returns the pieces of a page, in order: code blocks with a path after the language are files, `properties`
+ * without a path are settings, `console` blocks are commands after `$`. Other blocks are for reading only.
  */
 export function piecesOf(page: string): Piece[] {
   const pieces: Piece[] = [];
@@ -37,14 +37,14 @@ function commandsOf(text: string): Command[] {
   });
 }
 
-/** Reports whether a command printed what the page says. */
+/** Reports whether a command printed the output on the page. */
 export function isAsPrinted(printed: string, output: string): boolean {
   const pattern = output.trim().split("…").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
     .join("[\\s\\S]*?");
   return new RegExp(`^${pattern}$`).test(printed.trim());
 }
 
-/** Returns the targets of links to files of the repository, with the part behind `#`. */
+/** Returns the targets of links to files of the repository, with the part after `#`. */
 export function linksOf(page: string): { readonly path: string; readonly anchor: string | undefined }[] {
   const prose = page.replace(/^```[\s\S]*?^```$/gm, "").replace(/`[^`\n]*`/g, "");
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = ""]) => {
@@ -54,7 +54,7 @@ export function linksOf(page: string): { readonly path: string; readonly anchor:
   });
 }
 
-/** Returns the anchors of a page: those that GitHub makes of headings, and explicit ones. */
+/** Returns the anchors of a page: those that GitHub derives from headings, and explicit ones. */
 export function anchorsOf(page: string): Set<string> {
   const prose = page.replace(/^```[\s\S]*?^```$/gm, "");
   const headings = [...prose.matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>

@@ -42,7 +42,7 @@ async function pages(): Promise<string[]> {
   return found.sort();
 }
 
-/** Makes a folder like that of the manual's reader: certificates, and the program on the search path. */
+/** Creates a folder like that of the manual's reader: certificates, and the program on the search path. */
 async function workshop() {
   const folder = await Deno.makeTempDir({ prefix: "authserver-manual-" });
   const authority = createAuthority({ subject: "CN=Example CA,O=Example" });
@@ -70,7 +70,7 @@ async function write(folder: string, path: string, text: string): Promise<void> 
   await Deno.writeTextFile(join(folder, path), text, { mode: path.startsWith(".bin") ? 0o755 : 0o600 });
 }
 
-/** Returns the base settings, with these lines in place of keys and prefixes that they set. */
+/** Returns the base settings, with these lines in place of the keys and prefixes that they set. */
 function withSettings(text: string): string {
   const taken = CLUSTER.filter((prefix) => new RegExp(`^${prefix.replaceAll(".", "\\.")}`, "m").test(text));
   const keys = [...text.matchAll(/^([\w.-]+)=/gm)].map(([, key = ""]) => key);
@@ -99,7 +99,7 @@ for (const path of await pages()) {
   const pieces = piecesOf(page);
 
   if (pieces.length > 0) {
-    Deno.test(`files and commands of ${path} work as it says`, async () => {
+    Deno.test(`files and commands of ${path} work as described`, async () => {
       await using at = await workshop();
       const { folder } = at;
       for (const piece of pieces) {
@@ -131,7 +131,7 @@ for (const path of await pages()) {
     });
   }
 
-  Deno.test(`links of ${path} lead somewhere`, async () => {
+  Deno.test(`links of ${path} have targets`, async () => {
     for (const { path: target, anchor } of linksOf(page)) {
       const file = target === "" ? ROOT + path : join(ROOT, dirname(path), target);
       const text = await Deno.readTextFile(file).catch(async () =>

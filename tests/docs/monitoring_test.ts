@@ -37,7 +37,7 @@ Deno.test("the dashboard shows every metric", async () => {
   ]);
 });
 
-Deno.test("the dashboard's panels neither overlap nor share a number", async () => {
+Deno.test("the dashboard's panels neither overlap nor share an id", async () => {
   const { panels } = JSON.parse(await Deno.readTextFile(`${DOCS}monitoring/grafana-dashboard.json`));
   const taken = new Set<string>();
   for (const { id, gridPos: { x, y, w, h } } of panels) {
@@ -53,7 +53,7 @@ Deno.test("the dashboard's panels neither overlap nor share a number", async () 
 });
 
 Deno.test({
-  name: "promtool finds nothing wrong with the alert rules",
+  name: "promtool finds no errors in the alert rules",
   ignore: !(await new Deno.Command("which", { args: ["promtool"] }).output()).success,
   async fn() {
     const { success, stdout, stderr } = await new Deno.Command("promtool", {
@@ -63,7 +63,7 @@ Deno.test({
   },
 });
 
-Deno.test("the audit page explains every member of a line, and no other", async () => {
+Deno.test("the audit page explains exactly the members of a line", async () => {
   const text = await Deno.readTextFile(`${DOCS}audit.md`);
   const rows = text.split("\n").filter((line) => line.startsWith("| `"));
   const explained = rows.flatMap((row) =>

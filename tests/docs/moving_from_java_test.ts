@@ -7,10 +7,10 @@ import { runFromSource } from "../system/service_process.ts";
 const here = (path: string) => new URL(`../${path}`, import.meta.url);
 const guide = await Deno.readTextFile(here("../docs/moving_from_java.md"));
 
-/** Sentences at the head of the guide, each in one line. */
+/** Sentences at the start of the guide, each in one line. */
 const head = guide.slice(0, guide.indexOf("\n## ")).replaceAll(/\n(?=\S)/g, " ");
 
-Deno.test("the guide's figures of configuration keys are those of the fixture", async () => {
+Deno.test("the guide's figures of configuration keys match the fixture", async () => {
   const text = await Deno.readTextFile(here("config/fixtures/java_service_keys.properties"));
   const keys = text.split("\n").filter((line) => /^[a-z]/.test(line)).map((line) => line.split("=")[0] ?? "");
   const { errors, warnings } = await loadText(text, {
@@ -35,7 +35,7 @@ Deno.test("the guide's figures of configuration keys are those of the fixture", 
   );
 });
 
-Deno.test("the guide's figures of share dumps are those of the fixtures", async () => {
+Deno.test("the guide's figures of share dumps match the fixtures", async () => {
   const [all, dumps]: [string[], string[]] = [[], []];
   for await (const { name } of Deno.readDir(here("fixtures/java_shares/"))) {
     if (!/\.(?:csv|sql)$/.test(name)) continue;
@@ -68,7 +68,7 @@ Deno.test("the guide's two commands move 5,000 shares and 200 lines of configura
     await Deno.mkdir(`${folder}/java/data`);
     await Deno.writeTextFile(`${folder}/java/data/SHARES_CLUSTER.mv.db`, "H:2");
     await Deno.mkdir(`${folder}/new`);
-    // Writes what the first command, that of H2, would write: the fixture's first share under many ids.
+    // Writes the output of the first command, that of H2: the fixture's first share under many ids.
     const [header = "", row = ""] = (await Deno.readTextFile(here("fixtures/java_shares/h2_2.4.csv"))).split(
       "\n",
     );

@@ -1,4 +1,4 @@
-/** The manual's hook for ACME clients, and the certificate of the service. */
+/** Installs the manual's hook for ACME clients, and reads the certificate of the service. */
 import assert from "node:assert/strict";
 import { connect } from "node:tls";
 import type { SystemUnderTest } from "../system/running_service.ts";

@@ -1,4 +1,4 @@
-/** The manual's hook for ACME clients, with a renewed certificate. */
+/** Tests the manual's hook for ACME clients with a renewed certificate. */
 import assert from "node:assert/strict";
 import { runService, type SystemUnderTest } from "../system/running_service.ts";
 import { shownSerial, writeHook } from "./renewal_hook.ts";
@@ -22,7 +22,7 @@ async function runHook(
   return { code, said: [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes)).join("") };
 }
 
-Deno.test("the manual's hook for ACME clients brings a renewed certificate into use, and fails with an unusable one", async () => {
+Deno.test("the manual's hook for ACME clients activates a renewed certificate, and fails with an unusable one", async () => {
   await using system = await runService();
   const first = await shownSerial(system);
   const names = { subject: "CN=AUTH,O=Demo,C=EU", names: ["localhost", "127.0.0.1"] };

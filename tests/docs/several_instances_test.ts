@@ -7,7 +7,7 @@ import { POSTGRES, TestPostgres } from "../fixtures/postgres.ts";
 const PAGE = new URL("../../docs/several-instances.md", import.meta.url);
 
 Deno.test(
-  "the accounts and rights of docs/several-instances.md are enough, and no more than that",
+  "the accounts and rights of docs/several-instances.md are sufficient and minimal",
   {
     ignore: POSTGRES === undefined,
   },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-Deno.test("every test that the threat model relies on is there", async () => {
+Deno.test("every test that the threat model relies on exists", async () => {
   const page = await Deno.readTextFile(new URL("../../docs/threat-model.md", import.meta.url));
   const named = [...page.matchAll(/`([a-z_/]+(?:_test\.ts|\/))`/g)].map(([, path = ""]) => path);
   assert(named.length > 20, "the page names its tests");

@@ -1,4 +1,4 @@
-/** Client certificates that expire or are revoked while their connections stay open. */
+/** Tests client certificates that expire or are revoked while their connections stay open. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type EdgeTls, LIMITS } from "../../src/edge/edge_options.ts";
@@ -25,7 +25,7 @@ const tls: EdgeTls = {
   maxVersion: "TLSv1.3",
 };
 
-/** Starts an edge and opens a connection of Ann's; `caller()` returns the subject that the edge sees. */
+/** Starts an edge and opens a connection for Ann; `caller()` returns the subject that the edge sees. */
 async function connected(more: Partial<EdgeTls> = {}) {
   const state = { now: NOW };
   const options = {
@@ -64,7 +64,7 @@ async function connected(more: Partial<EdgeTls> = {}) {
   };
 }
 
-Deno.test("a certificate whose authority expires counts no more on a kept connection", async () => {
+Deno.test("a kept connection no longer identifies its client after the issuing authority has expired", async () => {
   await using at = await connected();
   assert.equal(await at.caller(), "CN=Ann");
   at.state.now = NOW + 3_590_000;
@@ -73,7 +73,7 @@ Deno.test("a certificate whose authority expires counts no more on a kept connec
   assert.match(await at.caller(), /^nobody: /);
 });
 
-Deno.test("a certificate that is revoked counts no more on a kept connection, from the new list on", async () => {
+Deno.test("a kept connection no longer identifies its client after a new list revokes the certificate", async () => {
   const revocation = (certificates: readonly string[]) => ({
     mode: "IF_VALID" as const,
     lists: lists(certificates),
@@ -84,7 +84,7 @@ Deno.test("a certificate that is revoked counts no more on a kept connection, fr
   assert.match(await at.caller(), /^nobody: .*revoked/);
 });
 
-Deno.test("a kept connection ends with the list that is required, a minute later at most", async () => {
+Deno.test("a kept connection no longer identifies its client a minute after the required list has expired", async () => {
   const required = { mode: "REQUIRE" as const, lists: lists([], new Date(NOW + 10_000)) };
   await using at = await connected({ revocation: required });
   assert.equal(await at.caller(), "CN=Ann");
@@ -92,7 +92,7 @@ Deno.test("a kept connection ends with the list that is required, a minute later
   assert.match(await at.caller(), /^nobody: /);
 });
 
-Deno.test("where certificates are required, the connection of one that ended is cut", async () => {
+Deno.test("if client certificates are required, the edge closes the connection of an expired one", async () => {
   await using at = await connected({ clientCertificate: "required" });
   assert.equal(await at.caller(), "CN=Ann");
   at.state.now = NOW + 3_602_000;

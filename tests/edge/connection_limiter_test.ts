@@ -58,7 +58,7 @@ async function dial(port: number, from: string, ...parts: readonly Uint8Array[])
   return socket;
 }
 
-/** Asks twice, with a body the second time, and reads the bodies of the answers. */
+/** Sends two requests, the second with a body, and reads the bodies of the answers. */
 async function ask(socket: Socket, secure = true): Promise<string[]> {
   const on = secure ? connectTls({ socket, servername: "localhost", ca: authority.certificate }) : socket;
   if (secure) await once(on, "secureConnect");
@@ -72,7 +72,7 @@ async function ask(socket: Socket, secure = true): Promise<string[]> {
 const as = (address: string) => [`${address} sent 0`, `${address} sent 300000`];
 
 for (const [what, secure] of [["with TLS", true], ["without TLS", false]] as const) {
-  Deno.test(`Entrance takes the client's address from the header of a listed peer, ${what}`, async () => {
+  Deno.test(`ConnectionLimiter takes the client's address from the header of a listed peer, ${what}`, async () => {
     await using edge = await edgeWith({}, secure);
     const of = async (from: string, ...parts: readonly Uint8Array[]) =>
       await ask(await dial(edge.port, from, ...parts), secure);
@@ -84,12 +84,12 @@ for (const [what, secure] of [["with TLS", true], ["without TLS", false]] as con
     assert.deepEqual(edge.log, []);
   });
 
-  Deno.test(`Entrance refuses a header of a peer that is not listed, ${what}`, async () => {
+  Deno.test(`ConnectionLimiter refuses a header from an unlisted peer, ${what}`, async () => {
     await using edge = await edgeWith({}, secure);
     for (const [i, header] of [V1, binaryHeader(), V1.subarray(0, 20)].entries()) {
       const socket = await dial(edge.port, CLIENT, header);
       if (i < 2) assert.equal(await readAll(socket), "");
-      else socket.destroy(); // left in the middle: the edge logs nothing
+      else socket.destroy(); // closed within a header: the edge logs nothing
     }
     assert.equal(edge.log.length, 2);
     for (const line of edge.log) {
@@ -99,14 +99,14 @@ for (const [what, secure] of [["with TLS", true], ["without TLS", false]] as con
 }
 
 const REFUSED: readonly [string, Uint8Array, RegExp][] = [
-  ["nothing but a request", HELLO, /sent no PROXY protocol header client=127\.0\.0\.9/],
+  ["only a request", HELLO, /sent no PROXY protocol header client=127\.0\.0\.9/],
   ["a ClientHello", Uint8Array.of(0x16, 3, 1), /sent no PROXY protocol header/],
   ["a malformed header", Buffer.from("PROXY TCP4 a b 1 2\r\n"), /malformed .*reason="expected two addresses/],
-  ["one without end", Buffer.from(`PROXY ${"x".repeat(200)}`), /reason="no end of line in 107 bytes"/],
-  ["one that says it is too long", binaryHeader({ length: 60_000 }), /reason="expected at most 536 bytes/],
+  ["an unterminated header", Buffer.from(`PROXY ${"x".repeat(200)}`), /reason="no end of line in 107 bytes"/],
+  ["an overlong header", binaryHeader({ length: 60_000 }), /reason="expected at most 536 bytes/],
 ];
 for (const [what, bytes, line] of REFUSED) {
-  Deno.test(`Entrance refuses a listed peer that sends ${what}`, async () => {
+  Deno.test(`ConnectionLimiter refuses a listed peer that sends ${what}`, async () => {
     await using edge = await edgeWith({}, false);
     assert.equal(await readAll(await dial(edge.port, BALANCER, bytes)), "");
     assert.equal(edge.log.length, 1);
@@ -115,7 +115,7 @@ for (const [what, bytes, line] of REFUSED) {
 }
 
 for (const bytes of [new Uint8Array(), V1.subarray(0, 30)]) {
-  Deno.test(`Entrance waits for a header no longer than for a handshake, ${bytes.length} bytes of it`, async () => {
+  Deno.test(`ConnectionLimiter applies the handshake limit to ${bytes.length} bytes of a header`, async () => {
     await using edge = await edgeWith({ limits: { ...LIMITS, handshakeMs: 50 } });
     assert.equal(await readAll(await dial(edge.port, BALANCER, bytes)), "");
     assert.equal(await readAll(await dial(edge.port, CLIENT, bytes)), "");
@@ -124,7 +124,7 @@ for (const bytes of [new Uint8Array(), V1.subarray(0, 30)]) {
   });
 }
 
-Deno.test("ConnectionLimiter counts connections of a listed peer among those of the client they come for", async () => {
+Deno.test("ConnectionLimiter counts connections through a listed peer as those of the client", async () => {
   await using edge = await edgeWith({ maxConnections: 8 });
   const open: Socket[] = [];
   for (let i = 0; i < 4; i++) open.push(await dial(edge.port, BALANCER, V1));
@@ -136,13 +136,13 @@ Deno.test("ConnectionLimiter counts connections of a listed peer among those of 
   open.forEach((socket) => socket.destroy());
 });
 
-Deno.test("ConnectionLimiter lets this host check that it accepts connections, and does not log that", async () => {
+Deno.test("ConnectionLimiter permits probes from this host, and does not log them", async () => {
   await using edge = await edgeWith({ proxyPeers: ["127.0.0.0/8"] });
   assert(await takesConnections({ address: "127.0.0.1", port: edge.port }));
   assert.deepEqual(edge.log, []);
 });
 
-/** Returns how many of the wanted connections one address gets. */
+/** Returns the number of granted connections for one address. */
 function taken(shares: ConnectionShares, address: string, wanted: number): number {
   return Array.from({ length: wanted }, () => shares.admit(new EventEmitter(), groupOf(address))).filter(
     Boolean,
@@ -152,7 +152,7 @@ function taken(shares: ConnectionShares, address: string, wanted: number): numbe
 /** Returns the group of an address; a gateway has none and may take all connections. */
 const groupOf = (address: string) => address === "gateway" ? undefined : address;
 
-Deno.test("ConnectionShares gives one address half of all, and the next ones what leaves some for others", () => {
+Deno.test("ConnectionShares grants each address at most half of the free connections", () => {
   const shares = new ConnectionShares(1200);
   assert.equal(taken(shares, "a", 5000), 600);
   assert.equal(taken(shares, "b", 5000), 300);
@@ -160,19 +160,19 @@ Deno.test("ConnectionShares gives one address half of all, and the next ones wha
   assert.equal(taken(shares, "somebody else", 10), 10);
 });
 
-Deno.test("ConnectionShares gives a gateway all connections, and nobody else any after that", () => {
+Deno.test("ConnectionShares grants a gateway all connections, and then none to others", () => {
   const shares = new ConnectionShares(100);
   assert.equal(taken(shares, "gateway", 500), 100);
   assert.equal(taken(shares, "a", 1), 0);
 });
 
-Deno.test("ConnectionShares without limit refuses nobody", () => {
+Deno.test("ConnectionShares without a limit refuses no connection", () => {
   assert.equal(taken(new ConnectionShares(0), "a", 5000), 5000);
 });
 
 Deno.test("ConnectionShares counts open connections by address, in any order of events", () => {
   const address = fc.constantFrom("a", "b", "gateway");
-  // More connections come than go, so that many are refused.
+  // More connections open than close, so that many are refused.
   const step = fc.record({ address, of: fc.constantFrom("come", "come", "come", "go", "assign") });
   fc.assert(fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
     const shares = new ConnectionShares(10);

@@ -18,7 +18,7 @@ const tls = {
 /** Limit that no test reaches, in milliseconds. */
 const NEVER_MS = 3_600_000;
 
-Deno.test("HttpsEdge.drain() waits for nothing where no request is under way", async () => {
+Deno.test("HttpsEdge.drain() returns at once if no request is under way", async () => {
   const edge = await HttpsEdge.start(
     { address: "127.0.0.1", port: 0, maxConnections: 0, limits: LIMITS },
     partsWith(() => Promise.resolve({ status: 204, headers: new HeaderList(), body: null })),
@@ -78,10 +78,10 @@ const REQUESTS: Readonly<Record<string, string>> = {
   "HTTP/1.0": "GET / HTTP/1.0\r\n\r\n",
 };
 
-/** Connection to an edge whose answer the client has only begun to read. */
+/** Connection to an edge; the client has only begun to read the answer. */
 interface Slow extends AsyncDisposable {
   readonly edge: HttpsEdge;
-  /** Returns the bytes of the body, read as clients do: as announced, or to the end of the connection. */
+  /** Returns the bytes of the body, read as clients do: to the announced length, or to the end of the connection. */
   rest(): Promise<number>;
 }
 
@@ -110,7 +110,7 @@ async function startSlow(
   const connection = encrypted
     ? await Deno.connectTls({ ...to, caCerts: [authority.certificate] })
     : await Deno.connect({ ...to, hostname: "127.0.0.1" });
-  const client = await SlowClient.send(connection, request); // the edge has the whole answer by then
+  const client = await SlowClient.send(connection, request); // by then, the edge has the whole answer
   return {
     edge,
     rest: () => client.rest(length),
@@ -134,7 +134,7 @@ for (const encrypted of [true, false]) {
     }
   }
 
-  Deno.test(`HttpsEdge.drain() ends an answer of unknown length over ${over} as its end, not as a cut`, async () => {
+  Deno.test(`HttpsEdge.drain() delivers an answer of unknown length over ${over} to its end`, async () => {
     const request = REQUESTS["HTTP/1.0"] ?? "";
     const body = ANSWERS["a streamed answer"] ?? (() => null);
     await using slow = await startSlow({ encrypted, request, body, length: undefined });

@@ -4,7 +4,7 @@ import { type Logger, SILENT } from "../../src/logging/logger.ts";
 
 type Parts = Parameters<typeof HttpsEdge.start>[1];
 
-/** Returns the parts of an edge without a service; every address is a group by itself. */
+/** Returns the parts of an edge without a service; each address is its own group. */
 export function partsWith(answer: Answer, log: Logger = SILENT): Parts {
   return { answer, log, groupOf: (address) => address };
 }

@@ -14,7 +14,7 @@ const tls: EdgeTls = {
   maxVersion: "TLSv1.3",
 };
 
-Deno.test("HttpsEdge stops an upload whose reader has begun and then reads no further", async () => {
+Deno.test("HttpsEdge stops an upload whose reader stops reading", async () => {
   const given = new AbortController();
   const limits = { ...LIMITS, checkMs: 50, silentMs: 300 };
   const edge = await HttpsEdge.start(
@@ -39,7 +39,7 @@ Deno.test("HttpsEdge stops an upload whose reader has begun and then reads no fu
     );
     const part = new Uint8Array(64 * 1024);
     let sent = 0;
-    // When the buffers in between are full, nothing moves any more, and the edge cuts the connection.
+    // Once the buffers in between are full, no data moves, and the edge closes the connection.
     await assert.rejects(async () => {
       for (; sent < 200_000_000; sent += part.length) await conn.write(part);
     });

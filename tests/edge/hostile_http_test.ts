@@ -1,4 +1,4 @@
-/** Requests that two programs could read in two ways, and bytes that are no requests (RFC 9112, 11.2). */
+/** Tests ambiguous requests (RFC 9112, 11.2), and bytes that are not requests. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { once } from "node:events";
@@ -42,9 +42,9 @@ const chunked = (body: string) => post("Transfer-Encoding: chunked\r\n", body);
 
 /** Requests that the edge refuses, with the status of the only answer. */
 const refused: [string, string, number][] = [
-  ["no Host", get(""), 400],
+  ["no Host header", get(""), 400],
   ["two Hosts", get("Host: a\r\nHost: b\r\n"), 400],
-  ["the same Host twice", get("Host: a\r\nhost: a\r\n"), 400],
+  ["a duplicate Host", get("Host: a\r\nhost: a\r\n"), 400],
   ["an empty Host", get("Host:\r\n"), 400],
   ["a Host with a path", get("Host: a/b\r\n"), 400],
   ["a Host with a user", get("Host: user@a\r\n"), 400],
@@ -53,7 +53,7 @@ const refused: [string, string, number][] = [
   ["HTTP/1.2", get("Host: h\r\n", "1.2"), 400],
   ["HTTP/2 in the clear", get("Host: h\r\n", "2.0"), 505],
   ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400],
-  ["a target without slash", "GET x HTTP/1.1\r\nHost: h\r\n\r\n", 400],
+  ["a target without a slash", "GET x HTTP/1.1\r\nHost: h\r\n\r\n", 400],
   ["a target with backslashes", "GET \\x HTTP/1.1\r\nHost: h\r\n\r\n", 400],
   ["a target with a fragment", "GET /x#y HTTP/1.1\r\nHost: h\r\n\r\n", 400],
   ["* with GET", "GET * HTTP/1.1\r\nHost: h\r\n\r\n", 400],
@@ -63,8 +63,8 @@ const refused: [string, string, number][] = [
   ["a folded header", get("Host: h\r\nX: 1\r\n 2\r\n"), 400],
   ["a blank before the first header", get(" Host: h\r\n"), 400],
   ["a blank before the colon", get("Host: h\r\nX : 1\r\n"), 400],
-  ["a header without colon", get("Host: h\r\nX\r\n"), 400],
-  ["a header without name", get("Host: h\r\n: 1\r\n"), 400],
+  ["a header without a colon", get("Host: h\r\nX\r\n"), 400],
+  ["a header without a name", get("Host: h\r\n: 1\r\n"), 400],
   ["NUL in a header", get("Host: h\r\nX: a\0b\r\n"), 400],
   ["CR in a header", get("Host: h\r\nX: a\rb\r\n"), 400],
   ["DEL in a header", get("Host: h\r\nX: a\x7fb\r\n"), 400],
@@ -93,7 +93,7 @@ const refused: [string, string, number][] = [
   ["a chunk size with a blank", chunked("2 \r\n{}\r\n0\r\n\r\n"), 400],
   ["a chunk size beyond 64 bits", chunked("ffffffffffffffffff\r\n{}\r\n0\r\n\r\n"), 400],
   ["a chunk without its line end", chunked("2\r\n{}0\r\n\r\n"), 400],
-  ["an expectation nobody knows", post("Expect: a miracle\r\nContent-Length: 2\r\n", "{}"), 417],
+  ["an unknown expectation", post("Expect: a miracle\r\nContent-Length: 2\r\n", "{}"), 417],
   [
     "3,000 headers",
     get(`Host: h\r\n${Array.from({ length: 3000 }, (_, i) => `X${i}: 1\r\n`).join("")}`),
@@ -101,7 +101,7 @@ const refused: [string, string, number][] = [
   ],
   ["1,000 headers", get(`Host: h\r\n${"X:\r\n".repeat(999)}`), 431],
   [
-    "headers over 16 KiB beside a long Authorization",
+    "headers over 16 KiB besides a long Authorization",
     get(`Host: h\r\n${LONG}X: ${"a".repeat(16_384)}\r\n`),
     431,
   ],
@@ -109,21 +109,21 @@ const refused: [string, string, number][] = [
   ["a target of 20,000 characters", `GET /${"a".repeat(20_000)} HTTP/1.1\r\nHost: h\r\n\r\n`, 414],
   ["a target of 9,000 characters", `GET /${"a".repeat(9_000)} HTTP/1.1\r\nHost: h\r\n\r\n`, 414],
   ["a target that never ends", `GET /${"a".repeat(9_000)}`, 414],
-  ["a method nobody knows", "GETT / HTTP/1.1\r\nHost: h\r\n\r\n", 501],
+  ["an unknown method", "GETT / HTTP/1.1\r\nHost: h\r\n\r\n", 501],
   ["CONNECT", "CONNECT h:22 HTTP/1.1\r\nHost: h:22\r\n\r\n", 501],
   [
-    "CONNECT after another request's worth of empty lines",
+    "CONNECT after as many empty lines as a request",
     "\r\n\r\nCONNECT h:22 HTTP/1.1\r\nHost: h\r\n\r\n",
     501,
   ],
   ["two blanks before the target", "GET  / HTTP/1.1\r\nHost: h\r\n\r\n", 400],
-  ["two blanks behind the target", "GET /  HTTP/1.1\r\nHost: h\r\n\r\n", 400],
-  ["a blank behind the version", "GET / HTTP/1.1 \r\nHost: h\r\n\r\n", 400],
+  ["two blanks after the target", "GET /  HTTP/1.1\r\nHost: h\r\n\r\n", 400],
+  ["a blank after the version", "GET / HTTP/1.1 \r\nHost: h\r\n\r\n", 400],
   ["a blank before the method", " GET / HTTP/1.1\r\nHost: h\r\n\r\n", 400],
   ["a tab in the request line", "GET\t/ HTTP/1.1\r\nHost: h\r\n\r\n", 400],
-  ["a bare LF behind the request line", "GET / HTTP/1.1\nHost: h\r\n\r\n", 400],
+  ["a bare LF after the request line", "GET / HTTP/1.1\nHost: h\r\n\r\n", 400],
   ["a bare LF before the request line", "\nGET / HTTP/1.1\r\nHost: h\r\n\r\n", 400],
-  ["nothing but empty lines", "\r\n".repeat(100), 400],
+  ["only empty lines", "\r\n".repeat(100), 400],
   ...[
     "/rest/access/../share/TEST/id",
     "/rest/%2e%2E/auth",
@@ -147,11 +147,11 @@ const refused: [string, string, number][] = [
   ].map((
     target,
   ): [string, string, number] => [
-    `the target ${target}, which is another one in its normal form`,
+    `the target ${target}, which is not in its normal form`,
     `PUT ${target} HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n`,
     400,
   ]),
-  ["a method in small letters", "get / HTTP/1.1\r\nHost: h\r\n\r\n", 501],
+  ["a method in lower case", "get / HTTP/1.1\r\nHost: h\r\n\r\n", 501],
   ["TLS within TLS", "\x16\x03\x01\x02\x00\x01\x00", 400],
   ["noise", "\x00\x01\x02\x03", 400],
 ];
@@ -172,22 +172,22 @@ for (const [what, text, status] of refused) {
 const accepted: [string, string, Partial<HttpRequest>][] = [
   ["HTTP/1.0 without Host", get("", "1.0"), { path: "/" }],
   ["a target in absolute form", "GET http://a.b/x?y HTTP/1.1\r\nHost: h\r\n\r\n", { path: "/x", query: "y" }],
-  ["an absolute target without path", "GET https://a.b HTTP/1.1\r\nHost: h\r\n\r\n", { path: "/" }],
-  ["an absolute target with query alone", "GET https://a.b?q HTTP/1.1\r\nHost: h\r\n\r\n", {
+  ["an absolute target without a path", "GET https://a.b HTTP/1.1\r\nHost: h\r\n\r\n", { path: "/" }],
+  ["an absolute target with only a query", "GET https://a.b?q HTTP/1.1\r\nHost: h\r\n\r\n", {
     path: "/",
     query: "q",
   }],
   ["OPTIONS *", "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", { path: "/", method: "OPTIONS" }],
   ["a Host that is an IPv6 address", get("Host: [::1]:9000\r\n"), { path: "/" }],
-  ["empty lines in front", `\r\n\r\n${get("Host: h\r\n")}`, { path: "/" }],
+  ["leading empty lines", `\r\n\r\n${get("Host: h\r\n")}`, { path: "/" }],
   [
-    "an Authorization of 32 KiB beside 15 KiB of others",
+    "an Authorization of 32 KiB besides 15 KiB of others",
     get(`Host: h\r\n${LONG}X: ${"a".repeat(15_000)}\r\n`),
     {
       path: "/",
     },
   ],
-  ["an upgrade, which is not made", get("Host: h\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n"), {
+  ["an upgrade, which the edge ignores", get("Host: h\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n"), {
     path: "/",
   }],
   ["__proto__ for a name", get("Host: h\r\n__proto__: x\r\n"), { path: "/" }],
@@ -196,7 +196,7 @@ const accepted: [string, string, Partial<HttpRequest>][] = [
   ["a body with GET", get("Host: h\r\nContent-Length: 2\r\n") + "{}", { body: Buffer.from("{}") }],
 ];
 for (const [what, text, expected] of accepted) {
-  Deno.test(`HttpsEdge takes ${what}`, async () => {
+  Deno.test(`HttpsEdge accepts ${what}`, async () => {
     const before = seen.length;
     const reply = await send(text, isTaken);
     assert.match(reply, /^HTTP\/1\.1 200 /);
@@ -213,7 +213,7 @@ for (const [what, text, expected] of accepted) {
   });
 }
 
-Deno.test("HttpsEdge takes what follows a body for another request, and nothing else", async () => {
+Deno.test("HttpsEdge parses bytes after a body as the next request", async () => {
   const before = seen.length;
   const second = "GET /second HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
   const reply = await send(post("Content-Length: 2\r\n", `{}${second}`));
@@ -226,7 +226,7 @@ function isTaken(reply: string): boolean {
   return reply.endsWith("\r\n\r\nok");
 }
 
-/** Sends bytes and returns the reply until the edge closes, or until it is enough. */
+/** Sends bytes and returns the reply up to the end of the connection, or until it is enough. */
 async function send(text: string, enough: (reply: string) => boolean = () => false): Promise<string> {
   const socket = await openTls(edge.port);
   socket.write(Buffer.from(text, "latin1"));

@@ -1,4 +1,4 @@
-/** Bytes in place of a TLS handshake, and handshakes that fail. Nothing behind the edge learns of them. */
+/** Tests bytes in place of a TLS handshake, and failed handshakes. The edge passes none of them on. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { once } from "node:events";
@@ -48,25 +48,25 @@ function hello(extensions: readonly number[] = [], { suites = [0xc0, 0x2b], sess
 const GOOD = hello([0, 10, 0, 4, 0, 2, 0, 23, 0, 13, 0, 4, 0, 2, 4, 3]);
 
 const BYTES: [string, Uint8Array][] = [
-  ["an HTTP request in the clear", Buffer.from("GET / HTTP/1.1\r\nHost: h\r\n\r\n")],
+  ["an unencrypted HTTP request", Buffer.from("GET / HTTP/1.1\r\nHost: h\r\n\r\n")],
   ["noise", Buffer.from(Array.from({ length: 4000 }, (_, i) => (i * 7919) & 255))],
   ["zeros", Buffer.alloc(4000)],
   ["a hello of SSL 2", Buffer.from([0x80, 0x2e, 1, 0, 2, 0, 0x15, 0, 0, 0, 0x10, ...new Array(40).fill(0)])],
   ["a record of an unknown type", record(99, GOOD)],
   ["a record of version 9.9", record(HANDSHAKE, GOOD, 0x0909)],
-  ["a record longer than any may be", record(HANDSHAKE, new Array(20_000).fill(1), 0x0301, 0xffff)],
+  ["a record over the maximum length", record(HANDSHAKE, new Array(20_000).fill(1), 0x0301, 0xffff)],
   ["an empty record", record(HANDSHAKE, [])],
   ["a thousand empty records", Buffer.concat(Array.from({ length: 1000 }, () => record(HANDSHAKE, [])))],
-  ["a hello longer than it says", record(HANDSHAKE, [1, 0, 0, 4, ...GOOD.slice(4)])],
-  ["a hello that says it has 16 MB", record(HANDSHAKE, [1, 255, 255, 255, ...GOOD.slice(4)])],
+  ["a hello longer than its length field", record(HANDSHAKE, [1, 0, 0, 4, ...GOOD.slice(4)])],
+  ["a hello with a length field of 16 MB", record(HANDSHAKE, [1, 255, 255, 255, ...GOOD.slice(4)])],
   ["half a hello", record(HANDSHAKE, GOOD.slice(0, 30))],
-  ["a hello cut off in its record", record(HANDSHAKE, GOOD).subarray(0, 20)],
+  ["a hello truncated within its record", record(HANDSHAKE, GOOD).subarray(0, 20)],
   ["a hello without cipher suites", record(HANDSHAKE, hello([], { suites: [] }))],
-  ["a hello with suites nobody knows", record(HANDSHAKE, hello([], { suites: [0xfa, 0xfa] }))],
-  ["a hello with a session identifier too long", record(HANDSHAKE, hello([], { session: [255] }))],
-  ["an extension longer than all", record(HANDSHAKE, hello([0, 10, 255, 255, 0]))],
+  ["a hello with unknown suites", record(HANDSHAKE, hello([], { suites: [0xfa, 0xfa] }))],
+  ["a hello with an overlong session identifier", record(HANDSHAKE, hello([], { session: [255] }))],
+  ["an extension longer than the hello", record(HANDSHAKE, hello([0, 10, 255, 255, 0]))],
   [
-    "the same extension twice",
+    "a duplicate extension",
     record(HANDSHAKE, hello([0, 10, 0, 4, 0, 2, 0, 23, 0, 10, 0, 4, 0, 2, 0, 23])),
   ],
   ["a server name with NUL", record(HANDSHAKE, hello([0, 0, 0, 7, 0, 5, 0, 0, 2, 97, 0]))],
@@ -76,15 +76,15 @@ const BYTES: [string, Uint8Array][] = [
   ["a change of cipher before any hello", record(CHANGE_CIPHER_SPEC, [1])],
   ["data before any hello", record(APPLICATION_DATA, [...Buffer.from("GET / HTTP/1.1\r\n\r\n")])],
   ["data after the hello", Buffer.concat([record(HANDSHAKE, GOOD), record(APPLICATION_DATA, [1, 2, 3])])],
-  ["a hello, and again a hello", Buffer.concat([record(HANDSHAKE, GOOD), record(HANDSHAKE, GOOD)])],
+  ["two hellos", Buffer.concat([record(HANDSHAKE, GOOD), record(HANDSHAKE, GOOD)])],
   ["a heartbeat", Buffer.concat([record(HANDSHAKE, GOOD), record(24, [1, 0x40, 0])])],
   [
-    "the wish to speak an unknown protocol alone",
+    "ALPN with only an unknown protocol",
     record(HANDSHAKE, hello([0, 16, 0, 6, 0, 4, 3, 120, 121, 122])),
   ],
 ];
 for (const [what, bytes] of BYTES) {
-  Deno.test(`HttpsEdge ends a connection that begins with ${what}, and goes on`, async () => {
+  Deno.test(`HttpsEdge ends a connection that begins with ${what}, and keeps serving`, async () => {
     const before = heard;
     const socket = connect(edge.port, "127.0.0.1");
     socket.on("error", () => {}); // a reset ends it as well
@@ -98,7 +98,7 @@ for (const [what, bytes] of BYTES) {
   });
 }
 
-Deno.test("HttpsEdge survives clients that go away in any moment of the handshake", async () => {
+Deno.test("HttpsEdge survives clients that leave at any moment of the handshake", async () => {
   const whole = record(HANDSHAKE, GOOD);
   await Promise.all(Array.from({ length: whole.length }, async (_, length) => {
     const socket = connect(edge.port, "127.0.0.1");

@@ -31,7 +31,7 @@ interface Setting {
 const hello: Answer = () =>
   Promise.resolve({ status: 200, headers: new HeaderList(["Content-Length", "2"]), body: "ok" });
 
-/** Runs a test against an edge of its own, and stops the edge. */
+/** Runs a test against a new edge, and stops it. */
 async function withEdge(setting: Setting, test: (port: number, seen: HttpRequest[]) => Promise<void>) {
   const seen: HttpRequest[] = [];
   const answer: Answer = (request, signal) => {
@@ -60,7 +60,7 @@ async function send(port: number, text: string): Promise<string> {
   return await readAll(socket);
 }
 
-Deno.test("HttpsEdge hands on method, target, headers, client and body", async () => {
+Deno.test("HttpsEdge passes on method, target, headers, client and body", async () => {
   await withEdge({}, async (port, seen) => {
     const reply = await send(
       port,
@@ -80,7 +80,7 @@ Deno.test("HttpsEdge hands on method, target, headers, client and body", async (
   });
 });
 
-Deno.test("HttpsEdge names a client by a certificate that verifies, and by no other", async () => {
+Deno.test("HttpsEdge identifies a client only by a valid certificate", async () => {
   await withEdge({}, async (port, seen) => {
     const request = "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
     const client = authority.issue({ subject: "CN=Ann,O=Site,C=DE", extendedKeyUsage: ["clientAuth"] });
@@ -92,7 +92,7 @@ Deno.test("HttpsEdge names a client by a certificate that verifies, and by no ot
     const foreign = createAuthority({ subject: "CN=Other CA" }).issue({ subject: "CN=Ann,O=Site,C=DE" });
     const unknown = await openTls(port, { cert: foreign.certificate, key: foreign.key });
     unknown.write(request);
-    await readAll(unknown).catch(() => ""); // the edge may cut it or accept it as anonymous
+    await readAll(unknown).catch(() => ""); // the edge may close it or accept it as anonymous
     assert(seen.slice(1).every(({ client }) => client.certificate === undefined));
   });
 });
@@ -128,32 +128,32 @@ const clients: [string, Credential, string | undefined][] = [
     key: deep.key,
   }, subject],
   ["that is itself trusted", entity, "CN=Daemon,O=Site"],
-  ["with an RSA key of 5120 bits, that is itself trusted", large, "CN=Host 5120,O=Large"],
-  ["signed by one that is trusted as itself only", entity.issue({ subject }), undefined],
+  ["with an RSA key of 5120 bits that is itself trusted", large, "CN=Host 5120,O=Large"],
+  ["signed by a trusted end entity", entity.issue({ subject }), undefined],
   [
-    "signed by one that a leaf of the authority signed",
+    "signed by a certificate that a leaf signed",
     authority.subordinate({ subject: "CN=X", ca: false })
       .issue({ subject }),
     undefined,
   ],
-  ["that is trusted, for servers", serverOnly, undefined],
+  ["that is trusted, but for servers", serverOnly, undefined],
   ["for servers", authority.issue({ subject, extendedKeyUsage: ["serverAuth"] }), undefined],
   ["that has expired", authority.issue({ subject, notAfter: past }), undefined],
-  ["of a stranger", other.issue({ subject }), undefined],
+  ["of an unknown authority", other.issue({ subject }), undefined],
   ["of an impostor", authority.impostor().issue({ subject }), undefined],
   ["of version 1", authority.issue({ subject, version: 1 }), undefined],
   ["of version 1 and an impostor", authority.impostor().issue({ subject, version: 1 }), undefined],
 ];
 for (const [what, client, name] of clients) {
   for (const clientCertificate of ["requested", "required"] as const) {
-    Deno.test(`HttpsEdge judges a client's certificate ${what} (${clientCertificate})`, async () => {
+    Deno.test(`HttpsEdge verifies a client certificate ${what} (${clientCertificate})`, async () => {
       await withEdge({ tls: { anchors, clientCertificate } }, async (port, seen) => {
         const shown = { cert: client.certificate, key: client.key };
         const sent = openTls(port, shown).then(async (socket) => {
           socket.write(GET);
           return await readAll(socket);
         });
-        // The edge may cut the connection or accept it as anonymous.
+        // The edge may close the connection or accept it as anonymous.
         const answer = await sent.catch(() => "");
         assert.equal(seen[0]?.client.certificate?.subject, name);
         const why = seen[0]?.client.unusableCertificate;
@@ -174,7 +174,7 @@ const refused: [string, string, number, string][] = [
     431,
     "ERR_HEADERS_TOO_LARGE",
   ],
-  ["no HTTP at all", "hello\r\n\r\n", 400, "ERR_BAD_REQUEST"],
+  ["bytes that are not HTTP", "hello\r\n\r\n", 400, "ERR_BAD_REQUEST"],
   [
     "Content-Length beside Transfer-Encoding",
     "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
@@ -207,7 +207,7 @@ for (const [what, text, status, code] of refused) {
   });
 }
 
-Deno.test("HttpsEdge cuts a connection that never starts TLS", async () => {
+Deno.test("HttpsEdge closes a connection that never starts TLS", async () => {
   await withEdge({ limits: { handshakeMs: 100 } }, async (port) => {
     const socket = connectTcp(port, "127.0.0.1");
     socket.resume();
@@ -215,7 +215,7 @@ Deno.test("HttpsEdge cuts a connection that never starts TLS", async () => {
   });
 });
 
-Deno.test("HttpsEdge cuts a connection on which the header never ends", async () => {
+Deno.test("HttpsEdge closes a connection whose header never ends", async () => {
   await withEdge({ limits: { headersMs: 100 } }, async (port, seen) => {
     const socket = await openTls(port);
     socket.write("GET / HTTP/1.1\r\nHost: h\r\n");
@@ -224,7 +224,7 @@ Deno.test("HttpsEdge cuts a connection on which the header never ends", async ()
   });
 });
 
-/** Returns a handler that reads the body of each request within a time, as resources do. */
+/** Returns a handler that reads the body of each request within a time limit, as resources do. */
 const reading = (withinMs?: number): Answer => async (request) => {
   await readJson(request, withinMs);
   return { status: 200, headers: new HeaderList(["Content-Length", "2"]), body: "ok" };
@@ -274,13 +274,13 @@ const drips: [string, string, string, Setting][] = [
   ],
 ];
 for (const [what, begin, drop, setting] of drips) {
-  Deno.test(`HttpsEdge cuts a client that sends its ${what} drop by drop`, async () => {
+  Deno.test(`HttpsEdge closes the connection of a client that sends its ${what} byte by byte`, async () => {
     await withEdge(setting, async (port) => {
       const socket = await openTls(port);
       socket.write(begin);
       const drip = setInterval(() => socket.write(drop), 20);
       try {
-        // On a busy machine the reset that answers later drops may overtake the answer.
+        // On a busy machine the reset that answers later bytes may overtake the answer.
         const answer = await readAll(socket).catch((error: Error & { code?: string }) => {
           if (error.code !== "ECONNRESET" && error.code !== "EPIPE") throw error;
           return "";
@@ -293,7 +293,7 @@ for (const [what, begin, drop, setting] of drips) {
   });
 }
 
-Deno.test("HttpsEdge cuts a client that sends the method of a later request drop by drop", async () => {
+Deno.test("HttpsEdge closes the connection of a client that sends the method of a later request byte by byte", async () => {
   await withEdge({ limits: { headersMs: 200 } }, async (port) => {
     const socket = await openTls(port);
     socket.write("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -312,7 +312,7 @@ Deno.test("HttpsEdge ends an idle kept-alive connection", async () => {
   });
 });
 
-Deno.test("HttpsEdge does not take a connection for idle while its answer is made", async () => {
+Deno.test("HttpsEdge does not treat a connection as idle while its answer is pending", async () => {
   const answer: Answer = async (request, signal) => {
     await new Promise((resolve) => setTimeout(resolve, 500));
     return await hello(request, signal);
@@ -322,7 +322,7 @@ Deno.test("HttpsEdge does not take a connection for idle while its answer is mad
   });
 });
 
-Deno.test("HttpsEdge says how long it keeps a connection, where it keeps it", async () => {
+Deno.test("HttpsEdge sends Keep-Alive with its timeout only on kept connections", async () => {
   const request = "GET / HTTP/1.1\r\nHost: h\r\n";
   await withEdge({ limits: { keepAliveMs: 1000 } }, async (port) => {
     const kept = await send(port, `${request}\r\n`);
@@ -334,13 +334,13 @@ Deno.test("HttpsEdge says how long it keeps a connection, where it keeps it", as
   });
 });
 
-Deno.test("HttpsEdge cuts a TLS connection on which no request ever begins", async () => {
+Deno.test("HttpsEdge closes a TLS connection on which no request begins", async () => {
   await withEdge({ limits: { headersMs: 100 } }, async (port) => {
     await readAll(await openTls(port));
   });
 });
 
-Deno.test("HttpsEdge cuts a connection on which nothing moves while its answer is made", async () => {
+Deno.test("HttpsEdge closes a connection without traffic while its answer is pending", async () => {
   const answer: Answer = (_request, signal) =>
     new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   await withEdge({ limits: { silentMs: 100 }, answer }, async (port) => {
@@ -348,14 +348,14 @@ Deno.test("HttpsEdge cuts a connection on which nothing moves while its answer i
   });
 });
 
-/** Opens a connection that reads from the network only on request, as `node:tls` on Deno does not. */
+/** Opens a connection that reads from the network only on request, unlike `node:tls` on Deno. */
 async function openQuiet(port: number): Promise<Deno.TlsConn> {
   const conn = await Deno.connectTls({ hostname: "localhost", port, caCerts: [authority.certificate] });
   await conn.handshake();
   return conn;
 }
 
-/** Writes the same bytes again until the peer cuts the connection; gives up at 200 MB. */
+/** Writes the same bytes repeatedly until the peer closes the connection; gives up at 200 MB. */
 async function writesUntilCut(conn: Deno.TlsConn, bytes: Uint8Array): Promise<boolean> {
   try {
     for (let sent = 0; sent < 200_000_000; sent += bytes.length) await conn.write(bytes);
@@ -365,7 +365,7 @@ async function writesUntilCut(conn: Deno.TlsConn, bytes: Uint8Array): Promise<bo
   }
 }
 
-Deno.test("HttpsEdge cuts a client that does not read its answer", async () => {
+Deno.test("HttpsEdge closes the connection of a client that does not read its answer", async () => {
   const part = new Uint8Array(256 * 1024);
   let cancelled = () => {};
   const given = new Promise<void>((resolve) => cancelled = resolve);
@@ -381,7 +381,7 @@ Deno.test("HttpsEdge cuts a client that does not read its answer", async () => {
   });
 });
 
-Deno.test("HttpsEdge takes no more from a client that sends request after request and waits for no answer", async () => {
+Deno.test("HttpsEdge stops reading from a client that sends requests without reading answers", async () => {
   const answer: Answer = () => new Promise(() => {});
   await withEdge({ limits: { silentMs: 300 }, answer }, async (port, seen) => {
     using conn = await openQuiet(port);
@@ -391,7 +391,7 @@ Deno.test("HttpsEdge takes no more from a client that sends request after reques
   });
 });
 
-Deno.test("HttpsEdge answers requests that follow each other closely", async () => {
+Deno.test("HttpsEdge answers pipelined requests", async () => {
   const headers = new HeaderList(["Content-Length", "2"]);
   const answer: Answer = ({ path }) => Promise.resolve({ status: 200, headers, body: path });
   await withEdge({ answer }, async (port) => {
@@ -410,7 +410,7 @@ Deno.test("HttpsEdge answers requests that follow each other closely", async () 
   });
 });
 
-Deno.test("HttpsEdge takes no more of an upload than is read of it", async () => {
+Deno.test("HttpsEdge reads no more of an upload than its handler", async () => {
   let taken = 0;
   let release = () => {};
   const released = new Promise<void>((resolve) => release = resolve);
@@ -441,7 +441,7 @@ Deno.test("HttpsEdge takes no more of an upload than is read of it", async () =>
   });
 });
 
-Deno.test("HttpsEdge discards the rest of a refused upload for a while, then cuts its client off", async () => {
+Deno.test("HttpsEdge drains a refused upload for a while, then closes the connection", async () => {
   const answer: Answer = () => Promise.resolve({ status: 403, headers: new HeaderList(), body: "no" });
   await withEdge({ answer }, async (port) => {
     using conn = await openQuiet(port);
@@ -463,7 +463,7 @@ Deno.test("HttpsEdge discards the rest of a refused upload for a while, then cut
   });
 });
 
-Deno.test("HttpsEdge lets a client send its refused upload to the end, also one that closes then", async () => {
+Deno.test("HttpsEdge lets a client finish sending a refused upload, even one that then closes", async () => {
   const answer: Answer = () =>
     Promise.resolve({ status: 403, headers: new HeaderList(["Content-Length", "2"]), body: "no" });
   await withEdge({ answer }, async (port) => {
@@ -487,7 +487,7 @@ Deno.test("HttpsEdge lets a client send its refused upload to the end, also one 
   });
 });
 
-Deno.test("HttpsEdge discards what comes for an answer without body, and then takes the next request", async () => {
+Deno.test("HttpsEdge drains the request body after an answer without a body, then serves the next request", async () => {
   const answer: Answer = () => Promise.resolve({ status: 204, headers: new HeaderList(), body: null });
   await withEdge({ answer }, async (port, seen) => {
     const body = "x".repeat(300_000);
@@ -501,7 +501,7 @@ Deno.test("HttpsEdge discards what comes for an answer without body, and then ta
   });
 });
 
-Deno.test("HttpsEdge leaves a client alone that reads its answer slowly, but reads", async () => {
+Deno.test("HttpsEdge keeps the connection of a client that reads its answer slowly", async () => {
   const parts = 20;
   let sent = 0;
   const body = new ReadableStream<Uint8Array>({
@@ -518,7 +518,7 @@ Deno.test("HttpsEdge leaves a client alone that reads its answer slowly, but rea
   });
 });
 
-Deno.test("HttpsEdge takes no more connections than configured", async () => {
+Deno.test("HttpsEdge accepts no more connections than configured", async () => {
   await withEdge({ maxConnections: 1 }, async (port) => {
     const first = await openTls(port);
     await assert.rejects(openTls(port));
@@ -546,7 +546,7 @@ const hellos: [string, number, number, number, Partial<EdgeTls>?][] = [
   ["refuses TLS 1.1", 0x0302, 0xc009, ALERT],
   ["refuses TLS 1.2 with CBC", 0x0303, 0xc023, ALERT],
   ["refuses TLS 1.2 without forward secrecy", 0x0303, 0x009c, ALERT],
-  ["takes TLS 1.2 with ECDHE and AES-GCM", 0x0303, AES128, HANDSHAKE],
+  ["accepts TLS 1.2 with ECDHE and AES-GCM", 0x0303, AES128, HANDSHAKE],
   ["refuses TLS 1.2 where it is disabled", 0x0303, AES128, ALERT, { minVersion: "TLSv1.3" }],
 ];
 for (const [what, version, suite, reply, offered] of hellos) {
@@ -561,7 +561,7 @@ for (const [what, version, suite, reply, offered] of hellos) {
   });
 }
 
-Deno.test("HttpsEdge shows a renewed certificate to the next connection, and keeps the present ones", async () => {
+Deno.test("HttpsEdge presents a renewed certificate to new connections, and keeps existing ones", async () => {
   const limits = { ...LIMITS, checkMs: 50 };
   const edge = await HttpsEdge.start(
     { address: "127.0.0.1", port: 0, tls, maxConnections: 0, limits },
@@ -578,7 +578,7 @@ Deno.test("HttpsEdge shows a renewed certificate to the next connection, and kee
   await edge.drain(100);
 });
 
-Deno.test("HttpsEdge.drain() lets a request under way finish and takes no new connection", async () => {
+Deno.test("HttpsEdge.drain() lets a request under way finish, and accepts no new connection", async () => {
   let release = () => {};
   const released = new Promise<void>((resolve) => release = resolve);
   let arrived = () => {};
@@ -603,7 +603,7 @@ Deno.test("HttpsEdge.drain() lets a request under way finish and takes no new co
   await drained;
 });
 
-Deno.test("HttpsEdge aborts the signal when the client goes away", async () => {
+Deno.test("HttpsEdge aborts the signal when the client leaves", async () => {
   let gone = () => {};
   const noticed = new Promise<void>((resolve) => gone = resolve);
   const answer: Answer = (_request, signal) =>
@@ -622,7 +622,7 @@ Deno.test("HttpsEdge aborts the signal when the client goes away", async () => {
   });
 });
 
-Deno.test("HttpsEdge aborts the signal of a client that leaves before the last byte, and of no client that has it", async () => {
+Deno.test("HttpsEdge aborts the signal of a client that leaves before the last byte, but not after it", async () => {
   for (const [announced, aborted] of [[6, true], [5, false]] as const) {
     const ended = Promise.withResolvers<void>();
     const signals: AbortSignal[] = [];
@@ -652,7 +652,7 @@ Deno.test("HttpsEdge aborts the signal of a client that leaves before the last b
   }
 });
 
-Deno.test("HttpsEdge answers 500 without a word of the cause when an answer fails", async () => {
+Deno.test("HttpsEdge answers 500 without the cause when an answer fails", async () => {
   await withEdge({ answer: () => Promise.reject(new Error("secret detail")) }, async (port) => {
     const reply = await send(port, "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
     assert.match(reply, /^HTTP\/1.1 500 /);
@@ -663,11 +663,11 @@ Deno.test("HttpsEdge answers 500 without a word of the cause when an answer fail
 const PASSED_OVER: readonly (readonly [what: string, client: Credential, reason: string])[] = [
   ["an authority", other, "it is an authority's (CA:TRUE), expected CA:FALSE"],
   [
-    "one that has expired",
+    "an expired client",
     authority.issue({ subject, notAfter: past }),
     "it has expired, or is not valid yet",
   ],
-  ["a stranger", other.issue({ subject }), "no trusted authority is known to have issued it"],
+  ["an unknown client", other.issue({ subject }), "no trusted authority is known to have issued it"],
 ];
 for (const [what, client, reason] of PASSED_OVER) {
   Deno.test(`HttpsEdge logs why it ignores the certificate of ${what}`, async () => {
@@ -688,7 +688,7 @@ for (const [what, client, reason] of PASSED_OVER) {
       socket.write(GET);
       await readAll(socket);
     } catch {
-      // The edge may cut the connection as well.
+      // The edge may also close the connection.
     } finally {
       await edge.drain(100);
     }

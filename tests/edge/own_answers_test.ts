@@ -1,4 +1,4 @@
-/** Answers that the edge gives by itself: headers, log, count. */
+/** Tests the edge's own answers: headers, log and counts. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -31,7 +31,7 @@ const edge = await HttpsEdge.start(
 Deno.test.afterAll(() => edge.drain(100));
 
 const answers: [string, string, number, string, string][] = [
-  ["bytes that are no HTTP", "hello\r\n\r\n", 400, "ERR_BAD_REQUEST", "other"],
+  ["bytes that are not HTTP", "hello\r\n\r\n", 400, "ERR_BAD_REQUEST", "other"],
   ["a long target", `GET /${"a".repeat(9000)} HTTP/1.1\r\n\r\n`, 414, "ERR_TARGET_TOO_LONG", "other"],
   [
     "long headers",
@@ -41,7 +41,7 @@ const answers: [string, string, number, string, string][] = [
     "GET",
   ],
   [
-    "a head that the parser gives up",
+    "a head that the parser refuses",
     `GET / HTTP/1.1\r\nX: ${"a".repeat(50_000)}\r\n\r\n`,
     431,
     "ERR_HEADERS_TOO_LARGE",
@@ -52,14 +52,14 @@ const answers: [string, string, number, string, string][] = [
   ["a method that does not end", "GE", 408, "ERR_REQUEST_TIMEOUT", "other"],
   ["an unknown method that does not end", "BREW", 408, "ERR_REQUEST_TIMEOUT", "other"],
   [
-    "a path that is another one",
+    "a path that is not normalised",
     "PUT /a/../b HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
     400,
     "ERR_BAD_REQUEST",
     "PUT",
   ],
   [
-    "a request while the core is away",
+    "a request without a core",
     "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
     503,
     "ERR_SERVICE_STARTING",
@@ -108,7 +108,7 @@ for (const [what, sent, status, code, method] of answers) {
   });
 }
 
-Deno.test("the edge says nothing on a connection on which no request begins", async () => {
+Deno.test("the edge sends nothing on a connection on which no request begins", async () => {
   const socket = connect(edge.port, "127.0.0.1");
   await once(socket, "connect");
   assert.equal(await readAll(socket), "");

@@ -20,7 +20,7 @@ const whole: readonly [string, Buffer, string | undefined][] = [
   ["TCP6", Buffer.from("PROXY TCP6 2001:DB8:0:0::7 2001:db8::1 0 65535\r\n"), "2001:db8::7"],
   ["TCP6 of a mapped address", Buffer.from("PROXY TCP6 ::ffff:192.0.2.7 ::1 1 2\r\n"), "192.0.2.7"],
   ["UNKNOWN", Buffer.from("PROXY UNKNOWN\r\n"), undefined],
-  ["UNKNOWN with anything", Buffer.from("PROXY UNKNOWN 192.0.2.7 \n\r x\r\n"), undefined],
+  ["UNKNOWN with any text", Buffer.from("PROXY UNKNOWN 192.0.2.7 \n\r x\r\n"), undefined],
   ["the longest line", Buffer.from(`PROXY UNKNOWN ${"f".repeat(91)}\r\n`), undefined],
   ["IPv4", binaryHeader(), "192.0.2.7"],
   ["IPv4 and more", binaryHeader({ rest: [...IPV4, ...NETNS] }), "192.0.2.7"],
@@ -28,14 +28,14 @@ const whole: readonly [string, Buffer, string | undefined][] = [
   ["IPv6 of a mapped address", binaryHeader({ family: 0x21, rest: MAPPED }), "192.0.2.7"],
   ["LOCAL", binaryHeader({ version: 0x20, family: 0, rest: [] }), undefined],
   ["LOCAL with addresses", binaryHeader({ version: 0x20 }), undefined],
-  ["LOCAL with whatever family", binaryHeader({ version: 0x20, family: 0xff, rest: NETNS }), undefined],
+  ["LOCAL with any family", binaryHeader({ version: 0x20, family: 0xff, rest: NETNS }), undefined],
   ["no family", binaryHeader({ family: 0, rest: IPV4 }), undefined],
   ["UDP", binaryHeader({ family: 0x12 }), undefined],
   ["a Unix socket", binaryHeader({ family: 0x31, rest: UNIX }), undefined],
   ["the longest", binaryHeader({ rest: [...IPV4, ...new Array(508).fill(4)] }), "192.0.2.7"],
 ];
 for (const [what, header, client] of whole) {
-  Deno.test(`readProxyHeader() reads ${what}, and leaves what follows`, () => {
+  Deno.test(`readProxyHeader() reads ${what}, and leaves the following bytes`, () => {
     const expected = { kind: "whole", length: header.length, client };
     assertAlike(readProxyHeader(header), expected);
     assertAlike(readProxyHeader(Buffer.concat([header, Buffer.alloc(70_000, 0x16)])), expected);
@@ -89,8 +89,8 @@ const malformedBinary: readonly [string, Parameters<typeof binaryHeader>[0], Reg
   ["an unspecified protocol", { family: 0x13 }, /0x13/],
   ["too little for IPv4", { rest: IPV4.slice(1) }, /at least 28 bytes/],
   ["too little for IPv6", { family: 0x21, rest: IPV6.slice(1) }, /at least 52 bytes/],
-  ["what is too long before it has come", { length: 521 }, /at most 536 bytes, not 537/],
-  ["the longest that can be said", { version: 0x20, length: 65_535 }, /at most 536 bytes/],
+  ["a declared length over the limit before the bytes arrive", { length: 521 }, /at most 536 bytes, not 537/],
+  ["the longest declared length", { version: 0x20, length: 65_535 }, /at most 536 bytes/],
 ];
 for (const [what, parts, reason] of malformedBinary) {
   Deno.test(`readProxyHeader() refuses ${what}`, () => {
@@ -119,7 +119,7 @@ for (
 const port = fc.integer({ min: 0, max: 65_535 });
 const address = { 4: fc.ipV4(), 6: fc.ipV6().filter((text) => !text.includes(".")) };
 
-Deno.test("readProxyHeader() reads in both versions what was written", () => {
+Deno.test("readProxyHeader() round-trips addresses in both versions", () => {
   fc.assert(fc.property(
     fc.constantFrom(4 as const, 6 as const).chain((family) =>
       fc.tuple(fc.constant(family), address[family], address[family], port, port)
@@ -155,7 +155,7 @@ function bytesOf(text: string): number[] {
   return all.map((group) => parseInt(group, 16)).flatMap((value) => [value >> 8, value & 255]);
 }
 
-Deno.test("readProxyHeader() decides by what it has seen, whatever follows", () => {
+Deno.test("readProxyHeader() keeps its decision, whatever bytes follow", () => {
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 600 }),
     fc.tuple(

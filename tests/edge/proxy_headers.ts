@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 
-/** Header that HAProxy 2.6 sends with `send-proxy`, for a client on another machine. */
+/** Header that HAProxy 2.6 sends with `send-proxy` for a client on another machine. */
 export const V1 = Buffer.from("PROXY TCP4 192.0.2.7 192.0.2.1 56324 9000\r\n");
 
 const SIGNATURE = [0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a];

@@ -3,7 +3,7 @@ import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { Discards, uploadStream } from "../../src/edge/request_body.ts";
 
-/** Makes a request without a connection, and records what the stream of its body asks of the gate. */
+/** Creates a request without a connection, and records the calls of its body stream to the gate. */
 function setting() {
   const asked: string[] = [];
   const request = new IncomingMessage(new Socket());
@@ -14,7 +14,7 @@ function setting() {
 const part = (text: string) => new TextEncoder().encode(text);
 const turn = () => new Promise((resolve) => setTimeout(resolve));
 
-Deno.test("uploadStream() asks for nothing before it is read, and begins once", async () => {
+Deno.test("uploadStream() requests no body before it is read, and begins once", async () => {
   const { asked, request, stream } = setting();
   await turn();
   assert.deepEqual(asked, []);
@@ -31,7 +31,7 @@ Deno.test("uploadStream() asks for nothing before it is read, and begins once", 
   assert.equal(asked.filter((what) => what === "begin").length, 1);
 });
 
-Deno.test("uploadStream() pauses the body with each part that nobody waits for, and wants it with each read", async () => {
+Deno.test("uploadStream() pauses the body at each part without a pending read, and resumes it at each read", async () => {
   const { asked, request, stream } = setting();
   const reader = stream.getReader();
   const first = reader.read();
@@ -49,7 +49,7 @@ Deno.test("uploadStream() pauses the body with each part that nobody waits for, 
   await third;
 });
 
-Deno.test("uploadStream() ends well with the request, whatever comes after that", async () => {
+Deno.test("uploadStream() ends with the request, whatever events follow", async () => {
   const { request, stream } = setting();
   const reader = stream.getReader();
   const first = reader.read();
@@ -66,7 +66,7 @@ Deno.test("uploadStream() ends well with the request, whatever comes after that"
 });
 
 for (const event of ["error", "close"]) {
-  Deno.test(`uploadStream() fails if ${event} comes before the end, whatever comes after that`, async () => {
+  Deno.test(`uploadStream() fails if ${event} precedes the end, whatever events follow`, async () => {
     const { request, stream } = setting();
     const reader = stream.getReader();
     const first = reader.read();
@@ -79,7 +79,7 @@ for (const event of ["error", "close"]) {
   });
 }
 
-Deno.test("uploadStream() pauses the body once when it is given up, and takes no more", async () => {
+Deno.test("uploadStream() pauses the body once when cancelled, and reads no more", async () => {
   const { asked, request, stream } = setting();
   const reader = stream.getReader();
   const first = reader.read();
@@ -98,7 +98,7 @@ Deno.test("uploadStream() pauses the body once when it is given up, and takes no
 const PART = new Uint8Array(64 * 1024);
 const MIB = 1024 ** 2;
 
-/** Client that sends without end while the gate reads. */
+/** Client that sends endlessly while the gate reads. */
 class Client implements Disposable {
   readonly #request = new IncomingMessage(new Socket());
   wanted = false;
@@ -128,7 +128,7 @@ class Client implements Disposable {
   }
 }
 
-Deno.test("Discards reads and drops 16 MiB and then 2 MiB a second, however many clients still send", () => {
+Deno.test("Discards drains 16 MiB and then 2 MiB a second, however many clients send", () => {
   let now = 0;
   const discards = new Discards(() => now);
   using all = new DisposableStack();
@@ -142,7 +142,7 @@ Deno.test("Discards reads and drops 16 MiB and then 2 MiB a second, however many
   assert.equal(late.bytes, 2 * MIB);
 });
 
-Deno.test("Discards gives back what a request that ended did not use", () => {
+Deno.test("Discards returns the unused part of an ended request to its budget", () => {
   const discards = new Discards(() => 0);
   for (let i = 0; i < 1000; i++) {
     using client = new Client(discards);
@@ -151,7 +151,7 @@ Deno.test("Discards gives back what a request that ended did not use", () => {
   }
 });
 
-Deno.test("Discards leaves a request alone that has arrived or is gone", async () => {
+Deno.test("Discards ignores a request that is complete or destroyed", async () => {
   const discards = new Discards(() => 0);
   const arrived = new IncomingMessage(new Socket());
   arrived.complete = true;

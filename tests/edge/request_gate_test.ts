@@ -1,4 +1,4 @@
-/** One request after the other, and bodies on demand, in whatever pieces bytes arrive (RFC 9112, 9.3.2). */
+/** Tests one request after the other, and bodies on demand, with bytes in any pieces (RFC 9112, 9.3.2). */
 import { inTime, until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -46,7 +46,7 @@ async function openTcp(port: number) {
   return socket;
 }
 
-/** Sends parts, each in its own turn of the event loop, and reads until it is enough or the edge closes. */
+/** Sends each part in its own turn of the event loop, and reads until the reply is enough or the edge closes. */
 async function talk(
   open: Open,
   parts: readonly (string | Uint8Array)[],
@@ -89,7 +89,7 @@ function recording(events: string[]): Answer {
 }
 
 const events: string[] = [];
-testEdges("requests sent together run one after the other", () => recording(events), async (open) => {
+testEdges("pipelined requests run one after the other", () => recording(events), async (open) => {
   events.length = 0;
   const put = (n: number) => `PUT /x HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n${n}`;
   const sent = `${put(1)}${put(2)}GET /x HTTP/1.1\r\nHost: h\r\n\r\n${
@@ -108,14 +108,14 @@ testEdges("requests sent together run one after the other", () => recording(even
   }
 });
 
-testEdges("a thousand requests sent together are all answered", () => recording([]), async (open) => {
+testEdges("a thousand pipelined requests are all answered", () => recording([]), async (open) => {
   const sent = Array.from({ length: 1000 }, (_, i) => `GET /${i} HTTP/1.1\r\nHost: h\r\n\r\n`).join("");
   const reply = await talk(open, [sent], (text) => text.includes("</999") || text.includes("<GET /999 >"));
   const targets = [...reply.matchAll(/<GET \/(\d+) >/g)].map(([, n]) => Number(n));
   assert.deepEqual(targets, Array.from({ length: 1000 }, (_, i) => i));
 });
 
-testEdges("what follows a request that is refused is not read", () => recording(events), async (open) => {
+testEdges("bytes after a refused request are not read", () => recording(events), async (open) => {
   events.length = 0;
   const get = (target: string) => `GET ${target} HTTP/1.1\r\nHost: h\r\n\r\n`;
   const reply = await talk(
@@ -148,7 +148,7 @@ function written({ body, form }: Message, n: number): string {
   return `${head("Transfer-Encoding: chunked\r\n")}${chunks}0\r\n\r\n`;
 }
 
-testEdges("requests are told apart wherever the network cuts them", () => recording([]), async (open) => {
+testEdges("requests are separated wherever the network splits them", () => recording([]), async (open) => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(message, { minLength: 1, maxLength: 6 }),
@@ -191,7 +191,7 @@ const REFUSED_LINES: readonly (readonly [string, number])[] = [
   ["\0GET / HTTP/1.1", 400],
 ];
 testEdges(
-  "a request line is refused alike wherever the network cuts it",
+  "a request line is refused alike wherever the network splits it",
   () => recording([]),
   async (open) => {
     for (const [line, status] of REFUSED_LINES) {
@@ -206,7 +206,7 @@ testEdges(
 );
 
 testEdges(
-  "a method that arrives in pieces is read as a whole, also that of a later request",
+  "a method that arrives in pieces is read as a whole, even in a later request",
   () => recording([]),
   async (open) => {
     const text = "DELETE /a HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -230,7 +230,7 @@ function patient(): { readonly answer: Answer; readonly arrived: Promise<void>; 
 }
 
 let waiting = patient();
-testEdges("100 Continue comes when the resource reads the body, and not before", () => {
+testEdges("the edge sends 100 Continue only when the resource reads the body", () => {
   waiting = patient();
   return waiting.answer;
 }, async (open) => {
@@ -239,7 +239,7 @@ testEdges("100 Continue comes when the resource reads the body, and not before",
   socket.on("data", (part: Uint8Array) => reply += new TextDecoder().decode(part));
   socket.write("PUT /x HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n");
   await waiting.arrived;
-  // When the edge has answered another connection, everything that it sent before has arrived.
+  // Once the edge has answered another connection, everything that it sent earlier has arrived.
   await talk(open, ["GET /.. HTTP/1.1\r\nHost: h\r\n\r\n"], () => false);
   assert.equal(reply, "");
   waiting.go();
@@ -253,7 +253,7 @@ testEdges("100 Continue comes when the resource reads the body, and not before",
 });
 
 testEdges(
-  "a client of HTTP/1.0 gets no 100 Continue, whatever it expects",
+  "an HTTP/1.0 client gets no 100 Continue, whatever it expects",
   () => recording([]),
   async (open) => {
     const head = (expect: string) =>
@@ -269,7 +269,7 @@ testEdges(
 const refusing: Answer = () =>
   Promise.resolve({ status: 401, headers: new HeaderList(["Content-Length", "2"]), body: "no" });
 testEdges(
-  "a client that is refused is not asked for its body, and its connection ends",
+  "a refused client gets no 100 Continue, and its connection ends",
   () => refusing,
   async (open) => {
     const head = "PUT /x HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n";
@@ -279,7 +279,7 @@ testEdges(
   },
 );
 
-Deno.test("RequestGate takes no request before the one in front is answered, and none when it is closed", async () => {
+Deno.test("RequestGate admits no request before the previous one is answered, and none after close()", async () => {
   const taken: boolean[] = [];
   let gate: RequestGate | undefined;
   const server = createServer((request, response) => {
@@ -302,7 +302,7 @@ Deno.test("RequestGate takes no request before the one in front is answered, and
   assert.deepEqual(taken, [true, false, false]);
 });
 
-Deno.test("RequestGate reads on after it was closed, and drops incoming bytes", async () => {
+Deno.test("RequestGate drops incoming bytes after close()", async () => {
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const server = createServer(() => {});
   server.on("connection", (socket) => {

@@ -14,7 +14,7 @@ function head(...fields: readonly string[]): IncomingMessage {
 /** Length of a `Host` field of one letter, and of another field's name, colon, blank and line end. */
 const AROUND = 4 + 4 + 1 + 1 + 4;
 
-Deno.test("readHead() takes 16 KiB of headers, and not a byte more", () => {
+Deno.test("readHead() accepts 16 KiB of headers, and not a byte more", () => {
   const most = "x".repeat(16 * 1024 - AROUND);
   assert.equal(readHead(head("a", most)).path, "/");
   assert.throws(

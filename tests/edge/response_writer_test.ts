@@ -21,7 +21,7 @@ function taken(bytes: string): { lines: string[]; body: string } {
   return { lines: [status, ...known], body: bytes.slice(end + 4) };
 }
 
-/** Sends an answer twice, the second time by `node:http` alone, and returns what a client reads. */
+/** Sends an answer twice, the second time only by `node:http`, and returns what a client reads. */
 async function both(answer: HttpResponse): Promise<readonly [ours: string, theirs: string]> {
   const texts = new AnswerText(KEPT);
   const { status, headers, body } = answer;
@@ -66,7 +66,7 @@ async function read(port: number, path: string): Promise<string> {
 const NAME = fc.stringMatching(/^X-[A-Za-z]{1,8}$/);
 const VALUE = fc.stringMatching(/^[!-~](?:[ -~]{0,20}[!-~])?$/);
 
-Deno.test("AnswerText writes what node:http would, and the connection goes on", async () => {
+Deno.test("AnswerText writes the same as node:http, and the connection stays usable", async () => {
   const ANSWER = fc.record({
     status: fc.constantFrom(200, 201, 207, 400, 401, 404, 503),
     fields: fc.uniqueArray(fc.tuple(NAME, VALUE), { maxLength: 6, selector: ([name]) => name.toLowerCase() }),
@@ -81,7 +81,7 @@ Deno.test("AnswerText writes what node:http would, and the connection goes on", 
   );
 });
 
-Deno.test("AnswerText has the current time", () => {
+Deno.test("AnswerText has the current date", () => {
   const before = Math.floor(Date.now() / 1000) * 1000;
   const [, date = ""] = /\r\nDate: (.*)\r\n/.exec(new AnswerText(KEPT).of(answerOf(200, [], "a")) ?? "") ??
     [];
@@ -96,12 +96,12 @@ for (
     "bytes": { status: 200, headers: HeaderList.of({ "Content-Length": "1" }), body: new Uint8Array(1) },
     "no length": { status: 200, headers: new HeaderList(), body: "a" },
     "another length": { status: 200, headers: HeaderList.of({ "Content-Length": "2" }), body: "a" },
-    "letters of more than a byte": answerOf(200, [], "\u00e4"),
-    "a status that nobody knows": answerOf(299, [], "a"),
+    "multi-byte letters": answerOf(200, [], "\u00e4"),
+    "an unknown status": answerOf(299, [], "a"),
     "a line end in a value": answerOf(200, ["X", "a\r\nSet-Cookie: b"], "a"),
     "a line feed in a value": answerOf(200, ["X", "a\nb"], "a"),
     "NUL in a value": answerOf(200, ["X", "a\0"], "a"),
-    "a letter of more than a byte in a value": answerOf(200, ["X", "\u20ac"], "a"),
+    "a multi-byte letter in a value": answerOf(200, ["X", "\u20ac"], "a"),
     "a letter beyond ASCII in a value": answerOf(200, ["X", "\u00e4"], "a"),
   })
 ) {
@@ -110,7 +110,7 @@ for (
   });
 }
 
-Deno.test("sendText() sends nothing after a head, or where the runtime no longer has the field for it", () => {
+Deno.test("sendText() sends nothing after a head, or if the runtime lacks the field for it", () => {
   const made = () => new ServerResponse(new IncomingMessage(new Socket()));
   const begun = made();
   begun.writeHead(204);
@@ -120,7 +120,7 @@ Deno.test("sendText() sends nothing after a head, or where the runtime no longer
   assert.equal(sendText(other, "HTTP/1.1 200 OK\r\n\r\n"), Reflect.has(other, "_header"));
 });
 
-Deno.test("AnswerText has the current second, also of a later call", () => {
+Deno.test("AnswerText has the current second in later calls", () => {
   let now = Date.parse("2026-01-05T09:15:00.000Z");
   const texts = new AnswerText(KEPT, () => now);
   const dates: (string | undefined)[] = [];

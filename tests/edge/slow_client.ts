@@ -1,4 +1,4 @@
-/** Client that has begun to read an answer, and reads the rest when a test calls `rest()`. */
+/** Client that begins to read an answer, and reads the rest when a test calls `rest()`. */
 export class SlowClient implements Disposable {
   readonly #connection: Deno.Conn;
   readonly #buffer = new Uint8Array(64 * 1024);

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { inTime } from "../fixtures/deadline.ts";
 
-/** Opens a raw TLS connection to the edge, on which tests can break the protocol. */
+/** Opens a raw TLS connection to the edge, on which tests can violate the protocol. */
 export async function openTls(port: number, options: ConnectionOptions = {}): Promise<TLSSocket> {
   const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false, ...options });
   await once(socket, "secureConnect");

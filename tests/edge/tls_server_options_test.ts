@@ -24,7 +24,7 @@ for (
     ["required", true, true],
   ] as const
 ) {
-  Deno.test(`tlsServerOptions() with client certificates "${clientCertificate}" ${asks ? "asks" : "does not ask"} for one${demands ? ", and demands it" : ""}`, () => {
+  Deno.test(`tlsServerOptions() with client certificates "${clientCertificate}" ${asks ? "requests" : "does not request"} one${demands ? ", and requires it" : ""}`, () => {
     const options = new Map<string, unknown>(Object.entries(tlsServerOptions({ ...tls, clientCertificate })));
     assert.deepEqual([options.get("requestCert") ?? false, options.get("rejectUnauthorized")], [
       asks,
@@ -34,7 +34,7 @@ for (
   });
 }
 
-Deno.test("an edge that does not want client certificates identifies nobody by one", async () => {
+Deno.test("an edge without client certificates identifies no client by one", async () => {
   const known: unknown[] = [];
   const edge = await HttpsEdge.start(
     {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { AppendFile } from "../../src/logging/append_file.ts";
 
-Deno.test("AppendFile creates a moved file again within a second, and looks no more often", async () => {
+Deno.test("AppendFile recreates a moved file within a second, and checks at most once a second", async () => {
   const folder = await Deno.makeTempDir();
   const { now } = performance;
   const time = { at: 5000 };
@@ -25,7 +25,7 @@ Deno.test("AppendFile creates a moved file again within a second, and looks no m
   }
 });
 
-Deno.test("AppendFile begins a line of its own after a partial write", async () => {
+Deno.test("AppendFile starts a new line after a partial write", async () => {
   const folder = await Deno.makeTempDir();
   const { writeSync } = Deno.FsFile.prototype;
   let room = Infinity;
@@ -86,7 +86,7 @@ Deno.test("AppendFile renames a file of full size, keeps the permitted number, a
   }
 });
 
-Deno.test("AppendFile loses and repeats no line when several writers rotate one file", async () => {
+Deno.test("AppendFile neither loses nor repeats lines when several writers rotate one file", async () => {
   const folder = await Deno.makeTempDir();
   const path = `${folder}/a.log`;
   const writers = Array.from(
@@ -111,7 +111,7 @@ Deno.test("AppendFile loses and repeats no line when several writers rotate one 
   }
 });
 
-Deno.test("AppendFile goes on with a full file that it cannot rename, and leaves devices alone", async () => {
+Deno.test("AppendFile continues with a full file that it cannot rename, and does not rotate devices", async () => {
   const folder = await Deno.makeTempDir();
   const path = `${folder}/a.log`;
   await Deno.mkdir(`${path}.1/full`, { recursive: true });

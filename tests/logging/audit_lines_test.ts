@@ -15,7 +15,7 @@ async function withFolder(act: (folder: string, log: string[]) => Promise<void>)
 
 const logger = (lines: string[]) => createLogger((line) => lines.push(line.slice(25)));
 
-Deno.test("AuditLines appends lines, and makes file and folder where they are missing", async () => {
+Deno.test("AuditLines appends lines, and creates missing files and folders", async () => {
   await withFolder(async (folder, log) => {
     const path = `${folder}/new/audit.log`;
     const file = new AuditLines(new AppendFile(path), new Sink("audit", logger(log)));
@@ -28,7 +28,7 @@ Deno.test("AuditLines appends lines, and makes file and folder where they are mi
 });
 
 for (const umask of ["077", "022", "000"]) {
-  Deno.test(`AuditLines creates its file with mode 0640, as the manual says, at umask ${umask}`, async () => {
+  Deno.test(`AuditLines creates its file with mode 0640, as documented, with umask ${umask}`, async () => {
     await withFolder(async (folder) => {
       const path = `${folder}/audit.log`;
       await Deno.writeTextFile(
@@ -39,7 +39,7 @@ for (const umask of ["077", "022", "000"]) {
 new AppendFile(${JSON.stringify(path)}).append("a\\n");
 `,
       );
-      // Runs a process of its own, since a umask applies to the whole process.
+      // Runs a separate process, since a umask applies to the whole process.
       const { success, stderr } = await new Deno.Command("sh", {
         args: ["-c", 'umask "$0"; exec "$@"', umask, Deno.execPath(), "run", "-A", "--no-check", "write.ts"],
         cwd: folder,
@@ -50,7 +50,7 @@ new AppendFile(${JSON.stringify(path)}).append("a\\n");
   });
 }
 
-Deno.test("AuditLines keeps lines that cannot be written, and writes them later in their order", async () => {
+Deno.test("AuditLines keeps lines that cannot be written, and writes them later in order", async () => {
   await withFolder(async (folder, log) => {
     const path = `${folder}/audit.log`;
     await Deno.mkdir(path); // a folder in place of the file
@@ -68,7 +68,7 @@ Deno.test("AuditLines keeps lines that cannot be written, and writes them later 
   });
 });
 
-Deno.test("AuditLines drops the oldest of too many lines, and says how many", async () => {
+Deno.test("AuditLines drops the oldest of too many lines, and reports how many", async () => {
   await withFolder(async (folder, log) => {
     const path = `${folder}/audit.log`;
     await Deno.mkdir(path);

@@ -5,7 +5,7 @@ import { CHARACTER, PRINTABLE } from "../fixtures/character.ts";
 
 const AT = Date.UTC(2026, 0, 5, 9, 15, 0, 123);
 
-Deno.test("formatAuditLine() writes the members in one order, absent ones not at all", () => {
+Deno.test("formatAuditLine() writes the members in a fixed order, and omits absent ones", () => {
   const record: AuditRecord = {
     reason: "ERR_FORBIDDEN",
     server: "HPC",
@@ -21,12 +21,12 @@ Deno.test("formatAuditLine() writes the members in one order, absent ones not at
   );
 });
 
-Deno.test("formatAuditLine() leaves out members that the format does not have", () => {
+Deno.test("formatAuditLine() omits members that the format does not have", () => {
   const record = { event: "token", decision: "granted", password: "x" } as const;
   assert.doesNotMatch(formatAuditLine(AT, record), /password/);
 });
 
-Deno.test("formatAuditLine() makes one line of printable characters from any record, and loses nothing", () => {
+Deno.test("formatAuditLine() writes any record as one line of printable characters, without loss", () => {
   fc.assert(fc.property(fc.string({ unit: CHARACTER }), fc.string({ unit: PRINTABLE }), (dn, path) => {
     const line = formatAuditLine(AT, { event: "share", decision: "granted", dn, path });
     assert.doesNotMatch(line, /[\p{C}\p{Zl}\p{Zp}]/u);
@@ -35,6 +35,6 @@ Deno.test("formatAuditLine() makes one line of printable characters from any rec
   }));
 });
 
-Deno.test("AUDIT_MEMBERS name each member once", () => {
+Deno.test("AUDIT_MEMBERS contains each member once", () => {
   assert.equal(new Set(AUDIT_MEMBERS).size, AUDIT_MEMBERS.length);
 });

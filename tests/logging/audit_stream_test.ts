@@ -48,7 +48,7 @@ class Journal implements AsyncDisposable {
       try {
         connection.close();
       } catch {
-        // The other side has closed it.
+        // The other side has closed the stream.
       }
     }
     await Promise.all(this.#served.splice(0));
@@ -85,7 +85,7 @@ Deno.test("AuditStream to the journal identifies itself, then sends lines in one
   assert.deepEqual(journal.streams, [`${OPENING}a\nb\nc\n`]);
 });
 
-Deno.test("AuditStream to the journal keeps lines while there is no journal, and sends them in their order", async () => {
+Deno.test("AuditStream to the journal buffers lines while there is no journal, and sends them in order", async () => {
   await using journal = await Journal.create();
   const log: string[] = [];
   const audit = new AuditStream(systemdJournal(journal.path), new Sink("audit", logger(log)));
@@ -103,7 +103,7 @@ Deno.test("AuditStream to the journal keeps lines while there is no journal, and
   await audit.close();
 });
 
-Deno.test("AuditStream to the journal begins another stream when the journal has closed the one before", async () => {
+Deno.test("AuditStream to the journal opens a new stream after the journal has closed the previous one", async () => {
   await using journal = await Journal.create();
   journal.start();
   const audit = new AuditStream(systemdJournal(journal.path), new Sink("audit", SILENT));
@@ -117,7 +117,7 @@ Deno.test("AuditStream to the journal begins another stream when the journal has
   await audit.close();
 });
 
-Deno.test("AuditStream to the journal returns the lines that a stalled journal did not take", async () => {
+Deno.test("AuditStream to the journal returns the lines that a stalled journal did not read", async () => {
   await using journal = await Journal.create();
   journal.start({ reads: false });
   const log: string[] = [];
@@ -132,7 +132,7 @@ Deno.test("AuditStream to the journal returns the lines that a stalled journal d
   assert.equal(left[0], lines[9001 - left.length]);
 });
 
-Deno.test("AuditStream to the journal keeps a limited number of lines while there is no journal, and says so", async () => {
+Deno.test("AuditStream to the journal buffers a limited number of lines without a journal, and reports losses", async () => {
   await using journal = await Journal.create();
   const log: string[] = [];
   const audit = new AuditStream(systemdJournal(journal.path), new Sink("audit", logger(log)));

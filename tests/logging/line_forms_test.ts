@@ -14,7 +14,7 @@ import { fstatSync } from "node:fs";
 
 const AT = Date.parse("2026-01-05T09:15:00.123Z");
 
-Deno.test("forJournal() writes priorities in place of time and level, and leaves other lines alone", () => {
+Deno.test("forJournal() writes priorities in place of time and level, and leaves other lines unchanged", () => {
   const lines = (["debug", "info", "warn", "error"] as const).map((level) =>
     formatLine(AT, level, "x", { a: 1 })
   );
@@ -46,7 +46,7 @@ Deno.test("asJsonLines() writes an object with the fields of the line", () => {
   });
 });
 
-Deno.test("asJsonLines() leaves JSON unchanged, and makes a message of any other text", () => {
+Deno.test("asJsonLines() leaves JSON unchanged, and turns any other text into a message", () => {
   assert.equal(
     asJsonLines('{"event":"start"}\nReading config\n\n'),
     '{"event":"start"}\n{"message":"Reading config"}\n\n',
@@ -79,7 +79,7 @@ Deno.test("messagesForJournal() gives every line its priority", () => {
   );
 });
 
-Deno.test("exportsLines() needs telemetry and a console that the runtime only sends", () => {
+Deno.test("exportsLines() requires telemetry and a console that the runtime only exports", () => {
   const environment = (values: Record<string, string>) => (name: string) => values[name];
   assert(exportsLines(environment({ OTEL_DENO: "true", OTEL_DENO_CONSOLE: "replace" })));
   const others: readonly Record<string, string>[] = [
@@ -91,7 +91,7 @@ Deno.test("exportsLines() needs telemetry and a console that the runtime only se
   for (const values of others) assert(!exportsLines(environment(values)));
 });
 
-Deno.test("exportedLines() hands over each line by its level, and writes the text unchanged", () => {
+Deno.test("exportedLines() exports each line by its level, and writes the text unchanged", () => {
   const written: string[] = [];
   const sent: [level: string, line: string][] = [];
   const levels = ["debug", "info", "warn", "error"] as const;

@@ -28,7 +28,7 @@ Deno.test("LogFile writes each line to console and file; without a file only to 
     assert.equal(await Deno.readTextFile(`${folder}/b.log`), "five\n");
   }));
 
-Deno.test("LogFile that prefers its file writes to the console only what the file does not take", () =>
+Deno.test("LogFile that prefers its file writes to the console only lines that the file cannot take", () =>
   withFolder(async (folder) => {
     const said: string[] = [];
     await Deno.writeTextFile(`${folder}/sub`, "");
@@ -38,7 +38,7 @@ Deno.test("LogFile that prefers its file writes to the console only what the fil
     log.write("two", "info");
     assert.deepEqual(said, ["one\n"]);
     assert.equal(await Deno.readTextFile(`${folder}/a.log`), "one\ntwo\n");
-    log.moveTo(`${folder}/sub/b.log`); // a file is no folder
+    log.moveTo(`${folder}/sub/b.log`); // a file is not a folder
     log.write("three", "info");
     assert.match(said.slice(1).join(""), /^\S+ error log file not written .*\nthree\n$/);
     log.moveTo(undefined);
@@ -47,7 +47,7 @@ Deno.test("LogFile that prefers its file writes to the console only what the fil
     log.close();
   }));
 
-Deno.test("toConsole() writes all of a text, and fails if nobody reads it", async () => {
+Deno.test("toConsole() writes a whole text, and fails if its reader is gone", async () => {
   const text = `first ${"\u00e4\u{1f600}".repeat(40_000)} last\n`;
   const code = `import { CONSOLE, toConsole } from ${
     JSON.stringify(new URL("../../src/logging/log_file.ts", import.meta.url))
@@ -65,11 +65,11 @@ Deno.test("toConsole() writes all of a text, and fails if nobody reads it", asyn
   assert.match(new TextDecoder().decode(stderr), /No space left/);
 });
 
-Deno.test("LogFile says once that a file cannot be written, and again after it could be", () =>
+Deno.test("LogFile reports once that a file cannot be written, and again after a recovery", () =>
   withFolder(async (folder) => {
     const said: string[] = [];
     const complaints = () => said.filter((text) => text.includes("error log file not written")).length;
-    // Not even root can make a folder below a file.
+    // Not even root can create a folder below a file.
     for (const name of ["sub", "other"]) await Deno.writeTextFile(`${folder}/${name}`, "");
     const log = new LogFile(`${folder}/sub/a.log`, (text) => said.push(text));
     log.write("one", "info");
@@ -87,7 +87,7 @@ Deno.test("LogFile says once that a file cannot be written, and again after it c
     assert.equal(await Deno.readTextFile(`${folder}/c.log`), "four\n");
   }));
 
-Deno.test("LogFile reports a failing file on the console once, counts lost lines, and tries again unasked", () =>
+Deno.test("LogFile reports a failing file once on the console, counts lost lines, and retries by itself", () =>
   withFolder(async (folder) => {
     const said: string[] = [];
     const path = `${folder}/a.log`;
@@ -111,7 +111,7 @@ Deno.test("LogFile reports a failing file on the console once, counts lost lines
     assert.equal(said.at(-1), "warn  log file written again lost=4\n");
   }));
 
-Deno.test("LogFile reports a failing console in the file once, and its recovery", () =>
+Deno.test("LogFile reports a failing console once in the file, and its recovery", () =>
   withFolder(async (folder) => {
     let full = true;
     const log = new LogFile(`${folder}/a.log`, () => {

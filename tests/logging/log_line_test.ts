@@ -6,7 +6,7 @@ const AT = Date.UTC(2026, 0, 5, 9, 15, 0, 123);
 const line = (value: unknown) =>
   formatLine(AT, "info", "m", { value }).slice("2026-01-05T09:15:00.123Z info  m ".length);
 
-Deno.test("formatLine() writes moment, level, message and fields of all groups in one line", () => {
+Deno.test("formatLine() writes time, level, message and fields of all groups in one line", () => {
   assert.equal(
     formatLine(AT, "warn", "daemon skipped", { request: "r1" }, { n: 3, none: undefined, address: "h:1" }),
     "2026-01-05T09:15:00.123Z warn  daemon skipped request=r1 n=3 address=h:1",
@@ -16,10 +16,10 @@ Deno.test("formatLine() writes moment, level, message and fields of all groups i
 
 for (
   const [what, value, expected] of [
-    ["numbers as they are", -1.5, "value=-1.5"],
-    ["numbers beyond all bounds too", 1e21, "value=1e+21"],
+    ["numbers unchanged", -1.5, "value=-1.5"],
+    ["very large numbers too", 1e21, "value=1e+21"],
     ["plain words without quotes", "a-b_c.d:/@+,*()", "value=a-b_c.d:/@+,*()"],
-    ["nothing in quotes", "", 'value=""'],
+    ["the empty text in quotes", "", 'value=""'],
     ["blanks in quotes", "a b", 'value="a b"'],
     ["true", true, "value=true"],
     ["null", null, "value=null"],
@@ -40,12 +40,12 @@ for (
   Deno.test(`formatLine() writes ${what}`, () => assert.equal(line(value), expected));
 }
 
-Deno.test("formatLine() cuts values of more than 2,000 characters, and no shorter ones", () => {
+Deno.test("formatLine() truncates only values of more than 2,000 characters", () => {
   assert.equal(line("x".repeat(2000)), `value=${"x".repeat(2000)}`);
   assert.equal(line("x".repeat(2001)), `value="${"x".repeat(2000)}…"`);
 });
 
-Deno.test("formatLine() writes no secret, wherever it is", () => {
+Deno.test("formatLine() writes no secret at any depth", () => {
   const secret = new Secret("s3cr3t");
   for (const value of [secret, { secret }, [secret], new Error(`${secret}`)]) {
     assert.match(line(value), /\*\*\*/);
@@ -68,7 +68,7 @@ for (const [least, threshold] of LEVELS.entries()) {
   });
 }
 
-Deno.test("a logger writes from info on, reads a changing level each time, and has children with more fields", () => {
+Deno.test("a logger writes from info on by default, re-reads its level for each line, and has children with more fields", () => {
   const written: string[] = [];
   const sink = (text: string) => written.push(text.slice(25));
   createLogger(sink, { clock: () => AT }).debug("no");

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { formatLine } from "../../src/logging/logger.ts";
 import { CHARACTER } from "../fixtures/character.ts";
 
-Deno.test("formatLine() makes one line without terminal control from any value, and loses nothing", () => {
+Deno.test("formatLine() writes any value as one line without control characters, without loss", () => {
   fc.assert(fc.property(fc.string({ unit: CHARACTER, maxLength: 100 }), (value) => {
     const line = formatLine(0, "info", "refused", { value });
     assert.doesNotMatch(line, /[\p{C}\p{Zl}\p{Zp}]/u);

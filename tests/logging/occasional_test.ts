@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createLogger } from "../../src/logging/logger.ts";
 import { Occasional } from "../../src/logging/occasional.ts";
 
-Deno.test("Occasional writes twenty lines of a storm, and how many more there were", () => {
+Deno.test("Occasional writes twenty lines of a burst, and the number of omitted ones", () => {
   const lines: string[] = [];
   const occasional = new Occasional(createLogger((line) => lines.push(line)));
   for (let i = 0; i < 1000; i++) occasional.write("request refused", { number: i });

@@ -12,7 +12,7 @@ function takes(queue: OutputQueue, text: string): boolean {
   }
 }
 
-Deno.test("OutputQueue writes all of each text, one after the other, in the order of the calls", async () => {
+Deno.test("OutputQueue writes whole texts, one after the other, in the order of the calls", async () => {
   let [text, writing, most] = ["", 0, 0];
   const queue = new OutputQueue({
     async write(bytes) {
@@ -32,7 +32,7 @@ Deno.test("OutputQueue writes all of each text, one after the other, in the orde
 for (
   const [what, bytes, waitMs] of [["takes nothing", 10, 1], ["leaves 8 MiB", 1024 ** 2, 60_000]] as const
 ) {
-  Deno.test(`OutputQueue refuses texts while its reader ${what}, and writes those that it took`, async () => {
+  Deno.test(`OutputQueue refuses texts while its reader ${what}, and writes those that it accepted`, async () => {
     let text = "";
     const free = Promise.withResolvers<void>();
     const queue = new OutputQueue({

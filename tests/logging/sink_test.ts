@@ -30,7 +30,7 @@ Deno.test("Sink logs one error when writes begin to fail, and one line when they
   assert.equal(sink.state.lost, 3);
 });
 
-Deno.test("Sink.attempt() goes on without a record that cannot be written, and counts it", async () => {
+Deno.test("Sink.attempt() counts a record that cannot be written, and does not throw", async () => {
   const sink = new Sink("share-uses", SILENT);
   await sink.attempt(() => Promise.reject(new Error("away")));
   await sink.attempt(() => Promise.reject(new Error("away")));
@@ -39,7 +39,7 @@ Deno.test("Sink.attempt() goes on without a record that cannot be written, and c
   assert.deepEqual(sink.state, { name: "share-uses", lost: 2 });
 });
 
-Deno.test("Sinks.states tries failing sinks again where that is possible", () => {
+Deno.test("Sinks.states retries failing sinks that support it", () => {
   const sinks = new Sinks(SILENT);
   const records = sinks.of("records");
   assert.equal(sinks.of("records"), records);

@@ -26,7 +26,7 @@ for (const names of [["faults", "nonsense"], ["constructor"], ["Faults"]]) {
 }
 
 for (const args of [["--seed", "x"], ["--seed"], ["--minutes", "0"], ["--minutes", "many"]]) {
-  Deno.test(`deno task test:long campaign ${args.join(" ")} runs nothing, and says what is expected`, async () => {
+  Deno.test(`deno task test:long campaign ${args.join(" ")} runs nothing, and prints the expected arguments`, async () => {
     const program = new URL("long_tests.ts", import.meta.url).pathname;
     const { code, stderr } = await new Deno.Command(Deno.execPath(), {
       args: ["run", "--quiet", "--no-check", "-A", program, "campaign", ...args],

@@ -84,7 +84,7 @@ const COLLATOR = new Intl.Collator("en", { numeric: true });
 /** Names of trials of the campaign, with their seeds. */
 const SEED = /^random faults .*, seed (\d+)$/;
 
-/** Number of faults with the same effects that get a table of their own. */
+/** Number of faults with the same effects that get their own table. */
 const MANY = 4;
 
 /** Returns one table, and a shorter one for each set of many faults with the same effects. */

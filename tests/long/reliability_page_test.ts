@@ -22,12 +22,12 @@ const TOLD: readonly (readonly [section: string, fault: RegExp])[] = [
   ["Process", /frozen for \d+ s/],
 ];
 for (const [section, fault] of TOLD) {
-  Deno.test(`docs/reliability.md shows what happens: ${fault.source}`, () => {
+  Deno.test(`docs/reliability.md shows the fault ${fault.source}`, () => {
     const row = results.faults.rows.find((row) => row.section === section && fault.test(row.fault));
     assert(row !== undefined, "please run deno task test:long faults");
   });
 }
 
-Deno.test("docs/reliability.md shows what happens to a full table", () => {
+Deno.test("docs/reliability.md shows a full table", () => {
   assert(results.trials.rows.some(({ trial }) => /than the tables hold/.test(trial)));
 });

@@ -13,7 +13,7 @@ function moved(histogram: DurationHistogram): Record<string, number> {
   );
 }
 
-Deno.test("DurationHistogram counts a duration in every bucket whose bound it does not pass", () => {
+Deno.test("DurationHistogram counts a duration in every bucket whose bound it does not exceed", () => {
   const histogram = new DurationHistogram();
   for (const ms of [1, 1.5, 30_000, 30_001]) histogram.add(ms);
   const few = { "0.0025": 2, "0.005": 2, "0.01": 2, "0.025": 2, "0.05": 2, "0.1": 2, "0.25": 2, "0.5": 2 };
@@ -31,7 +31,7 @@ Deno.test("DurationHistogram counts a duration in every bucket whose bound it do
   });
 });
 
-Deno.test("DurationHistogram hands over durations since the last time, each once", () => {
+Deno.test("DurationHistogram passes on each duration once, since the last time", () => {
   const histogram = new DurationHistogram();
   histogram.add(2000);
   moved(histogram);

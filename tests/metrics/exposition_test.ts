@@ -3,7 +3,7 @@ import { Counters, DurationHistogram, sample, seriesText } from "../../src/metri
 import { exposition, MetricsAnswer } from "../../src/metrics/exposition.ts";
 import { FAMILIES } from "../../src/metrics/families.ts";
 
-Deno.test("exposition() writes families in their order, each with help and type", () => {
+Deno.test("exposition() writes families in order, each with help and type", () => {
   const text = exposition([
     sample("authserver_bans", { reason: "tokens" }, 2),
     sample("authserver_core_up", {}, 1),
@@ -31,14 +31,14 @@ const LABELS: readonly [what: string, value: string, written: string][] = [
 ];
 
 for (const [what, value, written] of LABELS) {
-  Deno.test(`seriesText() lets no label break its line: ${what}`, () => {
+  Deno.test(`seriesText() writes labels on one line: ${what}`, () => {
     const one = sample("authserver_bans", { reason: value }, 1);
     assert.equal(seriesText(one), `authserver_bans{reason="${written}"}`);
     assert.equal(exposition([one]).split("\n").length, 4);
   });
 }
 
-Deno.test("DurationHistogram counts each duration in its bucket and all above", () => {
+Deno.test("DurationHistogram counts each duration in its bucket and all larger ones", () => {
   const histogram = new DurationHistogram();
   for (const ms of [0.4, 1, 3, 70, 1e9]) histogram.add(ms);
   const counters = new Counters();
@@ -61,7 +61,7 @@ Deno.test("DurationHistogram counts each duration in its bucket and all above", 
   assert.equal(value("count"), 5);
 });
 
-Deno.test("Counters forget values that were taken", () => {
+Deno.test("Counters.take() resets the values", () => {
   const counters = new Counters();
   counters.count("authserver_tokens_total", { decision: "granted" });
   counters.count("authserver_tokens_total", { decision: "granted" }, 2);
@@ -77,7 +77,7 @@ Deno.test("FAMILIES explain each metric, and counters end in _total", () => {
   }
 });
 
-Deno.test("DurationHistogram has the same buckets at each of its bounds: up to it, and above", () => {
+Deno.test("DurationHistogram includes each bound in its bucket", () => {
   const bounds = [
     "0.001",
     "0.0025",
@@ -105,7 +105,7 @@ Deno.test("DurationHistogram has the same buckets at each of its bounds: up to i
   assert.deepEqual(found, [...bounds, "+Inf"].map((le, i) => [le, i + 1]));
 });
 
-Deno.test("exposition() groups the parts of a histogram, and separates families with the same ending", () => {
+Deno.test("exposition() groups the parts of a histogram, and separates families with the same suffix", () => {
   const histogram = new DurationHistogram();
   histogram.add(1);
   const counters = new Counters();
@@ -120,7 +120,7 @@ function valueOf(counters: Counters, text: string): number | undefined {
   return [...counters.samples].find((one) => seriesText(one) === text)?.value;
 }
 
-Deno.test("MetricsAnswer makes one page at a time, shared by all scrapers that ask meanwhile", async () => {
+Deno.test("MetricsAnswer requests one page at a time for all concurrent scrapers", async () => {
   let requests = 0;
   const metrics = new MetricsAnswer(() => requests++);
   const scrape = () => metrics.answer({ method: "GET", path: "/metrics" });
@@ -140,14 +140,14 @@ Deno.test("MetricsAnswer makes one page at a time, shared by all scrapers that a
   assert.equal(requests, 3);
 });
 
-Deno.test("MetricsAnswer knows one path and two methods", async () => {
+Deno.test("MetricsAnswer supports one path and two methods", async () => {
   const metrics = new MetricsAnswer(() => assert.fail("no page is needed"));
   assert.equal((await metrics.answer({ method: "GET", path: "/" })).status, 404);
   const { status, headers } = await metrics.answer({ method: "POST", path: "/metrics" });
   assert.deepEqual([status, headers.get("Allow")], [405, "GET, HEAD"]);
 });
 
-Deno.test("MetricsAnswer ignores a page that nobody waits for", async () => {
+Deno.test("MetricsAnswer ignores an unrequested page", async () => {
   const metrics = new MetricsAnswer(() => {});
   metrics.received("late");
   const pending = metrics.answer({ method: "GET", path: "/metrics" });

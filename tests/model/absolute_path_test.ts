@@ -22,7 +22,7 @@ const NORMAL: [string, string][] = [
 ];
 
 for (const [text, expected] of NORMAL) {
-  Deno.test(`absolutePath() brings ${text} into its normal form`, () => {
+  Deno.test(`absolutePath() normalises ${text}`, () => {
     assert.equal(absolutePath(text), expected);
   });
 }
@@ -53,7 +53,7 @@ for (const [text, what] of REFUSED) {
 const PATHS = fc.array(fc.constantFrom("a", "b ", ".", "..", "", "..."), { maxLength: 8 })
   .map((parts) => `/${parts.join("/")}`);
 
-Deno.test("absolutePath() gives a form that it leaves alone, or refuses", () => {
+Deno.test("absolutePath() is idempotent, or refuses the path", () => {
   fc.assert(fc.property(PATHS, (text) => {
     let once: string;
     try {
@@ -67,7 +67,7 @@ Deno.test("absolutePath() gives a form that it leaves alone, or refuses", () => 
   }));
 });
 
-Deno.test("parentOf() and nameOf() take a path apart", () => {
+Deno.test("parentOf() and nameOf() split a path", () => {
   assert.deepEqual([parentOf("/a/b"), nameOf("/a/b")], ["/a/", "b"]);
   assert.deepEqual([parentOf("/a/b/"), nameOf("/a/b/")], ["/a/", "b"]);
   assert.deepEqual([parentOf("/a"), nameOf("/a")], ["/", "a"]);

@@ -38,7 +38,7 @@ Deno.test("canonicalAddress() writes every address as the daemon prints it", () 
   for (const [text, expected] of facts) assert.equal(canonicalAddress(text), expected, text);
 });
 
-Deno.test("canonicalAddress() refuses everything else", () => {
+Deno.test("canonicalAddress() refuses what is not an address", () => {
   const bad = [
     ..."|localhost|1.2.3|1.2.3.4.5|1.2.3.256|01.2.3.4|1.2.3.4 | 1.2.3.4|1.2.3.-4|1.2.3.4/32|0x7f.1|2130706433|1..2.3"
       .split("|"),
@@ -51,7 +51,7 @@ Deno.test("canonicalAddress() refuses everything else", () => {
   for (const text of bad) assert.equal(canonicalAddress(text), undefined, text);
 });
 
-Deno.test("canonicalAddress() of any IPv6 spelling is the same and stays so", () => {
+Deno.test("canonicalAddress() returns one text for all spellings of an IPv6 address, and is idempotent", () => {
   const group = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 0xffff }));
   fc.assert(fc.property(fc.array(group, { minLength: 8, maxLength: 8 }), fc.boolean(), (groups, upper) => {
     const long = groups.map((value) => value.toString(16).padStart(4, "0")).join(":");
@@ -71,14 +71,14 @@ function canonicalMapped(groups: readonly number[]): string {
   return `::ffff:${[high >> 8, high & 255, low >> 8, low & 255].join(".")}`;
 }
 
-Deno.test("canonicalAddress() answers any text without throwing", () => {
+Deno.test("canonicalAddress() never throws", () => {
   fc.assert(fc.property(fc.stringMatching(/^[0-9a-f:.%/]{0,45}$/), (text) => {
     const canonical = canonicalAddress(text);
     if (canonical !== undefined) assert.equal(canonicalAddress(canonical), canonical);
   }));
 });
 
-Deno.test("mappedTwin() is for IPv4 only", () => {
+Deno.test("mappedTwin() returns an address for IPv4 only", () => {
   assert.equal(mappedTwin("192.0.2.7"), "::ffff:192.0.2.7");
   assert.equal(mappedTwin("::ffff:c000:207"), "::ffff:192.0.2.7");
   assert.equal(mappedTwin("::1"), undefined);
@@ -171,7 +171,7 @@ for (const [address, group] of GROUPS) {
   });
 }
 
-Deno.test("addressGroup() is the same for addresses that differ in the last 64 bits alone", () => {
+Deno.test("addressGroup() is the same for addresses that differ only in the last 64 bits", () => {
   const half = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 0xffff })), {
     minLength: 4,
     maxLength: 4,

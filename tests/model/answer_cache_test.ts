@@ -20,7 +20,7 @@ function subject(capacity?: number) {
   return { time, asked, cache, get };
 }
 
-Deno.test("AnswerCache gives the answer again until it ends", async () => {
+Deno.test("AnswerCache returns a cached answer until it expires", async () => {
   const { time, asked, get } = subject();
   assert.equal(await get("a"), "of a");
   time.now += 99;
@@ -31,7 +31,7 @@ Deno.test("AnswerCache gives the answer again until it ends", async () => {
   assert.deepEqual(asked, ["a", "a"]);
 });
 
-Deno.test("AnswerCache keeps answers for its time, whatever the system clock shows", async () => {
+Deno.test("AnswerCache keeps answers for its time, independently of the system clock", async () => {
   const { time, asked, get } = subject();
   await get("a");
   time.date += 7_200_000;
@@ -43,7 +43,7 @@ Deno.test("AnswerCache keeps answers for its time, whatever the system clock sho
   assert.equal(asked.length, 2);
 });
 
-Deno.test("AnswerCache keeps no answer beyond the date at which it ends", async () => {
+Deno.test("AnswerCache keeps no answer beyond its expiry date", async () => {
   const { time, asked, get } = subject();
   const endsAt = time.date + 10;
   await get("a", { endsAt });
@@ -56,14 +56,14 @@ Deno.test("AnswerCache keeps no answer beyond the date at which it ends", async 
   assert.equal(asked.length, 3);
 });
 
-Deno.test("AnswerCache keeps no answer that has ended already", async () => {
+Deno.test("AnswerCache keeps no answer that has already expired", async () => {
   const { asked, get } = subject();
   await get("a", { lifetime: 0 });
   await get("a", { lifetime: -5 });
   assert.equal(asked.length, 2);
 });
 
-Deno.test("AnswerCache forgets the least recently used answer, good and bad ones separately", async () => {
+Deno.test("AnswerCache forgets the least recently used answer, separately for good and bad answers", async () => {
   const { asked, get } = subject(2);
   for (const credential of ["a", "b", "a", "c"]) await get(credential);
   for (let guess = 0; guess < 50; guess++) await get(`guess ${guess}`, { good: false });
@@ -74,7 +74,7 @@ Deno.test("AnswerCache forgets the least recently used answer, good and bad ones
   assert.deepEqual(asked, ["b", "guess 47"]);
 });
 
-Deno.test("AnswerCache of passwords drops the good answer about a user with any other question about them", async () => {
+Deno.test("AnswerCache for passwords drops the good answer for a user at any other question about that user", async () => {
   const cache = new AnswerCache<string>({ clock: Date.now, guessable: true });
   const [down, up] = [() => Promise.reject(new Error("down")), (good: boolean) => async () => {
     return await Promise.resolve({ value: String(good), good, lifetimeMs: 100 });
@@ -90,13 +90,13 @@ Deno.test("AnswerCache of passwords drops the good answer about a user with any 
   assert.equal(await cache.get(["ben", "right"], down, never), "true");
 });
 
-Deno.test("AnswerCache does not remember that there was no answer", async () => {
+Deno.test("AnswerCache does not cache failures", async () => {
   const { cache, get } = subject();
   await assert.rejects(cache.get(["a"], () => Promise.reject(new Error("down")), never), /down/);
   assert.equal(await get("a"), "of a");
 });
 
-Deno.test("AnswerCache tells credentials apart by their parts", async () => {
+Deno.test("AnswerCache distinguishes credentials by their parts", async () => {
   const { cache } = subject();
   const value = (text: string) => () => Promise.resolve({ value: text, good: true, lifetimeMs: 1000 });
   const parts = [["ab", "c"], ["a", "bc"], ["abc"], ["abc", ""], ["a,b", "c"], ["a", "b,c"], ['a","b', "c"], [
@@ -109,7 +109,7 @@ Deno.test("AnswerCache tells credentials apart by their parts", async () => {
   }
 });
 
-Deno.test("AnswerCache ends what is under way when it closes, and keeps nothing after", async () => {
+Deno.test("AnswerCache cancels pending requests when it closes, and caches nothing afterwards", async () => {
   const { cache, get, asked } = subject();
   await get("a");
   const hanging = cache.get(
@@ -125,7 +125,7 @@ Deno.test("AnswerCache ends what is under way when it closes, and keeps nothing 
   assert.equal(asked.length, 3);
 });
 
-Deno.test("AnswerCache holds no credential in clear", async () => {
+Deno.test("AnswerCache holds no credential in clear text", async () => {
   const { cache } = subject();
   await cache.get(
     ["s3cr3t"],

@@ -16,7 +16,7 @@ function headersOf(
   return headers;
 }
 
-Deno.test("addCommonHeaders() leaves a resource its own", () => {
+Deno.test("addCommonHeaders() keeps the headers that a resource sets", () => {
   const headers = headersOf({}, {}, {
     "Cache-Control": "private",
     "Content-Security-Policy": "default-src 'none'; sandbox",
@@ -38,14 +38,14 @@ const frames: [AnswerPolicy["frames"], string | null, string][] = [
   [{ policy: "allow", allowed: "" }, null, "*"],
 ];
 for (const [policy, old, ancestors] of frames) {
-  Deno.test(`addCommonHeaders() says ${policy.policy} about frames in both ways`, () => {
+  Deno.test(`addCommonHeaders() sends the frame policy ${policy.policy} in both headers`, () => {
     const headers = headersOf({ frames: policy });
     assert.equal(headers.get("X-Frame-Options"), old);
     assert.equal(headers.get("Content-Security-Policy"), `default-src 'none'; frame-ancestors ${ancestors}`);
   });
 }
 
-Deno.test("addCommonHeaders() lists Authorization in a preflight answer, and the readable headers", () => {
+Deno.test("addCommonHeaders() lists Authorization and the exposed headers in a preflight answer", () => {
   const cors = {
     origins: ["https://a.example"],
     methods: ["GET", "PUT"],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { attributeValues } from "../../src/model/attributes.ts";
 
-Deno.test("attributeValues() prefers the first of what is allowed, and all supplementary groups", () => {
+Deno.test("attributeValues() prefers the first allowed value, and all supplementary groups", () => {
   const allowed = ["a", "b", "c"];
   assert.deepEqual(attributeValues("xlogin", allowed), { allowed, preferred: ["a"] });
   assert.deepEqual(attributeValues("supplementaryGroups", allowed), { allowed, preferred: allowed });

@@ -15,7 +15,7 @@ Deno.test("BoundedMap forgets the least recently used value", () => {
   assert.equal(map.get("d"), undefined);
 });
 
-Deno.test("BoundedMap holds the half that was used last, and no more than the whole, each with its last value", () => {
+Deno.test("BoundedMap keeps the last values of the most recently used half, and never exceeds its size", () => {
   const use = fc.record({ key: fc.integer({ min: 0, max: 20 }), value: fc.option(fc.nat()) });
   fc.assert(fc.property(fc.array(use, { maxLength: 60 }), fc.integer({ min: 2, max: 10 }), (uses, size) => {
     const map = new BoundedMap<number, number>(size);
@@ -36,7 +36,7 @@ Deno.test("BoundedMap holds the half that was used last, and no more than the wh
   }));
 });
 
-Deno.test("BoundedMap makes a value that is absent once, and keeps none whose making fails", () => {
+Deno.test("BoundedMap computes an absent value once, and stores nothing if that fails", () => {
   const map = new BoundedMap<string, number>(2);
   assert.throws(() => map.getOrInsertComputed("a", () => assert.fail("no value")), /no value/);
   assert.equal(map.getOrInsertComputed("a", (key) => key.length), 1);

@@ -49,13 +49,13 @@ Deno.test("certificateSubject() reads PEM, DER, a parsed certificate, and versio
   }
 });
 
-Deno.test("certificateSubject() throws for what is no certificate", () => {
+Deno.test("certificateSubject() throws for input that is not a certificate", () => {
   for (const text of ["", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----"]) {
     assert.throws(() => certificateSubject(text));
   }
 });
 
-Deno.test("certificateName() takes an alternative name where there is no subject", () => {
+Deno.test("certificateName() returns an alternative name if there is no subject", () => {
   const name = (subject: string, names?: string[]) =>
     certificateName(AUTHORITY.issue({ subject, ...(names && { names }) }).certificate);
   assert.equal(name("CN=a,O=b", ["c.example"]), "CN=a,O=b");

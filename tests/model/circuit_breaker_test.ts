@@ -13,7 +13,7 @@ function create(options: { readonly toleranceMs?: number } = {}) {
   return { time, breaker };
 }
 
-Deno.test("CircuitBreaker opens with the first failure, and doubles its pauses up to the longest", () => {
+Deno.test("CircuitBreaker opens at the first failure, and doubles its pauses up to the longest", () => {
   const { time, breaker } = create();
   const pauses: number[] = [];
   for (let i = 0; i < 6; i++) {
@@ -29,7 +29,7 @@ Deno.test("CircuitBreaker opens with the first failure, and doubles its pauses u
   assert.equal(breaker.waitMs, 1_000, "a success closes it: pauses begin anew");
 });
 
-Deno.test("CircuitBreaker pauses as long for many failures at once as for one", () => {
+Deno.test("CircuitBreaker pauses no longer for many simultaneous failures than for one", () => {
   const { time, breaker } = create();
   for (let i = 0; i < 8; i++) {
     breaker.failed();
@@ -72,7 +72,7 @@ Deno.test("CircuitBreaker admits one trial at a time while half-open", () => {
   assert.ok(breaker.begin(), "it ended without a result");
 });
 
-Deno.test("CircuitBreaker always admits another trial within its longest pause, whatever happened", () => {
+Deno.test("CircuitBreaker admits another trial within its longest pause, after any sequence of results", () => {
   const steps = fc.array(
     fc.oneof(fc.constantFrom("fail", "succeed", "end"), fc.double({ min: 0, max: 20_000, noNaN: true })),
   );

@@ -31,25 +31,25 @@ const never = new AbortController().signal;
 const gone = new Error("the caller has gone");
 const broken = new Error("broken");
 
-Deno.test("unlessAborted gives what the promise gives", async () => {
+Deno.test("unlessAborted settles as the promise does", async () => {
   assert.equal(await unlessAborted(Promise.resolve(7), never), 7);
   await assert.rejects(unlessAborted(Promise.reject(broken), never), broken);
 });
 
-Deno.test("unlessAborted ends with the signal's reason when that comes first", async () => {
+Deno.test("unlessAborted rejects with the signal's reason if the signal fires first", async () => {
   const caller = new AbortController();
   const waiting = unlessAborted(new Promise(() => {}), caller.signal);
   caller.abort(gone);
   await assert.rejects(waiting, gone);
 });
 
-Deno.test("unlessAborted gives the reason of a signal that was aborted beforehand, whatever the promise does", async () => {
+Deno.test("unlessAborted rejects with the reason of a signal that fired before the call, however the promise settles", async () => {
   for (const promise of [new Promise(() => {}), Promise.resolve(7), Promise.reject(broken)]) {
     await assert.rejects(unlessAborted(promise, AbortSignal.abort(gone)), gone);
   }
 });
 
-Deno.test("unlessAborted leaves no rejection unhandled, whenever the signal was aborted", async () => {
+Deno.test("unlessAborted leaves no rejection unhandled, whenever the signal fires", async () => {
   const unheard: unknown[] = [];
   const listen = (event: PromiseRejectionEvent) => {
     event.preventDefault();
@@ -66,7 +66,7 @@ Deno.test("unlessAborted leaves no rejection unhandled, whenever the signal was 
     caller.abort(gone);
     await assert.rejects(waiting, gone);
     later.reject(broken);
-    await new Promise((resolve) => setTimeout(resolve, 0)); // reports of rejections follow microtasks
+    await new Promise((resolve) => setTimeout(resolve, 0)); // rejections are reported after microtasks
   } finally {
     globalThis.removeEventListener("unhandledrejection", listen);
   }
@@ -114,7 +114,7 @@ function stepped() {
   };
 }
 
-Deno.test("stepwise() wakes a thread once for all regular work, whenever that began", async () => {
+Deno.test("stepwise() wakes a thread once for all periodic work, whenever each began", async () => {
   const { time, schedule, wakings, pass } = stepped();
   const runs = new Map<number, number>();
   const repeat = (ms: number, name: number): void => {
@@ -141,7 +141,7 @@ Deno.test("stepwise() wakes early rather than late, and leaves short and odd tim
   assert.deepEqual(wakings(), [400, 405, 733, 999.75, 1999.75]);
 });
 
-Deno.test("stepwise() runs no task that another one cancelled, and all others though one fails", async () => {
+Deno.test("stepwise() runs no task that another one cancelled, and all others even if one fails", async () => {
   const { time, schedule, pass } = stepped();
   const done: string[] = [];
   const failures: unknown[] = [];
@@ -170,7 +170,7 @@ Deno.test("stepwise() runs no task that another one cancelled, and all others th
   }
 });
 
-Deno.test("within() returns a result that comes in time, throws an error, waits for nothing else and leaves no timer", async () => {
+Deno.test("within() returns a timely result, throws an error, waits no longer than its limit and leaves no timer", async () => {
   assert.equal(await within(Promise.resolve("done"), 3_600_000), "done");
   await assert.rejects(within(Promise.reject(new RangeError("none")), 3_600_000), RangeError);
   assert.equal(await within(new Promise(() => {}), 0), undefined);

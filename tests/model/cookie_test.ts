@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { HostCookie, readCookie } from "../../src/model/cookie.ts";
 
-Deno.test("readCookie() finds a cookie among others, and none that is there twice", () => {
+Deno.test("readCookie() finds a cookie among others, but not if it occurs twice", () => {
   const cases: readonly (readonly [string | null, string | undefined])[] = [
     [null, undefined],
     ["", undefined],
@@ -21,7 +21,7 @@ Deno.test("readCookie() finds a cookie among others, and none that is there twic
   for (const [header, value] of cases) assert.equal(readCookie(header, "a"), value, String(header));
 });
 
-Deno.test("HostCookie has a name for each address of a service, and attributes that keep it there", () => {
+Deno.test("HostCookie uses a separate name for each base URL, and attributes that bind it to the host", () => {
   const set = (base: string) => new HostCookie("sign-in", base).set("x");
   const rest = "=x; Path=/; Secure; HttpOnly; SameSite=Lax";
   assert.equal(set("https://auth.example.org"), `__Host-authserver-sign-in${rest}`);

@@ -46,7 +46,7 @@ for (
     assert.equal(der(hex).objectId(), expected));
 }
 
-Deno.test("DerElement.children() are all values in it, long ones too, and child() is one of them", () => {
+Deno.test("DerElement.children() returns all values in it, including long ones, and child() one of them", () => {
   const long = `04 81 80 ${"ab".repeat(128)}`;
   const sequence = der(`30 81 88 0201 05 ${long} 0400`);
   assert.deepEqual(sequence.children().map(({ tag, content }) => [tag, content.length]), [[2, 1], [4, 128], [
@@ -57,7 +57,7 @@ Deno.test("DerElement.children() are all values in it, long ones too, and child(
   refused(() => sequence.child(3));
 });
 
-Deno.test("readElement() reads lengths of up to four octets, and leaves what follows", () => {
+Deno.test("readElement() reads lengths of up to four octets, and ignores trailing bytes", () => {
   for (const head of ["04 02", "04 81 02", "04 82 0002", "04 83 000002", "04 84 00000002"]) {
     assert.equal(der(`${head} abcd ffff`).octets().toHex(), "abcd", head);
   }
@@ -66,25 +66,25 @@ Deno.test("readElement() reads lengths of up to four octets, and leaves what fol
 for (
   const [what, hex] of [
     ["nothing", ""],
-    ["a tag alone", "04"],
+    ["only a tag", "04"],
     ["a tag of several octets", "1f 01 00"],
-    ["a length without end", "04 80 00"],
+    ["an indefinite length", "04 80 00"],
     ["a length of five octets", "04 85 0000000001 00"],
-    ["a length of two octets of which one is there", "04 82 00"],
-    ["less than it announces", "04 02 01"],
+    ["a length of two octets with one missing", "04 82 00"],
+    ["a value shorter than its length", "04 02 01"],
   ] as const
 ) {
   Deno.test(`readElement() refuses ${what}`, () => refused(() => der(hex)));
 }
 
-Deno.test("DerElement refuses numbers and identifiers that are none", () => {
+Deno.test("DerElement refuses malformed numbers and object identifiers", () => {
   refused(() => der("04 01 00").integer());
   refused(() => der("02 00").integer());
   refused(() => der("02 06 000000000001").integer());
   refused(() => der("04 01 2a").objectId());
 });
 
-Deno.test("DerElement refuses identifiers and parts inside each other that would take more than linear work", () => {
+Deno.test("DerElement refuses identifiers and nesting that would take more than linear time", () => {
   const inside = (depth: number): Uint8Array =>
     depth === 0 ? encodeElement(0x04, Uint8Array.of(7)) : encodeElement(0x24, inside(depth - 1));
   assert.equal(readElement(inside(8)).octets().toHex(), "07");
@@ -94,7 +94,7 @@ Deno.test("DerElement refuses identifiers and parts inside each other that would
 });
 
 for (const length of [0, 1, 127, 128, 255, 256, 65_536]) {
-  Deno.test(`encodeElement() of ${length} octets is what readElement() reads, with the shortest length`, () => {
+  Deno.test(`encodeElement() of ${length} octets round-trips through readElement(), with the shortest length`, () => {
     const content = new Uint8Array(length).fill(7);
     const element = readElement(encodeElement(0x04, content));
     assert.deepEqual([element.tag, element.content.toHex()], [0x04, content.toHex()]);
@@ -102,7 +102,7 @@ for (const length of [0, 1, 127, 128, 255, 256, 65_536]) {
   });
 }
 
-Deno.test("DerElement.hasShortestLength() finds lengths that are longer than need be", () => {
+Deno.test("DerElement.hasShortestLength() detects lengths that are not minimal", () => {
   for (const head of ["04 81 02", "04 82 0002"]) {
     assert.equal(der(`${head} abcd`).hasShortestLength(), false, head);
   }

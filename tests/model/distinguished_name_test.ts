@@ -123,7 +123,7 @@ const PAIRS: readonly (readonly [boolean, string, string])[] = [
   [false, "no name", "no name"],
 ];
 
-/** Texts that are no names, with the position of the error, from 1. */
+/** Invalid names, with the position of the error, from 1. */
 const INVALID: readonly (readonly [string, number, string])[] = [
   ["demouser", 1, "expected an attribute"],
   ["foo", 1, "expected an attribute"],
@@ -164,14 +164,14 @@ for (const [text, expected] of FORMS) {
   Deno.test(`canonicalDn() of ${JSON.stringify(text)}`, () => assert.equal(canonicalDn(text), expected));
 }
 
-Deno.test("sameName() tells same names from others", () => {
+Deno.test("sameName() reports whether two names are the same", () => {
   for (const [same, a, b] of PAIRS) {
     assert.equal(sameName(a, b), same, `${a} | ${b}`);
     assert.equal(sameName(b, a), same, `${b} | ${a}`);
   }
 });
 
-Deno.test("parseName() says what is wrong, and where", () => {
+Deno.test("parseName() reports the error and its position", () => {
   for (const [text, position, reason] of INVALID) {
     assert.throws(() => parseName(text), (error) => {
       assert.ok(error instanceof InvalidName, text);
@@ -194,7 +194,7 @@ Deno.test("parseName() keeps order, types and values", () => {
   ]);
 });
 
-Deno.test("escapeNameValue() escapes what RFC 4514 says", () => {
+Deno.test("escapeNameValue() escapes as RFC 4514 requires", () => {
   for (
     const [value, escaped] of [
       ["ann", "ann"],
@@ -218,7 +218,7 @@ const attribute = fc.tuple(label, anyText).map(([name, value]) => `${name}=${esc
 const name = fc.array(fc.tuple(attribute, fc.constantFrom(",", " , ", "+", ";")), { maxLength: 5 })
   .map((parts) => parts.map(([text, separator], i) => (i === 0 ? text : separator + text)).join(""));
 
-Deno.test("escapeNameValue() gives back any value through parseName()", () => {
+Deno.test("escapeNameValue() round-trips any value through parseName()", () => {
   fc.assert(fc.property(fc.oneof(anyText, fc.string({ unit: CHARACTER })), (value) => {
     assert.deepEqual(parseName(`CN=${escapeNameValue(value)},O=x`)[0], [
       { type: "2.5.4.3", value: { kind: "text", text: value } },
@@ -226,7 +226,7 @@ Deno.test("escapeNameValue() gives back any value through parseName()", () => {
   }));
 });
 
-Deno.test("canonicalDn() is a fixed point of itself", () => {
+Deno.test("canonicalDn() is idempotent", () => {
   fc.assert(
     fc.property(name, (text) => {
       const form = canonicalDn(text);
@@ -236,7 +236,7 @@ Deno.test("canonicalDn() is a fixed point of itself", () => {
   );
 });
 
-Deno.test("canonicalDn() keeps the number of parts, whatever the values hold", () => {
+Deno.test("canonicalDn() keeps the number of parts, for any values", () => {
   fc.assert(fc.property(name, (text) => {
     assert.deepEqual(
       parseName(canonicalDn(text)).map((r) => r.length),
@@ -258,7 +258,7 @@ Deno.test("sameName() is reflexive, symmetric and transitive", () => {
   }));
 });
 
-Deno.test("parseName() reads any text or throws InvalidName", () => {
+Deno.test("parseName() parses a text or throws InvalidName", () => {
   fc.assert(
     fc.property(fc.oneof(anyText, fc.string({ unit: CHARACTER }), fc.string()), (text) => {
       try {
@@ -272,7 +272,7 @@ Deno.test("parseName() reads any text or throws InvalidName", () => {
   );
 });
 
-Deno.test("foldCharacters() changes nothing that is folded, whatever character it is, alone or behind others", () => {
+Deno.test("foldCharacters() is idempotent for every character, alone or after others", () => {
   for (let from = 0; from < 0x11_0000; from += 0x1000) {
     const characters = Array.from({ length: 0x1000 }, (_, i) => from + i)
       .filter((code) => code < 0xd800 || code > 0xdfff).map((code) => String.fromCodePoint(code));

@@ -3,7 +3,7 @@ import { lchownSync } from "node:fs";
 import { join } from "node:path";
 import { editFile, FileNotChanged } from "../../src/model/edit_file.ts";
 
-/** Registers a test with the path of a file in a folder of its own, in which only that file may remain. */
+/** Registers a test with the path of a file in a new folder, in which only that file may remain. */
 function scene(name: string, test: (file: string) => Promise<void>): void {
   Deno.test(name, async () => {
     const folder = await Deno.makeTempDir();
@@ -67,14 +67,14 @@ scene("editFile() lets a reader see the old or the new text, never a part", asyn
   await edits;
 });
 
-scene("editFile() lets editors wait for each other, and loses nothing", async (file) => {
+scene("editFile() serialises concurrent edits, and loses none", async (file) => {
   await Promise.all(Array.from({ length: 12 }, (_, i) => editFile(file, (text = "") => `${text}${i};`)));
   const done = (await Deno.readTextFile(file)).split(";").slice(0, -1).map(Number);
   assert.deepEqual(done.toSorted((a, b) => a - b), Array.from({ length: 12 }, (_, i) => i));
 });
 
 scene(
-  "editFile() is not kept out by the lock of an editor that was killed, but by one that lives",
+  "editFile() waits for the lock of a running editor, but not of a killed one",
   async (file) => {
     const lives = new Deno.Command(Deno.execPath(), {
       args: [
@@ -157,7 +157,7 @@ trap("editFile() creates and empties no file through a link in place of its lock
   await assert.rejects(Deno.lstat(join(theirs, "made")), Deno.errors.NotFound);
 });
 
-trap("editFile() gives no file away that is put in the place of the other account's", async (theirs, own) => {
+trap("editFile() changes the owner of no file that replaces the other account's", async (theirs, own) => {
   const file = join(theirs, "file");
   await Deno.writeTextFile(file, "theirs");
   await Deno.chown(file, OTHER, OTHER);

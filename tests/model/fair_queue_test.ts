@@ -28,7 +28,7 @@ Deno.test("FairQueue serves keys in turn, and waiters of one key in order of arr
   assert.equal(lanes.size, 0);
 });
 
-Deno.test("FairQueue skips keys that may have no turn", () => {
+Deno.test("FairQueue skips keys that the caller excludes", () => {
   const { join, lanes, order } = create();
   for (const name of ["a1", "a2", "b1"]) join(name);
   const notA = (queueKey: string) => queueKey !== "a";
@@ -46,7 +46,7 @@ Deno.test("FairQueue limits the waiters of one key", () => {
   assert.deepEqual(serve(), ["a1", "b1", "a2", "a3", "a4"]);
 });
 
-Deno.test("FairQueue that is full displaces the last waiter of the key with most waiters", () => {
+Deno.test("a full FairQueue displaces the last waiter of the key with the most waiters", () => {
   const { join, serve, order } = create();
   for (const name of ["a1", "a2", "a3", "a4", "b1", "b2"]) assert.ok(join(name));
   assert.ok(join("b3"), "a has two more than b");
@@ -66,13 +66,13 @@ Deno.test("FairQueue that is full displaces the last waiter of the key with most
   ]);
 });
 
-Deno.test("FairQueue that is full with one waiter for each key refuses more", () => {
+Deno.test("a FairQueue that is full with one waiter per key refuses more", () => {
   const { join } = create();
   for (const name of ["a1", "b1", "c1", "d1", "e1", "f1"]) assert.ok(join(name));
   assert.ok(!join("g1"));
 });
 
-Deno.test("FairQueue drops waiters whose time is up or whose signal fires", async () => {
+Deno.test("FairQueue drops waiters that time out or whose signal fires", async () => {
   const { join, serve, order, lanes } = create();
   const caller = new AbortController();
   join("a1", { signal: caller.signal });

@@ -38,7 +38,7 @@ function create(limits: Partial<SemaphoreLimits> = {}) {
   };
 }
 
-Deno.test("FairSemaphore runs a few at a time, and the next when one ends, key by key", async () => {
+Deno.test("FairSemaphore runs a few calls at a time, and the next when one ends, key by key", async () => {
   const setting = create();
   const { come, begun } = setting;
   const all = ["a1", "a2", "a3", "a4", "b1"].map((name) => come(name));
@@ -50,7 +50,7 @@ Deno.test("FairSemaphore runs a few at a time, and the next when one ends, key b
   assert.deepEqual(await Promise.all(all), ["a1", "a2", "a3", "a4", "b1"]);
 });
 
-Deno.test("FairSemaphore never exceeds the limit of a key, however many have ended", async () => {
+Deno.test("FairSemaphore never exceeds the limit of a key, after any number of ended calls", async () => {
   const setting = create({ atOnce: 4, atOncePerKey: 2 });
   const all = ["a1", "a2", "a3", "a4"].map((name) => setting.come(name));
   assert.deepEqual(setting.begun, ["a1", "a2"]);
@@ -60,7 +60,7 @@ Deno.test("FairSemaphore never exceeds the limit of a key, however many have end
   await Promise.all(all);
 });
 
-Deno.test("FairSemaphore lets nobody wait longer than the limit", async () => {
+Deno.test("FairSemaphore refuses callers that have waited for the limit", async () => {
   const setting = create({ atOnce: 1, maxWaitMs: 5 });
   const first = setting.come("a1");
   await assert.rejects(setting.come("a2"), /no turn in time/);
@@ -79,7 +79,7 @@ Deno.test("FairSemaphore gives known callers every other turn", async () => {
   await Promise.all(all);
 });
 
-Deno.test("FairSemaphore gives known callers the configured number of turns for each turn of strangers", async () => {
+Deno.test("FairSemaphore gives known callers the configured number of turns for each turn of unknown ones", async () => {
   const setting = create({ atOnce: 1, knownTurns: 2 });
   const { come, begun } = setting;
   const all = ["a1", "b1", "c1", "d1"].map((name) => come(name));
@@ -89,7 +89,7 @@ Deno.test("FairSemaphore gives known callers the configured number of turns for 
   await Promise.all(all);
 });
 
-Deno.test("FairSemaphore has places for known callers when strangers have taken all of theirs", async () => {
+Deno.test("FairSemaphore has places for known callers when unknown ones have filled theirs", async () => {
   const setting = create();
   const { come, begun } = setting;
   const crowd = ["a1", "a2", "b1", "c1", "d1", "e1", "f1", "g1"].map((name) => come(name));
@@ -111,7 +111,7 @@ Deno.test("FairSemaphore bounds the concurrent work of one key", async () => {
   await Promise.all(all);
 });
 
-Deno.test("FairSemaphore keeps a part for known ones, however long the work of strangers takes", async () => {
+Deno.test("FairSemaphore reserves permits for known callers, however long the work of unknown ones takes", async () => {
   const setting = create({ atOnce: 3, forKnown: 1 });
   const { come, begun } = setting;
   const all = ["a1", "b1", "c1"].map((name) => come(name));
@@ -125,7 +125,7 @@ Deno.test("FairSemaphore keeps a part for known ones, however long the work of s
   await Promise.all(all);
 });
 
-Deno.test("FairSemaphore never begins the work of a caller that left, and goes on with the next", async () => {
+Deno.test("FairSemaphore never begins the work of a caller that left, and continues with the next", async () => {
   const setting = create({ atOnce: 1 });
   const { come, begun } = setting;
   const caller = new AbortController();

@@ -4,7 +4,7 @@ import { STATUS_CODES } from "node:http";
 import { ERRORS } from "../../src/model/errors.ts";
 import { HttpError, httpError, isHttpError } from "../../src/model/http_error.ts";
 
-Deno.test("refuse() fills text and headers of a row; reason and cause are for the log", () => {
+Deno.test("refuse() fills in the text and headers of a row; reason and cause are for the log", () => {
   const cause = new Error("no");
   const error = httpError("ERR_UNAUTHENTICATED", {
     challenge: "Bearer",
@@ -40,20 +40,20 @@ Deno.test("refuse() does not compile without the values of a row, or with unknow
   assert.equal(made.length, 7);
 });
 
-Deno.test("isHttpError() tells errors by their code, those with a class of their own as well", () => {
+Deno.test("isHttpError() recognises errors by their code, including those with a class of their own", () => {
   assert(isHttpError(new InvalidName("no =", 1), "ERR_INVALID_NAME"));
   assert(new InvalidName("no =", 1) instanceof HttpError);
   assert(!isHttpError(httpError("ERR_NO_ACCOUNT"), "ERR_INVALID_NAME"));
   assert(!isHttpError(new Error("ERR_NO_ACCOUNT"), "ERR_NO_ACCOUNT"));
 });
 
-Deno.test("each row has a status that HTTP has, and it is an error", () => {
+Deno.test("each row has an HTTP error status", () => {
   for (const [code, { status }] of Object.entries(ERRORS)) {
     assert(status >= 400 && String(status) in STATUS_CODES, `${code}: ${status}`);
   }
 });
 
-Deno.test("every temporary error says when to retry", () => {
+Deno.test("every temporary error has Retry-After", () => {
   for (const [code, error] of Object.entries(ERRORS)) {
     if (error.status !== 429 && error.status !== 503) continue;
     assert("headers" in error && "Retry-After" in error.headers, code);

@@ -15,7 +15,7 @@ const good: [string, string, string][] = [
   ["/a'b(c)*;=,@:!$&+~", "/a'b(c)*;=,@:!$&+~", ""],
 ];
 for (const [target, path, query] of good) {
-  Deno.test(`readTarget() takes ${target} apart`, () =>
+  Deno.test(`readTarget() splits ${target}`, () =>
     assert.deepEqual(readTarget(target), { path, query }));
 }
 
@@ -31,7 +31,7 @@ for (const target of bad) {
     assert.equal(readTarget(target), undefined));
 }
 
-Deno.test("readTarget() finds the path that a URL parser finds, or none", () => {
+Deno.test("readTarget() finds the same path as a URL parser, or none", () => {
   const piece = fc.constantFrom(
     "/",
     "//",
@@ -69,7 +69,7 @@ Deno.test("HeaderList finds names in any case", () => {
   assert(list.has("X-ONE") && !list.has("toString"));
 });
 
-Deno.test("HeaderList answers as Headers does", () => {
+Deno.test("HeaderList behaves as Headers does", () => {
   const name = fc.constantFrom("accept", "Accept", "Host", "x-a", "X-A");
   const value = fc.stringMatching(/^[!-~]{1,8}$/);
   const step = fc.tuple(fc.constantFrom("set", "append", "delete"), name, value);
@@ -88,7 +88,7 @@ Deno.test("HeaderList answers as Headers does", () => {
 });
 
 for (const [what, value] of [["CR", "a\rb"], ["LF", "a\nb"], ["NUL", "a\0b"]] as const) {
-  Deno.test(`HeaderList takes no value with ${what}`, () => {
+  Deno.test(`HeaderList refuses a value with ${what}`, () => {
     assert.throws(() => HeaderList.of({ "X-A": value }), TypeError);
     assert.throws(() => new HeaderList().append("X-A", value), TypeError);
   });

@@ -7,7 +7,7 @@ function parse(text: string): unknown {
   return members === undefined ? undefined : Object.fromEntries(members);
 }
 
-Deno.test("parseJsonObject() refuses a member given twice, at any depth and however it is spelled", () => {
+Deno.test("parseJsonObject() refuses duplicate members, at any depth and in any spelling", () => {
   const texts = [
     '{"sub":"ann","sub":"bob"}',
     '{"sub":"ann","s\\u0075b":"bob"}',
@@ -21,7 +21,7 @@ Deno.test("parseJsonObject() refuses a member given twice, at any depth and howe
   for (const text of texts) assert.equal(parse(text), undefined, text);
 });
 
-Deno.test("parseJsonObject() keeps apart what only looks like a member given twice", () => {
+Deno.test("parseJsonObject() accepts what only looks like a duplicate member", () => {
   const texts = [
     '{"a":{"b":1},"b":{"a":1}}',
     '{"a":"a","b":"\\"a\\":1,\\"a\\":2"}',
@@ -32,7 +32,7 @@ Deno.test("parseJsonObject() keeps apart what only looks like a member given twi
   for (const text of texts) assert.deepEqual(parse(text), JSON.parse(text), text);
 });
 
-Deno.test("parseJsonObject() refuses all that is no JSON object in UTF-8", () => {
+Deno.test("parseJsonObject() refuses everything but a JSON object in UTF-8", () => {
   for (
     const text of [
       "",
@@ -53,13 +53,13 @@ Deno.test("parseJsonObject() refuses all that is no JSON object in UTF-8", () =>
   assert.equal(parseJsonObject(Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d)), undefined);
 });
 
-Deno.test("parseJsonObject() reads a member named __proto__ as any other", () => {
+Deno.test("parseJsonObject() reads a member named __proto__ like any other", () => {
   const members = parseJsonObject(new TextEncoder().encode('{"__proto__":{"sub":"ann"}}'));
   assert.deepEqual([...members ?? []], [["__proto__", { sub: "ann" }]]);
   assert.equal(members?.get("sub"), undefined);
 });
 
-Deno.test("parseJsonObject() reads whatever JSON.stringify() writes", () => {
+Deno.test("parseJsonObject() reads what JSON.stringify() writes", () => {
   const json = fc.dictionary(fc.string(), fc.jsonValue());
   fc.assert(fc.property(json, (value) => {
     const text = JSON.stringify(value);
@@ -70,7 +70,7 @@ Deno.test("parseJsonObject() reads whatever JSON.stringify() writes", () => {
   }));
 });
 
-Deno.test("parseJsonObject() notices every member that is written twice", () => {
+Deno.test("parseJsonObject() detects every duplicate member", () => {
   const json = fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 });
   fc.assert(fc.property(json, fc.nat(), (value, n) => {
     const [open, ...rest] = JSON.stringify(value);

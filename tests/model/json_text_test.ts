@@ -60,7 +60,7 @@ const INVALID: readonly (readonly [string, number, string])[] = [
   [`{"a":${'{"a":'.repeat(100_000)}`, 1, "at most 32 levels"],
 ];
 
-Deno.test("readMembers() says what is wrong, and on which line", () => {
+Deno.test("readMembers() reports the error and its line", () => {
   for (const [text, line, expected] of INVALID) {
     assert.throws(() => [...readMembers(text)], (error) => {
       assert.ok(error instanceof InvalidJson);
@@ -71,7 +71,7 @@ Deno.test("readMembers() says what is wrong, and on which line", () => {
   }
 });
 
-Deno.test("readMembers() knows the line of every value", () => {
+Deno.test("readMembers() returns the line of every value", () => {
   const [a, b] = [...readMembers('\ufeff{\r\n "a": [\n"x",\n2],\n\n"__proto__": {"c":\ntrue}}')];
   assert.ok(a?.value.kind === "array" && b?.value.kind === "object");
   assert.deepEqual([a.line, a.value.line, ...a.value.items.map(({ line }) => line)], [2, 2, 3, 4]);
@@ -83,7 +83,7 @@ Deno.test("readMembers() knows the line of every value", () => {
   ]);
 });
 
-Deno.test("readMembers() gives each member's piece of the text", () => {
+Deno.test("readMembers() returns the source text of each member", () => {
   assert.deepEqual([...readMembers('{ "a" : [1, 2] ,\n"b":"x" }')].map(({ source }) => source), [
     '"a" : [1, 2]',
     '"b":"x"',
@@ -100,7 +100,7 @@ Deno.test("readMembers() reads what JSON.stringify() writes", () => {
   }));
 });
 
-/** Removes trailing commas from JSON; no text of the test has one within quotes. */
+/** Removes trailing commas from JSON; the texts of the test have none within quotes. */
 const withoutLastCommas = (text: string) => text.replaceAll(/,(?=\s*[}\]])/g, "");
 
 Deno.test("readMembers() accepts what JSON.parse() accepts, and a trailing comma, but no name twice", () => {
@@ -139,7 +139,7 @@ Deno.test("readMembers() accepts what JSON.parse() accepts, and a trailing comma
   );
 });
 
-Deno.test("readMembers() passes over a trailing comma, at every depth", () => {
+Deno.test("readMembers() ignores a trailing comma, at every depth", () => {
   const text = '{"CN=Ann": {"role": "user", "group": ["a", "b",\n],\n},\n}';
   assert.deepEqual(read(text), { "CN=Ann": { role: "user", group: ["a", "b"] } });
   assert.deepEqual([...readMembers(text)].map(({ source }) => source), [text.slice(1, -3)]);

@@ -23,12 +23,12 @@ for (
   const [what, der, expected] of [
     ["what compares exactly", "1303416e6e", undefined],
     ["an INTEGER", "020101", undefined],
-    ["bytes that are no UTF-8", "0c02c328", undefined],
-    ["less than it announces", "130441", undefined],
-    ["more than it announces", "13014142", undefined],
+    ["bytes that are not UTF-8", "0c02c328", undefined],
+    ["a value shorter than its length", "130441", undefined],
+    ["a value longer than its length", "13014142", undefined],
   ] as const
 ) {
-  Deno.test(`decodeText() gives no text for ${what}`, () => {
+  Deno.test(`decodeText() returns no text for ${what}`, () => {
     assert.equal(decodeText(der, what === "what compares exactly" ? "exact" : "lower case"), expected);
   });
 }

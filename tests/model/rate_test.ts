@@ -55,7 +55,7 @@ Deno.test("parseRate() reads bytes per second", () => {
   }
 });
 
-Deno.test("parseRate() refuses what is no rate", () => {
+Deno.test("parseRate() refuses text that is not a rate", () => {
   for (const text of BAD) assert.equal(parseRate(text).kind, "invalid", text);
 });
 

@@ -47,7 +47,7 @@ Deno.test("readRegularFile() reads from the first byte to the last, and leaves n
     assert.equal(openOn(path), 0);
   }));
 
-Deno.test("openRegularFile() opens no folder and no pipe, waits for nobody, and leaves nothing open", () =>
+Deno.test("openRegularFile() opens no folder and no pipe, does not block, and leaves nothing open", () =>
   withFolder(async (folder) => {
     const pipe = `${folder}/pipe`;
     await new Deno.Command("mkfifo", { args: [pipe] }).output();
@@ -56,7 +56,7 @@ Deno.test("openRegularFile() opens no folder and no pipe, waits for nobody, and 
     assert.deepEqual([openOn(pipe), openOn(folder)], [0, 0]);
   }));
 
-Deno.test("openRegularFile() fails as Deno does for what is not there", () =>
+Deno.test("openRegularFile() fails as Deno does for an absent file", () =>
   withFolder(async (folder) => {
     await assert.rejects(openRegularFile(`${folder}/none`), Deno.errors.NotFound);
     await Deno.writeTextFile(`${folder}/file`, "");
@@ -72,7 +72,7 @@ Deno.test("unlessAbsent() returns a result, undefined for an absent file, and th
   );
 });
 
-Deno.test("writeAll() writes everything in order, to what takes a part at a time", async () => {
+Deno.test("writeAll() writes everything in order to a writer that takes a part at a time", async () => {
   const taken: number[] = [];
   const slow = {
     write(bytes: Uint8Array): Promise<number> {
@@ -87,7 +87,7 @@ Deno.test("writeAll() writes everything in order, to what takes a part at a time
   assert.equal(taken.length, 7);
 });
 
-Deno.test("utf8Text() reads UTF-8, and ISO-8859-1 of XML that declares it", () => {
+Deno.test("utf8Text() reads UTF-8, and ISO-8859-1 in XML that declares it", () => {
   const latin1 = (text: string) => Uint8Array.from(text, (sign) => sign.charCodeAt(0));
   const xml = (declaration: string) => `<?xml version="1.0" ${declaration}?>\n<a>M\xfcller</a>`;
   const read: [Uint8Array, string][] = [

@@ -21,7 +21,7 @@ function takes(seen: ReplayCache, owner: string, count: number, endsAt = 2000): 
     .filter((first) => first).length;
 }
 
-Deno.test("ReplayCache refuses marks that do not fit, of the greediest owner first", () => {
+Deno.test("ReplayCache refuses marks that do not fit, first those of the owner with the most", () => {
   let now = 0;
   const seen = new ReplayCache({ all: 12, perOwner: 6 }, () => now);
   assert.equal(takes(seen, "a", 10), 4);
@@ -34,13 +34,13 @@ Deno.test("ReplayCache refuses marks that do not fit, of the greediest owner fir
   assert.equal(takes(seen, "a", 10, 4000), 4, "what has ended takes no room");
 });
 
-Deno.test("ReplayCache has room for everybody, however many proofs a hundred users show", () => {
+Deno.test("ReplayCache has room for a hundred modest users after a hundred have filled their quotas", () => {
   const seen = new ReplayCache(PROOFS, () => 0);
   for (let user = 0; user < 100; user++) takes(seen, `greedy ${user}`, PROOFS.perOwner);
   for (let user = 0; user < 100; user++) assert.equal(takes(seen, `modest ${user}`, 5), 5);
 });
 
-Deno.test("ReplayCache never takes a mark twice before its end, and never keeps more than it may", () => {
+Deno.test("ReplayCache never accepts a mark twice before it expires, and never exceeds its size", () => {
   const step = fc.record({
     owner: fc.constantFrom("a", "b", "c"),
     mark: fc.nat(15).map(String),

@@ -3,7 +3,7 @@ import { SingleFlight } from "../../src/model/single_flight.ts";
 
 const NEVER = new AbortController().signal;
 
-/** Returns flights whose answers the test gives. */
+/** Returns flights whose answers the test supplies. */
 function create() {
   const flights = new SingleFlight<string>();
   const asked: { question: string; signal: AbortSignal; answer: PromiseWithResolvers<string> }[] = [];
@@ -16,7 +16,7 @@ function create() {
   return { asked, join };
 }
 
-Deno.test("SingleFlight asks once for all who ask at the same time, and anew afterwards", async () => {
+Deno.test("SingleFlight sends one request for concurrent callers, and a new one afterwards", async () => {
   const { asked, join } = create();
   const all = [join("a"), join("a"), join("b")];
   assert.deepEqual(asked.map(({ question }) => question), ["a", "b"]);
@@ -28,7 +28,7 @@ Deno.test("SingleFlight asks once for all who ask at the same time, and anew aft
   assert.equal(await again, "A2");
 });
 
-Deno.test("SingleFlight gives a failure to all who wait, and to nobody afterwards", async () => {
+Deno.test("SingleFlight passes a failure to all waiting callers, but not to later ones", async () => {
   const { asked, join } = create();
   const all = [join("a"), join("a")];
   asked[0]?.answer.reject(new Error("down"));
@@ -38,7 +38,7 @@ Deno.test("SingleFlight gives a failure to all who wait, and to nobody afterward
   assert.equal(await again, "A");
 });
 
-Deno.test("SingleFlight goes on when one gives up, and ends when the last one does", async () => {
+Deno.test("SingleFlight continues when one caller aborts, and ends when the last one does", async () => {
   const { asked, join } = create();
   const [one, other] = [new AbortController(), new AbortController()];
   const [first, second] = [join("a", one.signal), join("a", other.signal)];
@@ -48,20 +48,20 @@ Deno.test("SingleFlight goes on when one gives up, and ends when the last one do
   other.abort(new Error("gone 2"));
   await assert.rejects(second, /gone 2/);
   assert.equal(asked[0]?.signal.aborted, true);
-  // A later caller gets its own answer, not the failure of the abandoned question.
+  // A later caller gets its own answer, not the failure of the abandoned request.
   const next = join("a");
   asked[0]?.answer.reject(new Error("given up"));
   asked[1]?.answer.resolve("A");
   assert.equal(await next, "A");
 });
 
-Deno.test("SingleFlight asks nothing for a caller that has left before", async () => {
+Deno.test("SingleFlight sends nothing for a caller that has already aborted", async () => {
   const { asked, join } = create();
   await assert.rejects(join("a", AbortSignal.abort(new Error("gone"))), /gone/);
   assert.equal(asked.length, 0);
 });
 
-Deno.test("SingleFlight ends what is under way when it closes, and what is asked later", async () => {
+Deno.test("SingleFlight ends pending and later requests when it closes", async () => {
   const closing = new AbortController();
   const flights = new SingleFlight<string>(closing.signal);
   const hang = (signal: AbortSignal) =>

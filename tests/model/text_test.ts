@@ -27,7 +27,7 @@ for (const [text, shown] of table) {
   Deno.test(`printable() of ${JSON.stringify(shown)}`, () => assert.equal(printable(text), shown));
 }
 
-Deno.test("printable() leaves no character of all Unicode that steers a terminal, and what is left stays", () => {
+Deno.test("printable() escapes every Unicode character that controls a terminal, and is idempotent", () => {
   for (let code = 0; code <= 0x10ffff; code++) {
     const shown = printable(String.fromCodePoint(code));
     if (STEERING.test(shown)) assert.fail(code.toString(16));
@@ -41,11 +41,11 @@ Deno.test("printable() keeps the meaning of JSON", () => {
   }));
 });
 
-Deno.test("printableLines() keeps the ends of lines, and only those", () => {
+Deno.test("printableLines() keeps line feeds, and escapes other control characters", () => {
   assert.equal(printableLines("a\n\x1bb\r\n"), "a\n\\u001bb\\u000d\n");
 });
 
-Deno.test("trimCharacters() takes away what regular expressions would, at both ends", () => {
+Deno.test("trimCharacters() trims both ends as a regular expression would", () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(" ", "\t", "a", "\u00e9") }), (text) => {
       assert.equal(trimCharacters(text, " \t"), text.replace(/^[ \t]+/, "").replace(/[ \t]+$/, ""));
@@ -54,7 +54,7 @@ Deno.test("trimCharacters() takes away what regular expressions would, at both e
   );
 });
 
-Deno.test("counted() uses singular for one, and plural for several or none", () => {
+Deno.test("counted() uses the singular for one, and the plural for several or none", () => {
   assert.deepEqual([0, 1, 2].map((count) => counted(count, "token", "tokens")), [
     "0 tokens",
     "1 token",
@@ -62,14 +62,14 @@ Deno.test("counted() uses singular for one, and plural for several or none", () 
   ]);
 });
 
-Deno.test("compare() puts values in order", () => {
+Deno.test("compare() orders values", () => {
   assert.deepEqual(["b", "a", "B", "", "a"].sort(compare), ["", "B", "a", "a", "b"]);
   assert.deepEqual([3, -1, 10, 3].sort(compare), [-1, 3, 3, 10]);
   assert.deepEqual([true, false, true].sort(compare), [false, true, true]);
   assert.equal(compare("a", "a"), 0);
 });
 
-Deno.test("messageOf() returns the message of an error, or what else was thrown as text", () => {
+Deno.test("messageOf() returns the message of an error, or any other thrown value as text", () => {
   assert.deepEqual([new RangeError("too far"), "a text", undefined].map(messageOf), [
     "too far",
     "a text",

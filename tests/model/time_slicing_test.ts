@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { eachLine, TimeSlicer } from "../../src/model/time_slicing.ts";
 
-Deno.test("TimeSlicer lets others have their turn once a step has lasted long enough, and begins anew", async () => {
+Deno.test("TimeSlicer yields once a step has lasted long enough, then starts a new step", async () => {
   const steps = new TimeSlicer();
   while (!steps.isLong);
   let others = 0;
@@ -18,7 +18,7 @@ Deno.test("TimeSlicer lets others have their turn once a step has lasted long en
   assert.equal(beganAnew, true);
 });
 
-Deno.test("eachLine() is what splitting at line ends is, with numbers and without a byte order mark", async () => {
+Deno.test("eachLine() splits at line ends, numbers the lines and removes a byte order mark", async () => {
   const unit = fc.constantFrom("a", "\n", "\r", "\ufeff");
   await fc.assert(fc.asyncProperty(fc.string({ unit }), async (text) => {
     const seen: [string, number][] = [];

@@ -41,7 +41,7 @@ const WIDER: readonly (readonly [TokenRestrictions, string])[] = [
 ];
 
 for (const [asked, what] of WIDER) {
-  Deno.test(`restricted() does not widen by ${JSON.stringify(asked)}`, () =>
+  Deno.test(`restricted() refuses to widen to ${JSON.stringify(asked)}`, () =>
     assert.equal(restricted(BEFORE, asked), what));
 }
 
@@ -57,7 +57,7 @@ Deno.test("a path lies in a directory, not beside it", () => {
   assert.ok(!isRestricted({}) && isRestricted({ activity: "all" }));
 });
 
-Deno.test("rangeWithin() agrees with addressInRange(), and takes nothing for what is no range", () => {
+Deno.test("rangeWithin() agrees with addressInRange(), and refuses invalid ranges", () => {
   const ranges = [
     "0.0.0.0/0",
     "192.0.2.0/24",

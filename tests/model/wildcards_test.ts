@@ -9,7 +9,7 @@ import {
   wildcardOf,
 } from "../../src/model/wildcards.ts";
 
-Deno.test("matchesWildcards() says what the regular expression of the same meaning says", () => {
+Deno.test("matchesWildcards() agrees with the equivalent regular expression", () => {
   const unit = fc.constantFrom("a", "b", ".", "\u{1f511}");
   const pattern = fc.string({ unit: fc.constantFrom("a", "b", ".", "*", "?"), maxLength: 8 });
   fc.assert(
@@ -24,11 +24,11 @@ Deno.test("matchesWildcards() says what the regular expression of the same meani
   );
 });
 
-Deno.test("matchesWildcards() does not try all ways to match", () => {
+Deno.test("matchesWildcards() does not backtrack through all ways to match", () => {
   assert.equal(matchesWildcards("a".repeat(300), "*a".repeat(150) + "b"), false);
 });
 
-Deno.test("matchesAll() takes signs with their own rule for a character", () => {
+Deno.test("matchesAll() applies a custom rule to characters", () => {
   const pattern = [
     wildcardOf("a"),
     (character: string) => /[0-9]/.test(character),
@@ -39,12 +39,12 @@ Deno.test("matchesAll() takes signs with their own rule for a character", () => 
   for (const text of ["a1", "axx", "", "b1x"]) assert.equal(matchesAll(text, pattern), false, text);
 });
 
-Deno.test("patternsOf() takes a list apart as daemons do", () => {
+Deno.test("patternsOf() splits a list as daemons do", () => {
   assert.deepEqual(patternsOf("a/*: /b ::*.txt:"), ["a/*", "/b", "*.txt"]);
   assert.deepEqual(patternsOf(" : "), []);
 });
 
-Deno.test("movesWithStart() finds patterns whose meaning depends on where a session begins", () => {
+Deno.test("movesWithStart() detects patterns whose meaning depends on the start directory of a session", () => {
   for (const pattern of ["a/*", "a", "*/b", "*.t?t", "*a*", "[ab]"]) assert(movesWithStart(pattern), pattern);
   for (const pattern of ["/a/*", "*.txt", "*"]) assert(!movesWithStart(pattern), pattern);
   assert(isRelativePattern("*.txt") && !isRelativePattern("/x"));

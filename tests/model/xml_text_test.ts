@@ -11,7 +11,7 @@ function events(text: string): readonly XmlEvent[] {
   return all;
 }
 
-/** Counts events without an array, which would take time of its own. */
+/** Counts events without an array, which would take time itself. */
 function countEvents(text: string): number {
   const reader = new XmlReader(text);
   let count = 0;
@@ -81,7 +81,7 @@ Deno.test("XmlReader reads elements, attributes, texts and references", () => {
   for (const [text, expected] of GOOD) assert.equal(outline(text), expected, text);
 });
 
-Deno.test("XmlReader refuses what is no XML, and says on which line", () => {
+Deno.test("XmlReader refuses malformed XML, and reports the line", () => {
   for (const [text, line, expected] of BAD) {
     assert.throws(() => events(text), (error) => {
       assert.ok(error instanceof InvalidXml, `${text.slice(0, 40)}: ${error}`);
@@ -92,7 +92,7 @@ Deno.test("XmlReader refuses what is no XML, and says on which line", () => {
   }
 });
 
-Deno.test("XmlReader knows lines and positions", () => {
+Deno.test("XmlReader reports lines and positions", () => {
   const text = "<a>\n\n<b/>\n<c\nx='1'>t</c></a>";
   const opened = events(text).filter((event) => event.kind === "open");
   assert.deepEqual(opened.map(({ name, line, start }) => [name, line, text.slice(start, start + 2)]), [
@@ -102,7 +102,7 @@ Deno.test("XmlReader knows lines and positions", () => {
   ]);
 });
 
-Deno.test("XmlReader refuses attacks quickly, whatever their size", async () => {
+Deno.test("XmlReader refuses attacks of any size quickly", async () => {
   const billion = `<!DOCTYPE l [<!ENTITY a "ha">${
     Array.from({ length: 20 }, (_, i) => `<!ENTITY a${i} "&a${i - 1};&a${i - 1};">`).join("")
   }]><l>&a19;</l>`;
@@ -118,7 +118,7 @@ Deno.test("XmlReader refuses attacks quickly, whatever their size", async () => 
 /** Longest step in which a system counts processor time, in milliseconds. */
 const TICK_MS = 10;
 
-Deno.test("XmlReader takes time in proportion to the length, also on a single line", async () => {
+Deno.test("XmlReader takes time linear in the length, also on a single line", async () => {
   const take = async (elements: number) => {
     const document = `<r>${"<a b='c'>x</a>".repeat(elements)}</r>`;
     const times = [];
@@ -132,7 +132,7 @@ Deno.test("XmlReader takes time in proportion to the length, also on a single li
   assert.ok(long < 3 * 8 * Math.max(short, TICK_MS), `${short} ms, and ${long} ms for eight times the text`);
 });
 
-/** Random documents, written by hand so that they are well-formed. */
+/** Random well-formed documents. */
 const text = fc.string({ unit: fc.constantFrom(..."ab <&>\"'ü😀]\n"), maxLength: 8 });
 const escaped = text.map((raw) => raw.replace(/[<&>]/g, (c) => `&#${c.charCodeAt(0)};`));
 const { element } = fc.letrec<{ element: string; content: string }>((tie) => ({
@@ -146,7 +146,7 @@ const { element } = fc.letrec<{ element: string; content: string }>((tie) => ({
   ),
 }));
 
-Deno.test("XmlReader sees the same document as a document parser", () => {
+Deno.test("XmlReader reads the same document as a DOM parser", () => {
   fc.assert(fc.property(element, (document) => {
     const root = new DOMParser().parseFromString(document, "text/xml").documentElement;
     const all = events(document);
@@ -163,7 +163,7 @@ Deno.test("XmlReader sees the same document as a document parser", () => {
   }));
 });
 
-Deno.test("XmlReader reads any text or throws InvalidXml", () => {
+Deno.test("XmlReader reads a text or throws InvalidXml", () => {
   const pieces = fc.constantFrom(
     "<a>",
     "</a>",

@@ -4,7 +4,7 @@ import { type Breakage, failingNowAndThen, instead } from "./breakage.ts";
 const CLOCK_AND_DISKS: readonly Breakage[] = [
   {
     rows: ["the clock is set by an hour or a day"],
-    broken: "waits and bans go by the clock of the machine",
+    broken: "delays and bans follow the system clock",
     file: "src/service/assembly/assemble.ts",
     change: instead("steady: steadyClock,", "steady: clock,"),
     tests: ["tests/faults/clock_test.ts"],
@@ -14,42 +14,42 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
       "the disk of log and audit file is full",
       "the disk of log and audit file is read-only",
     ],
-    broken: "a log file that cannot be written fails the request",
+    broken: "an unwritable log file fails requests",
     file: "src/logging/log_file.ts",
     change: instead("return sink.failed(error, to, lines);", "sink.failed(error, to, lines); throw error;"),
     tests: ["tests/faults/disk_test.ts", "tests/logging/log_file_test.ts"],
   },
   {
     rows: ["the disk of required audit lines is full"],
-    broken: "requests are served without the audit lines that they need",
+    broken: "requests are served without required audit lines",
     file: "src/service/service.ts",
     change: instead("this.auditFails && config.audit.required && route.audit", "false"),
     tests: ["tests/service/required_audit_test.ts", "tests/system/sinks_test.ts"],
   },
   {
     rows: ["the disk of the token registry is full", "the disk of the shares is full"],
-    broken: "nobody learns of a database that cannot be written",
+    broken: "an unwritable database is not reported",
     file: "src/store/sqlite_database.ts",
     change: instead("if (isUnwritable(error)) this.sink?.failed(error, this.file);", ""),
     tests: ["tests/store/sqlite_database_test.ts", "tests/faults/disk_test.ts"],
   },
   {
     rows: ["the folder of the shares is moved or deleted while the service runs"],
-    broken: "changes go to files that nobody finds later",
+    broken: "changes go to files that have been moved or deleted",
     file: "src/store/sqlite_database.ts",
     change: instead("this.#opened !== undefined && this.#opened !== identityOf(this.file)", "false"),
     tests: ["tests/store/sqlite_database_test.ts"],
   },
   {
     rows: ["the disk of the shares is full", "the disk of the shares is read-only at the start"],
-    broken: "a store that cannot be written is no error of its own",
+    broken: "an unwritable share store is an internal error",
     file: "src/model/errors.ts",
     change: instead("ERR_SHARE_STORE: { status: 503,", "ERR_SHARE_STORE: { status: 500,"),
     tests: ["tests/faults/disk_test.ts", "tests/sharing/store"],
   },
   {
     rows: ["the disk of the token registry is full"],
-    broken: "a list of tokens that cannot be written is told from no other failure",
+    broken: "an unwritable record store has no error of its own",
     file: "src/store/database_record_store.ts",
     change: instead(
       'error instanceof DatabaseFailure ? httpError("ERR_RECORD_STORE", error.message, error) : error',
@@ -59,7 +59,7 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
   },
   {
     rows: ["the truststore is empty"],
-    broken: "a truststore without certificates is taken",
+    broken: "a truststore without certificates is accepted",
     file: "src/config/tls/truststore.ts",
     change: instead("anchors.size === 0 && !diagnostics.some(isError)", "false"),
     tests: ["tests/faults/certificates_test.ts", "tests/config/tls"],
@@ -74,15 +74,15 @@ const PROVIDERS: readonly Breakage[] = [
       "the XUUDB never answers",
       "the XUUDB sends its answer byte by byte",
     ],
-    broken: "there is no limit of time for an answer",
+    broken: "answers have no time limit",
     file: "src/outgoing/https_client.ts",
     change: instead("const either = AbortSignal.any([signal, limit]);", "const either = signal;"),
     tests: ["tests/outgoing/https_client_test.ts"],
-    only: "does not believe a server that says nothing",
+    only: "refuses answers of a server that sends nothing",
   },
   {
     rows: ["the provider sends an endless answer", "the XUUDB sends an endless answer"],
-    broken: "there is no limit for the length of an answer",
+    broken: "answers have no length limit",
     file: "src/outgoing/https_client.ts",
     change: instead("if (length > MAX_BODY_BYTES)", "if (false)"),
     tests: ["tests/faults/provider_test.ts", "tests/outgoing/https_client_test.ts"],
@@ -94,7 +94,7 @@ const PROVIDERS: readonly Breakage[] = [
       "the XUUDB closes in the middle of its answer",
       "the XUUDB closes the connection",
     ],
-    broken: "a broken connection to a provider is not told apart from an error of ours",
+    broken: "a broken connection to a provider is an internal error",
     file: "src/outgoing/https_client.ts",
     change: instead(
       "throw new RemoteUnavailable(url.host, reason, { cause: error, connected: stream?.opened ?? true });",
@@ -104,14 +104,14 @@ const PROVIDERS: readonly Breakage[] = [
   },
   {
     rows: ["the provider answers 500", "the provider answers 429", "the provider redirects"],
-    broken: "whatever status comes with an answer",
+    broken: "a provider's answer is accepted with any status",
     file: "src/authentication/oauth/provider.ts",
     change: instead("if (status < 200 || status >= 300) throw", "if (status < 0) throw"),
     tests: ["tests/faults/provider_test.ts", "tests/authentication/oauth"],
   },
   {
     rows: ["the provider answers with an HTML page", "the provider answers with half a JSON object"],
-    broken: "what cannot be read of a provider fails otherwise",
+    broken: "an unreadable answer of a provider is an internal error",
     file: "src/authentication/claims.ts",
     change: instead(
       'throw new InvalidReply("the reply is not JSON that can be read", { cause: error });',
@@ -121,7 +121,7 @@ const PROVIDERS: readonly Breakage[] = [
   },
   {
     rows: ["the provider omits the subject"],
-    broken: "a value that the provider left out is an empty text",
+    broken: "a missing value of the provider is an empty text",
     file: "src/authentication/expression/expression.ts",
     change: instead(
       "if (value === undefined) throw run.error(at, `no value is named ${name}`);",
@@ -131,7 +131,7 @@ const PROVIDERS: readonly Breakage[] = [
   },
   {
     rows: ["the provider returns a name with line breaks"],
-    broken: "names may have control characters",
+    broken: "names may contain control characters",
     file: "src/authentication/check_identity.ts",
     change: instead(
       "if (reason !== undefined) throw",
@@ -141,7 +141,7 @@ const PROVIDERS: readonly Breakage[] = [
   },
   {
     rows: ["the provider sends an assertion with a foreign signature"],
-    broken: "whoever signed an assertion is trusted",
+    broken: "signers of assertions are not checked",
     file: "src/authentication/unity/unity.ts",
     change: instead(
       ".find((certificate) => certificate.raw.equals(shown) && isValid(certificate, at));",
@@ -151,21 +151,21 @@ const PROVIDERS: readonly Breakage[] = [
   },
   {
     rows: ["the provider sends an assertion that expired an hour ago"],
-    broken: "the end of an assertion is not looked at",
+    broken: "the expiry of an assertion is not checked",
     file: "src/authentication/unity/saml_response.ts",
     change: instead("if (until !== undefined && now - tolerance >= parseInstant(until))", "if (false)"),
     tests: ["tests/faults/provider_test.ts", "tests/authentication/unity"],
   },
   {
     rows: ["the provider sends an assertion that answers another request"],
-    broken: "a response to another request is taken",
+    broken: "a response to another request is accepted",
     file: "src/authentication/unity/saml_response.ts",
     change: instead("if (inResponseTo !== undefined && inResponseTo !== requestId)", "if (false)"),
     tests: ["tests/faults/provider_test.ts", "tests/authentication/unity"],
   },
   {
     rows: ["the provider sends an assertion for another audience"],
-    broken: "an assertion for another audience is taken",
+    broken: "an assertion for another audience is accepted",
     file: "src/authentication/unity/saml_response.ts",
     change: instead("if (!audiences.some(isOurs)) throw", "if (false) throw"),
     tests: ["tests/faults/provider_test.ts", "tests/authentication/unity"],
@@ -175,21 +175,21 @@ const PROVIDERS: readonly Breakage[] = [
 const XUUDB: readonly Breakage[] = [
   {
     rows: ["the XUUDB answers 429", "the XUUDB answers 500", "the XUUDB redirects"],
-    broken: "whatever status comes with an answer of the XUUDB counts",
+    broken: "an answer of the XUUDB is accepted with any status",
     file: "src/attributes/xuudb/xuudb_source.ts",
     change: instead("if (status !== 200)", "if (false)"),
     tests: ["tests/faults/xuudb_test.ts", "tests/attributes/xuudb"],
   },
   {
     rows: ["the XUUDB answers SOAP with a fault", "the XUUDB answers SOAP with a page"],
-    broken: "an answer of the XUUDB without the expected element is empty",
+    broken: "an answer of the XUUDB without the expected element is treated as empty",
     file: "src/attributes/xuudb/xuudb_source.ts",
     change: instead('if (!found) throw new InvalidAnswer("the answer is no CheckDNResponse");', ""),
     tests: ["tests/faults/xuudb_test.ts", "tests/attributes/xuudb"],
   },
   {
     rows: ["the XUUDB answers SOAP with half a message"],
-    broken: "broken XML of the XUUDB fails otherwise",
+    broken: "malformed XML of the XUUDB is not reported as an invalid answer",
     file: "src/attributes/xuudb/xuudb_source.ts",
     change: instead(
       'if (error instanceof InvalidXml) throw new InvalidAnswer("the answer is not XML", { cause: error });',
@@ -199,35 +199,35 @@ const XUUDB: readonly Breakage[] = [
   },
   {
     rows: ["the XUUDB answers with an HTML page", "the XUUDB answers with half a JSON object"],
-    broken: "what is not JSON is an empty answer",
+    broken: "an answer that is not JSON is treated as empty",
     file: "src/attributes/xuudb/xuudb_source.ts",
     change: instead('throw new InvalidAnswer("the answer is not JSON", { cause });', "return {};"),
     tests: ["tests/faults/xuudb_test.ts", "tests/attributes/xuudb"],
   },
   {
     rows: ["the XUUDB answers with numbers instead of names"],
-    broken: "a number is taken for no name",
+    broken: "a number in place of a text is ignored",
     file: "src/attributes/xuudb/xuudb_source.ts",
     change: instead("throw new InvalidAnswer(`${name} is no text`);", "return undefined;"),
     tests: ["tests/faults/xuudb_test.ts", "tests/attributes/xuudb"],
   },
   {
     rows: ["the XUUDB returns an account with a line break"],
-    broken: "accounts are not checked",
+    broken: "account names are not checked",
     file: "src/model/account_name.ts",
     change: (text) => text.replace(/(export function isAccountName\([^)]*\): boolean \{)/, "$1 return true;"),
     tests: ["tests/faults/xuudb_test.ts", "tests/attributes"],
   },
   {
     rows: ["the XUUDB returns the account root"],
-    broken: "the account `root` is taken from attribute sources",
+    broken: "the account `root` is accepted from attribute sources",
     file: "src/attributes/server_attributes.ts",
     change: instead("if (isPrivilegedAccount(uid)) {", "if (false) {"),
     tests: ["tests/faults/xuudb_test.ts", "tests/attributes"],
   },
   {
     rows: ["the XUUDB returns the role banned"],
-    broken: "the role `banned` means nothing",
+    broken: "the role `banned` has no effect",
     file: "src/attributes/access_rules.ts",
     change: instead('if (role === "banned") return false;', ""),
     tests: ["tests/faults/xuudb_test.ts", "tests/attributes/access_rules_test.ts"],
@@ -237,14 +237,14 @@ const XUUDB: readonly Breakage[] = [
 const DAEMONS: readonly Breakage[] = [
   {
     rows: ["a daemon does not run", "the host of a daemon has no address"],
-    broken: "a daemon that cannot be reached is not told by 503",
+    broken: "an unreachable daemon is not answered with 503",
     file: "src/model/errors.ts",
     change: instead("ERR_DAEMON_UNAVAILABLE: { status: 503,", "ERR_DAEMON_UNAVAILABLE: { status: 500,"),
     tests: ["tests/faults/daemon_test.ts"],
   },
   {
     rows: ["a daemon closes at once", "a daemon resets at once", "a daemon speaks plain text"],
-    broken: "in a group no other daemon is asked after one that failed",
+    broken: "no other daemon of a group is tried after a failure",
     file: "src/daemon/daemon_pool.ts",
     change: instead(
       "errors.push(this.#toError(outcome, candidate));",
@@ -254,14 +254,14 @@ const DAEMONS: readonly Breakage[] = [
   },
   {
     rows: ["a daemon accepts no more connections"],
-    broken: "there is no limit of time for a connection to a daemon",
+    broken: "connections to a daemon have no time limit",
     file: "src/daemon/command_connection.ts",
     change: instead('this.#limit(this.#limits.connect, "connect-timeout");', "clearTimeout(this.#timer);"),
     tests: ["tests/faults/daemon_test.ts", "tests/daemon"],
   },
   {
     rows: ["a daemon never begins the handshake"],
-    broken: "there is no limit of time for a handshake with a daemon",
+    broken: "handshakes with a daemon have no time limit",
     file: "src/daemon/command_connection.ts",
     change: (text) =>
       text.replaceAll(
@@ -273,7 +273,7 @@ const DAEMONS: readonly Breakage[] = [
   },
   {
     rows: ["a daemon reads the request and does not answer", "a daemon stops in the middle of its reply"],
-    broken: "there is no limit of time for a daemon's reply",
+    broken: "replies of a daemon have no time limit",
     file: "src/daemon/command_connection.ts",
     change: instead('this.#limit(this.#limits.reply, "reply-timeout");', "clearTimeout(this.#timer);"),
     tests: ["tests/daemon/daemon_pool_test.ts"],
@@ -286,7 +286,7 @@ const DAEMONS: readonly Breakage[] = [
       "a daemon presents a certificate that is not yet valid",
       "an impostor of a daemon presents",
     ],
-    broken: "whatever certificate a daemon shows",
+    broken: "any certificate of a daemon is accepted",
     file: "src/daemon/command_connection.ts",
     change: (text) =>
       instead(
@@ -310,42 +310,42 @@ const DAEMONS: readonly Breakage[] = [
       "a daemon does not trust the service's certificate",
       "a daemon closes without a reply",
     ],
-    broken: "a reply that did not come passes for one that is not there yet",
+    broken: "an invalid reply of a daemon is an internal error",
     file: "src/model/errors.ts",
     change: instead("ERR_DAEMON_REPLY_INVALID: { status: 502,", "ERR_DAEMON_REPLY_INVALID: { status: 500,"),
     tests: ["tests/faults/daemon_test.ts"],
   },
   {
     rows: ["a daemon sends half a reply", "a daemon does not end its reply"],
-    broken: "a reply need not end with its line",
+    broken: "text after a daemon's reply is accepted",
     file: "src/daemon/parse_reply.ts",
     change: instead("/^OK::([1-9]\\d{0,4})\\r?\\n$/", "/^OK::([1-9]\\d{0,4})/"),
     tests: ["tests/daemon/parse_reply_test.ts"],
   },
   {
     rows: ["a daemon names an invalid port"],
-    broken: "port 0 is a port",
+    broken: "port 0 is accepted",
     file: "src/daemon/parse_reply.ts",
     change: instead("/^OK::([1-9]\\d{0,4})\\r?\\n$/", "/^OK::(\\d{1,5})\\r?\\n$/"),
     tests: ["tests/daemon/parse_reply_test.ts"],
   },
   {
     rows: ["a daemon sends bytes that are not text"],
-    broken: "a reply need not be UTF-8",
+    broken: "replies with invalid UTF-8 are accepted",
     file: "src/daemon/command_connection.ts",
     change: instead("fatal: true", "fatal: false"),
     tests: ["tests/faults/daemon_test.ts", "tests/daemon/command_connection_test.ts"],
   },
   {
     rows: ["a daemon refuses the account"],
-    broken: "after a refusal the next daemon is asked",
+    broken: "the next daemon is tried after a refusal",
     file: "src/daemon/daemon_pool.ts",
     change: instead('if (reply.kind === "refused") throw error;', ""),
     tests: ["tests/faults/daemon_test.ts", "tests/daemon/daemon_pool_test.ts"],
   },
   {
     rows: ["a daemon has no free session"],
-    broken: "a full account is a refusal like any other",
+    broken: "a full account is treated as any other refusal",
     file: "src/daemon/parse_reply.ts",
     change: instead('if (/too many active/i.test(text)) return "limit";', ""),
     tests: ["tests/faults/daemon_test.ts", "tests/daemon/parse_reply_test.ts"],
@@ -363,14 +363,14 @@ const SHARED = "tests/faults/share_test.ts";
 const DAEMONS_WITH_SHARES: readonly Breakage[] = [
   {
     rows: ["a daemon closes after the login"],
-    broken: "nobody looks whether the session lives after the login",
+    broken: "the session is not checked after the login",
     file: "src/daemon/session/session_client.ts",
     change: instead("await checkAlive(control);", ""),
     tests: [SHARED, "tests/daemon/session"],
   },
   {
     rows: ["a daemon closes at once", "a daemon does not end a reply"],
-    broken: "the end of the connection is the end of a reply",
+    broken: "the end of the connection ends a reply",
     file: "src/daemon/session/reply_reader.ts",
     change: instead(
       'if (count === null) throw this.#failed(new SessionEnded("Daemon ended the session instead of a reply"));',
@@ -384,7 +384,7 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
       "a daemon ends the data too early and reports success",
       "a daemon ends the data too early and reports failure",
     ],
-    broken: "a file that was cut off ends as if it were whole",
+    broken: "a truncated file ends like a complete one",
     file: "src/daemon/session/download_stream.ts",
     change: instead(
       'if (bytes < length) throw httpError("ERR_DAEMON_SESSION", `Daemon sent ${bytes} of ${length} bytes`);',
@@ -394,28 +394,28 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
   },
   {
     rows: ["a daemon does not know the account"],
-    broken: "a refused login is a login",
+    broken: "a refused login is treated as successful",
     file: "src/daemon/session/session_client.ts",
     change: instead('if (reply.code !== 230) throw refusal("PASS", reply);', ""),
     tests: [SHARED, "tests/daemon/session"],
   },
   {
     rows: ["a daemon has too many sessions"],
-    broken: "too many sessions are a refusal like any other",
+    broken: "too many sessions are treated as any other refusal",
     file: "src/daemon/session/session_client.ts",
     change: instead("if (reply.code === 500 && /already running|too many/i.test(reply.text))", "if (false)"),
     tests: [SHARED, "tests/daemon/session"],
   },
   {
     rows: ["a daemon injects lines into a listing"],
-    broken: "lines in a reply may be anything",
+    broken: "reply lines are not checked",
     file: "src/daemon/session/reply_reader.ts",
     change: instead('if (!line.startsWith(" ")) throw this.#broken("a line out of place in a reply");', ""),
     tests: [SHARED, "tests/daemon/session"],
   },
   {
     rows: ["a daemon names a data port that is closed"],
-    broken: "a data port on which nobody listens is an error of ours",
+    broken: "a data port that refuses connections is an internal error",
     file: "src/model/errors.ts",
     change: instead(
       "ERR_LISTEN_SOCKET_UNREACHABLE: { status: 503,",
@@ -425,7 +425,7 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
   },
   {
     rows: ["a daemon never answers a command", "a daemon never greets", "a daemon never sends a byte"],
-    broken: "nothing ends a wait for a daemon",
+    broken: "waits for a daemon have no time limit",
     file: "src/daemon/session/guarded_socket.ts",
     change: instead(
       "if (this.#closed || first === undefined || first.until >= this.#wakesAt) return;",
@@ -436,21 +436,21 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
   },
   {
     rows: ["a daemon never confirms the end"],
-    broken: "the daemon's word that it is done is not waited for",
+    broken: "the service does not wait for the daemon's confirmation",
     file: "src/daemon/session/download_stream.ts",
     change: instead("await confirm(); controller.close();", "controller.close();"),
     tests: [SHARED, "tests/daemon/session"],
   },
   {
     rows: ["a daemon refuses the data connection"],
-    broken: "any reply to `EPSV` names a port",
+    broken: "any reply to `EPSV` is read as a port",
     file: "src/daemon/session/data_ports.ts",
     change: instead('if (!isPort(port)) throw refusal("EPSV", reply);', ""),
     tests: [SHARED, "tests/daemon/session"],
   },
   {
     rows: ["a daemon refuses to read the file"],
-    broken: "whom the daemon refuses a file is told that it failed",
+    broken: "a refused file is reported as a failure",
     file: "src/daemon/session/reply_reader.ts",
     change: instead("code === 534 || code === 550", "false"),
     tests: [SHARED, "tests/daemon/session"],
@@ -460,14 +460,14 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
 const PROCESS: readonly Breakage[] = [
   {
     rows: ["the process is frozen for"],
-    broken: "silence counts also while we ourselves were late",
+    broken: "the watchdog counts silence while the supervisor itself was late",
     file: "src/workers/worker_thread.ts",
     change: instead("isAlive || late ? 0", "isAlive ? 0"),
     tests: ["tests/workers/worker_thread_test.ts", "tests/faults/process_test.ts"],
   },
   {
     rows: ["failed logins with more names"],
-    broken: "a full table gives up who has to wait before who need not",
+    broken: "a full table evicts delayed clients before others",
     file: "src/throttling/failure_table.ts",
     change: instead(
       "this.#watched.size > 0 ? this.#watched.keys() : this.#waiting.keys()",
@@ -477,7 +477,7 @@ const PROCESS: readonly Breakage[] = [
   },
   {
     rows: ["Reload storms and failing reloads", "concurrent reloads and file changes"],
-    broken: "a core whose place another takes is ended with its requests under way",
+    broken: "a replaced core ends with its requests under way",
     file: "src/workers/cores.ts",
     change: instead("if (before !== undefined) this.#leaving.add(before);", "before?.end();"),
     tests: ["tests/system/worker_deaths_test.ts"],
@@ -485,7 +485,7 @@ const PROCESS: readonly Breakage[] = [
   },
   {
     rows: ["SIGTERM under load"],
-    broken: "the core ends before requests under way have their answers",
+    broken: "the core ends before requests under way are answered",
     file: "src/workers/supervisor.ts",
     change: instead(
       "await this.#edges.drain(); await this.#cores.finish();",
@@ -509,7 +509,7 @@ const PROCESS: readonly Breakage[] = [
   },
   {
     rows: ["`kill -9` after an operator's bans"],
-    broken: "a single instance keeps its bans in memory alone",
+    broken: "a single instance keeps its bans only in memory",
     file: "src/service/assembly/open_cluster.ts",
     change: instead(
       "if (database !== undefined || directory === undefined) return undefined;",
@@ -589,7 +589,7 @@ const PARSERS: readonly (readonly [row: string, file: string, name: string, test
 const DATABASE: readonly Breakage[] = [
   {
     rows: ["instances are one version older than the tables"],
-    broken: "an instance takes tables that are newer than those it knows",
+    broken: "an instance refuses newer tables that work with it",
     file: "src/store/postgres/postgres_schema.ts",
     change: instead("if (worksWith > known) {", "if (version > known) {"),
     tests: ["tests/faults/upgrade_test.ts"],
@@ -597,14 +597,14 @@ const DATABASE: readonly Breakage[] = [
   },
   {
     rows: ["the tables are one version newer than an instance"],
-    broken: "an instance takes tables that say it is too old for them",
+    broken: "an instance accepts tables for which it is too old",
     file: "src/store/postgres/postgres_schema.ts",
     change: instead("if (worksWith > known) {", "if (false) {"),
     tests: ["tests/store/postgres/postgres_schema_test.ts"],
   },
   {
     rows: ["the database is down", "the database has no free connection", "the database is restarted"],
-    broken: "that no database is there is an error of ours",
+    broken: "an unreachable database is an internal error",
     file: "src/store/postgres/postgres_servers.ts",
     change: instead(
       'throw new DatabaseAway([...reasons].join("; "), { cause: error });',
@@ -615,7 +615,7 @@ const DATABASE: readonly Breakage[] = [
   },
   {
     rows: ["the database is frozen (SIGSTOP)"],
-    broken: "that the database does not answer in time is an error of ours",
+    broken: "a timeout of the database is an internal error",
     file: "src/store/postgres/postgres_database.ts",
     change: instead(
       'late.abort(new DatabaseAway("no answer in time"))',
@@ -626,7 +626,7 @@ const DATABASE: readonly Breakage[] = [
   },
   {
     rows: ["the database exceeds `persistence.statementTimeout`", "the database's disk is full"],
-    broken: "what the database refuses to do is an error of ours",
+    broken: "a refusal by the database is an internal error",
     file: "src/store/postgres/postgres_failure.ts",
     change: instead('=== "refused" ? DatabaseFailure : DatabaseAway', '=== "refused" ? Error : DatabaseAway'),
     tests: ["tests/store/postgres/postgres_database_test.ts"],
@@ -634,14 +634,14 @@ const DATABASE: readonly Breakage[] = [
   },
   {
     rows: ["the database has no free connection"],
-    broken: "a refused connection keeps the database out of use for ever",
+    broken: "the circuit breaker never admits a trial after a failure",
     file: "src/model/circuit_breaker.ts",
     change: instead("this.#until = now + pauseOf(this.#pauseMs);", "this.#until = Infinity;"),
     tests: ["tests/model/circuit_breaker_test.ts", "tests/store/postgres/refused_connections_test.ts"],
   },
   {
     rows: ["the database is read-only"],
-    broken: "a server that takes no changes any more passes for one that is there",
+    broken: "a server that has become read-only stays in use",
     file: "src/store/postgres/postgres_watch.ts",
     change: instead(
       'this.#parts.unusable?.(); this.#ends("the server takes no changes any more");',
@@ -658,7 +658,7 @@ const DATABASE: readonly Breakage[] = [
       "an unban by that page: from the answer",
       "a revoked token: from the answer",
     ],
-    broken: "what other instances tell of their changes is not listened to",
+    broken: "change notifications of other instances are ignored",
     file: "src/store/postgres/postgres_watch.ts",
     change: instead("this.#versions.set(table, (this.#versions.get(table) ?? 0) + 1);", ""),
     tests: ["tests/store/postgres/postgres_database_test.ts"],
@@ -666,7 +666,7 @@ const DATABASE: readonly Breakage[] = [
   },
   {
     rows: ["`authserver database import` into a database that waits for its disk"],
-    broken: "an import fails at rows that are there",
+    broken: "an import fails at existing rows",
     file: "src/store/copy_rows.ts",
     change: instead(" ON CONFLICT DO NOTHING RETURNING", " RETURNING"),
     tests: ["tests/store/copy_rows_test.ts"],
@@ -698,7 +698,7 @@ const DATABASE: readonly Breakage[] = [
   },
   {
     rows: ["the operator bans an address while the database is down"],
-    broken: "instances that cannot hear of a ban are not named to the operator",
+    broken: "instances that cannot receive a ban are not reported to the operator",
     file: "src/resource/admin/admin_api.ts",
     change: instead("stored === false || !alive", "false"),
     tests: ["tests/faults/database_test.ts"],
@@ -706,7 +706,7 @@ const DATABASE: readonly Breakage[] = [
   },
   {
     rows: ["an instance has a different configuration"],
-    broken: "instances are not told apart by their configurations",
+    broken: "instances with different configurations are not distinguished",
     file: "src/service/assembly/open_cluster.ts",
     change: instead(
       'return hash("sha256", common, "base64url")',
@@ -730,7 +730,7 @@ const DATABASE: readonly Breakage[] = [
     rows: [
       "sessions a second at one UFTPD by three instances together",
     ],
-    broken: "three instances ask a daemon with more connections than it takes",
+    broken: "three instances open more connections to a daemon than it accepts",
     file: "src/daemon/queue.ts",
     change: instead("return ready && 2 * this.instances() <= PLACES ? 2 : 1;", "return 2;"),
     tests: ["tests/daemon/queue_test.ts"],
@@ -740,7 +740,7 @@ const DATABASE: readonly Breakage[] = [
       "300 concurrent clients of one-time shares while an instance is killed, " +
       "the database is stopped, or both",
     ],
-    broken: "a use is taken and not counted",
+    broken: "uses of a share are not counted",
     file: "src/sharing/store/share_sql.ts",
     change: instead("SET uses_left = uses_left - 1,", "SET uses_left = uses_left,"),
     tests: ["tests/faults/database_test.ts"],
@@ -748,14 +748,14 @@ const DATABASE: readonly Breakage[] = [
   },
   {
     rows: ["an instance is killed"],
-    broken: "an instance counts as serving for ever",
+    broken: "an instance never counts as stopped",
     file: "src/instances/instance_register.ts",
     change: instead("alive: other.ageMs < silentMs,", "alive: true,"),
     tests: ["tests/instances/instance_register_test.ts"],
   },
   {
     rows: ["the database fails and a standby is promoted"],
-    broken: "only the first of several servers is asked",
+    broken: "only the first of several database servers is tried",
     file: "src/store/postgres/postgres_servers.ts",
     change: instead("this.options.servers.map((server)", "this.options.servers.slice(0, 1).map((server)"),
     tests: ["tests/faults/database_test.ts"],
@@ -763,7 +763,7 @@ const DATABASE: readonly Breakage[] = [
   },
   {
     rows: ["the clock of one instance is 5 hours ahead"],
-    broken: "an instance goes by the clock of its machine",
+    broken: "an instance uses the clock of its machine",
     file: "src/instances/shared_clock.ts",
     change: instead("return this.#asOf === undefined ?", "return true ?"),
     tests: ["tests/instances/shared_clock_test.ts"],

@@ -24,7 +24,7 @@ function diagnostics(
   return DESCRIPTION.diagnostics(exchange).join();
 }
 
-Deno.test("ApiDescription accepts an answer as described", () => {
+Deno.test("ApiDescription accepts a described answer", () => {
   const live = { headers: { "Content-Type": "application/json; charset=utf-8" }, text: '{"live":true}' };
   assert.equal(diagnostics("GET", "/health/live", 200, live), "");
   assert.equal(diagnostics("GET", "/site/health/live/?x=1", 200, live), "");
@@ -36,7 +36,7 @@ Deno.test("ApiDescription accepts an answer as described", () => {
   assert.equal(diagnostics("OPTIONS", "/health/live", 204), "");
 });
 
-Deno.test("ApiDescription reports an answer that is not described", () => {
+Deno.test("ApiDescription reports an undescribed answer", () => {
   assert.match(diagnostics("GET", "/health/live", 202), /status 202 is not described/);
   assert.match(diagnostics("GET", "/health/live", 401), /status 401 is not described/);
   assert.match(

@@ -20,7 +20,7 @@ export interface Schema {
   readonly examples?: readonly unknown[];
 }
 
-/** Function that looks up `#/components/schemas/…`. */
+/** Looks up `#/components/schemas/…`. */
 export type Lookup = (ref: string) => Schema;
 
 /** Keywords that {@link mismatches} knows; a schema with an unknown keyword is an error. */

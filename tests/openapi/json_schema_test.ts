@@ -38,11 +38,11 @@ Deno.test("mismatches() returns nothing for values that a schema admits", () => 
   for (const [value, schema] of GOOD) assert.deepEqual(check(value, schema), []);
 });
 
-Deno.test("mismatches() names values that a schema does not admit", () => {
+Deno.test("mismatches() reports values that a schema does not admit", () => {
   for (const [value, schema, expected] of BAD) assert.match(check(value, schema).join(), expected);
 });
 
-Deno.test("mismatches() refuses a keyword it does not know", () => {
+Deno.test("mismatches() refuses an unknown keyword", () => {
   const strange: Schema = JSON.parse(`{"multipleOf": 3}`);
   assert.throws(() => check("x", strange), /multipleOf/);
 });

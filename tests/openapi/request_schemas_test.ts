@@ -1,4 +1,4 @@
-/** Published schemas of request bodies, compared with what the handlers read. */
+/** Compares the published schemas of request bodies with what the handlers read. */
 import assert from "node:assert/strict";
 import { hashWithScrypt } from "../../src/authentication/password/stored_hash.ts";
 import { isHttpError } from "../../src/model/http_error.ts";
@@ -120,7 +120,7 @@ function partsOf(schema: Schema): Schema[] {
   return [schema, ...next.flatMap(partsOf)];
 }
 
-/** Returns values on both sides of each bound of a schema. With examples, not every text is valid. */
+/** Returns values on both sides of each bound of a schema. If it has examples, not every text is valid. */
 function candidates(schema: Schema): unknown[] {
   const parts = partsOf(schema);
   const examples = parts.flatMap(({ examples = [] }) => examples);
@@ -165,7 +165,7 @@ for (const [name, { body, ask }] of Object.entries(SUBJECTS)) {
   });
 }
 
-Deno.test("SharedSessionRequest has the fields of SessionRequest, and those that name a share and its owner", () => {
+Deno.test("SharedSessionRequest has the fields of SessionRequest, plus those that name a share and its owner", () => {
   const { serverPath: _, ...own } = SCHEMAS.get("SessionRequest")?.properties ?? {};
   const { serverPath: _path, owner: _owner, share: _share, ...shared } =
     SCHEMAS.get("SharedSessionRequest")?.properties ?? {};

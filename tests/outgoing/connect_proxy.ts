@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
-/** Proxy that knows only CONNECT. */
+/** Proxy that supports only CONNECT. */
 export interface ConnectProxy extends AsyncDisposable {
   readonly port: number;
   /** Heads of the requests so far. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { trustNobodyByDefault, trustsNobodyByDefault } from "../../src/outgoing/exclusive_trust.ts";
 import { createAuthority } from "../pki/authority.ts";
 
-/** Returns an environment of its own. */
+/** Returns a separate environment. */
 function environment(variables: Record<string, string>) {
   const map = new Map(Object.entries(variables));
   return {
@@ -13,7 +13,7 @@ function environment(variables: Record<string, string>) {
   };
 }
 
-Deno.test("trustNobodyByDefault() leaves no way to trust others", () => {
+Deno.test("trustNobodyByDefault() leaves no variable that adds authorities", () => {
   const open = environment({
     SSL_CERT_DIR: "/etc",
     SSL_CERT_FILE: "/x",
@@ -33,14 +33,14 @@ Deno.test("trustNobodyByDefault() leaves no way to trust others", () => {
   }
 });
 
-/** Worker without an environment that tries to reach a server. */
+/** Worker without environment variables that tries to reach a server. */
 const WORKER = `onmessage = async ({ data: [port, caCerts] }) => {
   const connection = await Deno.connectTls({ hostname: "localhost", port, caCerts });
   postMessage(await connection.handshake().then(() => "trusted", (error) => error.message));
   connection.close();
 }`;
 
-/** Script of a process with a server and that worker, from a blob, so that there is nothing to fetch. */
+/** Script of a process with a server and that worker, from a blob, to avoid a fetch. */
 const SCRIPT = `
 import { createServer } from "node:tls";
 import { trustNobodyByDefault } from ${
@@ -60,7 +60,7 @@ server.listen(0, "localhost", () => {
   Promise.all([ask([]), ask([root])]).then((told) => { console.log(JSON.stringify(told)); Deno.exit(); });
 });`;
 
-Deno.test("trustNobodyByDefault() holds in workers: an authority of the environment is not trusted, a given one is", async () => {
+Deno.test("trustNobodyByDefault() applies in workers: they trust a given authority, but none from the environment", async () => {
   const authority = createAuthority({ subject: "CN=Public" });
   const { certificate: cert, key } = authority.issue({ subject: "CN=x", names: ["localhost"] });
   const folder = await Deno.makeTempDir({ prefix: "authserver-trust-" });

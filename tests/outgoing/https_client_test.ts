@@ -63,7 +63,7 @@ function flood(socket: Socket | null, begin: string, part: string, status = "200
 
 const hello: Answer = (_request, response) => response.end("hello");
 
-Deno.test("HttpsClient returns status, headers and body, whatever the status", async () => {
+Deno.test("HttpsClient returns status, headers and body for any status", async () => {
   for (const status of [200, 204, 302, 404, 500]) {
     const answer = await ask((_request, response) => {
       response.writeHead(status, { "X-Test": "yes", Location: "https://elsewhere.example/" }).end(
@@ -109,7 +109,7 @@ Deno.test("HttpsClient reaches systems without TLS and without anchors if the ad
   );
 });
 
-Deno.test("HttpsClient keeps connections, and sends again once if a kept one is gone", async () => {
+Deno.test("HttpsClient keeps connections, and retries once if a kept one is closed", async () => {
   await using server = await startHttpsServer(good, hello);
   const client = new HttpsClient(defaults, trust, SILENT);
   const url = `${server.origin}/`;
@@ -155,7 +155,7 @@ const untrusted: [string, Parameters<typeof ask>[1]][] = [
     options: { hostnameChecking: "NONE" },
   }],
   ["of our authority, if only the public roots are trusted", { anchors: [], publicRoots: rootCertificates }],
-  ["of our authority, if nobody is trusted", { anchors: [] }],
+  ["of our authority, without trusted authorities", { anchors: [] }],
   ["for clients only", {
     credential: authority.issue({ subject: "CN=x", names: ["localhost"], extendedKeyUsage: ["clientAuth"] }),
   }],
@@ -187,7 +187,7 @@ const wrongs: readonly (readonly [what: string, Parameters<typeof ask>[1], RegEx
   }, /does not have the key of its certificate, or it is forged/],
 ];
 for (const [what, how, reason] of wrongs) {
-  Deno.test(`HttpsClient says of a certificate that it is ${what}`, async () => {
+  Deno.test(`HttpsClient reports that a certificate is ${what}`, async () => {
     for (const anchors of [trust.anchors, [...trust.anchors, alone(false).certificate]]) {
       await assert.rejects(ask(hello, { ...how, anchors }), (error) => {
         assert.ok(error instanceof RemoteUnavailable);
@@ -198,7 +198,7 @@ for (const [what, how, reason] of wrongs) {
   });
 }
 
-Deno.test("HttpsClient does not ask for compression, but understands gzip", async () => {
+Deno.test("HttpsClient does not request compression, but accepts gzip", async () => {
   const seen: unknown[] = [];
   for (const coding of ["gzip", "x-gzip", "GZIP"]) {
     const { body } = await ask((request, response) => {
@@ -210,7 +210,7 @@ Deno.test("HttpsClient does not ask for compression, but understands gzip", asyn
   assert.deepEqual(seen, ["identity", "identity", "identity"]);
 });
 
-Deno.test("HttpsClient takes a self-signed certificate that is itself trusted, marked as an authority's or not", async () => {
+Deno.test("HttpsClient accepts a trusted self-signed certificate, marked as an authority or not", async () => {
   for (const ca of [true, false]) {
     for (const anchors of [[], trust.anchors]) {
       const credential = alone(ca);
@@ -222,7 +222,7 @@ Deno.test("HttpsClient takes a self-signed certificate that is itself trusted, m
   }
 });
 
-Deno.test("HttpsClient takes a server's RSA key of 5120 bits: TLS verifies with it", async () => {
+Deno.test("HttpsClient accepts a server's RSA key of 5120 bits, which TLS can verify", async () => {
   const file = new URL("../model/fixtures/rsa_5120_host.", import.meta.url).pathname;
   const [certificate, key] = [await Deno.readTextFile(`${file}pem`), await Deno.readTextFile(`${file}key`)];
   const credential = { certificate, key };
@@ -230,7 +230,7 @@ Deno.test("HttpsClient takes a server's RSA key of 5120 bits: TLS verifies with 
   await assert.rejects(ask(hello, { credential }), RemoteUnavailable);
 });
 
-Deno.test("HttpsClient demands of a certificate that is itself trusted its name, dates and purpose", async () => {
+Deno.test("HttpsClient checks name, dates and purpose of a certificate that is itself trusted", async () => {
   const names = ["localhost"];
   const wrong = [
     alone(false, ["other.example"]),
@@ -243,7 +243,7 @@ Deno.test("HttpsClient demands of a certificate that is itself trusted its name,
   }
 });
 
-Deno.test("HttpsClient believes no signature of a certificate in the truststore that may not issue", async () => {
+Deno.test("HttpsClient refuses certificates issued by a trusted end entity", async () => {
   const end = createAuthority({ subject: "CN=Daemon", ca: false });
   const credential = end.issue({ subject: "CN=idp", names: ["localhost"] });
   for (const anchors of [[end.certificate], [end.certificate, authority.certificate]]) {
@@ -251,7 +251,7 @@ Deno.test("HttpsClient believes no signature of a certificate in the truststore 
   }
 });
 
-Deno.test("HttpsClient trusts our anchors beside the public roots if configured", async () => {
+Deno.test("HttpsClient trusts our anchors besides the public roots if configured", async () => {
   assert.equal((await ask(hello, { publicRoots: rootCertificates })).status, 200);
 });
 
@@ -269,7 +269,7 @@ Deno.test("HttpsClient warns about a wrong host name with WARN, and about the se
   assert.match(lines.join("\n"), /NOT CHECKED/);
 });
 
-Deno.test("HttpsClient shows its certificate if it was given one", async () => {
+Deno.test("HttpsClient sends its client certificate if it has one", async () => {
   const own = authority.issue({ subject: "CN=AUTH" });
   await using server = await startHttpsServer(good, hello, authority.certificate);
   for (const clientCertificate of [own, undefined]) {
@@ -281,15 +281,15 @@ Deno.test("HttpsClient shows its certificate if it was given one", async () => {
 });
 
 const faults: [string, Answer, Partial<OutgoingConfig>, RegExp][] = [
-  ["that says nothing", () => {}, { timeoutMs: 200 }, /no complete answer within 200 ms/],
+  ["that sends nothing", () => {}, { timeoutMs: 200 }, /no complete answer within 200 ms/],
   [
-    "that stops in the middle",
+    "that stalls during an answer",
     (_request, response) => void response.writeHead(200, { "Content-Length": 9 }).write("half"),
     { timeoutMs: 200 },
     /within 200 ms/,
   ],
   [
-    "that closes in the middle",
+    "that closes during an answer",
     (_request, response) => {
       response.writeHead(200, { "Content-Length": 9 });
       response.write("half", () => response.destroy());
@@ -298,13 +298,13 @@ const faults: [string, Answer, Partial<OutgoingConfig>, RegExp][] = [
     /no answer/,
   ],
   [
-    "that ends in the middle",
+    "that ends during an answer",
     (_request, { socket }) => void socket?.end("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"),
     {},
     /no answer/,
   ],
   [
-    "that ends in the middle of a chunk",
+    "that ends during a chunk",
     (_request, { socket }) =>
       void socket?.end("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhalf"),
     {},
@@ -318,13 +318,13 @@ const faults: [string, Answer, Partial<OutgoingConfig>, RegExp][] = [
     /no answer/,
   ],
   [
-    "that sends no UTF-8",
+    "that sends invalid UTF-8",
     (_request, response) => void response.end(Uint8Array.of(0xff, 0xfe)),
     {},
     /no answer/,
   ],
   [
-    "that sends little which unpacks to much",
+    "that sends a decompression bomb",
     (_request, response) =>
       void response.writeHead(200, { "Content-Encoding": "gzip" }).end(
         gzipSync(new Uint8Array(64 * 1024 ** 2)),
@@ -333,26 +333,26 @@ const faults: [string, Answer, Partial<OutgoingConfig>, RegExp][] = [
     /no answer/,
   ],
   [
-    "that sends extensions of a chunk without end",
+    "that sends endless chunk extensions",
     (_request, response) => flood(response.socket, "Transfer-Encoding: chunked\r\n\r\n1;", "a".repeat(65536)),
     {},
     /no answer/,
   ],
   [
-    "that sends answers before its answer without end",
+    "that sends endless interim answers",
     (_request, response) =>
       flood(response.socket, "\r\n", "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(2000), "103 Early Hints"),
     {},
     /no answer/,
   ],
   [
-    "that sends a head without end",
+    "that sends an endless head",
     (_request, response) => flood(response.socket, "X: ", "a".repeat(65536)),
     {},
     /no answer/,
   ],
   [
-    "that sends half of a gzip",
+    "that sends truncated gzip",
     (_request, response) =>
       void response.writeHead(200, { "Content-Encoding": "gzip" }).end(
         gzipSync("{}".repeat(99)).subarray(0, 20),
@@ -367,14 +367,14 @@ const faults: [string, Answer, Partial<OutgoingConfig>, RegExp][] = [
     /no answer/,
   ],
   [
-    "that sends gzip which is none",
+    "that sends invalid gzip",
     (_request, response) => void response.writeHead(200, { "Content-Encoding": "gzip" }).end("x"),
     {},
     /no answer/,
   ],
 ];
 for (const [what, answer, options, reason] of faults) {
-  Deno.test(`HttpsClient does not believe a server ${what}`, async () => {
+  Deno.test(`HttpsClient refuses answers of a server ${what}`, async () => {
     await assert.rejects(inTime(ask(answer, { options }), "an error"), (error) => {
       assert.ok(error instanceof RemoteUnavailable);
       assert.match(error.message, reason);
@@ -398,13 +398,13 @@ function extended(bytes: number): Answer {
   };
 }
 
-Deno.test("HttpsClient reads two megabytes in addition to the body of an answer, and not more", async () => {
+Deno.test("HttpsClient reads at most two megabytes besides the body of an answer", async () => {
   const { body } = await ask(extended(1_900_000));
   assert.match(body, /^x+$/);
   await assert.rejects(ask(extended(2_300_000)), RemoteUnavailable);
 });
 
-Deno.test("HttpsClient takes a body of exactly the allowed length", async () => {
+Deno.test("HttpsClient accepts a body of exactly the allowed length", async () => {
   const answer: Answer = (_request, response) => response.end("x".repeat(1024 * 1024));
   assert.equal((await ask(answer)).body.length, 1024 * 1024);
 });
@@ -417,7 +417,7 @@ for (
     ["as itself", lone, lone.certificate, 0],
   ] as const
 ) {
-  Deno.test(`HttpsClient gives up TLS handshakes that do not end, with their connections, to servers trusted ${what}`, async () => {
+  Deno.test(`HttpsClient aborts endless TLS handshakes, with their connections, to servers trusted ${what}`, async () => {
     await using server = await startHttpsServer(credential, hello);
     const sockets: Socket[] = [];
     let mute = true;
@@ -449,7 +449,7 @@ for (
   });
 }
 
-Deno.test("HttpsClient stops when the caller does", async () => {
+Deno.test("HttpsClient stops when its caller leaves", async () => {
   const controller = new AbortController();
   const asked = ask(() => controller.abort(), { signal: controller.signal });
   await assert.rejects(asked, /given up by the caller/);
@@ -464,7 +464,7 @@ Deno.test("HttpsClient reports a refused connection", async () => {
   client.close();
 });
 
-Deno.test("HttpsClient calls https addresses only", async () => {
+Deno.test("HttpsClient calls only https addresses", async () => {
   const client = new HttpsClient(defaults, trust, SILENT);
   for (const url of ["http://localhost/", "file:///etc/passwd", "", "idp.example", "data:,x"]) {
     await assert.rejects(client.send({ method: "GET", url }, never), RemoteUnavailable, url);
@@ -480,7 +480,7 @@ Deno.test("HttpsClient closes kept connections that stay idle", async () => {
   client.close();
 });
 
-Deno.test("HttpsClient trusts others after renew()", async () => {
+Deno.test("HttpsClient uses new trust anchors after renew()", async () => {
   await using server = await startHttpsServer(good, hello);
   const client = new HttpsClient(defaults, { anchors: [] }, SILENT);
   await assert.rejects(client.send({ method: "GET", url: server.origin }, never), /no trust anchors/);
@@ -491,7 +491,7 @@ Deno.test("HttpsClient trusts others after renew()", async () => {
   client.close();
 });
 
-Deno.test("HttpsClient gives up a server that falls silent on a kept connection", async () => {
+Deno.test("HttpsClient gives up on a server that falls silent on a kept connection", async () => {
   let silent = false;
   const answer: Answer = (_request, response) => void (silent || response.end("hello"));
   await using server = await startHttpsServer(good, answer);
@@ -504,7 +504,7 @@ Deno.test("HttpsClient gives up a server that falls silent on a kept connection"
   client.close();
 });
 
-Deno.test("HttpsClient leaves no connection open to a server that speaks no TLS", async () => {
+Deno.test("HttpsClient leaves no connection open to a server without TLS", async () => {
   const plain = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const accepted = plain.accept();
   const client = new HttpsClient(defaults, trust, SILENT);

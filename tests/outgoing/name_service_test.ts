@@ -9,7 +9,7 @@ const RECORDS: Readonly<Record<string, Readonly<Record<"A" | "AAAA", readonly st
   "old.example.org": { A: ["192.0.2.9"], AAAA: [] },
 };
 
-/** Returns a name service, and the questions that it sends. */
+/** Returns a name service, and the queries that it sends. */
 function asked(maxWaitMs?: number) {
   const questions: string[] = [];
   const names = new NameService({
@@ -28,7 +28,7 @@ function asked(maxWaitMs?: number) {
 
 const question = () => ({ caller: "198.51.100.1", signal: new AbortController().signal });
 
-Deno.test("NameService gives the addresses of both kinds in canonical form, name by name", async () => {
+Deno.test("NameService returns IPv4 and IPv6 addresses in canonical form, name by name", async () => {
   const { names } = asked();
   assert.deepEqual(
     await names.addressesOf(["old.example.org", "gone.example.org", "both.example.org"], question()),
@@ -40,7 +40,7 @@ Deno.test("NameService gives the addresses of both kinds in canonical form, name
   );
 });
 
-Deno.test("NameService asks once for a name that several give at the same time", async () => {
+Deno.test("NameService sends one query for concurrent requests of one name", async () => {
   const { names, questions } = asked();
   await Promise.all([
     names.addressesOf(["old.example.org", "OLD.example.org"], question()),
@@ -67,18 +67,18 @@ for (
     `${"a.".repeat(126)}aa`,
   ]
 ) {
-  Deno.test(`NameService asks nobody for ${JSON.stringify(name.slice(0, 20))}, which is no name`, async () => {
+  Deno.test(`NameService sends no query for ${JSON.stringify(name.slice(0, 20))}, which is not a name`, async () => {
     const { names, questions } = asked();
     assert.deepEqual(await names.addressesOf([name], question()), [[]]);
     assert.deepEqual(questions, []);
   });
 }
 
-Deno.test("NameService asks nobody for any address, however it is written", async () => {
+Deno.test("NameService sends no query for an address in any notation", async () => {
   await fc.assert(fc.asyncProperty(fc.oneof(fc.ipV4(), fc.ipV6(), fc.ipV4Extended()), async (text) => {
     const { names, questions } = asked();
     await names.addressesOf([text], question());
-    // The extended form has hexadecimal parts, such as 0xc0: no name either, if the last begins with a digit.
+    // The extended form has hexadecimal parts, such as 0xc0: not a name either if the last part begins with a digit.
     assert.deepEqual(questions, [], canonicalAddress(text));
   }));
 });
@@ -90,7 +90,7 @@ Deno.test("NameService skips names that are not found in time", async () => {
   ]]);
 });
 
-Deno.test("NameService asks for four names of one caller at a time, and lets others by", async () => {
+Deno.test("NameService resolves four names of one caller at a time, and does not delay others", async () => {
   const open = new Map<string, () => void>();
   const names = new NameService({
     ask: (name, type) => {
@@ -111,7 +111,7 @@ Deno.test("NameService asks for four names of one caller at a time, and lets oth
   assert.deepEqual(await first, many.map(() => ["192.0.2.1"]));
 });
 
-/** Returns a function that asks for names that nobody answers, and counts those given up at once. */
+/** Returns a function that resolves names without answers, and counts those given up at once. */
 function silentNames() {
   const names = new NameService({ ask: () => new Promise(() => {}), maxWaitMs: 3600_000 });
   const end = new AbortController();
@@ -127,14 +127,14 @@ function silentNames() {
   return { ask, end };
 }
 
-Deno.test("NameService lets 32 names of one caller wait, and gives up the others", async () => {
+Deno.test("NameService queues 32 names of one caller, and gives up the others", async () => {
   const { ask, end } = silentNames();
   assert.equal(await ask("one", 4 + 32), 0);
   assert.equal(await ask("one", 3), 3);
   end.abort();
 });
 
-Deno.test("NameService lets 256 names of all callers wait, and gives up the others", async () => {
+Deno.test("NameService queues 256 names of all callers, and gives up the others", async () => {
   const { ask, end } = silentNames();
   for (let i = 0; i < 4; i++) assert.equal(await ask(`running${i}`, 4 + 32), 0);
   for (let i = 0; i < 4; i++) assert.equal(await ask(`waiting${i}`, 32), 0);
@@ -142,7 +142,7 @@ Deno.test("NameService lets 256 names of all callers wait, and gives up the othe
   end.abort();
 });
 
-Deno.test("NameService asks for a name of the greatest length", async () => {
+Deno.test("NameService resolves a name of the maximum length", async () => {
   const { names, questions } = asked();
   const longest = `${"a.".repeat(126)}a`;
   assert.equal(longest.length, 253);

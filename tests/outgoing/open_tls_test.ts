@@ -16,7 +16,7 @@ for (
     ["as itself", alone, alone.certificate],
   ] as const
 ) {
-  Deno.test(`openTls() returns a connection to a server trusted ${what}, which reports when it is of no use any more`, async () => {
+  Deno.test(`openTls() returns a connection to a server trusted ${what}, which fails after it is closed`, async () => {
     await using server = await startHttpsServer(credential, (_request, response) => response.end("hello"));
     const connection = await openTls({ host: "localhost", port: server.port }, {
       hostnameChecking: "FAIL",
@@ -36,7 +36,7 @@ for (
   });
 }
 
-Deno.test("openTls() gives up when its caller leaves while the exchange before TLS ends", async () => {
+Deno.test("openTls() gives up if its caller leaves at the end of the exchange before TLS", async () => {
   await using server = await startHttpsServer(issued, () => {});
   const leaving = new AbortController();
   const opening = openTls({ host: "localhost", port: server.port }, {

@@ -31,7 +31,7 @@ const parts = (anchors = [authority.certificate], config = CONFIG) => ({
 });
 
 for (const host of ["localhost", "127.0.0.1"]) {
-  Deno.test(`probeCertificate() tells when the certificate of ${host} ends`, async () => {
+  Deno.test(`probeCertificate() returns the expiry date of the certificate of ${host}`, async () => {
     await using server = await startHttpsServer(credential, () => assert.fail("nothing is asked"));
     const { port } = new URL(server.origin);
     assert.equal(
@@ -41,7 +41,7 @@ for (const host of ["localhost", "127.0.0.1"]) {
   });
 }
 
-Deno.test("probeCertificate() names the host in both of its handshakes, but no address", async () => {
+Deno.test("probeCertificate() sends a host name in both of its handshakes, but no address", async () => {
   for (const [host, expected] of [["localhost", true], ["127.0.0.1", false]] as const) {
     const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const server = await startHttpsServer(credential, () => {});
@@ -75,7 +75,7 @@ async function passOn(client: Deno.TcpConn, { port }: URL, heard: string[]): Pro
   ]);
 }
 
-Deno.test("probeCertificate() refuses a server that is not trusted, and says why", async () => {
+Deno.test("probeCertificate() refuses an untrusted server, and reports why", async () => {
   await using server = await startHttpsServer(credential, () => {});
   const other = createAuthority({ subject: "CN=Other" });
   await assert.rejects(
@@ -88,7 +88,7 @@ Deno.test("probeCertificate() refuses a server that is not trusted, and says why
   );
 });
 
-Deno.test("probeCertificate() waits no longer than for a connection", async () => {
+Deno.test("probeCertificate() waits no longer than the connection timeout", async () => {
   using mute = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const config = { ...CONFIG, connectTimeoutMs: 50 };
   await assert.rejects(

@@ -22,7 +22,7 @@ interface Setting {
   readonly answer?: (head: string) => string | undefined;
 }
 
-/** Asks `idp.example`, which only the proxy can find. */
+/** Sends requests to `idp.example`, which only the proxy can resolve. */
 async function ask(
   { credential = idp, trust = { anchors: [authority.certificate] }, proxy, config, answer }: Setting = {},
 ) {
@@ -65,13 +65,13 @@ async function ask(
   }
 }
 
-Deno.test("HttpsClient reaches a host through a proxy, which learns host and port and nothing else", async () => {
+Deno.test("HttpsClient reaches a host through a proxy, which learns only host and port", async () => {
   const { answers, heads, port } = await ask();
   assert.deepEqual(answers.map(({ status, body }) => [status, body]), [[200, "hello"], [200, "hello"]]);
   assert.deepEqual(heads, [`CONNECT idp.example:${port} HTTP/1.1\r\nHost: idp.example:${port}\r\n\r\n`]);
 });
 
-Deno.test("HttpsClient logs in at a proxy that asks for it", async () => {
+Deno.test("HttpsClient logs in to a proxy that requests it", async () => {
   const wanted = `Proxy-Authorization: Basic ${btoa("ann:s:c")}\r\n`;
   const answer = (head: string) => head.includes(wanted) ? undefined : "HTTP/1.1 407 Who?\r\n\r\n";
   const { answers } = await ask({ proxy: { user: "ann", password: "s:c" }, answer });
@@ -97,38 +97,38 @@ const stranger = createAuthority({ subject: "CN=Other" });
 const alone = createAuthority({ subject: "CN=idp", ca: false, names: ["idp.example"] });
 const unbelieved: readonly (readonly [what: string, Setting, RegExp])[] = [
   [
-    "an unknown authority",
+    "a certificate of an unknown authority",
     { credential: stranger.issue({ subject: "CN=x", names: ["idp.example"] }) },
     /no trusted authority/,
   ],
   [
-    "an impostor",
+    "a forged certificate",
     { credential: authority.impostor().issue({ subject: "CN=x", names: ["idp.example"] }) },
     /authority|key/,
   ],
   [
-    "another host",
+    "a certificate for another host",
     { credential: authority.issue({ subject: "CN=x", names: ["127.0.0.1", "localhost"] }) },
     /for another host/,
   ],
-  ["the past", {
+  ["an expired certificate", {
     credential: authority.issue({
       subject: "CN=x",
       names: ["idp.example"],
       notAfter: new Date("2021-01-01"),
     }),
   }, /has expired/],
-  ["nobody but itself", { trust: { anchors: [idp.certificate] } }, /trusted as itself/],
-  ["nobody but itself, where an authority is trusted as well", {
+  ["a certificate trusted only as itself", { trust: { anchors: [idp.certificate] } }, /trusted as itself/],
+  ["a certificate trusted only as itself, besides an authority", {
     credential: alone,
     trust: { anchors: [authority.certificate, alone.certificate] },
   }, /no trusted authority|trusted as itself/],
-  ["a server that wants ours", {
+  ["a server that requires a client certificate", {
     trust: { anchors: [authority.certificate], clientCertificate: idp },
   }, /nonProxyHosts/],
 ];
 for (const [what, setting, why] of unbelieved) {
-  Deno.test(`HttpsClient believes no certificate of ${what} behind a proxy`, async () => {
+  Deno.test(`HttpsClient refuses ${what} behind a proxy`, async () => {
     await assert.rejects(ask(setting), caused(why));
   });
 }
@@ -141,8 +141,8 @@ const answers: readonly (readonly [what: string, answer: string, RegExp])[] = [
   ],
   ["nothing", "", /closed the connection/],
   ["half an answer", "HTTP/1.1 200 OK\r\n", /closed the connection/],
-  ["no HTTP", "SSH-2.0-x\r\n\r\n", /no HTTP proxy/],
-  ["a head without end", `HTTP/1.1 200 OK\r\nX: ${"a".repeat(20_000)}`, /longer than 16384 bytes/],
+  ["text that is not HTTP", "SSH-2.0-x\r\n\r\n", /no HTTP proxy/],
+  ["an endless head", `HTTP/1.1 200 OK\r\nX: ${"a".repeat(20_000)}`, /longer than 16384 bytes/],
   ["more than an answer", "HTTP/1.1 200 OK\r\n\r\n\x16\x03\x03", /more than an answer/],
 ];
 for (const [what, answer, why] of answers) {
@@ -151,7 +151,7 @@ for (const [what, answer, why] of answers) {
   });
 }
 
-Deno.test("HttpsClient waits no longer for a proxy than for a connection", async () => {
+Deno.test("HttpsClient applies the connection timeout to a proxy", async () => {
   const silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const accepted = silent.accept();
   const proxy = { port: silent.addr.port };
@@ -163,7 +163,7 @@ Deno.test("HttpsClient waits no longer for a proxy than for a connection", async
   silent.close();
 });
 
-Deno.test("openTunnel() names an IPv6 address in brackets", async () => {
+Deno.test("openTunnel() writes an IPv6 address in brackets", async () => {
   await using through = await startConnectProxy(() => "HTTP/1.1 200 OK\r\n\r\n");
   const proxy = { host: "127.0.0.1", port: through.port, user: undefined, password: undefined, direct: [] };
   const connection = await openTunnel({ host: "2001:db8::7", port: 443 }, { proxy, limitMs: 10_000 });
@@ -171,10 +171,10 @@ Deno.test("openTunnel() names an IPv6 address in brackets", async () => {
   assert.deepEqual(through.heads, ["CONNECT [2001:db8::7]:443 HTTP/1.1\r\nHost: [2001:db8::7]:443\r\n\r\n"]);
 });
 
-Deno.test("openTunnel() waits no longer for a proxy that reads nothing", async () => {
+Deno.test("openTunnel() gives up on a proxy that reads nothing", async () => {
   const deaf = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const accepted = deaf.accept();
-  // More than the buffers of both ends take.
+  // More than the buffers of both ends hold.
   const user = "a".repeat(32 * 1024 * 1024);
   const proxy = { host: "127.0.0.1", port: deaf.addr.port, user, password: "", direct: [] };
   await assert.rejects(openTunnel({ host: "idp.example", port: 443 }, { proxy, limitMs: 200 }));
@@ -200,7 +200,7 @@ const hosts: readonly (readonly [host: string, through: boolean])[] = [
   ["::1", false],
 ];
 for (const [host, through] of hosts) {
-  Deno.test(`goesThroughProxy() says ${through} of ${host}`, () => {
+  Deno.test(`goesThroughProxy() returns ${through} for ${host}`, () => {
     const direct = [".Example.org", "*.site-b.example", "db?", "10.0.0.0/8", "2001:db8::/32"];
     assert.equal(goesThroughProxy(host, { direct }), through);
   });

@@ -5,7 +5,7 @@ import { BROKEN, OK, subject } from "./scripted_remote.ts";
 
 const WAIT: OutgoingResponse = { status: 429, headers: { "retry-after": "120" }, body: "" };
 
-Deno.test("RemoteHttp leaves a system alone for as long as it asks, and tells callers that time", async () => {
+Deno.test("RemoteHttp pauses for as long as a system asks, and passes that time to callers", async () => {
   const { outcome, ask, time, calls, system } = subject();
   assert.equal(await outcome(WAIT, "a"), "unexpected status 429, with the request to wait 120 s");
   assert.equal(system.status().up, false);
@@ -28,7 +28,7 @@ Deno.test("RemoteHttp leaves a system alone for as long as it asks, and tells ca
   assert.equal(await outcome(OK, "d"), 200);
 });
 
-Deno.test("RemoteHttp passes on when to come back after a 503, and leaves others' credentials alone", async () => {
+Deno.test("RemoteHttp passes on the Retry-After of a 503, without effect on other credentials", async () => {
   const { ask, calls, outcome } = subject();
   const asked = ask("bad");
   calls[0]?.resolve({ ...BROKEN, status: 503, headers: { "retry-after": "77" } });
@@ -40,7 +40,7 @@ Deno.test("RemoteHttp passes on when to come back after a 503, and leaves others
   assert.equal(await outcome(OK, "good"), 200);
 });
 
-Deno.test("RemoteHttp passes on an answer of another status that says when to come back", async () => {
+Deno.test("RemoteHttp returns an answer of another status with Retry-After", async () => {
   const { outcome, system } = subject();
   assert.equal(await outcome({ ...OK, headers: { "retry-after": "77" } }, "a"), 200);
   assert.equal(system.status().up, true);

@@ -10,14 +10,14 @@ const NEVER = new AbortController().signal;
 const refused = () => new RemoteUnavailable("idp.example:8443", "no answer", { connected: false });
 const cut = () => new RemoteUnavailable("idp.example:8443", "cut", { connected: true });
 
-Deno.test("RemoteSystem is up until an outcome says otherwise", async () => {
+Deno.test("RemoteSystem is up until a request fails", async () => {
   const { system, outcome, time } = subject();
   assertAlike(system.status(), { remote: "idp.example:8443", up: true });
   await outcome(OK, "a");
   assertAlike(system.status(), { remote: "idp.example:8443", up: true, since: time.now });
 });
 
-Deno.test("RemoteSystem is down at once where no connection can be made, and says so once", async () => {
+Deno.test("RemoteSystem is down at once if no connection is possible, and logs it once", async () => {
   const lines: string[] = [];
   const { system, outcome } = subject({ log: createLogger((line) => lines.push(line)) });
   assert.equal(await outcome(refused(), "a"), "no answer");
@@ -27,7 +27,7 @@ Deno.test("RemoteSystem is down at once where no connection can be made, and say
   assert.match(lines[0] ?? "", /warn +remote system is down/);
 });
 
-Deno.test("RemoteSystem tries again after 1, 2, 4 … 30 seconds, by the next request, and begins anew after a success", async () => {
+Deno.test("RemoteSystem admits a trial after 1, 2, 4 … 30 seconds, and starts again after a success", async () => {
   const { outcome, time, calls, system } = subject();
   await outcome(refused(), "a");
   for (const seconds of [1, 2, 4, 8, 16, 30, 30]) {
@@ -46,7 +46,7 @@ Deno.test("RemoteSystem tries again after 1, 2, 4 … 30 seconds, by the next re
   assert.equal(await outcome(OK, "a"), 200);
 });
 
-Deno.test("RemoteSystem says how long it leaves a system alone, and then tries one request at a time", async () => {
+Deno.test("RemoteSystem reports its pause, and then tries one request at a time", async () => {
   const { ask, outcome, time, calls } = subject();
   await outcome(refused(), "a");
   await assert.rejects(ask("a"), (error) => {
@@ -73,7 +73,7 @@ Deno.test("RemoteSystem does not use the wall clock for its pauses", async () =>
 
 for (const failure of [BROKEN, cut()]) {
   const what = failure instanceof Error ? "a cut connection" : "status 500";
-  Deno.test(`RemoteSystem holds ${what} against the credential that caused it, however often it does`, async () => {
+  Deno.test(`RemoteSystem attributes ${what} to the credential that caused it, however often`, async () => {
     const { outcome, system } = subject();
     for (let i = 0; i < 20; i++) {
       await outcome(failure, "bad", `192.0.2.${i}`);
@@ -85,14 +85,14 @@ for (const failure of [BROKEN, cut()]) {
   });
 }
 
-Deno.test("RemoteSystem is not down for any number of credentials from one address", async () => {
+Deno.test("RemoteSystem stays up for any number of failing credentials from one address", async () => {
   const { outcome, system } = subject();
   for (let i = 0; i < 200; i++) await outcome(BROKEN, `bad ${i}`, "192.0.2.1");
   assert.equal(system.status().up, true);
   assert.equal(await outcome(OK, "good", "192.0.2.1"), 200);
 });
 
-Deno.test("RemoteSystem is down after failures of three credentials from two addresses with no success in between", async () => {
+Deno.test("RemoteSystem is down after failures of three credentials from two addresses without a success in between", async () => {
   const { outcome, system } = subject();
   const fail = async (...names: string[]) => {
     for (const name of names) await outcome(BROKEN, name, `192.0.2.${name === "c" ? 2 : 1}`);
@@ -105,7 +105,7 @@ Deno.test("RemoteSystem is down after failures of three credentials from two add
   assert.deepEqual(system.status().reason, "unexpected status 500");
 });
 
-Deno.test("RemoteSystem that fails some callers does not keep out an address that has not failed", async () => {
+Deno.test("RemoteSystem, when down for some callers, still admits an address that has not failed", async () => {
   const { outcome, system, time } = subject();
   for (const [name, address] of [["a", "1"], ["b", "1"], ["c", "2"]] as const) {
     await outcome(BROKEN, name, address);
@@ -124,7 +124,7 @@ Deno.test("RemoteSystem that fails some callers does not keep out an address tha
   assert.equal(await outcome(OK, "d", "1"), 200);
 });
 
-Deno.test("RemoteSystem tries one request at a time, whatever happens to others meanwhile", async () => {
+Deno.test("RemoteSystem tries one request at a time, whatever the outcome of others meanwhile", async () => {
   const { outcome, ask, calls, time } = subject();
   for (const [name, address] of [["a", "1"], ["b", "1"], ["c", "2"]] as const) {
     await outcome(BROKEN, name, address);
@@ -140,7 +140,7 @@ Deno.test("RemoteSystem tries one request at a time, whatever happens to others 
   assert.equal(await outcome(OK, "f", "1"), 200);
 });
 
-Deno.test("RemoteSystem logs that it is up again, and no other success", async () => {
+Deno.test("RemoteSystem logs only the success that brings it up again", async () => {
   const lines: string[] = [];
   const { outcome, time } = subject({ log: createLogger((line) => lines.push(line)) });
   for (let i = 0; i < 3; i++) await outcome(OK, "a");
@@ -154,13 +154,13 @@ Deno.test("RemoteSystem logs that it is up again, and no other success", async (
   ]);
 });
 
-Deno.test("RemoteSystem that fails everybody is asked by a bounded number of addresses", async () => {
+Deno.test("RemoteSystem bounds the number of addresses that try a system which fails all of them", async () => {
   const { outcome, calls } = subject();
   for (let i = 0; i < 1000; i++) await outcome(BROKEN, `token ${i}`, `address ${i}`);
   assert.equal(calls.length, 64);
 });
 
-Deno.test("RemoteSystem learns nothing from a caller who gives up", async () => {
+Deno.test("RemoteSystem ignores the outcome of a cancelled request", async () => {
   const { system, ask, calls } = subject();
   const caller = new AbortController();
   const asked = ask("a", "192.0.2.1", { signal: caller.signal });
@@ -217,7 +217,7 @@ Deno.test("RemoteSystem serves 200 first logins at once, from one address, withi
   assert.deepEqual((await settled).filter(({ status }) => status === "rejected"), []);
 });
 
-Deno.test("RemoteSystem keeps connections free for known users, however long it checks tokens of strangers", async () => {
+Deno.test("RemoteSystem reserves connections for known users, however long it checks tokens of others", async () => {
   const { ask, calls } = subject();
   const slow = Array.from({ length: 20 }, (_, i) => ask(`slow ${i}`, `192.0.2.${i}`));
   assert.equal(calls.length, 4);

@@ -22,7 +22,7 @@ const values: readonly (readonly [text: string | undefined, expected: number | u
   [undefined, undefined],
 ];
 for (const [text, expected] of values) {
-  Deno.test(`retryAfterSeconds() takes ${JSON.stringify(text)} for ${expected}`, () => {
+  Deno.test(`retryAfterSeconds() reads ${JSON.stringify(text)} as ${expected}`, () => {
     const headers: Record<string, string> = text === undefined ? {} : { "retry-after": text };
     assert.equal(retryAfterSeconds({ headers }, NOW), expected);
   });

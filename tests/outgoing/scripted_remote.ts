@@ -9,7 +9,7 @@ export const REQUEST = { method: "GET", url: "https://idp.example:8443/x" } as c
 export const OK: OutgoingResponse = { status: 200, headers: {}, body: "" };
 export const BROKEN: OutgoingResponse = { ...OK, status: 500 };
 
-/** Returns a system whose answers the test gives one by one. */
+/** Returns a system whose answers the test supplies one by one. */
 export function subject({ log = SILENT, connectionsPerHost = 6 } = {}) {
   const time = { now: 1_000_000, elapsed: 5_000 };
   const calls: ReturnType<typeof Promise.withResolvers<OutgoingResponse>>[] = [];
@@ -33,7 +33,7 @@ export function subject({ log = SILENT, connectionsPerHost = 6 } = {}) {
       if (response.status >= 500) throw system.unusable(`unexpected status ${response.status}`);
       return response.status;
     });
-  /** Asks, and gives this answer or error if the request reaches the system. */
+  /** Sends a request, and supplies this answer or error if it reaches the system. */
   const outcome = async (answer: OutgoingResponse | Error, ...about: Parameters<typeof ask>) => {
     const before = calls.length;
     const asked = ask(...about);

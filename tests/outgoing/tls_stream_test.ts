@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { TlsConnection } from "../../src/outgoing/open_tls.ts";
 import { TlsStream } from "../../src/outgoing/tls_stream.ts";
 
-Deno.test("TlsStream ends with an error if there is no connection, whatever was thrown", async () => {
+Deno.test("TlsStream ends with an error if the connection fails with any thrown value", async () => {
   for (const thrown of ["refused", new Error("refused")]) {
     const stream = new TlsStream(() => Promise.reject(thrown), 60_000);
     const [error] = await once(stream, "error");
@@ -24,7 +24,7 @@ function silent() {
   return connection;
 }
 
-Deno.test("TlsStream reports that nothing moves for the set time, and reports nothing without one", async () => {
+Deno.test("TlsStream emits timeout after the set idle time, and never without one", async () => {
   const stream = new TlsStream(() => Promise.resolve(silent()), 60_000);
   const told: string[] = [];
   stream.on("timeout", () => told.push("early"));
@@ -37,7 +37,7 @@ Deno.test("TlsStream reports that nothing moves for the set time, and reports no
   stream.destroy();
 });
 
-Deno.test("TlsStream keeps no listener of a request that has ended", () => {
+Deno.test("TlsStream keeps no listeners of ended requests", () => {
   const stream = new TlsStream(() => Promise.resolve(silent()), 60_000);
   for (let request = 0; request < 20; request++) {
     const listener = () => {};

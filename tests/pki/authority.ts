@@ -12,7 +12,7 @@ export interface Credential {
 }
 
 /**
- * Content of a certificate. Only options that are given become extensions, as in certificates in the field.
+ * Content of a certificate. Only given options become extensions, as in certificates in the field.
  */
 export interface CertificateOptions {
   /** RFC 4514 text, most specific part first, such as `CN=AUTH,O=UNICORE,C=EU`. */
@@ -67,7 +67,7 @@ export interface Authority extends Credential {
 const DEFAULT_NOT_BEFORE = new Date("2020-01-01T00:00:00Z");
 const DEFAULT_NOT_AFTER = new Date("2049-12-31T00:00:00Z");
 
-/** Creates a self-signed authority; with `ca: false`, a self-signed certificate that is no authority. */
+/** Creates a self-signed authority; with `ca: false`, a self-signed certificate that is not an authority. */
 export function createAuthority(options: CertificateOptions): Authority {
   const own = createKeyPair(options.keyType ?? "ec-p256");
   const ca = { ...options, ca: options.ca ?? true };
@@ -158,7 +158,7 @@ function extensionList(options: CertificateOptions, subjectKey: KeyObject): Uint
     );
   }
   if (options.ca === true) {
-    // keyCertSign and cRLSign, or the latter alone
+    // keyCertSign and cRLSign, or only the latter
     const bits = options.signsCertificates === false ? 0b10 : 0b110;
     list.push(extension("2.5.29.15", der.bitString(Uint8Array.of(bits), 1), true));
     list.push(extension("2.5.29.14", der.octetString(keyIdentifier(subjectKey))));

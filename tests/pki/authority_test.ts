@@ -9,7 +9,7 @@ const KEY_TYPES: readonly KeyType[] = ["ec-p256", "rsa-2048", "ed25519"];
 const ca = createAuthority({ subject: "CN=Test CA,O=UNICORE,C=EU" });
 
 for (const keyType of KEY_TYPES) {
-  Deno.test(`issue() makes a ${keyType} certificate that its authority verifies`, () => {
+  Deno.test(`issue() issues a ${keyType} certificate that its authority verifies`, () => {
     const authority = createAuthority({ subject: "CN=CA", keyType });
     const { certificate } = authority.issue({ subject: "CN=leaf", keyType });
     const [leaf, root] = [new X509Certificate(certificate), new X509Certificate(authority.certificate)];
@@ -20,14 +20,14 @@ for (const keyType of KEY_TYPES) {
   });
 }
 
-Deno.test("impostor() issues certificates of the same issuer that the true key does not verify", () => {
+Deno.test("impostor() issues certificates with the same issuer name that the true key does not verify", () => {
   const root = new X509Certificate(ca.certificate);
   const leaf = new X509Certificate(ca.impostor().issue({ subject: "CN=x" }).certificate);
   assert.equal(leaf.issuer, root.subject);
   assert.equal(leaf.verify(root.publicKey), false);
 });
 
-Deno.test("subordinate() chains to its authority, its impostor too", () => {
+Deno.test("subordinate() and its impostor chain to the authority", () => {
   const middle = ca.subordinate({ subject: "CN=Middle" });
   const leaf = new X509Certificate(middle.issue({ subject: "CN=leaf" }).certificate);
   const [root, between] = [new X509Certificate(ca.certificate), new X509Certificate(middle.certificate)];
@@ -38,7 +38,7 @@ Deno.test("subordinate() chains to its authority, its impostor too", () => {
   assert.equal(leaf.verify(other.publicKey), false);
 });
 
-Deno.test("issue() writes names, dates and the subject as asked for", () => {
+Deno.test("issue() writes the requested names, dates and subject", () => {
   const certificate = new X509Certificate(
     ca.issue({
       subject: "emailAddress=a@b.org,CN=Döe\\, J\\c3\\b6+UID=7,OU=one,OU=two,DC=x,C=EU",
@@ -59,7 +59,7 @@ Deno.test("issue() writes names, dates and the subject as asked for", () => {
   assert.match(certificate.subject, /Döe/);
 });
 
-Deno.test("issue() refuses a subject it cannot write", () => {
+Deno.test("issue() refuses a subject that it cannot encode", () => {
   for (const subject of ["CN", "=x", "FOO=bar", "CN=a,,C=EU"]) {
     assert.throws(() => ca.issue({ subject }), SyntaxError, subject);
   }
@@ -97,14 +97,14 @@ async function handshake(server: Credential, client: Credential): Promise<string
 }
 
 for (const keyType of KEY_TYPES) {
-  Deno.test(`A ${keyType} pair of certificates serves on both sides of a TLS connection`, async () => {
+  Deno.test(`a ${keyType} pair of certificates works on both sides of a TLS connection`, async () => {
     const server = ca.issue({ subject: "CN=UFTPD", keyType, names: ["localhost"] });
     const client = ca.issue({ subject: "CN=AUTH,O=UNICORE", keyType });
     assert.equal(await handshake(server, client), "AUTH");
   });
 }
 
-Deno.test("An expired or forged server certificate is refused on a TLS connection", async () => {
+Deno.test("a TLS client refuses an expired or forged server certificate", async () => {
   const client = ca.issue({ subject: "CN=AUTH" });
   const expired = ca.issue({ subject: "CN=UFTPD", notAfter: new Date("2021-01-01T00:00:00Z") });
   await assert.rejects(handshake(expired, client));

@@ -85,7 +85,7 @@ function certbot(system: SystemUnderTest, pebble: Awaited<ReturnType<typeof star
 if (!await hasProgram("certbot") || !await hasProgram("pebble")) {
   lacking(PART, "install certbot and pebble");
 } else {
-  Deno.test("certbot obtains a certificate and renews it, and the manual's hook brings each into use", async () => {
+  Deno.test("certbot obtains a certificate and renews it, and the manual's hook activates each", async () => {
     await using system = await runService();
     await using pebble = await startPebble(system.folder);
     const hooks = `${system.folder}/certbot/config/renewal-hooks/deploy`;

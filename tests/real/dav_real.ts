@@ -41,7 +41,7 @@ else {
   }
   await tell(
     "rclone",
-    `rclone sends ${FILES} files, finds them the same, and brings them back`,
+    `rclone uploads ${FILES} files, finds them identical, and downloads them`,
     ({ url, folder }) => bothWays(url, ANN, folder, FILES),
   );
 }

@@ -1,4 +1,4 @@
-/** Clients that generators make from the service's OpenAPI description compile and run the quick start. */
+/** Tests that clients generated from the service's OpenAPI description compile and run the quick start. */
 import assert from "node:assert/strict";
 import { DEMO_USER } from "../demo/demo_configuration.ts";
 import { startDemo } from "../demo/started_demo.ts";

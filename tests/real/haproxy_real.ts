@@ -1,4 +1,4 @@
-/** Two instances behind HAProxy, with the configuration from the manual. */
+/** Tests two instances behind HAProxy, with the configuration from the manual. */
 import assert from "node:assert/strict";
 import { request } from "node:https";
 import { createAuthority } from "../pki/authority.ts";
@@ -35,7 +35,7 @@ function ask(port: number, ca: string, localAddress: string, session: boolean): 
 }
 
 if (HAPROXY !== undefined) {
-  Deno.test("behind HAProxy as the manual has it, clients keep their addresses, and one instance ends unnoticed", async () => {
+  Deno.test("behind HAProxy, configured as in the manual, clients keep their addresses, and one instance ends unnoticed", async () => {
     const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
     const ca = authority.certificate;
     const properties = await balancerProperties();

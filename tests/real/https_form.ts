@@ -1,6 +1,6 @@
 import { request } from "node:https";
 
-/** Sends a form or JSON, and returns the JSON of the answer. @throws If the status is no success. */
+/** Sends a form or JSON, and returns the JSON of the answer. @throws If the status is not a success. */
 export function send(
   url: string,
   certificate: string,

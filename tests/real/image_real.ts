@@ -1,4 +1,4 @@
-/** Build, start, check and stop of the manual's image, on a real Debian base with the real executable. */
+/** Builds, starts, checks and stops the manual's image, on a real Debian base with the real executable. */
 import assert from "node:assert/strict";
 import { until } from "../fixtures/deadline.ts";
 import { freePort } from "../fixtures/free_port.ts";
@@ -33,7 +33,7 @@ function buildahIn(folder: string) {
 if (!await hasProgram("buildah") || !await hasProgram("mmdebstrap") || Deno.uid() !== 0) {
   lacking(PART, "run as root, and install buildah and mmdebstrap");
 } else {
-  Deno.test("the image of the manual serves as its own user, is healthy for its check, and stops when it is told to", async () => {
+  Deno.test("the manual's image runs as its own user, passes its health check, and stops on request", async () => {
     const folder = await Deno.makeTempDir({ prefix: "authserver-image-" });
     let service: Deno.ChildProcess | undefined;
     try {

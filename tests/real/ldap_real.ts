@@ -12,7 +12,7 @@ else if (!await hasProgram("python3")) lacking(PART, "install python3");
 else {
   const pyuftp = await findPyuftp(PART);
   if (pyuftp !== undefined) {
-    Deno.test("pyuftp copies files of a user whom LDAP knows, up and down", async () => {
+    Deno.test("pyuftp uploads and downloads files of an LDAP user", async () => {
       await using site = await ldapSystem();
       const { port, folder } = site.system;
       await Deno.mkdir(`${folder}/own`);

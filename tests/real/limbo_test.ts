@@ -39,7 +39,7 @@ const TRIALS: readonly (readonly [string, Record<string, unknown>, boolean])[] =
   ["a server with RSA", item(authority.issue({ subject: "CN=s", names, keyType: "rsa-2048" })), true],
   ["a server of another name", item(authority.issue({ subject: "CN=s", names: ["other.example"] })), false],
   [
-    "a server whose name nobody asks for",
+    "a server without an expected name",
     item(authority.issue({ subject: "CN=s", names: ["other.example"] }), { expected_peer_name: null }),
     true,
   ],
@@ -50,7 +50,7 @@ const TRIALS: readonly (readonly [string, Record<string, unknown>, boolean])[] =
   ["a client of an impostor", item(authority.impostor().issue({ subject: "CN=Ann" }), forClients), false],
 ];
 for (const [what, testcase, believed] of TRIALS) {
-  Deno.test(`a case of ${what} is ${believed ? "believed" : "not believed"}`, async () => {
+  Deno.test(`a case of ${what} is ${believed ? "accepted" : "refused"}`, async () => {
     const [limbo] = read(testcase);
     assert(limbo !== undefined && untriable(limbo) === undefined);
     assert.equal(await isBelieved(limbo), believed);

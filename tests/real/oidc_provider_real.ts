@@ -11,12 +11,12 @@ const PREFIX = "container.security.rest.authentication.OAUTH";
 
 const folder = await installOidcProvider(PART, SCRIPT);
 if (folder !== undefined) {
-  Deno.test(`${PART} says at its userinfo endpoint who the bearer of a token is`, async () => {
+  Deno.test(`${PART} identifies the bearer of a token at its userinfo endpoint`, async () => {
     await using provider = await startProvider(folder);
     await knows(provider, { address: `${provider.issuer}/me` });
   });
 
-  Deno.test(`${PART} says at its introspection endpoint who the bearer of a token is`, async () => {
+  Deno.test(`${PART} identifies the bearer of a token at its introspection endpoint`, async () => {
     await using provider = await startProvider(folder);
     await knows(provider, {
       address: `${provider.issuer}/token/introspection`,
@@ -28,7 +28,7 @@ if (folder !== undefined) {
     });
   });
 
-  Deno.test(`${PART} knows a client by its secret in the header, and by its signature`, async () => {
+  Deno.test(`${PART} authenticates a client by its secret in the header, and by its signature`, async () => {
     await using provider = await startProvider(folder);
     const common = {
       address: `${provider.issuer}/token/introspection`,

@@ -1,7 +1,7 @@
 import { run } from "./lacking.ts";
 
 /**
- * Makes a virtual environment with packages of PyPI. Tests remove it at their end.
+ * Creates a virtual environment with packages of PyPI. Tests remove it at their end.
  * @returns Its folder. @throws If Python or PyPI is not available.
  */
 export async function virtualEnvironment(packages: readonly string[]): Promise<string> {

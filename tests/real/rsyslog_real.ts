@@ -8,7 +8,7 @@ import { hasProgram, lacking } from "./lacking.ts";
 const MANUAL = new URL("../../docs/audit.md", import.meta.url);
 
 if (await hasProgram("rsyslogd")) {
-  Deno.test("rsyslogd, configured as in the manual, takes every audit line as it is", async () => {
+  Deno.test("rsyslogd, configured as in the manual, stores every audit line unchanged", async () => {
     const port = freePort();
     const properties = { "container.audit.syslog": `tls://localhost:${port}` };
     await using site = await createSite({ properties });

@@ -75,7 +75,7 @@ async function bothSides(uftpd: string) {
   };
 }
 
-/** Makes a folder with files of the account, all with the same modification time. */
+/** Creates a folder with files of the account, all with the same modification time. */
 async function newFolder(): Promise<string> {
   const folder = await Deno.makeTempDir({ prefix: "authserver-twin-" });
   const files = {
@@ -164,7 +164,7 @@ async function dialogue(side: Place, { values, steps }: Dialogue, id: number): P
   return answers;
 }
 
-/** Sorts the lines of a list, which come in the order of the disk. */
+/** Sorts the lines of a list, which arrive in the order of the disk. */
 function sorted(reply: string): string {
   const [first = "", ...rest] = reply.split("\n");
   const last = rest.pop();

@@ -25,7 +25,7 @@ const DAMAGED = 4000;
 if (!await hasProgram("ssh-keygen")) lacking(PART, "install OpenSSH");
 else {
   Deno.test(`${PART} are read as ssh-keygen -L prints them`, ofSshKeygen);
-  Deno.test(`${PART} are revoked by lists of ssh-keygen -k, by serial, id and key, and no others`, revoked);
+  Deno.test(`${PART} are revoked exactly as listed by ssh-keygen -k, by serial, id and key`, revoked);
   Deno.test(
     `${PART}: the service reads certificates with any content as ssh-keygen -L does`,
     ofAnyContent,
@@ -188,7 +188,7 @@ function changed(
   return copy;
 }
 
-/** Makes a folder with authorities and keys of all kinds. */
+/** Creates a folder with authorities and keys of all kinds. */
 async function keys() {
   const folder = await Deno.makeTempDir({ prefix: "authserver-ssh-" });
   const sshKeygen = (...args: readonly string[]) =>

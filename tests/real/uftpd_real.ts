@@ -24,7 +24,7 @@ else if (!await hasProgram("python3")) lacking(PART, "install python3");
 else {
   const pyuftp = await findPyuftp(PART);
   if (pyuftp !== undefined) {
-    Deno.test(`${PART}: from login to ls and cp, up and down`, () => quickStart(checkout, pyuftp));
+    Deno.test(`${PART}: login, ls, and cp in both directions`, () => quickStart(checkout, pyuftp));
   }
 }
 
@@ -183,7 +183,7 @@ async function uploadAndArchive({ base, data, folder }: {
   }
 }
 
-/** Uses a token for reading one directory; the service or the daemon refuses anything else. */
+/** Uses a token for reading one directory; the service or the daemon refuses all other operations. */
 async function narrowToken({ base, data, folder, pyuftp, env }: {
   readonly base: string;
   readonly data: string;
@@ -315,7 +315,7 @@ async function signInByCertificate({ base, pyuftp, env, folder, target }: {
   );
 }
 
-/** Logs in repeatedly with a token as the Java client makes it from a private key, and opens a session. */
+/** Logs in repeatedly with a token as the Java client signs it with a private key, and opens a session. */
 async function signInAsJavaClients({ base, folder, target }: {
   readonly base: string;
   readonly folder: string;

@@ -1,4 +1,4 @@
-/** Prints how many messages to its parent a worker's death lost, while those to a port arrived. */
+/** Prints how many messages to its parent a worker loses at its death, while those to a port arrive. */
 import { inTime } from "../fixtures/deadline.ts";
 
 /** Worker that posts messages to its parent and to a port, signals that, and dies. */

@@ -1,5 +1,5 @@
 /**
- * Behaviour of the runtime that the service works around. If a test fails here, the runtime has changed:
+ * Tests behaviour of the runtime that the service works around. If a test fails here, the runtime has changed:
  * simplify the file that the test names, if possible, and update the list in docs/architecture.md.
  */
 import assert from "node:assert/strict";
@@ -18,7 +18,7 @@ import { createAuthority } from "../pki/authority.ts";
 const authority = createAuthority({ subject: "CN=Site CA" });
 const own = authority.issue({ subject: "CN=localhost", names: ["localhost", "127.0.0.1"] });
 
-/** Registers a test that a workaround is still needed. */
+/** Registers a test that shows that a workaround is still needed. */
 function still(what: string, workaround: string, fn: () => Promise<void> | void): void {
   Deno.test(`${what}: src/${workaround} is needed`, fn);
 }
@@ -39,7 +39,7 @@ async function tlsServer(took: (socket: TLSSocket) => void) {
   };
 }
 
-still("pause() of a TLS connection stops no bytes", "edge/back_pressure.ts", async () => {
+still("pause() of a TLS connection does not stop reading", "edge/back_pressure.ts", async () => {
   const { promise: taken, resolve } = Promise.withResolvers<TLSSocket>();
   await using server = await tlsServer((socket) => resolve(socket.pause()));
   using client = await Deno.connectTls({
@@ -51,7 +51,7 @@ still("pause() of a TLS connection stops no bytes", "edge/back_pressure.ts", asy
   const socket = await taken;
   const writer = client.writable.getWriter();
   const block = new Uint8Array(1024 * 1024);
-  // Far more than systems buffer for a connection that nobody reads.
+  // Far more than systems buffer for an unread connection.
   for (let sent = 0; sent < 64; sent++) {
     await inTime(writer.write(block), "the end of a write that nobody reads");
   }
@@ -60,7 +60,7 @@ still("pause() of a TLS connection stops no bytes", "edge/back_pressure.ts", asy
 });
 
 still(
-  "node:tls asks for the peer's certificate where nobody looks at it",
+  "node:tls reads the peer's certificate and ignores it",
   "daemon/command_connection.ts #open",
   async () => {
     await using server = await tlsServer((socket) => socket.end());
@@ -80,7 +80,7 @@ still(
 
 for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
   still(
-    `node:tls believes whoever copies a certificate of version 1 (${version})`,
+    `node:tls accepts a copied version 1 certificate without its key (${version})`,
     "model/trust/proof_of_key.ts",
     async () => {
       const copied = authority.issue({ subject: "CN=localhost", version: 1 });
@@ -100,7 +100,7 @@ for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
   );
 }
 
-still("Deno.connectTls cannot be told to stop connecting", "outgoing/tls_stream.ts", async () => {
+still("Deno.connectTls cannot be cancelled", "outgoing/tls_stream.ts", async () => {
   await using server = await tlsServer((socket) => socket.end());
   const options = {
     hostname: "localhost",
@@ -113,7 +113,7 @@ still("Deno.connectTls cannot be told to stop connecting", "outgoing/tls_stream.
   connection.close();
 });
 
-still("a closed connection lives on until its handshake ends", "outgoing/open_tls.ts", async () => {
+still("a closed connection stays open until its handshake ends", "outgoing/open_tls.ts", async () => {
   const accepted = Promise.withResolvers<Socket>();
   const server = createTcpServer((socket) => accepted.resolve(socket.on("error", () => {})));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -141,7 +141,7 @@ console.log("trusted");
 connection.close();
 `;
 
-still("authorities that are given come beside the system's", "outgoing/exclusive_trust.ts", async () => {
+still("given authorities are added to the system's", "outgoing/exclusive_trust.ts", async () => {
   await using server = await tlsServer((socket) => socket.end());
   const folder = await Deno.makeTempDir({ prefix: "authserver-runtime-" });
   try {
@@ -167,7 +167,7 @@ still("authorities that are given come beside the system's", "outgoing/exclusive
 });
 
 still(
-  "a call that was given up on a kept connection gets another one",
+  "a cancelled call on a kept connection gets another one",
   "outgoing/https_client.ts",
   async () => {
     let first = true;
@@ -195,7 +195,7 @@ still(
 );
 
 still(
-  "time limits of a connection are set and cleared for each request",
+  "node:http sets and clears timeouts of a connection for each request",
   "edge/connection_watch.ts",
   async () => {
     const server = createHttpServer({ keepAliveTimeout: 60_000 }, (_request, response) => response.end());
@@ -225,7 +225,7 @@ still(
 );
 
 still(
-  "the death of a worker overtakes what it posted to its maker, not what it posted to a port",
+  "a worker's death overtakes its messages to its parent, but not those to a port",
   "workers/serving_core.ts",
   async () => {
     const { stdout } = await ownProcess(new URL("./overtaken_messages.ts", import.meta.url));
@@ -233,7 +233,7 @@ still(
   },
 );
 
-still("Deno.open waits for whoever writes to a pipe", "model/regular_file.ts", async () => {
+still("Deno.open blocks at a pipe without a writer", "model/regular_file.ts", async () => {
   const folder = await Deno.makeTempDir({ prefix: "authserver-runtime-" });
   const pipe = `${folder}/pipe`;
   try {
@@ -250,7 +250,7 @@ still("Deno.open waits for whoever writes to a pipe", "model/regular_file.ts", a
   }
 });
 
-still("keys of RSA above 4096 bits are not read", "model/trust/signed_by.ts", async () => {
+still("the runtime does not read RSA keys above 4096 bits", "model/trust/signed_by.ts", async () => {
   const file = (name: string) => new URL(`../model/fixtures/${name}`, import.meta.url);
   const pem = await Deno.readTextFile(file("rsa_5120_ca.pem"));
   const certificate = new X509Certificate(pem);
@@ -260,16 +260,16 @@ still("keys of RSA above 4096 bits are not read", "model/trust/signed_by.ts", as
   assert.throws(() => createPublicKey(own), "so neither tokens nor assertions are verified with others'");
 });
 
-still("key stores without encryption are not opened", "config/tls/pkcs12_certificates.ts", async () => {
+still("the runtime opens no unencrypted key stores", "config/tls/pkcs12_certificates.ts", async () => {
   const pfx = await Deno.readFile(new URL("../config/tls/fixtures/trust-plain.p12", import.meta.url));
   assert.throws(() => createSecureContext({ pfx: Buffer.from(pfx) }));
 });
 
-still("there is no RC2", "config/tls/rc2.ts", () => {
+still("the runtime has no RC2", "config/tls/rc2.ts", () => {
   assert.throws(() => createDecipheriv("rc2-40-cbc", Buffer.alloc(5), Buffer.alloc(8)));
 });
 
-still("the time of a file's last change is told in whole seconds", "watch/watched_file.ts", async () => {
+still("Deno.stat reports the time of a change in whole seconds", "watch/watched_file.ts", async () => {
   const file = await Deno.makeTempFile({ prefix: "authserver-runtime-" });
   try {
     const parts = new Set<number>();

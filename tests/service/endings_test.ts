@@ -1,6 +1,6 @@
 /**
- * Duration of access after a change, by the table in docs/security.md. A row names a change, a cell the time
- * within which the change ends one kind of access. A row or cell without a test fails.
+ * Tests how long access lasts after a change, by the table in docs/security.md. A row names a change, a cell
+ * the time within which the change ends one kind of access. A row or cell without a test fails.
  */
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
@@ -26,7 +26,7 @@ import { formToken, Visitor } from "../system/visitor.ts";
 
 const CERT_DN = "CN=Alice by certificate,O=Demo,C=EU";
 const HOUR = 3_600_000;
-/** More bytes than all buffers on the way, which take less than 8 MiB. */
+/** More bytes than all buffers on the way, which hold less than 8 MiB. */
 const BIG = 24 * 1024 ** 2;
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const clients = createAuthority({ subject: "CN=Client CA,O=Demo,C=EU" });
@@ -106,7 +106,7 @@ Deno.test.afterAll(async () => {
   await at.provider[Symbol.asyncDispose]();
 });
 
-/** For requests without a certificate; those with one need their own connection, as an edge asks only once. */
+/** For requests without a certificate; those with one need a new connection, as an edge asks only once. */
 const agent = new Agent({ keepAlive: true });
 const system = { port: at.edge.port, authority, agent };
 const origin = `https://localhost:${at.edge.port}`;
@@ -118,7 +118,7 @@ interface Login {
   /** Credentials to send with requests. */
   readonly shown: Question;
   readonly browser: Visitor;
-  /** Token from the login; absent: the browser makes one. */
+  /** Token from the login; absent: the browser creates one. */
   readonly token?: string;
 }
 
@@ -176,13 +176,13 @@ async function byForeignToken(): Promise<Login> {
   return { shown, browser, token: await renewal(shown) };
 }
 
-/** Requests a token by another one. */
+/** Requests a token with another one. */
 async function renewal({ headers }: Question): Promise<string> {
   const path = "/rest/auth/token?renewable=true";
   return tokenIn(await send(path, { headers: { ...headers, Accept: "text/plain" } }));
 }
 
-/** Function that reports whether one kind of access still works. */
+/** Reports whether one kind of access still works. */
 type Try = () => Promise<boolean>;
 
 /** Access that a user has by a login, with a check for each column of the table. */
@@ -246,7 +246,7 @@ const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 const oauth = (path: string, fields: Readonly<Record<string, string>>) =>
   send(path, { method: "POST", headers: FORM, body: new URLSearchParams(fields).toString() });
 
-/** Returns the device code of a program that a browser has allowed. */
+/** Returns the device code of a program that a browser has approved. */
 async function approvedBy(browser: Visitor): Promise<string> {
   const { device_code, user_code } = (await oauth("/oauth/device", { client_id: "tool" })).json();
   const page = await browser.get("/login/device");
@@ -255,7 +255,7 @@ async function approvedBy(browser: Visitor): Promise<string> {
   return String(device_code);
 }
 
-/** Begins to read a file that is too big for all buffers on the way. */
+/** Begins to read a file that is larger than all buffers on the way. */
 async function begin(path: string, { as, certificate, headers }: Question) {
   const client = Deno.createHttpClient({
     caCerts: [authority.certificate],
@@ -429,7 +429,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
 };
 const BAN = { user: "alice", names: [canonicalDn(ALICE_DN)] };
 
-Deno.test("a ban works and is audited while the disk of the records is full, and ends browser sessions at their next requests", async () => {
+Deno.test("a ban works and is audited while the disk of the records is full, and ends browser sessions at the next request", async () => {
   const { browser } = await byPassword();
   const cookies = [...browser.cookies];
   using records = new DatabaseSync(`${at.site.folder}/data/records.sqlite`);
@@ -454,7 +454,7 @@ Deno.test("a ban works and is audited while the disk of the records is full, and
   assert.notEqual((await browser.get("/tokens")).status, 200, "it is signed out");
 });
 
-Deno.test("a logout at the provider ends tokens also after the time of the browser session is over", async () => {
+Deno.test("a logout at the provider ends tokens even after the browser session has expired", async () => {
   const { browser } = await byProvider();
   const began = at.state.offset;
   const token = async (fields: Readonly<Record<string, string>>) => {
@@ -480,7 +480,7 @@ Deno.test("a logout at the provider ends tokens also after the time of the brows
   assert.deepEqual(await statuses(), [401, 401, 401]);
 });
 
-Deno.test("a core without the provider of browser sessions refuses them, but ends neither sessions nor tokens", async () => {
+Deno.test("a core without the provider of browser sessions refuses them, but ends neither them nor their tokens", async () => {
   const { browser } = await byProvider();
   const form = formToken(await browser.get("/tokens"));
   const token = bearerOf(tokenIn(await browser.post("/tokens", { token: form, name: "t", hours: "8" })));
@@ -537,12 +537,12 @@ async function table(): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>
 
 const TABLE = await table();
 
-Deno.test("tests cover each row of the table of endings, and no other", () => {
+Deno.test("the tests cover each row of the table of endings, and no other", () => {
   assert.deepEqual([...TABLE.keys()].sort(), Object.keys(ENDINGS).sort());
 });
 
 for (const [name, cells] of TABLE) {
-  Deno.test(`${name}: what came of it ends as the manual says`, async () => {
+  Deno.test(`${name}: access ends as documented`, async () => {
     const ending = ENDINGS[name];
     assert.ok(ending !== undefined, "no test tries this row");
     const had = await possessionsOf(await ending.login());

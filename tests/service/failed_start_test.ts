@@ -5,7 +5,7 @@ import { formatDiagnostic, InvalidFile } from "../../src/model/diagnostic.ts";
 import { createService } from "../../src/service/service.ts";
 import { createSite } from "../system/running_service.ts";
 
-// Files that a test breaks right before the start: the service reads them last, when all else is open.
+// Files that a test breaks right before the start: the service reads them last, when everything else is open.
 const SPOILT: [string, Record<string, string>, RegExp][] = [
   ["conf/gateway.pem", {
     "container.security.gateway.enable": "true",
@@ -21,7 +21,7 @@ const SPOILT: [string, Record<string, string>, RegExp][] = [
 ];
 for (const [path, properties, message] of SPOILT) {
   Deno.test({
-    name: `a service that cannot read ${path} leaves nothing open, and says which file it is`,
+    name: `a service that cannot read ${path} leaves nothing open, and names the file`,
     sanitizeOps: true,
     sanitizeResources: true,
     async fn() {
@@ -47,7 +47,7 @@ const RESERVING = {
   "authservice.server.HPC.reservations.file": `{folder}/${PLAN}`,
 };
 
-Deno.test("a service starts with an invalid reservations file, and its status names it, as check does", async () => {
+Deno.test("a service starts with an invalid reservation file, which its status and check report", async () => {
   await using site = await createSite({ properties: RESERVING, files: { [PLAN]: "[" } });
   const { snapshot, diagnostics } = await inspect(site.main);
   const [found] = diagnostics.filter(({ file }) => file.endsWith(PLAN));
@@ -64,7 +64,7 @@ Deno.test("a service starts with an invalid reservations file, and its status na
   }
 });
 
-Deno.test("a file that is too large for the service is found by check", async () => {
+Deno.test("check detects a file that is too large for the service", async () => {
   const most = 4 * 1024 ** 2;
   const path = PLAN;
   await using site = await createSite({ properties: RESERVING, files: { [path]: "{}".padEnd(most) } });

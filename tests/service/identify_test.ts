@@ -80,7 +80,7 @@ async function guesses(
   return seen;
 }
 
-Deno.test("recognise() counts wrong passwords and answers them as alone, whatever else the request shows, in every order", async () => {
+Deno.test("recognise() counts and answers wrong passwords alike beside any other credentials, in every order", async () => {
   const alone = await guesses([method(REFUSE)]);
   assert.deepEqual(alone.map(({ status }) => status), [401, 401, 401, 429]);
   const other = fc.oneof(
@@ -94,7 +94,7 @@ Deno.test("recognise() counts wrong passwords and answers them as alone, whateve
   );
 });
 
-Deno.test("recognise() neither clears failures nor remembers anybody for the owner of a certificate", async () => {
+Deno.test("recognise() neither clears failures nor remembers the user for a certificate beside an unverified password", async () => {
   for (const answer of [SKIP, DOWN]) {
     const { throttle, show } = service([method(ACCEPT, true), method(answer)]);
     throttle.memory.tables.pairs.fail("192.0.2.17\0ann", { user: "ann", address: "192.0.2.17" });
@@ -113,7 +113,7 @@ function passwords(kind: "file" | "remote", users: Readonly<Record<string, strin
     ...(kind === "file" && { lists: (login) => Object.hasOwn(users, userKey(login)) }),
     authenticate({ authorization }) {
       if (authorization.kind !== "basic") return Promise.resolve(SKIP);
-      // Many providers ignore case; a file takes the exact name.
+      // Many providers ignore case; a file requires the exact name.
       const user = kind === "file" ? authorization.user : userKey(authorization.user);
       const right = authorization.password.reveal() === users[user];
       return Promise.resolve(
@@ -133,7 +133,7 @@ for (const { own, other, isFirst } of SETTINGS) {
   const inOrder = (first: Authenticator, second: Authenticator) =>
     isFirst ? [first, second] : [second, first];
 
-  Deno.test(`recognise() lets nobody guess on at a namesake's password by showing their own: ${order}`, async () => {
+  Deno.test(`recognise() does not reset guesses at a namesake's password by the guesser's own login: ${order}`, async () => {
     for (const spelling of own === "file" ? ["ann"] : ["ann", " ANN"]) {
       const { show } = service(
         inOrder(passwords(own, { ann: "own" }), passwords(other, { ann: "victim's" })),
@@ -150,7 +150,7 @@ for (const { own, other, isFirst } of SETTINGS) {
     }
   });
 
-  Deno.test(`recognise() remembers a user whose name nobody else has, and clears failures if all can tell: ${order}`, async () => {
+  Deno.test(`recognise() remembers a user with a unique name, and clears failures if all methods list names: ${order}`, async () => {
     const { throttle, show } = service(
       inOrder(passwords(own, { ann: "own" }), passwords(other, { bob: "x" })),
     );
@@ -162,7 +162,7 @@ for (const { own, other, isFirst } of SETTINGS) {
   });
 }
 
-Deno.test("recognise() remembers nobody whose namesake another authenticator lists", async () => {
+Deno.test("recognise() does not remember a user whose namesake another authenticator lists", async () => {
   for (const { own, isFirst } of SETTINGS) {
     const [mine, others] = [passwords(own, { ann: "own" }), passwords("file", { ann: "x" })];
     const { throttle, show } = service(isFirst ? [mine, others] : [others, mine]);
@@ -171,7 +171,7 @@ Deno.test("recognise() remembers nobody whose namesake another authenticator lis
   }
 });
 
-Deno.test("recognise() counts a wrong password whose caller did not wait for the answer", async () => {
+Deno.test("recognise() counts a wrong password even if its caller did not wait for the answer", async () => {
   const answer = Promise.withResolvers<AuthenticationResult>();
   const counted = Promise.withResolvers<void>();
   const { throttle, show } = service([method(answer.promise)], counted.resolve);

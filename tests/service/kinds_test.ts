@@ -23,7 +23,7 @@ const METHOD = "container.security.rest.authentication.";
 const SOURCE = "container.security.attributes.";
 const ANN = "CN=Ann,O=Demo,C=EU";
 
-/** Makes a site that uses the made-up kinds, by their default names. */
+/** Creates a site that uses the made-up kinds, by their default names. */
 async function badgeSite({ badges = `${ANN}\n`, more = {} }: { badges?: string; more?: object } = {}) {
   const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
   const door = await startOidcProvider(
@@ -59,7 +59,7 @@ async function badgeSite({ badges = `${ANN}\n`, more = {} }: { badges?: string; 
   };
 }
 
-Deno.test("a kind that was made up is read as its keys say, with their defaults", async () => {
+Deno.test("a made-up kind is configured by its keys and their defaults", async () => {
   await using site = await badgeSite();
   const { list, door } = site;
   assert.deepEqual(site.config?.authentication.authenticators, [
@@ -70,7 +70,7 @@ Deno.test("a kind that was made up is read as its keys say, with their defaults"
   ]);
 });
 
-Deno.test("what is wrong with the keys of a kind that was made up is reported", async () => {
+Deno.test("errors in the keys of a made-up kind are reported", async () => {
   const more = {
     [`${METHOD}BADGE.floors`]: "none",
     [`${METHOD}BADGE.lift`]: "1",
@@ -86,14 +86,14 @@ Deno.test("what is wrong with the keys of a kind that was made up is reported", 
   ]);
 });
 
-Deno.test("the manual has the keys of a kind that was made up", async () => {
+Deno.test("the manual contains the keys of a made-up kind", async () => {
   const manual = configurationReference(await sections(MORE_KINDS));
   assert.match(manual, /^## BadgeAuthenticator: badges of a door \(BADGE\)$/m);
   assert.match(manual, /^\| `\S+<method>\.floors` \| .* \| `9` floors \| How many floors there are\. \|$/m);
   assert.match(manual, /^\| `\S+<source>\.account` \| text \| \*\*required\*\* \|/m);
 });
 
-Deno.test("the core may read the files of a kind that was made up, and reach its systems", async () => {
+Deno.test("the core may read the files of a made-up kind, and connect to its systems", async () => {
   await using site = await badgeSite();
   const { config, list, door } = site;
   assert(config !== undefined);
@@ -102,7 +102,7 @@ Deno.test("the core may read the files of a kind that was made up, and reach its
   assert(net !== false && net.includes(new URL(door).host));
 });
 
-Deno.test("a kind that was made up is inspected by check, and tried by check --online", async () => {
+Deno.test("check inspects a made-up kind, and check --online tests it", async () => {
   await using site = await badgeSite({ badges: `${ANN}\n`.repeat(10) });
   const { config, snapshot, list, door } = site;
   assert(config !== undefined && snapshot !== undefined);
@@ -114,7 +114,7 @@ Deno.test("a kind that was made up is inspected by check, and tried by check --o
   assert.match(found[0]?.found ?? "", /; answers a request without credentials with status 401$/);
 });
 
-Deno.test("a kind that was made up lets users in, gives them attributes, and is on the status page", async () => {
+Deno.test("a made-up kind authenticates users, gives them attributes, and is on the status page", async () => {
   await using site = await badgeSite();
   const { snapshot, door } = site;
   assert(snapshot !== undefined);
@@ -132,7 +132,7 @@ Deno.test("a kind that was made up lets users in, gives them attributes, and is 
   }
 });
 
-/** Makes a site whose authenticator and attribute source speak a protocol of their own over TLS. */
+/** Creates a site whose authenticator and attribute source use their own protocol over TLS. */
 async function gateSite({ asked = false, address }: { asked?: boolean; address?: string } = {}) {
   const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
   const server = await startGate(
@@ -168,7 +168,7 @@ async function gateSite({ asked = false, address }: { asked?: boolean; address?:
   };
 }
 
-Deno.test("the core may reach the port that a kind with a protocol of its own names, and no other", async () => {
+Deno.test("the core may connect only to the port that a kind with its own protocol names", async () => {
   await using site = await gateSite({ address: "gates://gate.example" });
   const { net, read } = await corePermissions(site.config, () => Promise.resolve(["192.0.2.7"]), MORE_KINDS);
   assert(net !== false && read !== false);
@@ -181,13 +181,13 @@ Deno.test("the core may reach the port that a kind with a protocol of its own na
   assert(read.includes(site.notice));
 });
 
-Deno.test("endpointOf() refuses an address for which neither scheme nor kind names a port", () => {
+Deno.test("endpointOf() refuses an address if neither scheme nor kind names a port", () => {
   assert.throws(() => endpointOf({ address: "gates://gate.example" }), TypeError);
 });
 
 for (const asked of [false, true]) {
   const when = asked ? "asked for" : "from the start";
-  Deno.test(`a kind with a protocol of its own is checked, asked and shown, with TLS ${when}`, async () => {
+  Deno.test(`a kind with its own protocol works in check, logins and status, with TLS ${when}`, async () => {
     await using site = await gateSite({ asked });
     const { config, snapshot, address, notice } = site;
     const diagnostics = await inspectDataFiles(config, MORE_KINDS);
@@ -222,7 +222,7 @@ for (const asked of [false, true]) {
   });
 }
 
-Deno.test("a kind with a protocol of its own trusts no certificate that the truststore does not know", async () => {
+Deno.test("a kind with its own protocol trusts only certificates from the truststore", async () => {
   await using site = await gateSite();
   const stranger = createAuthority({ subject: "CN=Another CA" });
   await using other = await startGate(stranger.issue({ subject: "CN=localhost", names: ["localhost"] }));

@@ -1,4 +1,4 @@
-/** A site whose users, accounts and groups are in a real OpenLDAP, from its properties to an opened session. */
+/** Tests a site with users, accounts and groups in a real OpenLDAP, from its properties to an opened session. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { checkOnline } from "../../src/command/diagnosis/check_online.ts";
@@ -31,7 +31,7 @@ const slapd = ignore ? undefined : await TestSlapd.start(
 );
 Deno.test.afterAll(async () => await slapd?.[Symbol.asyncDispose]());
 
-/** Makes a site that asks the directory. */
+/** Creates a site that queries the directory. */
 async function ldapSite(more: Readonly<Record<string, string>> = {}) {
   const common = (prefix: string) => ({
     [`${prefix}LDAP.address`]: slapd?.ldaps ?? "",
@@ -114,7 +114,7 @@ test("a site with users in LDAP opens sessions with account, group and limit of 
   });
 });
 
-test("check reports LDAP settings without effect", async () => {
+test("check reports ineffective LDAP settings", async () => {
   const names = {
     "uftpd.HCP.rateLimit": "no such server, expected one of authservice.servers: HPC",
     "uftpd.HPC.rateLimt": "expected one of xlogin, group, rateLimit, includes, excludes after the server",
@@ -145,7 +145,7 @@ test("check reports LDAP settings without effect", async () => {
   assert.match(odd.found.join("\n"), /LDAP\.groupsMap\.staff = two words: expected the name of a Unix group/);
 });
 
-test("check and check --online look at filters and servers, login and test user", async () => {
+test("check and check --online test filters and servers, login and test user", async () => {
   await using site = await ldapSite({
     [`${METHOD}LDAP.testUser`]: "nobody",
     [`${SOURCE}LDAP.userFilter`]: "(uid=%user%",
@@ -170,7 +170,7 @@ test("check and check --online look at filters and servers, login and test user"
   );
 });
 
-test("the core may reach the servers and read the truststore, and nothing more", async () => {
+test("the core may only connect to the servers and read the truststore", async () => {
   await using site = await ldapSite({
     [`${METHOD}LDAP.address`]: "ldaps://one.example ldap://two.example:3890",
     [`${METHOD}LDAP.truststore`]: "{folder}/conf/ca.pem",
@@ -191,7 +191,7 @@ const WRONG: readonly (readonly [key: string, value: string, expected: RegExp])[
   ["bindPassword", "both", /expected either \S+bindPassword or/],
 ];
 for (const [key, value, expected] of WRONG) {
-  Deno.test(`LDAP.${key}=${value} is reported with what is expected`, async () => {
+  Deno.test(`LDAP.${key}=${value} is reported with the expected value`, async () => {
     await using site = await ldapSite({ [`${METHOD}LDAP.${key}`]: value });
     assert.equal(site.config, undefined);
     assert.match(site.found.filter((line) => line.includes(`${METHOD}LDAP.`)).join("\n"), expected);
@@ -199,7 +199,7 @@ for (const [key, value, expected] of WRONG) {
   });
 }
 
-test("a wrong password counts whether or not the LDAP server is up, and an unknown user like a known one", async () => {
+test("a wrong password counts even while LDAP is down, for known and unknown users alike", async () => {
   await using site = await ldapSite({ [`${SOURCE}order`]: "FILE" });
   /** Returns the statuses for wrong passwords until the throttle answers 429. */
   const guesses = (user: string) =>

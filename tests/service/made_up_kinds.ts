@@ -74,7 +74,7 @@ const everybody = attributeSourceKind({
     }),
 });
 
-/** All kinds of the service, and the made-up kinds, one line for each. */
+/** All kinds of the service, plus the made-up kinds. */
 export const MORE_KINDS: ServiceKinds = {
   authenticators: {
     ...KINDS.authenticators,

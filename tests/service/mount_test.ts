@@ -48,7 +48,7 @@ container.security.rest.authentication.OAUTH.address=https://idp.example.org/use
 container.security.rest.authentication.OAUTH.identityAssign=email
 `;
 
-/** Asserts that each operation describes an answer in case of success, and what each error means. */
+/** Asserts that each operation describes an answer for success, and the meaning of each error. */
 function assertTellsOutcomes({ paths, components }: {
   paths: Record<string, Record<string, unknown>>;
   components: { responses: Record<string, unknown> };
@@ -74,7 +74,7 @@ function assertTellsOutcomes({ paths, components }: {
   }
 }
 
-Deno.test("mountService() asks no identity provider in a process that trusts public authorities", async () => {
+Deno.test("mountService() contacts no identity provider in a process that trusts public authorities", async () => {
   await using site = await host(PROVIDER);
   await assert.rejects(
     mountService({ configuration: site.configuration, log: () => {} }),
@@ -82,7 +82,7 @@ Deno.test("mountService() asks no identity provider in a process that trusts pub
   );
 });
 
-Deno.test("mountService() answers below a path, with links there, and every answer is as described", async () => {
+Deno.test("mountService() serves below a path with matching links, and every answer conforms to its description", async () => {
   await using site = await host("container.externalurl=https://host.example.org/\nXNJS.whatever=1\n");
   const lines: string[] = [];
   const { configuration } = site;
@@ -155,7 +155,7 @@ Deno.test("mountService() answers below a path, with links there, and every answ
   assert.ok(lines.some((line) => line.includes("request answered")));
 });
 
-Deno.test("mountService() takes unknown keys for the host's, and lists everything else that is wrong", async () => {
+Deno.test("mountService() ignores unknown keys, which may be the host's, and lists all other problems", async () => {
   await using site = await host("container.hostsOwnKey=1\n");
   const service = await mountService({ configuration: site.configuration, log: () => {} });
   await service.close();

@@ -14,7 +14,7 @@ const store = (prefix: string, file: string) => ({
   [`${prefix}directoryLocations.1`]: file,
 });
 
-Deno.test("clients, providers and the daemons of a server have truststores of their own", async () => {
+Deno.test("clients, providers and the daemons of a server can each have their own truststore", async () => {
   const folder = await Deno.makeTempDir({ prefix: "authserver-stores-" });
   try {
     for (const [name, { certificate }] of Object.entries({ daemons, clients, providers })) {
@@ -47,7 +47,7 @@ Deno.test("clients, providers and the daemons of a server have truststores of th
 });
 
 for (const wanted of [true, false]) {
-  Deno.test(`public authorities are ${wanted ? "read" : "not read"} where publicRoots is ${wanted}`, async () => {
+  Deno.test(`public authorities are ${wanted ? "read" : "not read"} if publicRoots is ${wanted}`, async () => {
     await using site = await createSite({ properties: { "container.client.publicRoots": String(wanted) } });
     const { snapshot, diagnostics } = await loadSnapshot(site.main, { environment: () => undefined });
     // A machine may have none; then a diagnostic says so.

@@ -40,7 +40,7 @@ function create() {
         failure: undefined,
         ...facts,
       }),
-    /** Returns the counts that are not about durations, as text. */
+    /** Returns the counts other than durations, as text. */
     counts: () =>
       observer.take().filter(({ part }) => part === undefined)
         .map((one) => `${seriesText(one).replace("authserver_", "")} ${one.value}`),
@@ -61,7 +61,7 @@ Deno.test("RequestObserver counts requests by route, method and status", () => {
   assert.deepEqual(counts(), [], "what was taken is not counted again");
 });
 
-Deno.test("RequestObserver makes a bounded number of series, whatever strangers ask for", () => {
+Deno.test("RequestObserver creates a bounded number of series for any requests", () => {
   const { answered, counts } = create();
   for (const method of ["BREW", "PROPFIND", "X"]) answered({ route: undefined, method, status: 404 });
   for (const server of ["a", "b", 'x"}']) {
@@ -86,7 +86,7 @@ Deno.test("RequestObserver counts durations", () => {
   assert.equal(counts.get(`${name}_sum{${labels}}`), 0.404);
 });
 
-Deno.test("RequestObserver hands decisions to the audit stream, and nothing else", () => {
+Deno.test("RequestObserver passes only decisions to the audit stream", () => {
   const { answered, records } = create();
   answered({});
   assert.deepEqual(records, []);
@@ -113,7 +113,7 @@ Deno.test("RequestObserver hands decisions to the audit stream, and nothing else
   ]);
 });
 
-Deno.test("RequestObserver lets no fact of a request replace what the service knows itself", () => {
+Deno.test("RequestObserver keeps its own fields when a request supplies fields of the same names", () => {
   const { answered, records } = create();
   const facts = JSON.parse('{"event":"start","decision":"granted","client":"10.0.0.1","dn":"CN=Root"}');
   answered({ route: SESSION, method: "POST", status: 401, facts, failure: "ERR_UNAUTHENTICATED" });
@@ -136,7 +136,7 @@ Deno.test("RequestObserver counts results of authentication by method", () => {
   assert.deepEqual(counts(), []);
 });
 
-Deno.test("RequestObserver counts revoked tokens, and SSH certificates that are uploaded or removed", () => {
+Deno.test("RequestObserver counts revoked tokens, and uploaded or removed SSH certificates", () => {
   const { answered, counts, records } = create();
   const revoking: Route = { ...SESSION, method: "DELETE", path: "/rest/auth/tokens", audit: "revoke" };
   const certificate: Route = { ...SESSION, path: "/rest/auth/ssh-certificate", audit: "certificate" };

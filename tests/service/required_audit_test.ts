@@ -1,4 +1,4 @@
-/** Requests that `container.audit.required` refuses while audit lines cannot be written. */
+/** Tests which requests `container.audit.required` refuses while audit lines cannot be written. */
 import assert from "node:assert/strict";
 import { inspect } from "../../src/command/diagnosis/inspect.ts";
 import type { AuditRecord } from "../../src/logging/audit_record.ts";
@@ -106,7 +106,7 @@ for (const { audit, ...route } of routes) {
   });
 }
 
-Deno.test("no request is refused while audit lines cannot be written if they are not required", async () => {
+Deno.test("no request is refused while audit lines cannot be written, if they are not required", async () => {
   await using service = await serviceWith({ required: false });
   service.service.tellAudit(true);
   for (const route of routes) assert.equal((await service.ask(route)).refused, false, route.path);

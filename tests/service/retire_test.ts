@@ -1,4 +1,4 @@
-/** Work that a service leaves to its successor while its own requests go on. */
+/** Tests which work a service passes to its successor while its own requests continue. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
@@ -28,7 +28,7 @@ async function statusOf(service: Service): Promise<number> {
   return (await service.answer({ ...request, body: null }, new AbortController().signal)).status;
 }
 
-Deno.test("Service.retire() gives notifications to the successor, also one that is being delivered", async () => {
+Deno.test("Service.retire() passes notifications to the successor, even one whose delivery is under way", async () => {
   const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
   const credential = authority.issue({ subject: "CN=receiver", names: ["localhost"] });
   const held = Promise.withResolvers<ServerResponse>();
@@ -63,7 +63,7 @@ Deno.test("Service.retire() gives notifications to the successor, also one that 
 });
 
 Deno.test({
-  name: "Service.retire() announces the instance no more, while requests go on",
+  name: "Service.retire() stops announcing the instance, while requests continue",
   ignore: POSTGRES === undefined,
   async fn() {
     await using server = await TestPostgres.start();
@@ -73,7 +73,7 @@ Deno.test({
     const other = await open(site, 1, "other");
     retired.retire();
     await server.sql(database, "DELETE FROM authserver.instance");
-    // Both would announce themselves at the same interval; waits for two announcements of the other one.
+    // Both would announce themselves at the same interval: wait for two announcements of the other one.
     const seen = new Set<string>();
     const connection = await server.connect(database);
     await until(async () => {

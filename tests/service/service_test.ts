@@ -57,7 +57,7 @@ const WAYS: readonly (readonly [methods: string, status: number])[] = [
   ["SSHKEY X509", 200],
 ];
 for (const [methods, status] of WAYS) {
-  Deno.test(`a service that knows people by ${methods} answers ${status} where browsers sign in`, async () => {
+  Deno.test(`a service with the methods ${methods} answers ${status} at /login`, async () => {
     await using at = await serviceWith({
       [ORDER]: methods,
       "container.security.rest.authentication.SSHKEY.class": "SSHKeyAuthenticator",
@@ -68,7 +68,7 @@ for (const [methods, status] of WAYS) {
   });
 }
 
-Deno.test("a service that takes tokens of one issuer tells clients where to get them", async () => {
+Deno.test("a service that accepts tokens of one issuer tells clients where to get them", async () => {
   const method = "container.security.rest.authentication.OAUTH";
   await using at = await serviceWith({
     [ORDER]: "OAUTH",
@@ -80,7 +80,7 @@ Deno.test("a service that takes tokens of one issuer tells clients where to get 
   assert.equal(await at.status("/.well-known/oauth-protected-resource"), 200);
 });
 
-Deno.test("a service whose provider signs people in leads browsers to it", async () => {
+Deno.test("a service with browser sign-in at a provider has the routes for it", async () => {
   const method = "container.security.rest.authentication.OAUTH";
   await using at = await serviceWith({
     [ORDER]: "OAUTH",
@@ -98,7 +98,7 @@ Deno.test("a service whose provider signs people in leads browsers to it", async
   for (const path of ["/login/OAUTH", "/login/OAUTH/done"]) assert.equal(await at.methods(path), "GET, HEAD");
 });
 
-Deno.test("a request is logged as a warning where the service could not do it, and else for information", async () => {
+Deno.test("a request that the service could not serve is logged as a warning, others as information", async () => {
   await using at = await serviceWith({ "authservice.server.HPC.commandPort": "1" });
   const levelOf = async (path: string) => {
     const from = at.lines.length;
@@ -179,7 +179,7 @@ const FEATURES: readonly (readonly [feature: string, services: readonly string[]
   ["Admin.admin", ["admin"]],
 ];
 for (const [feature, off] of FEATURES) {
-  Deno.test(`a service without the feature ${feature} has all paths but those of ${off.join(" and ") || "none"}`, async () => {
+  Deno.test(`a service without the feature ${feature} has all paths except those of ${off.join(" and ") || "none"}`, async () => {
     await using at = await serviceWith({
       [`container.feature.${feature}.enable`]: "false",
       "share.servers": "HPC",
@@ -188,7 +188,7 @@ for (const [feature, off] of FEATURES) {
     for (const [services, paths] of Object.entries(PATHS)) {
       const isOff = services.split(" ").some((service) => off.includes(service));
       for (const [path, methods] of Object.entries(paths)) {
-        // The start page stays, for clients that check whether the service is there.
+        // The start page stays, for clients that check whether the service is running.
         const expected = isOff ? (path === "/" ? "none here" : "") : methods;
         assert.equal(await at.methods(path), expected, path);
       }
@@ -233,7 +233,7 @@ const STATUSES = {
   describeService: "200 400 406 408 413 429 431 500 503",
 };
 
-Deno.test("the description says what every operation answers", async () => {
+Deno.test("the OpenAPI description covers every answer of each operation", async () => {
   const method = "container.security.rest.authentication.SSHKEY";
   await using at = await serviceWith({
     [ORDER]: "PASSWORD SSHKEY",

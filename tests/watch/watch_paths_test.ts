@@ -20,7 +20,7 @@ class Timers {
     return this.#task === undefined;
   }
 
-  /** Ends the pause. @returns Resolves when the look is over and the next pause begins. */
+  /** Ends the pause. @returns Resolves when the check is over and the next pause begins. */
   turn(): Promise<void> {
     const task = this.#task;
     assert(task !== undefined, "nobody waits");
@@ -30,7 +30,7 @@ class Timers {
   }
 }
 
-/** Registers a test with a file and timers that trigger looks at it. */
+/** Registers a test with a file and timers that trigger checks of it. */
 function test(
   name: string,
   check: (file: string, timers: Timers, write: (text: string) => Promise<void>) => Promise<void>,
@@ -46,7 +46,7 @@ function test(
 }
 
 test(
-  "calls back once after a change, when nothing changes any more, and not before",
+  "calls back once after a change, only when nothing changes any more",
   async (file, timers, write) => {
     const calls: string[] = [];
     const watch = watchPaths(
@@ -106,7 +106,7 @@ test("accepts another set of paths after a callback that changed it", async (fil
   watch.close();
 });
 
-test("goes on when its callback throws, and says so", async (file, timers, write) => {
+test("continues when its callback throws, and reports it", async (file, timers, write) => {
   const failures: unknown[] = [];
   let calls = 0;
   const watch = watchPaths(() => [file], () => {
@@ -121,7 +121,7 @@ test("goes on when its callback throws, and says so", async (file, timers, write
 });
 
 test(
-  "repeats a failed callback after five minutes, and no other",
+  "repeats only a failed callback, after five minutes",
   async (file, timers, write) => {
     const results = [false, "defect", true];
     let calls = 0;
@@ -141,7 +141,7 @@ test(
   },
 );
 
-test("waits for the end of its callback before it looks again", async (file, timers, write) => {
+test("waits for the end of its callback before the next check", async (file, timers, write) => {
   const mayEnd = Promise.withResolvers<void>();
   const watch = watchPaths(() => [file], () => mayEnd.promise, { schedule: timers.schedule });
   await write("one");
@@ -162,7 +162,7 @@ const PAUSES: readonly (readonly [intervalMs: number | undefined, untilRest: num
 ];
 for (const [intervalMs, untilRest] of PAUSES) {
   test(
-    `looks every ${intervalMs ?? 1500} ms, and ${untilRest} ms after a change`,
+    `checks every ${intervalMs ?? 1500} ms, and ${untilRest} ms after a change`,
     async (file, timers, write) => {
       const watch = watchPaths(() => [file], () => {}, {
         schedule: timers.schedule,
@@ -179,7 +179,7 @@ for (const [intervalMs, untilRest] of PAUSES) {
   );
 }
 
-test("looks no more once it is closed, in a callback too", async (file, timers, write) => {
+test("stops checking once it is closed, even by a callback", async (file, timers, write) => {
   const closed = watchPaths(() => [file], () => {}, { schedule: timers.schedule });
   closed.close();
   assert.ok(timers.isOver);
@@ -198,7 +198,7 @@ test("looks no more once it is closed, in a callback too", async (file, timers, 
   assert.equal(timers.pauses.length, length);
 });
 
-test("uses timers of the platform that keep no process alive", async (file, _timers, write) => {
+test("uses platform timers that keep no process alive", async (file, _timers, write) => {
   const called = Promise.withResolvers<void>();
   const watch = watchPaths(() => [file], called.resolve, { intervalMs: () => 5 });
   await write("one");

@@ -33,7 +33,7 @@ interface Scene {
   readonly lines: string[];
 }
 
-/** Registers a test with a folder of its own, in which a file contains `first`. */
+/** Registers a test with a new folder, in which a file contains `first`. */
 function scene(name: string, run: (scene: Scene) => Promise<void>): void {
   Deno.test(name, async () => {
     const folder = await Deno.makeTempDir();
@@ -146,7 +146,7 @@ const CHANGES: [string, (scene: Scene) => Promise<void>][] = [
 ];
 
 for (const [what, change] of CHANGES) {
-  scene(`WatchedFile takes over ${what}, when checked`, async (scene) => {
+  scene(`WatchedFile reloads ${what}, when checked`, async (scene) => {
     const contents: string[] = [];
     const file = await scene.watch({ onChange: (content) => contents.push(content) });
     await change(scene);
@@ -156,7 +156,7 @@ for (const [what, change] of CHANGES) {
     assert.deepEqual(scene.lines, [`info  file read again file=${scene.path}`]);
   });
 
-  scene(`WatchedFile takes over ${what}, by itself`, async (scene) => {
+  scene(`WatchedFile reloads ${what}, by itself`, async (scene) => {
     const { options, next } = listening();
     const file = await scene.watch(options);
     await change(scene);
@@ -167,7 +167,7 @@ for (const [what, change] of CHANGES) {
 }
 
 scene(
-  "WatchedFile follows a link whose target changes and one that is switched",
+  "WatchedFile follows a link whose target changes, and a replaced link",
   async ({ folder, path, watch }) => {
     await Deno.mkdir(join(folder, "1"));
     await Deno.mkdir(join(folder, "2"));
@@ -200,7 +200,7 @@ scene("WatchedFile sees another content with the same size and times", async ({ 
   assert.equal(await next(), "other");
 });
 
-scene("WatchedFile keeps the last good content beside a broken one, and says so once", async (scene) => {
+scene("WatchedFile keeps the last good content if the file is broken, and logs it once", async (scene) => {
   const { path, watch, write, lines } = scene;
   const file = await watch();
   await write("broken");
@@ -223,7 +223,7 @@ scene("WatchedFile keeps the last good content beside a broken one, and says so 
 });
 
 scene(
-  "refusedFiles() has a diagnostic for each broken file, until it is usable or no longer watched",
+  "refusedFiles() returns a diagnostic for each broken file, until it is usable or no longer watched",
   async (scene) => {
     const { path, watch, write } = scene;
     const refused = () => refusedFiles().filter((diagnostic) => diagnostic.includes(path));
@@ -258,7 +258,7 @@ scene(
 );
 
 scene(
-  "WatchedFile keeps the last good content beside one that is not UTF-8",
+  "WatchedFile keeps the last good content if the file is not UTF-8",
   async ({ path, watch, write }) => {
     const file = await watch();
     await write(new Uint8Array([0x61, 0xff]));
@@ -269,7 +269,7 @@ scene(
 );
 
 scene(
-  "WatchedFile keeps the last good content while the file is gone",
+  "WatchedFile keeps the last good content while the file is missing",
   async ({ path, watch, write, lines }) => {
     const file = await watch();
     await Deno.remove(path);
@@ -285,7 +285,7 @@ scene(
 );
 
 scene(
-  "WatchedFile takes an absent file for the content named for that",
+  "WatchedFile uses its fallback content for an absent file",
   async ({ path, watch, write, lines }) => {
     await Deno.remove(path);
     const file = await watch({ fallback: "nobody" });
@@ -316,7 +316,7 @@ for (
   ] as const
 ) {
   scene(
-    `watchFile() begins with its fallback if the first version is ${what}, and takes the next`,
+    `watchFile() begins with its fallback if the first version is ${what}, and uses the next`,
     async (scene) => {
       const { path, watch, write, lines } = scene;
       await damage(scene);
@@ -364,7 +364,7 @@ scene("WatchedFile keeps the last good content while the file cannot be read", a
 });
 
 scene(
-  "WatchedFile does not take what changed while it was read, and takes it once it rests",
+  "WatchedFile does not use content that changed during the read, until the file is at rest",
   async ({ watch, write }) => {
     let writesDuringRead = 0;
     const file = await watch({
@@ -398,7 +398,7 @@ scene(
         async stamp(path) {
           const stamp = await DISK.stamp(path);
           restedFor.set(stamp ?? "", (restedFor.get(stamp ?? "") ?? 0) + 1);
-          // The writer of the truncated file goes on after two looks at it, not between two reads.
+          // The writer of the truncated file continues after two checks, not between two reads.
           if (cuts === 1 && restedFor.get(stamp ?? "") === 2) {
             cuts = 0;
             await write("the whole");
@@ -439,7 +439,7 @@ scene("WatchedFile tries again at once when a file changed while it was read", a
 });
 
 scene("WatchedFile waits by itself until a file is at rest", async ({ watch, write }) => {
-  // Each look except the last two finds the file changed.
+  // Each check except the last two finds the file changed.
   const stamps = ["a", "b", "c", "d", "d"];
   const readAt: number[] = [];
   const { options, next } = listening();
@@ -471,14 +471,14 @@ scene("WatchedFile no longer reads a file once it has settled", async ({ watch }
     },
   });
   for (let look = 0; look < 10; look++) await file.check();
-  // Five reads: the first content, the first look (not at rest), half a second later, and for two seconds.
+  // Five reads: the first content, the first check (not at rest), half a second later, and for two seconds.
   assert.equal(reads, 5);
 });
 
 scene("WatchedFile does not settle while a file changes, and reads it again", async ({ watch, write }) => {
   let [reads, change] = [0, false];
   const file = await watch({
-    intervalMs: 60_000, // two looks at rest are enough
+    intervalMs: 60_000, // two checks at rest are enough
     source: {
       stamp: DISK.stamp,
       async read(path, maxBytes) {
@@ -564,7 +564,7 @@ scene("WatchedFile survives a listener that throws", async ({ watch, write, line
 });
 
 scene(
-  "WatchedFile uses a saved file after the second look at it, which comes within two seconds",
+  "WatchedFile uses a saved file after the second check, which is within two seconds",
   async ({ watch, path }) => {
     const { options, next } = listening();
     let saved = false;
@@ -580,14 +580,14 @@ scene(
     await renameOver(path, "second");
     saved = true;
     assert.equal(await next(), "second");
-    // Two looks and one after the read, in addition to a look under way.
+    // Two checks and one after the read, in addition to a check under way.
     assert.ok(looks <= 5, `${looks} stamps`);
     assert(LOOK_MS + REST_MS < 2000); // the promise of the manual
   },
 );
 
 scene(
-  "watchFile() refuses a file that is longer than allowed, and keeps the content it has",
+  "watchFile() refuses a file over the maximum length, and keeps its content",
   async ({ watch, path }) => {
     const file = await watch({ maxBytes: 16 });
     await Deno.writeTextFile(path, "x".repeat(17));
@@ -631,15 +631,15 @@ scene("WatchedFile does not parse content if it is closed during the read", asyn
   assert.deepEqual(parsed, ["first"]);
 });
 
-/** Paths that are no files, and may have no end. */
+/** Paths that are not files, and may be endless. */
 const ENDLESS: readonly [string, (path: string) => Promise<unknown>][] = [
-  ["a pipe that nobody writes to", (path) => new Deno.Command("mkfifo", { args: [path] }).output()],
-  ["a device without end", (path) => Deno.symlink("/dev/zero", path)],
+  ["a pipe without a writer", (path) => new Deno.Command("mkfifo", { args: [path] }).output()],
+  ["an endless device", (path) => Deno.symlink("/dev/zero", path)],
   ["a folder", (path) => Deno.mkdir(path)],
 ];
 for (const [what, put] of ENDLESS) {
   scene(
-    `WatchedFile goes on watching when ${what} takes the place of its file`,
+    `WatchedFile continues watching when ${what} replaces its file`,
     async ({ watch, path, write }) => {
       const { options, next } = listening();
       const file = await watch(options);
@@ -656,7 +656,7 @@ for (const [what, put] of ENDLESS) {
   );
 }
 
-scene("watchFile() does not wait for a pipe that nobody writes to", async ({ path, watch }) => {
+scene("watchFile() does not wait for a pipe without a writer", async ({ path, watch }) => {
   await Deno.remove(path);
   await new Deno.Command("mkfifo", { args: [path] }).output();
   await assert.rejects(watch(), /is no regular file/);
@@ -677,7 +677,7 @@ async function settled(stamp: string | undefined, fallback?: string) {
 }
 
 for (const [what, away, fallback] of [["another one", "b"], ["nothing", undefined, "none"]] as const) {
-  Deno.test(`WatchedFile takes over a version again that ${what} replaced for a moment`, async () => {
+  Deno.test(`WatchedFile uses a version again that ${what} replaced briefly`, async () => {
     const { state, file } = await settled("a", fallback);
     state.stamp = away;
     await file.check();
@@ -689,7 +689,7 @@ for (const [what, away, fallback] of [["another one", "b"], ["nothing", undefine
   });
 }
 
-Deno.test("WatchedFile removes its diagnostic when a file can be looked at again", async () => {
+Deno.test("WatchedFile removes its diagnostic when a file is accessible again", async () => {
   const { state, file } = await settled("a");
   state.error = new Deno.errors.PermissionDenied("no way");
   await file.check();

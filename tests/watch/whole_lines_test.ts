@@ -9,39 +9,39 @@ const CUT: [string, string, string?][] = [
   ["in a comment", "# us"],
   ["in a line of a save that changed others", "cy:z:CN=Cy, C=DE\nann:x:CN=Ann"],
   ["in a text with Windows line ends", "# users\r\nann:x:CN=Ann", EARLIER.replaceAll("\n", "\r\n")],
-  ["in a text without last line end", EARLIER.slice(0, -2), EARLIER.slice(0, -1)],
+  ["in a text without a final line end", EARLIER.slice(0, -2), EARLIER.slice(0, -1)],
 ];
 for (const [what, text, earlier = EARLIER] of CUT) {
-  Deno.test(`endsWithinLine() knows a text that was cut ${what}`, () => {
+  Deno.test(`endsWithinLine() detects a text truncated ${what}`, () => {
     assert.equal(endsWithinLine(text, earlier), true);
   });
 }
 
 const WHOLE: [string, string, string?][] = [
-  ["as it was", EARLIER],
+  ["that is unchanged", EARLIER],
   ["that is empty", ""],
   ["whose last line end was removed", EARLIER.slice(0, -1)],
   ["that ends with half a Windows line end", "# users\r", "# users\r\nann:x:CN=Ann\r\n"],
   ["whose last lines were removed", "# users\nann:x:CN=Ann, C=DE\n"],
   ["whose last lines were removed, and the line end before", "# users\nann:x:CN=Ann, C=DE"],
-  ["with a line shortened and ended", "ann:x:CN=Ann\n"],
-  ["with another last line, without line end", `${EARLIER}cy:z:CN=Cy`],
-  ["with a longer last line, without line end", `${EARLIER.slice(0, -1)}, O=Lab`],
+  ["with a shortened line and a line end", "ann:x:CN=Ann\n"],
+  ["with another last line, without a line end", `${EARLIER}cy:z:CN=Cy`],
+  ["with a longer last line, without a line end", `${EARLIER.slice(0, -1)}, O=Lab`],
   ["whose last line is the middle of an earlier one", "CN=Ann"],
-  ["after none", "ann:x:CN=Ann", ""],
+  ["after an empty text", "ann:x:CN=Ann", ""],
   [
-    "whose last line is there whole and as the beginning of another",
+    "whose last line equals a line and begins another",
     "ann:x:CN=Ann",
     "ann:x:CN=Ann, C=DE\nann:x:CN=Ann\n",
   ],
 ];
 for (const [what, text, earlier = EARLIER] of WHOLE) {
-  Deno.test(`endsWithinLine() has nothing against a text ${what}`, () => {
+  Deno.test(`endsWithinLine() accepts a text ${what}`, () => {
     assert.equal(endsWithinLine(text, earlier), false);
   });
 }
 
-Deno.test("wholeLines() refuses what was cut off from the last good text, and takes it with a line end", async () => {
+Deno.test("wholeLines() refuses a truncation of the last good text, and accepts it with a line end", async () => {
   const parse = wholeLines((text) => {
     if (text.includes("broken")) throw new RangeError(text);
     return text.length;

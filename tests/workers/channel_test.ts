@@ -17,7 +17,7 @@ const GET: HttpRequest = {
 };
 const NEVER = new AbortController().signal;
 
-/** Runs a test with both ends of a channel, in front of `answer`. */
+/** Runs a test with both ends of a channel; `answer` answers its requests. */
 async function withChannel(
   answer: Answer,
   test: (channel: CoreChannel, edge: EdgeChannel) => Promise<void>,
@@ -62,7 +62,7 @@ function asStream(body: unknown): ReadableStream<Uint8Array> {
   return body;
 }
 
-Deno.test("a channel carries a request to the core and its answer back", async () => {
+Deno.test("a channel transfers a request to the core and its answer back", async () => {
   const answer: Answer = (request) =>
     Promise.resolve({
       status: 201,
@@ -84,7 +84,7 @@ Deno.test("a channel carries a request to the core and its answer back", async (
   });
 });
 
-Deno.test("a channel carries streamed bodies both ways unchanged", async () => {
+Deno.test("a channel transfers streamed bodies unchanged in both directions", async () => {
   const answer: Answer = (request) =>
     Promise.resolve({ status: 200, headers: new HeaderList(), body: request.body });
   await withChannel(answer, async (channel) => {
@@ -94,7 +94,7 @@ Deno.test("a channel carries streamed bodies both ways unchanged", async () => {
   });
 });
 
-Deno.test("a channel leaves the memory of an upload's chunks to their producer", async () => {
+Deno.test("a channel does not transfer the memory of upload chunks away from their producer", async () => {
   const pool = Buffer.from("0123456789");
   const parts = [0, 2, 4, 6, 8].map((at) => pool.subarray(at, at + 2));
   const answer: Answer = (request) =>
@@ -112,16 +112,16 @@ Deno.test("a channel leaves the memory of an upload's chunks to their producer",
   });
 });
 
-Deno.test("a channel sends no more of a stream than its reader gave credit for", async () => {
+Deno.test("a channel sends no more of a stream than its reader has granted", async () => {
   const { state, stream } = source(1_000, CHUNK_BYTES);
   await withChannel(
     () => Promise.resolve({ status: 200, headers: new HeaderList(), body: stream }),
     async (channel) => {
       const reply = await channel.call(GET, NEVER);
       const reader = asStream(reply.body).getReader();
-      const READ = 40; // each read gives credit for one more chunk, up to the limit
+      const READ = 40; // each read grants one more chunk, up to the limit
       for (let i = 0; i < READ; i++) await reader.read();
-      // After another exchange, the sender has sent everything that it may send unread.
+      // After another call, the sender has sent everything that it may send unread.
       await channel.call(GET, NEVER).catch(() => {});
       assert.equal((state.taken - READ) * CHUNK_BYTES, 1024 * 1024);
       await reader.cancel();
@@ -190,7 +190,7 @@ Deno.test("a channel aborts the answer when its source fails", async () => {
   );
 });
 
-Deno.test("a channel tells the core when the client is gone", async () => {
+Deno.test("a channel notifies the core when the client has left", async () => {
   let aborted = () => {};
   const noticed = new Promise<void>((resolve) => aborted = resolve);
   const answer: Answer = (_request, signal) =>
@@ -220,7 +220,7 @@ Deno.test("a channel cancels answers for an edge that died, and the sources of t
     return { status: 204, headers: new HeaderList(), body: null };
   };
   await withChannel(answer, async (channel, edge) => {
-    await channel.call({ ...GET, path: "/archive" }, NEVER); // and nobody reads it
+    await channel.call({ ...GET, path: "/archive" }, NEVER); // its answer is never read
     const upload = new ReadableStream<Uint8Array>(); // never ends
     channel.call({ ...GET, method: "PUT", path: "/upload", body: upload }, NEVER).catch(() => {});
     await asked.promise;
@@ -264,7 +264,7 @@ Deno.test("a channel cancels an upload when the core died", async () => {
   });
 });
 
-Deno.test("a channel is idle when the last request under way is answered, and not before", async () => {
+Deno.test("a channel is idle only after the last request under way is answered", async () => {
   const answers: (() => void)[] = [];
   const answer: Answer = () =>
     new Promise((resolve) => {
@@ -285,7 +285,7 @@ Deno.test("a channel is idle when the last request under way is answered, and no
   });
 });
 
-Deno.test("a channel carries large pieces in parts of 64 KiB, so that others need not wait for them", async () => {
+Deno.test("a channel sends large pieces in parts of 64 KiB, so that others need not wait for them", async () => {
   const { stream } = source(3, 200_000);
   await withChannel(
     () => Promise.resolve({ status: 200, headers: new HeaderList(), body: stream }),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import process from "node:process";
 import { garbageCollector } from "../../src/workers/collect_garbage.ts";
 
-/** Fills the heap with at least 40 MiB that nothing refers to afterwards. */
+/** Fills the heap with at least 40 MiB of garbage. */
 function litter(): void {
   const kept: unknown[] = [];
   for (let i = 0; i < 400_000; i++) kept.push({ i, text: `${i}`, list: [i, i, i] });
@@ -10,7 +10,7 @@ function litter(): void {
 }
 
 Deno.test({
-  name: "garbageCollector() gives memory back once the heap has grown",
+  name: "garbageCollector() frees memory once the heap has grown",
   ignore: !("gc" in globalThis), // the suite and the program run with --expose-gc
   fn() {
     const collect = garbageCollector();

@@ -24,7 +24,7 @@ import {
   readLine,
 } from "../../src/workers/control_socket.ts";
 
-/** Calls `act` with a socket in a folder of its own, and its requests and log lines. */
+/** Calls `act` with a socket in a new folder, and its requests and log lines. */
 async function withSocket(
   act: (path: string, asked: AdminRequest[], log: string[]) => Promise<void>,
   { answer = (): unknown => "done", requestMs = 5000 } = {},
@@ -63,7 +63,7 @@ async function send(path: string, bytes: Uint8Array): Promise<string> {
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
-Deno.test("ControlSocket hands a request on and gives back its result", async () => {
+Deno.test("ControlSocket passes on a request and returns its result", async () => {
   await withSocket(async (path, asked) => {
     const request = {
       command: "ban add",
@@ -75,7 +75,7 @@ Deno.test("ControlSocket hands a request on and gives back its result", async ()
   });
 });
 
-Deno.test("askService() tries one place after the other", async () => {
+Deno.test("askService() tries one path after the other", async () => {
   await withSocket(async (path) => {
     assert.equal(await askService([`${path}.not`, path], { command: "status" }, 5000), "done");
     await assert.rejects(
@@ -85,7 +85,7 @@ Deno.test("askService() tries one place after the other", async () => {
   });
 });
 
-Deno.test("askServiceOf() asks the system's service only if that has this configuration", async () => {
+Deno.test("askServiceOf() asks the system's service only if it has this configuration", async () => {
   let configuration: unknown = "/etc/authserver/container.properties";
   await withSocket(async (path, asked) => {
     const folder = dirname(path);
@@ -106,7 +106,7 @@ Deno.test("askServiceOf() asks the system's service only if that has this config
     assert(await isAsked(reload("/etc/authserver/container.properties")));
     configuration = link;
     assert(await isAsked(reload(file)));
-    // Of a service that does not say what it has, nothing is asked.
+    // A service that does not report its configuration gets no request.
     configuration = undefined;
     asked.length = 0;
     await isRefused(reload(file), ["/own"]);
@@ -114,7 +114,7 @@ Deno.test("askServiceOf() asks the system's service only if that has this config
   }, { answer: () => ({ configuration }) });
 });
 
-Deno.test("askServiceOf() asks the service of the folder, also while the system's gives no answer", async () => {
+Deno.test("askServiceOf() asks the service of the folder, even while the system's does not answer", async () => {
   await withSocket(async (path) => {
     const system = `${path}.system`;
     using _mute = Deno.listen({ transport: "unix", path: system });
@@ -125,13 +125,13 @@ Deno.test("askServiceOf() asks the service of the folder, also while the system'
   });
 });
 
-Deno.test("askServiceOf() takes a system's service that it may not ask for another one, and says so", async () => {
+Deno.test("askServiceOf() treats an inaccessible system service as another one, and reports it", async () => {
   const { connect } = Deno;
   const closed = (options: { path: string }) =>
     options.path === "/closed"
       ? Promise.reject(new Deno.errors.PermissionDenied())
       : connect({ transport: "unix", ...options });
-  Object.assign(Deno, { connect: closed }); // root may ask each service
+  Object.assign(Deno, { connect: closed }); // root may access every service
   try {
     const ask = (...paths: string[]) => askServiceOf("/a/b", paths, { command: "status" }, 500, "/closed");
     await assert.rejects(
@@ -149,7 +149,7 @@ Deno.test("askServiceOf() takes a system's service that it may not ask for anoth
   }
 });
 
-Deno.test("askService() passes on the reason of a refusal, and nothing else", async () => {
+Deno.test("askService() passes on only the reason of a refusal", async () => {
   await withSocket(async (path, _asked, log) => {
     await assert.rejects(askService([path], { command: "status" }, 5000), {
       constructor: CommandFailed,
@@ -182,7 +182,7 @@ const ANSWERS: readonly [what: string, answer: string, message: RegExp][] = [
 ];
 
 for (const [what, answer, message] of ANSWERS) {
-  Deno.test(`askService() does not take ${what} for an answer`, async () => {
+  Deno.test(`askService() does not accept ${what} as an answer`, async () => {
     const folder = await Deno.makeTempDir();
     const path = `${folder}/s`;
     const listener = Deno.listen({ transport: "unix", path });
@@ -201,7 +201,7 @@ for (const [what, answer, message] of ANSWERS) {
   });
 }
 
-Deno.test("askService() waits no longer than it is told", async () => {
+Deno.test("askService() waits no longer than its time limit", async () => {
   await withSocket(async (path) => {
     await assert.rejects(askService([path], { command: "status" }, 20), /no answer within 0\.02 s/);
   }, { answer: () => new Promise((resolve) => setTimeout(resolve, 100)) });
@@ -209,20 +209,20 @@ Deno.test("askService() waits no longer than it is told", async () => {
 
 const BAD_LINES: readonly [what: string, line: string, error: RegExp][] = [
   ["an empty line", "", /line of JSON/],
-  ["no JSON", "status", /line of JSON/],
+  ["text that is not JSON", "status", /line of JSON/],
   ["an array", "[]", /JSON object/],
   ["null", "null", /JSON object/],
   ["a number", "1", /JSON object/],
   ["no command", "{}", /does not know this command/],
   ["an unknown command", '{"command":"shutdown"}', /does not know this command/],
-  ["a command that is no text", '{"command":["status"]}', /does not know this command/],
-  ["a name of every object", '{"command":"__proto__"}', /does not know this command/],
-  ["a ban of nobody", '{"command":"ban add","seconds":1}', /a user, an address, or both/],
-  ["a ban without time", '{"command":"ban add","user":"a"}', /whole number of seconds/],
-  ["a ban of no time", '{"command":"ban add","user":"a","seconds":0}', /whole number of seconds/],
+  ["a command that is not text", '{"command":["status"]}', /does not know this command/],
+  ["a property of every object", '{"command":"__proto__"}', /does not know this command/],
+  ["a ban without a subject", '{"command":"ban add","seconds":1}', /a user, an address, or both/],
+  ["a ban without a duration", '{"command":"ban add","user":"a"}', /whole number of seconds/],
+  ["a ban of 0 seconds", '{"command":"ban add","user":"a","seconds":0}', /whole number of seconds/],
   ["a ban of half a second", '{"command":"ban add","user":"a","seconds":0.5}', /whole number of seconds/],
   [
-    "a ban for ever",
+    "a ban that is too long",
     `{"command":"ban add","user":"a","seconds":${LONGEST_BAN + 1}}`,
     /whole number of seconds/,
   ],
@@ -231,14 +231,14 @@ const BAD_LINES: readonly [what: string, line: string, error: RegExp][] = [
   ["a ban of a number", '{"command":"ban add","user":7,"seconds":1}', /1 to 256 characters/],
   ["a ban of a host name", '{"command":"ban add","address":"host","seconds":1}', /IP address/],
   ["a ban of a range", '{"command":"ban add","address":"10.0.0.0/8","seconds":1}', /IP address/],
-  ["a lift of everybody", '{"command":"ban remove"}', /a user, an address, or both/],
+  ["a removal without a subject", '{"command":"ban remove"}', /a user, an address, or both/],
   [
-    "a ban by nobody",
+    "a ban by an empty operator",
     '{"command":"ban add","user":"a","seconds":1,"operator":""}',
     /operator's name of 1 to 256/,
   ],
-  ["a lift by a number", '{"command":"ban remove","user":"a","operator":0}', /operator's name of 1 to 256/],
-  ["a user without name", '{"command":"user show"}', /account name/],
+  ["a removal by number", '{"command":"ban remove","user":"a","operator":0}', /operator's name of 1 to 256/],
+  ["a user without a name", '{"command":"user show"}', /account name/],
   ["a user with a long name", `{"command":"user show","uid":"${"a".repeat(257)}"}`, /account name/],
 ];
 
@@ -286,7 +286,7 @@ Deno.test({
     }, { requestMs: 3600_000 }),
 });
 
-Deno.test("ControlSocket serves no more than 16 callers at a time, and the next when one has gone", async () => {
+Deno.test("ControlSocket serves at most 16 callers at a time, and the next when one has left", async () => {
   await withSocket(async (path) => {
     const waiting = await Promise.all(
       Array.from({ length: 16 }, () => Deno.connect({ transport: "unix", path })),
@@ -311,7 +311,7 @@ Deno.test("ControlSocket.close() logs that it cannot remove the socket, and does
   assert.match(said.join(), /warn {2}control socket not removed path=\S+ error=.*not empty/);
 });
 
-Deno.test("ControlSocket replaces the socket of a dead service, and nothing else", async () => {
+Deno.test("ControlSocket replaces only the socket of a dead service", async () => {
   const folder = await Deno.makeTempDir();
   const path = `${folder}/control.sock`;
   const parts = { answer: () => Promise.resolve("new"), log: SILENT };
@@ -354,7 +354,7 @@ Deno.test("ControlSocket replaces the socket of a dead service, and nothing else
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("parseAdminRequest() reads what formatAdminRequest() writes, and takes any text", () => {
+Deno.test("parseAdminRequest() reads what formatAdminRequest() writes, and accepts any text in it", () => {
   const subject = fc.oneof(
     fc.record({ user: fc.string({ minLength: 1, maxLength: 50 }) }),
     fc.record({ address: fc.constantFrom("192.0.2.7", "2001:db8::1") }),
@@ -415,10 +415,10 @@ const CASES: readonly [
     "/run/a/control.sock",
     SYSTEM,
   ]],
-  ["nowhere without log and runtime directory", {}, undefined, [SYSTEM]],
-  ["not in a runtime directory that is no path", { runtime: "relative" }, undefined, [SYSTEM]],
-  ["where the operator wants it", { socket: "/s", log: "/srv/logs/a.log", runtime: "/run/x" }, "/s", ["/s"]],
-  ["nowhere if switched off", { enabled: false, log: "/srv/logs/a.log", runtime: "/run/x" }, undefined, []],
+  ["absent without log and runtime directory", {}, undefined, [SYSTEM]],
+  ["not in a runtime directory with a relative path", { runtime: "relative" }, undefined, [SYSTEM]],
+  ["at the configured path", { socket: "/s", log: "/srv/logs/a.log", runtime: "/run/x" }, "/s", ["/s"]],
+  ["absent if disabled", { enabled: false, log: "/srv/logs/a.log", runtime: "/run/x" }, undefined, []],
 ];
 
 for (const [what, { socket, enabled = true, log, runtime }, own, looked] of CASES) {
@@ -446,12 +446,12 @@ function arriving(...parts: readonly string[]): Pick<Deno.Conn, "read"> {
 }
 
 for (const parts of [["status\n"], ["sta", "tus\n"], ["status", "\n"], ["s", "tatus\nrest"]]) {
-  Deno.test(`readLine() reads one line that comes as ${JSON.stringify(parts)}`, async () => {
+  Deno.test(`readLine() reads one line from the parts ${JSON.stringify(parts)}`, async () => {
     assert.equal(await readLine(arriving(...parts), 6), "status");
   });
 }
 
-Deno.test("readLine() refuses what is too long, cut off or not UTF-8", async () => {
+Deno.test("readLine() refuses a line that is too long, incomplete or not UTF-8", async () => {
   await assert.rejects(readLine(arriving("statuses\n"), 7), InvalidLine);
   await assert.rejects(readLine(arriving("stat"), 7), /cut off/);
   await assert.rejects(

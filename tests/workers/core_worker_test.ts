@@ -1,4 +1,4 @@
-/** The core's worker in a worker thread, without a supervisor. */
+/** Tests the core's worker in a worker thread, without a supervisor. */
 import assert from "node:assert/strict";
 import { inspect } from "../../src/command/diagnosis/inspect.ts";
 import { CoreChannel } from "../../src/workers/core_channel.ts";
@@ -6,7 +6,7 @@ import type { FromWorker, ToCoreWorker } from "../../src/workers/worker_message.
 import { createSite } from "../system/running_service.ts";
 import { HeaderList } from "../../src/model/http_message.ts";
 
-Deno.test("a core that closes sends all its log lines and counts before it reports that it has closed", async () => {
+Deno.test("a closing core sends all its log lines and counts before it reports its end", async () => {
   await using site = await createSite();
   const { snapshot } = await inspect(site.main);
   assert(snapshot);

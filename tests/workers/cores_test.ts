@@ -53,7 +53,7 @@ const CREDENTIALS = [
   bearer("t", "203.0.113.9"),
 ];
 
-Deno.test("CoreState knows as much as the login throttle after each attempt", () => {
+Deno.test("CoreState equals the state of the login throttle after each attempt", () => {
   fc.assert(fc.property(
     fc.array(
       fc.tuple(fc.constantFrom(...CREDENTIALS), fc.constantFrom("succeeded" as const, "failed" as const)),
@@ -71,7 +71,7 @@ Deno.test("CoreState knows as much as the login throttle after each attempt", ()
   ));
 });
 
-Deno.test("CoreState follows an operator's bans, and keeps its knowledge when the configuration changes", () => {
+Deno.test("CoreState adopts an operator's bans, and keeps its state when the configuration changes", () => {
   const { copy, throttle } = followed();
   for (let i = 0; i < 3; i++) attempt(throttle, basic("ann", "x"), "failed");
   const ban: Ban = { user: "bob", reason: "operator", failures: 0, until: ASOF + 60_000 };
@@ -86,7 +86,7 @@ Deno.test("CoreState follows an operator's bans, and keeps its knowledge when th
   assert.equal(state().addresses.length, 1, "the address is not lifted with its user");
 });
 
-Deno.test("CoreState takes logins from a core with a successor, and nothing else", () => {
+Deno.test("CoreState adopts only logins from a core with a successor", () => {
   const { copy } = followed();
   const proof = { owner: "ann", mark: "a proof", endsAt: Date.now() + 60_000 };
   const servers = { servers: [] };

@@ -1,4 +1,4 @@
-/** Lets a worker die of a real defect, and prints the reports of its death as JSON. */
+/** Makes a worker die of a real defect, and prints the reports of its death as JSON. */
 import { inTime } from "../fixtures/deadline.ts";
 import { open } from "./opened_worker.ts";
 

@@ -14,7 +14,7 @@ const NEEDLESS = [
   /^reservations\/reservation_(?:file|registry|times)\.ts/,
 ];
 
-/** Packages that such a service does not need. */
+/** Packages that this service does not need. */
 const NEEDLESS_PACKAGES = /\/(?:jose|postgres|ssh2|xml-crypto|xmldom|uqr)\b/;
 
 /** Kilobytes of source that each thread may evaluate before the first answer. */
@@ -68,7 +68,7 @@ function pathOf(specifier: string): string | undefined {
 }
 
 for (const [thread, entries, kilobytes] of BUDGETS) {
-  Deno.test(`The ${thread} imports at most ${kilobytes} KB before the first answer, and no feature that is not configured`, async () => {
+  Deno.test(`the ${thread} imports at most ${kilobytes} KB before the first answer, and no unconfigured feature`, async () => {
     const all = new Map<string, number>();
     for (const entry of entries) for (const [path, size] of await importedBy(entry)) all.set(path, size);
     assert(all.size > 20, "found no imports");
@@ -78,7 +78,7 @@ for (const [thread, entries, kilobytes] of BUDGETS) {
   });
 }
 
-Deno.test("A service that answered a login by password has evaluated no module of what is not configured", async () => {
+Deno.test("a service has evaluated no modules of unconfigured features after a password login", async () => {
   await using site = await createSite();
   const coverage = `${site.folder}/coverage`;
   const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {

@@ -15,7 +15,7 @@ const PERMISSIONS = {
   import: false,
 } as const;
 
-/** Starts a worker that gets a ping at each `tick` while one is set, and records its messages and death. */
+/** Starts a worker that gets a ping at each `tick`, if set, and records its messages and death. */
 export function open(patience?: Patience) {
   const said: FromWorker["kind"][] = [];
   const told: FromWorker[] = [];

@@ -10,7 +10,7 @@ for (
     ["0.0.0.0", "0.0.0.0:9000"],
   ] as const
 ) {
-  Deno.test(`the edge may listen on ${expected}, and nothing else`, () => {
+  Deno.test(`the edge may only listen on ${expected}`, () => {
     const { net, ...others } = edgePermissions([{ address: address, port: 9000 }]);
     assert.deepEqual(net, [expected]);
     assert.deepEqual([...new Set(Object.values(others))], [false]);
@@ -23,7 +23,7 @@ const PROXY = {
   "container.client.http.proxyPort": "3128",
 };
 
-/** Addresses of providers, more settings, and what the core may reach besides its daemon. */
+/** Addresses of providers, more settings, and the hosts that the core may reach besides its daemon. */
 const PROVIDERS: readonly (readonly [address: string, more: Readonly<Record<string, string>>, string])[] = [
   ["https://idp.example.org/userinfo", {}, "idp.example.org:443"],
   ["https://idp.example.org:8443/userinfo", {}, "idp.example.org:8443"],
@@ -66,7 +66,7 @@ for (const [address, more, expected] of PROVIDERS) {
   });
 }
 
-Deno.test("the core may read no file with a secret", async () => {
+Deno.test("the core may not read files with secrets", async () => {
   await using site = await createSite({
     properties: { "container.security.rest.jwt.hmacSecretFile": "{folder}/conf/secret" },
     files: { "conf/secret": `${"s".repeat(40)}\n` },
@@ -90,7 +90,7 @@ async function read(text: string): Promise<readonly string[]> {
   }
 }
 
-Deno.test("nameServers() reads addresses in the forms of resolv.conf(5), and nothing else", async () => {
+Deno.test("nameServers() reads only addresses in the forms of resolv.conf(5)", async () => {
   const text = [
     "# nameserver 192.0.2.1",
     "; nameserver 192.0.2.2",
@@ -106,6 +106,6 @@ Deno.test("nameServers() reads addresses in the forms of resolv.conf(5), and not
   assert.deepEqual(await read(""), []);
 });
 
-Deno.test("nameServers() of a machine without the file are none", async () => {
+Deno.test("nameServers() returns no servers on a machine without the file", async () => {
   assert.deepEqual(await nameServers("/nonexistent/resolv.conf"), []);
 });

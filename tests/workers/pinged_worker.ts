@@ -1,4 +1,4 @@
-/** Worker that follows orders: answers a number of pings, cannot start, or meets a defect. */
+/** Worker with configurable behaviour: answers a number of pings, cannot start, or meets a defect. */
 
 declare const self: {
   onmessage: ((event: MessageEvent<Told>) => void) | null;

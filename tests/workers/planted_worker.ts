@@ -1,4 +1,4 @@
-/** Code of an attacker in a worker: tries the given actions and reports each outcome. */
+/** Attacker's code in a worker: tries the given actions and reports each outcome. */
 
 declare const self: {
   onmessage: ((event: MessageEvent<Attempt[]>) => void) | null;

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { once } from "node:events";
 import { PortWatch, takesConnections } from "../../src/workers/port_watch.ts";
 
-Deno.test("takesConnections() tells a listener that serves from one that does not, and from none", async () => {
+Deno.test("takesConnections() reports whether a listener exists and accepts connections", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
@@ -12,12 +12,12 @@ Deno.test("takesConnections() tells a listener that serves from one that does no
   await new Promise((resolve) => server.close(resolve));
   assert.equal(await takesConnections({ address: "127.0.0.1", port: address.port }), false);
 
-  // This socket listens, so that the system completes connections, but nobody accepts them.
+  // This socket listens, so that the system completes connections, but the test accepts none.
   using deaf = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   assert.equal(await takesConnections({ address: "127.0.0.1", port: deaf.addr.port }, 50), false);
 });
 
-/** Runs a watch on checks with given outcomes. @returns Its reports, with the number of the check. */
+/** Runs a watch with given outcomes of its checks. @returns Its reports, with the number of the check. */
 async function watched(answers: readonly boolean[], listeners: readonly string[]): Promise<string[]> {
   const told: string[] = [];
   const all = new Map(listeners.map((name) => [name, { address: name, port: 1 }]));
@@ -39,7 +39,7 @@ async function watched(answers: readonly boolean[], listeners: readonly string[]
   return told;
 }
 
-Deno.test("PortWatch tells of a listener that is silent twice in a row, and of no other", async () => {
+Deno.test("PortWatch reports only a listener that is silent twice in a row", async () => {
   const same = ["a", "a", "a", "a", "a", "a"];
   assert.deepEqual(await watched([true, false, true, false, true, true], same), []);
   assert.deepEqual((await watched([false, false, false, false, true, true], same)).length > 0, true);

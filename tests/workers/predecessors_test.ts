@@ -1,4 +1,4 @@
-/** Cores with a successor: what they still learn, what they leave to it, and how their commands end. */
+/** Tests cores with a successor: which news they still get, what they pass on, and how their commands end. */
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
 import { startedWorker, workersSoFar } from "../system/worker_spy.ts";
@@ -54,7 +54,7 @@ async function open({ withEdge = false, resolve = resolveLoopback }: {
   };
 }
 
-/** Waits more turns of the event loop than anything needs that could begin at once. */
+/** Waits more turns of the event loop than any immediate work needs. */
 async function aWhile() {
   for (let i = 0; i < 50; i++) await setImmediate();
 }
@@ -78,7 +78,7 @@ for (const withEdge of [false, true]) {
   });
 }
 
-Deno.test("Cores.finish() waits for a core that starts, or that was discarded", async () => {
+Deno.test("Cores.finish() waits for starting and discarded cores", async () => {
   await using setting = await open();
   const { cores, changes, next, prepare, started } = setting;
   await next();
@@ -100,7 +100,7 @@ Deno.test("Cores.finish() waits for a core that starts, or that was discarded", 
   await refused;
 });
 
-Deno.test("Cores tells a ban to predecessors with requests, too", async () => {
+Deno.test("Cores also sends a ban to predecessors with requests", async () => {
   await using setting = await open({ withEdge: true });
   const { cores, next } = setting;
   const held = (await next()).hold();
@@ -110,7 +110,7 @@ Deno.test("Cores tells a ban to predecessors with requests, too", async () => {
   held.release();
 });
 
-Deno.test("Cores.lookUpHosts() replaces the core for an address that was never seen, and for no other", async () => {
+Deno.test("Cores.lookUpHosts() replaces the core only for a new address", async () => {
   let lookedUp = 0;
   const answers = [["127.0.0.1", "192.0.2.1"], ["127.0.0.1", "192.0.2.2"]];
   await using setting = await open({
@@ -125,7 +125,7 @@ Deno.test("Cores.lookUpHosts() replaces the core for an address that was never s
   assert.equal(cores.generation, 3);
 });
 
-Deno.test("Cores.lookUpHosts() does not pile up cores whose requests last", async () => {
+Deno.test("Cores.lookUpHosts() does not accumulate cores with long requests", async () => {
   let address = 0;
   await using setting = await open({
     withEdge: true,
@@ -137,7 +137,7 @@ Deno.test("Cores.lookUpHosts() does not pile up cores whose requests last", asyn
   assert.equal(cores.generation, 5, "four have a successor");
 });
 
-Deno.test("Cores tells a core that it has a successor", async () => {
+Deno.test("Cores notifies a core that it has a successor", async () => {
   await using setting = await open({ withEdge: true });
   const held = (await setting.next()).hold();
   await setting.next();

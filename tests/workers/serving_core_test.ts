@@ -13,7 +13,7 @@ function callsTo(answer: (request: AdminRequest) => Promise<AdminAnswer> | undef
   return calls;
 }
 
-Deno.test("answers find their requests in any order", async () => {
+Deno.test("answers reach their requests in any order", async () => {
   const late = Promise.withResolvers<AdminAnswer>();
   const calls = callsTo(({ command }) =>
     command === "ban list" ? late.promise : Promise.resolve({ result: command })

@@ -14,7 +14,7 @@ const cases: [number | undefined, number, number][] = [
   [50_000, 60_000, 50_000],
 ];
 for (const [configured, files, expected] of cases) {
-  Deno.test(`ConnectionLimit allows ${expected} where ${configured ?? "nothing"} is configured and ${files} files can be open`, () => {
+  Deno.test(`ConnectionLimit is ${expected} if ${configured ?? "nothing"} is configured and ${files} files can be open`, () => {
     const limit = new ConnectionLimit(configured, (wanted) => Math.min(files, wanted));
     assert.equal(limit.most(configured), expected);
   });
@@ -28,7 +28,7 @@ Deno.test("ConnectionLimit need not lower its default under the service unit", a
   assert.deepEqual([most(), most(0)], [4096, 16_384]);
 });
 
-Deno.test("ConnectionLimit also bounds a number that is configured later", () => {
+Deno.test("ConnectionLimit also bounds a later configured number", () => {
   const limit = new ConnectionLimit(undefined, (wanted) => Math.min(1024, wanted));
   assert.equal(limit.most(2000), 768);
   assert.equal(limit.most(100), 100);
@@ -40,7 +40,7 @@ Deno.test("ConnectionLimit opens files to find the limit, and closes all of them
 });
 
 for (const files of ["300", "$(ulimit -Hn)"]) {
-  Deno.test(`ConnectionLimit finds out how many files the process can open: ${files}`, async () => {
+  Deno.test(`ConnectionLimit detects how many files the process can open: ${files}`, async () => {
     const module = JSON.stringify(new URL("../../src/workers/serving_edge.ts", import.meta.url));
     const code = `import { ConnectionLimit } from ${module};
       console.log(new ConnectionLimit(undefined).most(undefined));`;

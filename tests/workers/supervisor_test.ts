@@ -1,4 +1,4 @@
-/** Changes of workers, one after the other, each on the state that the one before left; and the stop. */
+/** Tests changes of workers in sequence, each from the state after the previous one, and the stop. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { Agent, request } from "node:https";
@@ -22,12 +22,12 @@ async function snapshotOf(site: Site, changed: (main: string) => string): Promis
   return snapshot;
 }
 
-/** Waits more turns of the event loop than anything needs that could begin at once. */
+/** Waits more turns of the event loop than any immediate work needs. */
 async function aWhile() {
   for (let i = 0; i < 50; i++) await setImmediate();
 }
 
-Deno.test("Supervisor.reload() waits for an earlier reload or renewal, and the last request takes effect", async () => {
+Deno.test("Supervisor.reload() waits for an earlier reload or renewal, and the last one takes effect", async () => {
   await using site = await createSite();
   const snapshot = await snapshotOf(site, (main) => main);
   const { material } = snapshot;
@@ -70,7 +70,7 @@ Deno.test("Supervisor.reload() waits for an earlier reload or renewal, and the l
   }
 });
 
-Deno.test("Supervisor.reload() ends when the edge directs new requests to the new core, and not before", async () => {
+Deno.test("Supervisor.reload() ends only when the edge directs new requests to the new core", async () => {
   await using site = await createSite();
   const snapshot = await snapshotOf(site, (main) => main);
   const from = workersSoFar();
@@ -89,7 +89,7 @@ Deno.test("Supervisor.reload() ends when the edge directs new requests to the ne
   }
 });
 
-Deno.test("Supervisor reports a core as replaced when the edge directs requests to the new one, and not before", async () => {
+Deno.test("Supervisor reports a core as replaced only when the edge directs requests to the new one", async () => {
   await using site = await createSite();
   const [from, lines] = [workersSoFar(), new Array<string>()];
   const supervisor = await Supervisor.start(await snapshotOf(site, (main) => main), {
@@ -109,7 +109,7 @@ Deno.test("Supervisor reports a core as replaced when the edge directs requests 
   }
 });
 
-Deno.test("Supervisor.reload() forgets an edge that has ended: stop() does not end it again", async () => {
+Deno.test("Supervisor.reload() forgets an edge that has ended, so that stop() does not end it again", async () => {
   await using site = await createSite();
   const snapshot = await snapshotOf(site, (main) => main);
   const other = await snapshotOf(site, (main) => `${main}container.httpServer.disabledProtocols=TLSv1.2\n`);
@@ -130,10 +130,10 @@ Deno.test("Supervisor.reload() forgets an edge that has ended: stop() does not e
   assert((await startedWorker("edge", next)).ends > 0);
 });
 
-/** Asks until there is an answer: a worker that is replaced accepts no connections for a moment. */
+/** Repeats a request until it is answered: a worker being replaced accepts no connections for a moment. */
 async function answered(port: number, site: Site, path: string): Promise<Reply> {
   const once = async () => {
-    // An agent of its own asks to keep the connection.
+    // A separate agent asks to keep the connection.
     const agent = new Agent({ keepAlive: true });
     return await ask(`https://localhost:${port}${path}`, site.authority.certificate, { agent })
       .catch(() => undefined).finally(() => agent.destroy());
@@ -171,7 +171,7 @@ Deno.test("Supervisor.leave() also applies to replacements of workers", async ()
   }
 });
 
-Deno.test("Supervisor.stop() ends an edge that is about to take the place of another", async () => {
+Deno.test("Supervisor.stop() ends an edge that is about to replace another", async () => {
   await using site = await createSite();
   const other = await snapshotOf(site, (main) => `${main}container.httpServer.disabledProtocols=TLSv1.2\n`);
   const supervisor = await Supervisor.start(await snapshotOf(site, (main) => main), {
@@ -207,7 +207,7 @@ async function begunRequest(site: Site, port: number): Promise<() => Promise<num
   };
 }
 
-Deno.test("Supervisor.stop() waits for the requests of an edge whose successor has begun, too", async () => {
+Deno.test("Supervisor.stop() also waits for requests of an edge whose successor has begun", async () => {
   await using site = await createSite();
   const other = await snapshotOf(site, (main) => `${main}container.httpServer.maxConnections=900\n`);
   const supervisor = await Supervisor.start(await snapshotOf(site, (main) => main), {
@@ -221,7 +221,7 @@ Deno.test("Supervisor.stop() waits for the requests of an edge whose successor h
   await stopped;
 });
 
-Deno.test("Supervisor.reload() to a port that is taken fails before any connection is refused", async () => {
+Deno.test("Supervisor.reload() to an occupied port fails before any connection is refused", async () => {
   await using site = await createSite();
   using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const metrics = `container.metrics.host=127.0.0.1\ncontainer.metrics.port=${taken.addr.port}\n`;
@@ -250,7 +250,7 @@ Deno.test("metricsPage() shows whether there is a core", async () => {
   assert.match(await page(), /^authserver_core_up 0$/m);
 });
 
-Deno.test("Supervisor.stop() waits until the journal has all audit lines", async () => {
+Deno.test("Supervisor.stop() waits until the journal has received all audit lines", async () => {
   await using site = await createSite();
   const snapshot = await snapshotOf(site, (main) => `${main}container.audit.journal=true\n`);
   const path = `${site.folder}/journal`;

@@ -32,7 +32,7 @@ function subject({ port }: Pick<LogServer, "port">, { hostName = "auth1", writeM
   return { audit: new AuditStream(receiver, sink), log, sink };
 }
 
-Deno.test("syslogServer() sends each line as a counted message, in order, also the last before the end", async () => {
+Deno.test("syslogServer() sends each line as an octet-counted message, in order, including the last before the end", async () => {
   await using server = await startLogServer(authority);
   const { audit } = subject(server);
   const lines = Array.from({ length: 500 }, (_, i) => LINE.replace("session", `session ${i}`));
@@ -45,7 +45,7 @@ Deno.test("syslogServer() sends each line as a counted message, in order, also t
   assert.deepEqual(server.messages[0]?.slice(0, -1), expected);
 });
 
-Deno.test("syslogServer() writes a host name that RFC 5424 permits, and no time that it does not know", async () => {
+Deno.test("syslogServer() writes a host name that RFC 5424 permits, and omits an unknown time", async () => {
   await using server = await startLogServer(authority);
   for (
     const [hostName, expected] of [["hö st\n1", "hst1"], ["ü", "-"], [
@@ -61,7 +61,7 @@ Deno.test("syslogServer() writes a host name that RFC 5424 permits, and no time 
   assert.equal(server.messages[0]?.[1], "-");
 });
 
-Deno.test("syslogServer() keeps lines while there is no server, and sends them in order", async () => {
+Deno.test("syslogServer() buffers lines while there is no server, and sends them in order", async () => {
   const before = await startLogServer(authority);
   const { port } = before;
   const { audit, log, sink } = subject(before);
@@ -108,7 +108,7 @@ for (
   });
 }
 
-Deno.test("syslogServer() gives up a server that takes no line in time", async () => {
+Deno.test("syslogServer() abandons a server that does not read lines in time", async () => {
   const { certificate: cert, key } = authority.issue({ subject: "CN=log server", names: ["localhost"] });
   const listener = Deno.listenTls({ hostname: "localhost", port: 0, cert, key });
   const shaken = (async () => {

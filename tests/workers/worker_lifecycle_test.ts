@@ -43,7 +43,7 @@ function scene(failing: number): Scene {
   };
 }
 
-Deno.test("RestartPolicy starts another worker at once, then with growing pauses, until one lives", async () => {
+Deno.test("RestartPolicy starts another worker at once, then with growing pauses, until one survives", async () => {
   const { restartPolicy, pauses, lines, replaced } = scene(7);
   const first = {};
   restartPolicy.put(first);
@@ -56,7 +56,7 @@ Deno.test("RestartPolicy starts another worker at once, then with growing pauses
   assert.equal(lines.at(-1), "warn  worker replaced what=edge");
 });
 
-Deno.test("RestartPolicy pauses before it replaces a worker that died soon, whatever happens to other kinds of workers", async () => {
+Deno.test("RestartPolicy pauses before it replaces a worker that died early, independently of other kinds", async () => {
   const { restartPolicy, pauses, replaced } = scene(0);
   const other = scene(5);
   for (const one of [restartPolicy, other.restartPolicy]) {

@@ -5,7 +5,7 @@ import { WorkerReports } from "../../src/workers/worker_reports.ts";
 
 const LOGGING = { level: "info", file: undefined, format: "text", maxSize: 0, maxFiles: 1 } as const;
 
-Deno.test("WorkerReports writes at its end what the audit file did not take before", async () => {
+Deno.test("WorkerReports.close() writes lines that the audit file could not take before", async () => {
   const folder = await Deno.makeTempDir();
   const path = `${folder}/audit/audit.log`;
   await Deno.writeTextFile(`${folder}/audit`, "in the way of the folder");
@@ -16,11 +16,11 @@ Deno.test("WorkerReports writes at its end what the audit file did not take befo
   reports.writeAudit(['{"one":1}']);
   await Deno.remove(`${folder}/audit`);
   await reports.close();
-  assert.equal((await Deno.readTextFile(path)).trim(), '{"one":1}'); // whole, on a line of its own
+  assert.equal((await Deno.readTextFile(path)).trim(), '{"one":1}'); // a whole line
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("WorkerReports says at its end how many audit lines a log server did not take", async () => {
+Deno.test("WorkerReports.close() logs how many audit lines a log server did not receive", async () => {
   const log: string[] = [];
   const reports = new WorkerReports(new LogFile(undefined, (text) => void log.push(text)), {
     logging: LOGGING,
@@ -38,7 +38,7 @@ Deno.test("WorkerReports says at its end how many audit lines a log server did n
   assert.match(log.join(""), /error audit lines lost at the end lines=2/);
 });
 
-Deno.test("WorkerReports says of a slow start which worker waits for what, and how long already", async () => {
+Deno.test("WorkerReports logs for a slow start which worker waits for what, and since when", async () => {
   const log: string[] = [];
   const reports = new WorkerReports(new LogFile(undefined, (text) => void log.push(text)), {
     logging: LOGGING,
@@ -53,7 +53,7 @@ Deno.test("WorkerReports says of a slow start which worker waits for what, and h
   await reports.close();
 });
 
-Deno.test("WorkerReports counts from 0 what an alert watches, which misses a count that begins with 1", async () => {
+Deno.test("WorkerReports starts counters of alerts at 0, since an alert would miss one that starts at 1", async () => {
   const reports = new WorkerReports(new LogFile(undefined, () => {}), {
     logging: LOGGING,
     audit: { to: "console", required: false },

@@ -25,7 +25,7 @@ Deno.test("workerLog() collects lines for a short time", async () => {
 });
 
 for (const level of ["warn", "error"] as const) {
-  Deno.test(`workerLog() sends a line of level ${level} at once, with all before it`, () => {
+  Deno.test(`workerLog() sends a line of level ${level} at once, with all earlier lines`, () => {
     const { log, batches } = recorded();
     log.info("one");
     log[level]("two");
@@ -68,7 +68,7 @@ function measured(counts: Increments = COUNTS, collect = () => {}) {
   };
 }
 
-Deno.test("Measurements finds how long the event loop stood still, and reports all since the last time", async () => {
+Deno.test("Measurements detects stalls of the event loop, and reports all since the last report", async () => {
   const { measurements, reports, pass, stall } = measured();
   stall(500);
   await pass(0);
@@ -83,7 +83,7 @@ Deno.test("Measurements finds how long the event loop stood still, and reports a
 });
 
 Deno.test("Measurements distinguishes a stall by own work from one without a free processor", async () => {
-  /** Returns the delay by own work, if a look comes a second late and the thread worked for `workedMs`. */
+  /** Returns the delay by own work, if a check is a second late and the thread worked for `workedMs`. */
   const ownDelay = async (workedMs: number) => {
     const { state, reports, pass, stall } = measured();
     stall(1250);
@@ -96,7 +96,7 @@ Deno.test("Measurements distinguishes a stall by own work from one without a fre
   assert.equal(await ownDelay(1240), 1000, "no longer than the callers waited");
 });
 
-Deno.test("Measurements of an idle worker wake it every two seconds, and the supervisor every six", async () => {
+Deno.test("Measurements wakes an idle worker every two seconds, and the supervisor every six", async () => {
   const { state, reports, pass, stall } = measured([]);
   await pass(2000);
   assert.equal(reports.length, 1);

@@ -5,7 +5,7 @@ import { ownProcess } from "../fixtures/own_process.ts";
 import { open } from "./opened_worker.ts";
 import { PING_MS, Watchdog } from "../../src/workers/worker_thread.ts";
 
-Deno.test("WorkerThread dies when it answers no more pings, and not before", async () => {
+Deno.test("WorkerThread dies only when it no longer answers pings", async () => {
   const { worker, pings, said, died, deaths } = open();
   const heard = (count: number) => until(() => said.length === count, { what: `message ${count}` });
   worker.post({ kind: "start", pongs: 20 });
@@ -13,7 +13,7 @@ Deno.test("WorkerThread dies when it answers no more pings, and not before", asy
   assert.equal(ready.kind, "ready");
   await heard(2); // the answer to the first ping
   for (let pongs = 1; pongs < 20; pongs++) {
-    pings.tick?.(); // no ping: a message came since the last tick
+    pings.tick?.(); // no ping: a message arrived since the last tick
     pings.tick?.();
     await heard(2 + pongs);
   }
@@ -49,7 +49,7 @@ Deno.test("WorkerThread reports why it cannot start, and does not count that as 
   assert.deepEqual(deaths, []);
 });
 
-Deno.test("WorkerThread.ready() waits as long as there is progress, says for what, and then gives a hint", async () => {
+Deno.test("WorkerThread.ready() waits as long as there is progress, reports for what, and then gives a hint", async () => {
   let spent = 0;
   let looks = 0;
   const cpuMs = () => spent += looks++ < 10 ? 1000 : 0;
@@ -73,7 +73,7 @@ Deno.test("WorkerThread.ready() ends a start that only looks busy", async () => 
   worker.end();
 });
 
-Deno.test("WorkerThread dies of a defect, and reports that to all that wait for it", async () => {
+Deno.test("WorkerThread dies of a defect, and reports it to all waiting callers", async () => {
   const { stdout, stderr } = await ownProcess(new URL("./dying_worker.ts", import.meta.url));
   const told = JSON.parse(stdout);
   assert.match(told.died, /a defect/);
@@ -82,7 +82,7 @@ Deno.test("WorkerThread dies of a defect, and reports that to all that wait for 
   assert.match(stderr, /Uncaught \(in worker "pinged"\) Error: a defect/); // from the runtime itself
 });
 
-Deno.test("WorkerThread.waitFor() waits no longer for a worker that is ended", async () => {
+Deno.test("WorkerThread.waitFor() stops waiting for a worker that is ended", async () => {
   const { worker, deaths } = open();
   worker.post({ kind: "start", pongs: 1_000_000 });
   await worker.ready();
@@ -92,7 +92,7 @@ Deno.test("WorkerThread.waitFor() waits no longer for a worker that is ended", a
   assert.deepEqual(deaths, []);
 });
 
-Deno.test("WorkerThread.waitFor() waits for the worker's message, and no longer than its limit", async () => {
+Deno.test("WorkerThread.waitFor() waits for the worker's message, but no longer than its limit", async () => {
   const { worker } = open();
   worker.post({ kind: "start", pongs: 1_000_000 });
   await worker.ready();
@@ -122,13 +122,13 @@ const H = "heard";
 const FROZEN = { late: 22_000 };
 const CASES: readonly (readonly [string, Parameters<typeof ticksToDeath>[0], number | undefined])[] = [
   ["a worker that never answers is dead after four pings", [T, T, T, T, T, T], 5],
-  ["one that answers lives on", [H, H, H, H, H, H, H, H], undefined],
-  ["one answer among many pings is enough for as many more", [T, T, T, T, H, T, T, T, T], 9],
-  ["nobody dies while we were frozen ourselves", [H, FROZEN, H, H], undefined],
-  ["nobody dies because we are frozen again and again", [T, T, T, FROZEN, T, T, FROZEN, T, T, T], undefined],
-  ["after a freeze a dead worker is found as before", [T, FROZEN, T, T, T, T], 6],
-  ["a tick that is late as timers are is on time", [T, T, { late: 4000 }, T, { late: 4000 }], 5],
+  ["a worker that answers stays alive", [H, H, H, H, H, H, H, H], undefined],
+  ["one answer resets the count of unanswered pings", [T, T, T, T, H, T, T, T, T], 9],
+  ["no worker is dead because we were frozen ourselves", [H, FROZEN, H, H], undefined],
+  ["no worker is dead because we freeze repeatedly", [T, T, T, FROZEN, T, T, FROZEN, T, T, T], undefined],
+  ["a dead worker is detected after a freeze", [T, FROZEN, T, T, T, T], 6],
+  ["a tick within the usual delay of timers is on time", [T, T, { late: 4000 }, T, { late: 4000 }], 5],
 ];
 for (const [what, events, expected] of CASES) {
-  Deno.test(`Heartbeat: ${what}`, () => assert.equal(ticksToDeath(events), expected));
+  Deno.test(`Watchdog: ${what}`, () => assert.equal(ticksToDeath(events), expected));
 }

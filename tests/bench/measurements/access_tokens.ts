@@ -75,7 +75,7 @@ export const accessTokens: Measurement = {
       },
     });
     using client = Deno.createHttpClient({ caCerts: [authority.certificate] });
-    /** Returns the processor time of a request in microseconds: of the program, and of its core alone. */
+    /** Returns the processor time of a request in microseconds: of the program, and of its core. */
     const costOf = async (authorizations: readonly string[]): Promise<Cost> => {
       const before = bench.process.cpu();
       const waiting = authorizations.values();

@@ -6,7 +6,7 @@ import { runWrk } from "../wrk.ts";
 
 const SLOW = 500;
 const ROUNDS = 3;
-/** Time with slow clients alone, in milliseconds: longer than the service keeps any of them. */
+/** Time with only slow clients, in milliseconds: longer than the service keeps any of them. */
 const WATCH_MS = 30_000;
 
 export const slowClients: Measurement = {
@@ -59,7 +59,7 @@ export const slowClients: Measurement = {
   },
 };
 
-/** Returns the processor time of a process with slow clients alone, in percent of a core. */
+/** Returns the processor time of a process with only slow clients, in percent of a core. */
 async function spentOn(process: ChildProcess): Promise<number> {
   const before = process.cpu().total ?? 0;
   await new Promise((resolve) => setTimeout(resolve, WATCH_MS));

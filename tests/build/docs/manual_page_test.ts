@@ -20,7 +20,7 @@ const SPEC: DocumentedCommand = {
 
 const pageOf = (spec: DocumentedCommand) => manualPages([spec], PROGRAM).at(-1)?.text ?? "";
 
-Deno.test("manualPages() describe every command and option, and their subcommands", () => {
+Deno.test("manualPages() describes every command, subcommand and option", () => {
   const pages = new Map(
     manualPages(COMMANDS.map(({ spec }) => documented(spec)), PROGRAM).map(({ file, text }) => [file, text]),
   );
@@ -37,7 +37,7 @@ Deno.test("manualPages() describe every command and option, and their subcommand
   }
 });
 
-Deno.test("every command but version has examples, which can be typed as they stand", () => {
+Deno.test("every command except version has examples, which can be typed as printed", () => {
   const all = COMMANDS.map(({ spec }) => documented(spec));
   const specs = all.flatMap((spec) => [spec, ...spec.commands]);
   for (const spec of all.filter(({ name }) => name !== "version")) {
@@ -59,21 +59,21 @@ Deno.test("every command but version has examples, which can be typed as they st
   }
 });
 
-Deno.test("manualPages() escape text that looks like a request, and lose none of it", () => {
+Deno.test("manualPages() escapes text that looks like a roff request, without loss", () => {
   const text = pageOf(SPEC);
   assert.match(text, /^\\&\.dots and 'quotes' and \\ebackslashes, and a\\-b, and \\\[u00FC\]$/m);
   assert.match(text, /^\.br\n\\&'second line$/m);
   assert.match(text, /^\.BI \\-\\-hard " N"\nTry hard\.\nDefault: 1\.$/m);
 });
 
-Deno.test("manualPages() begin the purpose with a small letter behind the name, unless it is an abbreviation", () => {
+Deno.test("manualPages() begins the purpose after the name in lower case, unless with an abbreviation", () => {
   const purpose = (summary: string) =>
     /^\.SH NAME\n(.*)$/m.exec(pageOf({ ...SPEC, summary }).replaceAll("\\-", "-"))?.[1];
   assert.equal(purpose("Try a thing"), "authserver-try - try a thing");
   assert.equal(purpose("TLS for all"), "authserver-try - TLS for all");
 });
 
-Deno.test("manualPages() keep to ASCII and to lines that terminals and mandoc like", () => {
+Deno.test("manualPages() uses ASCII, and lines of at most 80 characters", () => {
   for (const { file, text } of manualPages(COMMANDS.map(({ spec }) => documented(spec)), PROGRAM)) {
     assert.match(text.replaceAll("\n", ""), /^[\x20-\x7e]*$/, file);
     for (const line of text.split("\n")) assert.ok(line.length <= 80, `${file}: ${line}`);
@@ -84,7 +84,7 @@ for (
   const [program, args] of [["mandoc", ["-T", "lint", "-W", "style"]], ["man", ["--warnings", "-l"]]] as const
 ) {
   Deno.test({
-    name: `manualPages() are clean for ${program}`,
+    name: `manualPages() causes no warnings of ${program}`,
     ignore: !await isInstalled(program),
     async fn() {
       const folder = await Deno.makeTempDir();
@@ -109,7 +109,7 @@ async function isInstalled(program: string): Promise<boolean> {
   return success;
 }
 
-Deno.test("manualPages() fill lines of 78 characters, and break before one more", () => {
+Deno.test("manualPages() fills lines of 78 characters, and breaks longer ones", () => {
   const words = ["x".repeat(38), "y".repeat(39), "z".repeat(38), "w".repeat(40)];
   const lines = pageOf({ ...SPEC, details: [words.join(" ")] }).split("\n");
   const at = lines.findIndex((line) => line.startsWith("xx"));

@@ -1,4 +1,4 @@
-/** Findings of `check --online` about the service's client at a provider where browsers sign in. */
+/** Tests findings of `check --online` about the service's client at a provider where browsers sign in. */
 import assert from "node:assert/strict";
 import { check } from "../../../src/command/diagnosis/check.ts";
 import { CODE_CLIENT, startCodeProvider } from "../../identity_provider/code_provider.ts";
@@ -43,7 +43,7 @@ async function said(values: Readonly<Record<string, string>>) {
   };
 }
 
-Deno.test("check --online tries the client's login and its redirect address, and says what it did not try", async () => {
+Deno.test("check --online tries the client's login and its redirect address, and reports what it did not try", async () => {
   provider.redirects = [REDIRECT];
   const { status, found, fix } = await said({});
   assert.equal(status, 0, found);
@@ -83,7 +83,7 @@ const MISTAKES = [
   ],
 ] as const;
 for (const [what, values, redirects, found, fix] of MISTAKES) {
-  Deno.test(`check --online finds ${what}, and tells the remedy`, async () => {
+  Deno.test(`check --online detects ${what}, and prints the remedy`, async () => {
     provider.redirects = redirects;
     const answer = await said(values);
     assert.equal(answer.status, 1);

@@ -14,7 +14,7 @@ const [first, second] = [createSigner("ES256", "1"), createSigner("EdDSA", "2")]
 provider.keys.push(first.jwk, second.jwk);
 elsewhere.keys.push(first.jwk);
 
-/** Makes a site with a daemon and the issuer as its only other systems. */
+/** Creates a site with a daemon and the issuer as its only other systems. */
 const siteOf = (values: Readonly<Record<string, string>>) =>
   createSite({
     authority,
@@ -51,7 +51,7 @@ async function said({ main }: Site) {
   return { status, lines };
 }
 
-Deno.test("check --online reads an issuer's documents, and tries the endpoint where tokens are asked about", async () => {
+Deno.test("check --online reads an issuer's documents, and tries its introspection endpoint", async () => {
   const before = provider.server.seen.length;
   assert.deepEqual(await said(signed), { status: 0, lines: ["ok method OAUTH: signs with 2 keys"] });
   const paths = new Set(provider.server.seen.slice(before).map(({ path }) => path));
@@ -75,7 +75,7 @@ const FAULTS: Readonly<
     { readonly metadata?: Record<string, unknown>; readonly keys?: unknown[]; readonly says: RegExp }
   >
 > = {
-  "that calls itself otherwise": {
+  "that names another issuer": {
     metadata: { issuer: "https://other.example" },
     says: /discovery document is of https:\/\/other\.example, expected /,
   },
@@ -84,14 +84,14 @@ const FAULTS: Readonly<
     metadata: { jwks_uri: `${elsewhere.issuer}/keys` },
     says: /jwks_uri.*expected .*OAUTH\.jwksUri/,
   },
-  "whose keys are none": { keys: [], says: /no key at all/ },
+  "with an empty key set": { keys: [], says: /no key at all/ },
   "that publishes a secret key": {
     keys: [{ ...first.jwk, d: "AAAA" }],
     says: /no key that could be used: a secret key/,
   },
 };
 for (const [what, { metadata = {}, keys, says }] of Object.entries(FAULTS)) {
-  Deno.test(`check --online finds an issuer ${what}`, async () => {
+  Deno.test(`check --online detects an issuer ${what}`, async () => {
     const before = [...provider.keys];
     provider.metadata = metadata;
     if (keys !== undefined) provider.keys.splice(0, Infinity, ...keys);
@@ -108,7 +108,7 @@ for (const [what, { metadata = {}, keys, says }] of Object.entries(FAULTS)) {
   });
 }
 
-Deno.test("check --online says which of an issuer's keys are left out", async () => {
+Deno.test("check --online reports which of an issuer's keys are ignored", async () => {
   provider.keys.push({ ...createSigner("EdDSA", "3").jwk, use: "enc" });
   try {
     const { lines } = await said(signed);
@@ -119,7 +119,7 @@ Deno.test("check --online says which of an issuer's keys are left out", async ()
 });
 
 for (const status of [404, 500]) {
-  Deno.test(`check --online finds an issuer that answers ${status}`, async () => {
+  Deno.test(`check --online detects an issuer that answers ${status}`, async () => {
     provider.fault = (_, response) => response.writeHead(status).end();
     try {
       const { status: code, lines } = await said(signed);

@@ -84,7 +84,7 @@ const GOOD = [
   "ok attribute source DB2: certificate valid for 42 days; answers for SITE-A",
 ];
 
-Deno.test("check --online says of every other system what it found", async () => {
+Deno.test("check --online reports a finding for every other system", async () => {
   const seen = oidc.server.seen.length + unity.server.seen.length;
   const { status, lines, out } = await checkOnline(site);
   assert.deepEqual(lines, GOOD);
@@ -94,13 +94,13 @@ Deno.test("check --online says of every other system what it found", async () =>
   assert(requests.every(({ headers }) => headers.authorization === undefined));
 });
 
-Deno.test("check --online says the same in a process of its own, which trusts no system authorities", async () => {
+Deno.test("check --online reports the same in a separate process, which trusts no system authorities", async () => {
   const running = runAuthserver(["check", "--online", "--config", site.main]);
   assert.equal(await running.ended, 0, running.printed);
   assert.deepEqual(findings(running.printed), GOOD);
 });
 
-/** Asserts the finding about a system while a fault is arranged. */
+/** Asserts the finding about a system during a simulated fault. */
 async function finds(expected: RegExp, arrange: () => void, undo: () => void): Promise<void> {
   arrange();
   try {
@@ -132,12 +132,12 @@ const DAEMON_FAULTS = [
   ],
 ] as const;
 for (const [fault, expected] of DAEMON_FAULTS) {
-  Deno.test(`check --online finds a daemon that has the fault ${fault.kind}`, async () => {
+  Deno.test(`check --online detects a daemon with the fault ${fault.kind}`, async () => {
     await finds(expected, () => daemon().fault = fault, () => daemon().fault = undefined);
   });
 }
 
-Deno.test("check --online finds a daemon whose ACL does not name the service", async () => {
+Deno.test("check --online detects a daemon whose ACL does not name the service", async () => {
   await finds(
     /failed daemon HPC: closes without a reply; the daemon's ACL file.*\n fix: add the subject/,
     () => daemon().acl = "CN=Somebody Else",
@@ -167,7 +167,7 @@ Deno.test("check --online tries the log server of audit lines", async () => {
   }
 });
 
-Deno.test("check --online finds a daemon that is not there", async () => {
+Deno.test("check --online detects a missing daemon", async () => {
   await using gone = await startDaemon();
   const port = gone.commandPort;
   await gone.stop();
@@ -183,7 +183,7 @@ Deno.test("check --online finds a daemon that is not there", async () => {
 });
 
 for (const status of [404, 500, 503]) {
-  Deno.test(`check --online finds an OIDC provider that answers ${status}`, async () => {
+  Deno.test(`check --online detects an OIDC provider that answers ${status}`, async () => {
     await finds(
       new RegExp(`failed method (?:OAUTH|INTROSPECT): .*status ${status}`),
       () => oidc.fault = (_, response) => response.writeHead(status).end(),
@@ -192,7 +192,7 @@ for (const status of [404, 500, 503]) {
   });
 }
 
-Deno.test("check --online finds an OIDC provider that knows another client secret", async () => {
+Deno.test("check --online detects an OIDC provider with another client secret", async () => {
   await finds(
     /failed method INTROSPECT: .*unexpected status 401/,
     () => oidc.fault = (_, response) => response.writeHead(401).end(),
@@ -200,7 +200,7 @@ Deno.test("check --online finds an OIDC provider that knows another client secre
   );
 });
 
-Deno.test("check --online finds an XUUDB that does not answer as one", async () => {
+Deno.test("check --online detects a system that does not answer like an XUUDB", async () => {
   await finds(
     /failed attribute source (?:XUUDB|DB2): Attribute source (?:XUUDB|DB2): /,
     () => xuudb.reply = { status: 500, body: "no" },
@@ -208,7 +208,7 @@ Deno.test("check --online finds an XUUDB that does not answer as one", async () 
   );
 });
 
-Deno.test("check --online finds certificates that are not trusted, and says why", async () => {
+Deno.test("check --online detects untrusted certificates, and reports why", async () => {
   await using other = await createSite({ properties });
   const { status, lines } = await checkOnline(other);
   assert.equal(status, 1);
@@ -217,7 +217,7 @@ Deno.test("check --online finds certificates that are not trusted, and says why"
   for (const line of failed) assert.match(line, /(?:unknown ?issuer|self.signed|certificate|verify)/i);
 });
 
-Deno.test("check --online --json is the same as data", async () => {
+Deno.test("check --online --json prints the same as data", async () => {
   const { status, out } = await checkOnline(site, "--json");
   assert.equal(status, 0);
   const { ok, online } = JSON.parse(out);

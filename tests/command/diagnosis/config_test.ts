@@ -16,7 +16,7 @@ async function show(lines: string, ...args: string[]) {
   }
 }
 
-Deno.test("config show names file and line of what is set, and says what is a default", async () => {
+Deno.test("config show prints file and line of configured keys, and marks defaults", async () => {
   const { status, out, err } = await show("container.port=9000");
   assert.equal(err, "");
   assert.equal(status, 0);
@@ -27,7 +27,7 @@ Deno.test("config show names file and line of what is set, and says what is a de
   assert.doesNotMatch(out, /externalurl/, "neither set nor with a default");
 });
 
-Deno.test("config show --all shows what could be set", async () => {
+Deno.test("config show --all prints all possible keys", async () => {
   const { out } = await show("", "--all");
   assert.match(out, /^container\.externalurl = +# default$/m);
 });
@@ -41,14 +41,14 @@ const SECRETS: readonly [what: string, lines: string][] = [
   ["of the key store", "container.security.credential.password=canary-4711"],
   ["of issued tokens", `container.security.rest.jwt.hmacSecret=canary-4711${"x".repeat(32)}`],
   ["too short to be used", "container.security.rest.jwt.hmacSecret=canary-4711"],
-  ["out of a variable", "$var.S=canary-4711\ncontainer.security.credential.password=${S}"],
+  ["from a variable", "$var.S=canary-4711\ncontainer.security.credential.password=${S}"],
   ["in a URL, where it does not belong", "container.externalurl=https://ann:canary-4711@gw:1/X"],
-  ["in a URL without scheme to speak of", "container.baseurl=https://ann:canary-4711@gw:1/X/services"],
+  ["in a URL of baseurl", "container.baseurl=https://ann:canary-4711@gw:1/X/services"],
 ];
 
 for (const [what, lines] of SECRETS) {
   for (const form of [[], ["--json"], ["--all"]]) {
-    Deno.test(`config show ${form.join("")} shows no secret ${what}`, async () => {
+    Deno.test(`config show ${form.join("")} prints no secret ${what}`, async () => {
       const { out, err } = await show(lines, ...form);
       assert.doesNotMatch(out + err, /canary/);
       assert.match(out, /\*\*\*/);
@@ -56,7 +56,7 @@ for (const [what, lines] of SECRETS) {
   }
 }
 
-Deno.test("config show names the file of a secret, and shows the secret in no form", async () => {
+Deno.test("config show prints the file of a secret, but never the secret", async () => {
   const secret = await Deno.makeTempFile();
   await Deno.writeTextFile(secret, "canary-4711");
   try {
@@ -70,19 +70,19 @@ Deno.test("config show names the file of a secret, and shows the secret in no fo
   }
 });
 
-Deno.test("config show shows what there is of a configuration with errors, and names them", async () => {
+Deno.test("config show prints the valid keys of a configuration with errors, and the errors", async () => {
   const { status, out, err } = await show("container.port=x");
   assert.equal(status, 1);
   assert.match(out, /^container\.sitename = /m);
   assert.match(err, /^error: \/c:9: container\.port = x: expected a port number/m);
 });
 
-Deno.test("config show lets no value steer the terminal", async () => {
+Deno.test("config show escapes terminal control characters in values", async () => {
   const { out } = await show("container.sitename=a\\u001b[2Jb\\u202ec");
   assert.match(out, /^container\.sitename = a\\u001b\[2Jb\\u202ec /m);
 });
 
-Deno.test("config show of a file that is not there is an error", async () => {
+Deno.test("config show fails for a missing file", async () => {
   const io = recordedIo();
   assert.equal(await runCommand(["config", "show", "--config", "/nowhere/c"], io), 1);
   assert.match(io.err, /there is no such file/);

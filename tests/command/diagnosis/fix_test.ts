@@ -69,11 +69,11 @@ const REMEDIES: readonly (readonly [Diagnostic, string])[] = [
 ];
 
 for (const [diagnostic, remedy] of REMEDIES) {
-  Deno.test(`fixOf() answers "${diagnostic.expected}" by: ${remedy}`, () =>
+  Deno.test(`fixOf() returns for "${diagnostic.expected}": ${remedy}`, () =>
     assert.equal(fixOf(diagnostic), remedy));
 }
 
-Deno.test("withRemedy() prints the problem and its remedy in a line each", () => {
+Deno.test("withRemedy() prints a diagnostic and its remedy on a line each", () => {
   assert.equal(
     withRemedy(at("x", { fix: "y\u001b" })),
     "error: conf/c:7: x\n  fix: y\\u001b\n",
@@ -82,11 +82,11 @@ Deno.test("withRemedy() prints the problem and its remedy in a line each", () =>
 
 for (
   const [what, content, fix] of [
-    ["latin letters", Uint8Array.of(0x63, 0x68, 0xe4), /^iconv -f LATIN1 -t UTF-8 (\S+) -o \1\.utf8 && /],
-    ["a hash that is none", new TextEncoder().encode("ann:x:y:CN=Ann\n"), /authserver passwd change <user>$/],
+    ["Latin-1 text", Uint8Array.of(0x63, 0x68, 0xe4), /^iconv -f LATIN1 -t UTF-8 (\S+) -o \1\.utf8 && /],
+    ["an invalid hash", new TextEncoder().encode("ann:x:y:CN=Ann\n"), /authserver passwd change <user>$/],
   ] as const
 ) {
-  Deno.test(`inspectPasswordFile() names the command that mends ${what}`, async () => {
+  Deno.test(`inspectPasswordFile() names the command that fixes ${what}`, async () => {
     const file = await Deno.makeTempFile();
     await Deno.writeFile(file, content, { mode: 0o600 });
     const { diagnostics: [first] } = await inspectPasswordFile(file);

@@ -15,7 +15,7 @@ const PLACES: readonly (readonly [key: string, path: string, severity: "error" |
 ];
 
 for (const [key, path, severity] of PLACES) {
-  Deno.test(`inspectPlaces() tries ${key} under the account of the service, and names the required owner`, async () => {
+  Deno.test(`inspectPlaces() checks ${key} for the account of the service, and names the required owner`, async () => {
     const own = {
       "container.logging.file": "-",
       "container.audit.file": "-",
@@ -49,7 +49,7 @@ for (const [key, path, severity] of PLACES) {
   });
 }
 
-Deno.test("inspectPlaces() accepts a folder that another instance makes meanwhile", async () => {
+Deno.test("inspectPlaces() accepts a folder that another instance creates meanwhile", async () => {
   await using site = await createSite({ properties: { "persistence.directory": "{folder}/data" } });
   const data = `${site.folder}/data`;
   const { snapshot, effective } = await loadSnapshot(site.main, { environment: () => undefined });
@@ -73,7 +73,7 @@ Deno.test("inspectPlaces() accepts a folder that another instance makes meanwhil
   assert.ok((await Deno.stat(data)).isDirectory);
 });
 
-Deno.test("inspectPlaces() names the folder that this account may not enter, and does not take it for a file", async () => {
+Deno.test("inspectPlaces() names the folder that this account may not enter, and does not treat it as a file", async () => {
   await using site = await createSite({ properties: { "persistence.directory": "{folder}/closed/a/data" } });
   const closed = `${site.folder}/closed`;
   await Deno.mkdir(closed);
@@ -94,7 +94,7 @@ Deno.test("inspectPlaces() names the folder that this account may not enter, and
   }
 });
 
-Deno.test("inspectPlaces() finds a place that cannot be written, also in a running service, which may not ask for its account", async () => {
+Deno.test("inspectPlaces() detects an unwritable folder, even in a running service, which may not read its account", async () => {
   await using site = await createSite({ properties: { "container.control.socket": "{folder}/c.sock" } });
   const { snapshot, effective } = await loadSnapshot(site.main, { environment: () => undefined });
   assert.ok(snapshot);
@@ -114,7 +114,7 @@ Deno.test("inspectPlaces() finds a place that cannot be written, also in a runni
   }
 });
 
-Deno.test("inspectPlaces() names the key of a port that this account may not listen on, and its line", async () => {
+Deno.test("inspectPlaces() names key and line of a port on which this account may not listen", async () => {
   await using site = await createSite({ properties: { "container.port": "443" } });
   const { snapshot, effective } = await loadSnapshot(site.main, { environment: () => undefined });
   assert.ok(snapshot);
@@ -137,7 +137,7 @@ Deno.test("inspectPlaces() names the key of a port that this account may not lis
   }
 });
 
-Deno.test("inspectPlaces() proposes to go back to a backup for a database of a newer version, not to put it aside", async () => {
+Deno.test("inspectPlaces() proposes to restore a backup for a database of a newer version, not to move it away", async () => {
   await using site = await createSite({ properties: { "persistence.directory": "{folder}/data" } });
   await Deno.mkdir(`${site.folder}/data`);
   using database = new DatabaseSync(`${site.folder}/data/shares.sqlite`);

@@ -13,7 +13,7 @@ async function withFolder(run: (folder: string) => Promise<void>): Promise<void>
 
 const PASSWD = "root:x:0:0::/root:/bin/sh\nauthserver:x:4711:4712::/:/bin/false\nown:x:UID:GID::/:/bin/sh\n";
 
-Deno.test("serviceAccount() is the user of the installed unit, unless the administrator overrides it", async () => {
+Deno.test("serviceAccount() returns the user of the installed unit, unless the administrator overrides it", async () => {
   await withFolder(async (folder) => {
     const places = {
       units: [`${folder}/a.service`, `${folder}/b.service`],
@@ -34,7 +34,7 @@ Deno.test("serviceAccount() is the user of the installed unit, unless the admini
   });
 });
 
-Deno.test("serviceAccount() elsewhere is the owner of the folder, and nobody if that is root", async () => {
+Deno.test("serviceAccount() elsewhere returns the owner of the folder, or undefined if that is root", async () => {
   await withFolder(async (folder) => {
     const { uid } = await Deno.stat(folder);
     const places = { units: [], folder: "/none", passwd: `${folder}/passwd`, group: `${folder}/group` };
@@ -45,7 +45,7 @@ Deno.test("serviceAccount() elsewhere is the owner of the folder, and nobody if 
   });
 });
 
-Deno.test("unreadableFor() finds files and folders that an account may not read", async () => {
+Deno.test("unreadableFor() returns files and folders that an account may not read", async () => {
   await withFolder(async (folder) => {
     await Deno.mkdir(`${folder}/closed`, { mode: 0o700 });
     const files = ["open", "key", "closed/within"].map((name) => `${folder}/${name}`);
@@ -71,7 +71,7 @@ Deno.test("unreadableFor() finds files and folders that an account may not read"
   });
 });
 
-Deno.test("unreadableFor() names the uppermost folder that an account may not enter, however far above", async () => {
+Deno.test("unreadableFor() names the topmost folder that an account may not enter, at any depth", async () => {
   await withFolder(async (folder) => {
     await Deno.mkdir(`${folder}/a/b/c`, { recursive: true });
     await Deno.writeTextFile(`${folder}/a/b/c/file`, "", { mode: 0o644 });

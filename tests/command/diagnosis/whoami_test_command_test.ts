@@ -60,7 +60,7 @@ async function run(args: readonly string[], world: Parameters<typeof recordedIo>
   return { status, out: io.out.replaceAll(site.folder, ""), err: io.err };
 }
 
-Deno.test("whoami-test explains the way of a key from the keys file to each server", async () => {
+Deno.test("whoami-test traces a key from the keys file to each server", async () => {
   const { status, out, err } = await run(["alice", "--key", `${KEYS}user_ed25519`]);
   assert.equal(err, "");
   assert.equal(
@@ -87,7 +87,7 @@ Result          allowed
   assert.equal(status, 0);
 });
 
-/** Arguments, input, exit status, and lines that the explanation must have. */
+/** Arguments, input, exit status, and required lines of the explanation. */
 const CASES: [string, string[], Parameters<typeof recordedIo>[0], number, RegExp[]][] = [
   [
     "a password",
@@ -107,7 +107,7 @@ const CASES: [string, string[], Parameters<typeof recordedIo>[0], number, RegExp
     /Result {2,}refused: PASSWORD: /,
   ]],
   [
-    "a daemon's key, proven on one server",
+    "a daemon's key, proved on one server",
     ["dora", "--key", `${KEYS}locked_ed25519`, "--from", "192.0.2.9"],
     { answers: ["open sesame"] },
     0,
@@ -128,29 +128,29 @@ const CASES: [string, string[], Parameters<typeof recordedIo>[0], number, RegExp
     [/Result {2,}refused: No account on TWO\n$/],
   ],
   [
-    "a key that counts only elsewhere",
+    "a key that is valid only on another server",
     ["dora", "--key", `${KEYS}locked_ed25519`],
     { answers: ["open sesame"] },
     1,
     [/Result {2,}refused: SSHKEY: the key may not be used from there/],
   ],
-  ["a key of somebody else", ["alice", "--key", `${KEYS}other_ed25519`], {}, 1, [
+  ["another user's key", ["alice", "--key", `${KEYS}other_ed25519`], {}, 1, [
     /SSHKEY {2,}refused: no key of/,
   ]],
-  ["a name that is no account", ["root", "--key", `${KEYS}user_ed25519`], {}, 1, [
+  ["a name that cannot be an account", ["root", "--key", `${KEYS}user_ed25519`], {}, 1, [
     /SSHKEY {2,}refused: the user name/,
   ]],
-  ["a token that is none of ours", ["x", "--token", "opaque"], {}, 1, [
+  ["a foreign token", ["x", "--token", "opaque"], {}, 1, [
     /SSHKEY {2,}skipped/,
     /no method for credentials of this kind/,
   ]],
-  ["a user without map entry", ["stranger", "--password"], { answers: [STRANGER[1]] }, 1, [
+  ["a user without a map entry", ["stranger", "--password"], { answers: [STRANGER[1]] }, 1, [
     /FILE {2,}knows nothing of this user/,
     /User {2,}role anonymous; no account/,
     /Access {2,}may not ask/,
     /Result {2,}refused: The role anonymous may not ask for sessions/,
   ]],
-  ["a user without account", ["roleonly", "--password"], { answers: [ROLE_ONLY[1]] }, 1, [
+  ["a user without an account", ["roleonly", "--password"], { answers: [ROLE_ONLY[1]] }, 1, [
     /Access {2,}may ask for sessions/,
     /HPC {2,}refused: No account on HPC/,
     /Result {2,}refused: No account on HPC/,
@@ -158,7 +158,7 @@ const CASES: [string, string[], Parameters<typeof recordedIo>[0], number, RegExp
   ["a distinguished name", ["CN=ALICE, O=Demo,C=EU"], {}, 0, [
     /^Caller {2,}CN=ALICE, O=Demo,C=EU\n(?!.*SSHKEY)/,
   ]],
-  ["a limit that is none", ["CN=Bad Limit,O=Demo,C=EU", "--server", "HPC"], {}, 1, [
+  ["an invalid limit", ["CN=Bad Limit,O=Demo,C=EU", "--server", "HPC"], {}, 1, [
     /HPC {2,}refused: .*rateLimit/,
   ]],
   ["a ban", ["CN=Banned,O=Demo,C=EU"], {}, 1, [/refused: The role banned may not/]],
@@ -173,7 +173,7 @@ for (const [what, args, world, expected, patterns] of CASES) {
   });
 }
 
-Deno.test("whoami-test --json is the explanation as data", async () => {
+Deno.test("whoami-test --json prints the explanation as data", async () => {
   const { status, out } = await run(["CN=Alice,O=Demo,C=EU", "--json", "--server", "TWO"]);
   assert.equal(status, 0);
   const explanation = JSON.parse(out);
@@ -205,20 +205,20 @@ Deno.test("whoami-test --json is the explanation as data", async () => {
 const WRONG: [string, string[], Parameters<typeof recordedIo>[0], number, RegExp][] = [
   ["two kinds of credentials", ["alice", "--password", "--token", "x"], {}, 2, /only one of/],
   [
-    "an address that is none",
+    "an invalid address",
     ["CN=x", "--from", "here"],
     {},
     2,
     /--from: expected an IP address, found here/,
   ],
   [
-    "a server that is not there",
+    "an unknown server",
     ["CN=x", "--server", "NONE"],
     {},
     1,
     /There is no server NONE, expected one of HPC/,
   ],
-  ["a key that is not there", ["alice", "--key", "/no/such/key"], {}, 1, /\/no\/such\/key cannot be read/],
+  ["a missing key file", ["alice", "--key", "/no/such/key"], {}, 1, /\/no\/such\/key cannot be read/],
   ["a public key", ["alice", "--key", `${KEYS}user_ed25519.pub`], {}, 1, /cannot be used: not a private key/],
   [
     "a wrong passphrase",
@@ -262,7 +262,7 @@ Deno.test("whoami-test refuses a token on servers outside its restrictions", asy
   assert.match(out, /^Result +refused: Your token is restricted: servers HPC$/m);
 });
 
-Deno.test("whoami-test takes a user name of the password file, and says if nothing is known of it", async () => {
+Deno.test("whoami-test accepts a user name of the password file, and reports an unknown one", async () => {
   const known = await run(["alice"], {});
   assert.equal(known.status, 0, known.err);
   assert.match(known.out, /CN=Alice/);
@@ -271,13 +271,13 @@ Deno.test("whoami-test takes a user name of the password file, and says if nothi
   assert.match(unknown.out, /knows nothing of this user/);
 });
 
-Deno.test("whoami-test says what is wrong with a configuration that cannot be used", async () => {
+Deno.test("whoami-test reports the errors of an unusable configuration", async () => {
   const io = recordedIo();
   assert.equal(await whoamiTestCommand.run(["CN=x", "--config", "/no/such/file"], io), 1);
   assert.match(io.err, /The configuration in \/no\/such\/file cannot be used\n.*no\/such\/file/);
 });
 
-Deno.test("whoami-test says which daemon gives no keys", async () => {
+Deno.test("whoami-test reports which daemon returns no keys", async () => {
   site.daemon("TWO").fault = { kind: "close-at-once" };
   try {
     const { status, out, err } = await run(["nobody7", "--key", `${KEYS}user_ed25519`]);
@@ -292,12 +292,12 @@ Deno.test("whoami-test says which daemon gives no keys", async () => {
 
 const CERTIFICATES = new URL("../../fixtures/ssh_certificates/", import.meta.url).pathname;
 const CERTIFICATE_CASES: [what: string, user: string, name: string, expected: RegExp][] = [
-  ["a certificate that counts", "ann", "for_ever", /CN=ann, ?OU=ssh-local-users/],
-  ["one of another authority", "ann", "by_other", /its authority is not among those that are trusted/],
-  ["one that has ended", "ann", "one_day", /does not count: it has ended/],
-  ["one of somebody else", "bob", "for_ever", /does not count: it names ann/],
-  ["one for root", "root", "for_ever", /does not count: the user name cannot be a user's account/],
-  ["a file that is none", "ann", "ca_ed25519", /expected an OpenSSH certificate/],
+  ["a valid certificate", "ann", "for_ever", /CN=ann, ?OU=ssh-local-users/],
+  ["another authority's certificate", "ann", "by_other", /its authority is not among those that are trusted/],
+  ["an expired certificate", "ann", "one_day", /does not count: it has ended/],
+  ["another user's certificate", "bob", "for_ever", /does not count: it names ann/],
+  ["a certificate for root", "root", "for_ever", /does not count: the user name cannot be a user's account/],
+  ["a file without a certificate", "ann", "ca_ed25519", /expected an OpenSSH certificate/],
 ];
 for (const [what, user, name, expected] of CERTIFICATE_CASES) {
   Deno.test(`whoami-test --certificate explains ${what}`, async () => {

@@ -1,4 +1,4 @@
-/** Access tokens that `whoami-test` explains without the name of their user. */
+/** Tests access tokens that `whoami-test` explains without the name of their user. */
 import assert from "node:assert/strict";
 import { whoamiTestCommand } from "../../../src/command/diagnosis/whoami_test_command.ts";
 import { startOidcProvider } from "../../identity_provider/oidc_provider.ts";
@@ -47,7 +47,7 @@ async function run(args: readonly string[], input = "") {
   return { status, out: io.out.replace(/ +/g, " "), err: io.err };
 }
 
-Deno.test("whoami-test takes the user from a token on standard input, and shows each check, the name and the servers", async () => {
+Deno.test("whoami-test takes the user from a token on standard input, and prints each check, name and servers", async () => {
   const { status, out } = await run(["--token", "-"], `${sign()}\n`);
   assert.equal(status, 0, out);
   for (
@@ -78,7 +78,7 @@ const WRONG = [
   [{ sub: "" }, "token NOT MET: "],
 ] as const;
 for (const [change, line] of WRONG) {
-  Deno.test(`whoami-test shows of a token ${JSON.stringify(change)}: ${line}`, async () => {
+  Deno.test(`whoami-test prints for a token with ${JSON.stringify(change)}: ${line}`, async () => {
     const { status, out } = await run(["--token", sign(change)]);
     assert.equal(status, 1);
     assert(out.includes(line), out);
@@ -86,7 +86,7 @@ for (const [change, line] of WRONG) {
   });
 }
 
-Deno.test("whoami-test wants a user without --token", async () => {
+Deno.test("whoami-test requires a user without --token", async () => {
   const { status, err } = await run([]);
   assert.equal(status, 2);
   assert.match(err, /Expected <user>, or --token/);

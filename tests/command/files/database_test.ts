@@ -30,7 +30,7 @@ share.servers=A
 persistence.directory={folder}/data
 `;
 
-/** Configuration that chooses a database of the test server, and its former data folder. */
+/** Configuration that selects a database of the test server, and its former data folder. */
 class Place implements AsyncDisposable {
   readonly folder = Deno.makeTempDirSync();
   readonly #main = `${this.folder}/container.properties`;
@@ -70,7 +70,7 @@ function test(name: string, check: (server: TestPostgres) => Promise<void>): voi
   });
 }
 
-test("database migrate makes the tables for an account that cannot change them", async (server) => {
+test("database migrate creates the tables for an account that cannot change them", async (server) => {
   await server.sql("postgres", "CREATE ROLE owner LOGIN");
   await server.sql("postgres", "CREATE ROLE runtime LOGIN");
   await server.sql("postgres", "CREATE DATABASE made OWNER owner");
@@ -109,7 +109,7 @@ test("database migrate makes the tables for an account that cannot change them",
   await server.sql("made", "SET ROLE runtime; DELETE FROM authserver.share");
 });
 
-test("database import copies shares with their uses, and records, each once", async (server) => {
+test("database import copies shares with their uses, and records, without duplicates", async (server) => {
   await using place = new Place(chosen(server.port, await server.database()));
   const shares = openShareStore(`${place.folder}/data/shares.sqlite`, Date.now);
   const { id } = await shares.put("A", { ...DRAFT, usesLeft: 3 });
@@ -143,7 +143,7 @@ test("database import copies shares with their uses, and records, each once", as
   assert.equal(JSON.parse((await place.run(["share", "show", id, "--json"])).out).uses.length, 2);
 });
 
-test("database import copies the bans in force, and which daemons were reported down", async (server) => {
+test("database import copies active bans, and which daemons were reported down", async (server) => {
   const name = await server.database();
   await using place = new Place(chosen(server.port, name));
   const digests = new Digests("");
@@ -178,7 +178,7 @@ test("database import copies nothing from an empty folder, and refuses a missing
   assert.match(nowhere.err, /There is no folder \S+\/none/);
 });
 
-Deno.test("database commands need a configuration that chooses PostgreSQL", async () => {
+Deno.test("database commands require a configuration that selects PostgreSQL", async () => {
   await using place = new Place({});
   for (const command of ["migrate", "import"]) {
     const { status, err } = await place.run(["database", command]);
@@ -187,7 +187,7 @@ Deno.test("database commands need a configuration that chooses PostgreSQL", asyn
   }
 });
 
-Deno.test("database commands say in one line that no server answers", async () => {
+Deno.test("database commands report in one line that no server answers", async () => {
   await using place = new Place({ ...chosen(1, "none"), statementTimeout: "200" });
   for (const words of [["database", "migrate"], ["database", "import"], ["share", "list"]]) {
     const { status, err } = await place.run(words);

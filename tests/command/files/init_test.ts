@@ -55,7 +55,7 @@ Deno.test("init writes the shipped configuration", async () => {
   assert.match(out, /^Next:\n {2}edit /m);
 });
 
-Deno.test("init changes no file that is there", async () => {
+Deno.test("init changes no existing file", async () => {
   await using at = await folder();
   await Deno.mkdir(`${at.path}/conf`);
   await Deno.writeTextFile(`${at.path}/conf/users.txt`, "mine\n", { mode: 0o604 });
@@ -66,7 +66,7 @@ Deno.test("init changes no file that is there", async () => {
   assert.equal((await filesIn(at.path))["conf/users.txt"], "604");
 });
 
-Deno.test("init names the scripts as a site knows them, in the folder of the file that --config names", async () => {
+Deno.test("init names the scripts of a site, in the folder of the file that --config names", async () => {
   await using at = await folder();
   const { status, out } = await run(
     ...["--config", `${at.path}/site/conf/container.properties`, "--scripts-prefix", "unicore"],
@@ -99,14 +99,14 @@ for (
     ],
   ] as const
 ) {
-  Deno.test(`init ${args.join(" ")} is wrong usage`, async () => {
+  Deno.test(`init reports ${args.join(" ")} as wrong usage`, async () => {
     const { status, err } = await run(...args);
     assert.equal(status, 2);
     assert.match(err, message);
   });
 }
 
-Deno.test("init says why it cannot write", async () => {
+Deno.test("init reports why it cannot write", async () => {
   await using at = await folder();
   await Deno.writeTextFile(`${at.path}/conf`, "");
   const { status, err } = await run("--directory", at.path);
@@ -114,7 +114,7 @@ Deno.test("init says why it cannot write", async () => {
   assert.match(err, /^authserver init: \S+\/conf\/container\.properties: /);
 });
 
-Deno.test("init --system writes a configuration of the system, a unit and what belongs to it", async () => {
+Deno.test("init --system writes a system configuration, a unit and its related files", async () => {
   await using root = await folder();
   assert.equal((await run("--system", "--directory", root.path)).status, 0);
   assert.deepEqual(await filesIn(root.path), {
@@ -144,7 +144,7 @@ Deno.test("init --system writes a configuration of the system, a unit and what b
   );
 });
 
-Deno.test("systemFiles() of a package and of an administrator differ in the places of units only", () => {
+Deno.test("systemFiles() of a package and of an administrator differ only in the paths of units", () => {
   const [ours, theirs] = (["administrator", "package"] as const).map(systemFiles);
   const moved = ours?.map(({ path, ...rest }, i) => ({ ...rest, from: path, to: theirs?.[i]?.path }))
     .filter(({ from, to }) => from !== to);
@@ -157,7 +157,7 @@ Deno.test("systemFiles() of a package and of an administrator differ in the plac
   );
 });
 
-Deno.test("init tells the user to enter a folder that it made, but not the current one", async () => {
+Deno.test("init tells the user to change to a folder that it created, but not to the current one", async () => {
   const folder = await Deno.makeTempDir();
   const steps = async (...where: readonly string[]) => {
     const main = new URL("../../../main.ts", import.meta.url).pathname;

@@ -16,7 +16,7 @@ async function folder() {
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 
-/** Sends the request of curl with the options that the command printed. */
+/** Sends curl's request with the options that the command printed. */
 function ask(port: number, ca: string, auth: string): Promise<{ status?: number; body: string }> {
   return new Promise((resolve, reject) => {
     request({ host: "localhost", port, path: "/rest/auth", ca, auth }, (response) => {
@@ -27,7 +27,7 @@ function ask(port: number, ca: string, auth: string): Promise<{ status?: number;
   });
 }
 
-Deno.test("init --try makes a service that answers its user out of an empty folder", async () => {
+Deno.test("init --try creates a working service with a user in an empty folder", async () => {
   await using at = await folder();
   const service = runAuthserver(["init", "--try", "--port", "0", "--directory", "site"], { cwd: at.path });
   const [, file = "", auth = ""] = await service.prints(/curl --cacert (\S+) -u (\S+) https:/);
@@ -54,13 +54,13 @@ Deno.test("init --try makes a service that answers its user out of an empty fold
   const checked = runAuthserver(["check"], { cwd: `${at.path}/site` });
   assert.equal(await checked.ended, 0, checked.printed);
   assert.match(checked.printed, /valid: 0 errors, 0 warnings/);
-  // The SSH key method comes first, and any name could have keys; but the password file lists this name.
+  // The SSH key method is first, and any name could have keys; but the password file lists this name.
   const explained = runAuthserver(["whoami-test", "demo"], { cwd: `${at.path}/site` });
   assert.equal(await explained.ended, 0, explained.printed);
   assert.match(explained.printed, /^Caller +CN=Demo User,O=authserver trial$/m);
 });
 
-Deno.test("init --try --json and serve --json print what the manual says", async () => {
+Deno.test("init --try --json and serve --json print what the manual documents", async () => {
   await using at = await folder();
   const service = runAuthserver(["init", "--try", "--json", "--port", "0"], { cwd: at.path });
   await service.prints(/"Send TERM signal/);
@@ -83,14 +83,14 @@ for (
     [["--port", "9000"], /Expected --port with --try only/],
   ] as const
 ) {
-  Deno.test(`init ${args.join(" ")} is wrong usage`, async () => {
+  Deno.test(`init reports ${args.join(" ")} as wrong usage`, async () => {
     const io = recordedIo();
     assert.equal(await init.run(args, io), 2);
     assert.match(io.err, message);
   });
 }
 
-Deno.test("createTrialCertificates() makes an authority and a certificate that it signed", () => {
+Deno.test("createTrialCertificates() creates an authority and a certificate that it signed", () => {
   const valid = [new Date("2030-01-01T00:00:00Z"), new Date("2030-01-31T00:00:00Z")] as const;
   const { authority, service } = createTrialCertificates(...valid);
   const [ca, own] = [authority, service.certificate].map((pem) => new X509Certificate(pem));

@@ -13,7 +13,7 @@ Deno.test.afterAll(() => authserver[Symbol.asyncDispose]());
 
 const FIXTURES = new URL("../../fixtures/java_installation/", import.meta.url).pathname;
 
-/** Makes a folder with a Java installation in `java`, plus `files`, and an empty folder for commands. */
+/** Creates a folder with a Java installation in `java`, plus `files`, and an empty folder for commands. */
 async function site(variant: string, files: Readonly<Record<string, string | Uint8Array>> = {}) {
   const folder = await Deno.makeTempDir({ prefix: "authserver-migrate-" });
   await Deno.mkdir(`${folder}/new`);
@@ -56,7 +56,7 @@ async function contents(root: string): Promise<Record<string, string>> {
 }
 
 for (const variant of ["variant_a", "variant_b"]) {
-  Deno.test(`migrate copies a Java installation, ${variant}, as it is; the copy is usable`, async () => {
+  Deno.test(`migrate copies a Java installation, ${variant}, unchanged, and the copy is usable`, async () => {
     await using at = await site(variant);
     const { code, printed } = await at.run("migrate", "../java");
     assert.equal(code, 0, printed);
@@ -84,7 +84,7 @@ for (const variant of ["variant_a", "variant_b"]) {
   });
 }
 
-Deno.test("migrate names the remaining manual work, with the commands", async () => {
+Deno.test("migrate lists the remaining manual work, with commands", async () => {
   const old = createAuthority({ subject: "CN=Old daemon,O=Site", version: 1 });
   await using at = await site("variant_b", {
     "conf/certs/auth.jks": Uint8Array.of(0xfe, 0xed, 0xfe, 0xed, 0, 0, 0, 2),
@@ -133,7 +133,7 @@ Deno.test("migrate names the remaining manual work, with the commands", async ()
   says("The service would not start");
 });
 
-/** Makes a PKCS#12 store of a certificate and its key, with OpenSSL. */
+/** Creates a PKCS#12 store of a certificate and its key, with OpenSSL. */
 async function pkcs12({ certificate, key }: { certificate: string; key: string }, password: string) {
   const folder = await Deno.makeTempDir();
   try {
@@ -149,7 +149,7 @@ async function pkcs12({ certificate, key }: { certificate: string; key: string }
   }
 }
 
-/** Makes an installation with two servers that share, and with these lines about the database of shares. */
+/** Creates an installation with two servers with sharing, and these lines about the share database. */
 async function sharingSite(persistence: string, files: Readonly<Record<string, string>> = {}) {
   const at = await site("variant_a", files);
   const main = `${at.folder}/java/conf/container.properties`;
@@ -219,7 +219,7 @@ for (
     ],
   ] as const
 ) {
-  Deno.test(`migrate prints commands that move the shares of ${what}, in their order, from an empty machine`, async () => {
+  Deno.test(`migrate prints commands in order that move the shares of ${what} to an empty machine`, async () => {
     await using at = await sharingSite(persistence, { "data/SHARES_TEST.mv.db": "H:2" });
     if (persistence === "") {
       const main = `${at.folder}/java/conf/container.properties`;
@@ -247,7 +247,7 @@ for (
 const sharesOf = (printed: string, { folder }: { readonly folder: string }) =>
   /^Shares, [^]*?(?=^authserver check says)/m.exec(printed.replaceAll(folder, ""))?.[0].trim().split("\n");
 
-Deno.test("migrate reads keys of shares and gateway in included files too, with variables", async () => {
+Deno.test("migrate also reads keys of shares and gateway in included files, with variables", async () => {
   const data = { "data/SHARES_TEST.mv.db": "H:2" };
   await using plain = await sharingSite("persistence.directory=data\n", data);
   await using at = await sharingSite("$var.D=elsewhere\n$include.1=conf/shares.conf\n$include.2=etc/gate\n", {
@@ -274,7 +274,7 @@ Deno.test("migrate reads keys of shares and gateway in included files too, with 
   assert.equal(await Deno.readTextFile(`${at.folder}/new/conf/container.properties`), text);
 });
 
-Deno.test("migrate says where it found no shares, and imports those that are written out elsewhere", async () => {
+Deno.test("migrate reports where it found no shares, and imports those from dumps elsewhere", async () => {
   await using at = await sharingSite(
     "persistence.directory=gone\npersistence.user=u\npersistence.password=p\n",
   );
@@ -293,7 +293,7 @@ Deno.test("migrate says where it found no shares, and imports those that are wri
   assert.match((await at.run("migrate", "../java")).printed, /^ {2}4 shares imported/m);
 });
 
-Deno.test("migrate imports no dump that is older than the database, and quotes the commands that write a new one", async () => {
+Deno.test("migrate refuses a dump older than the database, and prints quoted commands that write a new one", async () => {
   await using at = await sharingSite("persistence.directory=data\n", { "data/SHARES_TEST.mv.db": "H:2" });
   await Deno.rename(`${at.folder}/java`, `${at.folder}/ja va`);
   const run = () => at.run("migrate", "../ja va", "--directory", "ne w");
@@ -316,7 +316,7 @@ Deno.test("migrate imports no dump that is older than the database, and quotes t
   assert.match((await run()).printed, /^ {2}4 shares imported/m, "H2 writes when it closes its database");
 });
 
-Deno.test("migrate says if it cannot know whether there are shares", async () => {
+Deno.test("migrate reports if it cannot determine whether there are shares", async () => {
   await using at = await sharingSite("$include.1=etc/shares\n");
   const main = `${at.folder}/java/conf/container.properties`;
   await Deno.writeTextFile(main, (await Deno.readTextFile(main)).replace(/^share\.servers.*\n/m, ""));
@@ -327,7 +327,7 @@ Deno.test("migrate says if it cannot know whether there are shares", async () =>
   );
 });
 
-Deno.test("migrate imports no shares of a service that runs", async () => {
+Deno.test("migrate imports no shares of a running service", async () => {
   await using at = await sharingSite("persistence.directory=data\n", {
     "data/SHARES_TEST.mv.db": "H:2",
     "logs/unicore-authserver.pid": "4711",
@@ -339,7 +339,7 @@ Deno.test("migrate imports no shares of a service that runs", async () => {
   assert.match(shares.left[0], /the old service seems to run\. Stop it, which removes \S+\.pid, then run:$/);
 });
 
-Deno.test("migrate says why it cannot import shares, and goes on once that is fixed", async () => {
+Deno.test("migrate reports why it cannot import shares, and continues once that is fixed", async () => {
   await using at = await sharingSite("persistence.directory=data\n", { "data/SHARES_TEST.mv.db": "H:2" });
   const main = `${at.folder}/java/conf/container.properties`;
   await Deno.writeTextFile(main, "share.maxPerUser=many\n", { append: true });
@@ -359,7 +359,7 @@ Deno.test("migrate says why it cannot import shares, and goes on once that is fi
 if (POSTGRES !== undefined) {
   const server = await TestPostgres.start();
 
-  Deno.test("migrate imports the shares of a PostgreSQL, beside whose table it makes its own", async () => {
+  Deno.test("migrate imports the shares of a PostgreSQL database, and creates its own tables beside theirs", async () => {
     await server.sql("postgres", "CREATE ROLE unicore LOGIN");
     await server.sql("postgres", "CREATE DATABASE old OWNER unicore");
     const fixture = new URL("../../fixtures/java_shares/postgresql_15.sql", import.meta.url).pathname;
@@ -415,12 +415,12 @@ Deno.test("migrate writes the Java service's defaults for a gateway", async () =
   assert.equal(copy, `${text}container.security.gateway.enable=true\n`);
 });
 
-Deno.test("migrate leaves nothing to do about shares in memory", async () => {
+Deno.test("migrate lists no work for shares in memory", async () => {
   await using at = await sharingSite("persistence.directory=data\npersistence.class=x.InMemory\n");
   assert.equal(sharesOf((await at.run("migrate", "../java")).printed, at), undefined);
 });
 
-Deno.test("migrate leaves nothing to do about shares where there are none", async () => {
+Deno.test("migrate lists no work for an installation without shares", async () => {
   await using at = await site("variant_a");
   const main = `${at.folder}/java/conf/container.properties`;
   const chosen = "persistence.class=eu.unicore.persist.impl.PGSQLPersist\npersistence.host=localhost\n" +
@@ -441,7 +441,7 @@ Deno.test("migrate refuses an archive, and writes nothing", async () => {
   assert.deepEqual(await Array.fromAsync(Deno.readDir(`${at.folder}/new`)), []);
 });
 
-Deno.test("migrate accepts the folder of a package, and writes paths of the new folder", async () => {
+Deno.test("migrate accepts the folder of a package, and writes paths in the new folder", async () => {
   await using at = await site("variant_a");
   const conf = `${at.folder}/java/conf`;
   for (const name of ["container.properties", "startup.properties"]) {
@@ -463,7 +463,7 @@ Deno.test("migrate accepts the folder of a package, and writes paths of the new 
   assert.equal(copied, await Deno.readTextFile(`${FIXTURES}variant_a/conf/container.properties`));
 });
 
-Deno.test("migrate copies files beside conf/ that the configuration names, as in the archive's own template", async () => {
+Deno.test("migrate copies files outside conf/ that the configuration names, as the archive's template does", async () => {
   const long = "x".repeat(300);
   await using at = await site("variant_a");
   const { folder } = at;
@@ -505,7 +505,7 @@ Deno.test("migrate copies nothing from outside the folder of the Java service", 
   assert.doesNotMatch(printed, /^copied:/m);
 });
 
-Deno.test("migrate says where it looked for a configuration", async () => {
+Deno.test("migrate reports where it looked for a configuration", async () => {
   await using at = await site("variant_a");
   const { code, printed } = await at.run("migrate", "..");
   assert.equal(code, 1);
@@ -516,7 +516,7 @@ const DISK = await mountSmallDisk(64);
 Deno.test.afterAll(async () => await DISK?.[Symbol.asyncDispose]());
 
 Deno.test({
-  name: "migrate that fails half way leaves nothing that looks complete the next time",
+  name: "migrate leaves nothing that looks complete if it fails midway",
   ignore: DISK === undefined,
   async fn() {
     await using at = await site("variant_a", { "conf/zz-large": "x".repeat(200_000) });
@@ -531,7 +531,7 @@ Deno.test({
 /** Returns an old configuration in `/etc/x/conf` with these keys. */
 const old = (...keys: readonly string[]) => ({ conf: "/etc/x/conf", keys: new Set(keys) });
 
-Deno.test("convertProperties() gives the new service a folder of its own, with any line end and separator", () => {
+Deno.test("convertProperties() gives the new service its own folder, with any line end and separator", () => {
   for (
     const [before, after] of [
       ["persistence.directory=/opt/data\r\n", "persistence.directory=data\r\n"],

@@ -19,12 +19,12 @@ interface Result {
 interface Scene {
   readonly file: string;
   readonly folder: string;
-  /** Runs `passwd` with `--file`; `input` for `--stdin`, or `answers` as typed. */
+  /** Runs `passwd` with `--file`; `input` is for `--stdin`, `answers` are typed. */
   run(args: readonly string[], given?: { input?: string; answers?: readonly string[] }): Promise<Result>;
   text(): Promise<string>;
 }
 
-/** Registers a test with a folder of its own and a password file in it. */
+/** Registers a test with a new folder and a password file in it. */
 function scene(name: string, test: (scene: Scene) => Promise<void>, text: string | undefined = USERS): void {
   Deno.test(name, async () => {
     const folder = await Deno.makeTempDir();
@@ -59,7 +59,7 @@ async function signIn(file: string, user: string, password: string): Promise<str
   return result.kind === "accepted" ? result.identity.dn : undefined;
 }
 
-scene("passwd add adds a user with scrypt, whom the service lets in", async ({ run, text, file }) => {
+scene("passwd add adds a user with scrypt, whom the service accepts", async ({ run, text, file }) => {
   const result = await run(["add", "bob", "--dn", " CN=Bob, O=Site ", "--stdin"], {
     input: "Grüße:Grüße:42\nmore",
   });
@@ -81,7 +81,7 @@ scene("passwd add --md5 writes the specification's form", async ({ run, text, fi
   assert.equal(await signIn(file, "bob", "sesame sesame"), "CN=Bob");
 });
 
-scene("passwd add makes the file if there is none", async ({ run, file }) => {
+scene("passwd add creates a missing file", async ({ run, file }) => {
   const { status } = await run(["add", "bob", "--dn", "CN=Bob", "--stdin", "--md5"], {
     input: "sesame sesame",
   });
@@ -107,14 +107,14 @@ scene("passwd change keeps name, order and comments", async ({ run, text, file }
   assert.equal(await signIn(file, "ann", "sesame"), undefined);
 });
 
-scene("passwd change gives another name, and lets a disabled user in again", async ({ run, file }) => {
+scene("passwd change sets another name, and re-enables a disabled user", async ({ run, file }) => {
   await run(["change", "ann", "--dn", "CN=Ann New", "--stdin", "--md5"], { input: "tulip tulip tulip" });
   await run(["change", "off", "--stdin", "--md5"], { input: "tulip tulip tulip" });
   assert.equal(await signIn(file, "ann", "tulip tulip tulip"), "CN=Ann New");
   assert.equal(await signIn(file, "off", "tulip tulip tulip"), "CN=Off");
 });
 
-scene("passwd verify knows right from wrong", async ({ run }) => {
+scene("passwd verify distinguishes right from wrong passwords", async ({ run }) => {
   const right = await run(["verify", "ann", "--stdin"], { input: "sesame\n" });
   assert.deepEqual(right, {
     status: 0,
@@ -126,13 +126,13 @@ scene("passwd verify knows right from wrong", async ({ run }) => {
   assert.match(wrong.err, /The password is wrong/);
 });
 
-scene("passwd remove removes every line of a user and nothing else", async ({ run, text }) => {
+scene("passwd remove removes exactly the lines of a user", async ({ run, text }) => {
   assert.equal((await run(["remove", "ann"])).status, 0);
   assert.equal(await text(), USERS.replace(`${MD5_LINE}\n`, "").replace("ann::x:CN=a\n", ""));
 }, `${USERS}ann::x:CN=a\n`);
 
 scene(
-  "passwd list shows users without their hashes, and complains about bad lines",
+  "passwd list prints users without their hashes, and reports bad lines",
   async ({ run, file }) => {
     assert.deepEqual(await run(["list"]), {
       status: 0,
@@ -149,7 +149,7 @@ const FAILURES: [string, string[], number, RegExp][] = [
   ["an existing user to add", ["add", "ann", "--dn", "CN=x", "--stdin"], 1, /has a user ann already/],
   ["a disabled user to add", ["add", "off", "--dn", "CN=x", "--stdin"], 1, /has a user off already/],
   ["no name", ["add", "bob", "--stdin"], 2, /Expected --dn DN/],
-  ["a text that is no name", ["add", "bob", "--dn", "bob", "--stdin"], 2, /behind --dn: .* character/],
+  ["an invalid name", ["add", "bob", "--dn", "bob", "--stdin"], 2, /behind --dn: .* character/],
   ["an empty name", ["add", "bob", "--dn", " ", "--stdin"], 2, /behind --dn: it is empty/],
   [
     "a name with a line end",
@@ -173,7 +173,7 @@ const FAILURES: [string, string[], number, RegExp][] = [
 ];
 
 for (const [what, args, status, message] of FAILURES) {
-  scene(`passwd refuses ${what} and leaves the file alone`, async ({ run, text }) => {
+  scene(`passwd refuses ${what} and leaves the file unchanged`, async ({ run, text }) => {
     const result = await run(args, { input: "sesame sesame" });
     assert.equal(result.status, status);
     assert.match(result.err, message);
@@ -188,7 +188,7 @@ for (
     ["no password", { input: "" }, /not empty/],
     ["a password with NUL", { input: "a\0b" }, /without NUL/],
     ["a long password", { input: "ü".repeat(513) }, /at most 1024 bytes/],
-    ["two passwords that differ", { answers: ["one two three", "one two four"] }, /passwords differ/],
+    ["different passwords", { answers: ["one two three", "one two four"] }, /passwords differ/],
   ] as const
 ) {
   scene(`passwd refuses ${what}`, async ({ run, text }) => {
@@ -200,7 +200,7 @@ for (
   });
 }
 
-scene("passwd wants a file to change, verify, remove and list", async ({ run, folder }) => {
+scene("passwd requires a file to change, verify, remove and list", async ({ run, folder }) => {
   for (
     const args of [["change", "ann", "--stdin"], ["verify", "ann", "--stdin"], ["remove", "ann"], ["list"]]
   ) {
@@ -211,20 +211,20 @@ scene("passwd wants a file to change, verify, remove and list", async ({ run, fo
   assert.deepEqual([...Deno.readDirSync(folder)], []);
 }, "");
 
-scene("passwd wants a folder to make the file in", async ({ folder }) => {
+scene("passwd requires an existing folder for a new file", async ({ folder }) => {
   const io = recordedIo({ input: "xx xx xx xx xx" });
   const file = join(folder, "no", "users.txt");
   assert.equal(await passwd.run(["add", "bob", "--dn", "CN=b", "--stdin", "--md5", "--file", file], io), 1);
   assert.match(io.err, /no such folder/);
 });
 
-scene("passwd is not kept out by the lock of one that was killed", async ({ run, text, file }) => {
+scene("passwd ignores the lock of a killed passwd", async ({ run, text, file }) => {
   await Deno.writeTextFile(`${file}.lock`, "");
   assert.equal((await run(["remove", "ann"])).status, 0);
   assert.ok(!(await text()).includes("ann:"));
 });
 
-scene("passwd does not lose what another passwd does at the same time", async ({ run, text }) => {
+scene("concurrent passwd commands lose no changes", async ({ run, text }) => {
   const names = ["u1", "u2", "u3", "u4"];
   const results = await Promise.all(
     names.map((name) => run(["add", name, "--dn", "CN=u", "--md5", "--stdin"], { input: "xx xx xx xx xx" })),
@@ -242,7 +242,7 @@ scene("passwd writes through a symbolic link", async ({ run, file, folder }) => 
   assert.ok(!(await Deno.readTextFile(join(folder, "real.txt"))).includes("ann:"));
 });
 
-scene("passwd narrows a mode that lets others read, and says so", async ({ run, file }) => {
+scene("passwd narrows a mode that lets others read, and reports it", async ({ run, file }) => {
   await Deno.chmod(file, 0o644);
   const { err } = await run(["remove", "ann"]);
   assert.equal(await modeOf(file), 0o600);
@@ -270,7 +270,7 @@ for (
     ["justinbieber", /everybody tries/],
   ] as const
 ) {
-  scene(`passwd takes ${JSON.stringify(password)} with --force only`, async ({ run, text, file }) => {
+  scene(`passwd accepts ${JSON.stringify(password)} only with --force`, async ({ run, text, file }) => {
     for (const args of [["add", "bob", "--dn", "CN=Bob"], ["change", "ann"]]) {
       const before = await text();
       const asked = await run([...args, "--md5"], { answers: [password, password] });
@@ -286,12 +286,12 @@ for (
   });
 }
 
-scene("passwd takes twelve characters that are not common", async ({ run, file }) => {
+scene("passwd accepts twelve characters that are not a common password", async ({ run, file }) => {
   await run(["change", "ann", "--md5", "--stdin"], { input: "twelve chars" });
   assert.equal(await signIn(file, "ann", "twelve chars"), "CN=Ann Example, O=Site");
 });
 
-Deno.test("passwd edits the file that the configuration names, and says which", async () => {
+Deno.test("passwd edits the file that the configuration names, and prints its path", async () => {
   await using site = await createSite();
   const io = recordedIo({ input: "a good password" });
   const args = ["add", "bob", "--config", site.main, "--dn", "CN=Bob", "--stdin"];

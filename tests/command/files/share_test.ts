@@ -55,7 +55,7 @@ class Place implements AsyncDisposable {
   }
 }
 
-Deno.test("share list shows shares as a table and as JSON that import reads", async () => {
+Deno.test("share list prints shares as a table and as JSON that import reads", async () => {
   await using place = new Place();
   const { id } = await place.store.put("A", { ...DRAFT, sources: ["192.0.2.0/24"] });
   await place.store.put("B", { ...DRAFT, owner: "cn=bob", oneTime: true });
@@ -73,7 +73,7 @@ Deno.test("share list shows shares as a table and as JSON that import reads", as
   assert.deepEqual((await place.store.get("A", id))?.sources, ["192.0.2.0/24"]);
 });
 
-Deno.test("share list prints a part of the list, and where the next one begins", async () => {
+Deno.test("share list prints a part of the list, and where the next part begins", async () => {
   await using place = new Place();
   for (const server of ["A", "B"]) {
     for (let i = 0; i < 3; i++) await place.store.put(server, { ...DRAFT, path: `/data/${i}` });
@@ -114,7 +114,7 @@ Deno.test("share list prints a part of the list, and where the next one begins",
   assert.equal((await place.run("list", "--json", "--server", "A", "--owner", "cn=nobody")).out, "[]\n");
 });
 
-Deno.test("share list shows the remaining uses of shares", async () => {
+Deno.test("share list prints the remaining uses of shares", async () => {
   await using place = new Place();
   const drafts = [{}, { usesLeft: 3 }, { oneTime: true, usesLeft: 1 }, { usesLeft: 0 }];
   for (const [i, draft] of drafts.entries()) {
@@ -126,7 +126,7 @@ Deno.test("share list shows the remaining uses of shares", async () => {
   assert.deepEqual(lines.map((line) => line.slice(from, to).trim()).sort(), ["", "3", "one-time", "used up"]);
 });
 
-Deno.test("share show tells who used a share", async () => {
+Deno.test("share show prints who used a share", async () => {
   await using place = new Place();
   const { id } = await place.store.put("A", { ...DRAFT, gid: "hpc", usesLeft: 3, expires: 4_000_000_000 });
   const claim = await place.store.claim("A", id, USE);
@@ -147,7 +147,7 @@ Deno.test("share show tells who used a share", async () => {
   assert.equal(json.uses.length, 1);
 });
 
-Deno.test("share show shows uploaded bytes and their limit, for shares that accept files", async () => {
+Deno.test("share show prints uploaded bytes and their limit for shares that accept files", async () => {
   await using place = new Place();
   const uploaded = async (draft: Partial<typeof DRAFT> & { readonly quota?: Quota }) => {
     const { id } = await place.store.put("A", { ...DRAFT, ...draft });
@@ -185,7 +185,7 @@ Deno.test("share remove and chown change the shares of a running service", async
   assert.equal(await place.store.get("A", id), undefined);
 });
 
-Deno.test("share import makes the database, and names the server of entries without one", async () => {
+Deno.test("share import creates the database, and uses --server for entries without a server", async () => {
   await using place = new Place();
   const csv = place.file("dump.csv", "path,ownerID,uid,targetID\n/d,CN=a,a,CN=b\n/e,CN=a,a,CN=b\n");
   const imported = await place.run("import", "--server", "B", csv);
@@ -193,7 +193,7 @@ Deno.test("share import makes the database, and names the server of entries with
   assert.equal((await allShares(place.store, "B")).length, 2);
 });
 
-Deno.test("share import adds entries without ids once, however often it is repeated, and names those that are there", async () => {
+Deno.test("share import adds entries without ids once, however often it runs, and names existing ones", async () => {
   await using place = new Place();
   const rows = (...lines: readonly string[]) =>
     place.file("dump.csv", `id,path,ownerID,uid,targetID,oneTime\n${lines.map((l) => `${l}\n`).join("")}`);
@@ -218,7 +218,7 @@ Deno.test("share import adds entries without ids once, however often it is repea
   assert.equal((await run(...others)).out, "3 shares imported\n");
 });
 
-Deno.test("share import refuses a second entry without id for the same owner, path and recipient", async () => {
+Deno.test("share import refuses a second entry without an id for the same owner, path and recipient", async () => {
   await using place = new Place();
   const csv = "server,path,ownerID,uid,targetID,access,expires\n" +
     [
@@ -261,17 +261,17 @@ const BAD: [what: string, args: string[], status: number, message: RegExp][] = [
   ["an unknown id to remove", ["remove", "nope"], 1, /There is no share nope/],
   ["an id on another server", ["show", "--server", "B", "ID"], 1, /There is no share/],
   ["a server without sharing", ["list", "--server", "C"], 1, /No sharing on "C", only on A, B/],
-  ["an owner that is no name", ["list", "--owner", "bob"], 1, /[Nn]ame/],
+  ["an invalid owner name", ["list", "--owner", "bob"], 1, /[Nn]ame/],
   [
-    "a new owner without account",
+    "a new owner without an account",
     ["chown", "ID", "--owner", "CN=b"],
     2,
     /Expected --owner DN and --uid NAME/,
   ],
-  ["a new owner that is no name", ["chown", "ID", "--owner", "b", "--uid", "b"], 1, /[Nn]ame/],
-  ["root as account", ["chown", "ID", "--owner", "CN=b", "--uid", "root"], 1, /unprivileged account/],
-  ["an account that is none", ["chown", "ID", "--owner", "CN=b", "--uid", "b\nx"], 1, /unprivileged account/],
-  ["a dump that is not there", ["import", "/nowhere/dump.csv"], 1, /There is no file/],
+  ["an invalid new owner name", ["chown", "ID", "--owner", "b", "--uid", "b"], 1, /[Nn]ame/],
+  ["the account root", ["chown", "ID", "--owner", "CN=b", "--uid", "root"], 1, /unprivileged account/],
+  ["an invalid account", ["chown", "ID", "--owner", "CN=b", "--uid", "b\nx"], 1, /unprivileged account/],
+  ["a missing dump", ["import", "/nowhere/dump.csv"], 1, /There is no file/],
   [
     "a dump of an unknown server",
     ["import", "DUMP"],
@@ -279,8 +279,8 @@ const BAD: [what: string, args: string[], status: number, message: RegExp][] = [
     /dump\.csv:2: server: expected a server with sharing: A, B/,
   ],
   ["an unknown option", ["list", "--all"], 2, /--all/],
-  ["a limit that is no number", ["list", "--limit", "0"], 2, /Expected a number from 1 with --limit/],
-  ["a place that is none", ["list", "--after", "ID"], 2, /Expected SERVER\/ID with --after/],
+  ["a limit of 0", ["list", "--limit", "0"], 2, /Expected a number from 1 with --limit/],
+  ["an invalid position", ["list", "--after", "ID"], 2, /Expected SERVER\/ID with --after/],
 ];
 
 for (const [what, args, status, message] of BAD) {
@@ -297,7 +297,7 @@ for (const [what, args, status, message] of BAD) {
   });
 }
 
-Deno.test("share says what it lacks", async () => {
+Deno.test("share reports what is missing", async () => {
   await using none = new Place("");
   assert.match(
     (await none.run("list")).err,
@@ -319,7 +319,7 @@ Deno.test("share says what it lacks", async () => {
 });
 
 Deno.test({
-  name: "share is not run by another account than the service's",
+  name: "share refuses to run under an account other than the service's",
   ignore: Deno.uid() !== 0, // only root can change the owner of the file
   async fn() {
     await using place = new Place();
@@ -343,7 +343,7 @@ Deno.test("share list aligns its columns", async () => {
   assert.match(lines[0] ?? "", /one-time +\d+ s/);
 });
 
-Deno.test("share list, show and remove print nothing of users that steers a terminal or turns text around", async () => {
+Deno.test("share list, show and remove escape control and bidirectional characters of users", async () => {
   await using place = new Place();
   const path = "/home/ann/\u009b2J\u202egpj.exe\nA  x\u200b/";
   const shown = "/home/ann/\\u009b2J\\u202egpj.exe\\u000aA  x\\u200b/";
@@ -364,7 +364,7 @@ Deno.test("share list, show and remove print nothing of users that steers a term
   }
 });
 
-Deno.test("share list ends after --limit, says how to go on, and begins --after a share", async () => {
+Deno.test("share list ends after --limit, prints how to continue, and begins --after a share", async () => {
   await using place = new Place();
   for (let i = 0; i < 5; i++) await place.store.put("A", { ...DRAFT, path: `/${i}` });
   const all: { id: string }[] = JSON.parse((await place.run("list", "--json")).out);

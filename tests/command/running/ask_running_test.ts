@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { operator } from "../../../src/command/running/ask_running.ts";
 
-Deno.test("operator() is the user of sudo, else the account, even without environment variables", async () => {
+Deno.test("operator() returns the user of sudo, else the account, even without environment variables", async () => {
   const passwd = await Deno.makeTempFile();
   try {
     await Deno.writeTextFile(passwd, "root:x:0:0::/root:/bin/sh\nolga:x:1007:100::/:/bin/sh\n");

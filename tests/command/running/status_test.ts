@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { formatDuration, nagiosStatus, pluginResult } from "../../../src/command/running/status.ts";
 
-Deno.test("formatDuration() shows the two greatest units", () => {
+Deno.test("formatDuration() returns the two largest units", () => {
   const shown = [0, 59, 60, 3661, 90_061, 864_000].map(formatDuration);
   assert.deepEqual(shown, ["0 s", "59 s", "1 min 0 s", "1 h 1 min", "1 d 1 h", "10 d 0 h"]);
 });
@@ -32,7 +32,7 @@ const CASES: readonly (readonly [what: string, answer: unknown, status: number, 
     }\n`,
   ],
   [
-    "the certificate ends soon",
+    "the certificate expires soon",
     { ...WELL, certificate: { daysLeft: 13, endsSoon: true, expires: "2026-01-05T09:15:00.000Z" } },
     1,
     `AUTHSERVER WARNING - certificate ends at 2026-01-05 09:15:00Z | ${
@@ -46,7 +46,7 @@ const CASES: readonly (readonly [what: string, answer: unknown, status: number, 
     `AUTHSERVER OK - 2 of 2 servers usable | ${DATA.replace("days=200", "days=0")}\n`,
   ],
   [
-    "the certificate has ended",
+    "the certificate has expired",
     { ...WELL, certificate: { daysLeft: -1, endsSoon: true } },
     2,
     `AUTHSERVER CRITICAL - the certificate has expired | ${DATA.replace("days=200", "days=-1")}\n`,
@@ -83,12 +83,12 @@ const CASES: readonly (readonly [what: string, answer: unknown, status: number, 
   ],
 ];
 for (const [what, answer, status, line] of CASES) {
-  Deno.test(`nagiosStatus() if ${what} is ${status}`, () => {
+  Deno.test(`nagiosStatus() is ${status} if ${what}`, () => {
     assert.deepEqual(nagiosStatus(answer), { status, line });
   });
 }
 
-Deno.test("pluginResult() is one line, with no bar but the one before the performance data", () => {
+Deno.test("pluginResult() is one line, with a single bar before the performance data", () => {
   const { line } = pluginResult(3, "one\ntwo | three");
   assert.equal(line.split("\n").length, 2);
   assert.equal(line.includes("|"), false);

@@ -61,15 +61,15 @@ const CASES: [what: string, lines: string, expected: readonly string[]][] = [
     "cert key every 1 s: renew",
     "ca every 600 s: renew",
   ]],
-  ["no own file if it is not to be taken over", "container.runtimeConfigurationUpdate=false", [
+  ["no configuration file without automatic reload", "container.runtimeConfigurationUpdate=false", [
     "cert key every 1 s: renew",
     "ca every 600 s: renew",
   ]],
-  ["no own certificate if it is not to be reloaded", "container.security.credential.reloadOnChange=false", [
+  ["no own certificate without automatic reload", "container.security.credential.reloadOnChange=false", [
     "c every 1 s: reload",
     "ca every 600 s: renew",
   ]],
-  ["trusted certificates as often as asked for", "container.security.truststore.updateInterval=7", [
+  ["trusted certificates at the configured interval", "container.security.truststore.updateInterval=7", [
     "c every 1 s: reload",
     "cert key every 1 s: renew",
     "ca every 7 s: renew",
@@ -104,7 +104,7 @@ const DAEMONS = "authservice.server.HPC.truststore";
 
 CASES.push(
   [
-    "each truststore as often as asked for",
+    "each truststore at its configured interval",
     own(CLIENTS, 1200) + own(PROVIDERS, 7) + own(DAEMONS, 90_000) +
     "container.security.truststore.updateInterval=-1",
     [

@@ -16,7 +16,7 @@ function connect(environment: Readonly<Record<string, string>>) {
 for (
   const [kind, open] of [["a path", Notified.atPath], ["an abstract name", Notified.abstract]] as const
 ) {
-  Deno.test(`connectServiceManager() tells a socket with ${kind} what happens, in order`, async () => {
+  Deno.test(`connectServiceManager() notifies a socket with ${kind}, in order`, async () => {
     await using notified = await open();
     const { manager, failures } = connect({ NOTIFY_SOCKET: notified.address });
     manager.ready("Serving\nREADY=0");
@@ -42,14 +42,14 @@ for (
   });
 }
 
-Deno.test("connectServiceManager() needs no manager", () => {
+Deno.test("connectServiceManager() works without a manager", () => {
   const environments: Record<string, string>[] = [{}, { NOTIFY_SOCKET: "" }, { WATCHDOG_USEC: "1000000" }];
   for (const environment of environments) {
     assert.equal(connect(environment).manager.notify, undefined);
   }
 });
 
-Deno.test("connectServiceManager() says once that the manager cannot be reached, and the service goes on", async () => {
+Deno.test("connectServiceManager() reports once that the manager cannot be reached", async () => {
   const { promise, resolve } = Promise.withResolvers<unknown>();
   let told = 0;
   const manager = connectServiceManager(
@@ -66,7 +66,7 @@ Deno.test("connectServiceManager() says once that the manager cannot be reached,
   assert.equal(told, 1);
 });
 
-Deno.test("connectServiceManager() reads how often it must say that it is alive", async () => {
+Deno.test("connectServiceManager() reads the watchdog interval", async () => {
   await using notified = Notified.abstract();
   const cases: readonly [Record<string, string>, number | undefined][] = [
     [{}, undefined],
@@ -102,7 +102,7 @@ Deno.test("startService() reloads files that change while it starts", async () =
   await service.stopped;
 });
 
-Deno.test("startService() tells the manager of its start, life, reloads good and bad, and end", async () => {
+Deno.test("startService() notifies the manager of start, watchdog, successful and failed reloads, and stop", async () => {
   const folder = await Deno.makeTempDir();
   await using notified = await Notified.atPath();
   const { manager } = connect({ NOTIFY_SOCKET: notified.address, WATCHDOG_USEC: "40000" });

@@ -7,10 +7,10 @@ const table: [what: string, text: string, labels: string[]][] = [
   ["nothing", "no block", []],
   ["blocks with text between them", `x\n${block("A")}\ny ${block("B C")}\n`, ["A", "B C"]],
   ["no block without its end", `${block("A")}\n-----BEGIN B-----\nAAAA`, ["A"]],
-  ["no block with the end of another", `${block("A", "B")}\n${block("C")}`, ["C"]],
-  ["the block behind a beginning that was left open", `-----BEGIN A-----\nAAAA\n${block("B")}`, ["B"]],
+  ["no block with the end marker of another", `${block("A", "B")}\n${block("C")}`, ["C"]],
+  ["the block after an unterminated one", `-----BEGIN A-----\nAAAA\n${block("B")}`, ["B"]],
   ["no end before its beginning", `-----END A-----\n${block("A")}`, ["A"]],
-  ["no beginning that is cut off", "-----BEGIN A", []],
+  ["no truncated beginning", "-----BEGIN A", []],
 ];
 for (const [what, text, labels] of table) {
   Deno.test(`pemBlocks() finds ${what}`, () => {

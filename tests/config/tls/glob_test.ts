@@ -46,7 +46,7 @@ for (const [pattern, files, folders] of PATTERNS) {
   });
 }
 
-Deno.test("isPattern() tells patterns from paths", () => {
+Deno.test("isPattern() distinguishes patterns from paths", () => {
   assert.ok(isPattern("/a/*.pem") && isPattern("/a?/b"));
   assert.ok(!isPattern("/a/b.pem") && !isPattern("/a[1]/{b}"));
 });

@@ -52,7 +52,7 @@ async function load(path: string, settings: Settings = {}, now = NOW) {
 
 const GOOD: [what: string, path: string, settings: Settings, chain: number][] = [
   ["PKCS#12", "host.p12", { password: "fixture" }, 2],
-  ["PKCS#12, named so", "host.p12", { password: "fixture", format: "pkcs12" }, 2],
+  ["PKCS#12, with its format given", "host.p12", { password: "fixture", format: "pkcs12" }, 2],
   [
     "PKCS#12 with the key's password given too",
     "host.p12",
@@ -61,7 +61,7 @@ const GOOD: [what: string, path: string, settings: Settings, chain: number][] = 
   ],
   ["PKCS#12 with RC2-40 and 3DES", "host-legacy.p12", { password: "fixture" }, 2],
   ["PKCS#12 with 3DES and without one byte of a password", "host-no-password.p12", {}, 2],
-  ["PKCS#12 with such a password that is said to be empty", "host-no-password.p12", { password: "" }, 2],
+  ["PKCS#12 with an empty password that is configured", "host-no-password.p12", { password: "" }, 2],
   ["PEM with everything in one file", "bundle.pem", {}, 2],
   ["PEM and key", "host.pem", { keyPath: "host.key" }, 1],
   ["PEM with the chain in another order", "ca-first.pem", { keyPath: "host.key" }, 2],
@@ -120,7 +120,7 @@ const BAD: [what: string, path: string, settings: Settings, message: string][] =
   ],
   ["no password", "host.p12", {}, `host.p12: expected ${PASSWORD} too, the key store is encrypted`],
   [
-    "another password for the key",
+    "a key with another password",
     "host.p12",
     { password: "fixture", keyPassword: "another" },
     "host.p12: expected a key store whose key has the password of the store, without keyPassword",
@@ -138,7 +138,7 @@ const BAD: [what: string, path: string, settings: Settings, message: string][] =
     "host.der: expected a PKCS#12 key store, this file cannot be read as one",
   ],
   [
-    "a lone certificate in DER form, named so",
+    "a lone certificate in DER form, with format=der",
     "host.der",
     { format: "der" },
     "host.der: expected container.security.credential.keyPath too, DER has one key or certificate a file",
@@ -149,7 +149,7 @@ const BAD: [what: string, path: string, settings: Settings, message: string][] =
     {},
     "host.pem: expected a private key in the same file, or container.security.credential.keyPath too",
   ],
-  ["a key without certificate", "host.key", {}, "host.key: expected a certificate in PEM or DER form"],
+  ["a key without a certificate", "host.key", {}, "host.key: expected a certificate in PEM or DER form"],
   [
     "the key of another certificate",
     "host.pem",
@@ -194,7 +194,7 @@ const BAD: [what: string, path: string, settings: Settings, message: string][] =
     "host.pem, ca.pem: expected a private key in PEM form",
   ],
   [
-    "an RSA key above 4096 bits, with which tokens of ours could not be verified",
+    "an RSA key above 4096 bits, with which our tokens could not be verified",
     "../../../model/fixtures/rsa_5120_host.pem",
     { keyPath: "../../../model/fixtures/rsa_5120_host.key" },
     "rsa_5120_host.pem, rsa_5120_host.key: " +
@@ -253,7 +253,7 @@ Deno.test("loadTlsMaterial() refuses an expired certificate, and one that is not
   assert.deepEqual((await at(validToDate, -7.1)).messages, []);
 });
 
-Deno.test("loadTlsMaterial() tells the dates of a certificate without subject", async () => {
+Deno.test("loadTlsMaterial() reports the dates of a certificate without a subject", async () => {
   const notAfter = new Date(NOW + 3 * 86_400_000);
   const own = createAuthority({ subject: "CN=CA" }).issue({ subject: "", names: ["auth.example"], notAfter });
   const path = await Deno.makeTempFile();
@@ -278,7 +278,7 @@ Deno.test("loadTlsMaterial() tells the dates of a certificate without subject", 
   assert.match(diagnostics.map(formatDiagnostic).join(), /certificate of DNS:auth\.example in .* expires on/);
 });
 
-Deno.test("loadTlsMaterial() warns of a key that every user can read, and of an alias", async () => {
+Deno.test("loadTlsMaterial() warns about a world-readable key, and about an alias", async () => {
   const file = await Deno.makeTempFile();
   await Deno.copyFile(join(FIXTURES, "host.p12"), file);
   await Deno.chmod(file, 0o644);
@@ -313,7 +313,7 @@ for (
     [["clientAuth"], ["lacks serverAuth, so clients refuse it"]],
   ] as const
 ) {
-  Deno.test(`loadTlsMaterial() tells who refuses a certificate for ${usages?.join(" and ") ?? "all"}`, async () => {
+  Deno.test(`loadTlsMaterial() reports which peers refuse a certificate for ${usages?.join(" and ") ?? "all"}`, async () => {
     const file = await Deno.makeTempFile();
     const own = createAuthority({ subject: "CN=CA" }).issue({ subject: "CN=A", extendedKeyUsage: usages });
     await Deno.writeTextFile(file, own.certificate + own.key, { mode: 0o600 });
@@ -340,7 +340,7 @@ for (
   });
 }
 
-Deno.test("loadTlsMaterial() has nothing to load without configuration", async () => {
+Deno.test("loadTlsMaterial() loads nothing if nothing is configured", async () => {
   assert.deepEqual(await loadTlsMaterial({ credential: undefined, truststore: undefined }, NOW), {
     material: undefined,
     diagnostics: [],

@@ -55,7 +55,7 @@ for (const [key, effectiveBits, plain, cipher] of RC2_VECTORS) {
   });
 }
 
-Deno.test("decryptRc2Cbc() refuses what does not end in padding", () => {
+Deno.test("decryptRc2Cbc() refuses data that does not end in padding", () => {
   const zero = new Uint8Array(8);
   assert.throws(
     () =>

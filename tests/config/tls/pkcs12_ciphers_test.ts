@@ -14,7 +14,7 @@ for (
     ["3DES in PBES2 and SHA-1", "trust-pbes2-3des.p12"],
   ] as const
 ) {
-  Deno.test(`certificatesOfPkcs12() reads a store with ${what}, with its password alone`, async () => {
+  Deno.test(`certificatesOfPkcs12() reads a store with ${what}, only with its password`, async () => {
     const bytes = await Deno.readFile(join(FIXTURES, name));
     const subjects = certificatesOfPkcs12(bytes, "fixture").map(({ subject }) => subject.split("\n").at(-1));
     assert.deepEqual(subjects, SUBJECTS);
@@ -24,7 +24,7 @@ for (
   });
 }
 
-Deno.test("certificatesOfPkcs12() says how to export a store again whose encryption the runtime does not support", async () => {
+Deno.test("certificatesOfPkcs12() reports how to re-export a store whose encryption the runtime does not support", async () => {
   const bytes = await Deno.readFile(join(FIXTURES, "trust-aes-192.p12"));
   assert.throws(
     () => certificatesOfPkcs12(bytes, "fixture"),
@@ -32,7 +32,7 @@ Deno.test("certificatesOfPkcs12() says how to export a store again whose encrypt
   );
 });
 
-Deno.test("certificatesOfPkcs12() reads octet strings in parts, as BER has them", async () => {
+Deno.test("certificatesOfPkcs12() reads constructed octet strings (BER)", async () => {
   const der = await Deno.readFile(join(FIXTURES, "ca.der"));
   const parts = [der.subarray(0, 5), der.subarray(5, 300), der.subarray(300)];
   const certificate = value(0x24, ...parts.map((part) => value(0x04, part)));

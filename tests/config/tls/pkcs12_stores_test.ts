@@ -15,7 +15,7 @@ interface Store {
   readonly password: string;
   /** Whether the integrity check uses a password of zero bytes, without even the terminating zero. */
   readonly zeroLength?: boolean;
-  /** Rounds of the integrity check; absent: no check. A store that gives no number has one. */
+  /** Iterations of the integrity check; absent: no check. A store that states no number has one. */
   readonly macRounds?: number;
   /** Digest of PBKDF2; absent: no encryption. A store that names none has SHA-1. */
   readonly encrypted?: "sha1" | "sha256";
@@ -91,11 +91,11 @@ function store({ password, zeroLength = false, macRounds, encrypted, keys = 1 }:
 }
 
 const stores: [string, Store][] = [
-  ["one round of its integrity check", { password: "secret", macRounds: 1, encrypted: "sha256" }],
+  ["one iteration of its integrity check", { password: "secret", macRounds: 1, encrypted: "sha256" }],
   ["PBES2 with SHA-1", { password: "secret", macRounds: 2048, encrypted: "sha1" }],
   ["PBES2 with SHA-256", { password: "secret", macRounds: 2048, encrypted: "sha256" }],
   ["an empty password", { password: "", macRounds: 2048, encrypted: "sha1" }],
-  ["a password of no length", { password: "", zeroLength: true, macRounds: 2048, encrypted: "sha256" }],
+  ["a zero-length password", { password: "", zeroLength: true, macRounds: 2048, encrypted: "sha256" }],
   ["no password, no encryption and no integrity check", { password: "" }],
   ["no encryption", { password: "secret", macRounds: 2048 }],
 ];

@@ -14,7 +14,7 @@ const encrypted = privateKey.export({
   passphrase: "secret",
 });
 
-Deno.test("privateKeyOfDer() reads PKCS#8, with and without password, PKCS#1 and SEC 1", () => {
+Deno.test("privateKeyOfDer() reads PKCS#8 with and without a password, PKCS#1 and SEC 1", () => {
   for (const type of ["pkcs8", "sec1"] as const) {
     assert(privateKeyOfDer(der(type), undefined).equals(privateKey), type);
   }

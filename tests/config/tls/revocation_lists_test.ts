@@ -48,10 +48,10 @@ const FACTS: readonly [
   ["PEM", { "a.crl": good }, 1, []],
   ["DER", { "a.crl": der }, 1, []],
   ["several in one file", { "a.crl": `# lists\n${good}${authority.revoke([])}` }, 2, []],
-  ["one that is out of date", { "a.crl": authority.revoke([], old) }, 1, [
+  ["an expired one", { "a.crl": authority.revoke([], old) }, 1, [
     "warning: /a.crl: expected a newer revocation list, this one held until 2025-12-31",
   ]],
-  ["one of a stranger", { "a.crl": createAuthority({ subject: "CN=Root" }).revoke([]) }, 1, [
+  ["one of an unknown authority", { "a.crl": createAuthority({ subject: "CN=Root" }).revoke([]) }, 1, [
     "warning: /a.crl: no trusted authority signed this revocation list, it counts if one in between did",
   ]],
   ["a certificate", { "a.crl": leaf }, 0, [
@@ -71,6 +71,6 @@ for (const [fact, files, lists, found] of FACTS) {
   });
 }
 
-Deno.test("loadTruststore() warns that everybody is refused if lists are required and there are none", async () => {
+Deno.test("loadTruststore() warns that all certificates are refused if lists are required but missing", async () => {
   assert.match((await load({}, "REQUIRE")).found.join(), /without revocation lists no certificate will do/);
 });

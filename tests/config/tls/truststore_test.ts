@@ -47,7 +47,7 @@ const GOOD: [what: string, config: TruststoreConfig, subjects: string[], files: 
   ["a PEM file", directory("ca.pem"), [CA], ["ca.pem"]],
   ["several certificates of one PEM file", directory("ca-first.pem"), [CA, HOST], ["ca-first.pem"]],
   ["a DER file", directory("ca.der"), [CA], ["ca.der"]],
-  ["a certificate that is there twice once", directory("ca.pem", "ca.der"), [CA], ["ca.pem", "ca.der"]],
+  ["a duplicate certificate once", directory("ca.pem", "ca.der"), [CA], ["ca.pem", "ca.der"]],
   ["a pattern", directory("??.pem"), [CA], ["ca.pem", FIXTURES]],
   ["certificates next to a key", directory("bundle.pem"), [HOST, CA], ["bundle.pem"]],
   ["PKCS#12 with AES", keystore("trust.p12"), [CA, RSA], ["trust.p12"]],
@@ -74,11 +74,11 @@ const BAD: [what: string, config: TruststoreConfig, messages: string[]][] = [
   ["a missing file", directory("none.pem"), [
     "error f:1: k: none.pem: cannot read it: there is no such file",
   ]],
-  ["a pattern without files", directory("none*.pem"), [
+  ["a pattern that matches no files", directory("none*.pem"), [
     "warning f:1: k: there are no files like none*.pem",
     "error f:1: k: expected at least one trusted certificate",
   ]],
-  ["a file without certificate", directory("host.key"), [
+  ["a file without a certificate", directory("host.key"), [
     "error f:1: k: host.key: expected a certificate in PEM or DER form",
   ]],
   ["a PKCS#7 bundle", directory("pkcs7.pem"), [
@@ -89,13 +89,13 @@ const BAD: [what: string, config: TruststoreConfig, messages: string[]][] = [
     "-srckeystore trust.jks -destkeystore trust.p12 -deststoretype pkcs12",
   ]],
   ["a wrong password", keystore("trust.p12", "x"), [`error f:1: k: trust.p12: ${WRONG_PASSWORD}`]],
-  ["a wrong password of unencrypted certificates", keystore("trust-plain.p12", "x"), [
+  ["a wrong password for unencrypted certificates", keystore("trust-plain.p12", "x"), [
     `error f:1: k: trust-plain.p12: ${WRONG_PASSWORD}`,
   ]],
-  ["a script as key store", keystore("make.sh"), [
+  ["a script as a key store", keystore("make.sh"), [
     "error f:1: k: make.sh: expected a PKCS#12 key store, this file cannot be read as one",
   ]],
-  ["a PEM file as key store", keystore("ca.pem"), [
+  ["a PEM file as a key store", keystore("ca.pem"), [
     "error f:1: k: ca.pem: expected a PKCS#12 key store, this file cannot be read as one",
   ]],
 ];
@@ -108,13 +108,13 @@ for (const [what, config, messages] of BAD) {
   });
 }
 
-Deno.test("loadTruststore() passes over useless files that a pattern finds, with a warning", async () => {
+Deno.test("loadTruststore() skips unusable files that a pattern matches, with a warning", async () => {
   const { subjects, messages } = await load(directory("?a.*"));
   assert.deepEqual(subjects, [CA]);
   assert.deepEqual(messages, ["warning f:1: k: ca.key: expected a certificate in PEM or DER form"]);
 });
 
-Deno.test("loadTruststore() does not trust certificates that are out of date", async () => {
+Deno.test("loadTruststore() does not trust certificates outside their validity", async () => {
   const { validToDate } = new X509Certificate(await Deno.readFile(join(FIXTURES, "ca.pem")));
   const { subjects, messages } = await load(directory("ca.pem"), validToDate.getTime() + 1);
   assert.deepEqual(subjects, []);
@@ -125,7 +125,7 @@ Deno.test("loadTruststore() does not trust certificates that are out of date", a
   ]);
 });
 
-Deno.test("loadTruststore() reads a folder as OpenSSL keeps it", async () => {
+Deno.test("loadTruststore() reads an OpenSSL directory", async () => {
   const path = await Deno.makeTempDir();
   await Deno.copyFile(join(FIXTURES, "ca.pem"), join(path, "1a2b3c4d.0"));
   await Deno.copyFile(join(FIXTURES, "rsa.pem"), join(path, "1a2b3c4d.1"));
@@ -161,12 +161,12 @@ const ORIGIN = { file: "conf/container.properties", line: 3, key: "container.sec
 const [one, two] = ["CN=A", "CN=B"].map((subject) => createAuthority({ subject }).certificate);
 
 const BUNDLES: readonly (readonly [string, readonly (string | undefined)[], number, RegExp | undefined])[] = [
-  ["the first that is there", [undefined, `${one}${two}`, one], 2, undefined],
+  ["the first existing file", [undefined, `${one}${two}`, one], 2, undefined],
   ["one certificate", [one], 1, undefined],
   ["no certificate", ["nothing\n"], 0, /^expected certificates in .*1$/],
   ["half a certificate", [one?.slice(0, 200)], 0, /^expected certificates in .*1$/],
   [
-    "a certificate that is none",
+    "an invalid certificate",
     ["-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"],
     0,
     /1: /,

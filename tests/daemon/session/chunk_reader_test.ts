@@ -21,13 +21,13 @@ function connection(
 /** Returns a reader of an endless connection. */
 const endless = () => new ChunkReader(connection(Infinity, Infinity));
 
-Deno.test("chunkBytes() is 64 KiB for few connections, and never less than 16", () => {
+Deno.test("chunkBytes() is 64 KiB for few connections, and never less than 16 KiB", () => {
   for (const few of [1, 5, 8]) assert.equal(chunkBytes(few), 64 * 1024);
   assert.equal(chunkBytes(16), 32 * 1024);
   for (const many of [32, 100_000]) assert.equal(chunkBytes(many), 16 * 1024);
 });
 
-Deno.test("ChunkReader gives small chunks while many are open, and large ones again after those are closed, even twice", async () => {
+Deno.test("ChunkReader returns small chunks while many readers are open, and large ones after they close, even twice", async () => {
   const [last, ...others] = Array.from({ length: 150 }, endless);
   assert(last !== undefined);
   assert.equal((await last.read(Infinity, MS))?.length, 16 * 1024);
@@ -36,7 +36,7 @@ Deno.test("ChunkReader gives small chunks while many are open, and large ones ag
   last.close();
 });
 
-Deno.test("ChunkReader gives no more than is asked for, all that there is, and then the end", async () => {
+Deno.test("ChunkReader returns at most the requested bytes, all bytes, and then the end", async () => {
   for (const [atOnce, left] of [[1, 100], [7, 100_000], [16 * 1024, 200_000], [40_000, 200_000]] as const) {
     const reader = new ChunkReader(connection(atOnce, left));
     let sum = 0;

@@ -30,7 +30,7 @@ async function readReplies(pieces: readonly Uint8Array[], count: number): Promis
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-Deno.test("ControlConnection reads replies of one line and of several, however they are cut", async () => {
+Deno.test("ControlConnection reads replies of one or more lines, in any pieces", async () => {
   const text = "220 hello ä\n250- Listing\n a\n  b\n250 End\r\n211-x\n211 y\n250- Listing\n500 gone\n";
   const expected = [
     { code: 220, text: "hello ä", inner: [] },
@@ -42,7 +42,7 @@ Deno.test("ControlConnection reads replies of one line and of several, however t
   assert.deepEqual(await readReplies([...bytes(text)].map((byte) => Uint8Array.of(byte)), 4), expected);
 });
 
-Deno.test("ControlConnection sends an empty line before each part of a reply but the first, once it is logged in", async () => {
+Deno.test("ControlConnection sends an empty line before each part of a reply except the first, after the login", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const served = (async () => {
     using connection = await listener.accept();
@@ -90,7 +90,7 @@ for (const text of BROKEN) {
   });
 }
 
-Deno.test("ControlConnection refuses bytes that are no UTF-8", async () => {
+Deno.test("ControlConnection refuses bytes that are not UTF-8", async () => {
   assert.ok(
     isHttpError(
       (await readReplies([Uint8Array.of(0x32, 0x32, 0x30, 0x20, 0xff, 0x0a)], 1))[0],
@@ -117,7 +117,7 @@ Deno.test("ControlConnection returns replies or its own error for any bytes", as
   );
 });
 
-Deno.test("ControlConnection waits for a whole reply no longer than it may take, however small its pieces", async () => {
+Deno.test("ControlConnection limits the time of a whole reply, however small its pieces", async () => {
   let now = 0;
   const asked: number[] = [];
   const reader = new ReplyReader({

@@ -34,7 +34,7 @@ async function put(site: Site, path: string, body: BodyInit, length?: number): P
   return seen;
 }
 
-Deno.test("DaemonSession tells what is at a path", async () => {
+Deno.test("DaemonSession returns the entry at a path", async () => {
   await using site = await Site.open();
   await Deno.utime(`${site.root}/d/ten.txt`, 1772600767, 1772600767);
   using session = await site.session("d/");
@@ -56,7 +56,7 @@ Deno.test("DaemonSession tells what is at a path", async () => {
   await assert.rejects(session.datedEntry(`${site.root}/d/none`), { code: "ERR_NOT_FOUND" });
 });
 
-Deno.test("DaemonSession asks for the least: one stream, base, include pattern, the local address", async () => {
+Deno.test("DaemonSession requests only one stream, a base, an include pattern and the local address", async () => {
   await using site = await Site.open();
   (await site.session("d/ten.txt")).close();
   await site.allClosed();
@@ -86,7 +86,7 @@ Deno.test("DaemonSession lists a directory", async () => {
   await assert.rejects(session.list(`${site.root}/d/sub/none/`, () => {}), { code: "ERR_NOT_FOUND" });
 });
 
-Deno.test("DaemonSession is not confused by lines that a file name put into a listing", async () => {
+Deno.test("DaemonSession ignores lines that a file name inserts into a listing", async () => {
   await using site = await Site.open();
   site.daemon.sessionFaults.queue.push({
     kind: "injected-listing",
@@ -137,7 +137,7 @@ async function seriesOf(session: DaemonSession, files: Parameters<DaemonSession[
 }
 
 for (const keeps of [true, false]) {
-  Deno.test(`DaemonSession gives a series of files in order, from a daemon that ${keeps ? "keeps" : "ends"} data connections`, async () => {
+  Deno.test(`DaemonSession reads a series of files in order from a daemon that ${keeps ? "keeps" : "ends"} data connections`, async () => {
     await using site = await Site.open();
     // The commands for all of them are longer than the session sends ahead.
     const names = Array.from({ length: 60 }, (_, i) => `${String(i).padStart(3, "0")}${"n".repeat(120)}`);
@@ -153,7 +153,7 @@ for (const keeps of [true, false]) {
     using session = await site.session("d/");
     const files = names.map((name, i) => ({ path: `${site.root}/d/${name}`, length: textOf(i).length }));
     assert.deepEqual(await seriesOf(session, files), names.map((_, i) => textOf(i)));
-    // The session works on after the series.
+    // The session remains usable after the series.
     const listed: string[] = [];
     await session.list(`${site.root}/d/sub/`, ({ name }) => listed.push(name));
     assert.deepEqual(listed, ["x.dat"]);
@@ -167,7 +167,7 @@ for (const keeps of [true, false]) {
   });
 }
 
-Deno.test("DaemonSession ends a series with a file that is not there, or is shorter than wanted", async () => {
+Deno.test("DaemonSession ends a series at a missing file, or at one shorter than requested", async () => {
   await using site = await Site.open({}, SHORT_TIMES);
   const ten = { path: `${site.root}/d/ten.txt`, length: 10 };
   using missing = await site.session("d/");
@@ -186,7 +186,7 @@ Deno.test("DaemonSession ends a series with a file that is not there, or is shor
   }
 });
 
-Deno.test("DaemonSession leaves a daemon when nobody takes its files, within a file and between two", async () => {
+Deno.test("DaemonSession closes the connection when the caller stops reading, within a file and between two", async () => {
   await using site = await Site.open({}, { clientIdleMs: 50 });
   await Deno.writeFile(`${site.root}/d/large`, new Uint8Array(1_000_000));
   const large = { path: `${site.root}/d/large`, length: 1_000_000 };
@@ -223,7 +223,7 @@ const ODD_NAMES = [
 ];
 
 for (const name of ODD_NAMES) {
-  Deno.test(`DaemonSession writes and reads a file called ${JSON.stringify(name)}`, async () => {
+  Deno.test(`DaemonSession writes and reads a file named ${JSON.stringify(name)}`, async () => {
     await using site = await Site.open();
     await put(site, `d/${name}`, `content of ${name}`);
     assert.equal(await Deno.readTextFile(`${site.root}/d/${name}`), `content of ${name}`);
@@ -239,7 +239,7 @@ Deno.test("DaemonSession reaches files in directories with wildcard characters i
   assert.equal((await fetchRange(site, "d/a[1]*/f", 0, 4)).text, "here");
 });
 
-Deno.test("DaemonSession ends a download of a file that shrank with an error", async () => {
+Deno.test("DaemonSession fails a download of a file that shrank", async () => {
   await using site = await Site.open();
   using session = await site.session("d/ten.txt");
   const { promise, resolve } = Promise.withResolvers<TransferResult>();
@@ -269,7 +269,7 @@ Deno.test("DaemonSession releases everything when a download is cancelled", asyn
   await site.allClosed();
 });
 
-Deno.test("DaemonSession releases everything when its signal fires in the middle of a download", async () => {
+Deno.test("DaemonSession releases everything when its signal fires during a download", async () => {
   await using site = await Site.open();
   const file = await Deno.open(`${site.root}/d/big`, { create: true, write: true });
   await file.truncate(100_000_000);
@@ -295,7 +295,7 @@ Deno.test("DaemonSession releases everything when its signal fires in the middle
   await site.allClosed();
 });
 
-Deno.test("DaemonSession gives up on a client that takes nothing", async () => {
+Deno.test("DaemonSession gives up on a client that reads nothing", async () => {
   await using site = await Site.open({}, { clientIdleMs: 50 });
   const file = await Deno.open(`${site.root}/d/big`, { create: true, write: true });
   await file.truncate(100_000_000);
@@ -312,7 +312,7 @@ Deno.test("DaemonSession gives up on a client that takes nothing", async () => {
   await site.allClosed();
 });
 
-Deno.test("DaemonSession uploads with and without announced length, empty files too", async () => {
+Deno.test("DaemonSession uploads with and without an announced length, including empty files", async () => {
   await using site = await Site.open();
   assert.deepEqual((await put(site, "d/new", "hello", 5)).at(-1), 5);
   assert.equal(await Deno.readTextFile(`${site.root}/d/new`), "hello");
@@ -350,7 +350,7 @@ for (const keeps of [true, false]) {
       // A daemon closes the data connection when it reports a missing file.
       await assert.rejects(session.entry(`${root}/d/none`), { code: "ERR_NOT_FOUND" });
       await write("d", "after");
-      // Larger files and those of unknown length use a connection of their own.
+      // Larger files and those of unknown length use their own connection.
       await write("large", "x".repeat(1024 ** 2 + 1));
       await write("unknown", "without a length", -1);
       const listed: string[] = [];
@@ -365,7 +365,7 @@ for (const keeps of [true, false]) {
   });
 }
 
-/** Uploads a small file in memory, which is renamed next. @returns Its digest, if the daemon sent it. */
+/** Uploads a small file from memory, to rename it next. @returns Its digest, if the daemon sent it. */
 async function uploadText(session: DaemonSession, path: string, text: string): Promise<string | undefined> {
   const bytes = new TextEncoder().encode(text);
   const seen: number[] = [];
@@ -379,7 +379,7 @@ async function uploadText(session: DaemonSession, path: string, text: string): P
   return digest;
 }
 
-Deno.test("DaemonSession sends small files at hand with the commands, and learns size and digest at once", async () => {
+Deno.test("DaemonSession sends small files in memory with the commands, and learns size and digest at once", async () => {
   await using site = await Site.open();
   const { root } = site;
   using session = await site.session("d/", { permission: "WRITE" });
@@ -414,7 +414,7 @@ Deno.test("DaemonSession does without the digest of a small file, but not withou
   await assert.rejects(uploadText(session, path, "hello"), { code: "ERR_UPLOAD_INCOMPLETE" });
 });
 
-Deno.test("DaemonSession keeps replies and commands together when a small file at hand is refused", async () => {
+Deno.test("DaemonSession matches replies to commands when the daemon refuses a small file in memory", async () => {
   await using site = await Site.open();
   const { root } = site;
   using session = await site.session("d/", { permission: "WRITE" });
@@ -437,7 +437,7 @@ for (
     "211 End",
   ]
 ) {
-  Deno.test(`DaemonSession does not take ${JSON.stringify(reply)} for the absence of a file`, async () => {
+  Deno.test(`DaemonSession does not treat ${JSON.stringify(reply)} as the absence of a file`, async () => {
     await using site = await Site.open();
     site.daemon.sessionFaults.always = { kind: "reply", to: "STAT", reply };
     using session = await site.session("d/", { permission: "WRITE" });
@@ -448,7 +448,7 @@ for (
   });
 }
 
-Deno.test("DaemonSession closes a data connection whose daemon does not answer whether it keeps it", {
+Deno.test("DaemonSession closes a data connection if the daemon does not answer whether it keeps it", {
   sanitizeResources: true,
 }, async () => {
   await using site = await Site.open({}, SHORT_TIMES);
@@ -457,7 +457,7 @@ Deno.test("DaemonSession closes a data connection whose daemon does not answer w
   await site.allClosed();
 });
 
-Deno.test("DaemonSession ends with a small file that is shorter than announced", async () => {
+Deno.test("DaemonSession fails at a small file that is shorter than announced", async () => {
   await using site = await Site.open();
   using session = await site.session("d/", { permission: "WRITE" });
   const write = (text: string, length: number) =>
@@ -468,7 +468,7 @@ Deno.test("DaemonSession ends with a small file that is shorter than announced",
   await site.allClosed();
 });
 
-Deno.test("DaemonSession takes an upload that ends early for a failure, although the daemon does not", async () => {
+Deno.test("DaemonSession treats an upload that ends early as a failure, although the daemon does not", async () => {
   await using site = await Site.open();
   await assert.rejects(put(site, "d/new", "hello", 9), { code: "ERR_UPLOAD_INCOMPLETE" });
   const broken = new ReadableStream<Uint8Array>({
@@ -491,7 +491,7 @@ Deno.test("DaemonSession gives up on a client that sends nothing", async () => {
   assert.equal(cancelled, true);
 });
 
-Deno.test("DaemonSession cuts a listing that is too long, and does not wait for its end", async () => {
+Deno.test("DaemonSession truncates a listing that is too long, and does not wait for its end", async () => {
   await using site = await Site.open();
   const lines = Array.from({ length: 150_000 }, (_, i) => `size=1;type=file; ${"n".repeat(150)}${i}`);
   site.daemon.sessionFaults.queue.push({ kind: "injected-directory", lines });
@@ -502,7 +502,7 @@ Deno.test("DaemonSession cuts a listing that is too long, and does not wait for 
   assert(entries > 100_000 && entries < 150_000, `${entries}`);
 });
 
-Deno.test("DaemonSession makes directories, renames and removes, and says so where it cannot", async () => {
+Deno.test("DaemonSession creates directories, renames and removes, and reports failures", async () => {
   await using site = await Site.open();
   using session = await site.session("d/", { permission: "FULL" });
   const at = (name: string) => `${site.root}/d/${name}`;
@@ -524,7 +524,7 @@ Deno.test("DaemonSession makes directories, renames and removes, and says so whe
   assert.equal((await session.entry(at("made"))).kind, "directory", "it goes on");
 });
 
-Deno.test("DaemonSession may not write with a READ session, nor outside of its scope", async () => {
+Deno.test("DaemonSession cannot write in a READ session, nor outside its scope", async () => {
   await using site = await Site.open();
   using reading = await site.session("d/new");
   await assert.rejects(
@@ -539,7 +539,7 @@ Deno.test("DaemonSession may not write with a READ session, nor outside of its s
   await assert.rejects(Deno.stat(`${site.root}/d2/new`), Deno.errors.NotFound);
 });
 
-Deno.test("DaemonSession tells a pipe from a file, and sends no control characters", async () => {
+Deno.test("DaemonSession distinguishes a pipe from a file, and sends no control characters", async () => {
   await using site = await Site.open();
   const made = await new Deno.Command("mkfifo", { args: [`${site.root}/d/pipe`] }).output();
   assert.ok(made.success);
@@ -606,7 +606,7 @@ const FAULTS: [SessionFault, Operation, ErrorCode | "any"][] = [
 
 for (const [fault, operation, expected] of FAULTS) {
   const what = JSON.stringify(fault).slice(0, 80);
-  Deno.test(`DaemonSession fails in order when the daemon does ${what} on ${operation}`, async () => {
+  Deno.test(`DaemonSession fails cleanly when the daemon does ${what} on ${operation}`, async () => {
     await using site = await Site.open({}, SHORT_TIMES);
     site.daemon.sessionFaults.always = fault;
     const operate = async () => {

@@ -4,7 +4,7 @@ import { GuardedSocket } from "../../../src/daemon/session/guarded_socket.ts";
 import type { SessionFault } from "../../daemon_simulator/session_fault.ts";
 import { SHORT_TIMES, Site } from "../../sharing/site.ts";
 
-/** Data connections on another local address than the control connection's, with a short timeout. */
+/** Data connections on a local address other than the control connection's, with a short timeout. */
 const ELSEWHERE = { advertiseHost: "127.0.0.2", dataTimeout: 500 };
 
 async function fetchTen(site: Site): Promise<string> {
@@ -19,7 +19,7 @@ function passiveCommands(site: Site): string[][] {
   return site.daemon.sessions.map(({ commands }) => commands.filter((line) => /^(EPSV|PASV)/.test(line)));
 }
 
-Deno.test("DataPorts goes over to PASV in a second session where the port of EPSV is refused", async () => {
+Deno.test("DataPorts switches to PASV in a second session if the EPSV port refuses the connection", async () => {
   await using site = await Site.open(ELSEWHERE, SHORT_TIMES);
   assert.equal(await fetchTen(site), "0123456789");
   assert.deepEqual(passiveCommands(site), [["EPSV"], ["PASV"]]);
@@ -40,7 +40,7 @@ Deno.test("DataPorts uploads with PASV", async () => {
   assert.equal(await Deno.readTextFile(`${site.root}/d/new`), "abc");
 });
 
-Deno.test("DataPorts returns to EPSV when PASV leads nowhere either", async () => {
+Deno.test("DataPorts returns to EPSV if PASV fails too", async () => {
   await using site = await Site.open({}, SHORT_TIMES);
   site.daemon.sessionFaults.queue.push({ kind: "refused-data-port" }, { kind: "refused-data-port" });
   await assert.rejects(fetchTen(site), { code: "ERR_LISTEN_SOCKET_UNREACHABLE" });
@@ -69,14 +69,14 @@ for (const reply of BAD_REPLIES) {
   });
 }
 
-Deno.test("DataPorts reports what stands in the way of the second session", async () => {
+Deno.test("DataPorts reports why the second session fails", async () => {
   await using site = await Site.open(ELSEWHERE, SHORT_TIMES);
   site.daemon.sessionFaults.queue.push(undefined, { kind: "reply", to: "PASS", reply: "534 no" });
   await assert.rejects(fetchTen(site), { code: "ERR_ACCESS_REFUSED" });
 });
 
 Deno.test({
-  name: "DataPorts connects to no address that is not permitted, and says which",
+  name: "DataPorts connects only to permitted addresses, and names a refused one",
   permissions: { net: ["127.0.0.1"], read: true, write: true, sys: true, env: true },
   async fn() {
     await using site = await Site.open({}, SHORT_TIMES);
@@ -89,13 +89,13 @@ Deno.test({
   },
 });
 
-// Outside the test, which may not listen.
+// Outside the test, which has no permission to listen.
 const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
 const { port } = listener.addr;
 listener.unref();
 
 Deno.test({
-  name: "connectToPeer() connects by name where the daemon's address is not permitted, and only then",
+  name: "connectToPeer() connects by name only if the daemon's address is not permitted",
   permissions: { net: [`localhost:${port}`] },
   async fn() {
     const { signal } = new AbortController();

@@ -64,11 +64,11 @@ for (const [line, expected] of LINES) {
   Deno.test(`parseEntry() of ${JSON.stringify(line)}`, () => assertAlike(parseEntry(line), expected));
 }
 
-Deno.test("parseEntry() takes any text without failing", () => {
+Deno.test("parseEntry() never throws, for any text", () => {
   fc.assert(fc.property(fc.string({ unit: CHARACTER }), (text) => void parseEntry(text)));
 });
 
-Deno.test("isWritable() needs a directory to be enterable, in the words of either daemon", () => {
+Deno.test("isWritable() requires permission to enter a directory, in the notation of either daemon", () => {
   const entry = (kind: Entry["kind"], permissions: string) => ({ name: "x", kind, size: 0, permissions });
   assert.equal(isWritable(entry("file", "rw")), true);
   assert.equal(isWritable(entry("file", "r")), false);

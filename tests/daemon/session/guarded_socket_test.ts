@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { GuardedSocket } from "../../../src/daemon/session/guarded_socket.ts";
 
-Deno.test("GuardedSocket is closed after a connection that its peer resets, so that nobody goes on with it", async () => {
+Deno.test("GuardedSocket is closed after its peer resets the connection, so that it is not used again", async () => {
   const server = createServer((peer: Socket) => peer.once("data", () => peer.resetAndDestroy()))
     .listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -28,14 +28,14 @@ async function read(text: string | Uint8Array, piece = 65_536) {
 }
 
 for (const piece of [1, 2, 7, 65_536]) {
-  Deno.test(`readListing() reads lines with either end, the last with none, in pieces of ${piece} bytes`, async () => {
+  Deno.test(`readListing() reads lines with either line end, the last without one, in pieces of ${piece} bytes`, async () => {
     const text = `${line("one")}\r\n${line("zwö\u{1f600}")}\n\n${line("a b")}\r\n${line("last")}`;
     const { names, complete, unreadable } = await read(text, piece);
     assert.deepEqual([names, complete, unreadable], [["one", "zwö\u{1f600}", "a b", "last"], true, 0]);
   });
 }
 
-Deno.test("readListing() leaves out the directory itself and its parent, and what is no entry, and counts them", async () => {
+Deno.test("readListing() skips the directory itself, its parent and invalid lines, and counts them", async () => {
   const lines = [
     line("."),
     line(".."),
@@ -53,16 +53,16 @@ Deno.test("readListing() leaves out the directory itself and its parent, and wha
   assert.equal(unreadable, 7);
 });
 
-Deno.test("readListing() refuses a line without end, and reads one of 4096 characters", async () => {
+Deno.test("readListing() refuses an endless line, and reads one of 4096 characters", async () => {
   const longest = `type=file;size=1;${"x".repeat(4096 - 17 - 3)}; y`;
   assert.equal(longest.length, 4096);
   assert.deepEqual((await read(`${longest}\n`, 100)).names, ["y"]);
   await assert.rejects(read("x".repeat(5000), 100), { code: "ERR_DAEMON_SESSION" });
 });
 
-Deno.test("readListing() cuts a listing after 100,000 lines", async () => {
+Deno.test("readListing() truncates a listing after 100,000 lines", async () => {
   const lines = (count: number) => `${line("n")}\n`.repeat(count);
-  // The reader counts lines after each piece: here each piece is one line.
+  // The reader counts lines after each piece, here after each line.
   const piece = line("n").length + 1;
   const whole = await read(lines(100_000), piece);
   assert.deepEqual([whole.complete, whole.names.length], [true, 100_000]);
@@ -70,7 +70,7 @@ Deno.test("readListing() cuts a listing after 100,000 lines", async () => {
   assert.deepEqual([cut.complete, cut.names.length], [false, 100_001]);
 });
 
-Deno.test("readListing() cuts a listing after 32 MiB", async () => {
+Deno.test("readListing() truncates a listing after 32 MiB", async () => {
   const long = `${line("n").replace(" ", `x=${"y".repeat(4000)}; `)}\n`;
   const text = long.repeat(Math.ceil(33 * 1024 * 1024 / long.length));
   const { complete, taken } = await read(text);

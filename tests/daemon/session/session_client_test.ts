@@ -25,7 +25,7 @@ function grouped(
   };
 }
 
-/** Returns an address at which nobody listens. */
+/** Returns an address on which nothing listens. */
 function deadAddress(): string {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;
@@ -33,7 +33,7 @@ function deadAddress(): string {
   return `127.0.0.1:${port}`;
 }
 
-Deno.test("SessionClient goes to the next daemon when one cannot be reached", async () => {
+Deno.test("SessionClient tries the next daemon if one cannot be reached", async () => {
   await using site = await Site.open();
   const daemons = grouped(site, [deadAddress(), deadAddress()]);
   const client = new SessionClient(daemons, { times: SHORT_TIMES });
@@ -50,7 +50,7 @@ Deno.test("SessionClient goes to the next daemon when one cannot be reached", as
 });
 
 for (const what of ["says nothing", "ends each session"]) {
-  Deno.test(`SessionClient goes to the next daemon when one accepts connections, and ${what}`, async () => {
+  Deno.test(`SessionClient tries the next daemon if one accepts connections, and ${what}`, async () => {
     await using site = await Site.open();
     const hung = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const accepting = (async () => {
@@ -76,7 +76,7 @@ for (const what of ["says nothing", "ends each session"]) {
   });
 }
 
-Deno.test("SessionClient keeps to the instance that was named", async () => {
+Deno.test("SessionClient uses only the requested instance", async () => {
   await using site = await Site.open();
   const client = new SessionClient(grouped(site, [deadAddress()]), { times: SHORT_TIMES });
   const wanted = {
@@ -94,7 +94,7 @@ Deno.test("SessionClient keeps to the instance that was named", async () => {
   (await client.open({ ...wanted, instance: 2 }, NEVER)).close();
 });
 
-Deno.test("SessionClient follows the daemon to the port that it reports", async () => {
+Deno.test("SessionClient uses the port that the daemon reports", async () => {
   await using site = await Site.open();
   const other = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const greeting = (async () => {
@@ -121,7 +121,7 @@ Deno.test("SessionClient follows the daemon to the port that it reports", async 
   await greeting;
 });
 
-Deno.test("SessionClient learns from the daemon a port that nobody has configured, and asks once", async () => {
+Deno.test("SessionClient learns an unconfigured port from the daemon, with one more request", async () => {
   await using site = await Site.open();
   const daemons = new DaemonPool({
     name: "HPC",
@@ -177,7 +177,7 @@ Deno.test("SessionClient names the configured address instead of its own", async
   assert.deepEqual(orders, [["192.0.2.9"]]);
 });
 
-Deno.test("SessionClient opens no more sessions at once than the budget has", async () => {
+Deno.test("SessionClient opens no more concurrent sessions than the quota allows", async () => {
   await using site = await Site.open({}, {}, { limit: () => 2, holdMs: 0 });
   let open = 0;
   await Promise.all(Array.from({ length: 12 }, async () => {
@@ -190,7 +190,7 @@ Deno.test("SessionClient opens no more sessions at once than the budget has", as
   assert.equal(site.daemon.sessions.length, 12);
 });
 
-Deno.test("SessionClient fails when nothing gets free in time", async () => {
+Deno.test("SessionClient fails if no slot becomes free in time", async () => {
   await using site = await Site.open({}, {}, { limit: () => 1, maxWaitMs: 20 });
   using _first = await site.session("d/ten.txt");
   await assert.rejects(site.session("d/ten.txt"), { code: "ERR_TOO_MANY_SESSIONS" });

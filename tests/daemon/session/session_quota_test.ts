@@ -15,20 +15,20 @@ function sessionQuota(
   };
 }
 
-Deno.test("SessionQuota takes the instance with the fewest sessions, the first of equals", async () => {
+Deno.test("SessionQuota chooses the instance with the fewest sessions, the first of equals", async () => {
   const { acquire } = sessionQuota();
   const taken: number[] = [];
   for (let i = 0; i < 4; i++) taken.push((await acquire([2, 1])).instance);
   assert.deepEqual(taken, [2, 1, 2, 1]);
 });
 
-Deno.test("SessionQuota keeps accounts apart", async () => {
+Deno.test("SessionQuota counts accounts separately", async () => {
   const { acquire } = sessionQuota({ limit: 1 });
   await acquire([1], "alice");
   assert.equal((await acquire([1], "bob")).instance, 1);
 });
 
-Deno.test("SessionQuota holds a used slot for a while, an unused one not at all", async () => {
+Deno.test("SessionQuota holds a used slot for a while, but frees an unused one at once", async () => {
   const { acquire, time } = sessionQuota({ limit: 1, maxWaitMs: 20 });
   (await acquire()).release(false);
   const used = await acquire();
@@ -39,7 +39,7 @@ Deno.test("SessionQuota holds a used slot for a while, an unused one not at all"
   (await acquire()).release(true);
 });
 
-Deno.test("SessionQuota lets no new caller overtake a waiting one when a slot gets free", async () => {
+Deno.test("SessionQuota lets no new caller overtake a waiting one when a slot becomes free", async () => {
   const { acquire, time } = sessionQuota({ limit: 1 });
   (await acquire()).release(true);
   const order: string[] = [];
@@ -103,7 +103,7 @@ Deno.test("SessionQuota serves all waiting callers, in turn, when the daemon all
   assert.deepEqual(order, ["a", "b", "c"]);
 });
 
-Deno.test("SessionQuota wakes a waiting caller when a held slot gets free", async () => {
+Deno.test("SessionQuota wakes a waiting caller when a held slot becomes free", async () => {
   const time = new VirtualTime();
   const { clock: elapsed, schedule } = time;
   const made = new SessionQuota({ limit: () => 1, elapsed, schedule });
@@ -118,7 +118,7 @@ Deno.test("SessionQuota wakes a waiting caller when a held slot gets free", asyn
   assert.equal(time.pending, 0);
 });
 
-Deno.test("SessionQuota removes a waiting caller that leaves, and nobody else", async () => {
+Deno.test("SessionQuota removes only the waiting caller that leaves", async () => {
   const { acquire } = sessionQuota({ limit: 1 });
   const slot = await acquire();
   const leaving = new AbortController();
@@ -136,7 +136,7 @@ Deno.test("SessionQuota removes a waiting caller that leaves, and nobody else", 
   assert.deepEqual(order, ["first", "third", "fourth"]);
 });
 
-Deno.test("SessionQuota refuses callers when too many wait, and removes those that leave", async () => {
+Deno.test("SessionQuota refuses callers if too many wait, and removes those that leave", async () => {
   const { acquire } = sessionQuota({ limit: 1, maxWaiting: 1 });
   const slot = await acquire();
   const controller = new AbortController();
@@ -149,7 +149,7 @@ Deno.test("SessionQuota refuses callers when too many wait, and removes those th
   (await acquire()).release(false);
 });
 
-Deno.test("SessionQuota gives an idle session to the next with its key, and ends it for others in need", async () => {
+Deno.test("SessionQuota passes an idle session to the next caller with its key, and ends it if others need its slot", async () => {
   const { acquire, made } = keeping({ limit: 1 });
   const closed: string[] = [];
   const idle = (key: string) => ({ key, close: () => void closed.push(key) });

@@ -16,7 +16,7 @@ import { mayUse } from "../../../src/authentication/unity/signed_element.ts";
 const authority = createAuthority({ subject: "CN=Test CA" });
 const factsOf = (pem: string) => certificateFacts(new X509Certificate(pem));
 
-Deno.test("certificateFacts() of an authority and of a server", () => {
+Deno.test("certificateFacts() describes an authority and a server", () => {
   const own = factsOf(authority.certificate);
   assert.deepEqual([own.version, own.authority, own.hasUnknownDemands, own.hasWellFormedKey], [
     3,
@@ -30,14 +30,14 @@ Deno.test("certificateFacts() of an authority and of a server", () => {
   for (const purpose of ["serverAuth", "clientAuth"] as const) assert.ok(permits(issued, purpose), purpose);
 });
 
-Deno.test("certificateFacts() of a certificate of version 1, which says nothing", () => {
+Deno.test("certificateFacts() reads a version 1 certificate, which has no extensions", () => {
   const { certificate } = authority.issue({ subject: "CN=old", version: 1 });
   const facts = factsOf(certificate);
   assert.deepEqual([facts.version, facts.authority, facts.purposes], [1, undefined, undefined]);
   assert.ok(facts.hasWellFormedKey);
 });
 
-Deno.test("permits() goes by the extended key usage of a certificate, if it has one", () => {
+Deno.test("permits() follows the extended key usage of a certificate, if it has one", () => {
   const of = (...extendedKeyUsage: readonly ("clientAuth" | "serverAuth")[]) => {
     const facts = factsOf(authority.issue({ subject: "CN=x", extendedKeyUsage }).certificate);
     return [permits(facts, "serverAuth"), permits(facts, "clientAuth")];
@@ -60,7 +60,7 @@ const FROM = Date.parse("2026-01-01T00:00:00Z");
 const TO = Date.parse("2026-12-31T00:00:00Z");
 const DATES = { from: FROM, to: TO };
 
-Deno.test("validityOf() tells the dates of a certificate", () => {
+Deno.test("validityOf() returns the dates of a certificate", () => {
   const { certificate } = createAuthority({ subject: "CN=x" })
     .issue({ subject: "CN=y", notBefore: new Date(FROM), notAfter: new Date(TO) });
   assert.deepEqual(validityOf(new X509Certificate(certificate)), DATES);
@@ -82,7 +82,7 @@ for (
   });
 }
 
-Deno.test("dates that cannot be read are never valid", () => {
+Deno.test("isValidAt() treats unreadable dates as invalid", () => {
   for (const dates of [{ from: NaN, to: TO }, { from: FROM, to: NaN }]) {
     assert.equal(isValidAt(dates, FROM), false);
     assert.throws(() => describeValidity(dates, FROM), RangeError);
@@ -92,7 +92,7 @@ Deno.test("dates that cannot be read are never valid", () => {
 const FIXTURES = new URL("../fixtures/", import.meta.url);
 const text = (bits: number) => Deno.readTextFileSync(new URL(`rsa_${bits}_ca.pem`, FIXTURES));
 
-Deno.test("usableKeyOf() finds keys with which signatures can be verified here", () => {
+Deno.test("usableKeyOf() returns keys whose signatures we can verify", () => {
   for (const keyType of ["rsa-2048", "ec-p256"] as const) {
     const { certificate } = createAuthority({ subject: "CN=A", keyType });
     assert(usableKeyOf(new X509Certificate(certificate)) !== undefined);
@@ -100,7 +100,7 @@ Deno.test("usableKeyOf() finds keys with which signatures can be verified here",
   for (const bits of [5120, 8192]) assert.equal(usableKeyOf(new X509Certificate(text(bits))), undefined);
 });
 
-Deno.test("an issuer of tokens, or a signer of assertions, with an RSA key above 4096 bits is refused clearly", () => {
+Deno.test("a token issuer or assertion signer with an RSA key above 4096 bits is refused with a clear error", () => {
   assert.throws(
     () => trustedIssuerOf(text(5120)),
     /the key of CN=.* signs no tokens: .* RSA with 2048 to 4096 bits/,
@@ -109,7 +109,7 @@ Deno.test("an issuer of tokens, or a signer of assertions, with an RSA key above
   assert.equal(mayUse(signer, { keyType: "rsa", hash: "sha256" }), false);
 });
 
-Deno.test("endsSoon() counts days, and for a short-lived certificate the last third", () => {
+Deno.test("endsSoon() uses the given days, or the last third of a short-lived certificate", () => {
   assert.equal(endsSoon(DATES, TO - 14 * DAY, 14), false);
   assert.equal(endsSoon(DATES, TO - 14 * DAY + 1, 14), true);
   const day = { from: TO - DAY, to: TO };

@@ -37,7 +37,7 @@ const WAYS: readonly (readonly [string, readonly string[], readonly string[]])[]
     "CN=Lower",
     "CN=Root",
   ]],
-  ["with a demand that is not critical", [
+  ["with an extension that is not critical", [
     root.issue({ subject, extensions: [unheardOf(false)] }).certificate,
   ], [
     "O=Site,CN=Leaf",
@@ -45,18 +45,18 @@ const WAYS: readonly (readonly [string, readonly string[], readonly string[]])[]
   ]],
 ];
 for (const [what, shown, names] of WAYS) {
-  Deno.test(`findPath() finds the way of a certificate ${what}`, () => assert.deepEqual(path(shown), names));
+  Deno.test(`findPath() finds the path of a certificate ${what}`, () => assert.deepEqual(path(shown), names));
 }
 
 const NONE: readonly (readonly [string, readonly string[], RegExp])[] = [
-  ["nothing", [], /^no certificate was shown$/],
+  ["no certificate", [], /^no certificate was shown$/],
   [
-    "a demand that nobody evaluates",
+    "an unknown critical extension",
     [root.issue({ subject, extensions: [unheardOf(true)] }).certificate],
     /^the certificate of <?O?.*Leaf.* makes critical demands that are not evaluated$/,
   ],
   [
-    "such a demand of an intermediate",
+    "an unknown critical extension of an intermediate",
     (({ certificate, issue }) => [issue({ subject }).certificate, certificate])(
       root.subordinate({ subject: "CN=Odd", extensions: [unheardOf(true)] }),
     ),
@@ -68,17 +68,17 @@ const NONE: readonly (readonly [string, readonly string[], RegExp])[] = [
     /^no trusted authority signed the certificate of /,
   ],
   [
-    "an intermediate that is not shown",
+    "a missing intermediate",
     [lower.issue({ subject }).certificate],
     /^no trusted authority signed .*CN=Lower/,
   ],
   [
-    "a purpose that is another",
+    "another purpose",
     [root.issue({ subject, extendedKeyUsage: ["serverAuth"] }).certificate],
     /is not for TLS clients$/,
   ],
   [
-    "a date that has passed",
+    "an expired certificate",
     [root.issue({ subject, notAfter: new Date(AT - 1) }).certificate],
     /Leaf.* expired/,
   ],
@@ -89,19 +89,19 @@ const NONE: readonly (readonly [string, readonly string[], RegExp])[] = [
   ],
 ];
 for (const [what, shown, expected] of NONE) {
-  Deno.test(`findPath() finds none where there is ${what}, and says so`, () => {
+  Deno.test(`findPath() finds no path with ${what}, and reports why`, () => {
     const diagnostic = path(shown);
     assert.match(typeof diagnostic === "string" ? diagnostic : `found ${diagnostic}`, expected);
   });
 }
 
-Deno.test("findPath() believes a trusted certificate that may not issue, as itself and for nobody else", () => {
+Deno.test("findPath() trusts a certificate that may not issue, but nothing that it issued", () => {
   const entity = createAuthority({ subject: "CN=Daemon", ca: false });
   assert.deepEqual(path([entity.certificate], [entity.certificate]), ["CN=Daemon"]);
   assert.equal(typeof path([entity.issue({ subject }).certificate], [entity.certificate]), "string");
 });
 
-Deno.test("findPath() goes by names and keys together, and looks at each certificate once", () => {
+Deno.test("findPath() matches names and keys together, and visits each certificate once", () => {
   const leaf = lower.issue({ subject }).certificate;
   const diagnostic = path([leaf], [lower.renewed({ subject: "CN=Other", pathLength: undefined })]);
   assert.match(String(diagnostic), /^no trusted authority signed/);

@@ -45,12 +45,12 @@ const FACTS: readonly [
   require: RegExp | undefined,
 ][] = [
   ["a certificate that is on the list", [leaf], [root.revoke([below, leaf])], REVOKED, REVOKED],
-  ["one that is not", [leaf], [root.revoke([below])], undefined, undefined],
+  ["a certificate that is not on the list", [leaf], [root.revoke([below])], undefined, undefined],
   ["an empty list", [leaf], [root.revoke([])], undefined, undefined],
   ["no list", [leaf], [], undefined, UNKNOWN],
   ["a list that is out of date", [leaf], [root.revoke([leaf], old)], undefined, UNKNOWN],
   [
-    "a list of tomorrow",
+    "a list that is not valid yet",
     [leaf],
     [root.revoke([leaf], { thisUpdate: new Date("2027-01-01") })],
     undefined,
@@ -64,7 +64,7 @@ const FACTS: readonly [
     undefined,
     undefined,
   ],
-  ["two lists of which one names it", [leaf], [root.revoke([]), root.revoke([leaf])], REVOKED, REVOKED],
+  ["two lists, one of which names it", [leaf], [root.revoke([]), root.revoke([leaf])], REVOKED, REVOKED],
   [
     "a revoked intermediate",
     [below, middle.certificate],
@@ -79,12 +79,12 @@ const FACTS: readonly [
     REVOKED,
     REVOKED,
   ],
-  ["an intermediate without list", [below, middle.certificate], [root.revoke([])], undefined, UNKNOWN],
+  ["an intermediate without a list", [below, middle.certificate], [root.revoke([])], undefined, UNKNOWN],
 ];
 
 for (const [fact, sent, lists, ifValid, require] of FACTS) {
   for (const [mode, expected] of [["IF_VALID", ifValid], ["REQUIRE", require]] as const) {
-    Deno.test(`findPath() with ${mode}, ${fact}: ${expected === undefined ? "a way" : "none"}`, () => {
+    Deno.test(`findPath() with ${mode}, ${fact}: ${expected === undefined ? "a path" : "no path"}`, () => {
       const found = diagnostic(sent, mode, ...lists);
       if (expected === undefined) assert.equal(found, undefined);
       else assert.match(found ?? "", expected);
@@ -92,7 +92,7 @@ for (const [fact, sent, lists, ifValid, require] of FACTS) {
   }
 }
 
-Deno.test("findPath() minds lists signed with RSA and by Ed25519", () => {
+Deno.test("findPath() accepts lists signed with RSA and Ed25519", () => {
   for (const keyType of ["rsa-2048", "ed25519"] as const) {
     const authority = createAuthority({ subject: "CN=Other", keyType });
     const own = authority.issue({ subject: "CN=Ann" }).certificate;
@@ -106,7 +106,7 @@ Deno.test("findPath() minds lists signed with RSA and by Ed25519", () => {
   }
 });
 
-Deno.test("readRevocationList() refuses lists that speak of a part of the certificates", () => {
+Deno.test("readRevocationList() refuses lists that cover only some certificates", () => {
   const partial = der.sequence(
     der.objectIdentifier("2.5.29.28"),
     der.boolean(true),
@@ -116,7 +116,7 @@ Deno.test("readRevocationList() refuses lists that speak of a part of the certif
   assert.throws(() => readRevocationList(list), /not cover exactly the certificates/);
 });
 
-Deno.test("readRevocationList() reads damaged lists or throws a TypeError", () => {
+Deno.test("readRevocationList() reads a damaged list or throws a TypeError", () => {
   const whole = Uint8Array.fromBase64(base64(root.revoke([leaf, below])));
   fc.assert(fc.property(fc.nat(whole.length - 1), fc.nat(255), fc.nat(whole.length), (at, byte, length) => {
     const damaged = whole.with(at, byte).subarray(0, length);
@@ -159,7 +159,7 @@ Deno.test("readRevocationList() refuses a list without a readable start", () => 
   readRevocationList(listOfEntries(Buffer.alloc(0), time));
 });
 
-Deno.test("readRevocationList() finds serial numbers whatever their length, also asked twice", () => {
+Deno.test("readRevocationList() finds serial numbers of any length, repeatedly", () => {
   const { serials } = readRevocationList(
     listOf([Buffer.of(1), Buffer.of(0x80), Buffer.of(1, 0), Buffer.alloc(20, 0xff)], REASON),
   );
@@ -172,12 +172,12 @@ Deno.test("readRevocationList() finds serial numbers whatever their length, also
   }
 });
 
-Deno.test("readRevocationList() refuses lists with entries of other authorities, wherever they are", () => {
+Deno.test("readRevocationList() refuses lists with entries of other authorities, at any position", () => {
   const issuer = der.sequence(der.objectIdentifier("2.5.29.29"), der.boolean(true), der.octetString(REASON));
   assert.throws(() => readRevocationList(listOf([Buffer.of(1)], REASON, issuer)), /other authorities/);
 });
 
-Deno.test("readRevocationList() takes less than 100 ms of the processor for 100,000 certificates, to read and to ask", () => {
+Deno.test("readRevocationList() uses less than 100 ms of processor time to read and search 100,000 entries", () => {
   const serial = (i: number) => Buffer.from(i.toString().padStart(8, "0"));
   const entry = entryOf(serial(0), REASON);
   const entries = Buffer.alloc(100_000 * entry.length);

@@ -44,7 +44,7 @@ Deno.test("isSignedBy() verifies signatures of RSA keys up to 8192 bits", () => 
   }
 });
 
-Deno.test("isSignedBy() takes no signature for another's, or for changed content", () => {
+Deno.test("isSignedBy() refuses signatures by another key, or of changed content", () => {
   for (const { authority, leaf } of large) {
     for (let at = 0; at < leaf.raw.length; at += 41) {
       const bytes = Buffer.from(leaf.raw);
@@ -53,7 +53,7 @@ Deno.test("isSignedBy() takes no signature for another's, or for changed content
       try {
         changed = new X509Certificate(bytes);
       } catch {
-        continue; // the bytes are no certificate any more
+        continue; // the bytes are no longer a certificate
       }
       assert.equal(isSignedBy(changed, authority), false, `byte ${at}`);
     }
@@ -66,7 +66,7 @@ Deno.test("isSignedBy() takes no signature for another's, or for changed content
 const CONTENT = Buffer.from("what is signed");
 const HASHES: readonly RsaHash[] = ["sha256", "sha384", "sha512"];
 
-/** Key of 3072 bits from a file: to generate one takes a second. */
+/** Key of 3072 bits from a file, since generating one takes a second. */
 const RSA_3072 = new URL("../../fixtures/ssh_keys/user_rsa3072", import.meta.url);
 
 /** Generates a key pair and returns it with its numbers. */
@@ -80,7 +80,7 @@ function numbersOf(privateKey: KeyObject, bits: number) {
   const [modulus, secret, exponent] = [n, d, e].map((text) => Buffer.from(text, "base64url"));
   const key = rsaPublicKey(modulus ?? Buffer.of(), exponent ?? Buffer.of());
   assert(key !== undefined);
-  /** Signs a raw block, which may be one that no signer would sign. */
+  /** Signs a raw block, even one that no signer would sign. */
   const seal = (block: Buffer) =>
     bytesOf(power(numberOf(block), numberOf(secret ?? Buffer.of()), key.modulus), bits / 8);
   return { privateKey, publicKey: createPublicKey(privateKey), key, seal, modulus: modulus ?? Buffer.of() };
@@ -103,14 +103,14 @@ const INFO = Buffer.concat([
   Buffer.from("3031300d060960864801650304020105000420", "hex"),
   createHash("sha256").update(CONTENT).digest(),
 ]);
-/** Returns a block of 256 bytes with this head and end, filled up in between. */
+/** Returns a block of 256 bytes with this head and end, padded in between. */
 const block = (head: readonly number[], end: Buffer, fill = 0xff) =>
   Buffer.concat([Buffer.of(...head), Buffer.alloc(256 - head.length - end.length, fill), end]);
 const GOOD = block([0, 1], Buffer.concat([Buffer.of(0), INFO]));
 const taken = (signature: Uint8Array, content = CONTENT) =>
   isRsaSignature("sha256", content, { signature, key: RSA.key });
 
-Deno.test("isRsaSignature() takes what the platform signs, by keys of each length and exponent", () => {
+Deno.test("isRsaSignature() accepts what the platform signs, for keys of each length and exponent", () => {
   const given = numbersOf(createPrivateKey(Deno.readTextFileSync(RSA_3072)), 3072);
   for (
     const [what, { privateKey, key }] of Object.entries({ "2048 3": pair(2048, 3), "3072 65537": given })
@@ -130,7 +130,7 @@ const sealed = RSA.seal(GOOD);
 const REFUSED: Readonly<Record<string, Buffer>> = {
   "one byte less": sealed.subarray(1),
   "a zero before it": Buffer.concat([Buffer.of(0), sealed]),
-  "a zero behind it": Buffer.concat([sealed, Buffer.of(0)]),
+  "a zero after it": Buffer.concat([sealed, Buffer.of(0)]),
   "nothing": Buffer.of(),
   "zero": Buffer.alloc(256),
   "one": bytesOf(1n, 256),
@@ -155,7 +155,7 @@ const REFUSED: Readonly<Record<string, Buffer>> = {
       ]),
     ),
   ),
-  "something behind the hash": RSA.seal(block([0, 1], Buffer.concat([Buffer.of(0), INFO, Buffer.of(0)]))),
+  "data after the hash": RSA.seal(block([0, 1], Buffer.concat([Buffer.of(0), INFO, Buffer.of(0)]))),
 };
 for (const [what, signature] of Object.entries(REFUSED)) {
   Deno.test(`isRsaSignature() refuses ${what}`, () => {
@@ -163,7 +163,7 @@ for (const [what, signature] of Object.entries(REFUSED)) {
   });
 }
 
-Deno.test("isRsaSignature() judges as the platform does, whatever is changed", () => {
+Deno.test("isRsaSignature() agrees with the platform after any change", () => {
   const change = fc.record({ at: fc.nat(255), by: fc.nat(255), content: fc.boolean() });
   fc.assert(
     fc.property(change, ({ at, by, content }) => {
@@ -177,7 +177,7 @@ Deno.test("isRsaSignature() judges as the platform does, whatever is changed", (
   );
 });
 
-Deno.test("rsaPublicKey() gives no key by which everybody could sign, or that costs too much", () => {
+Deno.test("rsaPublicKey() refuses keys whose signatures anyone could forge, or that cost too much", () => {
   const { modulus } = RSA;
   for (const exponent of [[], [0], [1], [2], [1, 0, 0], [1, 0, 0, 0, 1]]) {
     assert.equal(rsaPublicKey(modulus, Buffer.from(exponent)), undefined, String(exponent));

@@ -28,7 +28,7 @@ for (const [what, certificate, expected] of PERMITS) {
   });
 }
 
-Deno.test("sortTrust() tells who may issue from who is trusted as itself", () => {
+Deno.test("sortTrust() separates issuers from certificates trusted only for themselves", () => {
   const { issuers, entities } = sortTrust([authority, lower, entity()].map(({ certificate }) => certificate));
   assert.deepEqual(issuers.map(({ certificate }) => certificate.subject), ["CN=CA", "CN=Lower"]);
   assert.deepEqual(entities.map(({ certificate }) => certificate.subject), ["CN=Daemon"]);

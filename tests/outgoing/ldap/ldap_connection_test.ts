@@ -6,15 +6,15 @@ import { answering, entry, message, policy, result, text } from "./ldap_wire.ts"
 
 const SEARCH = { base: "dc=x", scope: "sub", filter: "(uid=a)", attributes: ["uid"], most: 2 } as const;
 const DONE = message(1, result(0, { tag: 0x65 }));
-const LONGER = "x".repeat(300); // longer than one length octet can express
+const LONGER = "x".repeat(300); // needs more than one length octet
 const LONG = "x".repeat(1_100_000);
 
-Deno.test("LdapConnection.bind() gives code, text and error of the password policy", async () => {
+Deno.test("LdapConnection.bind() returns code, text and password policy error", async () => {
   const connection = new LdapConnection(answering(message(1, result(49, { said: "data 775" }), policy(1))));
   assert.deepEqual(await connection.bind("cn=x", "secret"), { code: 49, text: "data 775", policy: 1 });
 });
 
-Deno.test("LdapConnection.bind() never sends an empty password or name, which would be anonymous", async () => {
+Deno.test("LdapConnection.bind() never sends an empty password or name, which would bind anonymously", async () => {
   const wire = answering();
   const connection = new LdapConnection(wire);
   await assert.rejects(connection.bind("cn=x", ""), TypeError);
@@ -22,7 +22,7 @@ Deno.test("LdapConnection.bind() never sends an empty password or name, which wo
   assert.equal(wire.written.length, 0);
 });
 
-Deno.test("LdapConnection.search() reads entries in any pieces, and leaves references out", async () => {
+Deno.test("LdapConnection.search() reads entries in any pieces, and omits references", async () => {
   const reference = message(1, tagged(0x73, text("ldap://other.example/dc=x")));
   const all = Buffer.concat([
     message(1, entry("uid=a,dc=x", { uid: ["a"], cn: ["A", "ä"] })),
@@ -44,7 +44,7 @@ Deno.test("LdapConnection.search() reads entries in any pieces, and leaves refer
   }
 });
 
-Deno.test("LdapConnection leaves out values that are no text", async () => {
+Deno.test("LdapConnection omits values that are not text", async () => {
   const photo = tagged(
     0x64,
     text("uid=a"),
@@ -55,16 +55,16 @@ Deno.test("LdapConnection leaves out values that are no text", async () => {
 });
 
 const BROKEN: readonly (readonly [what: string, parts: readonly Uint8Array[], error: RegExp])[] = [
-  ["is cut off", [DONE.subarray(0, 5)], /closed the connection/],
+  ["is truncated", [DONE.subarray(0, 5)], /closed the connection/],
   ["answers another request", [message(9, result(0))], /answers no request/],
   ["is a notice of disconnection", [
     message(0, tagged(0x78, tagged(0x0a, Buffer.of(52)), text(""), text(""))),
   ], /answers no request/],
   ["is a request", [message(1, tagged(0x60))], /no response/],
-  ["announces more than is taken", [Buffer.of(0x30, 0x84, 0x7f, 0xff, 0xff, 0xff)], /longer than/],
-  ["is more than is taken", Array.from({ length: 16 }, () => message(1, entry(LONG, {}))), /longer than/],
-  ["has no end of its length", [Buffer.of(0x30, 0x80)], /length/],
-  // ldapts 9.2.0 never returns from these two.
+  ["announces more than the limit", [Buffer.of(0x30, 0x84, 0x7f, 0xff, 0xff, 0xff)], /longer than/],
+  ["is longer than the limit", Array.from({ length: 16 }, () => message(1, entry(LONG, {}))), /longer than/],
+  ["has an indefinite length", [Buffer.of(0x30, 0x80)], /length/],
+  // ldapts 9.2.0 never returns for these two.
   ["has a set that ends later than its message", [
     message(1, tagged(0x64, text("a"), sequence(sequence(tagged(4, Buffer.of(4, 0, 0x31, 0x7f, 4, 0x7f)))))),
   ], /well-formed/],
@@ -73,7 +73,7 @@ const BROKEN: readonly (readonly [what: string, parts: readonly Uint8Array[], er
   ], /well-formed/],
 ];
 for (const [what, parts, error] of BROKEN) {
-  Deno.test(`LdapConnection gives up an answer that ${what}`, async () => {
+  Deno.test(`LdapConnection refuses an answer that ${what}`, async () => {
     const connection = new LdapConnection(answering(...parts));
     await assert.rejects(connection.search(SEARCH), (found) => {
       assert(found instanceof Error);
@@ -83,7 +83,7 @@ for (const [what, parts, error] of BROKEN) {
   });
 }
 
-Deno.test("LdapConnection.startTls() goes on only after success, and accepts no bytes that came with it", async () => {
+Deno.test("LdapConnection.startTls() continues only after success, and refuses bytes that arrive with it", async () => {
   const ask = async (answer: Uint8Array) => {
     using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     using plain = await Deno.connect({ port: listener.addr.port });

@@ -54,7 +54,7 @@ Deno.test("valuesOf() finds attributes in any case", () => {
   assert.deepEqual(valuesOf(entry({ memberOf: ["a", "b"] }), "MEMBEROF"), ["a", "b"]);
 });
 
-Deno.test("nameOf() fills a template so that userInName() finds each character of Unicode again", () => {
+Deno.test("nameOf() fills a template so that userInName() recovers any Unicode text", () => {
   const template = "CN=%uid%,O=Site";
   fc.assert(fc.property(fc.string({ unit: CHARACTER, minLength: 1, maxLength: 20 }), (uid) => {
     const name = nameOf(entry({ uid }), template);
@@ -65,7 +65,7 @@ Deno.test("nameOf() fills a template so that userInName() finds each character o
   }));
 });
 
-Deno.test("nameOf() gives no name without exactly one text for each attribute", () => {
+Deno.test("nameOf() requires exactly one text for each attribute", () => {
   for (const uid of [[], [""], ["a", "b"]]) assert.equal(nameOf(entry({ uid }), "CN=%uid%"), undefined);
 });
 

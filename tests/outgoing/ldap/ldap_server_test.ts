@@ -52,7 +52,7 @@ Deno.test("LdapServer.search() returns nothing for a missing base only if it sea
   await assert.rejects(server([end(1, 32)]).search(SEARCH, ASKER), /answers a search with code 32 text/);
 });
 
-Deno.test("LdapServer.search() accepts entries up to the limit, and no other result as an answer", async () => {
+Deno.test("LdapServer.search() accepts entries up to its own size limit, and refuses other result codes", async () => {
   const some = message(1, entry("uid=a", {}));
   assert.equal((await server([some, some, end(1, 4)]).search(SEARCH, ASKER)).length, 2);
   const own = server([some, end(1, 4)]).search(SEARCH, ASKER);
@@ -66,7 +66,7 @@ Deno.test("LdapServer.search() accepts entries up to the limit, and no other res
   }
 });
 
-Deno.test("LdapServer.bind() tells a refused password from a server that cannot tell", async () => {
+Deno.test("LdapServer.bind() distinguishes a refused password from a server failure", async () => {
   const bind = (code: number) => server([message(1, result(code))]).bind("cn=x", "secret", ASKER);
   for (const code of [0, 19, 32, 48, 49, 53]) assert.equal((await bind(code)).code, code);
   for (const code of [1, 2, 8, 51, 52, 80]) {
@@ -74,7 +74,7 @@ Deno.test("LdapServer.bind() tells a refused password from a server that cannot 
   }
 });
 
-Deno.test("LdapServer says why there is no connection", async () => {
+Deno.test("LdapServer reports why there is no connection", async () => {
   await assert.rejects(server().search(SEARCH, ASKER), (error) => {
     assert(error instanceof RemoteUnavailable);
     assert.deepEqual([error.reason, error.connected], ["refused", false]);
@@ -82,7 +82,7 @@ Deno.test("LdapServer says why there is no connection", async () => {
   });
 });
 
-Deno.test("LdapServer asks again, once, where a kept connection ends before any answer, and not where one began", async () => {
+Deno.test("LdapServer retries once if a kept connection ends before any answer, but not after one has begun", async () => {
   const answered = server([end(1, 0), undefined], [end(1, 0)]);
   for (let i = 0; i < 2; i++) assert.deepEqual(await answered.search(SEARCH, ASKER), []);
   const begun = server([end(1, 0), end(2, 0).subarray(0, 3), undefined], [end(1, 0)]);
@@ -92,7 +92,7 @@ Deno.test("LdapServer asks again, once, where a kept connection ends before any 
   await assert.rejects(fresh.search(SEARCH, ASKER), /closed the connection/);
 });
 
-Deno.test("LdapDirectory starts with no filter that cannot be read", () => {
+Deno.test("LdapDirectory refuses an invalid filter at the start", () => {
   assert.throws(() => directory({ userFilter: "(&(uid=%user%)" }), InvalidFile);
 });
 
@@ -136,7 +136,7 @@ const SPELLINGS: readonly (readonly [
   ["found", "\u00e4l", { mail: ["al@demo.org"] }, "(mail=%user%@demo.org)"],
 ];
 for (const [kind, user, attributes, userFilter = "(&(objectClass=x)(uid=%user%))"] of SPELLINGS) {
-  Deno.test(`LdapDirectory.findUser() says ${kind} for ${user} where ${userFilter} finds ${JSON.stringify(attributes)}`, async () => {
+  Deno.test(`LdapDirectory.findUser() returns ${kind} for ${user} if ${userFilter} finds ${JSON.stringify(attributes)}`, async () => {
     const { wires: [wire], parts: made } = parts([[message(1, entry("uid=a", attributes)), end(1, 0)]]);
     const asked = { server: new LdapServer(ADDRESS, config, made), asker: ASKER };
     const found = await directory({ userFilter }).findUser(user, ["shadowExpire"], asked);
@@ -150,7 +150,7 @@ for (const [kind, user, attributes, userFilter = "(&(objectClass=x)(uid=%user%))
   });
 }
 
-Deno.test("LdapDirectory.findName() finds the base itself, and nothing beside it", async () => {
+Deno.test("LdapDirectory.findName() finds the base and entries below it, and no others", async () => {
   const find = (dn: string) => {
     const asked = directory({ dnTemplate: undefined });
     const answers = [message(1, entry(dn, {})), end(1, 0)];

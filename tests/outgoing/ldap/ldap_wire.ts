@@ -25,7 +25,7 @@ export const entry = (dn: string, attributes: Readonly<Record<string, readonly s
     ),
   );
 
-/** Returns controls with one of the password policy. */
+/** Returns controls that include one of the password policy. */
 export const policy = (error: number): Buffer =>
   tagged(
     0xa0,

@@ -44,7 +44,7 @@ for (const [setting, read] of Object.entries(READERS)) {
       ["a key", key],
       ["half a certificate", certificate.slice(0, 200)],
       ["a damaged certificate", certificate.replace(/MII.{20}/, "MIIAAAAAAAAAAAAAAAAAAAA")],
-      ["cut off DER", der.subarray(0, 100)],
+      ["truncated DER", der.subarray(0, 100)],
     ] as const
   ) {
     Deno.test(`${read.name}() refuses ${what}, and names file and setting`, async () => {
@@ -65,7 +65,7 @@ for (const [setting, read] of Object.entries(READERS)) {
   });
 }
 
-Deno.test("readTrustedIssuer() refuses a key that signs no tokens", async () => {
+Deno.test("readTrustedIssuer() refuses a key that cannot sign tokens", async () => {
   const weak = createAuthority({ subject: "CN=Weak", keyType: "rsa-1024" });
   await withFile(weak.certificate, async (file) => {
     await assert.rejects(readTrustedIssuer(file), /the key of CN=Weak signs no tokens/);

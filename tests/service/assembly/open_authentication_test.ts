@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Authenticator } from "../../../src/authentication/authenticator.ts";
 import { renewLogin } from "../../../src/service/assembly/open_authentication.ts";
 
-Deno.test("renewLogin() hands on a new refresh token before it asks about the user", async () => {
+Deno.test("renewLogin() stores a new refresh token before it queries the user", async () => {
   const seen: string[] = [];
   const authorization = { kind: "none" } as const;
   const provider: Authenticator = {

@@ -3,7 +3,7 @@ import { loadSnapshot } from "../../../src/service/assembly/load_snapshot.ts";
 import { configurationDigest } from "../../../src/service/assembly/open_cluster.ts";
 import { createSite } from "../../system/running_service.ts";
 
-/** Returns the digest of a site's configuration with additional lines. */
+/** Returns the configuration digest of a site with additional lines. */
 async function digestOf(
   folder: string,
   name: string,
@@ -24,7 +24,7 @@ async function digestOf(
   return configurationDigest(snapshot.config);
 }
 
-Deno.test("configurationDigest() ignores settings that each instance has for itself, and depends on all others", async () => {
+Deno.test("configurationDigest() ignores per-instance settings, and depends on all others", async () => {
   await using site = await createSite({ properties: { "persistence.directory": "{folder}/data" } });
   const { folder } = site;
   const one = await digestOf(folder, "one");
@@ -50,7 +50,7 @@ Deno.test("configurationDigest() ignores settings that each instance has for its
   }
 });
 
-Deno.test("configurationDigest() is the same in another folder, and covers no secrets", async () => {
+Deno.test("configurationDigest() does not depend on the folder, and covers no secrets", async () => {
   const digests: string[] = [];
   for (
     const secret of [

@@ -11,7 +11,7 @@ async function has(store: RecordStore | undefined, key: string): Promise<boolean
   return await store?.get("test", key) !== undefined;
 }
 
-Deno.test("Records for reading return what is stored, and create no files", async () => {
+Deno.test("read-only Records return stored records, and create no files", async () => {
   const place = await Deno.makeTempDir();
   const early = recordsAt(place, true);
   assert.equal(await has(early.open(), "kept"), false);
@@ -27,13 +27,13 @@ Deno.test("Records for reading return what is stored, and create no files", asyn
   await Deno.remove(place, { recursive: true });
 });
 
-Deno.test("Records for reading need not even a folder", () => {
+Deno.test("read-only Records do not need the folder", () => {
   const records = recordsAt("/nonexistent/data", true);
   assert.notEqual(records.open(), undefined);
   records.close();
 });
 
-Deno.test("Records without a place store nothing, except for callers that need records while the service runs", () => {
+Deno.test("Records without a folder store nothing, except for callers that need records while the service runs", () => {
   const records = recordsAt(undefined, false);
   assert.equal(records.open(), undefined);
   const store = records.openAnyway();

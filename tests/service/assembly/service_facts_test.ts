@@ -24,18 +24,18 @@ const TOLD: readonly [first: "up" | "down" | "new", second: "up" | "down" | "new
 ];
 
 for (const [first, second, told] of TOLD) {
-  Deno.test(`externalConnections() of a system that is ${first} for one method and ${second} for another is ${told}`, () => {
+  Deno.test(`externalConnections() combines ${first} and ${second} of two methods at one system into ${told}`, () => {
     const authenticators = [authenticator(first), authenticator(second)];
     assert.deepEqual(externalConnections([], authenticators), { [`Unity ${ADDRESS}`]: told });
   });
 }
 
-Deno.test("externalConnections() leaves out methods that ask no other system", () => {
+Deno.test("externalConnections() omits methods that query no other system", () => {
   const authenticators = [[[], {}], [[], undefined]] as const;
   assert.deepEqual(externalConnections([], authenticators), {});
 });
 
-Deno.test("externalConnections() of a daemon that nobody asked yet is UNKNOWN", () => {
+Deno.test("externalConnections() of a daemon that has not been asked yet is UNKNOWN", () => {
   const status = (facts: { up: boolean; unchecked?: boolean }) => ({
     usable: facts.up,
     worthTrying: true,

@@ -2,7 +2,7 @@ import { routesOf } from "../../../src/service/http/routes.ts";
 
 type Parts = Parameters<typeof routesOf>[0];
 
-/** Parts with every feature, to make routes; no route answers requests with them. */
+/** Parts with every feature, to create routes; no route answers requests with them. */
 export const PARTS: Parts = JSON.parse(JSON.stringify({
   features: { auth: true, share: true, access: true, admin: true, files: true },
   facts: { siteName: "SITE" },

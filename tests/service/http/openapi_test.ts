@@ -56,7 +56,7 @@ function resolved(value: unknown): unknown {
   return { ...Object(resolved(found)), ...more };
 }
 
-Deno.test("openApiDocument() describes every route of the API, no page, and nothing else", () => {
+Deno.test("openApiDocument() describes exactly the routes of the API, without pages", () => {
   assert.deepEqual([...OPERATIONS.keys()].sort(), PUBLISHED.map(nameOf).sort());
   const written = Object.entries(description.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`)
@@ -64,12 +64,12 @@ Deno.test("openApiDocument() describes every route of the API, no page, and noth
   assert.deepEqual(written.sort(), [...OPERATIONS.keys()].sort());
 });
 
-Deno.test("openApiDocument() leaves out what is not configured", () => {
+Deno.test("openApiDocument() omits unconfigured features", () => {
   const health = ROUTES.filter(({ path }) => path === "/health/live");
   assert.deepEqual(Object.keys(Object(openApiDocument(health, "https://a").paths)), ["/health/live"]);
 });
 
-Deno.test("openApiDocument() describes each query as it is checked", () => {
+Deno.test("openApiDocument() describes each query as the service checks it", () => {
   for (const route of PUBLISHED) {
     const parameters = operationOf(route).parameters.map((each) =>
       resolved(each) as Operation["parameters"][0]
@@ -103,18 +103,18 @@ Deno.test("openApiDocument() describes body, answer and credentials as the route
   }
 });
 
-Deno.test("openApiDocument() has the errors of the table for each status", () => {
+Deno.test("openApiDocument() lists the errors of the table for each status", () => {
   const { responses } = DOCUMENT.components;
   assert.match(responses[404].description, /^Not Found: .*ERR_NOT_FOUND/);
   for (const [name, { responses }] of OPERATIONS) {
     for (const status of ["400", "408", "413", "431", "500", "503"]) assert(status in responses, name);
     for (const [status, answer] of Object.entries(responses)) {
-      if (Number(status) >= 400) resolved(answer); // fails if a reference leads nowhere
+      if (Number(status) >= 400) resolved(answer); // fails if a reference is dangling
     }
   }
 });
 
-Deno.test("openapi.json has no name twice, no reference that leads nowhere and nothing that nobody refers to", () => {
+Deno.test("openapi.json has no duplicate name, no dangling reference and no unused component", () => {
   const ids = [...OPERATIONS.values()].map(({ operationId }) => operationId);
   assert.equal(new Set(ids).size, ids.length);
   resolved(DOCUMENT.paths);

@@ -36,7 +36,7 @@ Deno.test("HEADER_LIMITS has the limits that callers may rely on", () => {
 });
 
 for (const [name, limit] of HEADER_LIMITS) {
-  Deno.test(`checkHeaderLengths() takes ${limit} characters of ${name}, and no more`, () => {
+  Deno.test(`checkHeaderLengths() accepts at most ${limit} characters of ${name}`, () => {
     checkHeaderLengths(new HeaderList([name, "x".repeat(limit)]));
     assert.throws(
       () => checkHeaderLengths(new HeaderList([name.toLowerCase(), "x".repeat(limit + 1)])),
@@ -45,7 +45,7 @@ for (const [name, limit] of HEADER_LIMITS) {
   });
 }
 
-Deno.test("every header that the service reads of a request has a limit", async () => {
+Deno.test("every request header that the service reads has a limit", async () => {
   const read = /(?<!response\.headers)\.(?:get|has)\("([A-Z][A-Za-z-]+)"\)/g;
   const names = new Set<string>();
   for (const folder of ["service", "resource", "authentication", "attributes"]) {
@@ -69,7 +69,7 @@ async function* sources(folder: string): AsyncGenerator<string> {
 const DECLARED = { lifetime: "integer", limited: "boolean", after: "string", path: "array" } as const;
 
 for (const query of ["", "lifetime=1", "lifetime=100&limited=TRUE", "path=/a/&path=/b/", "after=%00"]) {
-  Deno.test(`checkQuery() takes "${query}"`, () => checkQuery(new URLSearchParams(query), DECLARED));
+  Deno.test(`checkQuery() accepts "${query}"`, () => checkQuery(new URLSearchParams(query), DECLARED));
 }
 
 const refused: [string, RegExp][] = [
@@ -98,13 +98,13 @@ for (const [query, expected] of refused) {
   });
 }
 
-Deno.test("checkQuery() takes anything where nothing is declared", () => {
+Deno.test("checkQuery() accepts anything if nothing is declared", () => {
   checkQuery(new URLSearchParams("a=1&a=2"), undefined);
 });
 
 const GATEWAY_BASE = "https://gateway.example.org/SITE";
 
-Deno.test("checkOwnOrigin() takes requests of this service's own pages, at its known address or the one in use", () => {
+Deno.test("checkOwnOrigin() accepts requests from our own pages, at the configured address or the one in use", () => {
   const taken: readonly Readonly<Record<string, string>>[] = [
     { "Sec-Fetch-Site": "same-origin" },
     { "Sec-Fetch-Site": "same-origin", Origin: "null" },
@@ -114,7 +114,7 @@ Deno.test("checkOwnOrigin() takes requests of this service's own pages, at its k
   for (const headers of taken) checkOwnOrigin(HeaderList.of(headers), GATEWAY_BASE);
 });
 
-Deno.test("checkOwnOrigin() refuses requests of another site or of unknown origin", () => {
+Deno.test("checkOwnOrigin() refuses requests from another site or of unknown origin", () => {
   const refusedOnes: readonly Readonly<Record<string, string>>[] = [
     {},
     { Host: "gateway.example.org" },
@@ -171,7 +171,7 @@ Deno.test("originOf() honours the headers of a configured gateway", () => {
   assert.deepEqual(origin(headers, "2001:db8:0::5"), expected);
 });
 
-Deno.test("originOf() ignores the headers of everybody else", () => {
+Deno.test("originOf() ignores the headers of other clients", () => {
   const headers = {
     "X-UNICORE-Consignor-IP": "203.0.113.9",
     "X-UNICORE-Gateway": "https://evil.example",
@@ -224,7 +224,7 @@ const UNUSABLE = [
   "",
 ];
 for (const value of UNUSABLE) {
-  Deno.test(`originOf() makes no links of X-UNICORE-Gateway: ${value}`, () => {
+  Deno.test(`originOf() makes no links from X-UNICORE-Gateway: ${value}`, () => {
     assert.deepEqual(origin({ "X-UNICORE-Gateway": value }, "192.0.2.1"), {
       clientAddress: "192.0.2.1",
       base: OWN,
@@ -234,12 +234,12 @@ for (const value of UNUSABLE) {
   });
 }
 
-Deno.test("originOf() takes a gateway with _ in its name", () => {
+Deno.test("originOf() accepts a gateway with _ in its name", () => {
   const { base, unusableBase } = origin({ "X-UNICORE-Gateway": "https://my_gw:8080/AUTH" }, "192.0.2.1");
   assert.deepEqual([base, unusableBase], ["https://my_gw:8080/AUTH", undefined]);
 });
 
-Deno.test("originOf() takes an IPv6 client in brackets, as gateways write it", () => {
+Deno.test("originOf() accepts an IPv6 client in brackets, as gateways write it", () => {
   const written: Readonly<Record<string, string>> = {
     "[2001:db8:0:0:0:0:0:7]": "2001:db8::7",
     "[fe80:0:0:0:0:0:0:1%eth0]": "fe80::1",
@@ -251,6 +251,6 @@ Deno.test("originOf() takes an IPv6 client in brackets, as gateways write it", (
   }
 });
 
-Deno.test("originOf() knows a link-local client by its address", () => {
+Deno.test("originOf() identifies a link-local client by its address", () => {
   assert.equal(origin({}, "fe80::1%eth0").clientAddress, "fe80::1");
 });

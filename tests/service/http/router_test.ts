@@ -34,7 +34,7 @@ const found: [string, string, string, Record<string, string>][] = [
   }],
 ];
 for (const [method, path, route, params] of found) {
-  Deno.test(`Router.match() takes ${method} ${path} to ${route}`, () => {
+  Deno.test(`Router.match() routes ${method} ${path} to ${route}`, () => {
     const match = router.match(method, path);
     assert.equal(match.route.path, route);
     assert.deepEqual(Object.fromEntries(match.params), params);
@@ -54,7 +54,7 @@ for (
     "/rest/auth//",
   ]
 ) {
-  Deno.test(`Router.match() knows nothing at "${path}"`, () => {
+  Deno.test(`Router.match() finds no route at "${path}"`, () => {
     assert.throws(() => router.match("GET", path), { code: "ERR_NOT_FOUND" });
   });
 }
@@ -79,7 +79,7 @@ Deno.test("Router.match() refuses a bad percent-encoding", () => {
   assert.throws(() => router.match("GET", "/rest/auth/%zz"), { code: "ERR_INVALID_REQUEST" });
 });
 
-Deno.test("Router.match() finds a route or says why not, whatever the path", () => {
+Deno.test("Router.match() finds a route or reports why not, for any path", () => {
   const segment = fc.string({ unit: CHARACTER }).map(encodeURIComponent);
   const paths = fc.array(fc.oneof(segment, fc.constantFrom("rest", "auth", "access", "%", ".", "*")))
     .map((segments) => `/${segments.join("/")}`);

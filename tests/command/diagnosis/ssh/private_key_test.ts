@@ -39,7 +39,7 @@ for (const name of OPEN) {
 }
 
 for (const name of LOCKED) {
-  Deno.test(`readPrivateKey() opens ${name} with its passphrase, and with no other`, async () => {
+  Deno.test(`readPrivateKey() decrypts ${name} only with its passphrase`, async () => {
     const text = fixture(name);
     assert(createPublicKey(await readPrivateKey(text, "open sesame")).equals(publicKey(name)));
     for (const wrong of [undefined, "", "Open sesame"]) {
@@ -69,7 +69,7 @@ for (const [what, text, message] of BAD) {
   });
 }
 
-Deno.test("readPrivateKey() reads a damaged container, or refuses it with its own errors", async () => {
+Deno.test("readPrivateKey() reads a damaged container or throws its own errors", async () => {
   const bytes = Buffer.from(fixture("openssh_ecdsa256").replace(/-----[^-]+-----/g, ""), "base64");
   const index = fc.nat({ max: bytes.length - 1 });
   await fc.assert(
@@ -94,7 +94,7 @@ const NOW = 1_800_000_000_000;
 for (
   const name of ["user_ed25519", "openssh_rsa2048", "openssh_ecdsa256", "user_ecdsa384", "openssh_ecdsa521"]
 ) {
-  Deno.test(`signToken() makes a token of ${name} that the service accepts`, async () => {
+  Deno.test(`signToken() signs a token with ${name} that the service accepts`, async () => {
     const token = signToken(
       "ann",
       await readPrivateKey(Deno.readTextFileSync(new URL(name, SIGNING_FOLDER))),
