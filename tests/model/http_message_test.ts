@@ -15,8 +15,7 @@ const good: [string, string, string][] = [
   ["/a'b(c)*;=,@:!$&+~", "/a'b(c)*;=,@:!$&+~", ""],
 ];
 for (const [target, path, query] of good) {
-  Deno.test(`readTarget() splits ${target}`, () =>
-    assert.deepEqual(readTarget(target), { path, query }));
+  Deno.test(`readTarget() splits ${target}`, () => assert.deepEqual(readTarget(target), { path, query }));
 }
 
 const bad = [
