@@ -110,7 +110,7 @@ export class DaemonSession {
   /**
    * Streams a regular file from `first`. The session ends with the stream, but can stay open after a complete one.
    * Check {@link entry} first: other files can block the daemon for good.
-   * @param done Called with the result once the stream has begun.
+   * @param done Called with the result, unless this method throws: the daemon sent nothing.
    */
   async download(
     path: string,
@@ -128,7 +128,7 @@ export class DaemonSession {
       // The end is exclusive; an explicit range tolerates a growing file.
       await this.#control.expect(350, `RANG ${first} ${first + length}`);
       await this.#control.expect(150, command);
-      return downloadStream(data, length, {
+      return await downloadStream(data, length, {
         times: this.parts.times,
         confirm: () => this.#control.confirm(226, "RETR"),
         done: (result, error) => {

@@ -9,12 +9,12 @@ export interface TransferResult {
 }
 
 /**
- * Streams a download with back-pressure. Ends cleanly only after exactly `length` bytes and the daemon's confirmation,
- * so that a truncated file is an error.
+ * Streams a download with back-pressure once the first bytes are here: the HTTP response has a status until then. Ends
+ * cleanly only after exactly `length` bytes and the daemon's confirmation, so that a truncated file is an error.
  * @param confirm Waits for the confirmation.
- * @param done Called once, to release the session.
+ * @param done Called once, to release the session, unless this function throws.
  */
-export function downloadStream(
+export async function downloadStream(
   data: Pick<GuardedSocket, "read" | "close">,
   length: number,
   { confirm, done, times }: {
@@ -22,8 +22,16 @@ export function downloadStream(
     readonly done: (result: TransferResult, error?: unknown) => void;
     readonly times: SessionTimes;
   },
-): ReadableStream<Uint8Array<ArrayBuffer>> {
+): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
   const chunks = new ChunkReader(data);
+  let first: Uint8Array<ArrayBuffer> | undefined;
+  try {
+    first = await chunks.read(Infinity, times.dataIdleMs);
+    if (first === undefined) throw httpError("ERR_DAEMON_SESSION", "Daemon sent no data");
+  } catch (error) {
+    chunks.close();
+    throw error;
+  }
   let bytes = 0;
   let over = false;
   let clientTimer: ReturnType<typeof setTimeout> | undefined;
@@ -46,7 +54,8 @@ export function downloadStream(
     async pull(controller) {
       clearTimeout(clientTimer);
       try {
-        const chunk = await chunks.read(Infinity, times.dataIdleMs);
+        const chunk = first ?? await chunks.read(Infinity, times.dataIdleMs);
+        first = undefined;
         if (chunk !== undefined) {
           bytes += chunk.length;
           if (bytes > length) {
