@@ -6,7 +6,9 @@ import { type BenchSite, startBenchSite } from "../bench_site.ts";
 import { type Measurement, median } from "../figure.ts";
 
 /** Rounds of each kind of login; the kinds alternate, so that a disturbance affects both. */
-const ROUNDS = 5;
+const ROUNDS = 15;
+/** Rounds in which hot code is compiled. */
+const WARM_UP = 5;
 /** Requests of a round; each is of another user, so that no result is cached. */
 const REQUESTS = 1_000;
 /** Concurrent requests. */
@@ -21,7 +23,7 @@ export const ldapLogins: Measurement = {
     if (SLAPD === undefined) throw new Error("needs slapd and ldap-utils");
     const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
     const users = Array.from(
-      { length: (ROUNDS + 1) * REQUESTS },
+      { length: (WARM_UP + ROUNDS) * REQUESTS },
       (_, i) => [`user${i}`, `password ${i}`] as const,
     );
     await using slapd = await TestSlapd.start(
@@ -49,11 +51,11 @@ export const ldapLogins: Measurement = {
     using client = Deno.createHttpClient({ caCerts: [authority.certificate] });
     const logins = users.map((user) => `Basic ${btoa(user.join(":"))}`);
     const rounds: { readonly file: number; readonly ldap: number }[] = [];
-    for (let i = 0; i <= ROUNDS; i++) {
+    for (let i = 0; i < WARM_UP + ROUNDS; i++) {
       const some = logins.slice(i * REQUESTS, (i + 1) * REQUESTS);
       rounds.push({ file: await costOf(file, client, some), ldap: await costOf(ldap, client, some) });
     }
-    rounds.shift(); // warms both up
+    rounds.splice(0, WARM_UP);
     return [
       {
         what: "processor time of a login, relative to the password file",

@@ -13,7 +13,7 @@ import {
 const SIZE = 2 * 1024 ** 3;
 
 /** Downloads of each side, in turn, so that a disturbance affects both. */
-const ROUNDS = 3;
+const ROUNDS = 5;
 
 export const shareDownload: Measurement = {
   name: "share-download",
