@@ -109,9 +109,9 @@ export async function accountStatusOf(
   let failure: { readonly error: unknown } | undefined;
   for (const authenticator of authenticators) {
     try {
-      const said = await authenticator.accountStatusOf?.(user, signal) ?? CANNOT_TELL;
-      if (said.kind === "known") return said;
-      if (said.kind === "cannot tell") accountStatus = said;
+      const status = await authenticator.accountStatusOf?.(user, signal) ?? CANNOT_TELL;
+      if (status.kind === "known") return status;
+      if (status.kind === "cannot tell") accountStatus = status;
     } catch (error) {
       signal.throwIfAborted();
       failure = { error };

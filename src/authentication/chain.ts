@@ -153,8 +153,8 @@ async function judge(
   const isGuessable = credentials.authorization.kind === "basic";
   if (refused !== undefined && (isGuessable || failed.length === 0)) return refused;
   if (failed.length > 0) {
-    const said = failure instanceof HttpError ? Number(failure.headers["Retry-After"]) : NaN;
-    const facts = { seconds: said > 0 ? said : 5, reason: `Out of order: ${failed.join(", ")}` };
+    const retryAfter = failure instanceof HttpError ? Number(failure.headers["Retry-After"]) : NaN;
+    const facts = { seconds: retryAfter > 0 ? retryAfter : 5, reason: `Out of order: ${failed.join(", ")}` };
     return { kind: "undecided", error: httpError("ERR_AUTHENTICATION_UNAVAILABLE", facts, failure) };
   }
   return { kind: "skipped", reason: [NO_METHOD.reason, ...skipped].join("; ") };

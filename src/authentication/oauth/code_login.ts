@@ -84,8 +84,8 @@ export class CodeLogin implements BrowserLogin {
       const code = await this.#codeOf(answer, asker);
       const { accessToken, idToken, refreshToken } = await this.#redeem(code, visit, asker);
       const login = await this.#verify(idToken, { nonce: visit.nonce, accessToken, signal: asker.signal });
-      const { sid, ...said } = login;
-      return this.#outcome(accessToken, { sub: said.sub, sid, refreshToken }, said);
+      const { sid, ...claims } = login;
+      return this.#outcome(accessToken, { sub: claims.sub, sid, refreshToken }, claims);
     } catch (error) {
       if (error instanceof InvalidToken) return { kind: "refused", reason: error.message };
       throw error;
@@ -206,12 +206,12 @@ export class CodeLogin implements BrowserLogin {
     const login = await clientLogin(client, { audience: issuer, now: clock() });
     const secrets = [...given, "key" in client ? "" : client.clientSecret];
     return await provider.ask(formRequest(url, login, fields), asker, (response) => {
-      const said = errorText(response, secrets);
+      const detail = errorText(response, secrets);
       if (refusalIn("code", response) !== undefined) {
-        throw new InvalidToken(`the provider does not take ${what}, ${said}`);
+        throw new InvalidToken(`the provider does not take ${what}, ${detail}`);
       }
       if (response.status !== 200) {
-        throw provider.unusable(url, `unexpected status ${response.status}${said && `, ${said}`}`);
+        throw provider.unusable(url, `unexpected status ${response.status}${detail && `, ${detail}`}`);
       }
       const tokens = read(response);
       if (tokens !== undefined) return tokens;
@@ -270,9 +270,9 @@ function tokensOf(response: OutgoingResponse) {
 
 function accessTokenOf({ body }: OutgoingResponse) {
   const document = parseJsonObject(new TextEncoder().encode(body));
-  const said = document && Object.fromEntries(document);
-  if (!isJsonObject(said)) return undefined;
-  const { access_token: accessToken, id_token, refresh_token, token_type: type } = said;
+  const members = document && Object.fromEntries(document);
+  if (!isJsonObject(members)) return undefined;
+  const { access_token: accessToken, id_token, refresh_token, token_type: type } = members;
   const isBearer = typeof type === "string" && type.toLowerCase() === "bearer";
   if (!isBearer || typeof accessToken !== "string") return undefined;
   return { accessToken, idToken: textOr(id_token), refreshToken: textOr(refresh_token) };

@@ -30,7 +30,7 @@ import {
   type Unmet,
   unmetRequirement,
 } from "./token_requirements.ts";
-import { claimAt, fillIdentityTemplate, InvalidReply, parseReply, type Said, textsOf } from "../claims.ts";
+import { claimAt, type Claims, fillIdentityTemplate, InvalidReply, parseReply, textsOf } from "../claims.ts";
 import { CodeLogin } from "./code_login.ts";
 import { type Confirmation, PossessionCheck, readConfirmation } from "./confirmation.ts";
 import { Groups } from "./groups.ts";
@@ -51,7 +51,7 @@ interface Found {
 
 interface Known {
   readonly claims: Variables; // the provider's claims, then the token's
-  readonly said: Said;
+  readonly claim: Claims;
   readonly endsAt: number; // milliseconds since the epoch
   readonly confirmation: Confirmation;
 }
@@ -167,11 +167,11 @@ export class OAuth implements Authenticator {
         throw error;
       });
       check("token", "verified", key, true);
-      checks.push(...requirementChecks(this.config, known.said, this.#clock()));
+      checks.push(...requirementChecks(this.config, known.claim, this.#clock()));
       if (known.confirmation.jkt ?? known.confirmation.certificate) {
         check("cnf", "bearer token", "bound", true);
       }
-      check("name", "a distinguished name", this.#identity(known.claims, known.said), true);
+      check("name", "a distinguished name", this.#identity(known.claims, known.claim), true);
     } catch (error) {
       if (!(error instanceof InvalidToken || error instanceof NoIdentity || error instanceof HttpError)) {
         throw error;
@@ -193,12 +193,14 @@ export class OAuth implements Authenticator {
   async #find(token: string, login: Login, asker: Asker): Promise<Answer<Found>> {
     try {
       const known = await this.#verify(token, asker);
-      const { said } = known;
+      const { claim } = known;
       const { sub, ...rest } = login;
       // OIDC Core 1.0, 5.3.2: ID and access token must have the same user.
-      if (sub !== undefined && said("sub") !== sub) throw new InvalidToken("the ID token is of another user");
+      if (sub !== undefined && claim("sub") !== sub) {
+        throw new InvalidToken("the ID token is of another user");
+      }
       const visit = new Map(Object.entries(rest));
-      const all = { ...known, said: (path: string) => said(path) ?? visit.get(path) };
+      const all = { ...known, claim: (path: string) => claim(path) ?? visit.get(path) };
       const result = this.#judge(all);
       return {
         value: { result, confirmation: known.confirmation },
@@ -206,7 +208,7 @@ export class OAuth implements Authenticator {
         lifetimeMs: this.config.cacheSeconds * 1000,
         endsAt: Math.min(
           known.endsAt,
-          (secondsOf(all.said("auth_time")) + (this.maxAuthAge ?? Infinity)) * 1000,
+          (secondsOf(all.claim("auth_time")) + (this.maxAuthAge ?? Infinity)) * 1000,
         ),
       };
     } catch (error) {
@@ -232,14 +234,14 @@ export class OAuth implements Authenticator {
   async #ask(text: string, token: ForeignToken | undefined, asker: Asker): Promise<Known> {
     const reply = await this.#provider.askAbout(text, asker);
     const claims = token && claimsOf(token);
-    for (const said of [reply, claims]) {
-      const other = said && otherTokenType((name) => said.get(name));
+    for (const part of [reply, claims]) {
+      const other = part && otherTokenType((name) => part.get(name));
       if (other !== undefined) throw new InvalidToken(other, { advice: "kind" });
     }
     const isVerified = this.issuer !== undefined && token !== undefined;
     const { introspection, requiredAudience } = this.config;
     if (introspection !== undefined && !isVerified && requiredAudience.length === 0) {
-      const isMarked = [reply, claims].some((said) => said !== undefined && isMarkedAccess(said, token));
+      const isMarked = [reply, claims].some((part) => part !== undefined && isMarkedAccess(part, token));
       if (!isMarked) throw new InvalidToken(UNMARKED, { advice: "kind" });
     }
     const cnf = [reply.get("cnf"), token?.claims.get("cnf")];
@@ -249,13 +251,13 @@ export class OAuth implements Authenticator {
     return knownOf({ claims: new Map([...claims ?? [], ...reply, ...decided]), token: claims, cnf });
   }
 
-  #judge({ claims, said }: Known): AuthenticationResult {
-    const unmet = unmetRequirement(this.config, said, this.#clock());
+  #judge({ claims, claim }: Known): AuthenticationResult {
+    const unmet = unmetRequirement(this.config, claim, this.#clock());
     if (unmet !== undefined) throw new Refused(unmet);
-    if (!this.#groups.admit(said)) throw new InvalidToken("the user is in none of the required groups");
-    const dn = this.#identity(claims, said);
+    if (!this.#groups.admit(claim)) throw new InvalidToken("the user is in none of the required groups");
+    const dn = this.#identity(claims, claim);
     const attributes = this.#assignments.attributes(claims);
-    const groups = this.#groups.areClaimed ? this.#groups.unixGroups(said) : [];
+    const groups = this.#groups.areClaimed ? this.#groups.unixGroups(claim) : [];
     const { capabilities, capabilitiesBase = "" } = this.config;
     return {
       kind: "accepted",
@@ -265,17 +267,17 @@ export class OAuth implements Authenticator {
         via: this.name,
         proved: Math.floor(this.#sharedClock() / 1000),
         ...attributes,
-        ...loginIn(said),
+        ...loginIn(claim),
         ...(groups.length > 0 && { groups }),
-        capabilities: capabilities ? readCapabilities(said, capabilitiesBase) : undefined,
+        capabilities: capabilities ? readCapabilities(claim, capabilitiesBase) : undefined,
       },
     };
   }
 
-  #identity(claims: Variables, said: Said): string {
+  #identity(claims: Variables, claim: Claims): string {
     const { identityTemplate, dnTemplate } = this.config;
     if (this.#assignments.namesUsers) return this.#assignments.identity(claims);
-    if (identityTemplate !== undefined) return fillIdentityTemplate(identityTemplate, said);
+    if (identityTemplate !== undefined) return fillIdentityTemplate(identityTemplate, claim);
     const filled = fillNameTemplate(dnTemplate ?? "", claims);
     if (filled === undefined) {
       throw new NoIdentity(
@@ -286,11 +288,11 @@ export class OAuth implements Authenticator {
   }
 }
 
-function loginIn(said: Said): Pick<Identity, "acr" | "authTime"> {
-  const [acr, other] = textsOf(said("acr"));
+function loginIn(claim: Claims): Pick<Identity, "acr" | "authTime"> {
+  const [acr, other] = textsOf(claim("acr"));
   return {
     ...(acr !== undefined && other === undefined && { acr }),
-    ...(said("auth_time") !== undefined && { authTime: secondsOf(said("auth_time")) }),
+    ...(claim("auth_time") !== undefined && { authTime: secondsOf(claim("auth_time")) }),
   };
 }
 
@@ -332,13 +334,13 @@ function knownOf(
     readonly cnf: readonly unknown[];
   },
 ): Known {
-  const ends = [claims, token].flatMap((said) => {
-    const exp = said?.get("exp");
+  const ends = [claims, token].flatMap((part) => {
+    const exp = part?.get("exp");
     return exp === undefined ? [] : [secondsOf(exp) * 1000]; // 0 if malformed
   });
   return {
     claims,
-    said: (path) => claimAt(claims, path) ?? (token && claimAt(token, path)),
+    claim: (path) => claimAt(claims, path) ?? (token && claimAt(token, path)),
     endsAt: Math.min(...ends),
     confirmation: cnf.map(readConfirmation).reduce(joined),
   };

@@ -198,11 +198,11 @@ export class Provider {
     const secret = introspection === undefined || "key" in introspection ? "" : introspection.clientSecret;
     const reply = await this.ask(request, asker, (response) => {
       const text = errorText(response, [token, secret]);
-      const said = text && `, ${text}`;
+      const detail = text && `, ${text}`;
       const refusal = refusalIn(sort, response);
-      if (refusal !== undefined) return new InvalidToken(`${refusal}${said}`);
+      if (refusal !== undefined) return new InvalidToken(`${refusal}${detail}`);
       const { status, headers, body } = response;
-      if (status < 200 || status >= 300) throw this.unusable(url, `unexpected status ${status}${said}`);
+      if (status < 200 || status >= 300) throw this.unusable(url, `unexpected status ${status}${detail}`);
       if (headers["content-type"]?.startsWith("application/jwt")) {
         throw this.unusable(url, "signed userinfo replies (application/jwt) are not supported");
       }

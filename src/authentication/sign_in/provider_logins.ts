@@ -244,10 +244,10 @@ function unsealed(token: string, text: string): RenewableSession | undefined {
   try {
     const decipher = createDecipheriv("aes-256-gcm", keyOf(token), bytes.subarray(0, 12));
     decipher.setAuthTag(bytes.subarray(12, 28));
-    const said: unknown = JSON.parse(
+    const session: unknown = JSON.parse(
       Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString("utf8"),
     );
-    const { sub, sid, refreshToken } = isJsonObject(said) ? said : {};
+    const { sub, sid, refreshToken } = isJsonObject(session) ? session : {};
     if (typeof sub !== "string" || typeof refreshToken !== "string") return undefined;
     return { sub, sid: typeof sid === "string" ? sid : undefined, refreshToken };
   } catch {
