@@ -3,7 +3,7 @@ import type { Clock } from "../../model/clock.ts";
 import { Secret } from "../../model/secret.ts";
 import { errorText, refusalIn } from "../provider_answers.ts";
 import type { OutgoingResponse } from "../../outgoing/outgoing.ts";
-import type { Asker } from "../../outgoing/remote_system.ts";
+import type { Requester } from "../../outgoing/remote_system.ts";
 import type {
   BrowserLogin,
   BrowserVisit,
@@ -49,9 +49,9 @@ export class CodeLogin implements BrowserLogin {
     this.title = config.signIn.title ?? new URL(config.issuer).host;
   }
 
-  async begin({ redirectUri, state, nonce, verifier }: BrowserVisit, asker: Asker): Promise<string> {
+  async begin({ redirectUri, state, nonce, verifier }: BrowserVisit, caller: Requester): Promise<string> {
     const { signIn: { client, scopes }, requiredAcr, maxAuthAge } = this.config;
-    const url = new URL(await this.parts.provider.authorizationEndpoint(asker));
+    const url = new URL(await this.parts.provider.authorizationEndpoint(caller));
     const parameters = {
       response_type: "code",
       client_id: client.clientId,
@@ -70,8 +70,8 @@ export class CodeLogin implements BrowserLogin {
     return url.href;
   }
 
-  async logoutAddress(back: string, asker: Asker): Promise<string | undefined> {
-    const endpoint = await this.parts.provider.endSessionEndpoint(asker);
+  async logoutAddress(back: string, caller: Requester): Promise<string | undefined> {
+    const endpoint = await this.parts.provider.endSessionEndpoint(caller);
     if (endpoint === undefined) return undefined;
     const url = new URL(endpoint);
     url.searchParams.set("client_id", this.config.signIn.client.clientId);
@@ -79,11 +79,11 @@ export class CodeLogin implements BrowserLogin {
     return url.href;
   }
 
-  async finish(answer: URLSearchParams, visit: BrowserVisit, asker: Asker): Promise<LoginOutcome> {
+  async finish(answer: URLSearchParams, visit: BrowserVisit, caller: Requester): Promise<LoginOutcome> {
     try {
-      const code = await this.#codeOf(answer, asker);
-      const { accessToken, idToken, refreshToken } = await this.#redeem(code, visit, asker);
-      const login = await this.#verify(idToken, { nonce: visit.nonce, accessToken, signal: asker.signal });
+      const code = await this.#codeOf(answer, caller);
+      const { accessToken, idToken, refreshToken } = await this.#redeem(code, visit, caller);
+      const login = await this.#verify(idToken, { nonce: visit.nonce, accessToken, signal: caller.signal });
       const { sid, ...claims } = login;
       return this.#outcome(accessToken, { sub: claims.sub, sid, refreshToken }, claims);
     } catch (error) {
@@ -95,13 +95,13 @@ export class CodeLogin implements BrowserLogin {
   async renew(
     session: ProviderSession & { readonly refreshToken: string },
     { acr, authTime }: Pick<Identity, "acr" | "authTime">,
-    asker: Asker,
+    caller: Requester,
   ): Promise<LoginOutcome> {
     try {
       const { accessToken, refreshToken = session.refreshToken } = await this.#ask(
         [["grant_type", "refresh_token"], ["refresh_token", session.refreshToken]],
         [session.refreshToken],
-        { asker, what: "the refresh token", read: accessTokenOf },
+        { caller, what: "the refresh token", read: accessTokenOf },
       );
       return this.#outcome(accessToken, { ...session, refreshToken }, {
         sub: session.sub,
@@ -157,7 +157,7 @@ export class CodeLogin implements BrowserLogin {
   }
 
   /** @throws {InvalidToken} If the response is invalid or another provider's. */
-  async #codeOf(answer: URLSearchParams, asker: Asker): Promise<string> {
+  async #codeOf(answer: URLSearchParams, caller: Requester): Promise<string> {
     const one = (name: string) => {
       const [value, ...more] = answer.getAll(name);
       if (more.length > 0 || (value?.length ?? 0) > MOST_CHARACTERS) {
@@ -167,7 +167,7 @@ export class CodeLogin implements BrowserLogin {
     };
     const [code, error, iss] = [one("code"), one("error"), one("iss")];
     // RFC 9207, 2.4: check the issuer before using the response.
-    const named = await this.parts.provider.namesItself(asker);
+    const named = await this.parts.provider.namesItself(caller);
     if (iss === undefined ? named : iss !== this.config.issuer) {
       throw new InvalidToken("the answer is of another provider");
     }
@@ -181,31 +181,31 @@ export class CodeLogin implements BrowserLogin {
   }
 
   /** Exchanges the code (RFC 6749, 4.1.3). @throws {InvalidToken | RemoteUnavailable} */
-  #redeem(code: string, { redirectUri, verifier }: BrowserVisit, asker: Asker) {
+  #redeem(code: string, { redirectUri, verifier }: BrowserVisit, caller: Requester) {
     const fields: [string, string][] = [
       ["grant_type", "authorization_code"],
       ["code", code],
       ["redirect_uri", redirectUri],
       ["code_verifier", verifier],
     ];
-    return this.#ask(fields, [code, verifier], { asker, what: "the code", read: tokensOf });
+    return this.#ask(fields, [code, verifier], { caller, what: "the code", read: tokensOf });
   }
 
   async #ask<T>(
     fields: [string, string][],
     given: readonly string[],
-    { asker, what, read }: {
-      readonly asker: Asker;
+    { caller, what, read }: {
+      readonly caller: Requester;
       readonly what: string;
       readonly read: (response: OutgoingResponse) => T | undefined;
     },
   ): Promise<T> {
     const { issuer, signIn: { client } } = this.config;
     const { provider, clock } = this.parts;
-    const url = await provider.codeEndpoint(asker);
+    const url = await provider.codeEndpoint(caller);
     const login = await clientLogin(client, { audience: issuer, now: clock() });
     const secrets = [...given, "key" in client ? "" : client.clientSecret];
-    return await provider.ask(formRequest(url, login, fields), asker, (response) => {
+    return await provider.ask(formRequest(url, login, fields), caller, (response) => {
       const detail = errorText(response, secrets);
       if (refusalIn("code", response) !== undefined) {
         throw new InvalidToken(`the provider does not take ${what}, ${detail}`);

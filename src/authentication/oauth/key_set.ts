@@ -30,7 +30,7 @@ interface Held {
   readonly since: number; // by the stopwatch
 }
 
-const ASKER = { queueKey: "keys", known: true, credential: "keys", address: "keys" };
+const CALLER = { queueKey: "keys", known: true, credential: "keys", address: "keys" };
 
 /**
  * Public keys of an issuer, fetched every ten minutes and kept for a day during outages. An unknown key
@@ -145,7 +145,7 @@ export class KeySet {
 
   async #fetchNow(): Promise<void> {
     const { body, keys, leftOut } = await this.parts.provider.keys({
-      ...ASKER,
+      ...CALLER,
       signal: this.#closing.signal,
     });
     const since = this.parts.elapsed();

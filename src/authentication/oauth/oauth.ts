@@ -6,8 +6,8 @@ import type { Identity } from "../../model/identity.ts";
 import { HttpError } from "../../model/http_error.ts";
 import { PROOFS, ReplayCache, type ReplayRecord } from "../../model/replay_cache.ts";
 import type { OutgoingHttp } from "../../outgoing/outgoing.ts";
-import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
-import { askerOf } from "../asker_of.ts";
+import type { RemoteStatus, Requester } from "../../outgoing/remote_system.ts";
+import { requesterOf } from "../requester_of.ts";
 import { Assignments } from "../assignments.ts";
 import type {
   AuthenticationResult,
@@ -136,7 +136,7 @@ export class OAuth implements Authenticator {
     const login: Login = authorization.kind === "bearer" ? authorization.login ?? {} : {};
     const { result, confirmation } = await this.#cache.get(
       [token, JSON.stringify(login), named === undefined ? "" : String(this.#keys.version)],
-      (signal, credential) => this.#find(token, login, askerOf(credentials, credential, signal)),
+      (signal, credential) => this.#find(token, login, requesterOf(credentials, credential, signal)),
       signal,
     );
     if (result.kind !== "accepted") return result;
@@ -161,8 +161,8 @@ export class OAuth implements Authenticator {
       const [iss, kid, alg] = [token?.claims.get("iss"), token?.header.get("kid"), token?.header.get("alg")];
       if (issuer !== undefined && token !== undefined) check("issuer", issuer, String(iss), iss === issuer);
       const key = token === undefined ? "opaque" : `${alg}, key ${kid ?? "without name"}`;
-      const asker = askerOf({ clientAddress: "" }, "explanation", signal);
-      const known = await this.#verify(text, asker).catch((error) => {
+      const caller = requesterOf({ clientAddress: "" }, "explanation", signal);
+      const known = await this.#verify(text, caller).catch((error) => {
         check("token", "verified", `${key}: ${messageOf(error)}`, false);
         throw error;
       });
@@ -190,9 +190,9 @@ export class OAuth implements Authenticator {
     this.#keys.close();
   }
 
-  async #find(token: string, login: Login, asker: Asker): Promise<Answer<Found>> {
+  async #find(token: string, login: Login, caller: Requester): Promise<Answer<Found>> {
     try {
-      const known = await this.#verify(token, asker);
+      const known = await this.#verify(token, caller);
       const { claim } = known;
       const { sub, ...rest } = login;
       // OIDC Core 1.0, 5.3.2: ID and access token must have the same user.
@@ -221,18 +221,18 @@ export class OAuth implements Authenticator {
   }
 
   /** Verifies a token and returns its claims. @throws {InvalidToken | RemoteUnavailable} */
-  async #verify(text: string, asker: Asker): Promise<Known> {
+  async #verify(text: string, caller: Requester): Promise<Known> {
     const { issuer, opaqueTokens, askAlways } = this.config;
     const token = readForeignToken(text);
     if (token === undefined && !opaqueTokens) throw new InvalidToken(NO_JWT);
-    if (issuer === undefined || token === undefined) return await this.#ask(text, token, asker);
-    await verifyAccessToken(token, { issuer, keys: this.#keys, now: this.#clock(), signal: asker.signal });
-    if (askAlways) return await this.#ask(text, token, asker);
+    if (issuer === undefined || token === undefined) return await this.#ask(text, token, caller);
+    await verifyAccessToken(token, { issuer, keys: this.#keys, now: this.#clock(), signal: caller.signal });
+    if (askAlways) return await this.#ask(text, token, caller);
     return knownOf({ claims: claimsOf(token), cnf: [token.claims.get("cnf")] });
   }
 
-  async #ask(text: string, token: ForeignToken | undefined, asker: Asker): Promise<Known> {
-    const reply = await this.#provider.askAbout(text, asker);
+  async #ask(text: string, token: ForeignToken | undefined, caller: Requester): Promise<Known> {
+    const reply = await this.#provider.askAbout(text, caller);
     const claims = token && claimsOf(token);
     for (const part of [reply, claims]) {
       const other = part && otherTokenType((name) => part.get(name));

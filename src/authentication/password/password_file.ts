@@ -7,7 +7,7 @@ import { TimeSlicer } from "../../model/time_slicing.ts";
 import { watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
-import { waiterOf } from "../asker_of.ts";
+import { waiterOf } from "../requester_of.ts";
 import { EntryFingerprints } from "../credential_fingerprint.ts";
 import type { AccountStatus, NamedUser } from "../account_status.ts";
 import { PasswordCheck } from "./password_check.ts";

@@ -10,7 +10,7 @@ import { watchBytes, type WatchedFile, watchFile } from "../../watch/watched_fil
 import { wholeLines } from "../../watch/whole_lines.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import type { AuthorizedKey } from "./authorized_keys.ts";
-import { waiterOf } from "../asker_of.ts";
+import { waiterOf } from "../requester_of.ts";
 import { EntryFingerprints } from "../credential_fingerprint.ts";
 import { isSignedBy, TokenVerifier } from "../jws_signature.ts";
 import { InvalidToken } from "../signed_token.ts";

@@ -7,8 +7,8 @@ import type { Credentials } from "../../model/credentials.ts";
 import type { OutgoingHttp, OutgoingResponse } from "../../outgoing/outgoing.ts";
 import { isThisMachine } from "../../config/kind.ts";
 import { RemoteHttp } from "../../outgoing/remote_http.ts";
-import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
-import { askerOf } from "../asker_of.ts";
+import type { RemoteStatus, Requester } from "../../outgoing/remote_system.ts";
+import { requesterOf } from "../requester_of.ts";
 import { Assignments } from "../assignments.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import type { AuthenticatorParts } from "../authenticator_kind.ts";
@@ -100,7 +100,7 @@ export class Unity implements Authenticator {
     return await this.#cache.get(key, async (signal, credential) => {
       const read = () => this.#takesTokens && void readForeignToken(key[0] ?? "");
       const refused = attempt(read, InvalidToken, ({ message }) => this.#refused(message));
-      return refused || await this.#ask(authorization, askerOf(credentials, credential, signal));
+      return refused || await this.#ask(authorization, requesterOf(credentials, credential, signal));
     }, signal);
   }
 
@@ -112,7 +112,7 @@ export class Unity implements Authenticator {
     this.#cache.close();
   }
 
-  async #ask(authorization: string, asker: Asker): Promise<Answer<AuthenticationResult>> {
+  async #ask(authorization: string, caller: Requester): Promise<Answer<AuthenticationResult>> {
     const requestId = `_${randomBytes(20).toString("hex")}`;
     return await this.#remote.ask(
       {
@@ -129,7 +129,7 @@ export class Unity implements Authenticator {
           at: this.parts.clock(),
         }),
       },
-      asker,
+      caller,
       (response) => this.#read(response, requestId),
     );
   }

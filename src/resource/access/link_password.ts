@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { waiterOf } from "../../authentication/asker_of.ts";
+import { waiterOf } from "../../authentication/requester_of.ts";
 import { matchesScrypt, parseScrypt } from "../../authentication/password/stored_hash.ts";
 import { HostCookie } from "../../model/cookie.ts";
 import { sameSecret, type Secret } from "../../model/secret.ts";

@@ -1,5 +1,5 @@
 import { type AuthenticatorKind, createAuthenticators } from "../../authentication/authenticator_kind.ts";
-import { askerOf } from "../../authentication/asker_of.ts";
+import { requesterOf } from "../../authentication/requester_of.ts";
 import type { AuthenticationResult, Authenticator, Renewal } from "../../authentication/authenticator.ts";
 import type { KeptIdentity } from "../../authentication/sign_in/kept_identity.ts";
 import type { RenewableSession } from "../../authentication/sign_in/provider_logins.ts";
@@ -137,8 +137,8 @@ export async function renewLogin(
     return { kind: "refused", reason: "no browser signs in there any more" };
   }
   const clientAddress = "renewal"; // a queue key of their own, so that renewals and callers do not wait for each other
-  const asker = askerOf({ clientAddress }, session.sub, NEVER);
-  const outcome = await authenticator.browserLogin.renew(session, { acr, authTime }, asker);
+  const caller = requesterOf({ clientAddress }, session.sub, NEVER);
+  const outcome = await authenticator.browserLogin.renew(session, { acr, authTime }, caller);
   if (outcome.kind === "refused") return outcome;
   const { authorization, session: { refreshToken } } = outcome;
   if (refreshToken !== undefined && refreshToken !== session.refreshToken) await rotated(refreshToken);
