@@ -24,7 +24,7 @@ export type AccountStatus =
   | { readonly kind: "cannot tell" }; // the source cannot look up users without credentials
 
 /** Looks up a user. @throws {ServiceError} On an outage. */
-export type AskAccountStatus = (user: NamedUser, signal: AbortSignal) => Promise<AccountStatus>;
+export type AccountLookup = (user: NamedUser, signal: AbortSignal) => Promise<AccountStatus>;
 
 /** Source that may look up absent users: an authenticator, or a key of another service. */
 export interface UserSource {
@@ -32,7 +32,7 @@ export interface UserSource {
   /** Longest lifetime derived from a login, in seconds; absent: while {@link accountStatusOf} confirms the user. */
   readonly derivedLifetime?: number;
   readonly maxAuthAge?: number; // likewise, counted from the login at the provider (`auth_time`)
-  accountStatusOf?: AskAccountStatus; // absent if that needs credentials
+  accountStatusOf?: AccountLookup; // absent if that needs credentials
 }
 
 /** Authenticator for issued tokens. */
@@ -71,13 +71,13 @@ function loginUntil(
 /** Returns the identity as valid now; `undefined` if the user or {@link IssuedTokenFacts.by} is gone. @throws {ServiceError} On an outage. */
 export async function currentIdentity<T extends Identity>(
   identity: T,
-  ask: AskAccountStatus,
+  lookUp: AccountLookup,
   signal: AbortSignal,
 ): Promise<T | undefined> {
-  const accountStatus = await ask(namedLogin(identity), signal);
+  const accountStatus = await lookUp(namedLogin(identity), signal);
   const { by: dn, byVia: via, byLogin: login, byUid: uid, family } = identity.issuedToken ?? {};
   const issuer = { login, uid, proved: family && family.since / 1000, authTime: "now" } as const;
-  const maker = dn !== undefined && via !== undefined && await ask({ dn, via, ...issuer }, signal);
+  const maker = dn !== undefined && via !== undefined && await lookUp({ dn, via, ...issuer }, signal);
   if (maker && maker.kind === "gone") return undefined;
   if (accountStatus.kind === "gone") return undefined;
   if (accountStatus.kind === "cannot tell" || accountStatus.servers === undefined) return identity;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import type { Authenticator } from "../../src/authentication/authenticator.ts";
 import {
+  type AccountLookup,
   type AccountStatus,
   accountStatusOf,
-  type AskAccountStatus,
   currentIdentity,
   derivedUntil,
   namedUser,
@@ -105,7 +105,7 @@ Deno.test("accountStatusOf() and derivedUntil() know a login no longer than its 
 Deno.test("currentIdentity() leaves nothing of a token after the derivedLifetime of the administrator who issued it", async () => {
   const NOW = 1_800_000_000;
   const authenticators = [{ name: "OIDC", derivedLifetime: 600 }, { name: "PASSWORD" }];
-  const ask: AskAccountStatus = (user, signal) =>
+  const ask: AccountLookup = (user, signal) =>
     accountStatusOf(authenticators, user, signal, () => NOW * 1000);
   const left = (byVia: string | undefined, age: number) => {
     const family = { id: "2", expires: NOW + 9, since: (NOW - age) * 1000, root: "1", line: [] };
@@ -137,7 +137,7 @@ Deno.test("accountStatusOf() and derivedUntil() know a login no longer than its 
   for (const [login, until, status] of cases) {
     const identity = { ...ann, ...login };
     assert.equal(derivedUntil(authenticators, identity, NOW), until, JSON.stringify(login));
-    const ask: AskAccountStatus = (user, signal) =>
+    const ask: AccountLookup = (user, signal) =>
       accountStatusOf(authenticators, user, signal, () => NOW * 1000);
     const left = await currentIdentity(identity, ask, signal);
     assert.equal(left === undefined, status === "gone", JSON.stringify(login));

@@ -18,7 +18,7 @@ import { isTextList } from "../../model/json_object.ts";
 import { isTrue } from "../parse_credentials.ts";
 import { checkIdentity, isPersonalName, NoIdentity } from "../check_identity.ts";
 import { isSignedBy, TokenVerifier } from "../jws_signature.ts";
-import { type AskAccountStatus, currentIdentity, ISSUED_TOKENS } from "../account_status.ts";
+import { type AccountLookup, currentIdentity, ISSUED_TOKENS } from "../account_status.ts";
 import { checkClaims, InvalidToken, parseSignedToken, type SignedToken, textClaim } from "../signed_token.ts";
 import { findPath } from "../../model/trust/certificate_path.ts";
 import { isValidAt } from "../../model/trust/certificate_facts.ts";
@@ -32,7 +32,7 @@ export interface IssuedTokenOptions {
   /** Further issuers' certificates, PEM (`container.security.rest.jwt.trustedIssuerCert.<n>`). */
   readonly trustedIssuers: readonly string[];
   readonly hmacSecret?: string; // at least 32 bytes in UTF-8; absent: HMAC tokens are refused
-  readonly accountStatus: AskAccountStatus; // checks whether the token's user still exists
+  readonly accountStatus: AccountLookup; // checks whether the token's user still exists
   readonly registry?: TokenRegistry; // absent: no list and no revocation
   readonly clock: Clock;
   readonly log: Logger;

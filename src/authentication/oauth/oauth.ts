@@ -232,7 +232,7 @@ export class OAuth implements Authenticator {
   }
 
   async #ask(text: string, token: ForeignToken | undefined, caller: Requester): Promise<Known> {
-    const reply = await this.#provider.askAbout(text, caller);
+    const reply = await this.#provider.inspectToken(text, caller);
     const claims = token && claimsOf(token);
     for (const part of [reply, claims]) {
       const other = part && otherTokenType((name) => part.get(name));

@@ -184,7 +184,7 @@ export class Provider {
    * (RFC 7662) as a client. Only a status about the token refuses it; one about client or provider is an outage.
    * @throws {InvalidToken | RemoteUnavailable}
    */
-  async askAbout(token: string, caller: Requester): Promise<Variables> {
+  async inspectToken(token: string, caller: Requester): Promise<Variables> {
     const { introspection, issuer } = this.config;
     const sort = introspection === undefined ? "userinfo" : "introspection";
     const url = await this.tokenEndpoint(sort, caller);

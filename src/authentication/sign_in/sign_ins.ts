@@ -4,7 +4,7 @@ import { canonicalDn } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import { httpError } from "../../model/http_error.ts";
 import { isJsonObject } from "../../model/json_object.ts";
-import { type AskAccountStatus, currentIdentity } from "../account_status.ts";
+import { type AccountLookup, currentIdentity } from "../account_status.ts";
 import type { EndedLogins, ProviderSession } from "../authenticator.ts";
 import { type EndedBrowser, MOST_KEPT, type ProviderLoginParts, ProviderLogins } from "./provider_logins.ts";
 import { isKeptIdentity, type KeptIdentity } from "./kept_identity.ts";
@@ -35,7 +35,7 @@ export class SignIns {
 
   constructor(
     readonly parts: {
-      readonly accountStatus: AskAccountStatus;
+      readonly accountStatus: AccountLookup;
       readonly limits: { readonly idleSeconds: number; readonly maxSeconds: number };
       readonly revokeGot: (owner: string, browser: string) => Promise<void>;
       /** Whether an authenticator signs in browsers at this instance; `isRenewed`: by a provider. */

@@ -9,7 +9,7 @@ import { KINDS_OF_REVOKED, TokenRegistry } from "../../authentication/issued_tok
 import { issuerSources } from "../../authentication/issued_token/issuer.ts";
 import { issuedToken } from "../../authentication/issued_token/verify.ts";
 import { SignIns } from "../../authentication/sign_in/sign_ins.ts";
-import { accountStatusOf, type AskAccountStatus, derivedUntil } from "../../authentication/account_status.ts";
+import { type AccountLookup, accountStatusOf, derivedUntil } from "../../authentication/account_status.ts";
 import type { KindList } from "../../config/kind.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
@@ -56,7 +56,7 @@ export async function openAuthentication(opening: Opening, parts: Authentication
   const { hmacSecret, trustedIssuerFiles } = config.issuedTokens;
   const trustedIssuers = await Promise.all(trustedIssuerFiles.map(readTrustedIssuer));
   const sources = [...authenticators, ...issuerSources(trustedIssuers, hmacSecret)];
-  const accountStatus: AskAccountStatus = (user, signal) => accountStatusOf(sources, user, signal, clock);
+  const accountStatus: AccountLookup = (user, signal) => accountStatusOf(sources, user, signal, clock);
   const untilOf = (identity: Identity) => derivedUntil(authenticators, identity, clock() / 1000);
   const issued = { records, clock, trustedIssuers, accountStatus, derivedUntil: untilOf, database };
   const { tokens, verifier, registry } = await openIssued(opening, issued);
@@ -158,7 +158,7 @@ interface IssuedParts extends Pick<TokenIssuer["options"], "derivedUntil"> {
   readonly records: Records;
   readonly clock: Clock; // of the cluster
   readonly trustedIssuers: readonly string[];
-  readonly accountStatus: AskAccountStatus;
+  readonly accountStatus: AccountLookup;
   readonly database: PostgresDatabase | undefined;
 }
 
