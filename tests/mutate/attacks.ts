@@ -59,7 +59,7 @@ export const ATTACKS: readonly Breakage[] = [
     ],
     broken: "a right password of a stranger needs no turn, if it was right minutes ago",
     file: "src/authentication/password/password_check.ts",
-    change: instead("if (seeker.known && remembered())", "if (remembered())"),
+    change: instead("if (waiter.known && remembered())", "if (remembered())"),
     tests: ["tests/authentication/password/password_check_test.ts"],
   },
   {
@@ -1132,8 +1132,8 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "passwords of links are hashed without waiting for a turn",
     file: "src/resource/access/link_password.ts",
     change: instead(
-      "await hashing.run(() => matchesScrypt(hash, shown.reveal()), seeker)",
-      "await matchesScrypt(hash, shown.reveal()) && seeker !== undefined",
+      "await hashing.run(() => matchesScrypt(hash, shown.reveal()), waiter)",
+      "await matchesScrypt(hash, shown.reveal()) && waiter !== undefined",
     ),
     tests: ["tests/attack/link_passwords_test.ts"],
     only: "guesses at one link",
