@@ -35,16 +35,16 @@ export async function authenticate(
   listening: Listening,
 ) {
   const { authenticators } = chain;
-  const shown = await judgeAuthorization(chain, credentials, listening);
+  const presented = await judgeAuthorization(chain, credentials, listening);
   const isAbsent = credentials.authorization.kind === "none";
-  const own = shown.kind === "accepted" ? authenticators.indexOf(shown.by) : -1;
+  const own = presented.kind === "accepted" ? authenticators.indexOf(presented.by) : -1;
   const last = isAbsent ? Infinity : Math.max(0, own);
   const earlier = authenticators.slice(0, last).filter((authenticator) => authenticator.looksAtCertificates);
   const certificate = earlier.length === 0
     ? NO_METHOD
     : await judge(earlier, { ...credentials, authorization: { kind: "none" } }, listening);
-  const deciding = isAbsent || certificate.kind === "accepted" ? certificate : shown;
-  const authorization = meaningOf(shown, chain, credentials);
+  const deciding = isAbsent || certificate.kind === "accepted" ? certificate : presented;
+  const authorization = meaningOf(presented, chain, credentials);
   return { authorization, caller: callerOf(chain, deciding, credentials.authorization) };
 }
 
@@ -53,14 +53,14 @@ export async function authenticate(
  * the password of a namesake elsewhere: `undecided` where there is one, `ambiguous` where an authenticator cannot tell.
  */
 function meaningOf(
-  shown: CredentialResult,
+  presented: CredentialResult,
   { authenticators }: AuthenticationChain,
   { authorization }: Credentials,
 ): CredentialResult["kind"] | "ambiguous" {
-  if (shown.kind !== "accepted" || authorization.kind !== "basic") return shown.kind;
+  if (presented.kind !== "accepted" || authorization.kind !== "basic") return presented.kind;
   let meaning: "accepted" | "ambiguous" = "accepted";
   for (const other of authenticators) {
-    if (other === shown.by || !other.challenges.includes("Basic")) continue;
+    if (other === presented.by || !other.challenges.includes("Basic")) continue;
     const isListed = other.lists?.(authorization.user);
     if (isListed) return "undecided";
     if (isListed === undefined) meaning = "ambiguous";

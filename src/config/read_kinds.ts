@@ -191,17 +191,17 @@ function checkTokens(
   reader: KeyReader,
   authenticators: readonly OfKind[],
 ): void {
-  const shown = authenticators.flatMap(({ config, kind }) => {
+  const receivers = authenticators.flatMap(({ config, kind }) => {
     const tokens = kind.takesTokens?.(config);
     return tokens === undefined ? [] : [{ name: config.name, tokens }];
   });
-  for (const one of shown) {
+  for (const one of receivers) {
     const sees = one.tokens === "all"
       ? ["all", "opaque", "own"]
       : one.tokens === "opaque"
       ? ["all", "opaque"]
       : [];
-    const other = shown.find((other) => other !== one && sees.includes(other.tokens));
+    const other = receivers.find((other) => other !== one && sees.includes(other.tokens));
     if (other === undefined) continue;
     const expected =
       `${one.name} is shown tokens that are for ${other.name}, expected an issuer for each, and opaqueTokens for one at most`;

@@ -49,7 +49,7 @@ export const ATTACKS: readonly Breakage[] = [
     file: "src/authentication/chain.ts",
     change: instead(
       'const isAbsent = credentials.authorization.kind === "none";',
-      'const isAbsent = shown.kind !== "accepted";',
+      'const isAbsent = presented.kind !== "accepted";',
     ),
     tests: ["tests/system/gateway_test.ts", "tests/authentication/chain_test.ts"],
   },
@@ -77,7 +77,7 @@ export const ATTACKS: readonly Breakage[] = [
     file: "src/authentication/chain.ts",
     change: instead(
       'const isAbsent = credentials.authorization.kind === "none";',
-      'const isAbsent = shown.kind === "skipped";',
+      'const isAbsent = presented.kind === "skipped";',
     ),
     tests: ["tests/authentication/chain_test.ts"],
   },
@@ -161,7 +161,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Unknown key ids that make the service fetch keys"],
     broken: "a token is refused for a key that was not looked for since it came",
     file: "src/authentication/oauth/key_set.ts",
-    change: instead("(again || this.#answered <= shown)", "again"),
+    change: instead("(again || this.#answered <= since)", "again"),
     tests: ["tests/authentication/oauth/key_set_test.ts"],
   },
   {
@@ -1280,7 +1280,7 @@ export const ATTACKS: readonly Breakage[] = [
     ],
     broken: "a logout token that ended nothing counts as used",
     file: "src/authentication/oauth/code_login.ts",
-    change: instead("await shown.forget(mark);", ""),
+    change: instead("await replays.forget(mark);", ""),
     tests: ["tests/authentication/oauth/logout_token_test.ts"],
   },
   {

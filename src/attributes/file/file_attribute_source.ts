@@ -79,14 +79,14 @@ class PatternIndex implements MapIndex {
 
   add(entry: MapEntry, report: Report): void {
     const { key, line, source } = entry;
-    const shown = key.slice(0, 200);
+    const excerpt = key.slice(0, 200);
     const pattern = attempt(() => new LinearPattern(key), InvalidPattern, ({ message }) => {
-      report({ line, key: shown, expected: message });
+      report({ line, key: excerpt, expected: message });
     });
     if (pattern === undefined) return;
     this.#entries.push([pattern, { line, source }]);
     const isBan = attributesOfEntry(entry).standard.get("role")?.allowed.includes("banned");
-    if (pattern.crossesParts && !isBan) report({ severity: "warning", line, key: shown, ...CROSSING });
+    if (pattern.crossesParts && !isBan) report({ severity: "warning", line, key: excerpt, ...CROSSING });
   }
 
   find(name: string): MapEntry | undefined {

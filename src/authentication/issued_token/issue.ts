@@ -10,7 +10,7 @@ import { familyWith, type TokenFamily } from "../../model/token_family.ts";
 import { namedUser } from "../account_status.ts";
 import { isValidAt } from "../../model/trust/certificate_facts.ts";
 import { parseSignedToken } from "../signed_token.ts";
-import { familyClaims, shownToken } from "./registered_token.ts";
+import { familyClaims, presentedToken } from "./registered_token.ts";
 import { readRestrictions, restrictionsClaim } from "./restrictions.ts";
 import { type Issuer, OwnIssuer } from "./issuer.ts";
 import type { TokenRegistry } from "./token_registry.ts";
@@ -170,7 +170,7 @@ export class TokenIssuer {
   async #make(claims: object, issuer: Issuer, madeFrom: string | undefined): Promise<string> {
     const token = await this.#sign(JSON.stringify(claims), issuer);
     const signer = { issuer, pem: this.options.tls().certificate };
-    await this.options.registry?.enter(shownToken(parseSignedToken(token)), madeFrom, signer);
+    await this.options.registry?.enter(presentedToken(parseSignedToken(token)), madeFrom, signer);
     return token;
   }
 

@@ -32,14 +32,14 @@ export interface RegisteredToken {
 }
 
 /** Issued token as presented. */
-export interface ShownToken {
+export interface PresentedToken {
   readonly dn: string;
   readonly token: RegisteredToken;
   readonly family: TokenFamily;
 }
 
 /** Reads the claims of an issued token; old ones without id are identified by digest. @throws {InvalidToken} */
-export function shownToken(token: SignedToken): ShownToken {
+export function presentedToken(token: SignedToken): PresentedToken {
   const { claims, digest, expires } = token;
   const family = familyOf(token);
   const number = (name: string, otherwise: number) => {

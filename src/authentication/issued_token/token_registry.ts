@@ -10,8 +10,8 @@ import { isJsonObject } from "../../model/json_object.ts";
 import { CLOCK_TOLERANCE } from "../signed_token.ts";
 import type { Issuer } from "./issuer.ts";
 import {
+  type PresentedToken,
   type RegisteredToken,
-  type ShownToken,
   tokenOf,
   tokenRecord,
   type TokenUse,
@@ -91,22 +91,22 @@ export class TokenRegistry {
 
   /** Registers a new token and its signing certificate. @throws {ERR_RECORD_STORE} */
   async enter(
-    shown: ShownToken,
+    presented: PresentedToken,
     madeFrom: string | undefined,
     signer?: { readonly issuer: Issuer; readonly pem: string },
   ): Promise<void> {
     try {
       if (signer !== undefined) await this.#keepIssuer(signer);
-      await this.#put(shown, { ...shown.token, madeFrom });
+      await this.#put(presented, { ...presented.token, madeFrom });
     } catch (error) {
       // The token is valid even if unlisted; revoking all of the owner's tokens includes it.
       if (!this.#isStale || !this.knowsRevoked || !isHttpError(error, "ERR_RECORD_STORE")) throw error;
-      this.parts.log.warn("token not listed, the database is away", { id: shown.family.id });
+      this.parts.log.warn("token not listed, the database is away", { id: presented.family.id });
     }
   }
 
   /** Reports whether a token is listed; its signature may be from any key. */
-  async isListed({ token: { digest }, family: { id } }: ShownToken): Promise<boolean> {
+  async isListed({ token: { digest }, family: { id } }: PresentedToken): Promise<boolean> {
     if (this.#listed.get(digest)) return true;
     const record = await this.#records.get(TOKEN, id);
     if (record === undefined || tokenOf(record)?.digest !== digest) return false;
@@ -121,7 +121,7 @@ export class TokenRegistry {
   }
 
   /** Reports whether a token or an ancestor is revoked. @throws {ERR_RECORD_STORE} Also if unknown. */
-  async isRevoked({ dn, family, token }: Pick<ShownToken, "dn" | "family"> & Partial<ShownToken>) {
+  async isRevoked({ dn, family, token }: Pick<PresentedToken, "dn" | "family"> & Partial<PresentedToken>) {
     const version = this.#look();
     const user = [dn, ...token?.servers ?? []].join("\n");
     const known = this.#revoked.get(user);
@@ -136,15 +136,15 @@ export class TokenRegistry {
   }
 
   /** Records the first use of a day in the background; never fails. */
-  noteUse(shown: ShownToken, address: string): void {
+  noteUse(presented: PresentedToken, address: string): void {
     if (!this.parts.keepsUses || this.#isStale) return;
-    const { id } = shown.family;
+    const { id } = presented.family;
     const days = Math.floor(this.parts.clock() / DAY_MS);
     if (this.#used.get(id) === days) return;
     this.#used.set(id, days);
     const day = new Date(days * DAY_MS).toISOString().slice(0, 10);
     void this.parts.uses.attempt(() =>
-      this.#writeUse(shown, { day, address }).catch((error) => {
+      this.#writeUse(presented, { day, address }).catch((error) => {
         this.#used.delete(id);
         throw error;
       })
@@ -282,17 +282,17 @@ export class TokenRegistry {
     };
   }
 
-  async #writeUse(shown: ShownToken, used: TokenUse): Promise<void> {
-    const record = await this.#records.get(TOKEN, shown.family.id);
-    const token = record && tokenOf(record) || shown.token; // keeps known facts
+  async #writeUse(presented: PresentedToken, used: TokenUse): Promise<void> {
+    const record = await this.#records.get(TOKEN, presented.family.id);
+    const token = record && tokenOf(record) || presented.token; // keeps known facts
     if (token.used?.day === used.day) return;
-    await this.#put(shown, { ...token, used });
+    await this.#put(presented, { ...token, used });
     // It may have been revoked meanwhile: revoking records that first, then removes the token.
     this.#version = undefined;
-    if (await this.isRevoked(shown)) await this.#records.remove(TOKEN, shown.family.id);
+    if (await this.isRevoked(presented)) await this.#records.remove(TOKEN, presented.family.id);
   }
 
-  async #put({ dn, family: { id } }: ShownToken, token: RegisteredToken): Promise<void> {
+  async #put({ dn, family: { id } }: PresentedToken, token: RegisteredToken): Promise<void> {
     await this.#records.put(TOKEN, tokenRecord(token, { id, owner: canonicalDn(dn) }), MOST_TOKENS);
   }
 }

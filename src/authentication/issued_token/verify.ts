@@ -22,7 +22,7 @@ import { type AccountLookup, currentIdentity, ISSUED_TOKENS } from "../account_s
 import { checkClaims, InvalidToken, parseSignedToken, type SignedToken, textClaim } from "../signed_token.ts";
 import { findPath } from "../../model/trust/certificate_path.ts";
 import { isValidAt } from "../../model/trust/certificate_facts.ts";
-import { shownToken } from "./registered_token.ts";
+import { presentedToken } from "./registered_token.ts";
 import { restrictionsFromClaim } from "./restrictions.ts";
 import { type Issuer, issuerOf, OwnIssuer, sourceOf, trustedIssuerOf } from "./issuer.ts";
 import type { TokenRegistry } from "./token_registry.ts";
@@ -132,12 +132,12 @@ class IssuedTokenAuthenticator implements Authenticator {
   /** Returns an issued token's family. @throws {InvalidToken} If any is revoked. Also what the registry throws. */
   async #family(token: SignedToken, clientAddress: string): Promise<TokenFamily> {
     const { registry } = this.options;
-    const shown = shownToken(token);
-    if (await registry?.isRevoked(shown)) {
+    const presented = presentedToken(token);
+    if (await registry?.isRevoked(presented)) {
       throw new InvalidToken("it was revoked, or a token that it was obtained with was revoked");
     }
-    registry?.noteUse(shown, clientAddress);
-    return shown.family;
+    registry?.noteUse(presented, clientAddress);
+    return presented.family;
   }
 
   /** Returns {@link sourceOf} the signer, or `own`: an issuer with a current (if listed, former) certificate, or a holder of the secret. */
@@ -167,7 +167,7 @@ class IssuedTokenAuthenticator implements Authenticator {
   /** Verifies a listed token with former certificates from the store, each of which an authority must vouch for. */
   async #isFormerlySigned(token: SignedToken, own: string): Promise<boolean> {
     const { registry, tls, clock } = this.options;
-    if (registry === undefined || !await registry.isListed(shownToken(token))) return false;
+    if (registry === undefined || !await registry.isListed(presentedToken(token))) return false;
     const { anchors, revocation } = tls();
     for (const pem of await registry.issuers(own)) {
       const chain = attempt(() => certificatesOfPem(pem), UnusableStore, () => []);

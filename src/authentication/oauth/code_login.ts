@@ -42,7 +42,7 @@ export class CodeLogin implements BrowserLogin {
       readonly provider: Provider;
       readonly keys: IssuerKeys;
       readonly clock: Clock;
-      readonly shown: ReplayRecord; // logout tokens already presented
+      readonly replays: ReplayRecord; // logout tokens already presented
     },
   ) {
     this.issuer = config.issuer;
@@ -120,7 +120,7 @@ export class CodeLogin implements BrowserLogin {
     signal: AbortSignal,
   ): Promise<T> {
     const { name, issuer, signIn: { client: { clientId } } } = this.config;
-    const { keys, clock, shown } = this.parts;
+    const { keys, clock, replays } = this.parts;
     const token = readForeignToken(text);
     if (token === undefined) throw new InvalidToken("the logout token is no signed JWT");
     const { jti, ...ended } = await verifyLogoutToken(token, { issuer, keys, now: clock(), signal });
@@ -129,13 +129,13 @@ export class CodeLogin implements BrowserLogin {
     }
     const endsAt = clock() + (LOGOUT_S + 2 * CLOCK_TOLERANCE) * 1000;
     const mark = hash("sha256", `logout ${name} ${issuer} ${jti}`, "base64");
-    if (!await shown.note({ owner: issuer, mark, endsAt }, MOST_LOGOUTS)) {
+    if (!await replays.note({ owner: issuer, mark, endsAt }, MOST_LOGOUTS)) {
       throw new InvalidToken("the logout token was shown before, or there were too many");
     }
     try {
       return await end(ended);
     } catch (error) {
-      await shown.forget(mark);
+      await replays.forget(mark);
       throw error;
     }
   }

@@ -163,9 +163,9 @@ function checkCertificate(
 ): void {
   if (certificate === undefined) {
     const why = unusableCertificate ?? untrustedCertificate;
-    const shown = why === undefined ? "the client showed none" : `that of the client does not count: ${why}`;
-    throw unproved(`it is bound to a certificate, and ${shown}`);
+    const cause = why === undefined ? "the client showed none" : `that of the client does not count: ${why}`;
+    throw unproved(`it is bound to a certificate, and ${cause}`);
   }
-  const shown = hash("sha256", new X509Certificate(certificate.pem).raw, "base64url");
-  if (!sameSecret(shown, thumbprint)) throw unproved("it is bound to another certificate than the client's");
+  const digest = hash("sha256", new X509Certificate(certificate.pem).raw, "base64url");
+  if (!sameSecret(digest, thumbprint)) throw unproved("it is bound to another certificate than the client's");
 }

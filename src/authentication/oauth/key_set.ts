@@ -71,11 +71,11 @@ export class KeySet {
     let found = await this.#matchingNow(header);
     if (found.length > 0) return found;
     const key = JSON.stringify([header.alg, header.kid]);
-    const shown = this.#unknown.get(key) ?? this.#begun;
-    this.#unknown.set(key, shown);
+    const since = this.#unknown.get(key) ?? this.#begun;
+    this.#unknown.set(key, since);
     // A previously unknown key may exist by now.
-    let again = this.#answered > shown && this.#pauseMs() <= 0;
-    while (found.length === 0 && (again || this.#answered <= shown)) {
+    let again = this.#answered > since && this.#pauseMs() <= 0;
+    while (found.length === 0 && (again || this.#answered <= since)) {
       again = false;
       await unlessAborted(this.#fetch(() => this.#admitUnknown()), signal);
       found = await this.#matchingNow(header);

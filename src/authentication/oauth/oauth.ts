@@ -114,7 +114,7 @@ export class OAuth implements Authenticator {
     this.#keys = new KeySet({ provider: this.#provider, ...times, log: own });
     const { issuer, signIn } = config;
     if (issuer !== undefined && signIn !== undefined) {
-      const parts = { provider: this.#provider, keys: this.#keys, clock, shown: proofs };
+      const parts = { provider: this.#provider, keys: this.#keys, clock, replays: proofs };
       this.browserLogin = new CodeLogin({ ...config, issuer, signIn }, parts);
     }
     this.#possession = new PossessionCheck(clock, proofs);

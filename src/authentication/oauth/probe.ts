@@ -84,8 +84,8 @@ async function probeSignIn(
   for (const [key, value] of Object.entries({ ...asked, ...proof, scope: scopes.join(" ") })) {
     page.searchParams.set(key, value);
   }
-  const shown = await statusOf(http, page.href);
-  const isRegistered = shown < 400;
+  const status = await statusOf(http, page.href);
+  const isRegistered = status < 400;
   if (refusalIn("code", traded) === undefined) {
     const why = errorText(traded, "key" in client ? [] : [client.clientSecret]);
     const found = `the token endpoint refuses client ${clientId} with status ${traded.status}` +
@@ -95,7 +95,7 @@ async function probeSignIn(
       : { ok: false, found: `${found}, and the authorization endpoint too`, fix: clientFix(clientId) };
   }
   if (!isRegistered) {
-    const found = `the authorization endpoint refuses the redirect address with status ${shown}`;
+    const found = `the authorization endpoint refuses the redirect address with status ${status}`;
     return { ok: false, found, fix: `register ${redirect} as redirect address of client ${clientId}` };
   }
   return { ok: true, found: "takes the client and its redirect address; not tried: a user's sign-in" };

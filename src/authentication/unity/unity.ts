@@ -206,15 +206,15 @@ function authnRequest(id: string, { url, nameIdFormat, at }: {
 
 /** Trusts only the issuers' own certificates while valid. */
 export function exactly(issuers: readonly string[], at: number): Signers {
-  return (shown) => find(issuers, shown, at);
+  return (der) => find(issuers, der, at);
 }
 
 /** Trusts the issuers, the anchors, and certificates that an anchor signed. */
 export function anchored(issuers: readonly string[], anchors: readonly string[], at: number): Signers {
-  return (shown) => {
-    const known = find([...issuers, ...anchors], shown, at);
+  return (der) => {
+    const known = find([...issuers, ...anchors], der, at);
     if (known !== undefined) return known;
-    const certificate = attempt(() => new X509Certificate(shown), Error, () => undefined);
+    const certificate = attempt(() => new X509Certificate(der), Error, () => undefined);
     if (certificate === undefined || !isValid(certificate, at)) return undefined;
     const isSigned = sortTrust(anchors).issuers.some(({ certificate: anchor }) =>
       isValid(anchor, at) && certificate.checkIssued(anchor) && isSignedBy(certificate, anchor)
@@ -223,9 +223,9 @@ export function anchored(issuers: readonly string[], anchors: readonly string[],
   };
 }
 
-function find(trusted: readonly string[], shown: Uint8Array, at: number): X509Certificate | undefined {
+function find(trusted: readonly string[], der: Uint8Array, at: number): X509Certificate | undefined {
   return trusted.map((pem) => new X509Certificate(pem))
-    .find((certificate) => certificate.raw.equals(shown) && isValid(certificate, at));
+    .find((certificate) => certificate.raw.equals(der) && isValid(certificate, at));
 }
 
 function isValid(certificate: X509Certificate, at: number): boolean {

@@ -17,7 +17,7 @@ import { openRecordStore } from "../../../src/store/sqlite_record_store.ts";
 import { createAuthority } from "../../pki/authority.ts";
 import { bearer } from "../sample_credentials.ts";
 import { canonicalDn } from "../../../src/model/distinguished_name.ts";
-import { shownToken } from "../../../src/authentication/issued_token/registered_token.ts";
+import { presentedToken } from "../../../src/authentication/issued_token/registered_token.ts";
 import { signToken } from "../sign_token.ts";
 
 const NOW = 1_800_000_000;
@@ -492,7 +492,7 @@ Deno.test("TokenBook: a use that is written late puts no revoked token back into
   for (const revoke of ["revoke", "revokeAll"] as const) {
     await using s = await site();
     const { registry, records, issue } = s.instance();
-    const shown = shownToken(parseSignedToken(await issue(ANN)));
+    const shown = presentedToken(parseSignedToken(await issue(ANN)));
     const get = records.get.bind(records);
     const written = Promise.withResolvers<void>();
     let isFirst = true;

@@ -25,7 +25,7 @@ const subject = new CodeLogin(
     provider: new Provider({ ...OAUTH_CONFIG, issuer, address: undefined }, { http, clock, log: SILENT }),
     keys: { matching: () => Promise.resolve([provider.signer.publicKey]) },
     clock,
-    shown: new ReplayCache(PROOFS, clock),
+    replays: new ReplayCache(PROOFS, clock),
   },
 );
 const CALLER = {
