@@ -32,17 +32,17 @@ const NO_METHOD = { kind: "skipped", reason: "no method for credentials of this 
 export async function authenticate(
   chain: AuthenticationChain,
   credentials: Credentials,
-  listening: Listening,
+  context: ChainContext,
 ) {
   const { authenticators } = chain;
-  const presented = await judgeAuthorization(chain, credentials, listening);
+  const presented = await evaluateAuthorization(chain, credentials, context);
   const isAbsent = credentials.authorization.kind === "none";
   const own = presented.kind === "accepted" ? authenticators.indexOf(presented.by) : -1;
   const last = isAbsent ? Infinity : Math.max(0, own);
   const earlier = authenticators.slice(0, last).filter((authenticator) => authenticator.looksAtCertificates);
   const certificate = earlier.length === 0
     ? NO_METHOD
-    : await judge(earlier, { ...credentials, authorization: { kind: "none" } }, listening);
+    : await evaluate(earlier, { ...credentials, authorization: { kind: "none" } }, context);
   const deciding = isAbsent || certificate.kind === "accepted" ? certificate : presented;
   const authorization = meaningOf(presented, chain, credentials);
   return { authorization, caller: callerOf(chain, deciding, credentials.authorization) };
@@ -83,20 +83,20 @@ function callerOf(
 }
 
 /** Checks `Authorization`. Refused issued tokens reach no other authenticator (1.4, step 2). */
-async function judgeAuthorization(
+async function evaluateAuthorization(
   { issuedTokens, authenticators }: AuthenticationChain,
   credentials: Credentials,
-  listening: Listening,
+  context: ChainContext,
 ): Promise<CredentialResult> {
   const { authorization } = credentials;
   if (authorization.kind === "malformed") return { kind: "refused", reason: authorization.reason };
   if (authorization.kind === "none") return { kind: "skipped", reason: "no credentials" };
   if (issuedTokens !== undefined && authorization.kind === "bearer") {
-    const issued = await judge([issuedTokens], credentials, listening);
+    const issued = await evaluate([issuedTokens], credentials, context);
     if (issued.kind !== "skipped") return issued;
   }
   const others = authenticators.filter(({ looksAtCertificates }) => looksAtCertificates !== true);
-  return await judge(concerned(others, credentials), credentials, listening);
+  return await evaluate(applicable(others, credentials), credentials, context);
 }
 
 /**
@@ -111,10 +111,10 @@ async function judgeAuthorization(
  * | some are out of order                  | undecided   | undecided | 503                | none              |
  * | none                                   | skipped     | skipped   | 401, or anonymous  | none              |
  */
-async function judge(
+async function evaluate(
   authenticators: readonly Authenticator[],
   credentials: Credentials,
-  { log, signal, judged }: Listening,
+  { log, signal, onResult }: ChainContext,
 ): Promise<CredentialResult> {
   let refused: Extract<CredentialResult, { kind: "refused" }> | undefined;
   const skipped: string[] = [];
@@ -124,10 +124,10 @@ async function judge(
     let result: AuthenticationResult;
     try {
       result = await authenticator.authenticate(credentials, signal);
-      judged?.(authenticator.name, result);
+      onResult?.(authenticator.name, result);
     } catch (error) {
       signal.throwIfAborted();
-      judged?.(authenticator.name, { kind: "failed", error });
+      onResult?.(authenticator.name, { kind: "failed", error });
       const level = isHttpError(error, "ERR_TOO_MUCH_WORK") ? "warn" : "error"; // strangers can make it busy
       log[level]("method of authentication out of order", { authenticator: authenticator.name, error });
       failed.push(authenticator.name);
@@ -189,19 +189,19 @@ function diagnosticOf(
 }
 
 /** Callback for the result or outage of each authenticator. */
-export type Judged = (
+export type ResultListener = (
   authenticator: string,
   result: AuthenticationResult | { readonly kind: "failed"; readonly error: unknown },
 ) => void;
 
-interface Listening {
+interface ChainContext {
   readonly log: Logger;
   readonly signal: AbortSignal;
-  readonly judged?: Judged;
+  readonly onResult?: ResultListener;
 }
 
 /** Selects authenticators for the credentials: tokens of a known issuer go to its authenticators only. */
-export function concerned(
+export function applicable(
   authenticators: readonly Authenticator[],
   { authorization }: Pick<Credentials, "authorization">,
 ): readonly Authenticator[] {

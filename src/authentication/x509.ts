@@ -29,12 +29,12 @@ export function x509(options: X509Options): Authenticator {
       const counts = credential === undefined || isStillValid(credential, trust); // a name from a gateway has none
       return Promise.resolve({ kind: counts ? "cannot tell" : "gone" });
     },
-    authenticate: (credentials) => Promise.resolve(judge(options, credentials)),
+    authenticate: (credentials) => Promise.resolve(evaluate(options, credentials)),
     close() {},
   };
 }
 
-function judge(
+function evaluate(
   { name, gateway, serverName, clock }: X509Options,
   credentials: Credentials,
 ): AuthenticationResult {

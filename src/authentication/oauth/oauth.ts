@@ -201,7 +201,7 @@ export class OAuth implements Authenticator {
       }
       const visit = new Map(Object.entries(rest));
       const all = { ...known, claim: (path: string) => claim(path) ?? visit.get(path) };
-      const result = this.#judge(all);
+      const result = this.#evaluate(all);
       return {
         value: { result, confirmation: known.confirmation },
         good: true,
@@ -251,7 +251,7 @@ export class OAuth implements Authenticator {
     return knownOf({ claims: new Map([...claims ?? [], ...reply, ...decided]), token: claims, cnf });
   }
 
-  #judge({ claims, claim }: Known): AuthenticationResult {
+  #evaluate({ claims, claim }: Known): AuthenticationResult {
     const unmet = unmetRequirement(this.config, claim, this.#clock());
     if (unmet !== undefined) throw new Refused(unmet);
     if (!this.#groups.admit(claim)) throw new InvalidToken("the user is in none of the required groups");

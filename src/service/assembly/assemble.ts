@@ -117,7 +117,7 @@ async function open(
     config,
     externalUrl,
     chain,
-    judged: observer.judged,
+    onResult: observer.onResult,
     challenge: challengeOf(chain),
     throttle,
     attributes,

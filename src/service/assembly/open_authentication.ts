@@ -3,7 +3,7 @@ import { requesterOf } from "../../authentication/requester_of.ts";
 import type { AuthenticationResult, Authenticator, Renewal } from "../../authentication/authenticator.ts";
 import type { KeptIdentity } from "../../authentication/sign_in/kept_identity.ts";
 import type { RenewableSession } from "../../authentication/sign_in/provider_logins.ts";
-import type { Judged } from "../../authentication/chain.ts";
+import type { ResultListener } from "../../authentication/chain.ts";
 import { TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import { KINDS_OF_REVOKED, TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
 import { issuerSources } from "../../authentication/issued_token/issuer.ts";
@@ -79,7 +79,7 @@ export async function openAuthentication(opening: Opening, parts: Authentication
       derivedUntil: untilOf,
       limits: config.browsers,
       renew: (identity, session, rotated) =>
-        renewLogin(authenticators, { identity, session, rotated, judged: observer.judged }),
+        renewLogin(authenticators, { identity, session, rotated, onResult: observer.onResult }),
       revokeGot: async (owner, browser) => await registry?.revokeGot(owner, browser),
       signsIn: (via, isRenewed) =>
         authenticators.some(({ name, browserLogin }) =>
@@ -125,11 +125,11 @@ async function openAuthenticators(
 /** Renews a login with its provider. An authenticator that is no longer configured vouches for no user. */
 export async function renewLogin(
   authenticators: readonly Authenticator[],
-  { identity: { via, acr, authTime }, session, rotated, judged }: {
+  { identity: { via, acr, authTime }, session, rotated, onResult }: {
     readonly identity: KeptIdentity;
     readonly session: RenewableSession;
     readonly rotated: (refreshToken: string) => Promise<void>;
-    readonly judged: Judged;
+    readonly onResult: ResultListener;
   },
 ): Promise<Renewal> {
   const authenticator = authenticators.find(({ name }) => name === via);
@@ -146,10 +146,10 @@ export async function renewLogin(
   try {
     result = await authenticator.authenticate({ authorization, clientAddress }, NEVER);
   } catch (error) {
-    judged(via, { kind: "failed", error });
+    onResult(via, { kind: "failed", error });
     throw error;
   }
-  judged(via, result);
+  onResult(via, result);
   if (result.kind === "accepted") return { kind: "renewed", identity: result.identity };
   return result.kind === "refused" ? result : { kind: "refused", reason: "no token of the provider" };
 }

@@ -4,10 +4,10 @@ import { accountsOf, attributesOnServer } from "../../attributes/server_attribut
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
 import type { TokenCheck } from "../../authentication/authenticator.ts";
 import {
+  applicable,
   authenticate,
   type AuthenticationChain,
-  concerned,
-  type Judged,
+  type ResultListener,
   unauthenticated,
 } from "../../authentication/chain.ts";
 import { SessionClient } from "../../daemon/session/session_client.ts";
@@ -129,7 +129,7 @@ async function tokenChecks(chain: AuthenticationChain, headers: HeaderList, sign
   const { authorization } = parseCredentials(headers, { clientAddress: "" });
   if (authorization.kind !== "bearer" || authorization.route !== "provider") return [];
   const text = authorization.token.reveal();
-  const asked = concerned(chain.authenticators, { authorization });
+  const asked = applicable(chain.authenticators, { authorization });
   const checks = await Promise.all(asked.map(async (authenticator) => {
     const found = await authenticator.explainToken?.(text, signal) ?? [];
     return found.map((check) => ({ ...check, authenticator: authenticator.name }));
@@ -180,7 +180,7 @@ async function identityOf(
   }
   try {
     const credentials = parseCredentials(headers, { clientAddress });
-    const { caller } = await authenticate(chain, credentials, { log, signal, judged: record.judged });
+    const { caller } = await authenticate(chain, credentials, { log, signal, onResult: record.onResult });
     if (caller instanceof HttpError) throw caller;
     if (caller.kind === "authenticated") return caller.identity;
     throw new TypeError("credentials cannot yield an anonymous caller");
@@ -257,7 +257,7 @@ class DecisionRecord {
   readonly sources: SourceStep[] = [];
   #identity: Identity | undefined;
 
-  readonly judged: Judged = (authenticator, result) => {
+  readonly onResult: ResultListener = (authenticator, result) => {
     if (result.kind === "failed") {
       this.authenticators.push({ authenticator, outcome: "failed", reason: describeError(result.error) });
       return;
