@@ -804,10 +804,10 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A revoked, expired or untrusted SSH certificate"],
     broken: "a certificate that was revoked counts",
-    file: "src/authentication/ssh_key/certificate/judge_certificate.ts",
+    file: "src/authentication/ssh_key/certificate/verify_certificate.ts",
     change: instead('if (revoked?.revokes(certificate)) return "it was revoked";', ""),
     tests: [
-      "tests/authentication/ssh_key/certificate/judge_certificate_test.ts",
+      "tests/authentication/ssh_key/certificate/verify_certificate_test.ts",
       "tests/authentication/ssh_key",
     ],
   },

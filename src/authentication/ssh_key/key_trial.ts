@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash, verify } from "node:crypto";
-import { type AuthorizedKey, hindrance } from "./authorized_keys.ts";
+import { type AuthorizedKey, unmetCondition } from "./authorized_keys.ts";
 import type { RevokedKeys } from "./certificate/revoked_keys.ts";
 import { ECDSA, isEcdsaSigned, type SshKeyType, type SshPublicKey } from "./public_key.ts";
 import {
@@ -51,7 +51,9 @@ export class KeyTrial {
       if (key.issues !== undefined || !this.proof.fits(key.publicKey)) continue;
       this.#worked = true;
       if (!await this.proof.isMadeBy(key.publicKey)) continue;
-      const reason = this.revoked?.revokesKey(key.publicKey) ? "the key was revoked" : hindrance(key, this);
+      const reason = this.revoked?.revokesKey(key.publicKey)
+        ? "the key was revoked"
+        : unmetCondition(key, this);
       if (reason === undefined) return key;
       this.#reason = reason;
     }

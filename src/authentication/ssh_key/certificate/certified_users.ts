@@ -12,7 +12,7 @@ import {
   type CertificateAuthority,
   parseAuthorities,
 } from "../authorized_keys.ts";
-import { type CertificateResult, judgeCertificate } from "./judge_certificate.ts";
+import { type CertificateResult, verifyCertificate } from "./verify_certificate.ts";
 import type { RevokedKeys } from "./revoked_keys.ts";
 import { readUserCertificate, type UploadOutcome, type UserCertificate } from "./user_certificate.ts";
 import { isUserAccount } from "../../../model/account_name.ts";
@@ -52,7 +52,7 @@ interface CertifiedUsersParts {
   readonly ownKeys: (account: string, waiter: SemaphoreWaiter) => Promise<readonly AuthorizedKey[]>;
 }
 
-/** Users of SSH certificates, which they upload; each use judges a certificate again. */
+/** Users of SSH certificates, which they upload; each use verifies a certificate again. */
 export class CertifiedUsers implements CertificateStore {
   /** Certificates by line. A claimed user name causes all its certificates to be read before authentication. */
   readonly #verified = new BoundedMap<string, UserCertificate>(REMEMBERED);
@@ -73,7 +73,7 @@ export class CertifiedUsers implements CertificateStore {
   async #keep(line: string, own?: OwnAuthorities): Promise<UploadOutcome> {
     const certificate = attempt(() => readUserCertificate(line), UnusableKey, refusal);
     if ("kind" in certificate) return certificate;
-    const result = this.judge(certificate, { own });
+    const result = this.verify(certificate, { own });
     if (result.kind === "refused") return result;
     const { principals } = result;
     const kind = kindOf(own);
@@ -110,14 +110,14 @@ export class CertifiedUsers implements CertificateStore {
     );
   }
 
-  /** @param options.clientAddress Absent: only judged, not in use. @param options.own Instead of the operator's. */
-  judge(
+  /** @param options.clientAddress Absent: only verified, not in use. @param options.own Instead of the operator's. */
+  verify(
     certificate: UserCertificate,
     { clientAddress, own }: { readonly clientAddress?: string; readonly own?: OwnAuthorities } = {},
   ): CertificateResult {
     const { authorities: operators, revoked, clock } = this.parts;
     const { authorities } = own ?? operators.current;
-    const result = judgeCertificate(certificate, {
+    const result = verifyCertificate(certificate, {
       authorities,
       revoked: revoked?.current,
       now: Math.floor(clock() / 1000),
@@ -133,8 +133,8 @@ export class CertifiedUsers implements CertificateStore {
 
   simulate(line: string, user: string, clientAddress: string): AuthenticationResult {
     if (!isUserAccount(user)) return { kind: "refused", reason: "the user name cannot be a user's account" };
-    const judge = () => this.judge(readUserCertificate(line), { clientAddress });
-    const result = attempt(judge, UnusableKey, refusal);
+    const verify = () => this.verify(readUserCertificate(line), { clientAddress });
+    const result = attempt(verify, UnusableKey, refusal);
     if (result.kind === "refused") return result;
     return result.principals.includes(user)
       ? { kind: "accepted", identity: this.identityOf(user) }
@@ -178,7 +178,7 @@ export class CertifiedUsers implements CertificateStore {
   async #keysOf(user: string, trial?: KeyTrial, own?: OwnAuthorities): Promise<readonly AuthorizedKey[]> {
     const certificates = own?.authorities.size === 0 ? [] : await this.of(user, own);
     return certificates.flatMap((certificate) => {
-      const result = this.judge(certificate, { clientAddress: trial?.clientAddress, own });
+      const result = this.verify(certificate, { clientAddress: trial?.clientAddress, own });
       if (result.kind === "refused") {
         trial?.note(`a certificate of the user does not count: ${result.reason}`);
         return [];

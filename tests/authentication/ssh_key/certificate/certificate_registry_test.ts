@@ -113,9 +113,9 @@ Deno.test("CertifiedUsers judges anew what it keeps, by the authorities of the m
     await registry.upload(certificateLine("by_ed25519"));
     const [certificate] = await registry.of("ann");
     assert(certificate !== undefined);
-    assert.equal(registry.judge(certificate).kind, "valid");
+    assert.equal(registry.verify(certificate).kind, "valid");
     await trust(certificateLine("ca_other"));
-    assert.equal(registry.judge(certificate).kind, "refused");
+    assert.equal(registry.verify(certificate).kind, "refused");
   }));
 
 Deno.test("CertifiedUsers keeps 20 certificates of the same principals, those that end last", () =>
