@@ -107,7 +107,7 @@ class IssuedTokenAuthenticator implements Authenticator {
       byLogin: isOwn ? optionalText(token, "byLogin") : undefined,
       byUid: isOwn ? optionalText(token, "byUid") : undefined,
       byRole: isOwn ? optionalText(token, "byRole") : undefined,
-      namedBy: isOwn ? optionalText(token, "via") : signer,
+      identifiedBy: isOwn ? optionalText(token, "via") : signer,
       highestRole: isOwn ? optionalText(token, "highestRole") : undefined,
       renewable: isTrue(claims.get("renewable")),
       limitedTo: claims.has("aud") ? own : undefined,

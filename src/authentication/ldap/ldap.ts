@@ -9,7 +9,7 @@ import { LdapDirectory, type LdapParts } from "../../outgoing/ldap/ldap_director
 import { type LdapEntry, lockOf, nameOf, passwordChange } from "../../outgoing/ldap/ldap_entry.ts";
 import type { RemoteStatus, Requester } from "../../outgoing/remote_system.ts";
 import { fillName, namesIn } from "../../model/name_template.ts";
-import type { AccountStatus, NamedUser } from "../account_status.ts";
+import type { AccountStatus, UserReference } from "../account_status.ts";
 import { requesterOf } from "../requester_of.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
@@ -67,7 +67,7 @@ export class LdapAuthenticator implements Authenticator {
     }, signal);
   }
 
-  async accountStatusOf(user: NamedUser, signal: AbortSignal): Promise<AccountStatus> {
+  async accountStatusOf(user: UserReference, signal: AbortSignal): Promise<AccountStatus> {
     const facts = await this.#statuses.get(
       user.login === undefined ? ["name", user.dn] : ["login", user.login],
       async (signal) => ({ value: await this.#factsOf(user, signal), good: true, lifetimeMs: STATUS_MS }),
@@ -123,7 +123,7 @@ export class LdapAuthenticator implements Authenticator {
     );
   }
 
-  async #factsOf({ login, dn }: NamedUser, signal: AbortSignal): Promise<UserFacts | undefined> {
+  async #factsOf({ login, dn }: UserReference, signal: AbortSignal): Promise<UserFacts | undefined> {
     // Known users: their addresses do not matter.
     const caller = { queueKey: dn, known: true, credential: dn, address: dn, signal };
     return await this.#directory.ask(caller, async (server) => {

@@ -14,7 +14,7 @@ import { waiterOf } from "../requester_of.ts";
 import { EntryFingerprints } from "../credential_fingerprint.ts";
 import { isSignedBy, TokenVerifier } from "../jws_signature.ts";
 import { InvalidToken } from "../signed_token.ts";
-import type { AccountStatus, NamedUser } from "../account_status.ts";
+import type { AccountStatus, UserReference } from "../account_status.ts";
 import {
   type CertificateOptions,
   type CertifiedUsers,
@@ -124,7 +124,7 @@ class SshKeyAuthenticator implements Authenticator {
 
   /** Checks the keys file if it lists the user, else the daemons. */
   async accountStatusOf(
-    { dn, uid, login = uid, credential }: NamedUser,
+    { dn, uid, login = uid, credential }: UserReference,
     signal: AbortSignal,
   ): Promise<AccountStatus> {
     if (login === undefined) {
