@@ -509,8 +509,8 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/authentication/issued_token/token_registry.ts",
-    at: "if (this.#keptIssuer === fingerprint) return;",
-    change: "this.#keptIssuer === fingerprint → false",
+    at: "if (this.#storedIssuer === fingerprint) return;",
+    change: "this.#storedIssuer === fingerprint → false",
     equivalent: true,
     why: "the same certificate is written once more",
   },

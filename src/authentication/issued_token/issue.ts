@@ -170,7 +170,7 @@ export class TokenIssuer {
   async #make(claims: object, issuer: Issuer, madeFrom: string | undefined): Promise<string> {
     const token = await this.#sign(JSON.stringify(claims), issuer);
     const signer = { issuer, pem: this.options.tls().certificate };
-    await this.options.registry?.enter(presentedToken(parseSignedToken(token)), madeFrom, signer);
+    await this.options.registry?.register(presentedToken(parseSignedToken(token)), madeFrom, signer);
     return token;
   }
 

@@ -136,7 +136,7 @@ class IssuedTokenAuthenticator implements Authenticator {
     if (await registry?.isRevoked(presented)) {
       throw new InvalidToken("it was revoked, or a token that it was obtained with was revoked");
     }
-    registry?.noteUse(presented, clientAddress);
+    registry?.recordUse(presented, clientAddress);
     return presented.family;
   }
 

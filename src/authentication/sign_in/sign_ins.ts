@@ -37,7 +37,7 @@ export class SignIns {
     readonly parts: {
       readonly accountStatus: AccountLookup;
       readonly limits: { readonly idleSeconds: number; readonly maxSeconds: number };
-      readonly revokeGot: (owner: string, browser: string) => Promise<void>;
+      readonly revokeBrowserTokens: (owner: string, browser: string) => Promise<void>;
       /** Whether an authenticator signs in browsers at this instance; `isRenewed`: by a provider. */
       readonly signsIn: (via: string, isRenewed: boolean) => boolean;
     } & ProviderLoginParts,
@@ -117,7 +117,7 @@ export class SignIns {
 
   async #endBrowsers(browsers: readonly EndedBrowser[]): Promise<void> {
     for (const { key, owner } of browsers) {
-      await this.parts.revokeGot(owner, key); // first: the next attempt ends a browser that remains
+      await this.parts.revokeBrowserTokens(owner, key); // first: the next attempt ends a browser that remains
       await this.#end(key);
     }
   }

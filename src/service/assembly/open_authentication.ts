@@ -80,7 +80,7 @@ export async function openAuthentication(opening: Opening, parts: Authentication
       limits: config.browsers,
       renew: (identity, session, rotated) =>
         renewLogin(authenticators, { identity, session, rotated, onResult: observer.onResult }),
-      revokeGot: async (owner, browser) => await registry?.revokeGot(owner, browser),
+      revokeBrowserTokens: async (owner, browser) => await registry?.revokeBrowserTokens(owner, browser),
       signsIn: (via, isRenewed) =>
         authenticators.some(({ name, browserLogin }) =>
           name === via && (!isRenewed || browserLogin !== undefined)
@@ -180,7 +180,7 @@ async function openIssued(
   const registry = stored && new TokenRegistry({
     records: stored,
     elapsed: stopwatch,
-    keepsUses: !readOnly,
+    recordsUses: !readOnly,
     outage,
     longest: Math.max(maxLifetimeSeconds, RENEWAL_PERIOD),
     uses: sinks.of("token-uses"),

@@ -57,7 +57,7 @@ async function site() {
       log: SILENT,
       uses: new Sink("token-uses", SILENT),
       longest: 86_400 * 30,
-      keepsUses: true,
+      recordsUses: true,
       outage: { staleMs: () => state.staleMs, graceMs: 60_000, shortMs: 300_000 },
     });
     const tls = () => {
@@ -508,7 +508,7 @@ Deno.test("TokenBook: a use that is written late puts no revoked token back into
         return found;
       },
     });
-    registry.noteUse(shown, FROM);
+    registry.recordUse(shown, FROM);
     await written.promise;
     assert.deepEqual(await registry.list(owner(ANN)), [], revoke);
   }
