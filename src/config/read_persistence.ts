@@ -11,7 +11,7 @@ const IN_POSTGRES = "PGSQLPersist";
 const OF_OUR_OWN: readonly string[] = ["H2Persist", "InMemory"];
 
 /** Reports whether anything is persisted, by the file alone. */
-export function isKept(reader: Pick<KeyReader, "entry">): boolean {
+export function hasPersistence(reader: Pick<KeyReader, "entry">): boolean {
   return reader.entry("persistence.directory") !== undefined || isShared(reader);
 }
 

@@ -1271,7 +1271,7 @@ export const ATTACKS: readonly Breakage[] = [
     ],
     broken: "browsers that are crowded out of what a provider may end stay signed in",
     file: "src/authentication/sign_in/provider_logins.ts",
-    change: instead("crowdedOut.push(...browsersIn(surplus));", ""),
+    change: instead("evicted.push(...browsersIn(surplus));", ""),
     tests: ["tests/authentication/sign_in/provider_logins_test.ts"],
   },
   {
@@ -1349,7 +1349,7 @@ export const ATTACKS: readonly Breakage[] = [
     ],
     broken: "a provider is not asked again about a browser",
     file: "src/authentication/sign_in/provider_logins.ts",
-    change: instead("now - kept.checked < RENEWED_S", "true"),
+    change: instead("now - login.checked < RENEWED_S", "true"),
     tests: ["tests/service/endings_test.ts", "tests/authentication/sign_in"],
   },
   {

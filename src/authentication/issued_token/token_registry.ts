@@ -5,7 +5,7 @@ import type { Clock, Stopwatch } from "../../model/clock.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import { isAmong, type RevokedTokens } from "../../model/token_family.ts";
 import { httpError, isHttpError } from "../../model/http_error.ts";
-import type { KeptRecord, RecordStore } from "../../store/record_store.ts";
+import type { RecordStore, StoredRecord } from "../../store/record_store.ts";
 import { isJsonObject } from "../../model/json_object.ts";
 import { CLOCK_TOLERANCE } from "../signed_token.ts";
 import type { Issuer } from "./issuer.ts";
@@ -302,11 +302,11 @@ function overlap(one: readonly string[] | undefined, other: readonly string[] | 
   return one === undefined || other === undefined || one.some((server) => other.includes(server));
 }
 
-function sinceOf(record: KeptRecord): number {
+function sinceOf(record: StoredRecord): number {
   const since = memberOf(record, "since");
   return typeof since === "number" ? since : 0;
 }
 
-function memberOf(record: KeptRecord | undefined, name: string): unknown {
+function memberOf(record: StoredRecord | undefined, name: string): unknown {
   return isJsonObject(record?.content) ? record.content[name] : undefined;
 }

@@ -6,8 +6,8 @@ import { httpError } from "../../model/http_error.ts";
 import { isJsonObject } from "../../model/json_object.ts";
 import { type AccountLookup, currentIdentity } from "../account_status.ts";
 import type { EndedLogins, ProviderSession } from "../authenticator.ts";
-import { type EndedBrowser, MOST_KEPT, type ProviderLoginParts, ProviderLogins } from "./provider_logins.ts";
-import { isKeptIdentity, type KeptIdentity } from "./kept_identity.ts";
+import { type EndedBrowser, MAX_LOGINS, type ProviderLoginParts, ProviderLogins } from "./provider_logins.ts";
+import { isStoredIdentity, type StoredIdentity } from "./stored_identity.ts";
 
 export interface SignIn {
   readonly identity: Omit<Identity, "issuedToken">;
@@ -18,7 +18,7 @@ export interface SignIn {
 }
 
 interface Proved {
-  readonly identity: KeptIdentity;
+  readonly identity: StoredIdentity;
   readonly userName?: string;
   readonly session?: ProviderSession;
 }
@@ -56,12 +56,12 @@ export class SignIns {
     if (Math.min(ends, Math.floor(derived)) <= made) throw httpError("ERR_LOGIN_NOT_DERIVABLE");
     const record = { key: digestOf(token), owner: canonicalDn(identity.dn), made, ends };
     const authTime = identity.authTime === "now" ? made : identity.authTime;
-    const kept = { proved: made, ...identity, authTime };
-    const content = { identity: kept, userName, isRenewed };
+    const stored = { proved: made, ...identity, authTime };
+    const content = { identity: stored, userName, isRenewed };
     if (session !== undefined) {
-      await this.#endBrowsers(await this.#logins.begin(token, kept, { record, session }));
+      await this.#endBrowsers(await this.#logins.begin(token, stored, { record, session }));
     }
-    await this.parts.records().put(SIGNED_IN, { ...record, content }, MOST_KEPT);
+    await this.parts.records().put(SIGNED_IN, { ...record, content }, MAX_LOGINS);
     await this.#hear(record);
     return token;
   }
@@ -76,7 +76,7 @@ export class SignIns {
     const { content, owner, made, ends } = signedIn;
     const { identity: first, userName, isRenewed } = isJsonObject(content) ? content : {};
     // Ends nothing that this version or configuration does not accept: other instances may accept it.
-    if (!isKeptIdentity(first) || !this.parts.signsIn(first.via, isRenewed === true)) return undefined;
+    if (!isStoredIdentity(first) || !this.parts.signsIn(first.via, isRenewed === true)) return undefined;
     const identity = isRenewed === true ? await this.#logins.current(token, signedIn, signal) : first;
     if (identity === undefined || this.parts.derivedUntil(identity) <= this.parts.clock() / 1000) {
       return undefined;
@@ -105,7 +105,7 @@ export class SignIns {
     const signedIn = await this.parts.records().get(SIGNED_IN, key);
     await this.#end(key);
     const { identity } = isJsonObject(signedIn?.content) ? signedIn.content : {};
-    return isKeptIdentity(identity) ? identity.via : undefined;
+    return isStoredIdentity(identity) ? identity.via : undefined;
   }
 
   /** Ends sessions that a provider ended, and their tokens; returns the number. @throws {ERR_RECORD_STORE} */

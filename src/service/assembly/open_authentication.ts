@@ -1,7 +1,7 @@
 import { type AuthenticatorKind, createAuthenticators } from "../../authentication/authenticator_kind.ts";
 import { requesterOf } from "../../authentication/requester_of.ts";
 import type { AuthenticationResult, Authenticator, Renewal } from "../../authentication/authenticator.ts";
-import type { KeptIdentity } from "../../authentication/sign_in/kept_identity.ts";
+import type { StoredIdentity } from "../../authentication/sign_in/stored_identity.ts";
 import type { RenewableSession } from "../../authentication/sign_in/provider_logins.ts";
 import type { ResultListener } from "../../authentication/chain.ts";
 import { TokenIssuer } from "../../authentication/issued_token/issue.ts";
@@ -126,7 +126,7 @@ async function openAuthenticators(
 export async function renewLogin(
   authenticators: readonly Authenticator[],
   { identity: { via, acr, authTime }, session, rotated, onResult }: {
-    readonly identity: KeptIdentity;
+    readonly identity: StoredIdentity;
     readonly session: RenewableSession;
     readonly rotated: (refreshToken: string) => Promise<void>;
     readonly onResult: ResultListener;
