@@ -17,17 +17,17 @@ export interface SignIn {
   readonly formToken: string; // CSRF token for forms
 }
 
-interface Proved {
+interface ProvenLogin {
   readonly identity: StoredIdentity;
   readonly userName?: string;
   readonly session?: ProviderSession;
 }
 
 /** Record kinds: the sign-in, and its last activity; both are required. */
-const [SIGNED_IN, HEARD_OF] = ["sign-in", "sign-in-heard-of"];
+const [SIGNED_IN, ACTIVITY] = ["sign-in", "sign-in-heard-of"];
 const MOST_OF_A_USER = 20; // per user; the longest idle one is removed
 /** Part of the idle time within which activity is not recorded again. */
-const NOTED = 1 / 30;
+const ACTIVITY_STEP = 1 / 30;
 
 /** Browser sign-ins by 128 random bits, stored as a digest; each ends when idle, at sign-out, or with the user. */
 export class SignIns {
@@ -46,7 +46,7 @@ export class SignIns {
   }
 
   /** Returns the browser's new secret. @throws {ERR_RECORD_STORE} */
-  async begin({ identity, userName, session }: Proved): Promise<string> {
+  async begin({ identity, userName, session }: ProvenLogin): Promise<string> {
     const token = randomBytes(16).toString("base64url");
     const made = this.#now();
     const derived = this.parts.derivedUntil(identity);
@@ -62,7 +62,7 @@ export class SignIns {
       await this.#endBrowsers(await this.#logins.begin(token, stored, { record, session }));
     }
     await this.parts.records().put(SIGNED_IN, { ...record, content }, MAX_LOGINS);
-    await this.#hear(record);
+    await this.#recordActivity(record);
     return token;
   }
 
@@ -71,8 +71,8 @@ export class SignIns {
     if (!/^[A-Za-z0-9_-]{22}$/.test(token)) return undefined;
     const records = this.parts.records();
     const key = digestOf(token);
-    const [signedIn, heardOf] = [await records.get(SIGNED_IN, key), await records.get(HEARD_OF, key)];
-    if (signedIn === undefined || heardOf === undefined) return undefined;
+    const [signedIn, activity] = [await records.get(SIGNED_IN, key), await records.get(ACTIVITY, key)];
+    if (signedIn === undefined || activity === undefined) return undefined;
     const { content, owner, made, ends } = signedIn;
     const { identity: first, userName, isRenewed } = isJsonObject(content) ? content : {};
     // Ends nothing that this version or configuration does not accept: other instances may accept it.
@@ -87,8 +87,8 @@ export class SignIns {
       return undefined;
     }
     const { idleSeconds } = this.parts.limits;
-    if (heardOf.ends - this.#now() < idleSeconds * (1 - NOTED)) {
-      void this.#hear({ key, owner, made }).catch(() => {}); // the database reports it; the last record stays valid
+    if (activity.ends - this.#now() < idleSeconds * (1 - ACTIVITY_STEP)) {
+      void this.#recordActivity({ key, owner, made }).catch(() => {}); // the database reports it; the last record stays valid
     }
     return {
       identity: { ...left, browser: { id: key, ends } },
@@ -125,7 +125,7 @@ export class SignIns {
   async #end(key: string): Promise<void> {
     const records = this.parts.records();
     await records.remove(SIGNED_IN, key);
-    await records.remove(HEARD_OF, key);
+    await records.remove(ACTIVITY, key);
     await this.#logins.forget(key);
   }
 
@@ -134,18 +134,18 @@ export class SignIns {
     try {
       const records = this.parts.records();
       await records.removeOf(SIGNED_IN, owner);
-      await records.removeOf(HEARD_OF, owner);
+      await records.removeOf(ACTIVITY, owner);
     } catch (error) {
       this.parts.log.warn("banned user not signed out", { error });
     }
   }
 
   /** Stores the activity separately: rewriting the sign-in could restore a browser that just signed out. */
-  async #hear(
+  async #recordActivity(
     record: { readonly key: string; readonly owner: string; readonly made: number },
   ): Promise<void> {
     const ends = this.#now() + this.parts.limits.idleSeconds;
-    await this.parts.records().put(HEARD_OF, { ...record, ends, content: {} }, MOST_OF_A_USER);
+    await this.parts.records().put(ACTIVITY, { ...record, ends, content: {} }, MOST_OF_A_USER);
   }
 
   #now(): number {
