@@ -111,9 +111,9 @@ export interface TokenCheck {
 export interface Authenticator extends UserSource {
   readonly challenges: readonly ("Basic" | "Bearer" | "DPoP")[]; // schemes for `WWW-Authenticate`
   /** Whether it accepts tokens that users sign with their SSH keys. */
-  readonly takesKeys?: true;
+  readonly acceptsSshKeys?: true;
   /** Whether it accepts TLS client certificates alone, as browsers present. */
-  readonly looksAtCertificates?: true;
+  readonly acceptsCertificates?: true;
   readonly browserLogin?: BrowserLogin;
   readonly issuer?: TokenIssuer; // issuer whose tokens only this authenticator may see
   /** @throws {ServiceError} Only on an outage of the authenticator. */

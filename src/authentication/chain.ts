@@ -39,7 +39,7 @@ export async function authenticate(
   const isAbsent = credentials.authorization.kind === "none";
   const own = presented.kind === "accepted" ? authenticators.indexOf(presented.by) : -1;
   const last = isAbsent ? Infinity : Math.max(0, own);
-  const earlier = authenticators.slice(0, last).filter((authenticator) => authenticator.looksAtCertificates);
+  const earlier = authenticators.slice(0, last).filter((authenticator) => authenticator.acceptsCertificates);
   const certificate = earlier.length === 0
     ? NO_METHOD
     : await evaluate(earlier, { ...credentials, authorization: { kind: "none" } }, context);
@@ -95,7 +95,7 @@ async function evaluateAuthorization(
     const issued = await evaluate([issuedTokens], credentials, context);
     if (issued.kind !== "skipped") return issued;
   }
-  const others = authenticators.filter(({ looksAtCertificates }) => looksAtCertificates !== true);
+  const others = authenticators.filter(({ acceptsCertificates }) => acceptsCertificates !== true);
   return await evaluate(applicable(others, credentials), credentials, context);
 }
 

@@ -22,7 +22,7 @@ export function x509(options: X509Options): Authenticator {
   return {
     name: options.name,
     challenges: [],
-    looksAtCertificates: true,
+    acceptsCertificates: true,
     derivedLifetime: options.derivedLifetime,
     accountStatusOf({ credential }) {
       const trust = { ...options.clientTrust(), at: options.clock() };

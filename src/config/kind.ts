@@ -68,12 +68,12 @@ export interface ClassUse {
 export interface Kind<T extends Table = Table, S extends object = object>
   extends Pick<Section<T>, "title" | "keys" | "added" | "ignored"> {
   read(values: Infer<T>, place: Place): S | undefined | Promise<S | undefined>;
-  looksAtCertificates?(config: S & KindConfig): boolean;
+  usesCertificates?(config: S & KindConfig): boolean;
   files?(config: S & KindConfig): readonly string[];
   remotes?(config: S & KindConfig): readonly Remote[];
   /** Bearer tokens it forwards: all, its issuer's and opaque ones, its issuer's only; absent: none. */
-  takesTokens?(config: S & KindConfig): "all" | "opaque" | "own" | undefined;
-  readonly tellsAcr?: true; // whether it provides `acr`
+  sentTokens?(config: S & KindConfig): "all" | "opaque" | "own" | undefined;
+  readonly providesAcr?: true; // whether it provides `acr`
   /** Names for users of its login methods, by `Identity.method`. */
   readonly methods?: Readonly<Record<string, string>>;
   members?(config: S & KindConfig): readonly KindConfig[];

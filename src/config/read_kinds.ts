@@ -192,7 +192,7 @@ function checkTokens(
   authenticators: readonly OfKind[],
 ): void {
   const receivers = authenticators.flatMap(({ config, kind }) => {
-    const tokens = kind.takesTokens?.(config);
+    const tokens = kind.sentTokens?.(config);
     return tokens === undefined ? [] : [{ name: config.name, tokens }];
   });
   for (const one of receivers) {
@@ -227,7 +227,7 @@ function checkLogins(
   const named = authenticators.filter(({ config }) =>
     logins.methods.length === 0 || logins.methods.includes(config.name)
   );
-  const silent = named.filter(({ kind }) => kind.tellsAcr !== true);
+  const silent = named.filter(({ kind }) => kind.providesAcr !== true);
   if (silent.length > 0 && (logins.methods.length > 0 || silent.length === named.length)) {
     const expected = `no login by ${silent.map(({ config }) => config.name).join(", ")} meets it: ` +
       "expected methods that report the authentication context class (acr)";

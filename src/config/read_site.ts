@@ -83,8 +83,8 @@ const PROTOCOL = /^(?:sslv[23]|sslv2hello|tlsv1(?:\.[1-3])?)$/;
 export const readHttps = readerOf(HTTP_SERVER, async (keys, reader, known) => {
   const { tls = true, gateway, authentication, kinds } = known;
   const ofKinds = await withKinds(authentication?.authenticators ?? [], kinds.authenticators);
-  const looksAtCertificates = gateway?.enabled !== true &&
-    ofKinds.some(({ config, kind }) => kind.looksAtCertificates?.(config));
+  const usesCertificates = gateway?.enabled !== true &&
+    ofKinds.some(({ config, kind }) => kind.usesCertificates?.(config));
   const disabled = keys.disabledProtocols.map((protocol) => protocol.toLowerCase());
   const refuse = (expected: string) =>
     reader.error("container.httpServer.disabledProtocols", expected, keys.disabledProtocols.join(" "));
@@ -97,7 +97,7 @@ export const readHttps = readerOf(HTTP_SERVER, async (keys, reader, known) => {
     tls,
     clientCertificate: keys.requireClientCertificate
       ? "required"
-      : keys.requestClientCertificate && looksAtCertificates
+      : keys.requestClientCertificate && usesCertificates
       ? "requested"
       : "none",
     minTlsVersion,

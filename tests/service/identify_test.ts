@@ -20,11 +20,11 @@ const ACCEPT: AuthenticationResult = {
 };
 const DOWN = new RemoteUnavailable("idp:1", "status 429", { retryAfterSeconds: 42 });
 
-function method(answer: Answer, looksAtCertificates?: true): Authenticator {
+function method(answer: Answer, acceptsCertificates?: true): Authenticator {
   return {
     name: "M",
     challenges: ["Basic"],
-    looksAtCertificates,
+    acceptsCertificates,
     authenticate: () => answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer),
     close() {},
   };

@@ -77,7 +77,7 @@ export async function sshKey(options: SshKeyOptions): Promise<Authenticator> {
 
 class SshKeyAuthenticator implements Authenticator {
   readonly challenges: readonly ("Basic" | "Bearer")[] = ["Bearer"];
-  readonly takesKeys = true;
+  readonly acceptsSshKeys = true;
   readonly #verifier = new TokenVerifier();
   readonly #legacyUses: LegacyTokenUses;
 

@@ -67,7 +67,7 @@ export class Unity implements Authenticator {
   readonly name: string;
   readonly challenges: readonly ("Basic" | "Bearer")[];
   readonly derivedLifetime: number;
-  readonly #takesTokens: boolean;
+  readonly #acceptsTokens: boolean;
   readonly #log: Logger;
   readonly #assignments: Assignments;
   readonly #remote: RemoteHttp;
@@ -76,8 +76,8 @@ export class Unity implements Authenticator {
 
   /** @throws {InvalidFile} For an invalid expression. */
   constructor(readonly config: UnityConfig, readonly parts: UnityParts) {
-    this.#takesTokens = config.kind === "UnityOAuthAuthenticator";
-    this.challenges = [this.#takesTokens ? "Bearer" : "Basic"];
+    this.#acceptsTokens = config.kind === "UnityOAuthAuthenticator";
+    this.challenges = [this.#acceptsTokens ? "Bearer" : "Basic"];
     this.name = config.name;
     this.derivedLifetime = config.derivedLifetime;
     this.#log = parts.log.child({ method: config.name });
@@ -94,11 +94,11 @@ export class Unity implements Authenticator {
   }
 
   async authenticate(credentials: Credentials, signal: AbortSignal): Promise<AuthenticationResult> {
-    const passed = (this.#takesTokens ? passToken : passPassword)(credentials);
+    const passed = (this.#acceptsTokens ? passToken : passPassword)(credentials);
     if ("kind" in passed) return passed;
     const { key, authorization } = passed;
     return await this.#cache.get(key, async (signal, credential) => {
-      const read = () => this.#takesTokens && void readForeignToken(key[0] ?? "");
+      const read = () => this.#acceptsTokens && void readForeignToken(key[0] ?? "");
       const refused = attempt(read, InvalidToken, ({ message }) => this.#refused(message));
       return refused || await this.#ask(authorization, requesterOf(credentials, credential, signal));
     }, signal);

@@ -245,7 +245,7 @@ function partsOfAuthenticators(
 ) {
   const { authenticators, realm: siteName } = chain;
   const password = authenticators.some(({ challenges }) => challenges.includes("Basic"));
-  const certificate = authenticators.some(({ looksAtCertificates }) => looksAtCertificates);
+  const certificate = authenticators.some(({ acceptsCertificates }) => acceptsCertificates);
   const stores = authenticators.flatMap(({ certificates }) => certificates ?? []);
   const providers = new Map(
     authenticators.flatMap(({ name, browserLogin }) =>
