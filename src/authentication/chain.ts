@@ -136,7 +136,7 @@ async function evaluate(
     }
     signal.throwIfAborted();
     if (result.kind === "accepted") {
-      return { kind: "accepted", identity: completed(result.identity, credentials), by: authenticator };
+      return { kind: "accepted", identity: withLoginFacts(result.identity, credentials), by: authenticator };
     }
     if (result.kind === "skipped") {
       if (result.reason !== undefined) skipped.push(`${authenticator.name}: ${result.reason}`);
@@ -211,10 +211,10 @@ export function applicable(
 }
 
 /** Adds the typed name, so that bans match tokens too, and the login time, which tokens contain. */
-function completed(identity: Identity, { authorization }: Credentials): Identity {
+function withLoginFacts(identity: Identity, { authorization }: Credentials): Identity {
   const typed = authorization.kind === "basic" ? authorization.user : undefined;
-  const isOfBefore = authorization.kind === "bearer";
-  return { ...identity, login: identity.login ?? typed, authTime: isOfBefore ? identity.authTime : "now" };
+  const isReused = authorization.kind === "bearer";
+  return { ...identity, login: identity.login ?? typed, authTime: isReused ? identity.authTime : "now" };
 }
 
 /** Statement about the presented token (RFC 6750, 3; RFC 9449, 7.1; RFC 9470, 3). */

@@ -34,13 +34,13 @@ export function fillIdentityTemplate(template: string, claim: Claims): string {
     if (value === undefined || value === "" || other !== undefined) {
       throw new NoIdentity(`the claim ${name} is no text, as identityTemplate needs it`);
     }
-    return name === "sub" ? distinctByCase(value) : value;
+    return name === "sub" ? escapeCase(value) : value;
   });
   return checkIdentity(filled ?? "");
 }
 
 /** Encodes case: subjects are case-sensitive (OIDC Core 1.0, 2), names are not. `A` becomes `^a`, `^` becomes `^^`. */
-function distinctByCase(subject: string): string {
+function escapeCase(subject: string): string {
   // U+0130 in lower case is `i` with a combining dot, the same as `I` with a combining dot.
   return subject.replace(
     /[\p{Lu}\p{Lt}^]/gu,

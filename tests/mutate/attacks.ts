@@ -1262,7 +1262,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["A subject that differs in case only"],
     broken: "subjects count without regard to case",
     file: "src/authentication/claims.ts",
-    change: instead('claim === "sub" ? distinctByCase(value) : value', "value"),
+    change: instead('name === "sub" ? escapeCase(value) : value', "value"),
     tests: ["tests/authentication/identity_template_test.ts"],
   },
   {

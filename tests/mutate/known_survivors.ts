@@ -677,8 +677,8 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/authentication/oauth/key_set.ts",
-    at: "if (this.#held?.body === body) {",
-    change: "this.#held?.body === body → false",
+    at: "if (this.#cached?.body === body) {",
+    change: "this.#cached?.body === body → false",
     equivalent: true,
     why: "the same keys are parsed again",
   },

@@ -167,7 +167,7 @@ export class CodeLogin implements BrowserLogin {
     };
     const [code, error, iss] = [one("code"), one("error"), one("iss")];
     // RFC 9207, 2.4: check the issuer before using the response.
-    const named = await this.parts.provider.namesItself(caller);
+    const named = await this.parts.provider.sendsIssuer(caller);
     if (iss === undefined ? named : iss !== this.config.issuer) {
       throw new InvalidToken("the answer is of another provider");
     }

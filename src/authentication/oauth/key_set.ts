@@ -23,7 +23,7 @@ interface KeyHeader {
   readonly kid: string | undefined;
 }
 
-interface Held {
+interface CachedKeys {
   readonly set: LocalJWKSet;
   readonly found: Map<string, readonly KeyObject[]>; // keys by algorithm and name
   readonly body: string;
@@ -40,14 +40,14 @@ export class KeySet {
   version = 0; // increases with each different set, which may lack the key of an already verified token
   readonly #fetching = new SingleFlight<void>();
   readonly #closing = new AbortController();
-  #held: Held | undefined;
+  #cached: CachedKeys | undefined;
   #begun = 0; // started fetches
   #answered = 0; // last successful fetch
   /** Value of `#begun` when a token first named an unknown key. */
   readonly #unknown = new BoundedMap<string, number>(MOST_UNKNOWN);
   #caused = 0; // fetches for unknown keys since the last quiet period, and the earliest time of the next
   #nextAt = -Infinity;
-  #callOff: () => void = () => {};
+  #cancelNext: () => void = () => {};
 
   constructor(
     readonly parts: {
@@ -85,7 +85,7 @@ export class KeySet {
   }
 
   close(): void {
-    this.#callOff();
+    this.#cancelNext();
     this.#closing.abort(new Error("the method is closing"));
   }
 
@@ -109,15 +109,15 @@ export class KeySet {
   async #matchingNow(
     header: KeyHeader,
   ): Promise<readonly KeyObject[]> {
-    const held = this.#held;
-    if (held === undefined || this.parts.elapsed() - held.since >= KEPT_MS) return [];
+    const cached = this.#cached;
+    if (cached === undefined || this.parts.elapsed() - cached.since >= KEPT_MS) return [];
     const { alg, kid } = header;
     const question = JSON.stringify([alg, kid]);
-    const known = held.found.get(question);
+    const known = cached.found.get(question);
     if (known !== undefined) return known;
     try {
-      const found = await find(held.set, header);
-      held.found.set(question, found);
+      const found = await find(cached.set, header);
+      cached.found.set(question, found);
       return found;
     } catch (error) {
       if (error instanceof errors.JOSEError) return [];
@@ -130,7 +130,7 @@ export class KeySet {
   async #fetch(admit = () => {}): Promise<void> {
     await this.#fetching.join("keys", async () => {
       admit();
-      this.#callOff();
+      this.#cancelNext();
       const number = ++this.#begun;
       let nextMs = RETRY_MS;
       try {
@@ -149,11 +149,11 @@ export class KeySet {
       signal: this.#closing.signal,
     });
     const since = this.parts.elapsed();
-    if (this.#held?.body === body) {
-      this.#held = { ...this.#held, since };
+    if (this.#cached?.body === body) {
+      this.#cached = { ...this.#cached, since };
       return;
     }
-    this.#held = { set: createLocalJWKSet(keys), found: new Map(), body, since };
+    this.#cached = { set: createLocalJWKSet(keys), found: new Map(), body, since };
     this.version++;
     const ids = keys.keys.map(({ kid = "(without name)", alg, kty }) => `${kid} ${alg ?? kty}`);
     this.parts.log.info("keys of the issuer", { keys: ids, ...(leftOut.length > 0 && { leftOut }) });
@@ -161,7 +161,7 @@ export class KeySet {
 
   #planNext(ms: number): void {
     if (this.#closing.signal.aborted) return;
-    this.#callOff = this.parts.schedule(ms, () => {
+    this.#cancelNext = this.parts.schedule(ms, () => {
       this.#fetch().catch((error) => {
         if (this.#closing.signal.aborted) return;
         this.parts.log.warn("keys of the issuer not renewed, the previous ones stay in use for a day", {

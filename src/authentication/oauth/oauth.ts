@@ -246,9 +246,9 @@ export class OAuth implements Authenticator {
     }
     const cnf = [reply.get("cnf"), token?.claims.get("cnf")];
     if (this.issuer === undefined) return knownOf({ claims: reply, token: claims, cnf });
-    const decided = decidedBy(this.issuer.url, claims);
-    checkReply(reply, decided);
-    return knownOf({ claims: new Map([...claims ?? [], ...reply, ...decided]), token: claims, cnf });
+    const fixed = fixedClaims(this.issuer.url, claims);
+    checkReply(reply, fixed);
+    return knownOf({ claims: new Map([...claims ?? [], ...reply, ...fixed]), token: claims, cnf });
   }
 
   #evaluate({ claims, claim }: Known): AuthenticationResult {
@@ -297,11 +297,11 @@ function loginIn(claim: Claims): Pick<Identity, "acr" | "authTime"> {
 }
 
 /** Claims of the verified token, which no later reply of the provider replaces. */
-const DECIDED = ["iss", "sub", "aud", "client_id", "azp", "appid", "cnf", "exp"];
+const TOKEN_CLAIMS = ["iss", "sub", "aud", "client_id", "azp", "appid", "cnf", "exp"];
 
 /** Returns the fixed claims: the issuer, and those of a verified token. */
-function decidedBy(issuer: string, token: Variables | undefined): Variables {
-  const claims = DECIDED.flatMap((name): [string, Variable][] => {
+function fixedClaims(issuer: string, token: Variables | undefined): Variables {
+  const claims = TOKEN_CLAIMS.flatMap((name): [string, Variable][] => {
     const value = token?.get(name);
     return value === undefined ? [] : [[name, value]];
   });
@@ -309,9 +309,9 @@ function decidedBy(issuer: string, token: Variables | undefined): Variables {
 }
 
 /** Asserts that a reply is about the token (OIDC Core 1.0, 5.3.2) and from its issuer. @throws {InvalidToken} */
-function checkReply(reply: Variables, decided: Variables): void {
+function checkReply(reply: Variables, fixed: Variables): void {
   const contradicts = (name: string) =>
-    reply.has(name) && decided.has(name) && reply.get(name) !== decided.get(name);
+    reply.has(name) && fixed.has(name) && reply.get(name) !== fixed.get(name);
   if (contradicts("iss")) throw new InvalidToken("the provider's answer names another issuer");
   if (contradicts("sub")) throw new InvalidToken("the provider's answer is about another user");
 }

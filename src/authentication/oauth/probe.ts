@@ -20,7 +20,7 @@ import { OAuth } from "./oauth.ts";
 
 type ProbedConfig = OAuthConfig & Pick<KindConfig, "name">;
 
-const NOBODYS_TOKEN = ['{"alg":"RS256"}', '{"sub":"authserver check"}', "no signature"]
+const UNKNOWN_TOKEN = ['{"alg":"RS256"}', '{"sub":"authserver check"}', "no signature"]
   .map((part) => Buffer.from(part).toString("base64url")).join(".");
 
 /** Probes an issuer's metadata, keys and endpoints, and the client that this service has there. */
@@ -137,7 +137,7 @@ export async function probeEndpoint(
   const { introspection } = config;
   const asked = { ...config, address, issuer: undefined, opaqueTokens: true };
   const method = new OAuth(asked, httpParts(config, parts));
-  const authorization = { kind: "bearer", token: new Secret(NOBODYS_TOKEN), route: "provider" } as const;
+  const authorization = { kind: "bearer", token: new Secret(UNKNOWN_TOKEN), route: "provider" } as const;
   try {
     const { kind } = await method.authenticate({ authorization, clientAddress: "" }, NEVER);
     return kind === "refused" ? { ok: true, found: "knows this service, and refuses an unknown token" } : {

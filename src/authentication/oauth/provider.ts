@@ -25,7 +25,7 @@ type EndpointName = typeof ENDPOINTS[number];
 interface ProviderMetadata {
   readonly endpoints: ReadonlyMap<EndpointName, string>;
   readonly challengeMethods?: readonly unknown[]; // PKCE methods (RFC 7636); absent: not stated
-  readonly namesItself: boolean; // whether responses contain `iss` (RFC 9207, 3)
+  readonly sendsIssuer: boolean; // whether responses contain `iss` (RFC 9207, 3)
 }
 
 /** Returns the URLs of an issuer's metadata by OIDC Discovery 1.0, 4 and RFC 8414, 3.1. */
@@ -53,7 +53,7 @@ export function readMetadata(body: string, issuer: string): ProviderMetadata {
       return url === undefined ? [] : [[name, url]];
     })),
     challengeMethods: Array.isArray(methods) ? methods : undefined,
-    namesItself: document.authorization_response_iss_parameter_supported === true,
+    sendsIssuer: document.authorization_response_iss_parameter_supported === true,
   };
 }
 
@@ -249,8 +249,8 @@ export class Provider {
   }
 
   /** Reports whether responses contain `iss`. @throws {RemoteUnavailable} */
-  async namesItself(caller: Requester): Promise<boolean> {
-    return (await this.#document(caller)).namesItself;
+  async sendsIssuer(caller: Requester): Promise<boolean> {
+    return (await this.#document(caller)).sendsIssuer;
   }
 
   /** Returns an endpoint of the issuer's origin: others are not contacted. @param key Alternative in the configuration. */
