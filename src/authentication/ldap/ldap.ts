@@ -43,7 +43,7 @@ export class LdapAuthenticator implements Authenticator {
   readonly #cache: AnswerCache<AuthenticationResult>;
   readonly #statuses: AnswerCache<UserFacts | undefined>;
   /** Name of an entry that does not exist, so that logins of unknown users take as many requests as others. */
-  readonly #nobody: string;
+  readonly #decoyDn: string;
 
   constructor(
     readonly config: LdapAuthenticatorConfig,
@@ -55,7 +55,7 @@ export class LdapAuthenticator implements Authenticator {
     this.#attributes = namesIn(config.dnTemplate ?? "");
     this.#cache = new AnswerCache({ ...parts, guessable: true });
     this.#statuses = new AnswerCache(parts);
-    this.#nobody = `cn=${crypto.randomUUID()},${config.userBase}`;
+    this.#decoyDn = `cn=${crypto.randomUUID()},${config.userBase}`;
   }
 
   async authenticate(credentials: Credentials, signal: AbortSignal): Promise<AuthenticationResult> {
@@ -99,7 +99,7 @@ export class LdapAuthenticator implements Authenticator {
   async #logIn(user: string, password: string, caller: Requester): Promise<Answer<AuthenticationResult>> {
     return await this.#directory.ask(caller, async (server) => {
       const found = await this.#directory.findUser(user, this.#attributes, { server, caller });
-      const dn = found.kind === "found" ? found.entry.dn : this.#nobody;
+      const dn = found.kind === "found" ? found.entry.dn : this.#decoyDn;
       const bound = await server.bind(dn, password, caller);
       if (found.kind !== "found") {
         return refused(found.kind === "none" ? "no such user" : "userFilter finds several entries");

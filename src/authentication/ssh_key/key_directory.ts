@@ -21,7 +21,7 @@ export interface KeyCacheTimes {
 
 const NEGATIVE_MS = 30_000; // longest lifetime for users without keys on any server
 const ERROR_MS = 5_000; // pause after a failure
-const TURN_MS = 1_000; // time after which a running lookup blocks no others
+const PERMIT_MS = 1_000; // time after which a running lookup blocks no others
 
 /** Error without a current or earlier response. */
 class KeysUnknown extends Error {}
@@ -77,11 +77,11 @@ class ServerKeys {
       waiter.signal,
     );
     if (fallback === undefined) return await answer;
-    return await this.inGoodTime(answer.catch(() => fallback), user) ?? fallback;
+    return await this.withinGrace(answer.catch(() => fallback), user) ?? fallback;
   }
 
   /** Waits for a promise unless the user's lookup is slow. */
-  inGoodTime<T>(promise: Promise<T>, user: string): Promise<T | undefined> {
+  withinGrace<T>(promise: Promise<T>, user: string): Promise<T | undefined> {
     return within(promise, this.#slow.has(user) ? 0 : this.#times.graceMs);
   }
 
@@ -100,7 +100,7 @@ class ServerKeys {
     try {
       const { answer } = await this.#semaphore.run(() => {
         asked = true;
-        return this.#forOneTurn(unlessAborted(this.source.keyLines(user, signal), signal));
+        return this.#holdPermit(unlessAborted(this.source.keyLines(user, signal), signal));
       }, { ...waiter, signal });
       const keys = this.#read(user, await answer);
       this.#remember(user, keys);
@@ -108,7 +108,7 @@ class ServerKeys {
     } catch (cause) {
       waiter.signal.throwIfAborted();
       // A lookup that got no permit proves nothing about the daemon.
-      if (asked) this.#noteFailure(user, cause);
+      if (asked) this.#recordFailure(user, cause);
       return this.#unknown(cause);
     } finally {
       this.#slow.delete(user);
@@ -116,12 +116,12 @@ class ServerKeys {
   }
 
   /** Settles with the response, or when it is slow, so that unreadable key files block nobody. */
-  async #forOneTurn<T>(answer: Promise<T>): Promise<{ readonly answer: Promise<T> }> {
-    await within(answer.catch(() => {}), TURN_MS);
+  async #holdPermit<T>(answer: Promise<T>): Promise<{ readonly answer: Promise<T> }> {
+    await within(answer.catch(() => {}), PERMIT_MS);
     return { answer };
   }
 
-  #noteFailure(user: string, cause: unknown): void {
+  #recordFailure(user: string, cause: unknown): void {
     this.#failed.set(user, this.parts.elapsed() + ERROR_MS);
     if (this.#reachable && !this.parts.closed.aborted) {
       this.parts.log.warn("users' keys cannot be read", { server: this.source.server, error: cause });
@@ -216,7 +216,7 @@ export class KeyDirectory {
       }
     });
     const maxWait = first.promise.then(() =>
-      Promise.all(tested.map((done, i) => this.#servers[i]?.inGoodTime(done, user)))
+      Promise.all(tested.map((done, i) => this.#servers[i]?.withinGrace(done, user)))
     );
     await unlessAborted(Promise.race([Promise.all(tested), maxWait]), signal);
     // Copies, so that late responses change nothing.

@@ -21,7 +21,7 @@ export interface Proof {
   fits(key: SshPublicKey): boolean;
   isMadeBy(key: SshPublicKey): Promise<boolean>;
   /** Does the work of a verification. */
-  tryInVain(): Promise<unknown>;
+  verifyDecoy(): Promise<unknown>;
   admit?(): string | undefined; // returns why a verified proof may not be used
 }
 
@@ -62,7 +62,7 @@ export class KeyTrial {
 
   /** Does the work of one verification if no key was tried. */
   async finish(): Promise<void> {
-    if (!this.#worked) await this.proof.tryInVain();
+    if (!this.#worked) await this.proof.verifyDecoy();
   }
 }
 

@@ -32,7 +32,7 @@ import {
   readLegacyToken,
   readSshToken,
 } from "./key_trial.ts";
-import { nobodysKey, type SshKeyType, type SshPublicKey } from "./public_key.ts";
+import { decoyKey, type SshKeyType, type SshPublicKey } from "./public_key.ts";
 
 export interface SshKeyOptions {
   readonly name: string;
@@ -259,7 +259,7 @@ class SshKeyAuthenticator implements Authenticator {
       made: typeof issued === "number" ? Math.min(issued, rules.now / 1000) : undefined,
       fits: ({ type }) => type === token.keyType,
       isMadeBy: ({ key, fingerprint }) => this.#verifier.isSignedBy(token, key, fingerprint),
-      tryInVain: () => isSignedBy(token, nobodysKey(token.keyType)),
+      verifyDecoy: () => isSignedBy(token, decoyKey(token.keyType)),
     };
   }
 
@@ -275,7 +275,7 @@ class SshKeyAuthenticator implements Authenticator {
       user,
       fits: ({ type }) => family(type) === family(keyType),
       isMadeBy: (key) => Promise.resolve(isLegacySignedBy(token, key)),
-      tryInVain: () => Promise.resolve(isLegacySignedBy(token, { type: keyType, key: nobodysKey(keyType) })),
+      verifyDecoy: () => Promise.resolve(isLegacySignedBy(token, { type: keyType, key: decoyKey(keyType) })),
       admit: () => {
         if (!this.#legacyUses.admit(token, clientAddress)) {
           return "the token of an old client was used before";
