@@ -41,20 +41,20 @@ export type UnityParts =
     readonly serverDn: string | undefined; // DN of the server's certificate, as audience
   };
 
-interface PassedOn {
+interface ForwardedCredential {
   readonly key: readonly string[];
   readonly authorization: string; // `Authorization` header
 }
 
-function passPassword(credentials: Credentials): PassedOn | AuthenticationResult {
-  const passed = passwordForProvider(credentials);
-  if ("kind" in passed) return passed;
-  const { user, password } = passed;
+function forwardPassword(credentials: Credentials): ForwardedCredential | AuthenticationResult {
+  const forwarded = passwordForProvider(credentials);
+  if ("kind" in forwarded) return forwarded;
+  const { user, password } = forwarded;
   const encoded = Buffer.from(`${user}:${password}`, "utf8").toString("base64");
   return { key: [user, password], authorization: `Basic ${encoded}` };
 }
 
-function passToken(credentials: Credentials): PassedOn | AuthenticationResult {
+function forwardToken(credentials: Credentials): ForwardedCredential | AuthenticationResult {
   const token = tokenForProvider(credentials, { bound: false });
   return typeof token === "string" ? { key: [token], authorization: `Bearer ${token}` } : token;
 }
@@ -94,9 +94,9 @@ export class Unity implements Authenticator {
   }
 
   async authenticate(credentials: Credentials, signal: AbortSignal): Promise<AuthenticationResult> {
-    const passed = (this.#acceptsTokens ? passToken : passPassword)(credentials);
-    if ("kind" in passed) return passed;
-    const { key, authorization } = passed;
+    const forwarded = (this.#acceptsTokens ? forwardToken : forwardPassword)(credentials);
+    if ("kind" in forwarded) return forwarded;
+    const { key, authorization } = forwarded;
     return await this.#cache.get(key, async (signal, credential) => {
       const read = () => this.#acceptsTokens && void readForeignToken(key[0] ?? "");
       const refused = attempt(read, InvalidToken, ({ message }) => this.#refused(message));
@@ -165,7 +165,7 @@ export class Unity implements Authenticator {
         strict,
         onSha1: () => this.#acceptSha1(),
       },
-      { issuers: exactly(issuers(), now), anchored: anchored(issuers(), anchors(), now) },
+      { pinned: pinnedSigners(issuers(), now), anchored: anchoredSigners(issuers(), anchors(), now) },
     );
     const proved = Math.floor(sharedClock() / 1000);
     const assigned = this.#assignments.attributes(attributes);
@@ -205,12 +205,12 @@ function authnRequest(id: string, { url, nameIdFormat, at }: {
 }
 
 /** Trusts only the issuers' own certificates while valid. */
-export function exactly(issuers: readonly string[], at: number): Signers {
+export function pinnedSigners(issuers: readonly string[], at: number): Signers {
   return (der) => find(issuers, der, at);
 }
 
 /** Trusts the issuers, the anchors, and certificates that an anchor signed. */
-export function anchored(issuers: readonly string[], anchors: readonly string[], at: number): Signers {
+export function anchoredSigners(issuers: readonly string[], anchors: readonly string[], at: number): Signers {
   return (der) => {
     const known = find([...issuers, ...anchors], der, at);
     if (known !== undefined) return known;
