@@ -274,7 +274,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Posing as a member of a share's group"],
     broken: "a provider's group `mine:hpc` puts its users into the group `hpc`",
     file: "src/authentication/assignments.ts",
-    change: instead("(foreign ? [name] : groupNames(name))", "groupNames(name)"),
+    change: instead("(external ? [name] : groupNames(name))", "groupNames(name)"),
     tests: ["tests/attributes/attribute_places_test.ts", "tests/authentication/oauth/oauth_test.ts"],
   },
   {

@@ -41,8 +41,8 @@ export class Groups {
         ...new Set(groups.flatMap((names) => names.flatMap((name) => this.#map.get(name) ?? []).slice(0, 1))),
       ];
     }
-    return this.#unixGroups.among(
-      groups.flatMap((names) => names.slice(-1)).map((name) => ({ name, foreign: true })),
+    return this.#unixGroups.usable(
+      groups.flatMap((names) => names.slice(-1)).map((name) => ({ name, external: true })),
     );
   }
 
