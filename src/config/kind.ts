@@ -16,7 +16,7 @@ export interface Place {
 export interface Remote {
   readonly address: string; // URL
   readonly defaultPort?: number; // port of an address without one; only `http` and `https` need none
-  readonly shownAs: string; // name on status pages, such as `Unity`
+  readonly label: string; // name on status pages, such as `Unity`
   readonly showCertificate?: boolean; // whether it gets the server's certificate; absent: general setting
   readonly plain?: boolean; // whether connections are not encrypted, as with `http:`
   anchors?(): Promise<readonly string[] | undefined>; // PEM, in place of the truststore
@@ -165,7 +165,7 @@ export function requireHttps(
   permitted: boolean,
 ): void {
   if (URL.parse(address)?.protocol !== "http:") return;
-  if (isThisMachine(new URL(address).hostname)) {
+  if (isLocalHost(new URL(address).hostname)) {
     reader.warn(prefix + key, "not encrypted; acceptable only on this machine", address);
   } else if (permitted) {
     const expected =
@@ -178,7 +178,7 @@ export function requireHttps(
 }
 
 /** Reports whether a host is this machine, without a lookup. */
-export function isThisMachine(hostname: string): boolean {
+export function isLocalHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "").toLowerCase();
   const address = canonicalAddress(host);
   return host === "localhost" ||

@@ -39,7 +39,7 @@ async function readKinds(
   const configs = await listed.read(order, `${prefix}order`);
   for (const name of names) {
     if (!listed.used.has(name)) {
-      reader.leave(`${prefix}${name}.`, `not used, ${name} is not in ${prefix}order`);
+      reader.ignoreBelow(`${prefix}${name}.`, `not used, ${name} is not in ${prefix}order`);
     }
   }
   return configs;

@@ -20,7 +20,7 @@ import type {
 export const readSite = readerOf(CONTAINER, (keys, reader, known) => {
   const { name, host, port, externalUrl, baseUrl, liveReload, drainSeconds } = keys;
   const fromBase = externalUrl === undefined && baseUrl !== undefined
-    ? cutBaseUrl(reader, baseUrl)
+    ? parseBaseUrl(reader, baseUrl)
     : undefined;
   if (externalUrl?.includes("?")) {
     reader.error("container.externalurl", "expected a URL without query", externalUrl);
@@ -42,9 +42,9 @@ const OWN_PATHS =
     .split(" ");
 
 /** Parses `<host>:<port>/<site>/services…` with or without scheme. */
-function cutBaseUrl(reader: KeyReader, baseUrl: string): string | undefined {
-  const [cut = ""] = `${baseUrl}/`.split("/services/", 1);
-  const full = cut.includes("://") ? cut : `https://${cut}`;
+function parseBaseUrl(reader: KeyReader, baseUrl: string): string | undefined {
+  const [root = ""] = `${baseUrl}/`.split("/services/", 1);
+  const full = root.includes("://") ? root : `https://${root}`;
   const { parse } = url({ help: "", schemes: ["https", "http"] });
   return attempt(() => parse(full, reader), UnexpectedValue, ({ secret }) => {
     const expected = "expected <host>:<port>/<sitename>/services";

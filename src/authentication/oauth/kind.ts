@@ -26,7 +26,7 @@ function remotes(config: OAuthConfig): readonly ProbedRemote[] {
   const { issuer, jwksUri, address, showCertificate } = config;
   const remote = (address: string, probe: ProbedRemote["probe"]) => ({
     address,
-    shownAs: "OIDC Server",
+    label: "OIDC Server",
     showCertificate,
     probe,
   });

@@ -11,7 +11,7 @@ export const unity = authenticatorKind({
   methods: { "UNITY-SAML": "Unity" },
   remotes: ({ address, showCertificate }) => [{
     address,
-    shownAs: "Unity",
+    label: "Unity",
     showCertificate,
     probe: (parts) =>
       probeWithoutCredentials({ address, showCertificate }, parts, (status) => status !== 404),

@@ -5,7 +5,7 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
 import type { OutgoingHttp, OutgoingResponse } from "../../outgoing/outgoing.ts";
-import { isThisMachine } from "../../config/kind.ts";
+import { isLocalHost } from "../../config/kind.ts";
 import { RemoteHttp } from "../../outgoing/remote_http.ts";
 import type { RemoteStatus, Requester } from "../../outgoing/remote_system.ts";
 import { requesterOf } from "../requester_of.ts";
@@ -176,7 +176,7 @@ export class Unity implements Authenticator {
   /** Accepts SHA-1 where nobody can change responses in transit, and warns once. @throws {InvalidResponse} */
   #acceptSha1(): void {
     const { protocol, hostname } = new URL(this.config.address);
-    if (protocol !== "https:" && !isThisMachine(hostname)) {
+    if (protocol !== "https:" && !isLocalHost(hostname)) {
       throw new InvalidResponse("SHA-1 is accepted over TLS only: expected an https:// address");
     }
     if (!this.#sha1Seen) this.#log.warn("the provider signs with SHA-1, accepted over TLS only");
