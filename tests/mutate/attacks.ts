@@ -561,7 +561,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Locking others out with slow passwords or wrong names from a shared address"],
     broken: "who is known at an address waits for the others there all the same",
     file: "src/throttling/limiter.ts",
-    change: instead("if (known) return { places: [own], pair, known };", ""),
+    change: instead("if (known) return { counters: [own], pair, known };", ""),
     tests: ["tests/throttling/login_throttle_test.ts", "tests/system/throttling_test.ts"],
   },
   {

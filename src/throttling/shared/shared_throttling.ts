@@ -5,7 +5,7 @@ import { type Database, DatabaseFailure } from "../../store/database.ts";
 import { Following } from "../../store/following.ts";
 import type { Ban, BanSubject } from "../ban.ts";
 import { asCounted, KNOWN_MS, type ThrottlingMemory, type ThrottlingNews } from "../memory.ts";
-import type { Counting, FailedPlace } from "../login_throttle.ts";
+import type { CountedFailure, Counting } from "../login_throttle.ts";
 import { Digests } from "./digest.ts";
 import { isSameBan, SharedBans } from "./shared_bans.ts";
 import { type KnownLogin, SharedFailures } from "./shared_failures.ts";
@@ -71,9 +71,9 @@ export class SharedThrottling {
     await Promise.all(this.#following.map((following) => following.follow()));
   }
 
-  count(failed: readonly FailedPlace[]): Counting | undefined {
+  count(failed: readonly CountedFailure[]): Counting | undefined {
     const { elapsed } = this.parts;
-    const passed = failed.flatMap(({ place: { key: pair } }) => {
+    const passed = failed.flatMap(({ counter: { key: pair } }) => {
       const login = this.#passed.get(pair);
       return login === undefined ? [] : [{ pair, login, ...login, agoMs: elapsed() - login.at }];
     });
