@@ -7,7 +7,7 @@ import { HttpError, httpError } from "../model/http_error.ts";
 import type { BanSubject } from "./ban.ts";
 import type { FailureRecord } from "./failure_table.ts";
 import { type FailureCounter, type Limiter, passwordLimiter, tokenLimiter } from "./limiter.ts";
-import { type Counted, type MemoryParts, ThrottlingMemory, type ThrottlingNews } from "./memory.ts";
+import { type Counted, type MemoryParts, ThrottlingMemory, type ThrottlingUpdate } from "./memory.ts";
 import { type Attempted, tooManyFailures } from "./operator_bans.ts";
 
 /** Permitted attempt; exactly one of its three methods ends it. */
@@ -42,11 +42,11 @@ interface Others {
 interface ThrottleParts extends MemoryParts {
   readonly log: Logger;
   /** Formats a typed name for the log. Default: hides it. */
-  readonly shown?: (name: string) => string | undefined;
+  readonly formatName?: (name: string) => string | undefined;
   readonly issuers?: ReadonlySet<string>; // providers whose tokens are verified locally. Default: none
   readonly maxWaitMs?: number;
   /** Called for each change before the caller gets the result. */
-  readonly learned?: (news: ThrottlingNews) => void;
+  readonly onUpdate?: (update: ThrottlingUpdate) => void;
   readonly others?: Others; // default: no other instances
 }
 
@@ -212,10 +212,10 @@ export class LoginThrottle {
     const isCleared = clears && this.memory.forgetPair(pair);
     const at = this.memory.known.add(pair);
     if (!isCleared && at === undefined) return;
-    const { others, learned } = this.parts;
+    const { others, onUpdate } = this.parts;
     others?.passed(pair, clears);
     const known = at === undefined ? undefined : [[pair, at] as const];
-    learned?.({ asOf: this.memory.steady(), cleared: clears ? [pair] : undefined, known });
+    onUpdate?.({ asOf: this.memory.steady(), cleared: clears ? [pair] : undefined, known });
   }
 
   /** Counts a failure. The promise settles once other instances counted it or take too long. */
@@ -244,7 +244,7 @@ export class LoginThrottle {
       if (total === undefined || total === failures || !counter.table.counts(counter.key, before)) return [];
       const since = counter.table.failuresOf(counter.key);
       if (since > failures && since >= total) return []; // late: local knowledge is newer
-      const record = counter.table.learn(counter.key, counter.subject, total);
+      const record = counter.table.setTotal(counter.key, counter.subject, total);
       this.#logWait(counter, record);
       return [{ counter, record }];
     });
@@ -252,9 +252,9 @@ export class LoginThrottle {
   }
 
   #publish(failed: readonly CountedFailure[]): void {
-    const news: { [T in Counted]?: [string, FailureRecord<BanSubject>][] } = {}; // latest first
-    for (const { counter: { counted, key }, record } of failed) (news[counted] ??= []).unshift([key, record]);
-    this.parts.learned?.({ asOf: this.memory.steady(), ...news });
+    const diff: { [T in Counted]?: [string, FailureRecord<BanSubject>][] } = {}; // latest first
+    for (const { counter: { counted, key }, record } of failed) (diff[counted] ??= []).unshift([key, record]);
+    this.parts.onUpdate?.({ asOf: this.memory.steady(), ...diff });
   }
 
   #logWait(
@@ -262,7 +262,7 @@ export class LoginThrottle {
     { failures, at, until }: FailureRecord<BanSubject>,
   ): void {
     if (until === 0) return;
-    const user = typed === undefined ? undefined : this.parts.shown?.(typed);
+    const user = typed === undefined ? undefined : this.parts.formatName?.(typed);
     this.parts.log.warn("too many failed attempts", { scope, user, address, failures, waitMs: until - at });
   }
 }

@@ -17,7 +17,7 @@ interface ThrottlingState extends Readonly<Record<Counted, Records>> {
 }
 
 /** Incremental update of the state, to be adopted in order. */
-export interface ThrottlingNews extends Partial<Omit<ThrottlingState, "asOf">> {
+export interface ThrottlingUpdate extends Partial<Omit<ThrottlingState, "asOf">> {
   readonly asOf: number;
   readonly allBans?: readonly Ban[]; // replaces all bans; those of `operator` are added
   readonly lifted?: readonly BanSubject[]; // subjects whose failures an operator cleared
@@ -158,7 +158,7 @@ export class ThrottlingMemory {
 
   /** Adopts a predecessor's state. Running waits continue even if the configuration shortens new ones. */
   adopt(
-    { asOf, cleared = [], known = [], operator = [], allBans, lifted = [], ...news }: ThrottlingNews,
+    { asOf, cleared = [], known = [], operator = [], allBans, lifted = [], ...update }: ThrottlingUpdate,
   ): void {
     const later = this.steady() - asOf;
     const bansMoved = (bans: readonly Ban[]) => bans.map((ban) => ({ ...ban, until: ban.until + later }));
@@ -169,7 +169,7 @@ export class ThrottlingMemory {
         [key, { ...record, at: record.at + later, until: record.until + later }] as const
       );
     for (const pair of cleared) this.forgetPair(pair);
-    for (const counted of COUNTED) this.tables[counted].adopt(moved(news[counted] ?? []));
+    for (const counted of COUNTED) this.tables[counted].adopt(moved(update[counted] ?? []));
     this.known.adopt(known.map(([key, at]) => [key, at + later] as const));
     this.operator.adopt(bansMoved(operator));
   }
@@ -234,8 +234,8 @@ export class KnownClients {
   /** Merges entries, latest first; the later time of a key wins. */
   adopt(entries: readonly (readonly [string, number])[]): void {
     const others = [...entries].reverse();
-    const isNews = others.every(([, at]) => at >= this.#latest);
-    const own = isNews ? [] : [...this.#seen];
+    const isNewer = others.every(([, at]) => at >= this.#latest);
+    const own = isNewer ? [] : [...this.#seen];
     for (const [key, at] of [...others, ...own]) this.#put(key, Math.max(at, this.#seen.get(key) ?? 0));
   }
 

@@ -211,11 +211,11 @@ async function openLoginThrottle(
   const throttle = new LoginThrottle({
     config: config.throttling,
     log,
-    shown,
+    formatName: shown,
     steady: steadyClock,
     clock,
     issuers: silentIssuers(authenticators),
-    learned: (throttling) => publish({ throttling }),
+    onUpdate: (throttling) => publish({ throttling }),
     others: cluster?.throttling,
     clusterMembers: cluster?.clusterMembers,
   });

@@ -4,7 +4,7 @@ import { type Schedule, type Stopwatch } from "../../model/clock.ts";
 import { type Database, DatabaseFailure } from "../../store/database.ts";
 import { Following } from "../../store/following.ts";
 import type { Ban, BanSubject } from "../ban.ts";
-import { asCounted, KNOWN_MS, type ThrottlingMemory, type ThrottlingNews } from "../memory.ts";
+import { asCounted, KNOWN_MS, type ThrottlingMemory, type ThrottlingUpdate } from "../memory.ts";
 import type { CountedFailure, Counting } from "../login_throttle.ts";
 import { Digests } from "./digest.ts";
 import { isSameBan, SharedBans } from "./shared_bans.ts";
@@ -21,7 +21,7 @@ const AT_ONCE = 200; // logins per transaction
 interface SharedThrottlingParts {
   readonly database: Database;
   readonly secret: string;
-  readonly learned: (news: ThrottlingNews) => void; // called for admin requests on other instances
+  readonly onUpdate: (update: ThrottlingUpdate) => void; // called for admin requests on other instances
   readonly log: Logger;
   readonly elapsed: Stopwatch;
   readonly schedule?: Schedule;
@@ -176,7 +176,7 @@ export class SharedThrottling {
     memory.operator.replace(allBans);
     for (const { subject } of lifted) memory.forget(subject);
     if (before.length + allBans.length + lifted.length === 0 || this.parts.alone?.known === true) return;
-    this.parts.learned({ asOf: now, allBans, lifted: lifted.map(({ subject }) => subject) });
+    this.parts.onUpdate({ asOf: now, allBans, lifted: lifted.map(({ subject }) => subject) });
   }
 
   async #shareKnown(): Promise<void> {
