@@ -8,7 +8,7 @@ import type { BanSubject } from "./ban.ts";
 import type { FailureRecord } from "./failure_table.ts";
 import { type FailureCounter, type Limiter, passwordLimiter, tokenLimiter } from "./limiter.ts";
 import { type Counted, type MemoryParts, ThrottlingMemory, type ThrottlingUpdate } from "./memory.ts";
-import { type Attempted, tooManyFailures } from "./operator_bans.ts";
+import { type AttemptSubject, tooManyFailures } from "./operator_bans.ts";
 
 /** Permitted attempt; exactly one of its three methods ends it. */
 export interface Attempt {
@@ -80,7 +80,7 @@ export class LoginThrottle {
     switch (authorization.kind) {
       case "none":
       case "malformed":
-        return FREE; // no authenticator would read it
+        return UNCOUNTED; // no authenticator would read it
       case "basic":
         return this.#enterPassword(authorization.user, address, signal);
       case "bearer": {
@@ -121,7 +121,7 @@ export class LoginThrottle {
   /** Checks an identified caller for operator bans. @throws {ERR_TOO_MANY_FAILURES} 429 */
   admitCaller(identity: Identity, clientAddress: string, accounts: readonly string[] = []): void {
     if (this.memory.operator.list().length === 0) return;
-    this.memory.operator.admit(attemptedBy(identity, clientAddress, accounts));
+    this.memory.operator.admit(attemptSubject(identity, clientAddress, accounts));
   }
 
   /** Calls `end` once, with the reason, when an operator bans the caller. Returns a function that stops watching. */
@@ -133,10 +133,10 @@ export class LoginThrottle {
     },
     end: (reason: unknown) => void,
   ): () => void {
-    const attempted = caller.kind === "anonymous"
+    const subject = caller.kind === "anonymous"
       ? { users: [], address: addressGroup(clientAddress) }
-      : attemptedBy(caller.identity, clientAddress, accounts);
-    return this.memory.operator.watch(attempted, end);
+      : attemptSubject(caller.identity, clientAddress, accounts);
+    return this.memory.operator.watch(subject, end);
   }
 
   /** Returns a counter with too many running attempts. @throws {ERR_TOO_MANY_FAILURES} During a wait. */
@@ -267,17 +267,17 @@ export class LoginThrottle {
   }
 }
 
-const FREE: Attempt = { succeeded() {}, failed() {}, undecided() {} };
+const UNCOUNTED: Attempt = { succeeded() {}, failed() {}, undecided() {} };
 
 const tooMany = () =>
   httpError("ERR_TOO_MANY_AT_ONCE", "too many logins of the user or from the address at once");
 
 /** Returns the facts to compare with bans. */
-export function attemptedBy(
+export function attemptSubject(
   { dn, login, uid, issuedToken }: Identity,
   clientAddress: string,
   accounts: readonly string[],
-): Attempted {
+): AttemptSubject {
   const { by = dn, byLogin, byUid } = issuedToken ?? {};
   const users = [login, uid, byLogin, byUid, ...accounts].filter((user) => user !== undefined).map(userKey);
   return { users, names: [dn, by].map(canonicalDn), address: addressGroup(clientAddress) };

@@ -40,7 +40,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Locking others out with slow passwords or wrong names from a shared address"],
     broken: "an account that signs in from many addresses pushes others out of the list of known users",
     file: "src/throttling/memory.ts",
-    change: instead("parts.some((part) => this.countOf(part) >= this.capacity * SHARE)", "false"),
+    change: instead("parts.some((part) => this.countOf(part) >= this.capacity * MAX_SHARE)", "false"),
     tests: ["tests/throttling/memory_test.ts"],
   },
   {
@@ -623,7 +623,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Continuing a transfer after a ban"],
     broken: "a ban ends nothing that is under way",
     file: "src/throttling/operator_bans.ts",
-    change: instead("for (const guest of this.#guests) this.#endIfBanned(guest);", ""),
+    change: instead("for (const watcher of this.#watchers) this.#endIfBanned(watcher);", ""),
     tests: ["tests/system/sharing/bans_test.ts"],
   },
   {

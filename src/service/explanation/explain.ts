@@ -20,8 +20,8 @@ import { HeaderList } from "../../model/http_message.ts";
 import type { Identity } from "../../model/identity.ts";
 import { HttpError } from "../../model/http_error.ts";
 import type { Ban } from "../../throttling/ban.ts";
-import { concerns } from "../../throttling/operator_bans.ts";
-import { attemptedBy } from "../../throttling/login_throttle.ts";
+import { applies } from "../../throttling/operator_bans.ts";
+import { attemptSubject } from "../../throttling/login_throttle.ts";
 import { groupRefusal } from "../../resource/group_refusal.ts";
 import { checkLogin } from "../../resource/login_policy.ts";
 import { lowestLimit, type ServerFacts } from "../../resource/server_facts.ts";
@@ -145,10 +145,10 @@ function bansOf(
 ): readonly Ban[] | undefined {
   const claimed = claimedUser(parseCredentials(headers, { clientAddress }).authorization);
   const typed = [login, claimed].flatMap((name) => name === undefined ? [] : [userKey(name)]);
-  const attempted = identity === undefined
+  const subject = identity === undefined
     ? { users: typed, names: dn === undefined ? undefined : [dn], address: addressGroup(clientAddress) }
-    : attemptedBy(identity, clientAddress, [...typed, ...accounts]);
-  return bans?.filter((ban) => concerns(ban, attempted));
+    : attemptSubject(identity, clientAddress, [...typed, ...accounts]);
+  return bans?.filter((ban) => applies(ban, subject));
 }
 
 /** Returns why bans refuse the caller; ignores throttled addresses, from which known clients can still log in. */

@@ -4,7 +4,7 @@ import { type Schedule, type Stopwatch } from "../../model/clock.ts";
 import { type Database, DatabaseFailure } from "../../store/database.ts";
 import { Following } from "../../store/following.ts";
 import type { Ban, BanSubject } from "../ban.ts";
-import { asCounted, KNOWN_MS, type ThrottlingMemory, type ThrottlingUpdate } from "../memory.ts";
+import { KNOWN_MS, normalised, type ThrottlingMemory, type ThrottlingUpdate } from "../memory.ts";
 import type { CountedFailure, Counting } from "../login_throttle.ts";
 import { Digests } from "./digest.ts";
 import { isSameBan, SharedBans } from "./shared_bans.ts";
@@ -101,7 +101,7 @@ export class SharedThrottling {
   lift(subject: BanSubject): Promise<number> {
     const before = this.#memory?.operator.list() ?? [];
     return this.#inTurn(async () => {
-      const { bans, counts } = await this.#bans.lift(asCounted(subject));
+      const { bans, counts } = await this.#bans.lift(normalised(subject));
       const memory = this.#memory;
       const later = memory === undefined
         ? []
