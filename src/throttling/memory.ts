@@ -216,11 +216,11 @@ export class KnownClients {
   add(key: string): number | undefined {
     const now = this.elapsed();
     this.#forgetOldest((at) => at + this.lifetimeMs <= now);
-    return this.note(key, now) ? now : undefined;
+    return this.record(key, now) ? now : undefined;
   }
 
   /** Records a sighting elsewhere. Returns whether it is new. */
-  note(key: string, at: number): boolean {
+  record(key: string, at: number): boolean {
     if (at - (this.#seen.get(key) ?? -Infinity) < this.lifetimeMs * SIGHTING_STEP) return false;
     this.#put(key, at);
     return true;

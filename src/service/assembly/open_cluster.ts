@@ -52,7 +52,7 @@ export function openOwnBans(
       log,
       elapsed: stopwatch,
       onUpdate: (throttling) => publish({ throttling }),
-      alone: { known: generation > 1 },
+      singleInstance: { known: generation > 1 },
     }),
   );
 }

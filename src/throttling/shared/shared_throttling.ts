@@ -26,7 +26,7 @@ interface SharedThrottlingParts {
   readonly elapsed: Stopwatch;
   readonly schedule?: Schedule;
   /** For a single instance: whether an earlier core read the bans that the previous process left. */
-  readonly alone?: { readonly known: boolean };
+  readonly singleInstance?: { readonly known: boolean };
 }
 
 /**
@@ -52,7 +52,7 @@ export class SharedThrottling {
   readonly #following: readonly Following[];
 
   constructor(readonly parts: SharedThrottlingParts) {
-    const { database, elapsed, log, alone, schedule } = parts;
+    const { database, elapsed, log, singleInstance, schedule } = parts;
     this.#startedAt = elapsed();
     const digests = new Digests(parts.secret);
     this.#bans = new SharedBans(database, digests);
@@ -61,7 +61,7 @@ export class SharedThrottling {
       new Following({ look, everyMs, trouble: "bans are not shared", log, schedule, onChange });
     this.#following = [
       follow(LOOK_MS, () => this.#look(), database.onChange),
-      ...alone === undefined ? [follow(KNOWN_TURN_MS, () => this.#shareKnown())] : [],
+      ...singleInstance === undefined ? [follow(KNOWN_TURN_MS, () => this.#shareKnown())] : [],
       follow(PURGE_MS, () => this.#purge()),
     ];
   }
@@ -119,15 +119,15 @@ export class SharedThrottling {
 
   async #look(): Promise<void> {
     const late = this.parts.elapsed() - this.#readAt >= REREAD_MS;
-    const isDue = this.#knowsAll
+    const isDue = this.#isComplete
       ? this.#memory !== undefined && pendingOf(this.#memory).length > 0
       : late || this.#bans.version() !== this.#version;
     if (isDue) await this.#inTurn(() => this.#exchange());
   }
 
   /** Whether the bans were read and no other process changes them. */
-  get #knowsAll(): boolean {
-    return this.parts.alone !== undefined && this.#version !== undefined;
+  get #isComplete(): boolean {
+    return this.parts.singleInstance !== undefined && this.#version !== undefined;
   }
 
   async #exchange(): Promise<void> {
@@ -136,7 +136,7 @@ export class SharedThrottling {
     const pending = pendingOf(memory);
     const now = memory.steady();
     if (pending.length > 0) {
-      const tried = this.parts.alone === undefined ? "tried" : "new"; // only this instance issues bans
+      const tried = this.parts.singleInstance === undefined ? "tried" : "new"; // only this instance issues bans
       memory.operator.adopt(pending.map((ban) => ({ ...ban, pending: tried })));
       await this.#bans.add(pending.map((ban) => ({ ...ban, lastsMs: ban.until - now })));
     }
@@ -147,7 +147,7 @@ export class SharedThrottling {
   async #read(published: readonly Ban[] = []): Promise<void> {
     const memory = this.#memory;
     if (memory === undefined) return;
-    if (this.#knowsAll) {
+    if (this.#isComplete) {
       const isPublished = (ban: Ban) => published.some((other) => isSameBan(ban, other));
       return memory.operator.replace(
         memory.operator.list().map((ban) => isPublished(ban) ? { ...ban, pending: undefined } : ban),
@@ -175,7 +175,7 @@ export class SharedThrottling {
     this.#lifts = new Set(lifts.map(({ id }) => id));
     memory.operator.replace(allBans);
     for (const { subject } of lifted) memory.forget(subject);
-    if (before.length + allBans.length + lifted.length === 0 || this.parts.alone?.known === true) return;
+    if (before.length + allBans.length + lifted.length === 0 || this.parts.singleInstance?.known) return;
     this.parts.onUpdate({ asOf: now, allBans, lifted: lifted.map(({ subject }) => subject) });
   }
 
@@ -191,17 +191,17 @@ export class SharedThrottling {
     const version = this.parts.database.version("known_login");
     if (version === this.#known?.version) return;
     const { logins, until } = await this.#failures.known(this.#known?.until, MOST_KNOWN);
-    this.#note(logins);
+    this.#recordLogins(logins);
     this.#known = { version, until };
   }
 
   /** Applies successful logins at other instances like local ones. */
-  #note(logins: readonly KnownLogin[]): void {
+  #recordLogins(logins: readonly KnownLogin[]): void {
     const memory = this.#memory;
     if (memory === undefined) return;
     const now = memory.steady();
     for (const { pair, clears, agoMs } of logins.toReversed()) {
-      const isNew = memory.known.note(pair, now - agoMs);
+      const isNew = memory.known.record(pair, now - agoMs);
       if (isNew && clears) memory.tables.pairs.forgetBefore(pair, now - agoMs);
     }
   }

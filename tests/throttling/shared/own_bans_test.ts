@@ -56,7 +56,7 @@ class Core implements AsyncDisposable {
         this.#tasks.push(task);
         return () => {};
       },
-      alone: { known },
+      singleInstance: { known },
     });
   }
 
