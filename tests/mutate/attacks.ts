@@ -1248,7 +1248,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["A provider that answers with the user or issuer of another"],
     broken: "the ID token may be of another user",
     file: "src/authentication/oauth/oauth.ts",
-    change: instead('if (sub !== undefined && claim("sub") !== sub)', "if (false)"),
+    change: instead('if (sub !== undefined && known.claim("sub") !== sub)', "if (false)"),
     tests: ["tests/system/provider_sign_in_test.ts"],
   },
   {

@@ -193,23 +193,20 @@ export class OAuth implements Authenticator {
   async #find(token: string, login: Login, caller: Requester): Promise<Answer<Found>> {
     try {
       const known = await this.#verify(token, caller);
-      const { claim } = known;
       const { sub, ...rest } = login;
       // OIDC Core 1.0, 5.3.2: ID and access token must have the same user.
-      if (sub !== undefined && claim("sub") !== sub) {
+      if (sub !== undefined && known.claim("sub") !== sub) {
         throw new InvalidToken("the ID token is of another user");
       }
       const visit = new Map(Object.entries(rest));
-      const all = { ...known, claim: (path: string) => claim(path) ?? visit.get(path) };
+      const all = { ...known, claim: (path: string) => known.claim(path) ?? visit.get(path) };
       const result = this.#evaluate(all);
+      const loginEndsAt = (secondsOf(all.claim("auth_time")) + (this.maxAuthAge ?? Infinity)) * 1000;
       return {
         value: { result, confirmation: known.confirmation },
         good: true,
         lifetimeMs: this.config.cacheSeconds * 1000,
-        endsAt: Math.min(
-          known.endsAt,
-          (secondsOf(all.claim("auth_time")) + (this.maxAuthAge ?? Infinity)) * 1000,
-        ),
+        endsAt: Math.min(known.endsAt, loginEndsAt),
       };
     } catch (error) {
       if (!(error instanceof InvalidToken || error instanceof NoIdentity)) throw error;

@@ -4,6 +4,7 @@ import { canonicalDn } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import { httpError } from "../../model/http_error.ts";
 import { isJsonObject } from "../../model/json_object.ts";
+import type { StoredRecord } from "../../store/record_store.ts";
 import { type AccountLookup, currentIdentity } from "../account_status.ts";
 import type { EndedLogins, ProviderSession } from "../authenticator.ts";
 import { type EndedBrowser, MAX_LOGINS, type ProviderLoginParts, ProviderLogins } from "./provider_logins.ts";
@@ -141,9 +142,7 @@ export class SignIns {
   }
 
   /** Stores the activity separately: rewriting the sign-in could restore a browser that just signed out. */
-  async #recordActivity(
-    record: { readonly key: string; readonly owner: string; readonly made: number },
-  ): Promise<void> {
+  async #recordActivity(record: Pick<StoredRecord, "key" | "owner" | "made">): Promise<void> {
     const ends = this.#now() + this.parts.limits.idleSeconds;
     await this.parts.records().put(ACTIVITY, { ...record, ends, content: {} }, MOST_OF_A_USER);
   }

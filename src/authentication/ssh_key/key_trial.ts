@@ -51,9 +51,8 @@ export class KeyTrial {
       if (key.issues !== undefined || !this.proof.fits(key.publicKey)) continue;
       this.#worked = true;
       if (!await this.proof.isMadeBy(key.publicKey)) continue;
-      const reason = this.revoked?.revokesKey(key.publicKey)
-        ? "the key was revoked"
-        : unmetCondition(key, this);
+      const isRevoked = this.revoked?.revokesKey(key.publicKey);
+      const reason = isRevoked ? "the key was revoked" : unmetCondition(key, this);
       if (reason === undefined) return key;
       this.#reason = reason;
     }

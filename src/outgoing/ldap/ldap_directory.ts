@@ -1,11 +1,6 @@
 import { FilterParser } from "ldapts";
 import type { Outgoing, TlsRemote } from "../outgoing.ts";
-import {
-  type RemoteStatus,
-  RemoteSystem,
-  type RemoteSystemOptions,
-  type Requester,
-} from "../remote_system.ts";
+import { RemoteSystem, type RemoteSystemOptions, type Requester } from "../remote_system.ts";
 import { RemoteUnavailable } from "../remote_unavailable.ts";
 import { type BindResult, LdapConnection, type LdapResult, type LdapSearch } from "./ldap_connection.ts";
 import { type LdapEntry, nameOf, STATUS_ATTRIBUTES, userInName, valuesOf } from "./ldap_entry.ts";
@@ -46,7 +41,7 @@ export class LdapServer {
     this.#system = new RemoteSystem({ ...parts, address, atOnce: parts.outgoing.connectionsPerHost });
   }
 
-  status(): RemoteStatus {
+  status() {
     return this.#system.status();
   }
 
@@ -223,7 +218,7 @@ export class LdapDirectory {
   }
 
   /** Returns the status of one server; without an address, of the first that is up. */
-  status(address?: string): RemoteStatus | undefined {
+  status(address?: string) {
     const all = this.#servers.filter((server) => address === undefined || server.address === address)
       .map((server) => server.status());
     return all.find(({ up, since }) => up && since !== undefined) ?? all[0];
