@@ -4,7 +4,7 @@ export type AccessService = "auth" | "share" | "access" | "admin";
  * Methods for everybody (credentials.md 8.2; rest-api.md 1.7, right column). Users may use all methods of these services,
  * `banned` may do nothing, `admin` everything.
  */
-const FOR_EVERYBODY: ReadonlyMap<AccessService, readonly string[]> = new Map([
+const PUBLIC_METHODS: ReadonlyMap<AccessService, readonly string[]> = new Map([
   ["access", ["GET", "HEAD", "PUT", "POST"]],
   ["auth", ["GET", "HEAD"]],
   ["share", []],
@@ -17,7 +17,7 @@ export const ROLES: readonly string[] = ["user", "admin", "banned", "anonymous"]
 export function mayAccess(service: AccessService, method: string, role: string): boolean {
   if (role === "banned") return false;
   if (role === "admin") return true;
-  const methods = FOR_EVERYBODY.get(service);
+  const methods = PUBLIC_METHODS.get(service);
   return methods !== undefined && (role === "user" || methods.includes(method));
 }
 

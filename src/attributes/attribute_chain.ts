@@ -68,7 +68,7 @@ export class AttributeChain implements AttributeSource {
         if (policy === "FIRST_ACCESSIBLE" || (policy === "FIRST_APPLICABLE" && isApplicable)) break;
       } catch (error) {
         if (error instanceof HttpError) onAnswer?.(source, identity, error);
-        failure = this.#excused(error, link, signal);
+        failure = this.#tolerated(error, link, signal);
       }
     }
     // With FIRST_ACCESSIBLE a source may fail, but not all of them.
@@ -98,9 +98,9 @@ export class AttributeChain implements AttributeSource {
   }
 
   /** Returns the outage of an optional source; throws otherwise, also for an invalid entry: it may be a ban. */
-  #excused(error: unknown, { source, optional }: ChainLink, signal: AbortSignal): HttpError {
-    const dispensable = optional || this.options.policy === "FIRST_ACCESSIBLE";
-    if (!dispensable || signal.aborted || !isHttpError(error, "ERR_ATTRIBUTE_SOURCE")) throw error;
+  #tolerated(error: unknown, { source, optional }: ChainLink, signal: AbortSignal): HttpError {
+    const isOptional = optional || this.options.policy === "FIRST_ACCESSIBLE";
+    if (!isOptional || signal.aborted || !isHttpError(error, "ERR_ATTRIBUTE_SOURCE")) throw error;
     this.options.log.warn("attribute source skipped", { source: source.name, error });
     return error;
   }
@@ -149,7 +149,7 @@ function joinValues(earlier: AttributeValues, later: AttributeValues): Attribute
 }
 
 /** Attributes that dynamic sources override: accounts, never roles. */
-const DECIDED: readonly StandardAttribute[] = ["xlogin", "group", "supplementaryGroups"];
+const OVERRIDDEN: readonly StandardAttribute[] = ["xlogin", "group", "supplementaryGroups"];
 
 /**
  * Creates the configured sources and their chain. If one cannot start, throws and closes the others.
@@ -190,8 +190,8 @@ function accountsOnly(source: AttributeSource): AttributeSource {
     name: source.name,
     async attributesOf(identity, signal) {
       const { standard } = await source.attributesOf(identity, signal);
-      const decided = [...standard].filter(([name]) => DECIDED.includes(name));
-      return { standard: new Map(decided), extra: new Map() };
+      const overriding = [...standard].filter(([name]) => OVERRIDDEN.includes(name));
+      return { standard: new Map(overriding), extra: new Map() };
     },
     status: (address) => source.status?.(address),
     sources: source.sources,

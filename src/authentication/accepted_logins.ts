@@ -15,9 +15,9 @@ export function acceptedLogins(
   },
 ): readonly AcceptedLogin[] {
   const all = authenticators.flatMap((authenticator): AcceptedLogin[] => {
-    const { challenges, takesKeys, issuer, looksAtCertificates } = authenticator;
-    if (takesKeys) return [{ words: "an SSH key", option: "-u USER -i ~/.ssh/id_ed25519" }];
-    if (looksAtCertificates) return [{ words: "a client certificate" }];
+    const { challenges, acceptsSshKeys, issuer, acceptsCertificates } = authenticator;
+    if (acceptsSshKeys) return [{ words: "an SSH key", option: "-u USER -i ~/.ssh/id_ed25519" }];
+    if (acceptsCertificates) return [{ words: "a client certificate" }];
     if (issuer !== undefined) return [{ words: `an access token of ${issuer.url}`, option: "-O ACCOUNT" }];
     return challenges.includes("Basic")
       ? [{ words: "a user name with password", option: "-u USER -P" }]

@@ -2,9 +2,9 @@ import type { Clock } from "../model/clock.ts";
 import type { Identity } from "../model/identity.ts";
 
 /** User to look up at their source without credentials. */
-export interface NamedUser {
+export interface UserReference {
   readonly dn: string;
-  /** Authenticator that identified the user, see {@link namedUser}; absent if unknown. */
+  /** Authenticator that identified the user, see {@link userReference}; absent if unknown. */
   readonly via?: string;
   readonly login?: string; // name at the source; absent if unknown, or if only `dn` exists
   readonly uid?: string; // account that the source proved, or that the user had
@@ -24,7 +24,7 @@ export type AccountStatus =
   | { readonly kind: "cannot tell" }; // the source cannot look up users without credentials
 
 /** Looks up a user. @throws {ServiceError} On an outage. */
-export type AskAccountStatus = (user: NamedUser, signal: AbortSignal) => Promise<AccountStatus>;
+export type AccountLookup = (user: UserReference, signal: AbortSignal) => Promise<AccountStatus>;
 
 /** Source that may look up absent users: an authenticator, or a key of another service. */
 export interface UserSource {
@@ -32,7 +32,7 @@ export interface UserSource {
   /** Longest lifetime derived from a login, in seconds; absent: while {@link accountStatusOf} confirms the user. */
   readonly derivedLifetime?: number;
   readonly maxAuthAge?: number; // likewise, counted from the login at the provider (`auth_time`)
-  accountStatusOf?: AskAccountStatus; // absent if that needs credentials
+  accountStatusOf?: AccountLookup; // absent if that needs credentials
 }
 
 /** Authenticator for issued tokens. */
@@ -42,27 +42,27 @@ const GONE: AccountStatus = { kind: "gone" };
 const CANNOT_TELL: AccountStatus = { kind: "cannot tell" };
 
 /** Returns the facts to store about a caller, who may have presented a token. */
-export function namedUser({ dn, via, login, uid, issuedToken }: Identity): NamedUser {
-  return { dn, via: issuedToken === undefined ? via : issuedToken.namedBy, login, uid };
+export function userReference({ dn, via, login, uid, issuedToken }: Identity): UserReference {
+  return { dn, via: issuedToken === undefined ? via : issuedToken.identifiedBy, login, uid };
 }
 
 /** Returns the facts to store about a login, which derived tokens and shares depend on. */
-function namedLogin(identity: Identity): NamedUser {
+function loginReference(identity: Identity): UserReference {
   const { credential, issuedToken, authTime } = identity;
   const { proved = issuedToken?.family && issuedToken.family.since / 1000 } = identity;
-  return { ...namedUser(identity), credential, proved, authTime };
+  return { ...userReference(identity), credential, proved, authTime };
 }
 
 /** Returns the latest end of anything derived from a login, in seconds since the epoch, as is `now`. */
 export function derivedUntil(authenticators: readonly UserSource[], identity: Identity, now: number): number {
-  const login = namedLogin(identity);
+  const login = loginReference(identity);
   return loginUntil(authenticators.find(({ name }) => name === login.via), login, now);
 }
 
 /** See {@link derivedUntil}; a login at an unknown time is too old for any `maxAuthAge`. */
 function loginUntil(
   { derivedLifetime = Infinity, maxAuthAge = Infinity }: Partial<UserSource> = {},
-  { proved, authTime = 0 }: NamedUser,
+  { proved, authTime = 0 }: UserReference,
   now: number,
 ): number {
   return Math.min((proved ?? now) + derivedLifetime, (authTime === "now" ? now : authTime) + maxAuthAge);
@@ -71,13 +71,13 @@ function loginUntil(
 /** Returns the identity as valid now; `undefined` if the user or {@link IssuedTokenFacts.by} is gone. @throws {ServiceError} On an outage. */
 export async function currentIdentity<T extends Identity>(
   identity: T,
-  ask: AskAccountStatus,
+  lookUp: AccountLookup,
   signal: AbortSignal,
 ): Promise<T | undefined> {
-  const accountStatus = await ask(namedLogin(identity), signal);
+  const accountStatus = await lookUp(loginReference(identity), signal);
   const { by: dn, byVia: via, byLogin: login, byUid: uid, family } = identity.issuedToken ?? {};
   const issuer = { login, uid, proved: family && family.since / 1000, authTime: "now" } as const;
-  const maker = dn !== undefined && via !== undefined && await ask({ dn, via, ...issuer }, signal);
+  const maker = dn !== undefined && via !== undefined && await lookUp({ dn, via, ...issuer }, signal);
   if (maker && maker.kind === "gone") return undefined;
   if (accountStatus.kind === "gone") return undefined;
   if (accountStatus.kind === "cannot tell" || accountStatus.servers === undefined) return identity;
@@ -93,7 +93,7 @@ export async function currentIdentity<T extends Identity>(
  */
 export async function accountStatusOf(
   authenticators: readonly UserSource[],
-  user: NamedUser,
+  user: UserReference,
   signal: AbortSignal,
   clock: Clock = Date.now,
 ): Promise<AccountStatus> {
@@ -109,9 +109,9 @@ export async function accountStatusOf(
   let failure: { readonly error: unknown } | undefined;
   for (const authenticator of authenticators) {
     try {
-      const said = await authenticator.accountStatusOf?.(user, signal) ?? CANNOT_TELL;
-      if (said.kind === "known") return said;
-      if (said.kind === "cannot tell") accountStatus = said;
+      const status = await authenticator.accountStatusOf?.(user, signal) ?? CANNOT_TELL;
+      if (status.kind === "known") return status;
+      if (status.kind === "cannot tell") accountStatus = status;
     } catch (error) {
       signal.throwIfAborted();
       failure = { error };

@@ -86,9 +86,9 @@ export class Assignments {
     const groups = part(
       "groupsAssign",
       () =>
-        this.#unixGroups.among((this.#groups?.list(variables) ?? []).map((group) => ({
+        this.#unixGroups.usable((this.#groups?.list(variables) ?? []).map((group) => ({
           name: group.raw,
-          foreign: group.foreign.length > 0,
+          external: group.external.length > 0,
         }))),
     ) ?? [];
     const mail = verifiedMail(variables);
@@ -158,10 +158,10 @@ function verifiedMail(variables: Variables): string | undefined {
 class UnusableResult extends Error {}
 
 /** Group that an identity provider or an operator's expression assigns to a user. */
-interface GivenGroup {
+interface AssignedGroup {
   readonly name: string; // from the operator also several with `:` between, as in a map entry
   /** Whether the provider wrote part of it: its users can choose names, so `mine:hpc` must not become `hpc`. */
-  readonly foreign: boolean;
+  readonly external: boolean;
 }
 
 /** Filter of groups that a daemon accepts; providers list many others. */
@@ -171,13 +171,13 @@ export class UnixGroups {
   /** @param message Log text; a warning only the first time. */
   constructor(readonly message: string, readonly log: Logger) {}
 
-  among(given: readonly GivenGroup[]): readonly string[] {
-    const isUsable = ({ name, foreign }: GivenGroup) =>
-      (foreign ? [name] : groupNames(name)).every(isUserAccount);
+  usable(given: readonly AssignedGroup[]): readonly string[] {
+    const isUsable = ({ name, external }: AssignedGroup) =>
+      (external ? [name] : groupNames(name)).every(isUserAccount);
     const usable = given.filter(isUsable);
-    const odd = given.find((group) => !isUsable(group));
-    if (odd !== undefined) {
-      const facts = { example: odd.name.slice(0, 100), left: given.length - usable.length };
+    const unusable = given.find((group) => !isUsable(group));
+    if (unusable !== undefined) {
+      const facts = { example: unusable.name.slice(0, 100), left: given.length - usable.length };
       this.log[this.#warned ? "debug" : "warn"](this.message, facts);
       this.#warned = true;
     }

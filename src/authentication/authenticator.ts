@@ -1,5 +1,5 @@
 import type { Authorization, Credentials } from "../model/credentials.ts";
-import type { Asker, RemoteStatus } from "../outgoing/remote_system.ts";
+import type { RemoteStatus, Requester } from "../outgoing/remote_system.ts";
 import type { SemaphoreWaiter } from "../model/fair_semaphore.ts";
 import type { Identity } from "../model/identity.ts";
 import type { UploadOutcome } from "./ssh_key/certificate/user_certificate.ts";
@@ -46,19 +46,19 @@ export interface BrowserLogin {
   readonly title: string; // displayed name
   readonly issuer: string; // as in `iss`
   /** Returns the authorisation URL. @throws {RemoteUnavailable} */
-  begin(visit: BrowserVisit, asker: Asker): Promise<string>;
+  begin(visit: BrowserVisit, caller: Requester): Promise<string>;
   /** @param answer Query of the redirect. @throws {RemoteUnavailable} */
-  finish(answer: URLSearchParams, visit: BrowserVisit, asker: Asker): Promise<LoginOutcome>;
+  finish(answer: URLSearchParams, visit: BrowserVisit, caller: Requester): Promise<LoginOutcome>;
   /**
    * Returns the URL at which a browser logs out of the provider (OIDC RP-Initiated Logout 1.0, 2), if there is one.
    * @param back Address to which the provider leads back. @throws {RemoteUnavailable}
    */
-  logoutAddress(back: string, asker: Asker): Promise<string | undefined>;
+  logoutAddress(back: string, caller: Requester): Promise<string | undefined>;
   /** Gets a new access token. @throws {RemoteUnavailable} */
   renew(
     session: ProviderSession & { readonly refreshToken: string },
     login: Pick<Identity, "acr" | "authTime">,
-    asker: Asker,
+    caller: Requester,
   ): Promise<LoginOutcome>;
   /**
    * Verifies a logout token (OIDC Back-Channel Logout 1.0, 2.6) and calls `end`; if that fails, the token stays usable.
@@ -111,9 +111,9 @@ export interface TokenCheck {
 export interface Authenticator extends UserSource {
   readonly challenges: readonly ("Basic" | "Bearer" | "DPoP")[]; // schemes for `WWW-Authenticate`
   /** Whether it accepts tokens that users sign with their SSH keys. */
-  readonly takesKeys?: true;
+  readonly acceptsSshKeys?: true;
   /** Whether it accepts TLS client certificates alone, as browsers present. */
-  readonly looksAtCertificates?: true;
+  readonly acceptsCertificates?: true;
   readonly browserLogin?: BrowserLogin;
   readonly issuer?: TokenIssuer; // issuer whose tokens only this authenticator may see
   /** @throws {ServiceError} Only on an outage of the authenticator. */

@@ -32,19 +32,19 @@ const NO_METHOD = { kind: "skipped", reason: "no method for credentials of this 
 export async function authenticate(
   chain: AuthenticationChain,
   credentials: Credentials,
-  listening: Listening,
+  context: ChainContext,
 ) {
   const { authenticators } = chain;
-  const shown = await judgeAuthorization(chain, credentials, listening);
+  const presented = await evaluateAuthorization(chain, credentials, context);
   const isAbsent = credentials.authorization.kind === "none";
-  const own = shown.kind === "accepted" ? authenticators.indexOf(shown.by) : -1;
+  const own = presented.kind === "accepted" ? authenticators.indexOf(presented.by) : -1;
   const last = isAbsent ? Infinity : Math.max(0, own);
-  const earlier = authenticators.slice(0, last).filter((authenticator) => authenticator.looksAtCertificates);
+  const earlier = authenticators.slice(0, last).filter((authenticator) => authenticator.acceptsCertificates);
   const certificate = earlier.length === 0
     ? NO_METHOD
-    : await judge(earlier, { ...credentials, authorization: { kind: "none" } }, listening);
-  const deciding = isAbsent || certificate.kind === "accepted" ? certificate : shown;
-  const authorization = meaningOf(shown, chain, credentials);
+    : await evaluate(earlier, { ...credentials, authorization: { kind: "none" } }, context);
+  const deciding = isAbsent || certificate.kind === "accepted" ? certificate : presented;
+  const authorization = meaningOf(presented, chain, credentials);
   return { authorization, caller: callerOf(chain, deciding, credentials.authorization) };
 }
 
@@ -53,14 +53,14 @@ export async function authenticate(
  * the password of a namesake elsewhere: `undecided` where there is one, `ambiguous` where an authenticator cannot tell.
  */
 function meaningOf(
-  shown: CredentialResult,
+  presented: CredentialResult,
   { authenticators }: AuthenticationChain,
   { authorization }: Credentials,
 ): CredentialResult["kind"] | "ambiguous" {
-  if (shown.kind !== "accepted" || authorization.kind !== "basic") return shown.kind;
+  if (presented.kind !== "accepted" || authorization.kind !== "basic") return presented.kind;
   let meaning: "accepted" | "ambiguous" = "accepted";
   for (const other of authenticators) {
-    if (other === shown.by || !other.challenges.includes("Basic")) continue;
+    if (other === presented.by || !other.challenges.includes("Basic")) continue;
     const isListed = other.lists?.(authorization.user);
     if (isListed) return "undecided";
     if (isListed === undefined) meaning = "ambiguous";
@@ -83,20 +83,20 @@ function callerOf(
 }
 
 /** Checks `Authorization`. Refused issued tokens reach no other authenticator (1.4, step 2). */
-async function judgeAuthorization(
+async function evaluateAuthorization(
   { issuedTokens, authenticators }: AuthenticationChain,
   credentials: Credentials,
-  listening: Listening,
+  context: ChainContext,
 ): Promise<CredentialResult> {
   const { authorization } = credentials;
   if (authorization.kind === "malformed") return { kind: "refused", reason: authorization.reason };
   if (authorization.kind === "none") return { kind: "skipped", reason: "no credentials" };
   if (issuedTokens !== undefined && authorization.kind === "bearer") {
-    const issued = await judge([issuedTokens], credentials, listening);
+    const issued = await evaluate([issuedTokens], credentials, context);
     if (issued.kind !== "skipped") return issued;
   }
-  const others = authenticators.filter(({ looksAtCertificates }) => looksAtCertificates !== true);
-  return await judge(concerned(others, credentials), credentials, listening);
+  const others = authenticators.filter(({ acceptsCertificates }) => acceptsCertificates !== true);
+  return await evaluate(applicable(others, credentials), credentials, context);
 }
 
 /**
@@ -111,10 +111,10 @@ async function judgeAuthorization(
  * | some are out of order                  | undecided   | undecided | 503                | none              |
  * | none                                   | skipped     | skipped   | 401, or anonymous  | none              |
  */
-async function judge(
+async function evaluate(
   authenticators: readonly Authenticator[],
   credentials: Credentials,
-  { log, signal, judged }: Listening,
+  { log, signal, onResult }: ChainContext,
 ): Promise<CredentialResult> {
   let refused: Extract<CredentialResult, { kind: "refused" }> | undefined;
   const skipped: string[] = [];
@@ -124,10 +124,10 @@ async function judge(
     let result: AuthenticationResult;
     try {
       result = await authenticator.authenticate(credentials, signal);
-      judged?.(authenticator.name, result);
+      onResult?.(authenticator.name, result);
     } catch (error) {
       signal.throwIfAborted();
-      judged?.(authenticator.name, { kind: "failed", error });
+      onResult?.(authenticator.name, { kind: "failed", error });
       const level = isHttpError(error, "ERR_TOO_MUCH_WORK") ? "warn" : "error"; // strangers can make it busy
       log[level]("method of authentication out of order", { authenticator: authenticator.name, error });
       failed.push(authenticator.name);
@@ -136,7 +136,7 @@ async function judge(
     }
     signal.throwIfAborted();
     if (result.kind === "accepted") {
-      return { kind: "accepted", identity: completed(result.identity, credentials), by: authenticator };
+      return { kind: "accepted", identity: withLoginFacts(result.identity, credentials), by: authenticator };
     }
     if (result.kind === "skipped") {
       if (result.reason !== undefined) skipped.push(`${authenticator.name}: ${result.reason}`);
@@ -153,8 +153,8 @@ async function judge(
   const isGuessable = credentials.authorization.kind === "basic";
   if (refused !== undefined && (isGuessable || failed.length === 0)) return refused;
   if (failed.length > 0) {
-    const said = failure instanceof HttpError ? Number(failure.headers["Retry-After"]) : NaN;
-    const facts = { seconds: said > 0 ? said : 5, reason: `Out of order: ${failed.join(", ")}` };
+    const retryAfter = failure instanceof HttpError ? Number(failure.headers["Retry-After"]) : NaN;
+    const facts = { seconds: retryAfter > 0 ? retryAfter : 5, reason: `Out of order: ${failed.join(", ")}` };
     return { kind: "undecided", error: httpError("ERR_AUTHENTICATION_UNAVAILABLE", facts, failure) };
   }
   return { kind: "skipped", reason: [NO_METHOD.reason, ...skipped].join("; ") };
@@ -189,19 +189,19 @@ function diagnosticOf(
 }
 
 /** Callback for the result or outage of each authenticator. */
-export type Judged = (
+export type ResultListener = (
   authenticator: string,
   result: AuthenticationResult | { readonly kind: "failed"; readonly error: unknown },
 ) => void;
 
-interface Listening {
+interface ChainContext {
   readonly log: Logger;
   readonly signal: AbortSignal;
-  readonly judged?: Judged;
+  readonly onResult?: ResultListener;
 }
 
 /** Selects authenticators for the credentials: tokens of a known issuer go to its authenticators only. */
-export function concerned(
+export function applicable(
   authenticators: readonly Authenticator[],
   { authorization }: Pick<Credentials, "authorization">,
 ): readonly Authenticator[] {
@@ -211,10 +211,10 @@ export function concerned(
 }
 
 /** Adds the typed name, so that bans match tokens too, and the login time, which tokens contain. */
-function completed(identity: Identity, { authorization }: Credentials): Identity {
+function withLoginFacts(identity: Identity, { authorization }: Credentials): Identity {
   const typed = authorization.kind === "basic" ? authorization.user : undefined;
-  const isOfBefore = authorization.kind === "bearer";
-  return { ...identity, login: identity.login ?? typed, authTime: isOfBefore ? identity.authTime : "now" };
+  const isReused = authorization.kind === "bearer";
+  return { ...identity, login: identity.login ?? typed, authTime: isReused ? identity.authTime : "now" };
 }
 
 /** Statement about the presented token (RFC 6750, 3; RFC 9449, 7.1; RFC 9470, 3). */

@@ -4,7 +4,7 @@ import { checkIdentity, NoIdentity } from "./check_identity.ts";
 import { isJsonObject } from "../model/json_object.ts";
 
 /** Function that looks up a claim. */
-export type Said = (name: string) => Variable | undefined;
+export type Claims = (name: string) => Variable | undefined;
 
 /** Returns a claim by name or dotted path, such as `realm_access.roles`; a literal name such as `wlcg.groups` wins. */
 export function claimAt(variables: Variables, path: string): Variable | undefined {
@@ -28,19 +28,19 @@ export function textsOf(variable: Variable | undefined): readonly string[] {
 }
 
 /** Fills a template with claims. @throws {NoIdentity} If a claim is not one text. */
-export function fillIdentityTemplate(template: string, said: Said): string {
-  const filled = fillName(template, (claim) => {
-    const [value, other] = textsOf(said(claim));
+export function fillIdentityTemplate(template: string, claim: Claims): string {
+  const filled = fillName(template, (name) => {
+    const [value, other] = textsOf(claim(name));
     if (value === undefined || value === "" || other !== undefined) {
-      throw new NoIdentity(`the claim ${claim} is no text, as identityTemplate needs it`);
+      throw new NoIdentity(`the claim ${name} is no text, as identityTemplate needs it`);
     }
-    return claim === "sub" ? distinctByCase(value) : value;
+    return name === "sub" ? escapeCase(value) : value;
   });
   return checkIdentity(filled ?? "");
 }
 
 /** Encodes case: subjects are case-sensitive (OIDC Core 1.0, 2), names are not. `A` becomes `^a`, `^` becomes `^^`. */
-function distinctByCase(subject: string): string {
+function escapeCase(subject: string): string {
   // U+0130 in lower case is `i` with a combining dot, the same as `I` with a combining dot.
   return subject.replace(
     /[\p{Lu}\p{Lt}^]/gu,

@@ -134,11 +134,11 @@ export function readBearer(token: string): BearerClaims {
   const claims = readClaims(token);
   const route = claims === undefined ? "provider" : routeOf(claims);
   const subject = typeof claims?.sub === "string" ? claims.sub : undefined;
-  const whose = subject === undefined ? token : JSON.stringify([route, claims?.iss, subject]);
+  const subjectKey = subject === undefined ? token : JSON.stringify([route, claims?.iss, subject]);
   return {
     route,
     issuer: typeof claims?.iss === "string" ? claims.iss : undefined,
-    claimant: hash("sha256", whose, "base64url"),
+    claimant: hash("sha256", subjectKey, "base64url"),
     subject: subject && subject.length <= MAX_SUBJECT ? subject : undefined,
   };
 }

@@ -49,9 +49,9 @@ export function errorText(response: OutgoingResponse, secrets: readonly string[]
 function errorOf(
   { headers, body }: OutgoingResponse,
 ): { readonly error: string; readonly description: string } {
-  const said = parse(body);
+  const reply = parse(body);
   const member = (name: string) => {
-    const value: unknown = typeof said === "object" && said !== null ? Reflect.get(said, name) : undefined;
+    const value: unknown = typeof reply === "object" && reply !== null ? Reflect.get(reply, name) : undefined;
     return typeof value === "string" ? value : "";
   };
   const challenge = headers["www-authenticate"] ?? "";

@@ -22,19 +22,19 @@ export function x509(options: X509Options): Authenticator {
   return {
     name: options.name,
     challenges: [],
-    looksAtCertificates: true,
+    acceptsCertificates: true,
     derivedLifetime: options.derivedLifetime,
     accountStatusOf({ credential }) {
       const trust = { ...options.clientTrust(), at: options.clock() };
       const counts = credential === undefined || isStillValid(credential, trust); // a name from a gateway has none
       return Promise.resolve({ kind: counts ? "cannot tell" : "gone" });
     },
-    authenticate: (credentials) => Promise.resolve(judge(options, credentials)),
+    authenticate: (credentials) => Promise.resolve(evaluate(options, credentials)),
     close() {},
   };
 }
 
-function judge(
+function evaluate(
   { name, gateway, serverName, clock }: X509Options,
   credentials: Credentials,
 ): AuthenticationResult {

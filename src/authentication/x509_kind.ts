@@ -14,7 +14,7 @@ export const clientCertificate = authenticatorKind({
     })),
   },
   methods: { X509: "certificate" },
-  looksAtCertificates: () => true,
+  usesCertificates: () => true,
   read: (values) => values,
   async create({ name, derivedLifetime }, { gateway, serverName, clock, clientTrust }) {
     const { x509 } = await import("./x509.ts");

@@ -38,7 +38,7 @@ export interface Key<T> {
   /** Whether an empty value of an optional key counts as absent, as in the Java service. */
   readonly emptyIsAbsent: boolean;
   /** Returns a warning for a suspicious valid text. */
-  doubt?(text: string): string | undefined;
+  warning?(text: string): string | undefined;
   /** @param text Trimmed. @throws {UnexpectedValue} */
   parse(text: string, context: ValueContext): T;
 }
@@ -79,7 +79,7 @@ function key<T>(
   { help, name, unit, added = false, default: value }: Options<T>,
   type: string,
   parse: (text: string, context: ValueContext) => T,
-  more: Partial<Pick<Key<T>, "json" | "secret" | "emptyIsAbsent" | "doubt">> = {},
+  more: Partial<Pick<Key<T>, "json" | "secret" | "emptyIsAbsent" | "warning">> = {},
 ): Key<T> {
   const absent = value === undefined ? undefined : { value };
   return { shape: "one", name, help, type, unit, added, absent, parse, ...PLAIN, ...more };
@@ -91,7 +91,7 @@ export function optional<T>(required: Key<T>): Key<T | undefined> {
 }
 
 /** Declares an optional key whose invalid value counts as absent, with a warning. @param instead What applies then. */
-export function unlessUnfit<T>(required: Key<T>, instead: string): Key<T | undefined> {
+export function lenient<T>(required: Key<T>, instead: string): Key<T | undefined> {
   const fits = (text: string) =>
     attempt(
       () => ({ value: required.parse(text, { workingDirectory: "/" }) }),
@@ -101,7 +101,7 @@ export function unlessUnfit<T>(required: Key<T>, instead: string): Key<T | undef
   return {
     ...optional(required),
     parse: (text) => fits(text)?.value,
-    doubt: (text) => fits(text) === undefined ? `not ${required.type}; ${instead}` : required.doubt?.(text),
+    warning: (text) => fits(text) ? required.warning?.(text) : `not ${required.type}; ${instead}`,
   };
 }
 
@@ -154,7 +154,7 @@ export function integer(
     return value >= min && value <= max ? value : fail(type);
   }, {
     json: { type: "integer", minimum: min, maximum: max, pattern: "[+-]?[0-9]{1,15}" },
-    doubt: (found) =>
+    warning: (found) =>
       isZero(found) ? `0 means ${zero} in the Java service; this service uses ${used}` : undefined,
   });
 }
@@ -164,9 +164,9 @@ export function seconds(options: Omit<Parameters<typeof integer>[0], "unit">): K
   return integer({ ...options, unit: "seconds" });
 }
 
-/** Declares a TCP port. `anyFree` allows 0, which lets the system choose. */
-export function port(options: Options<number> & { readonly anyFree?: boolean }): Key<number> {
-  const min = options.anyFree ? 0 : 1;
+/** Declares a TCP port. `allowZero` allows 0, which lets the system choose. */
+export function port(options: Options<number> & { readonly allowZero?: boolean }): Key<number> {
+  const min = options.allowZero ? 0 : 1;
   const type = `a port number from ${min} to 65535`;
   return key(options, type, (found) => {
     const value = /^\d{1,5}$/.test(found) ? Number(found) : NaN;
@@ -212,7 +212,7 @@ export function oneOf<const T extends string>(words: readonly T[], options: Opti
         (found === "" ? ours : undefined) ?? fail(type),
     {
       json: { type: "string", words },
-      doubt: (found) => found === "" ? `empty; the service uses ${ours}` : undefined,
+      warning: (found) => found === "" ? `empty; the service uses ${ours}` : undefined,
     },
   );
 }
@@ -222,17 +222,17 @@ function splitList(list: string): string[] {
   return list.split(/[\s|,]+/).filter((part) => part !== "");
 }
 
-/** Declares a list of names; later duplicates are dropped. @param doubt Returns a warning about a name. */
+/** Declares a list of names; later duplicates are dropped. @param warning Returns a warning about a name. */
 export function list(
   options: Options<readonly string[]>,
-  doubt: (name: string) => string | undefined = () => undefined,
+  warning: (name: string) => string | undefined = () => undefined,
 ): Key<readonly string[]> {
   return key(options, "names, separated by blanks, | or ,", (found) => [...new Set(splitList(found))], {
-    doubt(found) {
+    warning(found) {
       const names = splitList(found);
       const twice = names.find((name, index) => names.indexOf(name) !== index);
       if (twice !== undefined) return `${twice} appears twice; the first one applies`;
-      return names.map(doubt).find((warning) => warning !== undefined);
+      return names.map(warning).find((text) => text !== undefined);
     },
   });
 }
@@ -302,7 +302,7 @@ export function addressRanges(options: Options<readonly string[]>): Key<readonly
     const wrong = ranges.find((range) => !isAddressRange(range));
     return wrong === undefined ? ranges : fail(`IP addresses or ranges such as 192.0.2.0/24, not ${wrong}`);
   }, {
-    doubt(found) {
+    warning(found) {
       const wide = splitList(found).find(isWideRange);
       return wide === undefined
         ? undefined
@@ -359,7 +359,7 @@ export function section<const T extends Table>(described: Section<T>): Section<T
 }
 
 /** Describes keys, separated by blanks, that are ignored for one reason; see {@link Section}. */
-export function because(reason: string, keys: string): Readonly<Record<string, string>> {
+export function ignored(reason: string, keys: string): Readonly<Record<string, string>> {
   return Object.fromEntries(keys.split(" ").map((key) => [key, reason]));
 }
 

@@ -42,7 +42,7 @@ export const OWN_PREFIXES = ["container.", "authservice.", "share.", "persistenc
 export class KeyReader {
   readonly #effective = new Map<string, EffectiveValue>();
   /** Requested keys, as written. */
-  readonly #claimed = new Set<string>();
+  readonly #requested = new Set<string>();
   /** Supported keys, present or not. */
   readonly #known = new Set<string>();
   readonly #sections: Pick<Section, "prefix" | "unknown" | "elsewhere">[] = [];
@@ -106,7 +106,7 @@ export class KeyReader {
 
   #find(full: string, prefix: string, { anyCase = false }: Section): ResolvedEntry | undefined {
     const entry = anyCase ? this.#findAnyCase(full, prefix) : this.entry(full);
-    if (entry !== undefined) this.#claimed.add(entry.key);
+    if (entry !== undefined) this.#requested.add(entry.key);
     return entry;
   }
 
@@ -129,7 +129,7 @@ export class KeyReader {
     let complete = true;
     for (const entry of this.properties.entries.values()) {
       if (!entry.key.startsWith(start) || entry.key.length === start.length) continue;
-      this.#claimed.add(entry.key);
+      this.#requested.add(entry.key);
       this.#show(item, entry.key, title, entry);
       const parsed = this.#parse(item, entry);
       if (parsed === undefined) complete = false;
@@ -158,8 +158,8 @@ export class KeyReader {
     const parsed = attempt(() => ({ value: key.parse(text, this) }), UnexpectedValue, (error) => {
       this.error(entry.key, error.message, key.secret || error.secret ? undefined : text);
     });
-    const doubt = parsed && key.doubt?.(text);
-    if (doubt !== undefined) this.warn(entry.key, doubt, key.secret ? undefined : text);
+    const warning = parsed && key.warning?.(text);
+    if (warning !== undefined) this.warn(entry.key, warning, key.secret ? undefined : text);
     return parsed ?? undefined;
   }
 
@@ -167,7 +167,7 @@ export class KeyReader {
     const [found, ...others] = this.#anyCase(full).filter(({ key }) => key.startsWith(prefix));
     for (const { key } of others) {
       this.error(key, `is the same key as ${found?.key}, expected one of them`);
-      this.#claimed.add(key);
+      this.#requested.add(key);
     }
     return found;
   }
@@ -179,10 +179,10 @@ export class KeyReader {
       const name = fold(open ? pattern.slice(0, -1) : pattern);
       if (!open) this.#known.add(prefix + pattern);
       for (const key of this.properties.entries.keys()) {
-        if (!key.startsWith(prefix) || this.#claimed.has(key)) continue;
+        if (!key.startsWith(prefix) || this.#requested.has(key)) continue;
         const rest = fold(key.slice(prefix.length));
         if (open ? !rest.startsWith(name) : rest !== name) continue;
-        this.#claimed.add(key);
+        this.#requested.add(key);
         this.warn(key, `ignored: ${why}`);
       }
     }
@@ -219,7 +219,7 @@ export class KeyReader {
   }
 
   /** Ignores everything below a prefix, with one warning. */
-  leave(prefix: string, expected: string): void {
+  ignoreBelow(prefix: string, expected: string): void {
     const first = this.firstBelow(prefix);
     if (first === undefined) return;
     this.skip(prefix);
@@ -228,7 +228,7 @@ export class KeyReader {
 
   /** Ignores everything below a prefix, since a diagnostic exists. */
   skip(prefix: string): void {
-    for (const key of this.properties.entries.keys()) if (key.startsWith(prefix)) this.#claimed.add(key);
+    for (const key of this.properties.entries.keys()) if (key.startsWith(prefix)) this.#requested.add(key);
   }
 
   addSource(path: string): void {
@@ -283,7 +283,7 @@ export class KeyReader {
   /** Reports unread keys; call this last. @param worst `warning` if the file has other readers. */
   async reportUnknown(worst: Diagnostic["severity"]): Promise<void> {
     for (const { key } of this.properties.entries.values()) {
-      if (this.#claimed.has(key)) continue;
+      if (this.#requested.has(key)) continue;
       const hint = suggestion(key, this.#known);
       if (OWN_PREFIXES.some((prefix) => key.startsWith(prefix))) {
         const severity = worst === "error" ? await this.#severityOf(key, hint !== "") : worst;

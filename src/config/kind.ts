@@ -16,7 +16,7 @@ export interface Place {
 export interface Remote {
   readonly address: string; // URL
   readonly defaultPort?: number; // port of an address without one; only `http` and `https` need none
-  readonly shownAs: string; // name on status pages, such as `Unity`
+  readonly label: string; // name on status pages, such as `Unity`
   readonly showCertificate?: boolean; // whether it gets the server's certificate; absent: general setting
   readonly plain?: boolean; // whether connections are not encrypted, as with `http:`
   anchors?(): Promise<readonly string[] | undefined>; // PEM, in place of the truststore
@@ -68,12 +68,12 @@ export interface ClassUse {
 export interface Kind<T extends Table = Table, S extends object = object>
   extends Pick<Section<T>, "title" | "keys" | "added" | "ignored"> {
   read(values: Infer<T>, place: Place): S | undefined | Promise<S | undefined>;
-  looksAtCertificates?(config: S & KindConfig): boolean;
+  usesCertificates?(config: S & KindConfig): boolean;
   files?(config: S & KindConfig): readonly string[];
   remotes?(config: S & KindConfig): readonly Remote[];
   /** Bearer tokens it forwards: all, its issuer's and opaque ones, its issuer's only; absent: none. */
-  takesTokens?(config: S & KindConfig): "all" | "opaque" | "own" | undefined;
-  readonly tellsAcr?: true; // whether it provides `acr`
+  sentTokens?(config: S & KindConfig): "all" | "opaque" | "own" | undefined;
+  readonly providesAcr?: true; // whether it provides `acr`
   /** Names for users of its login methods, by `Identity.method`. */
   readonly methods?: Readonly<Record<string, string>>;
   members?(config: S & KindConfig): readonly KindConfig[];
@@ -165,7 +165,7 @@ export function requireHttps(
   permitted: boolean,
 ): void {
   if (URL.parse(address)?.protocol !== "http:") return;
-  if (isThisMachine(new URL(address).hostname)) {
+  if (isLocalHost(new URL(address).hostname)) {
     reader.warn(prefix + key, "not encrypted; acceptable only on this machine", address);
   } else if (permitted) {
     const expected =
@@ -178,7 +178,7 @@ export function requireHttps(
 }
 
 /** Reports whether a host is this machine, without a lookup. */
-export function isThisMachine(hostname: string): boolean {
+export function isLocalHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "").toLowerCase();
   const address = canonicalAddress(host);
   return host === "localhost" ||

@@ -39,7 +39,7 @@ async function readKinds(
   const configs = await listed.read(order, `${prefix}order`);
   for (const name of names) {
     if (!listed.used.has(name)) {
-      reader.leave(`${prefix}${name}.`, `not used, ${name} is not in ${prefix}order`);
+      reader.ignoreBelow(`${prefix}${name}.`, `not used, ${name} is not in ${prefix}order`);
     }
   }
   return configs;
@@ -191,17 +191,17 @@ function checkTokens(
   reader: KeyReader,
   authenticators: readonly OfKind[],
 ): void {
-  const shown = authenticators.flatMap(({ config, kind }) => {
-    const tokens = kind.takesTokens?.(config);
+  const receivers = authenticators.flatMap(({ config, kind }) => {
+    const tokens = kind.sentTokens?.(config);
     return tokens === undefined ? [] : [{ name: config.name, tokens }];
   });
-  for (const one of shown) {
+  for (const one of receivers) {
     const sees = one.tokens === "all"
       ? ["all", "opaque", "own"]
       : one.tokens === "opaque"
       ? ["all", "opaque"]
       : [];
-    const other = shown.find((other) => other !== one && sees.includes(other.tokens));
+    const other = receivers.find((other) => other !== one && sees.includes(other.tokens));
     if (other === undefined) continue;
     const expected =
       `${one.name} is shown tokens that are for ${other.name}, expected an issuer for each, and opaqueTokens for one at most`;
@@ -227,7 +227,7 @@ function checkLogins(
   const named = authenticators.filter(({ config }) =>
     logins.methods.length === 0 || logins.methods.includes(config.name)
   );
-  const silent = named.filter(({ kind }) => kind.tellsAcr !== true);
+  const silent = named.filter(({ kind }) => kind.providesAcr !== true);
   if (silent.length > 0 && (logins.methods.length > 0 || silent.length === named.length)) {
     const expected = `no login by ${silent.map(({ config }) => config.name).join(", ")} meets it: ` +
       "expected methods that report the authentication context class (acr)";

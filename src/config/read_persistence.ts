@@ -1,6 +1,6 @@
 import { canonicalAddress, hostsOf } from "../model/address.ts";
 import type { KeyReader } from "./key_reader.ts";
-import { isThisMachine } from "./kind.ts";
+import { isLocalHost } from "./kind.ts";
 import { NO_POSTGRES, PERSISTENCE, POSTGRES, SHARE } from "./keys/sharing_keys.ts";
 import type { DatabaseConfig, SharingConfig } from "./service_config.ts";
 import type { Known, Parts } from "./section_reader.ts";
@@ -8,10 +8,10 @@ import type { Known, Parts } from "./section_reader.ts";
 const IN_POSTGRES = "PGSQLPersist";
 
 /** Java classes for a local store. */
-const OF_OUR_OWN: readonly string[] = ["H2Persist", "InMemory"];
+const LOCAL_STORES: readonly string[] = ["H2Persist", "InMemory"];
 
 /** Reports whether anything is persisted, by the file alone. */
-export function isKept(reader: Pick<KeyReader, "entry">): boolean {
+export function hasPersistence(reader: Pick<KeyReader, "entry">): boolean {
   return reader.entry("persistence.directory") !== undefined || isShared(reader);
 }
 
@@ -29,7 +29,7 @@ function readPersistence(reader: KeyReader): Pick<SharingConfig, "directory" | "
   if (kind === "InMemory") {
     reader.warn("persistence.class", "nothing is kept in memory alone, but in persistence.directory", kind);
   }
-  if (kind !== IN_POSTGRES && !OF_OUR_OWN.includes(kind)) {
+  if (kind !== IN_POSTGRES && !LOCAL_STORES.includes(kind)) {
     const expected = `expected ${IN_POSTGRES} (PostgreSQL), or no class (SQLite, in persistence.directory)`;
     reader.error("persistence.class", expected, kind);
     return undefined;
@@ -64,7 +64,7 @@ function readPostgres(reader: KeyReader): DatabaseConfig | undefined {
   for (const [name, file] of Object.entries({ rootcert: authorities, cert: certificate, key })) {
     if (file !== undefined && tls) reader.expectFile(`persistence.pgsql.ssl.${name}`, file);
   }
-  const far = names.find((name) => !isThisMachine(name));
+  const far = names.find((name) => !isLocalHost(name));
   if (!tls && far !== undefined) {
     const expected = `expected true: on the way to ${far} others can read and change what is said`;
     reader.warn("persistence.pgsql.useSSL", expected, "false");

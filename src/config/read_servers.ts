@@ -43,7 +43,7 @@ export function readServers(reader: KeyReader): Parts | undefined {
   }
   for (const name of reader.namesBelow(PREFIX)) {
     if (keys.servers.some((server) => server === name || server.startsWith(`${name}.`))) continue;
-    reader.leave(`${PREFIX}${name}.`, `not used, ${name} is not in authservice.servers`);
+    reader.ignoreBelow(`${PREFIX}${name}.`, `not used, ${name} is not in authservice.servers`);
   }
   return { serverNames: keys.servers, servers, resolveClientNames: keys.resolveClientNames };
 }
@@ -105,7 +105,7 @@ function readInstances(
   for (const number of numbers) {
     if (/^[1-9]/.test(number) && Number(number) <= count) continue;
     const why = `not used, as ${prefix}${count + 1}. is missing: numbers count from 1 without gaps`;
-    reader.leave(`${prefix}${number}.`, why);
+    reader.ignoreBelow(`${prefix}${number}.`, why);
   }
   for (let number = 1; number <= count; number++) {
     const instance = reader.read(SERVER_INSTANCE, `${prefix}${number}.`);

@@ -20,7 +20,7 @@ import type {
 export const readSite = readerOf(CONTAINER, (keys, reader, known) => {
   const { name, host, port, externalUrl, baseUrl, liveReload, drainSeconds } = keys;
   const fromBase = externalUrl === undefined && baseUrl !== undefined
-    ? cutBaseUrl(reader, baseUrl)
+    ? parseBaseUrl(reader, baseUrl)
     : undefined;
   if (externalUrl?.includes("?")) {
     reader.error("container.externalurl", "expected a URL without query", externalUrl);
@@ -42,9 +42,9 @@ const OWN_PATHS =
     .split(" ");
 
 /** Parses `<host>:<port>/<site>/services…` with or without scheme. */
-function cutBaseUrl(reader: KeyReader, baseUrl: string): string | undefined {
-  const [cut = ""] = `${baseUrl}/`.split("/services/", 1);
-  const full = cut.includes("://") ? cut : `https://${cut}`;
+function parseBaseUrl(reader: KeyReader, baseUrl: string): string | undefined {
+  const [root = ""] = `${baseUrl}/`.split("/services/", 1);
+  const full = root.includes("://") ? root : `https://${root}`;
   const { parse } = url({ help: "", schemes: ["https", "http"] });
   return attempt(() => parse(full, reader), UnexpectedValue, ({ secret }) => {
     const expected = "expected <host>:<port>/<sitename>/services";
@@ -83,8 +83,8 @@ const PROTOCOL = /^(?:sslv[23]|sslv2hello|tlsv1(?:\.[1-3])?)$/;
 export const readHttps = readerOf(HTTP_SERVER, async (keys, reader, known) => {
   const { tls = true, gateway, authentication, kinds } = known;
   const ofKinds = await withKinds(authentication?.authenticators ?? [], kinds.authenticators);
-  const looksAtCertificates = gateway?.enabled !== true &&
-    ofKinds.some(({ config, kind }) => kind.looksAtCertificates?.(config));
+  const usesCertificates = gateway?.enabled !== true &&
+    ofKinds.some(({ config, kind }) => kind.usesCertificates?.(config));
   const disabled = keys.disabledProtocols.map((protocol) => protocol.toLowerCase());
   const refuse = (expected: string) =>
     reader.error("container.httpServer.disabledProtocols", expected, keys.disabledProtocols.join(" "));
@@ -97,7 +97,7 @@ export const readHttps = readerOf(HTTP_SERVER, async (keys, reader, known) => {
     tls,
     clientCertificate: keys.requireClientCertificate
       ? "required"
-      : keys.requestClientCertificate && looksAtCertificates
+      : keys.requestClientCertificate && usesCertificates
       ? "requested"
       : "none",
     minTlsVersion,

@@ -3,7 +3,7 @@ import { connect as connectPlain, type Socket } from "node:net";
 import { connect as connectTls, createSecureContext, type SecureContext, TLSSocket } from "node:tls";
 import type { Clock } from "../model/clock.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
-import { shortChain, wholeChain } from "../model/trust/shown_chain.ts";
+import { shortChain, wholeChain } from "../model/trust/peer_chain.ts";
 import { messageOf } from "../model/text.ts";
 import { type Exchange, type Failure, failure, type Fault } from "./exchange.ts";
 import { checkPeer } from "./peer_check.ts";

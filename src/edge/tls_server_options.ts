@@ -7,7 +7,7 @@ import type { Peer } from "../model/http_message.ts";
 import { certificateFacts, isValidAt, validityOf } from "../model/trust/certificate_facts.ts";
 import { findPath, pathReference } from "../model/trust/certificate_path.ts";
 import { provesKey } from "../model/trust/proof_of_key.ts";
-import { shortChain, wholeChain } from "../model/trust/shown_chain.ts";
+import { shortChain, wholeChain } from "../model/trust/peer_chain.ts";
 import type { EdgeTls } from "./edge_options.ts";
 
 /** Returns options for `tls.createServer`. The runtime's suites are fixed: for TLS 1.2 forward secret AEAD (RFC 9325, 4.2). */

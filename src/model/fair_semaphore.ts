@@ -40,16 +40,16 @@ export class FairSemaphore {
   }
 
   /** @throws {NoPermit} The work did not begin. @throws The signal's reason before the work begins; later its error. */
-  async run<T>(work: () => Promise<T>, seeker: SemaphoreWaiter): Promise<T> {
-    const { signal } = seeker;
+  async run<T>(work: () => Promise<T>, waiter: SemaphoreWaiter): Promise<T> {
+    const { signal } = waiter;
     signal.throwIfAborted();
-    if (this.#mayRun(seeker)) this.#enter(seeker);
-    else await this.#turn(seeker);
+    if (this.#mayRun(waiter)) this.#enter(waiter);
+    else await this.#turn(waiter);
     try {
       signal.throwIfAborted();
       return await work();
     } finally {
-      this.#leave(seeker);
+      this.#leave(waiter);
     }
   }
 

@@ -52,7 +52,7 @@ export interface IssuedTokenFacts {
   readonly byLogin?: string; // their name there
   readonly byUid?: string; // account that their login proved
   readonly byRole?: string; // role by their login, or `anonymous`; absent in tokens of earlier versions
-  readonly namedBy?: string; // authenticator, or key of another service, that identified the user to this service, if the token says so
+  readonly identifiedBy?: string; // authenticator, or key of another service, that identified the user to this service, if the token says so
   readonly highestRole?: string; // maker's role at issue, an upper limit
   readonly renewable: boolean;
   readonly limitedTo?: string; // `aud`; a renewed token inherits it

@@ -29,12 +29,12 @@ export class NameService {
     { caller, signal }: { readonly caller: string; readonly signal: AbortSignal },
   ): Promise<(readonly string[])[]> {
     const limit = AbortSignal.timeout(this.parts.maxWaitMs ?? MAX_WAIT_MS);
-    const seeker = { queueKey: caller, known: true, signal: AbortSignal.any([signal, limit]) };
+    const waiter = { queueKey: caller, known: true, signal: AbortSignal.any([signal, limit]) };
     const found = await Promise.allSettled(names.map((name) => {
       if (name.length > MAX_LENGTH || !NAME.test(name)) return [];
       const ask = (signal: AbortSignal) =>
-        this.#semaphore.run(() => this.#lookUp(name, signal), { ...seeker, signal });
-      return this.#flights.join(name.toLowerCase(), ask, seeker.signal);
+        this.#semaphore.run(() => this.#lookUp(name, signal), { ...waiter, signal });
+      return this.#flights.join(name.toLowerCase(), ask, waiter.signal);
     }));
     signal.throwIfAborted();
     return found.map((answer) => answer.status === "fulfilled" ? answer.value : []);

@@ -4,7 +4,7 @@ import type { KindConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Outgoing, OutgoingHttp } from "./outgoing.ts";
-import type { Asker } from "./remote_system.ts";
+import type { Requester } from "./remote_system.ts";
 
 export interface ProbeParts {
   readonly outgoing: Outgoing;
@@ -38,7 +38,7 @@ export const REACH =
 export const NEVER = new AbortController().signal;
 
 /** Caller of all probes. */
-export const PROBER: Asker = {
+export const PROBER: Requester = {
   queueKey: "probe",
   known: true,
   credential: "probe",

@@ -1,5 +1,5 @@
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing.ts";
-import { type Asker, RemoteSystem, type RemoteSystemOptions } from "./remote_system.ts";
+import { RemoteSystem, type RemoteSystemOptions, type Requester } from "./remote_system.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
 
 /** Health of a system that speaks HTTP; `Retry-After` of a 429 applies to all callers. */
@@ -18,11 +18,11 @@ export class RemoteHttp extends RemoteSystem {
    */
   ask<T>(
     request: OutgoingRequest,
-    asker: Asker,
+    caller: Requester,
     read: (response: OutgoingResponse) => T | Promise<T>,
   ): Promise<T> {
-    return this.run(asker, async () => {
-      const response = await this.#http.send(request, asker.signal);
+    return this.run(caller, async () => {
+      const response = await this.#http.send(request, caller.signal);
       this.#checkPace(response);
       return await read(response);
     });

@@ -22,7 +22,7 @@ export interface RemoteSystemOptions {
 }
 
 /** Caller on whose behalf a request is sent. */
-export interface Asker extends SemaphoreWaiter {
+export interface Requester extends SemaphoreWaiter {
   readonly credential: string; // opaque key of the credential
   readonly address: string; // caller's address group
 }
@@ -90,12 +90,12 @@ export class RemoteSystem {
 
   /**
    * Runs an exchange with the system if it is up or due for a trial.
-   * @param exchange Obeys the asker's signal; throws {@link RemoteUnavailable} without a usable response.
+   * @param exchange Obeys the caller's signal; throws {@link RemoteUnavailable} without a usable response.
    * @throws {RemoteUnavailable}
    */
-  async run<T>(asker: Asker, exchange: () => Promise<T>): Promise<T> {
-    this.#admit(asker);
-    const run = this.#semaphore.run(() => this.#attempt(asker, exchange), asker);
+  async run<T>(caller: Requester, exchange: () => Promise<T>): Promise<T> {
+    this.#admit(caller);
+    const run = this.#semaphore.run(() => this.#attempt(caller, exchange), caller);
     return await run.catch(rescue(NoPermit, (cause) => {
       throw new RemoteUnavailable(this.remote, cause.message, { cause });
     }));
@@ -105,15 +105,15 @@ export class RemoteSystem {
     return new RemoteUnavailable(this.remote, reason, { cause, connected: true });
   }
 
-  async #attempt<T>(asker: Asker, exchange: () => Promise<T>): Promise<T> {
-    const trial = this.#admit(asker) === "trial";
+  async #attempt<T>(caller: Requester, exchange: () => Promise<T>): Promise<T> {
+    const trial = this.#admit(caller) === "trial";
     const end = trial ? this.#breaker.begin() : undefined;
     try {
       const result = await exchange();
       this.#succeeded();
       return result;
     } catch (error) {
-      if (error instanceof RemoteUnavailable && !asker.signal.aborted) this.#failed(error, asker, trial);
+      if (error instanceof RemoteUnavailable && !caller.signal.aborted) this.#failed(error, caller, trial);
       throw error;
     } finally {
       end?.();
@@ -121,7 +121,7 @@ export class RemoteSystem {
   }
 
   /** @throws {RemoteUnavailable} During a pause. */
-  #admit({ address }: Asker): "up" | "trial" | "beside" {
+  #admit({ address }: Requester): "up" | "trial" | "beside" {
     if (this.#down === undefined) return "up";
     const { reason, connects } = this.#down;
     if (this.#breaker.admits) return "trial";
@@ -140,7 +140,7 @@ export class RemoteSystem {
     this.#since = this.options.clock();
   }
 
-  #failed(error: RemoteUnavailable, { credential, address }: Asker, trial: boolean): void {
+  #failed(error: RemoteUnavailable, { credential, address }: Requester, trial: boolean): void {
     this.#failures.delete(credential);
     this.#failures.set(credential, address);
     const [oldest] = this.#failures.keys();

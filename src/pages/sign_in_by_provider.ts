@@ -1,13 +1,13 @@
 import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
-import { askerOf } from "../authentication/asker_of.ts";
+import { requesterOf } from "../authentication/requester_of.ts";
 import type { BrowserLogin, BrowserVisit, EndedLogins } from "../authentication/authenticator.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { decodeBase64Url } from "../model/base64.ts";
 import { attempt } from "../model/attempt.ts";
 import { sameSecret } from "../model/secret.ts";
 import { httpError, invalidRequest } from "../model/http_error.ts";
-import type { Asker } from "../outgoing/remote_system.ts";
+import type { Requester } from "../outgoing/remote_system.ts";
 import { InvalidToken, readForeignToken } from "../authentication/signed_token.ts";
 import { readForm } from "../resource/form.ts";
 import type { Call } from "../resource/call.ts";
@@ -22,7 +22,7 @@ export async function leaveForProvider(call: Call, parts: SignInParts): Promise<
   const visit = Visit.of(call);
   const salt = randomBytes(16).toString("base64url");
   const to = wantedPage(call.query.get("to"));
-  const location = await login.begin(visitAt(call, visit, { name, salt, to }), askerFor(call, salt));
+  const location = await login.begin(visitAt(call, visit, { name, salt, to }), requesterFor(call, salt));
   const response = redirect(location);
   visit.keep(response);
   return response;
@@ -41,7 +41,7 @@ export async function backFromProvider(call: Call, parts: SignInParts): Promise<
     throw httpError("ERR_PAGE_OUTDATED", "the state belongs to another browser or provider");
   }
   const outcome = await throttleLogin(parts.admit(call.clientAddress, call.signal), async () => {
-    const outcome = await login.finish(query, expected, askerFor(call, salt));
+    const outcome = await login.finish(query, expected, requesterFor(call, salt));
     if (outcome.kind === "refused") throw parts.unauthenticated(`${name}: ${outcome.reason}`);
     return outcome;
   });
@@ -95,7 +95,7 @@ function providerOf({ params }: Call, { ways }: SignInParts): { name: string; lo
   return { name, login };
 }
 
-/** Returns the asker of an unknown caller, who queues by address. */
-function askerFor({ clientAddress, signal }: Call, credential: string): Asker {
-  return askerOf({ clientAddress }, credential, signal);
+/** Returns the requester for an unknown caller, who queues by address. */
+function requesterFor({ clientAddress, signal }: Call, credential: string): Requester {
+  return requesterOf({ clientAddress }, credential, signal);
 }

@@ -3,7 +3,7 @@ import { passwordLogin } from "../authentication/parse_credentials.ts";
 import { formTokenOf, signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
 import type { Authorization } from "../model/credentials.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { askerOf } from "../authentication/asker_of.ts";
+import { requesterOf } from "../authentication/requester_of.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
 import type { Asked, Call, IdentifiedUser } from "../resource/call.ts";
 import { checkShownToken, FORM_TOKEN, readForm } from "../resource/form.ts";
@@ -117,10 +117,10 @@ export async function signOut(call: Call, parts: SignInParts): Promise<HttpRespo
 
 /** Offers the logout at the provider, as a link: a form may lead only to this service (`form-action`). */
 async function signedOutPage(call: Call, login: BrowserLogin | undefined) {
-  const asker = askerOf({ clientAddress: call.clientAddress }, "logout", call.signal);
+  const requester = requesterOf({ clientAddress: call.clientAddress }, "logout", call.signal);
   let address: string | undefined;
   try {
-    address = await login?.logoutAddress(`${call.base}/`, asker);
+    address = await login?.logoutAddress(`${call.base}/`, requester);
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
     call.log.warn("logout at the provider not offered", { error });

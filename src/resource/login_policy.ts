@@ -1,5 +1,5 @@
 import type { LogicalServerConfig } from "../config/service_config.ts";
-import { namedUser } from "../authentication/account_status.ts";
+import { userReference } from "../authentication/account_status.ts";
 import { addressInRange } from "../model/address.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Identity } from "../model/identity.ts";
@@ -20,7 +20,7 @@ export function loginPolicy(required: LoginRequirements, clock: Clock): LoginPol
     [
       methods.length > 0,
       `a login by ${oneOf(methods)}`,
-      (login) => methods.includes(namedUser(login).via ?? ""),
+      (login) => methods.includes(userReference(login).via ?? ""),
     ],
     [
       requiredAcr.length > 0,

@@ -10,7 +10,7 @@ import type { AttributeSource } from "../attributes/attribute_source.ts";
 import {
   authenticate,
   type AuthenticationChain,
-  type Judged,
+  type ResultListener,
   unauthenticated,
 } from "../authentication/chain.ts";
 import { parseCredentials } from "../authentication/parse_credentials.ts";
@@ -32,7 +32,7 @@ export const PREFERENCES_HEADER = "X-UNICORE-User-Preferences";
 
 export interface IdentityParts {
   readonly chain: AuthenticationChain;
-  readonly judged?: Judged;
+  readonly onResult?: ResultListener;
   readonly throttle: LoginThrottle;
   readonly attributes: AttributeSource | undefined; // absent: each user has the role `user`
   readonly signIns: SignIns | undefined; // absent without browser sign-in
@@ -112,11 +112,11 @@ export async function recognise(
   trace.claimed = claimedUser(authorization) ?? trace.claimed;
   // Verification continues after a disconnect: otherwise an attacker could abort slow, wrong guesses for
   // free.
-  const judging = authorization.kind === "basic" ? NEVER : signal;
+  const until = authorization.kind === "basic" ? NEVER : signal;
+  const context = { log, signal: until, onResult: parts.onResult };
   const { caller } = await throttleLogin(
     parts.throttle.admit(credentials, signal),
-    (knownAs) =>
-      authenticate(parts.chain, { ...credentials, knownAs }, { log, signal: judging, judged: parts.judged }),
+    (knownAs) => authenticate(parts.chain, { ...credentials, knownAs }, context),
     (result) => result.authorization,
   );
   signal.throwIfAborted();

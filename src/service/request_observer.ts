@@ -1,4 +1,4 @@
-import type { Judged } from "../authentication/chain.ts";
+import type { ResultListener } from "../authentication/chain.ts";
 import type { AuditRecord } from "../logging/audit_record.ts";
 import { Counters, DurationHistogram, type Increments, methodLabel } from "../metrics/counters.ts";
 import type { Route } from "./http/router.ts";
@@ -40,7 +40,7 @@ export class RequestObserver {
   }
 
   /** Counts the authenticator's result, unless it skipped the credentials. */
-  readonly judged: Judged = (authenticator, { kind }) => {
+  readonly onResult: ResultListener = (authenticator, { kind }) => {
     if (kind === "skipped") return;
     const result = kind === "failed" ? "unavailable" : kind;
     this.#counters.count("authserver_authentications_total", { authenticator, result });

@@ -9,7 +9,7 @@ import {
   rows,
   type Work,
 } from "./database.ts";
-import type { KeptRecord, RecordStore } from "./record_store.ts";
+import type { RecordStore, StoredRecord } from "./record_store.ts";
 
 const TABLE = "record";
 
@@ -51,28 +51,28 @@ export class DatabaseRecordStore implements RecordStore {
     return this.#database.version(TABLE) + this.#changes;
   }
 
-  put(kind: string, { key, owner, made, ends, content }: KeptRecord, most: number): Promise<void> {
+  put(kind: string, { key, owner, made, ends, content }: StoredRecord, most: number): Promise<void> {
     return this.#change(function* () {
       yield* rows(SQL.put, { kind, key, owner, made, ends, content: JSON.stringify(content) });
       yield* rows(SQL.trim, { kind, key, owner, others: most - 1 });
     }, `records of ${owner}`);
   }
 
-  raise(kind: string, record: KeptRecord): Promise<KeptRecord> {
+  raise(kind: string, record: StoredRecord): Promise<StoredRecord> {
     return this.#change(function* () {
       const kept = yield* row(SQL.raise, { kind, ...record, content: JSON.stringify(record.content) });
       return kept === undefined ? record : recordOf(kept);
     }, `records of ${record.owner}`);
   }
 
-  get(kind: string, key: string): Promise<KeptRecord | undefined> {
+  get(kind: string, key: string): Promise<StoredRecord | undefined> {
     return this.#read(function* () {
       const found = yield* row(SQL.get, { kind, key });
       return found && recordOf(found);
     });
   }
 
-  list(kind: string, owner?: string): Promise<readonly KeptRecord[]> {
+  list(kind: string, owner?: string): Promise<readonly StoredRecord[]> {
     return this.#read(function* () {
       const found = owner === undefined
         ? yield* rows(SQL.all, { kind })
@@ -127,7 +127,7 @@ function refused(error: unknown): never {
 }
 
 /** Returns the record in a row. */
-export function recordOf(row: Row): KeptRecord {
+export function recordOf(row: Row): StoredRecord {
   return {
     key: String(row["key"]),
     owner: String(row["owner"]),

@@ -1,7 +1,7 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Schedule, Stopwatch } from "../model/clock.ts";
 import { Following } from "./following.ts";
-import type { KeptRecord, RecordStore } from "./record_store.ts";
+import type { RecordStore, StoredRecord } from "./record_store.ts";
 
 /** Interval of checks for changes without notification, in milliseconds. */
 const LOOK_MS = 1000;
@@ -10,7 +10,7 @@ const LOOK_MS = 1000;
 const COMPLETE_MS = 3600_000;
 
 export interface ReadRecords {
-  readonly records: readonly { readonly kind: string; readonly record: KeptRecord }[];
+  readonly records: readonly { readonly kind: string; readonly record: StoredRecord }[];
   readonly until: number; // where the next read begins
   readonly isComplete: boolean; // whether these are all, or those that changed
 }
@@ -36,7 +36,7 @@ export class RememberedRecords extends Following implements RecordStore {
   readonly #parts: RememberedParts;
   #records: ReadonlyMap<string, OneKind> | undefined; // by kind; absent before the first read
   /** Records put during a read. */
-  #meanwhile: { readonly kind: string; readonly record: KeptRecord }[] = [];
+  #meanwhile: { readonly kind: string; readonly record: StoredRecord }[] = [];
   #version: number | undefined;
   #last: { readonly until: number; readonly session: number; readonly completeAt: number } | undefined;
   #sureAt = -Infinity;
@@ -65,23 +65,23 @@ export class RememberedRecords extends Following implements RecordStore {
     return this.#store.version() + this.#loads;
   }
 
-  async put(kind: string, record: KeptRecord, most: number): Promise<void> {
+  async put(kind: string, record: StoredRecord, most: number): Promise<void> {
     await this.#store.put(kind, record, most);
     this.#remember(kind, record);
   }
 
-  async raise(kind: string, record: KeptRecord): Promise<KeptRecord> {
+  async raise(kind: string, record: StoredRecord): Promise<StoredRecord> {
     const kept = await this.#store.raise(kind, record);
     this.#remember(kind, kept);
     return kept;
   }
 
-  get(kind: string, key: string): Promise<KeptRecord | undefined> {
+  get(kind: string, key: string): Promise<StoredRecord | undefined> {
     const known = this.#records?.get(kind);
     return known === undefined ? this.#store.get(kind, key) : Promise.resolve(known.byKey.get(key));
   }
 
-  list(kind: string, owner?: string): Promise<readonly KeptRecord[]> {
+  list(kind: string, owner?: string): Promise<readonly StoredRecord[]> {
     const known = this.#records?.get(kind);
     if (known === undefined) return this.#store.list(kind, owner);
     const found = owner === undefined ? known.byKey : known.byOwner.get(owner);
@@ -142,7 +142,7 @@ export class RememberedRecords extends Following implements RecordStore {
     this.#loads++;
   }
 
-  #remember(kind: string, record: KeptRecord): void {
+  #remember(kind: string, record: StoredRecord): void {
     if (!this.#parts.kinds.includes(kind)) return;
     this.#meanwhile.push({ kind, record });
     this.#records?.get(kind)?.set(record);
@@ -151,11 +151,11 @@ export class RememberedRecords extends Following implements RecordStore {
 }
 
 class OneKind {
-  readonly byKey = new Map<string, KeptRecord>();
-  readonly byOwner = new Map<string, Map<string, KeptRecord>>();
+  readonly byKey = new Map<string, StoredRecord>();
+  readonly byOwner = new Map<string, Map<string, StoredRecord>>();
 
   /** Adds a record unless a later one is known. */
-  set(record: KeptRecord): void {
+  set(record: StoredRecord): void {
     if ((this.byKey.get(record.key)?.made ?? -Infinity) > record.made) return;
     this.delete(record.key);
     this.byKey.set(record.key, record);

@@ -128,7 +128,7 @@ export class FailureTable<S> {
   }
 
   /** Sets the common count of a key, without shortening a running wait. */
-  learn(key: string, subject: S, failures: number): FailureRecord<S> {
+  setTotal(key: string, subject: S, failures: number): FailureRecord<S> {
     const before = this.#recordOf(key);
     const known = { until: before?.until ?? 0, failures: failures - 1 };
     return this.#continue(key, before, this.#next(key, known, subject));

@@ -4,7 +4,7 @@ import type { FailureTable } from "./failure_table.ts";
 import type { Counted, ThrottlingMemory } from "./memory.ts";
 
 /** Entry of a failure table that an attempt counts for, and its queue there. */
-export interface Place {
+export interface FailureCounter {
   readonly counted: Counted;
   readonly scope: string; // for the log
   readonly table: FailureTable<BanSubject>;
@@ -12,12 +12,12 @@ export interface Place {
   readonly subject: BanSubject;
   readonly typed?: string; // user name as typed, which may be a password
   readonly queueKey: string; // queue for attempts
-  readonly once?: boolean; // whether only the first failure at the previous place counts here
+  readonly once?: boolean; // whether only the first failure at the previous counter counts here
 }
 
 /** Places of an attempt. */
 export interface Limiter {
-  readonly places: readonly Place[];
+  readonly counters: readonly FailureCounter[];
   readonly pair: string | undefined; // key of user and address, if the credentials name a user
   readonly known: boolean;
 }
@@ -35,14 +35,14 @@ export function passwordLimiter(
   const user = userKey(typed);
   const pair = `${group}${address}\0${user}`;
   const known = memory.known.has(pair);
-  const place = (counted: Counted, scope: string, key: string, subject: BanSubject, queueKey = ""): Place => {
+  const counter = (counted: Counted, scope: string, key: string, subject: BanSubject, queueKey = "") => {
     const table = memory.tables[counted];
     return { counted, scope, table, key, subject, queueKey, typed: subject.user && typed };
   };
-  const own = place("pairs", "user at address", pair, { user, address });
-  if (known) return { places: [own], pair, known };
-  const ofAddress = { ...place("addresses", "address", address, { address }, user), once: true };
-  return { places: [own, ofAddress, place("users", "user", user, { user }, address)], pair, known };
+  const own = counter("pairs", "user at address", pair, { user, address });
+  if (known) return { counters: [own], pair, known };
+  const ofAddress = { ...counter("addresses", "address", address, { address }, user), once: true };
+  return { counters: [own, ofAddress, counter("users", "user", user, { user }, address)], pair, known };
 }
 
 /** Returns the limiter for a token or key. @param shown.asked Whether a provider has to verify it. */
@@ -54,13 +54,13 @@ export function tokenLimiter(
   const { tokens: table } = memory.tables;
   const shared = { counted: "tokens", table, subject: { address }, queueKey: claimant ?? "" } as const;
   if (claimant === undefined) {
-    const place = { ...shared, scope: "keys from address", key: `keys ${address}` };
-    return { places: [place], pair: undefined, known: false };
+    const counter = { ...shared, scope: "keys from address", key: `keys ${address}` };
+    return { counters: [counter], pair: undefined, known: false };
   }
   const pair = `tokens ${address}\0${claimant}`;
   const known = memory.known.has(pair);
-  if (known && !asked) return { places: [], pair, known };
+  if (known && !asked) return { counters: [], pair, known };
   const own = { ...shared, scope: "tokens of user at address", key: pair };
   const others = { ...shared, scope: "tokens from address", key: address, once: true };
-  return { places: known ? [own] : [own, others], pair, known };
+  return { counters: known ? [own] : [own, others], pair, known };
 }

@@ -6,9 +6,9 @@ import { type Credentials, userKey } from "../model/credentials.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
 import type { BanSubject } from "./ban.ts";
 import type { FailureRecord } from "./failure_table.ts";
-import { type Limiter, passwordLimiter, type Place, tokenLimiter } from "./limiter.ts";
-import { type Counted, type MemoryParts, ThrottlingMemory, type ThrottlingNews } from "./memory.ts";
-import { type Attempted, tooManyFailures } from "./operator_bans.ts";
+import { type FailureCounter, type Limiter, passwordLimiter, tokenLimiter } from "./limiter.ts";
+import { type Counted, type MemoryParts, ThrottlingMemory, type ThrottlingUpdate } from "./memory.ts";
+import { type AttemptSubject, tooManyFailures } from "./operator_bans.ts";
 
 /** Permitted attempt; exactly one of its three methods ends it. */
 export interface Attempt {
@@ -19,22 +19,22 @@ export interface Attempt {
   undecided(): void; // no result: the source failed, or the caller disconnected
 }
 
-/** Failed attempt's place with its record. */
-export interface FailedPlace {
-  readonly place: Place;
+/** Failed attempt's counter with its record. */
+export interface CountedFailure {
+  readonly counter: FailureCounter;
   readonly record: FailureRecord<BanSubject>;
 }
 
 /** Failure that other instances are counting. The promises never reject. */
 export interface Counting {
-  /** Failures of all instances per place, if known; may be late. */
+  /** Failures of all instances per counter, if known; may be late. */
   readonly totals: Promise<readonly (number | undefined)[]>;
   readonly soon: Promise<void>; // settles with `totals` or after the longest wait
 }
 
 interface Others {
   /** Counts a failure for all instances; the attempt lasts until then. Absent if the others are unreachable. */
-  count(failed: readonly FailedPlace[]): Counting | undefined;
+  count(failed: readonly CountedFailure[]): Counting | undefined;
   /** Reports a success. @param pair Key of user and address. @param clears Whether to clear its earlier failures. */
   passed(pair: string, clears: boolean): void;
 }
@@ -42,11 +42,11 @@ interface Others {
 interface ThrottleParts extends MemoryParts {
   readonly log: Logger;
   /** Formats a typed name for the log. Default: hides it. */
-  readonly shown?: (name: string) => string | undefined;
+  readonly formatName?: (name: string) => string | undefined;
   readonly issuers?: ReadonlySet<string>; // providers whose tokens are verified locally. Default: none
   readonly maxWaitMs?: number;
   /** Called for each change before the caller gets the result. */
-  readonly learned?: (news: ThrottlingNews) => void;
+  readonly onUpdate?: (update: ThrottlingUpdate) => void;
   readonly others?: Others; // default: no other instances
 }
 
@@ -80,7 +80,7 @@ export class LoginThrottle {
     switch (authorization.kind) {
       case "none":
       case "malformed":
-        return FREE; // no authenticator would read it
+        return UNCOUNTED; // no authenticator would read it
       case "basic":
         return this.#enterPassword(authorization.user, address, signal);
       case "bearer": {
@@ -109,8 +109,8 @@ export class LoginThrottle {
 
   /** Admits an attempt with a certificate for a key, like one with a key. @throws As {@link admit}. */
   admitKey(clientAddress: string, signal?: AbortSignal): Attempt | Promise<Attempt> {
-    const place = addressGroup(clientAddress);
-    return this.#enter(tokenLimiter(this.memory, place, { claimant: undefined, asked: false }), signal);
+    const address = addressGroup(clientAddress);
+    return this.#enter(tokenLimiter(this.memory, address, { claimant: undefined, asked: false }), signal);
   }
 
   /** Checks an address for operator bans. @throws {ERR_TOO_MANY_FAILURES} 429 */
@@ -121,7 +121,7 @@ export class LoginThrottle {
   /** Checks an identified caller for operator bans. @throws {ERR_TOO_MANY_FAILURES} 429 */
   admitCaller(identity: Identity, clientAddress: string, accounts: readonly string[] = []): void {
     if (this.memory.operator.list().length === 0) return;
-    this.memory.operator.admit(attemptedBy(identity, clientAddress, accounts));
+    this.memory.operator.admit(attemptSubject(identity, clientAddress, accounts));
   }
 
   /** Calls `end` once, with the reason, when an operator bans the caller. Returns a function that stops watching. */
@@ -133,39 +133,39 @@ export class LoginThrottle {
     },
     end: (reason: unknown) => void,
   ): () => void {
-    const attempted = caller.kind === "anonymous"
+    const subject = caller.kind === "anonymous"
       ? { users: [], address: addressGroup(clientAddress) }
-      : attemptedBy(caller.identity, clientAddress, accounts);
-    return this.memory.operator.watch(attempted, end);
+      : attemptSubject(caller.identity, clientAddress, accounts);
+    return this.memory.operator.watch(subject, end);
   }
 
-  /** Returns a place with too many running attempts. @throws {ERR_TOO_MANY_FAILURES} During a wait. */
-  #judge({ places }: Limiter): Place | undefined {
+  /** Returns a counter with too many running attempts. @throws {ERR_TOO_MANY_FAILURES} During a wait. */
+  #check({ counters }: Limiter): FailureCounter | undefined {
     let longest = { waitMs: 0, scope: "" };
-    let busy: Place | undefined;
-    for (const place of places) {
-      const { waitMs, full } = place.table.state(place.key);
-      if (waitMs > longest.waitMs) longest = { waitMs, scope: place.scope };
-      if (full) busy ??= place;
+    let busy: FailureCounter | undefined;
+    for (const counter of counters) {
+      const { waitMs, full } = counter.table.state(counter.key);
+      if (waitMs > longest.waitMs) longest = { waitMs, scope: counter.scope };
+      if (full) busy ??= counter;
     }
     if (longest.waitMs > 0) throw tooManyFailures(longest.waitMs, longest.scope);
     return busy;
   }
 
   #enter(own: Limiter, signal: AbortSignal | undefined): Attempt | Promise<Attempt> {
-    const limiter = this.parts.config.enabled ? own : { ...own, places: [] };
-    const busy = this.#judge(limiter);
+    const limiter = this.parts.config.enabled ? own : { ...own, counters: [] };
+    const busy = this.#check(limiter);
     return busy === undefined ? this.#begin(limiter) : this.#inTurn(limiter, busy, signal);
   }
 
   /** Waits while too many attempts are running, and checks again whenever one ends. */
-  #inTurn(limiter: Limiter, busy: Place, signal: AbortSignal | undefined): Promise<Attempt> {
+  #inTurn(limiter: Limiter, busy: FailureCounter, signal: AbortSignal | undefined): Promise<Attempt> {
     const until = performance.now() + (this.parts.maxWaitMs ?? MAX_WAIT_MS);
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       const decide = (late: boolean) => {
         try {
-          const next = this.#judge(limiter);
+          const next = this.#check(limiter);
           if (next === undefined) resolve(this.#begin(limiter));
           else if (late) reject(tooMany());
           else queue(next);
@@ -173,7 +173,7 @@ export class LoginThrottle {
           reject(error);
         }
       };
-      const queue = ({ table, key, queueKey }: Place) => {
+      const queue = ({ table, key, queueKey }: FailureCounter) => {
         const joined = table.queue(key, {
           queueKey,
           maxWaitMs: until - performance.now(),
@@ -188,15 +188,15 @@ export class LoginThrottle {
   }
 
   /** Begins an attempt; only its first end counts. */
-  #begin({ places, pair, known }: Limiter): Attempt {
-    for (const { table, key } of places) table.enter(key);
+  #begin({ counters, pair, known }: Limiter): Attempt {
+    for (const { table, key } of counters) table.enter(key);
     let ended = false;
     const end = (outcome: "succeeded" | "failed" | "undecided", clears = true) => {
       if (ended) return;
       ended = true;
       if (outcome === "succeeded" && pair !== undefined) this.#succeeded(pair, clears);
-      const counting = outcome === "failed" ? this.#failed(places) : undefined;
-      const leave = () => places.forEach(({ table, key }) => table.leave(key));
+      const counting = outcome === "failed" ? this.#failed(counters) : undefined;
+      const leave = () => counters.forEach(({ table, key }) => table.leave(key));
       if (counting === undefined) leave();
       else void counting.finally(leave);
     };
@@ -212,72 +212,72 @@ export class LoginThrottle {
     const isCleared = clears && this.memory.forgetPair(pair);
     const at = this.memory.known.add(pair);
     if (!isCleared && at === undefined) return;
-    const { others, learned } = this.parts;
+    const { others, onUpdate } = this.parts;
     others?.passed(pair, clears);
     const known = at === undefined ? undefined : [[pair, at] as const];
-    learned?.({ asOf: this.memory.steady(), cleared: clears ? [pair] : undefined, known });
+    onUpdate?.({ asOf: this.memory.steady(), cleared: clears ? [pair] : undefined, known });
   }
 
   /** Counts a failure. The promise settles once other instances counted it or take too long. */
-  #failed(places: readonly Place[]): Promise<void> | undefined {
-    const failed: FailedPlace[] = [];
+  #failed(counters: readonly FailureCounter[]): Promise<void> | undefined {
+    const failed: CountedFailure[] = [];
     let isFirst = true;
-    for (const place of places) {
-      const { table, key, subject, once } = place;
+    for (const counter of counters) {
+      const { table, key, subject, once } = counter;
       if (once && !isFirst) continue;
       const record = table.fail(key, subject);
       isFirst = record.failures === 1;
-      this.#tell(place, record);
-      failed.push({ place, record });
+      this.#logWait(counter, record);
+      failed.push({ counter, record });
     }
-    this.#pass(failed);
+    this.#publish(failed);
     const counting = this.parts.others?.count(failed);
     void counting?.totals.then((totals) => this.#adoptTotals(failed, totals));
     return counting?.soon;
   }
 
   /** Replaces local counts by those of all instances. */
-  #adoptTotals(failed: readonly FailedPlace[], totals: readonly (number | undefined)[]): void {
-    const changed = failed.flatMap(({ place, record: before }, i) => {
+  #adoptTotals(failed: readonly CountedFailure[], totals: readonly (number | undefined)[]): void {
+    const changed = failed.flatMap(({ counter, record: before }, i) => {
       const { failures } = before;
       const total = totals[i];
-      if (total === undefined || total === failures || !place.table.counts(place.key, before)) return [];
-      const since = place.table.failuresOf(place.key);
+      if (total === undefined || total === failures || !counter.table.counts(counter.key, before)) return [];
+      const since = counter.table.failuresOf(counter.key);
       if (since > failures && since >= total) return []; // late: local knowledge is newer
-      const record = place.table.learn(place.key, place.subject, total);
-      this.#tell(place, record);
-      return [{ place, record }];
+      const record = counter.table.setTotal(counter.key, counter.subject, total);
+      this.#logWait(counter, record);
+      return [{ counter, record }];
     });
-    if (changed.length > 0) this.#pass(changed);
+    if (changed.length > 0) this.#publish(changed);
   }
 
-  #pass(failed: readonly FailedPlace[]): void {
-    const news: { [T in Counted]?: [string, FailureRecord<BanSubject>][] } = {}; // latest first
-    for (const { place: { counted, key }, record } of failed) (news[counted] ??= []).unshift([key, record]);
-    this.parts.learned?.({ asOf: this.memory.steady(), ...news });
+  #publish(failed: readonly CountedFailure[]): void {
+    const diff: { [T in Counted]?: [string, FailureRecord<BanSubject>][] } = {}; // latest first
+    for (const { counter: { counted, key }, record } of failed) (diff[counted] ??= []).unshift([key, record]);
+    this.parts.onUpdate?.({ asOf: this.memory.steady(), ...diff });
   }
 
-  #tell(
-    { scope, typed, subject: { address } }: Place,
+  #logWait(
+    { scope, typed, subject: { address } }: FailureCounter,
     { failures, at, until }: FailureRecord<BanSubject>,
   ): void {
     if (until === 0) return;
-    const user = typed === undefined ? undefined : this.parts.shown?.(typed);
+    const user = typed === undefined ? undefined : this.parts.formatName?.(typed);
     this.parts.log.warn("too many failed attempts", { scope, user, address, failures, waitMs: until - at });
   }
 }
 
-const FREE: Attempt = { succeeded() {}, failed() {}, undecided() {} };
+const UNCOUNTED: Attempt = { succeeded() {}, failed() {}, undecided() {} };
 
 const tooMany = () =>
   httpError("ERR_TOO_MANY_AT_ONCE", "too many logins of the user or from the address at once");
 
 /** Returns the facts to compare with bans. */
-export function attemptedBy(
+export function attemptSubject(
   { dn, login, uid, issuedToken }: Identity,
   clientAddress: string,
   accounts: readonly string[],
-): Attempted {
+): AttemptSubject {
   const { by = dn, byLogin, byUid } = issuedToken ?? {};
   const users = [login, uid, byLogin, byUid, ...accounts].filter((user) => user !== undefined).map(userKey);
   return { users, names: [dn, by].map(canonicalDn), address: addressGroup(clientAddress) };

@@ -17,20 +17,20 @@ interface ThrottlingState extends Readonly<Record<Counted, Records>> {
 }
 
 /** Incremental update of the state, to be adopted in order. */
-export interface ThrottlingNews extends Partial<Omit<ThrottlingState, "asOf">> {
+export interface ThrottlingUpdate extends Partial<Omit<ThrottlingState, "asOf">> {
   readonly asOf: number;
   readonly allBans?: readonly Ban[]; // replaces all bans; those of `operator` are added
   readonly lifted?: readonly BanSubject[]; // subjects whose failures an operator cleared
   readonly cleared?: readonly string[]; // `pairs` and `tokens` cleared by a right credential
 }
 
-const CAPACITY = 50_000; // records per table; about 20 MB with the longest names
+const MAX_RECORDS = 50_000; // records per table; about 20 MB with the longest names
 /** Records per table for a successor: some 10 MB, and 50 ms to copy. */
-const HANDED_OVER = 10_000;
+const MAX_STATE_RECORDS = 10_000;
 /** Factor on free failures: an address may have many users, a user many addresses. */
-const SPREAD = 4;
+const SHARED_FACTOR = 4;
 /** Tokens and keys cannot be guessed; failures mean broken clients that cause work elsewhere. */
-const TOKEN_SPREAD = 20;
+const TOKEN_FACTOR = 20;
 /** Longest wait that strangers can impose on a user elsewhere, or on an address's tokens. */
 const MAX_COLLATERAL_MS = 60_000;
 /** How long a right password makes a user known at an address. */
@@ -59,7 +59,7 @@ export class ThrottlingMemory {
   readonly steady: Clock;
   readonly #clock: Clock;
 
-  constructor({ config, steady, clock = steady, capacity = CAPACITY, clusterMembers }: MemoryParts) {
+  constructor({ config, steady, clock = steady, capacity = MAX_RECORDS, clusterMembers }: MemoryParts) {
     this.steady = steady;
     this.#clock = clock;
     const baseMs = config.baseDelaySeconds * 1000;
@@ -74,9 +74,9 @@ export class ThrottlingMemory {
     this.known = new KnownClients(KNOWN_MS, capacity, steady);
     this.tables = {
       pairs: table(1, maxMs),
-      addresses: table(SPREAD, maxMs, (address) => this.known.countOf(address)),
-      users: table(SPREAD, MAX_COLLATERAL_MS),
-      tokens: table(TOKEN_SPREAD, MAX_COLLATERAL_MS),
+      addresses: table(SHARED_FACTOR, maxMs, (address) => this.known.countOf(address)),
+      users: table(SHARED_FACTOR, MAX_COLLATERAL_MS),
+      tokens: table(TOKEN_FACTOR, MAX_COLLATERAL_MS),
     };
     this.operator = new OperatorBans(steady);
   }
@@ -117,23 +117,23 @@ export class ThrottlingMemory {
    * @param pending See {@link Ban}.
    */
   ban(subject: BanSubject, until: number, pending?: Ban["pending"]): void {
-    const counted = { ...asCounted(subject), names: subject.names };
+    const counted = { ...normalised(subject), names: subject.names };
     this.operator.add(counted, until - this.#clock() + this.steady(), pending);
   }
 
   operatorBansOf(subject: BanSubject): readonly Ban[] {
-    const { user, address } = asCounted(subject);
+    const { user, address } = normalised(subject);
     return this.operator.list().filter((ban) => ban.user === user && ban.address === address);
   }
 
   /** Clears waits, bans and failures of a user, an address, or a user at an address. Returns their number. */
   lift(whom: BanSubject): number {
-    return this.operator.remove(concerning(asCounted(whom))) + this.forget(whom);
+    return this.operator.remove(matcherOf(normalised(whom))) + this.forget(whom);
   }
 
   /** Clears failures like {@link lift}, but no operator bans. */
   forget(whom: BanSubject): number {
-    const matches = concerning(asCounted(whom));
+    const matches = matcherOf(normalised(whom));
     return COUNTED.reduce((sum, counted) => sum + this.tables[counted].forgetWhere(matches), 0);
   }
 
@@ -141,11 +141,11 @@ export class ThrottlingMemory {
     const { pairs, addresses, users, tokens } = this.tables;
     return {
       asOf: this.steady(),
-      pairs: pairs.entries(HANDED_OVER),
-      addresses: addresses.entries(HANDED_OVER),
-      users: users.entries(HANDED_OVER),
-      tokens: tokens.entries(HANDED_OVER),
-      known: this.known.entries(HANDED_OVER),
+      pairs: pairs.entries(MAX_STATE_RECORDS),
+      addresses: addresses.entries(MAX_STATE_RECORDS),
+      users: users.entries(MAX_STATE_RECORDS),
+      tokens: tokens.entries(MAX_STATE_RECORDS),
+      known: this.known.entries(MAX_STATE_RECORDS),
       operator: this.operator.list(),
     };
   }
@@ -158,7 +158,7 @@ export class ThrottlingMemory {
 
   /** Adopts a predecessor's state. Running waits continue even if the configuration shortens new ones. */
   adopt(
-    { asOf, cleared = [], known = [], operator = [], allBans, lifted = [], ...news }: ThrottlingNews,
+    { asOf, cleared = [], known = [], operator = [], allBans, lifted = [], ...update }: ThrottlingUpdate,
   ): void {
     const later = this.steady() - asOf;
     const bansMoved = (bans: readonly Ban[]) => bans.map((ban) => ({ ...ban, until: ban.until + later }));
@@ -169,27 +169,27 @@ export class ThrottlingMemory {
         [key, { ...record, at: record.at + later, until: record.until + later }] as const
       );
     for (const pair of cleared) this.forgetPair(pair);
-    for (const counted of COUNTED) this.tables[counted].adopt(moved(news[counted] ?? []));
+    for (const counted of COUNTED) this.tables[counted].adopt(moved(update[counted] ?? []));
     this.known.adopt(known.map(([key, at]) => [key, at + later] as const));
     this.operator.adopt(bansMoved(operator));
   }
 }
 
-function concerning({ user, address }: BanSubject): (subject: BanSubject) => boolean {
+function matcherOf({ user, address }: BanSubject): (subject: BanSubject) => boolean {
   return (subject) =>
     (user === undefined || subject.user === user) && (address === undefined || subject.address === address);
 }
 
 /** Normalises a subject for counting. */
-export function asCounted({ user, address }: BanSubject): BanSubject {
+export function normalised({ user, address }: BanSubject): BanSubject {
   return { user: user && userKey(user), address: address && addressGroup(address) };
 }
 
 /** Part of the lifetime within which repeated sightings count once. */
-const ONCE = 1 / 1000;
+const SIGHTING_STEP = 1 / 1000;
 
 /** Part of the capacity for the keys of one group or user, which evict no others. */
-const SHARE = 1 / 10;
+const MAX_SHARE = 1 / 10;
 
 /**
  * Bounded set of recently seen keys; evicts the one seen longest ago. The text before a key's first NUL is its group, such as
@@ -216,12 +216,12 @@ export class KnownClients {
   add(key: string): number | undefined {
     const now = this.elapsed();
     this.#forgetOldest((at) => at + this.lifetimeMs <= now);
-    return this.note(key, now) ? now : undefined;
+    return this.record(key, now) ? now : undefined;
   }
 
   /** Records a sighting elsewhere. Returns whether it is new. */
-  note(key: string, at: number): boolean {
-    if (at - (this.#seen.get(key) ?? -Infinity) < this.lifetimeMs * ONCE) return false;
+  record(key: string, at: number): boolean {
+    if (at - (this.#seen.get(key) ?? -Infinity) < this.lifetimeMs * SIGHTING_STEP) return false;
     this.#put(key, at);
     return true;
   }
@@ -234,15 +234,15 @@ export class KnownClients {
   /** Merges entries, latest first; the later time of a key wins. */
   adopt(entries: readonly (readonly [string, number])[]): void {
     const others = [...entries].reverse();
-    const isNews = others.every(([, at]) => at >= this.#latest);
-    const own = isNews ? [] : [...this.#seen];
+    const isNewer = others.every(([, at]) => at >= this.#latest);
+    const own = isNewer ? [] : [...this.#seen];
     for (const [key, at] of [...others, ...own]) this.#put(key, Math.max(at, this.#seen.get(key) ?? 0));
   }
 
   #put(key: string, at: number): void {
     if (!this.#seen.delete(key)) {
       const parts = partsOf(key);
-      if (parts.some((part) => this.countOf(part) >= this.capacity * SHARE)) return;
+      if (parts.some((part) => this.countOf(part) >= this.capacity * MAX_SHARE)) return;
       for (const part of parts) this.#counts.set(part, this.countOf(part) + 1);
     }
     this.#seen.set(key, at);
@@ -250,9 +250,9 @@ export class KnownClients {
     if (this.#seen.size > this.capacity) this.#forgetOldest(() => true);
   }
 
-  #forgetOldest(concerns: (at: number) => boolean): void {
+  #forgetOldest(matches: (at: number) => boolean): void {
     const [oldest] = this.#seen;
-    if (oldest === undefined || !concerns(oldest[1])) return;
+    if (oldest === undefined || !matches(oldest[1])) return;
     const [key] = oldest;
     this.#seen.delete(key);
     for (const part of partsOf(key)) {

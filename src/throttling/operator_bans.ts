@@ -3,44 +3,44 @@ import type { Ban, BanSubject } from "./ban.ts";
 import { type HttpError, httpError } from "../model/http_error.ts";
 
 /** Known facts about the maker of an attempt. */
-export interface Attempted {
+export interface AttemptSubject {
   readonly users: readonly string[]; // typed name and accounts, as user keys
   readonly names?: readonly string[]; // canonical DNs
   readonly address: string;
 }
 
-/** Reports whether a ban concerns an attempt. */
-export function concerns(ban: BanSubject, { users, names = [], address }: Attempted): boolean {
+/** Reports whether a ban applies to an attempt. */
+export function applies(ban: BanSubject, { users, names = [], address }: AttemptSubject): boolean {
   const isUser = ban.user === undefined || users.includes(ban.user) ||
     ban.names?.some((name) => names.includes(name)) === true;
   return isUser && (ban.address === undefined || ban.address === address);
 }
 
-interface Guest {
-  readonly attempted: Attempted;
+interface BanWatcher {
+  readonly subject: AttemptSubject;
   readonly end: (reason: unknown) => void;
 }
 
 /** Operator bans, also in force when automatic throttling is off. */
 export class OperatorBans {
   #bans: readonly Ban[] = [];
-  readonly #guests = new Set<Guest>();
+  readonly #watchers = new Set<BanWatcher>();
 
   constructor(readonly elapsed: Stopwatch) {}
 
   /** @throws {ERR_TOO_MANY_FAILURES} If user, address or user at the address is banned. */
-  admit(attempted: Attempted): void {
+  admit(subject: AttemptSubject): void {
     for (const ban of this.list()) {
-      if (concerns(ban, attempted)) throw tooManyFailures(ban.until - this.elapsed(), "operator");
+      if (applies(ban, subject)) throw tooManyFailures(ban.until - this.elapsed(), "operator");
     }
   }
 
   /** Calls `end` once, with the error of {@link admit}, when the user is banned. Returns a function to stop. */
-  watch(attempted: Attempted, end: (reason: unknown) => void): () => void {
-    const guest: Guest = { attempted, end };
-    this.#guests.add(guest);
-    this.#endIfBanned(guest);
-    return () => void this.#guests.delete(guest);
+  watch(subject: AttemptSubject, end: (reason: unknown) => void): () => void {
+    const watcher: BanWatcher = { subject, end };
+    this.#watchers.add(watcher);
+    this.#endIfBanned(watcher);
+    return () => void this.#watchers.delete(watcher);
   }
 
   /** @param until By the injected clock. @param pending See {@link Ban}. */
@@ -50,7 +50,7 @@ export class OperatorBans {
     }
     this.remove(({ user, address }) => user === subject.user && address === subject.address);
     this.#bans = [...this.#bans, { ...subject, reason: "operator", failures: 0, until, pending }];
-    for (const guest of this.#guests) this.#endIfBanned(guest);
+    for (const watcher of this.#watchers) this.#endIfBanned(watcher);
   }
 
   remove(matches: (subject: BanSubject) => boolean): number {
@@ -70,12 +70,12 @@ export class OperatorBans {
     this.adopt(bans);
   }
 
-  #endIfBanned(guest: Guest): void {
+  #endIfBanned(watcher: BanWatcher): void {
     try {
-      this.admit(guest.attempted);
+      this.admit(watcher.subject);
     } catch (reason) {
-      this.#guests.delete(guest);
-      guest.end(reason);
+      this.#watchers.delete(watcher);
+      watcher.end(reason);
     }
   }
 

@@ -19,10 +19,10 @@ const ISSUER = { url: "https://idp.example", scopes: [], asked: false };
 /** Authenticator of each kind, with the words and the option that only its hints contain. */
 const KINDS: readonly (readonly [Authenticator, string, string | undefined])[] = [
   [refusing("PASSWORD", { challenges: ["Basic"] }), "a user name with password", "-u USER -P"],
-  [refusing("SSHKEY", { takesKeys: true }), "an SSH key", "-u USER -i ~/.ssh/id_ed25519"],
+  [refusing("SSHKEY", { acceptsSshKeys: true }), "an SSH key", "-u USER -i ~/.ssh/id_ed25519"],
   [refusing("OAUTH", { issuer: ISSUER }), "an access token of https://idp.example", "-O ACCOUNT"],
   [refusing("UNITY", {}), "an access token", "-A TOKEN"],
-  [refusing("X509", { challenges: [], looksAtCertificates: true }), "a client certificate", undefined],
+  [refusing("X509", { challenges: [], acceptsCertificates: true }), "a client certificate", undefined],
 ];
 
 Deno.test("hints name exactly what is configured, for every set of authenticators, with and without our tokens", async () => {

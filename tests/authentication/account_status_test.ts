@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import type { Authenticator } from "../../src/authentication/authenticator.ts";
 import {
+  type AccountLookup,
   type AccountStatus,
   accountStatusOf,
-  type AskAccountStatus,
   currentIdentity,
   derivedUntil,
-  namedUser,
+  userReference,
 } from "../../src/authentication/account_status.ts";
 import type { Identity } from "../../src/model/identity.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
@@ -57,16 +57,16 @@ Deno.test("accountStatusOf() fails if the source of the user is out of order", a
   await assert.rejects(accountStatusOf([NO, DOWN, MUTE], { dn: "CN=Ann" }, signal), /out of order/);
 });
 
-Deno.test("namedUser() keeps the source, even behind a token", () => {
+Deno.test("userReference() keeps the source, even behind a token", () => {
   const ann = { dn: "CN=Ann", method: "SSHKEY", via: "KEYS", login: "ann", uid: "ann" };
-  assert.deepEqual(namedUser(ann), { dn: "CN=Ann", via: "KEYS", login: "ann", uid: "ann" });
+  assert.deepEqual(userReference(ann), { dn: "CN=Ann", via: "KEYS", login: "ann", uid: "ann" });
   const token = { issuer: "CN=Us", renewable: false };
-  const behind = (namedBy?: string) =>
-    namedUser({
+  const behind = (identifiedBy?: string) =>
+    userReference({
       dn: "CN=Ann",
       method: "ETD",
       via: "ETD",
-      issuedToken: { ...token, ...(namedBy !== undefined && { namedBy }) },
+      issuedToken: { ...token, ...(identifiedBy !== undefined && { identifiedBy }) },
     });
   assertAlike(behind("KEYS"), { dn: "CN=Ann", via: "KEYS" });
   assertAlike(behind(), { dn: "CN=Ann" });
@@ -91,7 +91,7 @@ Deno.test("accountStatusOf() and derivedUntil() end a login after its authentica
   assert.equal(await accountStatus("PASSWORD", 0), "known");
   const identity = { dn: "CN=Ann", method: "OAUTH", via: "OIDC" };
   const family = { id: "1", expires: NOW + 9, since: (NOW - 50) * 1000, root: "1", line: [] };
-  const issuedToken = { issuer: "CN=auth", namedBy: "OIDC", renewable: true, family };
+  const issuedToken = { issuer: "CN=auth", identifiedBy: "OIDC", renewable: true, family };
   const until: [Identity, number][] = [
     [identity, NOW + 600],
     [{ ...identity, proved: NOW - 100 }, NOW + 500],
@@ -105,11 +105,11 @@ Deno.test("accountStatusOf() and derivedUntil() end a login after its authentica
 Deno.test("currentIdentity() ends a token after the derivedLifetime of the administrator who issued it", async () => {
   const NOW = 1_800_000_000;
   const authenticators = [{ name: "OIDC", derivedLifetime: 600 }, { name: "PASSWORD" }];
-  const ask: AskAccountStatus = (user, signal) =>
+  const ask: AccountLookup = (user, signal) =>
     accountStatusOf(authenticators, user, signal, () => NOW * 1000);
   const left = (byVia: string | undefined, age: number) => {
     const family = { id: "2", expires: NOW + 9, since: (NOW - age) * 1000, root: "1", line: [] };
-    const facts = { issuer: "CN=auth", namedBy: "PASSWORD", renewable: true, by: "CN=Boss", family };
+    const facts = { issuer: "CN=auth", identifiedBy: "PASSWORD", renewable: true, by: "CN=Boss", family };
     return currentIdentity(
       { dn: "CN=Ann", method: "ETD", via: "ETD", issuedToken: { ...facts, byVia } },
       ask,
@@ -137,7 +137,7 @@ Deno.test("accountStatusOf() and derivedUntil() end a login after its authentica
   for (const [login, until, status] of cases) {
     const identity = { ...ann, ...login };
     assert.equal(derivedUntil(authenticators, identity, NOW), until, JSON.stringify(login));
-    const ask: AskAccountStatus = (user, signal) =>
+    const ask: AccountLookup = (user, signal) =>
       accountStatusOf(authenticators, user, signal, () => NOW * 1000);
     const left = await currentIdentity(identity, ask, signal);
     assert.equal(left === undefined, status === "gone", JSON.stringify(login));

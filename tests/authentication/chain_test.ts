@@ -37,7 +37,7 @@ function authenticator(answer: Answer, challenges: Authenticator["challenges"] =
 
 /** Makes an authenticator for client certificates alone. */
 function certificate(answer: Answer) {
-  return { ...authenticator(answer, []), looksAtCertificates: true as const };
+  return { ...authenticator(answer, []), acceptsCertificates: true as const };
 }
 
 async function ask(
@@ -185,7 +185,7 @@ Deno.test("authenticate() refuses a wrong password beside other authenticators, 
     const silent = authenticators.map((one, i) =>
       i === Math.min(at, others.length)
         ? one
-        : { ...authenticator(SKIP, one.challenges), looksAtCertificates: one.looksAtCertificates }
+        : { ...authenticator(SKIP, one.challenges), acceptsCertificates: one.acceptsCertificates }
     );
     assert.deepEqual(await seen({ authenticators }, wrong), await seen({ authenticators: silent }, wrong));
     const chain = { authenticators, failOnMissingCredentials: false, realm: "AUTH" };

@@ -7,7 +7,7 @@ import { InvalidExpression } from "../../src/authentication/expression/tokenizer
 import { parseJsonObject } from "../../src/model/json_object.ts";
 import { InvalidReply, parseReply } from "../../src/authentication/claims.ts";
 import { parseCredentials } from "../../src/authentication/parse_credentials.ts";
-import { shownToken } from "../../src/authentication/issued_token/registered_token.ts";
+import { presentedToken } from "../../src/authentication/issued_token/registered_token.ts";
 import { InvalidToken, parseSignedToken } from "../../src/authentication/signed_token.ts";
 import { parseKeyLine } from "../../src/authentication/ssh_key/authorized_keys.ts";
 import { readLegacyToken } from "../../src/authentication/ssh_key/key_trial.ts";
@@ -106,7 +106,7 @@ fuzz({
   },
 });
 fuzz({
-  name: "shownToken()",
+  name: "presentedToken()",
   input: hostileText(
     '{"sub":"ann","jti":"2","since":1,"root":"1","line":[["1",2]],"restrictions":{"path":["/a/"]}}',
     // Well-formed JSON that is no token of ours: random changes hardly ever produce that.
@@ -115,7 +115,7 @@ fuzz({
   ),
   parse: (text) => {
     const claims = parseJsonObject(new TextEncoder().encode(text));
-    return claims && shownToken({ text, digest: "d", algorithm: "ES256", claims, expires: 1 });
+    return claims && presentedToken({ text, digest: "d", algorithm: "ES256", claims, expires: 1 });
   },
   throws: [InvalidToken],
   growth: {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { InvalidResponse, NAME_ID_FORMATS } from "../../src/authentication/unity/saml_names.ts";
 import { readSamlResponse } from "../../src/authentication/unity/saml_response.ts";
-import { exactly } from "../../src/authentication/unity/unity.ts";
+import { pinnedSigners } from "../../src/authentication/unity/unity.ts";
 import { samlMessage } from "../identity_provider/saml_message.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { fuzz } from "./fuzz.ts";
@@ -24,7 +24,7 @@ const EXPECTED = {
   strict: true,
   onSha1: () => {},
 };
-const ISSUERS = exactly([signer.certificate], NOW);
+const ISSUERS = pinnedSigners([signer.certificate], NOW);
 /** Puts a text into a signed assertion, which is canonicalized before its wrong signature is found. */
 const signed = (shape: (length: number) => string) => (length: number) =>
   MESSAGE.replace("<saml:Subject>", (subject) => shape(length) + subject);
@@ -45,7 +45,7 @@ fuzz({
   name: "readSamlResponse()",
   input: hostileText(MESSAGE),
   parse: async (message) => {
-    const { dn } = await readSamlResponse(message, EXPECTED, { issuers: ISSUERS, anchored: ISSUERS });
+    const { dn } = await readSamlResponse(message, EXPECTED, { pinned: ISSUERS, anchored: ISSUERS });
     assert.equal(dn, "CN=Ann Example,O=Site-A,C=DE", "whatever was spoiled, nobody else gets in");
   },
   throws: [InvalidResponse],

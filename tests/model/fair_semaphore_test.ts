@@ -144,14 +144,14 @@ Deno.test("FairSemaphore never begins the work of a caller that left, and contin
 Deno.test("FairSemaphore passes the turn on when a caller leaves between its call and its work", async () => {
   const semaphore = new FairSemaphore({ atOnce: 1, waiting: 6, perKey: 4 });
   const caller = new AbortController();
-  const seeker = { queueKey: "a", known: false, signal: NEVER };
+  const waiter = { queueKey: "a", known: false, signal: NEVER };
   const end = Promise.withResolvers<void>();
-  const first = semaphore.run(() => end.promise, seeker);
+  const first = semaphore.run(() => end.promise, waiter);
   const second = semaphore.run(() => Promise.reject(new Error("begun")), {
-    ...seeker,
+    ...waiter,
     signal: caller.signal,
   });
-  const third = semaphore.run(() => Promise.resolve("third"), seeker);
+  const third = semaphore.run(() => Promise.resolve("third"), waiter);
   end.resolve();
   first.then(() => caller.abort(new Error("gone")));
   await assert.rejects(second, /gone|begun/);
@@ -160,9 +160,9 @@ Deno.test("FairSemaphore passes the turn on when a caller leaves between its cal
 
 Deno.test("FairSemaphore passes the turn on when work fails", async () => {
   const semaphore = new FairSemaphore({ atOnce: 1, waiting: 6, perKey: 4 });
-  const seeker = { queueKey: "a", known: false, signal: NEVER };
-  const failing = semaphore.run(() => Promise.reject(new Error("no")), seeker);
-  const next = semaphore.run(() => Promise.resolve("next"), seeker);
+  const waiter = { queueKey: "a", known: false, signal: NEVER };
+  const failing = semaphore.run(() => Promise.reject(new Error("no")), waiter);
+  const next = semaphore.run(() => Promise.resolve("next"), waiter);
   await assert.rejects(failing, /no/);
   assert.equal(await next, "next");
 });

@@ -40,7 +40,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Locking others out with slow passwords or wrong names from a shared address"],
     broken: "an account with logins from many addresses displaces others from the known clients",
     file: "src/throttling/memory.ts",
-    change: instead("parts.some((part) => this.countOf(part) >= this.capacity * SHARE)", "false"),
+    change: instead("parts.some((part) => this.countOf(part) >= this.capacity * MAX_SHARE)", "false"),
     tests: ["tests/throttling/memory_test.ts"],
   },
   {
@@ -49,7 +49,7 @@ export const ATTACKS: readonly Breakage[] = [
     file: "src/authentication/chain.ts",
     change: instead(
       'const isAbsent = credentials.authorization.kind === "none";',
-      'const isAbsent = shown.kind !== "accepted";',
+      'const isAbsent = presented.kind !== "accepted";',
     ),
     tests: ["tests/system/gateway_test.ts", "tests/authentication/chain_test.ts"],
   },
@@ -59,7 +59,7 @@ export const ATTACKS: readonly Breakage[] = [
     ],
     broken: "a cached correct password skips the queue for unknown clients",
     file: "src/authentication/password/password_check.ts",
-    change: instead("if (seeker.known && remembered())", "if (remembered())"),
+    change: instead("if (waiter.known && remembered())", "if (remembered())"),
     tests: ["tests/authentication/password/password_check_test.ts"],
   },
   {
@@ -77,7 +77,7 @@ export const ATTACKS: readonly Breakage[] = [
     file: "src/authentication/chain.ts",
     change: instead(
       'const isAbsent = credentials.authorization.kind === "none";',
-      'const isAbsent = shown.kind === "skipped";',
+      'const isAbsent = presented.kind === "skipped";',
     ),
     tests: ["tests/authentication/chain_test.ts"],
   },
@@ -161,7 +161,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Unknown key ids that make the service fetch keys"],
     broken: "a token is refused for an unknown key without a fetch since the token arrived",
     file: "src/authentication/oauth/key_set.ts",
-    change: instead("(again || this.#answered <= shown)", "again"),
+    change: instead("(again || this.#answered <= since)", "again"),
     tests: ["tests/authentication/oauth/key_set_test.ts"],
   },
   {
@@ -274,7 +274,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Posing as a member of a share's group"],
     broken: "members of a provider's group `mine:hpc` are members of the group `hpc`",
     file: "src/authentication/assignments.ts",
-    change: instead("(foreign ? [name] : groupNames(name))", "groupNames(name)"),
+    change: instead("(external ? [name] : groupNames(name))", "groupNames(name)"),
     tests: ["tests/attributes/attribute_places_test.ts", "tests/authentication/oauth/oauth_test.ts"],
   },
   {
@@ -561,7 +561,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Locking others out with slow passwords or wrong names from a shared address"],
     broken: "known clients wait for others at their address",
     file: "src/throttling/limiter.ts",
-    change: instead("if (known) return { places: [own], pair, known };", ""),
+    change: instead("if (known) return { counters: [own], pair, known };", ""),
     tests: ["tests/throttling/login_throttle_test.ts", "tests/system/throttling_test.ts"],
   },
   {
@@ -623,7 +623,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Continuing a transfer after a ban"],
     broken: "a ban does not end requests under way",
     file: "src/throttling/operator_bans.ts",
-    change: instead("for (const guest of this.#guests) this.#endIfBanned(guest);", ""),
+    change: instead("for (const watcher of this.#watchers) this.#endIfBanned(watcher);", ""),
     tests: ["tests/system/sharing/bans_test.ts"],
   },
   {
@@ -804,10 +804,10 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A revoked, expired or untrusted SSH certificate"],
     broken: "revoked SSH certificates are valid",
-    file: "src/authentication/ssh_key/certificate/judge_certificate.ts",
+    file: "src/authentication/ssh_key/certificate/verify_certificate.ts",
     change: instead('if (revoked?.revokes(certificate)) return "it was revoked";', ""),
     tests: [
-      "tests/authentication/ssh_key/certificate/judge_certificate_test.ts",
+      "tests/authentication/ssh_key/certificate/verify_certificate_test.ts",
       "tests/authentication/ssh_key",
     ],
   },
@@ -1132,8 +1132,8 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "link passwords are hashed without a queue",
     file: "src/resource/access/link_password.ts",
     change: instead(
-      "await hashing.run(() => matchesScrypt(hash, shown.reveal()), seeker)",
-      "await matchesScrypt(hash, shown.reveal()) && seeker !== undefined",
+      "await hashing.run(() => matchesScrypt(hash, shown.reveal()), waiter)",
+      "await matchesScrypt(hash, shown.reveal()) && waiter !== undefined",
     ),
     tests: ["tests/attack/link_passwords_test.ts"],
     only: "guesses at one link",
@@ -1248,7 +1248,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["A provider that answers with the user or issuer of another"],
     broken: "the access token may be of another user than the ID token",
     file: "src/authentication/oauth/oauth.ts",
-    change: instead('if (sub !== undefined && said("sub") !== sub)', "if (false)"),
+    change: instead('if (sub !== undefined && known.claim("sub") !== sub)', "if (false)"),
     tests: ["tests/system/provider_sign_in_test.ts"],
   },
   {
@@ -1262,7 +1262,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["A subject that differs in case only"],
     broken: "subjects are compared without regard to case",
     file: "src/authentication/claims.ts",
-    change: instead('claim === "sub" ? distinctByCase(value) : value', "value"),
+    change: instead('name === "sub" ? escapeCase(value) : value', "value"),
     tests: ["tests/authentication/identity_template_test.ts"],
   },
   {
@@ -1271,7 +1271,7 @@ export const ATTACKS: readonly Breakage[] = [
     ],
     broken: "browsers beyond the limit of provider logins stay signed in",
     file: "src/authentication/sign_in/provider_logins.ts",
-    change: instead("crowdedOut.push(...browsersIn(surplus));", ""),
+    change: instead("evicted.push(...browsersIn(surplus));", ""),
     tests: ["tests/authentication/sign_in/provider_logins_test.ts"],
   },
   {
@@ -1280,7 +1280,7 @@ export const ATTACKS: readonly Breakage[] = [
     ],
     broken: "a logout token that ended no session is marked as used",
     file: "src/authentication/oauth/code_login.ts",
-    change: instead("await shown.forget(mark);", ""),
+    change: instead("await replays.forget(mark);", ""),
     tests: ["tests/authentication/oauth/logout_token_test.ts"],
   },
   {
@@ -1349,7 +1349,7 @@ export const ATTACKS: readonly Breakage[] = [
     ],
     broken: "a provider is not asked again about a browser session",
     file: "src/authentication/sign_in/provider_logins.ts",
-    change: instead("now - kept.checked < RENEWED_S", "true"),
+    change: instead("now - login.checked < RENEWED_S", "true"),
     tests: ["tests/service/endings_test.ts", "tests/authentication/sign_in"],
   },
   {

@@ -144,8 +144,8 @@ const PROVIDERS: readonly Breakage[] = [
     broken: "signers of assertions are not checked",
     file: "src/authentication/unity/unity.ts",
     change: instead(
-      ".find((certificate) => certificate.raw.equals(shown) && isValid(certificate, at));",
-      ".concat([new X509Certificate(shown)]).at(-1);",
+      ".find((certificate) => certificate.raw.equals(der) && isValid(certificate, at));",
+      ".concat([new X509Certificate(der)]).at(-1);",
     ),
     tests: ["tests/faults/provider_test.ts", "tests/authentication/unity"],
   },

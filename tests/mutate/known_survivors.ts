@@ -509,8 +509,8 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/authentication/issued_token/token_registry.ts",
-    at: "if (this.#keptIssuer === fingerprint) return;",
-    change: "this.#keptIssuer === fingerprint → false",
+    at: "if (this.#storedIssuer === fingerprint) return;",
+    change: "this.#storedIssuer === fingerprint → false",
     equivalent: true,
     why: "the same certificate is written once more",
   },
@@ -677,8 +677,8 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/authentication/oauth/key_set.ts",
-    at: "if (this.#held?.body === body) {",
-    change: "this.#held?.body === body → false",
+    at: "if (this.#cached?.body === body) {",
+    change: "this.#cached?.body === body → false",
     equivalent: true,
     why: "the same keys are parsed again",
   },
@@ -698,8 +698,8 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/authentication/password/password_check.ts",
-    at: "if (seeker.known && remembered()) return entry;",
-    change: "seeker.known && remembered() → false",
+    at: "if (waiter.known && remembered()) return entry;",
+    change: "waiter.known && remembered() → false",
     equivalent: true,
     why: "a cache: the password is compared again",
   },

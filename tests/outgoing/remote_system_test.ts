@@ -201,11 +201,11 @@ Deno.test("RemoteSystem serves 200 first logins at once, from one address, withi
     elapsed: time.clock,
     log: SILENT,
   });
-  const asker = { address: "192.0.2.1", queueKey: "192.0.2.1", known: false, signal: NEVER };
+  const caller = { address: "192.0.2.1", queueKey: "192.0.2.1", known: false, signal: NEVER };
   let answers = 0;
   const asked = Array.from(
     { length: 200 },
-    (_, i) => system.ask(REQUEST, { ...asker, credential: `${i}` }, () => answers++),
+    (_, i) => system.ask(REQUEST, { ...caller, credential: `${i}` }, () => answers++),
   );
   const settled = Promise.allSettled(asked);
   await settle();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
-import { judgeCertificate } from "../../src/authentication/ssh_key/certificate/judge_certificate.ts";
+import { verifyCertificate } from "../../src/authentication/ssh_key/certificate/verify_certificate.ts";
 import { parseAuthorities } from "../../src/authentication/ssh_key/authorized_keys.ts";
 import {
   readUserCertificate,
@@ -85,7 +85,7 @@ async function ofSshKeygen(): Promise<void> {
       "ca",
     );
     const hinders = options.some((option) => /^(force-command|verify-required|critical:)/.test(option));
-    const result = judgeCertificate(certificate, {
+    const result = verifyCertificate(certificate, {
       authorities,
       revoked: undefined,
       now: from,
@@ -93,7 +93,7 @@ async function ofSshKeygen(): Promise<void> {
     });
     assert.equal(result.kind, hinders ? "refused" : "valid", JSON.stringify(result));
     for (const now of [from - 1, from + length]) {
-      assert.equal(judgeCertificate(certificate, { authorities, revoked: undefined, now }).kind, "refused");
+      assert.equal(verifyCertificate(certificate, { authorities, revoked: undefined, now }).kind, "refused");
     }
   }
 }

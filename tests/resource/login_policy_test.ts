@@ -27,9 +27,9 @@ Deno.test("loginPolicy() judges a token by the login that it came from, and refu
       [{ via: "OAUTH" }, undefined],
       [{ via: "PASSWORD" }, words],
       [{ via: "sshkey" }, words],
-      [{ via: "ETD", issuedToken: { ...TOKEN, namedBy: "SSHKEY" } }, undefined],
-      [{ via: "ETD", issuedToken: { ...TOKEN, namedBy: "PASSWORD" } }, words],
-      [{ via: "ETD", issuedToken: { ...TOKEN, namedBy: "ETD" } }, words],
+      [{ via: "ETD", issuedToken: { ...TOKEN, identifiedBy: "SSHKEY" } }, undefined],
+      [{ via: "ETD", issuedToken: { ...TOKEN, identifiedBy: "PASSWORD" } }, words],
+      [{ via: "ETD", issuedToken: { ...TOKEN, identifiedBy: "ETD" } }, words],
       [{ via: "ETD", issuedToken: TOKEN }, words],
       [{ via: "SSHKEY", issuedToken: TOKEN }, words],
     ] as const

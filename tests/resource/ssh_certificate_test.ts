@@ -18,7 +18,7 @@ function desk(desk: Partial<CertificateStore>): CertificateStore {
   };
 }
 const taking = (certificate: UserCertificate) =>
-  desk({ upload: () => Promise.resolve({ kind: "kept", certificate, principals: ["ann"] }) });
+  desk({ upload: () => Promise.resolve({ kind: "stored", certificate, principals: ["ann"] }) });
 const refusing = (reason: string) => desk({ upload: () => Promise.resolve({ kind: "refused", reason }) });
 
 function parts(...stores: readonly CertificateStore[]) {
@@ -74,7 +74,7 @@ Deno.test("uploadCertificate() names the user whose own authorities count", asyn
   const noting = desk({
     upload: (_line, owner) => {
       owners.push(owner?.account);
-      return Promise.resolve({ kind: "kept", certificate: CERTIFICATE, principals: ["ann"] });
+      return Promise.resolve({ kind: "stored", certificate: CERTIFICATE, principals: ["ann"] });
     },
   });
   await uploadCertificate(showing(), parts(noting));

@@ -20,24 +20,24 @@ const ACCEPT: AuthenticationResult = {
 };
 const DOWN = new RemoteUnavailable("idp:1", "status 429", { retryAfterSeconds: 42 });
 
-function method(answer: Answer, looksAtCertificates?: true): Authenticator {
+function method(answer: Answer, acceptsCertificates?: true): Authenticator {
   return {
     name: "M",
     challenges: ["Basic"],
-    looksAtCertificates,
+    acceptsCertificates,
     authenticate: () => answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer),
     close() {},
   };
 }
 
 /** Returns a service with these authenticators, whose throttle permits two failures without delay. */
-function service(authenticators: readonly Authenticator[], learned = () => {}) {
+function service(authenticators: readonly Authenticator[], onUpdate = () => {}) {
   const steady = () => 1_700_000_000_000;
   const throttle = new LoginThrottle({
     config: { enabled: true, maxFailures: 2, windowSeconds: 3600, baseDelaySeconds: 1, maxDelaySeconds: 900 },
     log: SILENT,
     steady,
-    learned,
+    onUpdate,
   });
   const parts = {
     chain: { authenticators, failOnMissingCredentials: false, realm: "AUTH" },

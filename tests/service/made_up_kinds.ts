@@ -22,7 +22,7 @@ const badge = authenticatorKind({
   files: ({ list }) => [list],
   remotes: ({ door }) => [{
     address: door,
-    shownAs: "Door",
+    label: "Door",
     showCertificate: false,
     probe: (parts) =>
       probeWithoutCredentials({ address: door, showCertificate: false }, parts, (status) => status === 401),

@@ -2,11 +2,11 @@
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import type { Clock } from "../../src/model/clock.ts";
-import type { KeptRecord, RecordStore } from "../../src/store/record_store.ts";
+import type { RecordStore, StoredRecord } from "../../src/store/record_store.ts";
 
 const NOW = 1_800_000_000;
 
-export function record(key: string, more: Partial<KeptRecord> = {}): KeptRecord {
+export function record(key: string, more: Partial<StoredRecord> = {}): StoredRecord {
   return { key, owner: "cn=ann", made: NOW, ends: NOW + 100, content: { name: key }, ...more };
 }
 

@@ -11,8 +11,8 @@ const CONFIG = {
 };
 
 /** Returns the counters of a limiter, as table and key. */
-function counted({ places }: ReturnType<typeof passwordLimiter>) {
-  return places.map(({ counted, key, queueKey }) => [counted, key, queueKey]);
+function counted({ counters }: ReturnType<typeof passwordLimiter>) {
+  return counters.map(({ counted, key, queueKey }) => [counted, key, queueKey]);
 }
 
 Deno.test("passwordLimiter() counts by user at address, address and user, and known users only by user at address", () => {

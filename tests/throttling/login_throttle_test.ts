@@ -5,7 +5,7 @@ import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
 import { HttpError, httpError, isHttpError } from "../../src/model/http_error.ts";
 import { type Attempt, LoginThrottle, throttleLogin } from "../../src/throttling/login_throttle.ts";
-import type { ThrottlingNews } from "../../src/throttling/memory.ts";
+import type { ThrottlingUpdate } from "../../src/throttling/memory.ts";
 import {
   basic,
   bearer,
@@ -35,7 +35,7 @@ function create(
   const throttle = new LoginThrottle({
     config: { ...CONFIG, ...config },
     log,
-    shown: (name) => name === "ann" ? name : "unknown",
+    formatName: (name) => name === "ann" ? name : "unknown",
     steady: () => clock.now,
     maxWaitMs,
     issuers,
@@ -130,12 +130,12 @@ Deno.test("LoginThrottle clears the failures of a user at an address after a rig
 
 Deno.test("LoginThrottle remembers a user after a success that clears no failures, here and at other instances", () => {
   const passed: [string, boolean][] = [];
-  const news: ThrottlingNews[] = [];
+  const news: ThrottlingUpdate[] = [];
   const throttle = new LoginThrottle({
     config: CONFIG,
     log: SILENT,
     steady: () => 1_700_000_000_000,
-    learned: (learned) => news.push(learned),
+    onUpdate: (update) => news.push(update),
     others: { count: () => undefined, passed: (...login) => passed.push(login) },
   });
   const pair = `${HERE}\0ann`;

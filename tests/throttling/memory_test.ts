@@ -28,11 +28,11 @@ Deno.test("KnownClients renews a key at most once per thousandth of its lifetime
 
 Deno.test("KnownClients ignores times earlier than the one it has", () => {
   const keys = new KnownClients(1_000_000, 9, () => 5000);
-  assert.equal(keys.note("a", 4000), true);
-  assert.equal(keys.note("a", 1000), false);
-  assert.equal(keys.note("a", 4999), false);
+  assert.equal(keys.record("a", 4000), true);
+  assert.equal(keys.record("a", 1000), false);
+  assert.equal(keys.record("a", 4999), false);
   assert.deepEqual(keys.entries(9), [["a", 4000]]);
-  assert.equal(keys.note("a", 5000), true);
+  assert.equal(keys.record("a", 5000), true);
   assert.deepEqual(keys.entries(9), [["a", 5000]]);
 });
 
@@ -59,7 +59,7 @@ for (
     const before = keys.entries(100);
     for (let i = 0; i < 200; i++) {
       if (i % 3 === 0) keys.add(keyOf(i));
-      else keys.note(keyOf(i), time.at++);
+      else keys.record(keyOf(i), time.at++);
     }
     assert.deepEqual(keys.entries(100).slice(-89), before);
     assert.equal(keys.entries(100).length, 99);

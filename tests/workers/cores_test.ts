@@ -26,7 +26,7 @@ function followed() {
     config: CONFIG,
     log: SILENT,
     steady: now,
-    learned: (throttling) => copy.adopt(structuredClone({ throttling })),
+    onUpdate: (throttling) => copy.adopt(structuredClone({ throttling })),
   });
   return { copy, throttle };
 }

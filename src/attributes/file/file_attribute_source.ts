@@ -30,10 +30,10 @@ interface MapIndex {
   find(name: string): MapEntry | undefined;
 }
 
-type Kept = Pick<MapEntry, "source" | "line">;
+type EntrySource = Pick<MapEntry, "source" | "line">;
 
 /** Parses an entry again; the lines of its attributes count from the start of its text. */
-function readAgain({ source, line }: Kept): MapEntry | undefined {
+function reparse({ source, line }: EntrySource): MapEntry | undefined {
   const entry = readMapEntry(source);
   return entry && { ...entry, line };
 }
@@ -45,7 +45,7 @@ export function createMapIndex(matching: Matching): MapIndex {
 
 /** Index by name; the last entry of a name wins. */
 class NameIndex implements MapIndex {
-  readonly #entries = new Map<string, Kept>();
+  readonly #entries = new Map<string, EntrySource>();
 
   add({ key, line, source }: MapEntry, report: Report): void {
     const name = attempt(() => canonicalDn(key), InvalidName, ({ reason, position }) => {
@@ -62,37 +62,37 @@ class NameIndex implements MapIndex {
   }
 
   find(name: string): MapEntry | undefined {
-    const kept = this.#entries.get(name);
-    return kept && readAgain(kept);
+    const entry = this.#entries.get(name);
+    return entry && reparse(entry);
   }
 }
 
 /** Warning for a wildcard that can match beyond a value. */
-const CROSSING = {
+const BROAD_WILDCARD = {
   expected: "a wildcard in it matches further parts of a name as well, such as an OU in between",
   fix: "Write [^,+]* in place of .* wherever one value is meant.",
 };
 
 /** List of patterns; the first match wins. */
 class PatternIndex implements MapIndex {
-  readonly #entries: (readonly [LinearPattern, Kept])[] = [];
+  readonly #entries: (readonly [LinearPattern, EntrySource])[] = [];
 
   add(entry: MapEntry, report: Report): void {
     const { key, line, source } = entry;
-    const shown = key.slice(0, 200);
+    const excerpt = key.slice(0, 200);
     const pattern = attempt(() => new LinearPattern(key), InvalidPattern, ({ message }) => {
-      report({ line, key: shown, expected: message });
+      report({ line, key: excerpt, expected: message });
     });
     if (pattern === undefined) return;
     this.#entries.push([pattern, { line, source }]);
     const isBan = attributesOfEntry(entry).standard.get("role")?.allowed.includes("banned");
-    if (pattern.crossesParts && !isBan) report({ severity: "warning", line, key: shown, ...CROSSING });
+    if (pattern.spansParts && !isBan) report({ severity: "warning", line, key: excerpt, ...BROAD_WILDCARD });
   }
 
   find(name: string): MapEntry | undefined {
     const text = patternForm(name);
-    const kept = this.#entries.find(([pattern]) => pattern.matches(text))?.[1];
-    return kept && readAgain(kept);
+    const entry = this.#entries.find(([pattern]) => pattern.matches(text))?.[1];
+    return entry && reparse(entry);
   }
 }
 

@@ -210,9 +210,9 @@ function literalOf(part: Pattern | undefined): string | undefined {
 }
 
 /** Reports whether a wildcard can match several parts of a name; a lone wildcard matches everybody on purpose. */
-function crossesParts(pattern: Pattern): boolean {
+function spansParts(pattern: Pattern): boolean {
   const whole = onlyPartOf(pattern);
-  return !(whole.kind === "repeat" && isWild(whole.part)) && hasCrossing(whole);
+  return !(whole.kind === "repeat" && matchesSeparators(whole.part)) && hasBroadWildcard(whole);
 }
 
 function onlyPartOf(pattern: Pattern): Pattern {
@@ -220,14 +220,14 @@ function onlyPartOf(pattern: Pattern): Pattern {
   return only === undefined || others.length > 0 ? pattern : onlyPartOf(only);
 }
 
-function hasCrossing(pattern: Pattern): boolean {
+function hasBroadWildcard(pattern: Pattern): boolean {
   if (pattern.kind === "repeat") {
-    return (pattern.most > 1 && contains(pattern.part, isWild)) || hasCrossing(pattern.part);
+    return (pattern.most > 1 && contains(pattern.part, matchesSeparators)) || hasBroadWildcard(pattern.part);
   }
   if (!("parts" in pattern)) return false;
   const besideAnother = (part: Pattern, i: number, parts: readonly Pattern[]) =>
-    pattern.kind === "sequence" && isWild(part) && isWild(parts[i + 1]);
-  return pattern.parts.some(besideAnother) || pattern.parts.some(hasCrossing);
+    pattern.kind === "sequence" && matchesSeparators(part) && matchesSeparators(parts[i + 1]);
+  return pattern.parts.some(besideAnother) || pattern.parts.some(hasBroadWildcard);
 }
 
 function contains(pattern: Pattern, wanted: (pattern: Pattern) => boolean): boolean {
@@ -236,7 +236,7 @@ function contains(pattern: Pattern, wanted: (pattern: Pattern) => boolean): bool
 }
 
 /** Reports whether a character may match separators and values. */
-function isWild(pattern: Pattern | undefined): boolean {
+function matchesSeparators(pattern: Pattern | undefined): boolean {
   return pattern?.kind === "character" && pattern.literal === undefined &&
     [..."+,"].some(pattern.matches) && [..."abcdefghijklmnopqrstuvwxyz0123456789"].some(pattern.matches);
 }
@@ -252,11 +252,11 @@ type Step =
 /** Regular expression in time O(pattern × text) (Thompson): `(a+)+b` keeps the built-in matcher busy for years. */
 export class LinearPattern {
   readonly #steps: Step[] = [];
-  readonly crossesParts: boolean;
+  readonly spansParts: boolean;
 
   constructor(text: string) {
     const pattern = parsePattern(text);
-    this.crossesParts = crossesParts(pattern);
+    this.spansParts = spansParts(pattern);
     this.#compile(pattern);
     this.#steps.push({ kind: "accept" });
   }

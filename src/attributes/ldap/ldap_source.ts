@@ -56,8 +56,8 @@ export class LdapSource implements AttributeSource {
 
   async #ask(user: string, signal: AbortSignal): Promise<AttributeSet> {
     // The user is authenticated; their address does not matter.
-    const asker = { queueKey: user, known: true, credential: user, address: user, signal };
-    const asked = this.#directory.ask(asker, (server) => this.#attributesOf(user, { server, asker }));
+    const caller = { queueKey: user, known: true, credential: user, address: user, signal };
+    const asked = this.#directory.ask(caller, (server) => this.#attributesOf(user, { server, caller }));
     return await asked.catch(rescue(RemoteUnavailable, (error) => {
       throw httpError("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: ${error.reason}`, error);
     }));
@@ -114,7 +114,7 @@ export class LdapSource implements AttributeSource {
   }
 
   /** Searches groups by number and filter, breadth first. @throws {ERR_USER_ATTRIBUTE} For too many: some would be missing. */
-  async #searchGroups(entry: LdapEntry, { server, asker }: Asked): Promise<readonly LdapEntry[]> {
+  async #searchGroups(entry: LdapEntry, { server, caller }: Asked): Promise<readonly LdapEntry[]> {
     const { groupBase: base, groupFilter, nestedGroups } = this.config;
     if (base === undefined) return [];
     const found = new Map<string, LdapEntry>();
@@ -123,7 +123,7 @@ export class LdapSource implements AttributeSource {
     open.push(fillFilter(groupFilter, { dn: entry.dn, user: accountOf(entry) ?? "" }));
     for (let filter = open.shift(); filter !== undefined; filter = open.shift()) {
       const search = { base, scope: "sub", filter, attributes: GROUP_ATTRIBUTES, most: MOST_GROUPS } as const;
-      for (const group of await server.search(search, asker)) {
+      for (const group of await server.search(search, caller)) {
         if (found.has(group.dn)) continue;
         found.set(group.dn, group);
         // No user has the name of a group: only %dn% leads from group to group.

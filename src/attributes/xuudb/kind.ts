@@ -61,7 +61,7 @@ export const xuudb = attributeSourceKind({
   read,
   remotes: (config) => [{
     address: config.address,
-    shownAs: "XUUDB",
+    label: "XUUDB",
     probe: (parts) => probe(config, parts),
   }],
   isOptional: ({ optional }) => optional,

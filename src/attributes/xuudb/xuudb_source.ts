@@ -143,9 +143,9 @@ export class XuudbSource implements AttributeSource {
   async #ask(dn: string, signal: AbortSignal): Promise<AttributeSet> {
     const { address, gcid } = this.options;
     // The user is authenticated; their address does not matter.
-    const asker = { queueKey: dn, known: true, credential: dn, address: dn, signal };
+    const caller = { queueKey: dn, known: true, credential: dn, address: dn, signal };
     const request = this.#form.request(address, gcid, dn);
-    const asked = this.#remote.ask(request, asker, (answer) => this.#read(answer));
+    const asked = this.#remote.ask(request, caller, (answer) => this.#read(answer));
     const record = await asked.catch((error) => {
       const reason = error instanceof RemoteUnavailable && error.connected
         ? error.reason

@@ -126,7 +126,7 @@ class Run {
 
   #plus(left: Value, leftAt: number, right: Value, rightAt: number): Value {
     if (typeof left === "number" && typeof right === "number") return left + right;
-    if (left instanceof List && (right instanceof List || !left.foreign)) {
+    if (left instanceof List && (right instanceof List || !left.external)) {
       const more = right instanceof List ? right.items : [right];
       this.step(rightAt, left.items.length + more.length);
       return new List([...left.items, ...more], false);

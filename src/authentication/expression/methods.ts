@@ -104,7 +104,7 @@ function baseOf(target: Text, { asName }: Call): Text {
 function changed(change: (text: string) => string): Methods<Text>[string] {
   return (target, call) => {
     const base = baseOf(target, call);
-    for (const text of target.foreign) {
+    for (const text of target.external) {
       const reason = text === "" ? undefined : confusable(text);
       if (reason !== undefined) {
         throw new MethodError(`${call.method}() does not take from outside ${reason}`);

@@ -2,7 +2,7 @@ import { escapeNameValue } from "../../model/distinguished_name.ts";
 
 interface Piece {
   readonly text: string;
-  readonly foreign: boolean;
+  readonly external: boolean;
 }
 
 /**
@@ -17,19 +17,19 @@ export class Text {
   }
 
   static own(text: string): Text {
-    return new Text([{ text, foreign: false }]);
+    return new Text([{ text, external: false }]);
   }
 
-  static foreign(text: string): Text {
-    return new Text([{ text, foreign: true }]);
+  static external(text: string): Text {
+    return new Text([{ text, external: true }]);
   }
 
   static join(texts: readonly Text[]): Text {
-    const pieces: { text: string; foreign: boolean }[] = [];
-    for (const { text, foreign } of texts.flatMap((text) => text.#pieces)) {
+    const pieces: { text: string; external: boolean }[] = [];
+    for (const { text, external } of texts.flatMap((text) => text.#pieces)) {
       const last = pieces.at(-1);
-      if (last?.foreign === foreign) last.text += text;
-      else if (text !== "") pieces.push({ text, foreign });
+      if (last?.external === external) last.text += text;
+      else if (text !== "") pieces.push({ text, external });
     }
     return new Text(pieces);
   }
@@ -44,23 +44,23 @@ export class Text {
 
   /** Returns a text of the same origin, such as the result of `trim`. */
   derive(text: string): Text {
-    return new Text([{ text, foreign: this.foreign.length > 0 }]);
+    return new Text([{ text, external: this.external.length > 0 }]);
   }
 
-  get foreign(): readonly string[] {
-    return this.#pieces.flatMap(({ text, foreign }) => foreign ? [text] : []);
+  get external(): readonly string[] {
+    return this.#pieces.flatMap(({ text, external }) => external ? [text] : []);
   }
 
   get isMixed(): boolean {
-    return new Set(this.#pieces.map(({ foreign }) => foreign)).size > 1;
+    return new Set(this.#pieces.map(({ external }) => external)).size > 1;
   }
 
   /** Text as a distinguished name: external text is escaped (RFC 4514, 2.4) except where a part begins. */
   get asName(): string {
     let name = "";
     const place = new NamePlace();
-    for (const { text, foreign } of this.#pieces) {
-      const written = foreign && place.inValue ? escapeNameValue(text) : text;
+    for (const { text, external } of this.#pieces) {
+      const written = external && place.inValue ? escapeNameValue(text) : text;
       place.pass(written);
       name += written;
     }
@@ -92,7 +92,7 @@ export type Value = null | boolean | number | Text | List | ReadonlyMap<string, 
 
 /** List; one with a single external value may stand for it in text. */
 export class List {
-  constructor(readonly items: Value[], readonly foreign: boolean) {}
+  constructor(readonly items: Value[], readonly external: boolean) {}
 }
 
 /** Iterator over a copy of a list. */
@@ -115,7 +115,7 @@ export class Iteration {
 
 /** Copies a variable, so that programs cannot change it. */
 export function toValue(variable: Variable): Value {
-  if (typeof variable === "string") return Text.foreign(variable);
+  if (typeof variable === "string") return Text.external(variable);
   if (isVariables(variable)) return new Map([...variable].map(([name, member]) => [name, toValue(member)]));
   return new List(variable.map(toValue), true);
 }

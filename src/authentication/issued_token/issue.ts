@@ -7,10 +7,10 @@ import type { TlsMaterial } from "../../model/tls_material.ts";
 import { isPersonalName } from "../check_identity.ts";
 import { isRestricted, restricted, type TokenRestrictions } from "../../model/token_restrictions.ts";
 import { familyWith, type TokenFamily } from "../../model/token_family.ts";
-import { namedUser } from "../account_status.ts";
+import { userReference } from "../account_status.ts";
 import { isValidAt } from "../../model/trust/certificate_facts.ts";
 import { parseSignedToken } from "../signed_token.ts";
-import { familyClaims, shownToken } from "./registered_token.ts";
+import { familyClaims, presentedToken } from "./registered_token.ts";
 import { readRestrictions, restrictionsClaim } from "./restrictions.ts";
 import { type Issuer, OwnIssuer } from "./issuer.ts";
 import type { TokenRegistry } from "./token_registry.ts";
@@ -113,7 +113,7 @@ export class TokenIssuer {
     const claims = {
       ...commonClaims(identity.dn, issuer, times, former?.preferences ?? preferences),
       ...{ by, byVia, byLogin, byUid, byRole },
-      via: namedUser(identity).via,
+      via: userReference(identity).via,
       login: identity.login,
       displayName: identity.displayName,
       uid: identity.uid,
@@ -145,7 +145,7 @@ export class TokenIssuer {
     const issuer = this.#issuer();
     if (!isPersonalName(subject, issuer.name)) throw httpError("ERR_TOKEN_SUBJECT");
     const times = this.#timesOf(maker, request);
-    const { dn: by, via: byVia, login: byLogin, uid: byUid } = namedUser(maker);
+    const { dn: by, via: byVia, login: byLogin, uid: byUid } = userReference(maker);
     const made = { by, byVia, byLogin, byUid, byRole: decidedRole(maker) ?? "anonymous" };
     const claims = { ...commonClaims(subject, issuer, times, preferences), ...made };
     return await this.#make({ ...claims, ...this.#family(times.expires) }, issuer, undefined);
@@ -170,7 +170,7 @@ export class TokenIssuer {
   async #make(claims: object, issuer: Issuer, madeFrom: string | undefined): Promise<string> {
     const token = await this.#sign(JSON.stringify(claims), issuer);
     const signer = { issuer, pem: this.options.tls().certificate };
-    await this.options.registry?.enter(shownToken(parseSignedToken(token)), madeFrom, signer);
+    await this.options.registry?.register(presentedToken(parseSignedToken(token)), madeFrom, signer);
     return token;
   }
 

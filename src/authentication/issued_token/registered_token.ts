@@ -1,6 +1,6 @@
 import { familyWith, LONGEST_LINE, type TokenFamily } from "../../model/token_family.ts";
 import type { TokenRestrictions } from "../../model/token_restrictions.ts";
-import type { KeptRecord } from "../../store/record_store.ts";
+import type { StoredRecord } from "../../store/record_store.ts";
 import { isJsonObject } from "../../model/json_object.ts";
 import { InvalidToken, type SignedToken, textClaim } from "../signed_token.ts";
 import { restrictionsClaim, restrictionsFromClaim } from "./restrictions.ts";
@@ -32,14 +32,14 @@ export interface RegisteredToken {
 }
 
 /** Issued token as presented. */
-export interface ShownToken {
+export interface PresentedToken {
   readonly dn: string;
   readonly token: RegisteredToken;
   readonly family: TokenFamily;
 }
 
 /** Reads the claims of an issued token; old ones without id are identified by digest. @throws {InvalidToken} */
-export function shownToken(token: SignedToken): ShownToken {
+export function presentedToken(token: SignedToken): PresentedToken {
   const { claims, digest, expires } = token;
   const family = familyOf(token);
   const number = (name: string, otherwise: number) => {
@@ -105,13 +105,13 @@ function familyOf(token: SignedToken): TokenFamily {
 export function tokenRecord(
   { made, expires, restrictions, ...rest }: RegisteredToken,
   { id, owner }: { readonly id: string; readonly owner: string },
-): KeptRecord {
+): StoredRecord {
   const content = { ...rest, restrictions: restrictionsClaim(restrictions) };
   return { key: id, owner, made: Math.floor(made), ends: Math.ceil(expires), content };
 }
 
 /** Parses a {@link tokenRecord}; `undefined` if invalid. */
-export function tokenOf({ made, ends, content }: KeptRecord): RegisteredToken | undefined {
+export function tokenOf({ made, ends, content }: StoredRecord): RegisteredToken | undefined {
   if (!isJsonObject(content)) return undefined;
   const { digest, latest, root, since, name, restrictions, by, madeFrom, used } = content;
   if (

@@ -5,13 +5,13 @@ import type { Clock, Stopwatch } from "../../model/clock.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import { isAmong, type RevokedTokens } from "../../model/token_family.ts";
 import { httpError, isHttpError } from "../../model/http_error.ts";
-import type { KeptRecord, RecordStore } from "../../store/record_store.ts";
+import type { RecordStore, StoredRecord } from "../../store/record_store.ts";
 import { isJsonObject } from "../../model/json_object.ts";
 import { CLOCK_TOLERANCE } from "../signed_token.ts";
 import type { Issuer } from "./issuer.ts";
 import {
+  type PresentedToken,
   type RegisteredToken,
-  type ShownToken,
   tokenOf,
   tokenRecord,
   type TokenUse,
@@ -33,9 +33,9 @@ export const KINDS_OF_REVOKED = [REVOKED, ALL_REVOKED] as const;
 
 const MOST_TOKENS = 1000; // per user; those that expire first are dropped
 const MOST_REVOKED = 1000; // per user; beyond it all tokens are revoked
-const MOST_REVOKED_KEPT = 10 * MOST_REVOKED; // with those that a revocation of all covers
+const MOST_REVOKED_STORED = 10 * MOST_REVOKED; // with those that a revocation of all covers
 const MOST_ISSUERS = 20; // per name
-const LOOK_MS = 100; // interval of checks for changes elsewhere, in milliseconds
+const POLL_MS = 100; // interval of checks for changes elsewhere, in milliseconds
 const DAY_MS = 86_400_000;
 const REMEMBERED = 20_000; // cached users with revoked tokens, and cached last uses
 
@@ -57,7 +57,7 @@ interface TokenRegistryParts {
   readonly log: Logger;
   readonly uses: Sink;
   readonly longest: number; // seconds from a token to the end of everything derived from it
-  readonly keepsUses: boolean; // false in read-only processes
+  readonly recordsUses: boolean; // false in read-only processes
   /** Rules for an outage of the shared store; absent for a local one. */
   readonly outage?: OutageRule;
 }
@@ -79,7 +79,7 @@ export class TokenRegistry {
   readonly #revoked = new BoundedMap<string, RevokedTokens & { readonly version: number }>(REMEMBERED);
   readonly #used = new BoundedMap<string, number>(REMEMBERED); // recorded days of last use by token id
   #version: { readonly number: number; readonly until: number } | undefined;
-  #keptIssuer: string | undefined;
+  #storedIssuer: string | undefined;
   readonly #listed = new BoundedMap<string, true>(REMEMBERED); // digests of listed tokens
 
   constructor(readonly parts: TokenRegistryParts) {}
@@ -90,23 +90,23 @@ export class TokenRegistry {
   }
 
   /** Registers a new token and its signing certificate. @throws {ERR_RECORD_STORE} */
-  async enter(
-    shown: ShownToken,
+  async register(
+    presented: PresentedToken,
     madeFrom: string | undefined,
     signer?: { readonly issuer: Issuer; readonly pem: string },
   ): Promise<void> {
     try {
-      if (signer !== undefined) await this.#keepIssuer(signer);
-      await this.#put(shown, { ...shown.token, madeFrom });
+      if (signer !== undefined) await this.#storeIssuer(signer);
+      await this.#put(presented, { ...presented.token, madeFrom });
     } catch (error) {
       // The token is valid even if unlisted; revoking all of the owner's tokens includes it.
       if (!this.#isStale || !this.knowsRevoked || !isHttpError(error, "ERR_RECORD_STORE")) throw error;
-      this.parts.log.warn("token not listed, the database is away", { id: shown.family.id });
+      this.parts.log.warn("token not listed, the database is away", { id: presented.family.id });
     }
   }
 
   /** Reports whether a token is listed; its signature may be from any key. */
-  async isListed({ token: { digest }, family: { id } }: ShownToken): Promise<boolean> {
+  async isListed({ token: { digest }, family: { id } }: PresentedToken): Promise<boolean> {
     if (this.#listed.get(digest)) return true;
     const record = await this.#records.get(TOKEN, id);
     if (record === undefined || tokenOf(record)?.digest !== digest) return false;
@@ -121,8 +121,8 @@ export class TokenRegistry {
   }
 
   /** Reports whether a token or an ancestor is revoked. @throws {ERR_RECORD_STORE} Also if unknown. */
-  async isRevoked({ dn, family, token }: Pick<ShownToken, "dn" | "family"> & Partial<ShownToken>) {
-    const version = this.#look();
+  async isRevoked({ dn, family, token }: Pick<PresentedToken, "dn" | "family"> & Partial<PresentedToken>) {
+    const version = this.#poll();
     const user = [dn, ...token?.servers ?? []].join("\n");
     const known = this.#revoked.get(user);
     const revoked = known?.version === version ? known : await this.#read(canonicalDn(dn), token?.servers);
@@ -136,15 +136,15 @@ export class TokenRegistry {
   }
 
   /** Records the first use of a day in the background; never fails. */
-  noteUse(shown: ShownToken, address: string): void {
-    if (!this.parts.keepsUses || this.#isStale) return;
-    const { id } = shown.family;
+  recordUse(presented: PresentedToken, address: string): void {
+    if (!this.parts.recordsUses || this.#isStale) return;
+    const { id } = presented.family;
     const days = Math.floor(this.parts.clock() / DAY_MS);
     if (this.#used.get(id) === days) return;
     this.#used.set(id, days);
     const day = new Date(days * DAY_MS).toISOString().slice(0, 10);
     void this.parts.uses.attempt(() =>
-      this.#writeUse(shown, { day, address }).catch((error) => {
+      this.#writeUse(presented, { day, address }).catch((error) => {
         this.#used.delete(id);
         throw error;
       })
@@ -174,7 +174,7 @@ export class TokenRegistry {
   }
 
   /** Revokes tokens of a browser sign-in. @param owner Canonical DN. @throws {ERR_RECORD_STORE} */
-  async revokeGot(owner: string, browser: string): Promise<void> {
+  async revokeBrowserTokens(owner: string, browser: string): Promise<void> {
     const now = this.parts.clock();
     await this.#revoke(owner, browser, {
       root: browser,
@@ -198,7 +198,7 @@ export class TokenRegistry {
     if (counting.length >= MOST_REVOKED) return await this.#revokeSoFar(owner);
     const ends = Math.ceil(latest) + CLOCK_TOLERANCE + 1;
     const record = { key: id, owner, made: this.#now(), ends, content: { root, since } };
-    await this.#records.put(REVOKED, record, MOST_REVOKED_KEPT);
+    await this.#records.put(REVOKED, record, MOST_REVOKED_STORED);
     this.#version = undefined;
     await this.#records.remove(TOKEN, id);
   }
@@ -213,18 +213,18 @@ export class TokenRegistry {
     return listed.length;
   }
 
-  /** Keeps the certificate to verify tokens after its replacement. */
-  async #keepIssuer(
+  /** Stores the certificate to verify tokens after its replacement. */
+  async #storeIssuer(
     { issuer: { canonicalName, fingerprint, validity }, pem }: {
       readonly issuer: Issuer;
       readonly pem: string;
     },
   ): Promise<void> {
-    if (this.#keptIssuer === fingerprint) return;
+    if (this.#storedIssuer === fingerprint) return;
     const ends = Math.floor(validity.to / 1000);
     const record = { key: fingerprint, owner: canonicalName, made: this.#now(), ends, content: { pem } };
     await this.#records.put(ISSUER, record, MOST_ISSUERS);
-    this.#keptIssuer = fingerprint;
+    this.#storedIssuer = fingerprint;
   }
 
   get #isStale(): boolean {
@@ -235,10 +235,10 @@ export class TokenRegistry {
     return this.parts.records;
   }
 
-  #look(): number {
+  #poll(): number {
     const now = this.parts.elapsed();
     if (this.#version === undefined || now >= this.#version.until) {
-      this.#version = { number: this.#records.version(), until: now + LOOK_MS };
+      this.#version = { number: this.#records.version(), until: now + POLL_MS };
     }
     return this.#version.number;
   }
@@ -282,17 +282,17 @@ export class TokenRegistry {
     };
   }
 
-  async #writeUse(shown: ShownToken, used: TokenUse): Promise<void> {
-    const record = await this.#records.get(TOKEN, shown.family.id);
-    const token = record && tokenOf(record) || shown.token; // keeps known facts
+  async #writeUse(presented: PresentedToken, used: TokenUse): Promise<void> {
+    const record = await this.#records.get(TOKEN, presented.family.id);
+    const token = record && tokenOf(record) || presented.token; // keeps known facts
     if (token.used?.day === used.day) return;
-    await this.#put(shown, { ...token, used });
+    await this.#put(presented, { ...token, used });
     // It may have been revoked meanwhile: revoking records that first, then removes the token.
     this.#version = undefined;
-    if (await this.isRevoked(shown)) await this.#records.remove(TOKEN, shown.family.id);
+    if (await this.isRevoked(presented)) await this.#records.remove(TOKEN, presented.family.id);
   }
 
-  async #put({ dn, family: { id } }: ShownToken, token: RegisteredToken): Promise<void> {
+  async #put({ dn, family: { id } }: PresentedToken, token: RegisteredToken): Promise<void> {
     await this.#records.put(TOKEN, tokenRecord(token, { id, owner: canonicalDn(dn) }), MOST_TOKENS);
   }
 }
@@ -302,11 +302,11 @@ function overlap(one: readonly string[] | undefined, other: readonly string[] | 
   return one === undefined || other === undefined || one.some((server) => other.includes(server));
 }
 
-function sinceOf(record: KeptRecord): number {
+function sinceOf(record: StoredRecord): number {
   const since = memberOf(record, "since");
   return typeof since === "number" ? since : 0;
 }
 
-function memberOf(record: KeptRecord | undefined, name: string): unknown {
+function memberOf(record: StoredRecord | undefined, name: string): unknown {
   return isJsonObject(record?.content) ? record.content[name] : undefined;
 }

@@ -18,11 +18,11 @@ import { isTextList } from "../../model/json_object.ts";
 import { isTrue } from "../parse_credentials.ts";
 import { checkIdentity, isPersonalName, NoIdentity } from "../check_identity.ts";
 import { isSignedBy, TokenVerifier } from "../jws_signature.ts";
-import { type AskAccountStatus, currentIdentity, ISSUED_TOKENS } from "../account_status.ts";
+import { type AccountLookup, currentIdentity, ISSUED_TOKENS } from "../account_status.ts";
 import { checkClaims, InvalidToken, parseSignedToken, type SignedToken, textClaim } from "../signed_token.ts";
 import { findPath } from "../../model/trust/certificate_path.ts";
 import { isValidAt } from "../../model/trust/certificate_facts.ts";
-import { shownToken } from "./registered_token.ts";
+import { presentedToken } from "./registered_token.ts";
 import { restrictionsFromClaim } from "./restrictions.ts";
 import { type Issuer, issuerOf, OwnIssuer, sourceOf, trustedIssuerOf } from "./issuer.ts";
 import type { TokenRegistry } from "./token_registry.ts";
@@ -32,7 +32,7 @@ export interface IssuedTokenOptions {
   /** Further issuers' certificates, PEM (`container.security.rest.jwt.trustedIssuerCert.<n>`). */
   readonly trustedIssuers: readonly string[];
   readonly hmacSecret?: string; // at least 32 bytes in UTF-8; absent: HMAC tokens are refused
-  readonly accountStatus: AskAccountStatus; // checks whether the token's user still exists
+  readonly accountStatus: AccountLookup; // checks whether the token's user still exists
   readonly registry?: TokenRegistry; // absent: no list and no revocation
   readonly clock: Clock;
   readonly log: Logger;
@@ -107,7 +107,7 @@ class IssuedTokenAuthenticator implements Authenticator {
       byLogin: isOwn ? optionalText(token, "byLogin") : undefined,
       byUid: isOwn ? optionalText(token, "byUid") : undefined,
       byRole: isOwn ? optionalText(token, "byRole") : undefined,
-      namedBy: isOwn ? optionalText(token, "via") : signer,
+      identifiedBy: isOwn ? optionalText(token, "via") : signer,
       highestRole: isOwn ? optionalText(token, "highestRole") : undefined,
       renewable: isTrue(claims.get("renewable")),
       limitedTo: claims.has("aud") ? own : undefined,
@@ -132,12 +132,12 @@ class IssuedTokenAuthenticator implements Authenticator {
   /** Returns an issued token's family. @throws {InvalidToken} If any is revoked. Also what the registry throws. */
   async #family(token: SignedToken, clientAddress: string): Promise<TokenFamily> {
     const { registry } = this.options;
-    const shown = shownToken(token);
-    if (await registry?.isRevoked(shown)) {
+    const presented = presentedToken(token);
+    if (await registry?.isRevoked(presented)) {
       throw new InvalidToken("it was revoked, or a token that it was obtained with was revoked");
     }
-    registry?.noteUse(shown, clientAddress);
-    return shown.family;
+    registry?.recordUse(presented, clientAddress);
+    return presented.family;
   }
 
   /** Returns {@link sourceOf} the signer, or `own`: an issuer with a current (if listed, former) certificate, or a holder of the secret. */
@@ -167,7 +167,7 @@ class IssuedTokenAuthenticator implements Authenticator {
   /** Verifies a listed token with former certificates from the store, each of which an authority must vouch for. */
   async #isFormerlySigned(token: SignedToken, own: string): Promise<boolean> {
     const { registry, tls, clock } = this.options;
-    if (registry === undefined || !await registry.isListed(shownToken(token))) return false;
+    if (registry === undefined || !await registry.isListed(presentedToken(token))) return false;
     const { anchors, revocation } = tls();
     for (const pem of await registry.issuers(own)) {
       const chain = attempt(() => certificatesOfPem(pem), UnusableStore, () => []);

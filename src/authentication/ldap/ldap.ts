@@ -7,10 +7,10 @@ import { sameName } from "../../model/distinguished_name.ts";
 import type { BindResult } from "../../outgoing/ldap/ldap_connection.ts";
 import { LdapDirectory, type LdapParts } from "../../outgoing/ldap/ldap_directory.ts";
 import { type LdapEntry, lockOf, nameOf, passwordChange } from "../../outgoing/ldap/ldap_entry.ts";
-import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
+import type { RemoteStatus, Requester } from "../../outgoing/remote_system.ts";
 import { fillName, namesIn } from "../../model/name_template.ts";
-import type { AccountStatus, NamedUser } from "../account_status.ts";
-import { askerOf } from "../asker_of.ts";
+import type { AccountStatus, UserReference } from "../account_status.ts";
+import { requesterOf } from "../requester_of.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
 import { passwordForProvider } from "../parse_credentials.ts";
@@ -43,7 +43,7 @@ export class LdapAuthenticator implements Authenticator {
   readonly #cache: AnswerCache<AuthenticationResult>;
   readonly #statuses: AnswerCache<UserFacts | undefined>;
   /** Name of an entry that does not exist, so that logins of unknown users take as many requests as others. */
-  readonly #nobody: string;
+  readonly #decoyDn: string;
 
   constructor(
     readonly config: LdapAuthenticatorConfig,
@@ -55,7 +55,7 @@ export class LdapAuthenticator implements Authenticator {
     this.#attributes = namesIn(config.dnTemplate ?? "");
     this.#cache = new AnswerCache({ ...parts, guessable: true });
     this.#statuses = new AnswerCache(parts);
-    this.#nobody = `cn=${crypto.randomUUID()},${config.userBase}`;
+    this.#decoyDn = `cn=${crypto.randomUUID()},${config.userBase}`;
   }
 
   async authenticate(credentials: Credentials, signal: AbortSignal): Promise<AuthenticationResult> {
@@ -63,11 +63,11 @@ export class LdapAuthenticator implements Authenticator {
     if ("kind" in passed) return passed;
     const { user, password } = passed;
     return await this.#cache.get([user, password], async (signal, key) => {
-      return await this.#logIn(user, password, askerOf(credentials, key, signal));
+      return await this.#logIn(user, password, requesterOf(credentials, key, signal));
     }, signal);
   }
 
-  async accountStatusOf(user: NamedUser, signal: AbortSignal): Promise<AccountStatus> {
+  async accountStatusOf(user: UserReference, signal: AbortSignal): Promise<AccountStatus> {
     const facts = await this.#statuses.get(
       user.login === undefined ? ["name", user.dn] : ["login", user.login],
       async (signal) => ({ value: await this.#factsOf(user, signal), good: true, lifetimeMs: STATUS_MS }),
@@ -96,11 +96,11 @@ export class LdapAuthenticator implements Authenticator {
     this.#directory.close();
   }
 
-  async #logIn(user: string, password: string, asker: Asker): Promise<Answer<AuthenticationResult>> {
-    return await this.#directory.ask(asker, async (server) => {
-      const found = await this.#directory.findUser(user, this.#attributes, { server, asker });
-      const dn = found.kind === "found" ? found.entry.dn : this.#nobody;
-      const bound = await server.bind(dn, password, asker);
+  async #logIn(user: string, password: string, caller: Requester): Promise<Answer<AuthenticationResult>> {
+    return await this.#directory.ask(caller, async (server) => {
+      const found = await this.#directory.findUser(user, this.#attributes, { server, caller });
+      const dn = found.kind === "found" ? found.entry.dn : this.#decoyDn;
+      const bound = await server.bind(dn, password, caller);
       if (found.kind !== "found") {
         return refused(found.kind === "none" ? "no such user" : "userFilter finds several entries");
       }
@@ -123,13 +123,13 @@ export class LdapAuthenticator implements Authenticator {
     );
   }
 
-  async #factsOf({ login, dn }: NamedUser, signal: AbortSignal): Promise<UserFacts | undefined> {
+  async #factsOf({ login, dn }: UserReference, signal: AbortSignal): Promise<UserFacts | undefined> {
     // Known users: their addresses do not matter.
-    const asker = { queueKey: dn, known: true, credential: dn, address: dn, signal };
-    return await this.#directory.ask(asker, async (server) => {
+    const caller = { queueKey: dn, known: true, credential: dn, address: dn, signal };
+    return await this.#directory.ask(caller, async (server) => {
       const found = login === undefined
-        ? await this.#directory.findName(dn, this.#attributes, { server, asker })
-        : await this.#directory.findUser(login, this.#attributes, { server, asker });
+        ? await this.#directory.findName(dn, this.#attributes, { server, caller })
+        : await this.#directory.findUser(login, this.#attributes, { server, caller });
       if (found.kind !== "found") return undefined;
       const { entry } = found;
       return {

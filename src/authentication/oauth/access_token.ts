@@ -5,7 +5,7 @@ import { CLOCK_TOLERANCE, type ForeignToken, InvalidToken, SIGNATURE_ALGORITHMS 
 import type { EndedLogins } from "../authenticator.ts";
 import { isJsonObject, isTextList } from "../../model/json_object.ts";
 import { isSignedBy } from "../jws_signature.ts";
-import { type Said, textsOf } from "../claims.ts";
+import { type Claims, textsOf } from "../claims.ts";
 import type { Variables } from "../expression/value.ts";
 
 export type IssuerKeys = Pick<KeySet, "matching">;
@@ -165,18 +165,18 @@ const OTHER: ReadonlySet<string> = new Set(["id", "refresh", "offline", "logout"
 const TYPE_CLAIMS = ["typ", "token_type", "token_use"]; // claims with the type
 
 /** Returns for the log a claim that marks another type of token; unknown values are ignored. */
-export function otherTokenType(said: Said): string | undefined {
+export function otherTokenType(claim: Claims): string | undefined {
   const found = TYPE_CLAIMS.find((name) =>
-    textsOf(said(name)).some((text) => text.toLowerCase().split(/[^a-z]/).some((word) => OTHER.has(word)))
+    textsOf(claim(name)).some((text) => text.toLowerCase().split(/[^a-z]/).some((word) => OTHER.has(word)))
   );
   return found === undefined ? undefined : `its ${found} is not that of an access token`;
 }
 
 /** Reports whether a claim or the header marks an access token. */
-export function isMarkedAccess(said: Variables, token: ForeignToken | undefined): boolean {
+export function isMarkedAccess(claims: Variables, token: ForeignToken | undefined): boolean {
   const type = token?.header.get("typ");
   return (typeof type === "string" && mediaType(type) === "at+jwt") ||
-    TYPE_CLAIMS.some((name) => textsOf(said.get(name)).some((text) => ACCESS.has(text.toLowerCase())));
+    TYPE_CLAIMS.some((name) => textsOf(claims.get(name)).some((text) => ACCESS.has(text.toLowerCase())));
 }
 
 async function checkSignature(text: string, algorithm: string, keys: readonly KeyObject[]): Promise<void> {

@@ -3,7 +3,7 @@ import type { Clock } from "../../model/clock.ts";
 import { Secret } from "../../model/secret.ts";
 import { errorText, refusalIn } from "../provider_answers.ts";
 import type { OutgoingResponse } from "../../outgoing/outgoing.ts";
-import type { Asker } from "../../outgoing/remote_system.ts";
+import type { Requester } from "../../outgoing/remote_system.ts";
 import type {
   BrowserLogin,
   BrowserVisit,
@@ -42,16 +42,16 @@ export class CodeLogin implements BrowserLogin {
       readonly provider: Provider;
       readonly keys: IssuerKeys;
       readonly clock: Clock;
-      readonly shown: ReplayRecord; // logout tokens already presented
+      readonly replays: ReplayRecord; // logout tokens already presented
     },
   ) {
     this.issuer = config.issuer;
     this.title = config.signIn.title ?? new URL(config.issuer).host;
   }
 
-  async begin({ redirectUri, state, nonce, verifier }: BrowserVisit, asker: Asker): Promise<string> {
+  async begin({ redirectUri, state, nonce, verifier }: BrowserVisit, caller: Requester): Promise<string> {
     const { signIn: { client, scopes }, requiredAcr, maxAuthAge } = this.config;
-    const url = new URL(await this.parts.provider.authorizationEndpoint(asker));
+    const url = new URL(await this.parts.provider.authorizationEndpoint(caller));
     const parameters = {
       response_type: "code",
       client_id: client.clientId,
@@ -70,8 +70,8 @@ export class CodeLogin implements BrowserLogin {
     return url.href;
   }
 
-  async logoutAddress(back: string, asker: Asker): Promise<string | undefined> {
-    const endpoint = await this.parts.provider.endSessionEndpoint(asker);
+  async logoutAddress(back: string, caller: Requester): Promise<string | undefined> {
+    const endpoint = await this.parts.provider.endSessionEndpoint(caller);
     if (endpoint === undefined) return undefined;
     const url = new URL(endpoint);
     url.searchParams.set("client_id", this.config.signIn.client.clientId);
@@ -79,13 +79,13 @@ export class CodeLogin implements BrowserLogin {
     return url.href;
   }
 
-  async finish(answer: URLSearchParams, visit: BrowserVisit, asker: Asker): Promise<LoginOutcome> {
+  async finish(answer: URLSearchParams, visit: BrowserVisit, caller: Requester): Promise<LoginOutcome> {
     try {
-      const code = await this.#codeOf(answer, asker);
-      const { accessToken, idToken, refreshToken } = await this.#redeem(code, visit, asker);
-      const login = await this.#verify(idToken, { nonce: visit.nonce, accessToken, signal: asker.signal });
-      const { sid, ...said } = login;
-      return this.#outcome(accessToken, { sub: said.sub, sid, refreshToken }, said);
+      const code = await this.#codeOf(answer, caller);
+      const { accessToken, idToken, refreshToken } = await this.#redeem(code, visit, caller);
+      const login = await this.#verify(idToken, { nonce: visit.nonce, accessToken, signal: caller.signal });
+      const { sid, ...claims } = login;
+      return this.#outcome(accessToken, { sub: claims.sub, sid, refreshToken }, claims);
     } catch (error) {
       if (error instanceof InvalidToken) return { kind: "refused", reason: error.message };
       throw error;
@@ -95,13 +95,13 @@ export class CodeLogin implements BrowserLogin {
   async renew(
     session: ProviderSession & { readonly refreshToken: string },
     { acr, authTime }: Pick<Identity, "acr" | "authTime">,
-    asker: Asker,
+    caller: Requester,
   ): Promise<LoginOutcome> {
     try {
       const { accessToken, refreshToken = session.refreshToken } = await this.#ask(
         [["grant_type", "refresh_token"], ["refresh_token", session.refreshToken]],
         [session.refreshToken],
-        { asker, what: "the refresh token", read: accessTokenOf },
+        { caller, what: "the refresh token", read: accessTokenOf },
       );
       return this.#outcome(accessToken, { ...session, refreshToken }, {
         sub: session.sub,
@@ -120,7 +120,7 @@ export class CodeLogin implements BrowserLogin {
     signal: AbortSignal,
   ): Promise<T> {
     const { name, issuer, signIn: { client: { clientId } } } = this.config;
-    const { keys, clock, shown } = this.parts;
+    const { keys, clock, replays } = this.parts;
     const token = readForeignToken(text);
     if (token === undefined) throw new InvalidToken("the logout token is no signed JWT");
     const { jti, ...ended } = await verifyLogoutToken(token, { issuer, keys, now: clock(), signal });
@@ -129,13 +129,13 @@ export class CodeLogin implements BrowserLogin {
     }
     const endsAt = clock() + (LOGOUT_S + 2 * CLOCK_TOLERANCE) * 1000;
     const mark = hash("sha256", `logout ${name} ${issuer} ${jti}`, "base64");
-    if (!await shown.note({ owner: issuer, mark, endsAt }, MOST_LOGOUTS)) {
+    if (!await replays.note({ owner: issuer, mark, endsAt }, MOST_LOGOUTS)) {
       throw new InvalidToken("the logout token was shown before, or there were too many");
     }
     try {
       return await end(ended);
     } catch (error) {
-      await shown.forget(mark);
+      await replays.forget(mark);
       throw error;
     }
   }
@@ -157,7 +157,7 @@ export class CodeLogin implements BrowserLogin {
   }
 
   /** @throws {InvalidToken} If the response is invalid or another provider's. */
-  async #codeOf(answer: URLSearchParams, asker: Asker): Promise<string> {
+  async #codeOf(answer: URLSearchParams, caller: Requester): Promise<string> {
     const one = (name: string) => {
       const [value, ...more] = answer.getAll(name);
       if (more.length > 0 || (value?.length ?? 0) > MOST_CHARACTERS) {
@@ -167,7 +167,7 @@ export class CodeLogin implements BrowserLogin {
     };
     const [code, error, iss] = [one("code"), one("error"), one("iss")];
     // RFC 9207, 2.4: check the issuer before using the response.
-    const named = await this.parts.provider.namesItself(asker);
+    const named = await this.parts.provider.sendsIssuer(caller);
     if (iss === undefined ? named : iss !== this.config.issuer) {
       throw new InvalidToken("the answer is of another provider");
     }
@@ -181,37 +181,37 @@ export class CodeLogin implements BrowserLogin {
   }
 
   /** Exchanges the code (RFC 6749, 4.1.3). @throws {InvalidToken | RemoteUnavailable} */
-  #redeem(code: string, { redirectUri, verifier }: BrowserVisit, asker: Asker) {
+  #redeem(code: string, { redirectUri, verifier }: BrowserVisit, caller: Requester) {
     const fields: [string, string][] = [
       ["grant_type", "authorization_code"],
       ["code", code],
       ["redirect_uri", redirectUri],
       ["code_verifier", verifier],
     ];
-    return this.#ask(fields, [code, verifier], { asker, what: "the code", read: tokensOf });
+    return this.#ask(fields, [code, verifier], { caller, what: "the code", read: tokensOf });
   }
 
   async #ask<T>(
     fields: [string, string][],
     given: readonly string[],
-    { asker, what, read }: {
-      readonly asker: Asker;
+    { caller, what, read }: {
+      readonly caller: Requester;
       readonly what: string;
       readonly read: (response: OutgoingResponse) => T | undefined;
     },
   ): Promise<T> {
     const { issuer, signIn: { client } } = this.config;
     const { provider, clock } = this.parts;
-    const url = await provider.codeEndpoint(asker);
+    const url = await provider.codeEndpoint(caller);
     const login = await clientLogin(client, { audience: issuer, now: clock() });
     const secrets = [...given, "key" in client ? "" : client.clientSecret];
-    return await provider.ask(formRequest(url, login, fields), asker, (response) => {
-      const said = errorText(response, secrets);
+    return await provider.ask(formRequest(url, login, fields), caller, (response) => {
+      const detail = errorText(response, secrets);
       if (refusalIn("code", response) !== undefined) {
-        throw new InvalidToken(`the provider does not take ${what}, ${said}`);
+        throw new InvalidToken(`the provider does not take ${what}, ${detail}`);
       }
       if (response.status !== 200) {
-        throw provider.unusable(url, `unexpected status ${response.status}${said && `, ${said}`}`);
+        throw provider.unusable(url, `unexpected status ${response.status}${detail && `, ${detail}`}`);
       }
       const tokens = read(response);
       if (tokens !== undefined) return tokens;
@@ -270,9 +270,9 @@ function tokensOf(response: OutgoingResponse) {
 
 function accessTokenOf({ body }: OutgoingResponse) {
   const document = parseJsonObject(new TextEncoder().encode(body));
-  const said = document && Object.fromEntries(document);
-  if (!isJsonObject(said)) return undefined;
-  const { access_token: accessToken, id_token, refresh_token, token_type: type } = said;
+  const members = document && Object.fromEntries(document);
+  if (!isJsonObject(members)) return undefined;
+  const { access_token: accessToken, id_token, refresh_token, token_type: type } = members;
   const isBearer = typeof type === "string" && type.toLowerCase() === "bearer";
   if (!isBearer || typeof accessToken !== "string") return undefined;
   return { accessToken, idToken: textOr(id_token), refreshToken: textOr(refresh_token) };

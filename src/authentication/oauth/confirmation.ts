@@ -134,12 +134,12 @@ export class PossessionCheck {
     if (certificate !== undefined) checkCertificate(certificate, credentials);
     if (authorization.scheme === undefined) {
       // RFC 9449, 7.2: a stolen bound token must not work as a bearer token.
-      if (jkt !== undefined) throw unproved("it is bound to a key, and no proof was shown");
+      if (jkt !== undefined) throw unproven("it is bound to a key, and no proof was shown");
       return;
     }
-    if (jkt === undefined) throw unproved("it is not bound to the key of the proof");
+    if (jkt === undefined) throw unproven("it is not bound to the key of the proof");
     const { proof } = credentials;
-    if (proof === undefined) throw unproved("no proof of possession was shown");
+    if (proof === undefined) throw unproven("no proof of possession was shown");
     const token = authorization.token.reveal();
     const { thumbprint, id, endsAt } = await verifyProof(proof.text, {
       token,
@@ -147,13 +147,13 @@ export class PossessionCheck {
       url: proof.url,
       now: this.clock(),
     });
-    if (!sameSecret(thumbprint, jkt)) throw unproved("it is bound to another key than the proof shows");
+    if (!sameSecret(thumbprint, jkt)) throw unproven("it is bound to another key than the proof shows");
     const mark = hash("sha256", `${jkt} ${id}`, "base64");
-    if (!await this.proofs.note({ owner: user, mark, endsAt })) throw unproved("the proof was shown before");
+    if (!await this.proofs.note({ owner: user, mark, endsAt })) throw unproven("the proof was shown before");
   }
 }
 
-function unproved(reason: string): InvalidToken {
+function unproven(reason: string): InvalidToken {
   return new InvalidToken(reason, { advice: "proof" });
 }
 
@@ -163,9 +163,9 @@ function checkCertificate(
 ): void {
   if (certificate === undefined) {
     const why = unusableCertificate ?? untrustedCertificate;
-    const shown = why === undefined ? "the client showed none" : `that of the client does not count: ${why}`;
-    throw unproved(`it is bound to a certificate, and ${shown}`);
+    const cause = why === undefined ? "the client showed none" : `that of the client does not count: ${why}`;
+    throw unproven(`it is bound to a certificate, and ${cause}`);
   }
-  const shown = hash("sha256", new X509Certificate(certificate.pem).raw, "base64url");
-  if (!sameSecret(shown, thumbprint)) throw unproved("it is bound to another certificate than the client's");
+  const digest = hash("sha256", new X509Certificate(certificate.pem).raw, "base64url");
+  if (!sameSecret(digest, thumbprint)) throw unproven("it is bound to another certificate than the client's");
 }

@@ -1,6 +1,6 @@
 import { attempt } from "../../model/attempt.ts";
 import type { Logger } from "../../logging/logger.ts";
-import { type Said, textsOf } from "../claims.ts";
+import { type Claims, textsOf } from "../claims.ts";
 import { UnixGroups } from "../assignments.ts";
 import type { OAuthConfig } from "./oauth_config.ts";
 
@@ -28,28 +28,28 @@ export class Groups {
     return this.rules.groupsClaim.length > 0;
   }
 
-  admit(said: Said): boolean {
+  admit(claim: Claims): boolean {
     const { requiredGroups } = this.rules;
     return requiredGroups.length === 0 ||
-      this.#groups(said).some((names) => names.some((name) => requiredGroups.includes(name)));
+      this.#groups(claim).some((names) => names.some((name) => requiredGroups.includes(name)));
   }
 
-  unixGroups(said: Said): readonly string[] {
-    const groups = this.#groups(said);
+  unixGroups(claim: Claims): readonly string[] {
+    const groups = this.#groups(claim);
     if (this.#map.size > 0) {
       return [
         ...new Set(groups.flatMap((names) => names.flatMap((name) => this.#map.get(name) ?? []).slice(0, 1))),
       ];
     }
-    return this.#unixGroups.among(
-      groups.flatMap((names) => names.slice(-1)).map((name) => ({ name, foreign: true })),
+    return this.#unixGroups.usable(
+      groups.flatMap((names) => names.slice(-1)).map((name) => ({ name, external: true })),
     );
   }
 
   /** Returns the names of each group, most exact first. */
-  #groups(said: Said): readonly (readonly string[])[] {
+  #groups(claim: Claims): readonly (readonly string[])[] {
     const { groupsClaim, groupsPrefix } = this.rules;
-    const values = groupsClaim.flatMap((claim) => textsOf(said(claim))).slice(0, MOST_VALUES);
+    const values = groupsClaim.flatMap((name) => textsOf(claim(name))).slice(0, MOST_VALUES);
     return values.map((value) => namesOfGroup(value, groupsPrefix)).filter((names) => names.length > 0);
   }
 }

@@ -23,14 +23,14 @@ interface KeyHeader {
   readonly kid: string | undefined;
 }
 
-interface Held {
+interface CachedKeys {
   readonly set: LocalJWKSet;
   readonly found: Map<string, readonly KeyObject[]>; // keys by algorithm and name
   readonly body: string;
   readonly since: number; // by the stopwatch
 }
 
-const ASKER = { queueKey: "keys", known: true, credential: "keys", address: "keys" };
+const CALLER = { queueKey: "keys", known: true, credential: "keys", address: "keys" };
 
 /**
  * Public keys of an issuer, fetched every ten minutes and kept for a day during outages. An unknown key
@@ -40,14 +40,14 @@ export class KeySet {
   version = 0; // increases with each different set, which may lack the key of an already verified token
   readonly #fetching = new SingleFlight<void>();
   readonly #closing = new AbortController();
-  #held: Held | undefined;
+  #cached: CachedKeys | undefined;
   #begun = 0; // started fetches
   #answered = 0; // last successful fetch
   /** Value of `#begun` when a token first named an unknown key. */
   readonly #unknown = new BoundedMap<string, number>(MOST_UNKNOWN);
   #caused = 0; // fetches for unknown keys since the last quiet period, and the earliest time of the next
   #nextAt = -Infinity;
-  #callOff: () => void = () => {};
+  #cancelNext: () => void = () => {};
 
   constructor(
     readonly parts: {
@@ -71,11 +71,11 @@ export class KeySet {
     let found = await this.#matchingNow(header);
     if (found.length > 0) return found;
     const key = JSON.stringify([header.alg, header.kid]);
-    const shown = this.#unknown.get(key) ?? this.#begun;
-    this.#unknown.set(key, shown);
+    const since = this.#unknown.get(key) ?? this.#begun;
+    this.#unknown.set(key, since);
     // A previously unknown key may exist by now.
-    let again = this.#answered > shown && this.#pauseMs() <= 0;
-    while (found.length === 0 && (again || this.#answered <= shown)) {
+    let again = this.#answered > since && this.#pauseMs() <= 0;
+    while (found.length === 0 && (again || this.#answered <= since)) {
       again = false;
       await unlessAborted(this.#fetch(() => this.#admitUnknown()), signal);
       found = await this.#matchingNow(header);
@@ -85,7 +85,7 @@ export class KeySet {
   }
 
   close(): void {
-    this.#callOff();
+    this.#cancelNext();
     this.#closing.abort(new Error("the method is closing"));
   }
 
@@ -109,15 +109,15 @@ export class KeySet {
   async #matchingNow(
     header: KeyHeader,
   ): Promise<readonly KeyObject[]> {
-    const held = this.#held;
-    if (held === undefined || this.parts.elapsed() - held.since >= KEPT_MS) return [];
+    const cached = this.#cached;
+    if (cached === undefined || this.parts.elapsed() - cached.since >= KEPT_MS) return [];
     const { alg, kid } = header;
     const question = JSON.stringify([alg, kid]);
-    const known = held.found.get(question);
+    const known = cached.found.get(question);
     if (known !== undefined) return known;
     try {
-      const found = await find(held.set, header);
-      held.found.set(question, found);
+      const found = await find(cached.set, header);
+      cached.found.set(question, found);
       return found;
     } catch (error) {
       if (error instanceof errors.JOSEError) return [];
@@ -130,7 +130,7 @@ export class KeySet {
   async #fetch(admit = () => {}): Promise<void> {
     await this.#fetching.join("keys", async () => {
       admit();
-      this.#callOff();
+      this.#cancelNext();
       const number = ++this.#begun;
       let nextMs = RETRY_MS;
       try {
@@ -145,15 +145,15 @@ export class KeySet {
 
   async #fetchNow(): Promise<void> {
     const { body, keys, leftOut } = await this.parts.provider.keys({
-      ...ASKER,
+      ...CALLER,
       signal: this.#closing.signal,
     });
     const since = this.parts.elapsed();
-    if (this.#held?.body === body) {
-      this.#held = { ...this.#held, since };
+    if (this.#cached?.body === body) {
+      this.#cached = { ...this.#cached, since };
       return;
     }
-    this.#held = { set: createLocalJWKSet(keys), found: new Map(), body, since };
+    this.#cached = { set: createLocalJWKSet(keys), found: new Map(), body, since };
     this.version++;
     const ids = keys.keys.map(({ kid = "(without name)", alg, kty }) => `${kid} ${alg ?? kty}`);
     this.parts.log.info("keys of the issuer", { keys: ids, ...(leftOut.length > 0 && { leftOut }) });
@@ -161,7 +161,7 @@ export class KeySet {
 
   #planNext(ms: number): void {
     if (this.#closing.signal.aborted) return;
-    this.#callOff = this.parts.schedule(ms, () => {
+    this.#cancelNext = this.parts.schedule(ms, () => {
       this.#fetch().catch((error) => {
         if (this.#closing.signal.aborted) return;
         this.parts.log.warn("keys of the issuer not renewed, the previous ones stay in use for a day", {

@@ -9,9 +9,9 @@ export const oauth = authenticatorKind({
   read,
   methods: { OAUTH: "an identity provider" },
   remotes,
-  looksAtCertificates: ({ certificateBound }) => certificateBound,
-  tellsAcr: true,
-  takesTokens: ({ issuer, opaqueTokens }) => issuer === undefined ? "all" : opaqueTokens ? "opaque" : "own",
+  usesCertificates: ({ certificateBound }) => certificateBound,
+  providesAcr: true,
+  sentTokens: ({ issuer, opaqueTokens }) => issuer === undefined ? "all" : opaqueTokens ? "opaque" : "own",
   inspect: async ({ assignments }, around) => ({ diagnostics: await around.inspectExpressions(assignments) }),
   async create(config, { outgoing, ...parts }) {
     const { OAuth } = await import("./oauth.ts");
@@ -26,7 +26,7 @@ function remotes(config: OAuthConfig): readonly ProbedRemote[] {
   const { issuer, jwksUri, address, showCertificate } = config;
   const remote = (address: string, probe: ProbedRemote["probe"]) => ({
     address,
-    shownAs: "OIDC Server",
+    label: "OIDC Server",
     showCertificate,
     probe,
   });

@@ -6,8 +6,8 @@ import type { Identity } from "../../model/identity.ts";
 import { HttpError } from "../../model/http_error.ts";
 import { PROOFS, ReplayCache, type ReplayRecord } from "../../model/replay_cache.ts";
 import type { OutgoingHttp } from "../../outgoing/outgoing.ts";
-import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
-import { askerOf } from "../asker_of.ts";
+import type { RemoteStatus, Requester } from "../../outgoing/remote_system.ts";
+import { requesterOf } from "../requester_of.ts";
 import { Assignments } from "../assignments.ts";
 import type {
   AuthenticationResult,
@@ -30,7 +30,7 @@ import {
   type Unmet,
   unmetRequirement,
 } from "./token_requirements.ts";
-import { claimAt, fillIdentityTemplate, InvalidReply, parseReply, type Said, textsOf } from "../claims.ts";
+import { claimAt, type Claims, fillIdentityTemplate, InvalidReply, parseReply, textsOf } from "../claims.ts";
 import { CodeLogin } from "./code_login.ts";
 import { type Confirmation, PossessionCheck, readConfirmation } from "./confirmation.ts";
 import { Groups } from "./groups.ts";
@@ -51,7 +51,7 @@ interface Found {
 
 interface Known {
   readonly claims: Variables; // the provider's claims, then the token's
-  readonly said: Said;
+  readonly claim: Claims;
   readonly endsAt: number; // milliseconds since the epoch
   readonly confirmation: Confirmation;
 }
@@ -114,7 +114,7 @@ export class OAuth implements Authenticator {
     this.#keys = new KeySet({ provider: this.#provider, ...times, log: own });
     const { issuer, signIn } = config;
     if (issuer !== undefined && signIn !== undefined) {
-      const parts = { provider: this.#provider, keys: this.#keys, clock, shown: proofs };
+      const parts = { provider: this.#provider, keys: this.#keys, clock, replays: proofs };
       this.browserLogin = new CodeLogin({ ...config, issuer, signIn }, parts);
     }
     this.#possession = new PossessionCheck(clock, proofs);
@@ -136,7 +136,7 @@ export class OAuth implements Authenticator {
     const login: Login = authorization.kind === "bearer" ? authorization.login ?? {} : {};
     const { result, confirmation } = await this.#cache.get(
       [token, JSON.stringify(login), named === undefined ? "" : String(this.#keys.version)],
-      (signal, credential) => this.#find(token, login, askerOf(credentials, credential, signal)),
+      (signal, credential) => this.#find(token, login, requesterOf(credentials, credential, signal)),
       signal,
     );
     if (result.kind !== "accepted") return result;
@@ -161,17 +161,17 @@ export class OAuth implements Authenticator {
       const [iss, kid, alg] = [token?.claims.get("iss"), token?.header.get("kid"), token?.header.get("alg")];
       if (issuer !== undefined && token !== undefined) check("issuer", issuer, String(iss), iss === issuer);
       const key = token === undefined ? "opaque" : `${alg}, key ${kid ?? "without name"}`;
-      const asker = askerOf({ clientAddress: "" }, "explanation", signal);
-      const known = await this.#verify(text, asker).catch((error) => {
+      const caller = requesterOf({ clientAddress: "" }, "explanation", signal);
+      const known = await this.#verify(text, caller).catch((error) => {
         check("token", "verified", `${key}: ${messageOf(error)}`, false);
         throw error;
       });
       check("token", "verified", key, true);
-      checks.push(...requirementChecks(this.config, known.said, this.#clock()));
+      checks.push(...requirementChecks(this.config, known.claim, this.#clock()));
       if (known.confirmation.jkt ?? known.confirmation.certificate) {
         check("cnf", "bearer token", "bound", true);
       }
-      check("name", "a distinguished name", this.#identity(known.claims, known.said), true);
+      check("name", "a distinguished name", this.#identity(known.claims, known.claim), true);
     } catch (error) {
       if (!(error instanceof InvalidToken || error instanceof NoIdentity || error instanceof HttpError)) {
         throw error;
@@ -190,24 +190,23 @@ export class OAuth implements Authenticator {
     this.#keys.close();
   }
 
-  async #find(token: string, login: Login, asker: Asker): Promise<Answer<Found>> {
+  async #find(token: string, login: Login, caller: Requester): Promise<Answer<Found>> {
     try {
-      const known = await this.#verify(token, asker);
-      const { said } = known;
+      const known = await this.#verify(token, caller);
       const { sub, ...rest } = login;
       // OIDC Core 1.0, 5.3.2: ID and access token must have the same user.
-      if (sub !== undefined && said("sub") !== sub) throw new InvalidToken("the ID token is of another user");
+      if (sub !== undefined && known.claim("sub") !== sub) {
+        throw new InvalidToken("the ID token is of another user");
+      }
       const visit = new Map(Object.entries(rest));
-      const all = { ...known, said: (path: string) => said(path) ?? visit.get(path) };
-      const result = this.#judge(all);
+      const all = { ...known, claim: (path: string) => known.claim(path) ?? visit.get(path) };
+      const result = this.#evaluate(all);
+      const loginEndsAt = (secondsOf(all.claim("auth_time")) + (this.maxAuthAge ?? Infinity)) * 1000;
       return {
         value: { result, confirmation: known.confirmation },
         good: true,
         lifetimeMs: this.config.cacheSeconds * 1000,
-        endsAt: Math.min(
-          known.endsAt,
-          (secondsOf(all.said("auth_time")) + (this.maxAuthAge ?? Infinity)) * 1000,
-        ),
+        endsAt: Math.min(known.endsAt, loginEndsAt),
       };
     } catch (error) {
       if (!(error instanceof InvalidToken || error instanceof NoIdentity)) throw error;
@@ -219,43 +218,43 @@ export class OAuth implements Authenticator {
   }
 
   /** Verifies a token and returns its claims. @throws {InvalidToken | RemoteUnavailable} */
-  async #verify(text: string, asker: Asker): Promise<Known> {
+  async #verify(text: string, caller: Requester): Promise<Known> {
     const { issuer, opaqueTokens, askAlways } = this.config;
     const token = readForeignToken(text);
     if (token === undefined && !opaqueTokens) throw new InvalidToken(NO_JWT);
-    if (issuer === undefined || token === undefined) return await this.#ask(text, token, asker);
-    await verifyAccessToken(token, { issuer, keys: this.#keys, now: this.#clock(), signal: asker.signal });
-    if (askAlways) return await this.#ask(text, token, asker);
+    if (issuer === undefined || token === undefined) return await this.#ask(text, token, caller);
+    await verifyAccessToken(token, { issuer, keys: this.#keys, now: this.#clock(), signal: caller.signal });
+    if (askAlways) return await this.#ask(text, token, caller);
     return knownOf({ claims: claimsOf(token), cnf: [token.claims.get("cnf")] });
   }
 
-  async #ask(text: string, token: ForeignToken | undefined, asker: Asker): Promise<Known> {
-    const reply = await this.#provider.askAbout(text, asker);
+  async #ask(text: string, token: ForeignToken | undefined, caller: Requester): Promise<Known> {
+    const reply = await this.#provider.inspectToken(text, caller);
     const claims = token && claimsOf(token);
-    for (const said of [reply, claims]) {
-      const other = said && otherTokenType((name) => said.get(name));
+    for (const part of [reply, claims]) {
+      const other = part && otherTokenType((name) => part.get(name));
       if (other !== undefined) throw new InvalidToken(other, { advice: "kind" });
     }
     const isVerified = this.issuer !== undefined && token !== undefined;
     const { introspection, requiredAudience } = this.config;
     if (introspection !== undefined && !isVerified && requiredAudience.length === 0) {
-      const isMarked = [reply, claims].some((said) => said !== undefined && isMarkedAccess(said, token));
+      const isMarked = [reply, claims].some((part) => part !== undefined && isMarkedAccess(part, token));
       if (!isMarked) throw new InvalidToken(UNMARKED, { advice: "kind" });
     }
     const cnf = [reply.get("cnf"), token?.claims.get("cnf")];
     if (this.issuer === undefined) return knownOf({ claims: reply, token: claims, cnf });
-    const decided = decidedBy(this.issuer.url, claims);
-    checkReply(reply, decided);
-    return knownOf({ claims: new Map([...claims ?? [], ...reply, ...decided]), token: claims, cnf });
+    const fixed = fixedClaims(this.issuer.url, claims);
+    checkReply(reply, fixed);
+    return knownOf({ claims: new Map([...claims ?? [], ...reply, ...fixed]), token: claims, cnf });
   }
 
-  #judge({ claims, said }: Known): AuthenticationResult {
-    const unmet = unmetRequirement(this.config, said, this.#clock());
+  #evaluate({ claims, claim }: Known): AuthenticationResult {
+    const unmet = unmetRequirement(this.config, claim, this.#clock());
     if (unmet !== undefined) throw new Refused(unmet);
-    if (!this.#groups.admit(said)) throw new InvalidToken("the user is in none of the required groups");
-    const dn = this.#identity(claims, said);
+    if (!this.#groups.admit(claim)) throw new InvalidToken("the user is in none of the required groups");
+    const dn = this.#identity(claims, claim);
     const attributes = this.#assignments.attributes(claims);
-    const groups = this.#groups.areClaimed ? this.#groups.unixGroups(said) : [];
+    const groups = this.#groups.areClaimed ? this.#groups.unixGroups(claim) : [];
     const { capabilities, capabilitiesBase = "" } = this.config;
     return {
       kind: "accepted",
@@ -265,17 +264,17 @@ export class OAuth implements Authenticator {
         via: this.name,
         proved: Math.floor(this.#sharedClock() / 1000),
         ...attributes,
-        ...loginIn(said),
+        ...loginIn(claim),
         ...(groups.length > 0 && { groups }),
-        capabilities: capabilities ? readCapabilities(said, capabilitiesBase) : undefined,
+        capabilities: capabilities ? readCapabilities(claim, capabilitiesBase) : undefined,
       },
     };
   }
 
-  #identity(claims: Variables, said: Said): string {
+  #identity(claims: Variables, claim: Claims): string {
     const { identityTemplate, dnTemplate } = this.config;
     if (this.#assignments.namesUsers) return this.#assignments.identity(claims);
-    if (identityTemplate !== undefined) return fillIdentityTemplate(identityTemplate, said);
+    if (identityTemplate !== undefined) return fillIdentityTemplate(identityTemplate, claim);
     const filled = fillNameTemplate(dnTemplate ?? "", claims);
     if (filled === undefined) {
       throw new NoIdentity(
@@ -286,20 +285,20 @@ export class OAuth implements Authenticator {
   }
 }
 
-function loginIn(said: Said): Pick<Identity, "acr" | "authTime"> {
-  const [acr, other] = textsOf(said("acr"));
+function loginIn(claim: Claims): Pick<Identity, "acr" | "authTime"> {
+  const [acr, other] = textsOf(claim("acr"));
   return {
     ...(acr !== undefined && other === undefined && { acr }),
-    ...(said("auth_time") !== undefined && { authTime: secondsOf(said("auth_time")) }),
+    ...(claim("auth_time") !== undefined && { authTime: secondsOf(claim("auth_time")) }),
   };
 }
 
 /** Claims of the verified token, which no later reply of the provider replaces. */
-const DECIDED = ["iss", "sub", "aud", "client_id", "azp", "appid", "cnf", "exp"];
+const TOKEN_CLAIMS = ["iss", "sub", "aud", "client_id", "azp", "appid", "cnf", "exp"];
 
 /** Returns the fixed claims: the issuer, and those of a verified token. */
-function decidedBy(issuer: string, token: Variables | undefined): Variables {
-  const claims = DECIDED.flatMap((name): [string, Variable][] => {
+function fixedClaims(issuer: string, token: Variables | undefined): Variables {
+  const claims = TOKEN_CLAIMS.flatMap((name): [string, Variable][] => {
     const value = token?.get(name);
     return value === undefined ? [] : [[name, value]];
   });
@@ -307,9 +306,9 @@ function decidedBy(issuer: string, token: Variables | undefined): Variables {
 }
 
 /** Asserts that a reply is about the token (OIDC Core 1.0, 5.3.2) and from its issuer. @throws {InvalidToken} */
-function checkReply(reply: Variables, decided: Variables): void {
+function checkReply(reply: Variables, fixed: Variables): void {
   const contradicts = (name: string) =>
-    reply.has(name) && decided.has(name) && reply.get(name) !== decided.get(name);
+    reply.has(name) && fixed.has(name) && reply.get(name) !== fixed.get(name);
   if (contradicts("iss")) throw new InvalidToken("the provider's answer names another issuer");
   if (contradicts("sub")) throw new InvalidToken("the provider's answer is about another user");
 }
@@ -332,13 +331,13 @@ function knownOf(
     readonly cnf: readonly unknown[];
   },
 ): Known {
-  const ends = [claims, token].flatMap((said) => {
-    const exp = said?.get("exp");
+  const ends = [claims, token].flatMap((part) => {
+    const exp = part?.get("exp");
     return exp === undefined ? [] : [secondsOf(exp) * 1000]; // 0 if malformed
   });
   return {
     claims,
-    said: (path) => claimAt(claims, path) ?? (token && claimAt(token, path)),
+    claim: (path) => claimAt(claims, path) ?? (token && claimAt(token, path)),
     endsAt: Math.min(...ends),
     confirmation: cnf.map(readConfirmation).reduce(joined),
   };

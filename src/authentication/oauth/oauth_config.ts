@@ -305,15 +305,15 @@ async function readClientKey(
 /** Requires an audience or client with an issuer; older configurations get a warning. */
 function checkAudience(values: Values, { reader, prefix }: Place): void {
   const { issuer, requiredAudience, requiredClient, acceptAnyAudience } = values;
-  const said = requiredAudience.length > 0 || requiredClient.length > 0;
-  if (said && acceptAnyAudience) {
+  const isRestricted = requiredAudience.length > 0 || requiredClient.length > 0;
+  if (isRestricted && acceptAnyAudience) {
     reader.error(
       `${prefix}acceptAnyAudience`,
       "expected either this or requiredAudience and requiredClient",
       "true",
     );
   }
-  if (said) return checkOpaque(values, { reader, prefix });
+  if (isRestricted) return checkOpaque(values, { reader, prefix });
   if (acceptAnyAudience) return;
   const expected =
     `tokens that others got from this provider log in here, expected ${prefix}requiredAudience, ` +

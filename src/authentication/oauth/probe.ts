@@ -20,7 +20,7 @@ import { OAuth } from "./oauth.ts";
 
 type ProbedConfig = OAuthConfig & Pick<KindConfig, "name">;
 
-const NOBODYS_TOKEN = ['{"alg":"RS256"}', '{"sub":"authserver check"}', "no signature"]
+const UNKNOWN_TOKEN = ['{"alg":"RS256"}', '{"sub":"authserver check"}', "no signature"]
   .map((part) => Buffer.from(part).toString("base64url")).join(".");
 
 /** Probes an issuer's metadata, keys and endpoints, and the client that this service has there. */
@@ -84,8 +84,8 @@ async function probeSignIn(
   for (const [key, value] of Object.entries({ ...asked, ...proof, scope: scopes.join(" ") })) {
     page.searchParams.set(key, value);
   }
-  const shown = await statusOf(http, page.href);
-  const isRegistered = shown < 400;
+  const status = await statusOf(http, page.href);
+  const isRegistered = status < 400;
   if (refusalIn("code", traded) === undefined) {
     const why = errorText(traded, "key" in client ? [] : [client.clientSecret]);
     const found = `the token endpoint refuses client ${clientId} with status ${traded.status}` +
@@ -95,7 +95,7 @@ async function probeSignIn(
       : { ok: false, found: `${found}, and the authorization endpoint too`, fix: clientFix(clientId) };
   }
   if (!isRegistered) {
-    const found = `the authorization endpoint refuses the redirect address with status ${shown}`;
+    const found = `the authorization endpoint refuses the redirect address with status ${status}`;
     return { ok: false, found, fix: `register ${redirect} as redirect address of client ${clientId}` };
   }
   return { ok: true, found: "takes the client and its redirect address; not tried: a user's sign-in" };
@@ -137,7 +137,7 @@ export async function probeEndpoint(
   const { introspection } = config;
   const asked = { ...config, address, issuer: undefined, opaqueTokens: true };
   const method = new OAuth(asked, httpParts(config, parts));
-  const authorization = { kind: "bearer", token: new Secret(NOBODYS_TOKEN), route: "provider" } as const;
+  const authorization = { kind: "bearer", token: new Secret(UNKNOWN_TOKEN), route: "provider" } as const;
   try {
     const { kind } = await method.authenticate({ authorization, clientAddress: "" }, NEVER);
     return kind === "refused" ? { ok: true, found: "knows this service, and refuses an unknown token" } : {

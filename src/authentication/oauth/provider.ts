@@ -5,7 +5,7 @@ import { type Stopwatch, stopwatch } from "../../model/clock.ts";
 import { printable } from "../../model/text.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing.ts";
 import { RemoteHttp } from "../../outgoing/remote_http.ts";
-import type { Asker, RemoteStatus, RemoteSystemOptions } from "../../outgoing/remote_system.ts";
+import type { RemoteStatus, RemoteSystemOptions, Requester } from "../../outgoing/remote_system.ts";
 import type { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import { InvalidReply, parseReply } from "../claims.ts";
 import type { Variables } from "../expression/value.ts";
@@ -25,7 +25,7 @@ type EndpointName = typeof ENDPOINTS[number];
 interface ProviderMetadata {
   readonly endpoints: ReadonlyMap<EndpointName, string>;
   readonly challengeMethods?: readonly unknown[]; // PKCE methods (RFC 7636); absent: not stated
-  readonly namesItself: boolean; // whether responses contain `iss` (RFC 9207, 3)
+  readonly sendsIssuer: boolean; // whether responses contain `iss` (RFC 9207, 3)
 }
 
 /** Returns the URLs of an issuer's metadata by OIDC Discovery 1.0, 4 and RFC 8414, 3.1. */
@@ -53,7 +53,7 @@ export function readMetadata(body: string, issuer: string): ProviderMetadata {
       return url === undefined ? [] : [[name, url]];
     })),
     challengeMethods: Array.isArray(methods) ? methods : undefined,
-    namesItself: document.authorization_response_iss_parameter_supported === true,
+    sendsIssuer: document.authorization_response_iss_parameter_supported === true,
   };
 }
 
@@ -161,19 +161,19 @@ export class Provider {
   /** Sends a request to an endpoint on a caller's behalf. @throws {RemoteUnavailable} Also what `read` throws. */
   ask<T>(
     request: OutgoingRequest,
-    asker: Asker,
+    caller: Requester,
     read: (response: OutgoingResponse) => T | Promise<T>,
   ): Promise<T> {
-    return this.#system(request.url).ask(request, asker, read);
+    return this.#system(request.url).ask(request, caller, read);
   }
 
   unusable(url: string, reason: string, cause?: unknown): RemoteUnavailable {
     return this.#system(url).unusable(reason, cause);
   }
 
-  async keys(asker: Asker) {
-    const url = this.config.jwksUri ?? await this.#endpoint("jwks_uri", "jwksUri", asker);
-    return await this.ask(getRequest(url), asker, ({ status, body }) => {
+  async keys(caller: Requester) {
+    const url = this.config.jwksUri ?? await this.#endpoint("jwks_uri", "jwksUri", caller);
+    return await this.ask(getRequest(url), caller, ({ status, body }) => {
       if (status !== 200) throw this.unusable(url, `status ${status} for the keys ${url}`);
       return this.#read(url, () => readKeys(body), `the keys ${url} cannot be used: `);
     });
@@ -184,10 +184,10 @@ export class Provider {
    * (RFC 7662) as a client. Only a status about the token refuses it; one about client or provider is an outage.
    * @throws {InvalidToken | RemoteUnavailable}
    */
-  async askAbout(token: string, asker: Asker): Promise<Variables> {
+  async inspectToken(token: string, caller: Requester): Promise<Variables> {
     const { introspection, issuer } = this.config;
     const sort = introspection === undefined ? "userinfo" : "introspection";
-    const url = await this.tokenEndpoint(sort, asker);
+    const url = await this.tokenEndpoint(sort, caller);
     const request = introspection === undefined
       ? getRequest(url, { Authorization: `Bearer ${token}` })
       : formRequest(
@@ -196,13 +196,13 @@ export class Provider {
         [["token", token]],
       );
     const secret = introspection === undefined || "key" in introspection ? "" : introspection.clientSecret;
-    const reply = await this.ask(request, asker, (response) => {
+    const reply = await this.ask(request, caller, (response) => {
       const text = errorText(response, [token, secret]);
-      const said = text && `, ${text}`;
+      const detail = text && `, ${text}`;
       const refusal = refusalIn(sort, response);
-      if (refusal !== undefined) return new InvalidToken(`${refusal}${said}`);
+      if (refusal !== undefined) return new InvalidToken(`${refusal}${detail}`);
       const { status, headers, body } = response;
-      if (status < 200 || status >= 300) throw this.unusable(url, `unexpected status ${status}${said}`);
+      if (status < 200 || status >= 300) throw this.unusable(url, `unexpected status ${status}${detail}`);
       if (headers["content-type"]?.startsWith("application/jwt")) {
         throw this.unusable(url, "signed userinfo replies (application/jwt) are not supported");
       }
@@ -216,18 +216,18 @@ export class Provider {
     return reply;
   }
 
-  async tokenEndpoint(sort: "introspection" | "userinfo", asker: Asker): Promise<string> {
-    return this.config.address ?? await this.#endpoint(`${sort}_endpoint`, "address", asker);
+  async tokenEndpoint(sort: "introspection" | "userinfo", caller: Requester): Promise<string> {
+    return this.config.address ?? await this.#endpoint(`${sort}_endpoint`, "address", caller);
   }
 
-  codeEndpoint(asker: Asker): Promise<string> {
-    return this.#endpoint("token_endpoint", "issuer", asker);
+  codeEndpoint(caller: Requester): Promise<string> {
+    return this.#endpoint("token_endpoint", "issuer", caller);
   }
 
   /** Returns the URL for browsers. @throws {RemoteUnavailable} Also without PKCE S256 (RFC 9700, 2.1.1). */
-  async authorizationEndpoint(asker: Asker): Promise<string> {
+  async authorizationEndpoint(caller: Requester): Promise<string> {
     const { issuer = "" } = this.config;
-    const { endpoints, challengeMethods } = await this.#document(asker);
+    const { endpoints, challengeMethods } = await this.#document(caller);
     const url = endpoints.get("authorization_endpoint");
     if (url === undefined) {
       throw this.unusable(issuer, "the discovery document names no authorization_endpoint");
@@ -242,21 +242,21 @@ export class Provider {
   }
 
   /** Returns the URL where browsers log out, if the provider has one of its own scheme. @throws {RemoteUnavailable} */
-  async endSessionEndpoint(asker: Asker): Promise<string | undefined> {
+  async endSessionEndpoint(caller: Requester): Promise<string | undefined> {
     const { issuer = "" } = this.config;
-    const url = (await this.#document(asker)).endpoints.get("end_session_endpoint");
+    const url = (await this.#document(caller)).endpoints.get("end_session_endpoint");
     return url !== undefined && new URL(url).protocol === new URL(issuer).protocol ? url : undefined;
   }
 
   /** Reports whether responses contain `iss`. @throws {RemoteUnavailable} */
-  async namesItself(asker: Asker): Promise<boolean> {
-    return (await this.#document(asker)).namesItself;
+  async sendsIssuer(caller: Requester): Promise<boolean> {
+    return (await this.#document(caller)).sendsIssuer;
   }
 
   /** Returns an endpoint of the issuer's origin: others are not contacted. @param key Alternative in the configuration. */
-  async #endpoint(name: EndpointName, key: string, asker: Asker): Promise<string> {
+  async #endpoint(name: EndpointName, key: string, caller: Requester): Promise<string> {
     const { issuer = "", prefix } = this.config;
-    const endpoint = (await this.#document(asker)).endpoints.get(name);
+    const endpoint = (await this.#document(caller)).endpoints.get(name);
     const expected = `expected ${prefix}${key}`;
     if (endpoint === undefined) {
       throw this.unusable(issuer, `the discovery document names no ${name}, ${expected}`);
@@ -272,11 +272,11 @@ export class Provider {
   }
 
   /** Returns metadata, at most an hour old unless the provider is down. */
-  async #document(asker: Asker): Promise<ProviderMetadata> {
+  async #document(caller: Requester): Promise<ProviderMetadata> {
     const known = this.#metadata;
     if (known !== undefined && this.#elapsed() - known.since < METADATA_MS) return known.value;
     try {
-      const value = await this.#discover(asker);
+      const value = await this.#discover(caller);
       this.#metadata = { value, since: this.#elapsed() };
       return value;
     } catch (error) {
@@ -286,11 +286,11 @@ export class Provider {
     }
   }
 
-  async #discover(asker: Asker): Promise<ProviderMetadata> {
+  async #discover(caller: Requester): Promise<ProviderMetadata> {
     const { issuer = "" } = this.config;
     const addresses = metadataAddresses(issuer);
     for (const url of addresses) {
-      const found = await this.ask(getRequest(url), asker, ({ status, body }) => {
+      const found = await this.ask(getRequest(url), caller, ({ status, body }) => {
         if (status === 404 && url !== addresses.at(-1)) return undefined;
         if (status !== 200) throw this.unusable(url, `status ${status} for the discovery document ${url}`);
         return this.#read(url, () => readMetadata(body, issuer));

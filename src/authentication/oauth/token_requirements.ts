@@ -1,6 +1,6 @@
 import { attempt } from "../../model/attempt.ts";
 import type { StepUp, TokenCheck } from "../authenticator.ts";
-import { type Said, textsOf } from "../claims.ts";
+import { type Claims, textsOf } from "../claims.ts";
 import { absolutePath } from "../../model/absolute_path.ts";
 import type { Capability } from "../../model/identity.ts";
 import { HttpError } from "../../model/http_error.ts";
@@ -20,15 +20,15 @@ export interface Unmet {
 
 const CLOCK_TOLERANCE = 60; // seconds by which the provider's clock may be ahead
 
-/** Returns the first unmet requirement. @param said Verified claims: the provider's, then the token's. */
-export function unmetRequirement(required: TokenRequirements, said: Said, now: number): Unmet | undefined {
-  return unmetIdentity(required, said) ?? weakLogin(required, said, now);
+/** Returns the first unmet requirement. @param claim Verified claims: the provider's, then the token's. */
+export function unmetRequirement(required: TokenRequirements, claim: Claims, now: number): Unmet | undefined {
+  return unmetIdentity(required, claim) ?? weakLogin(required, claim, now);
 }
 
 /** Returns each configured requirement, checked separately. */
 export function requirementChecks(
   required: TokenRequirements,
-  said: Said,
+  claim: Claims,
   now: number,
 ): readonly TokenCheck[] {
   const claims = {
@@ -47,8 +47,8 @@ export function requirementChecks(
     const wanted = required[what];
     const expected = [wanted].flat().join(" ");
     if (wanted === undefined || wanted === false || expected === "") return [];
-    const ok = unmetRequirement({ ...NONE, [what]: wanted }, said, now) === undefined;
-    return [{ what, found: claims[what].flatMap((name) => textsOf(said(name))).join(" "), expected, ok }];
+    const ok = unmetRequirement({ ...NONE, [what]: wanted }, claim, now) === undefined;
+    return [{ what, found: claims[what].flatMap((name) => textsOf(claim(name))).join(" "), expected, ok }];
   });
 }
 
@@ -61,9 +61,9 @@ const NONE: TokenRequirements = {
   emailVerified: false,
 };
 
-function unmetIdentity(required: TokenRequirements, said: Said): Unmet | undefined {
+function unmetIdentity(required: TokenRequirements, claim: Claims): Unmet | undefined {
   const { requiredAudience, requiredClient, requiredScope } = required;
-  const audiences = textsOf(said("aud"));
+  const audiences = textsOf(claim("aud"));
   if (requiredAudience.length > 0 && audiences.length === 0) {
     return { reason: lacksClaim("requiredAudience", "aud"), advice: "audience" };
   }
@@ -72,7 +72,7 @@ function unmetIdentity(required: TokenRequirements, said: Said): Unmet | undefin
   }
   if (requiredClient.length > 0) {
     // Each client that is present must be listed (RFC 7662; RFC 9068).
-    const clients = ["client_id", "azp", "appid"].flatMap((name) => textsOf(said(name)));
+    const clients = ["client_id", "azp", "appid"].flatMap((name) => textsOf(claim(name)));
     if (clients.length === 0) {
       return { reason: lacksClaim("requiredClient", "client_id, azp"), advice: "client" };
     }
@@ -80,10 +80,10 @@ function unmetIdentity(required: TokenRequirements, said: Said): Unmet | undefin
       return { reason: "the token was not made for the required client", advice: "client" };
     }
   }
-  if (requiredScope.length > 0 && !new Set(requiredScope).isSubsetOf(new Set(scopesOf(said)))) {
+  if (requiredScope.length > 0 && !new Set(requiredScope).isSubsetOf(new Set(scopesOf(claim)))) {
     return { reason: "the token has not the required scope", advice: "scope" };
   }
-  if (required.emailVerified && said("email_verified") !== "true") {
+  if (required.emailVerified && claim("email_verified") !== "true") {
     return { reason: "the e-mail address is not verified (email_verified)" };
   }
   return undefined;
@@ -96,32 +96,32 @@ function lacksClaim(key: string, claims: string): string {
 }
 
 /** Returns the values of `scope` (RFC 9068, 2.2.3) and `scp`, texts or lists. */
-function scopesOf(said: Said): readonly string[] {
-  return ["scope", "scp"].flatMap((name) => textsOf(said(name))).flatMap((words) => words.split(" "))
+function scopesOf(claim: Claims): readonly string[] {
+  return ["scope", "scp"].flatMap((name) => textsOf(claim(name))).flatMap((words) => words.split(" "))
     .filter((word) => word !== "");
 }
 
 /** Checks class and age of the login (RFC 9470, 3 and 6.2). */
 function weakLogin(
   { requiredAcr, maxAuthAge }: TokenRequirements,
-  said: Said,
+  claim: Claims,
   now: number,
 ): Unmet | undefined {
   const stepUp: StepUp = { acrValues: requiredAcr.length > 0 ? requiredAcr : undefined, maxAge: maxAuthAge };
-  const [acr = "", other] = textsOf(said("acr"));
+  const [acr = "", other] = textsOf(claim("acr"));
   if (requiredAcr.length > 0 && (other !== undefined || !requiredAcr.includes(acr))) {
     return { reason: "the user has not logged in by the required class (acr)", stepUp };
   }
   if (maxAuthAge === undefined) return undefined;
-  const age = now / 1000 - secondsOf(said("auth_time"));
+  const age = now / 1000 - secondsOf(claim("auth_time"));
   return age <= maxAuthAge && age >= -CLOCK_TOLERANCE
     ? undefined
     : { reason: "the login is too long ago, or not known when (auth_time)", stepUp };
 }
 
 /** Parses a time; 0 if malformed. */
-export function secondsOf(said: unknown): number {
-  return typeof said === "string" && /^[0-9]{1,15}(?:\.[0-9]{1,9})?$/.test(said) ? Number(said) : 0;
+export function secondsOf(claim: unknown): number {
+  return typeof claim === "string" && /^[0-9]{1,15}(?:\.[0-9]{1,9})?$/.test(claim) ? Number(claim) : 0;
 }
 
 /** Activities by scope: WLCG Common JWT Profiles 1.2, SciTokens. */
@@ -139,8 +139,8 @@ const MOST = 100; // scopes considered
  * Returns session permissions from scopes such as `storage.read:/path` below `base`. Daemons know only read
  * and full access, so lesser rights (create only, write without read) grant nothing.
  */
-export function readCapabilities(said: Said, base: string): readonly Capability[] {
-  const given = scopesOf(said).slice(0, MOST).flatMap((scope) => {
+export function readCapabilities(claim: Claims, base: string): readonly Capability[] {
+  const given = scopesOf(claim).slice(0, MOST).flatMap((scope) => {
     const colon = scope.indexOf(":");
     const activity = ACTIVITIES.get(scope.slice(0, colon));
     const path = colon < 0 ? undefined : readPath(scope.slice(colon + 1), base);

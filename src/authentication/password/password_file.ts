@@ -7,9 +7,9 @@ import { TimeSlicer } from "../../model/time_slicing.ts";
 import { watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
-import { waiterOf } from "../asker_of.ts";
+import { waiterOf } from "../requester_of.ts";
 import { EntryFingerprints } from "../credential_fingerprint.ts";
-import type { AccountStatus, NamedUser } from "../account_status.ts";
+import type { AccountStatus, UserReference } from "../account_status.ts";
 import { PasswordCheck } from "./password_check.ts";
 import { formatStoredHash } from "./stored_hash.ts";
 import { parsePasswordFile, type PasswordEntry, type PasswordTable } from "./password_table.ts";
@@ -64,7 +64,7 @@ export async function passwordFile(
 /** Reports whether a login is enabled and has this name, and the given password fingerprint if any. */
 function hasName(
   { entries }: PasswordTable,
-  { login, dn, credential }: NamedUser & { readonly login: string },
+  { login, dn, credential }: UserReference & { readonly login: string },
 ): boolean {
   const entry = entries.get(login);
   if (entry === undefined || !sameName(entry.dn, dn)) return false;

@@ -177,8 +177,8 @@ export class ScryptSemaphore {
   });
 
   /** @throws {ERR_TOO_MUCH_WORK} 503 if the queue is full. @throws The signal's reason; what the work throws. */
-  run<T>(work: () => Promise<T>, seeker: SemaphoreWaiter): Promise<T> {
-    return this.#semaphore.run(work, seeker).catch((error) => {
+  run<T>(work: () => Promise<T>, waiter: SemaphoreWaiter): Promise<T> {
+    return this.#semaphore.run(work, waiter).catch((error) => {
       throw error instanceof NoPermit
         ? httpError("ERR_TOO_MUCH_WORK", `check of a password: ${error.message}`)
         : error;

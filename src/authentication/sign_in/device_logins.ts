@@ -7,7 +7,7 @@ import { httpError } from "../../model/http_error.ts";
 import { ReplayCache } from "../../model/replay_cache.ts";
 import type { RecordStore } from "../../store/record_store.ts";
 import { isJsonObject } from "../../model/json_object.ts";
-import { isKeptIdentity } from "./kept_identity.ts";
+import { isStoredIdentity } from "./stored_identity.ts";
 
 /** Lifetime of the codes and interval of polls, in seconds (RFC 8628, 3.2). */
 export const CODE_SECONDS = 600;
@@ -97,8 +97,8 @@ export class DeviceLogins {
     if (open === undefined || !await records.remove(USER_CODE, open.userKey)) return false;
     const { key } = open;
     const at = this.parts.clock();
-    const { browser, ...kept } = identity;
-    const content = isApproved ? { identity: kept, browser, role, at } : {};
+    const { browser, ...stored } = identity;
+    const content = isApproved ? { identity: stored, browser, role, at } : {};
     const made = Math.floor(at / 1000);
     const record = { key, owner: canonicalDn(identity.dn), made, ends: made + CODE_SECONDS, content };
     await records.put(DECISION, record, MOST_DECISIONS);
@@ -173,7 +173,7 @@ function userCodeIn(typed: string): string {
 function approvalIn(content: unknown): (Approval & { readonly at: number }) | undefined {
   const { identity, browser, role, at } = isJsonObject(content) ? content : {};
   const { id, ends } = isJsonObject(browser) ? browser : {};
-  if (!isKeptIdentity(identity) || typeof role !== "string" || typeof at !== "number") return undefined;
+  if (!isStoredIdentity(identity) || typeof role !== "string" || typeof at !== "number") return undefined;
   if (typeof id !== "string" || typeof ends !== "number") return undefined;
   return { identity: { ...identity, browser: { id, ends } }, role, at };
 }

@@ -8,10 +8,10 @@ import { sameName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import { httpError } from "../../model/http_error.ts";
 import { SingleFlight } from "../../model/single_flight.ts";
-import type { KeptRecord, RecordStore } from "../../store/record_store.ts";
+import type { RecordStore, StoredRecord } from "../../store/record_store.ts";
 import type { EndedLogins, ProviderSession, Renewal } from "../authenticator.ts";
 import { isJsonObject } from "../../model/json_object.ts";
-import { isKeptIdentity, type KeptIdentity } from "./kept_identity.ts";
+import { isStoredIdentity, type StoredIdentity } from "./stored_identity.ts";
 
 /** Seconds between checks with the provider while a browser is used. */
 const RENEWED_S = 300;
@@ -25,14 +25,14 @@ const POLL_MS = 100;
 /** Record kinds: renewal data, and the provider's name of a session for logout. */
 const [RENEWAL, AT_PROVIDER] = ["sign-in-renewal", "sign-in-at-provider"];
 /** Records per user, more than browsers: only the last activities show which browser is used least. */
-export const MOST_KEPT = 1000;
+export const MAX_LOGINS = 1000;
 /** Records per provider's name, including browsers that signed out: their tokens may still be valid. */
 const MOST_AT_PROVIDER = 1000;
 const NEVER = new AbortController().signal;
 
-interface KeptLogin {
+interface StoredLogin {
   readonly made: number; // grows with each change; the store keeps the first of two changes to the same login
-  readonly identity: KeptIdentity;
+  readonly identity: StoredIdentity;
   readonly sealed: string; // refresh token, encrypted with the browser's secret; a different text for each lease
   readonly checked: number; // last check, in seconds since the epoch
   readonly askedUntil: number; // end of the lease to ask the provider, likewise; 0: none
@@ -50,7 +50,7 @@ export interface ProviderLoginParts {
   readonly derivedUntil: (identity: Identity) => number;
   /** Renews an identity at its provider; `rotated` stores a new refresh token at once. @throws {ServiceError} On an outage. */
   readonly renew: (
-    identity: KeptIdentity,
+    identity: StoredIdentity,
     session: RenewableSession,
     rotated: (refreshToken: string) => Promise<void>,
   ) => Promise<Renewal>;
@@ -66,8 +66,8 @@ export type RenewableSession = ProviderSession & { readonly refreshToken: string
  * browser's secret, so the store alone reveals none.
  */
 export class ProviderLogins {
-  readonly #asking = new SingleFlight<KeptIdentity | undefined>();
-  readonly #unstored = new BoundedMap<string, KeptLogin>(10_000); // renewed logins that could not be stored
+  readonly #asking = new SingleFlight<StoredIdentity | undefined>();
+  readonly #pendingWrites = new BoundedMap<string, StoredLogin>(10_000); // renewed logins that could not be stored
 
   /** @param refused Signs out a browser whose provider no longer confirms the login. */
   constructor(
@@ -82,14 +82,14 @@ export class ProviderLogins {
    */
   async begin(
     token: string,
-    identity: KeptIdentity,
+    identity: StoredIdentity,
     { record: { key, ends, ...record }, session }: {
-      readonly record: Omit<KeptRecord, "content">;
+      readonly record: Omit<StoredRecord, "content">;
       readonly session: ProviderSession;
     },
   ): Promise<readonly EndedBrowser[]> {
     const records = this.parts.records();
-    const crowdedOut: EndedBrowser[] = [];
+    const evicted: EndedBrowser[] = [];
     // Tokens issued at the end of the session, after a last renewal, outlast it.
     const latest = Math.ceil(this.parts.derivedUntil({ ...identity, proved: ends, authTime: ends }));
     const names = [`sub ${session.sub}`, ...session.sid === undefined ? [] : [`sid ${session.sid}`]];
@@ -99,23 +99,23 @@ export class ProviderLogins {
       const known = await records.list(AT_PROVIDER, owner);
       const surplus = known.slice(0, Math.max(0, known.length + 1 - MOST_AT_PROVIDER));
       for (const { key } of surplus) await records.remove(AT_PROVIDER, key);
-      crowdedOut.push(...browsersIn(surplus));
+      evicted.push(...browsersIn(surplus));
       const atProvider = { ...record, key: `${key} ${name.slice(0, 3)}`, owner, ends: latest, content };
       await records.put(AT_PROVIDER, atProvider, MOST_AT_PROVIDER);
     }
     const { refreshToken } = session;
     if (refreshToken !== undefined) {
       const content = { identity, sealed: sealed(token, { ...session, refreshToken }), checked: this.#now() };
-      await records.put(RENEWAL, { ...record, key, ends, content }, MOST_KEPT);
+      await records.put(RENEWAL, { ...record, key, ends, content }, MAX_LOGINS);
     }
-    return crowdedOut;
+    return evicted;
   }
 
   /**
    * Returns the identity, renewed after some minutes; `undefined` if the provider refused, or nothing usable is stored.
    * @throws {ERR_AUTHENTICATION_UNAVAILABLE | ERR_RECORD_STORE} If it was unreachable for too long.
    */
-  async current(token: string, record: KeptRecord, signal: AbortSignal): Promise<KeptIdentity | undefined> {
+  async current(token: string, record: StoredRecord, signal: AbortSignal) {
     // Never cancelled: a refresh token may be single-use.
     const answer = this.#asking.join(record.key, () => this.#ask(token, record), NEVER);
     return await unlessAborted(answer, signal);
@@ -131,33 +131,33 @@ export class ProviderLogins {
     return browsersIn(await this.parts.records().list(AT_PROVIDER, name));
   }
 
-  async #ask(token: string, record: KeptRecord): Promise<KeptIdentity | undefined> {
+  async #ask(token: string, record: StoredRecord): Promise<StoredIdentity | undefined> {
     const { log, renew, derivedUntil, schedule = realTime } = this.parts;
-    const [kept, now] = [await this.#read(record.key), this.#now()];
-    if (kept === undefined || now - kept.checked < RENEWED_S) return kept?.identity;
-    const session = unsealed(token, kept.sealed);
+    const [login, now] = [await this.#read(record.key), this.#now()];
+    if (login === undefined || now - login.checked < RENEWED_S) return login?.identity;
+    const session = unsealed(token, login.sealed);
     if (session === undefined) return undefined;
-    const counts = (at: number) => at - kept.checked < UNREACHABLE_S && derivedUntil(kept.identity) > at;
+    const counts = (at: number) => at - login.checked < UNREACHABLE_S && derivedUntil(login.identity) > at;
     const lease = { sealed: sealed(token, session), askedUntil: now + LEASE_S };
-    let latest = { ...kept, made: kept.made + 1, ...lease };
-    if (kept.askedUntil > now || !await this.#keep(record, latest)) {
-      if (counts(now)) return kept.identity;
+    let latest = { ...login, made: login.made + 1, ...lease };
+    if (login.askedUntil > now || !await this.#save(record, latest)) {
+      if (counts(now)) return login.identity;
       await new Promise<void>((resolve) => schedule(POLL_MS, resolve));
       return await this.#ask(token, record);
     }
-    const keep = async (changes: Partial<KeptLogin>) => {
+    const save = async (changes: Partial<StoredLogin>) => {
       latest = { ...latest, made: latest.made + 2, ...changes }; // a new token takes precedence over a later lease
-      await this.#keep(record, latest);
+      await this.#save(record, latest);
     };
-    const rotated = (refreshToken: string) => keep({ sealed: sealed(token, { ...session, refreshToken }) });
+    const rotated = (refreshToken: string) => save({ sealed: sealed(token, { ...session, refreshToken }) });
     let renewal: Renewal;
     try {
-      renewal = await renew(kept.identity, session, rotated);
+      renewal = await renew(login.identity, session, rotated);
     } catch (error) {
-      log.warn("provider not asked about a browser that is signed in", { method: kept.identity.via, error });
-      if (counts(this.#now() + LEASE_S)) return kept.identity; // asked again after the lease
-      await keep({ askedUntil: 0 });
-      if (counts(this.#now())) return kept.identity;
+      log.warn("provider not asked about a browser that is signed in", { method: login.identity.via, error });
+      if (counts(this.#now() + LEASE_S)) return login.identity; // asked again after the lease
+      await save({ askedUntil: 0 });
+      if (counts(this.#now())) return login.identity;
       throw httpError(
         "ERR_AUTHENTICATION_UNAVAILABLE",
         { seconds: 30, reason: "provider away for too long" },
@@ -167,46 +167,46 @@ export class ProviderLogins {
     // After the lease, another instance may have asked with the same token, or have a newer one.
     const stored = await this.#read(record.key);
     if (stored !== undefined && stored.sealed !== latest.sealed) return await this.#ask(token, record);
-    if (renewal.kind === "renewed" && sameName(renewal.identity.dn, kept.identity.dn)) {
+    if (renewal.kind === "renewed" && sameName(renewal.identity.dn, login.identity.dn)) {
       const { identity } = renewal;
-      const { authTime } = kept.identity;
+      const { authTime } = login.identity;
       const renewed = { ...identity, authTime: identity.authTime === "now" ? authTime : identity.authTime };
-      await keep({ identity: renewed, checked: this.#now(), askedUntil: 0 });
+      await save({ identity: renewed, checked: this.#now(), askedUntil: 0 });
       return renewed;
     }
     const reason = renewal.kind === "refused" ? renewal.reason : "it names another user";
     log.info("browser signed out: the provider no longer confirms the login", {
-      method: kept.identity.via,
+      method: login.identity.via,
       reason,
     });
-    this.#unstored.delete(record.key);
+    this.#pendingWrites.delete(record.key);
     await this.refused(record);
     return undefined;
   }
 
   /** Stores a change unless another came first; returns whether it took effect. If the store fails, this instance remembers it. */
-  async #keep(record: KeptRecord, login: KeptLogin): Promise<boolean> {
+  async #save(record: StoredRecord, login: StoredLogin): Promise<boolean> {
     const { made, ...content } = login;
     try {
       const stored = await this.parts.records().raise(RENEWAL, { ...record, made, content });
-      this.#unstored.delete(record.key);
+      this.#pendingWrites.delete(record.key);
       return isJsonObject(stored.content) && stored.content.sealed === content.sealed;
     } catch (error) {
       this.parts.log.warn("renewed login not stored", { method: content.identity.via, error });
-      this.#unstored.set(record.key, login);
+      this.#pendingWrites.set(record.key, login);
       return true;
     }
   }
 
-  async #read(key: string): Promise<KeptLogin | undefined> {
+  async #read(key: string): Promise<StoredLogin | undefined> {
     const record = await this.parts.records().get(RENEWAL, key);
     const { identity, sealed, checked, askedUntil = 0 } = isJsonObject(record?.content) ? record.content : {};
-    if (record === undefined || !isKeptIdentity(identity) || typeof sealed !== "string") return undefined;
+    if (record === undefined || !isStoredIdentity(identity) || typeof sealed !== "string") return undefined;
     if (typeof checked !== "number" || typeof askedUntil !== "number") return undefined;
     const { made } = record;
-    const unstored = this.#unstored.get(key);
-    return unstored !== undefined && unstored.made > made
-      ? unstored
+    const pending = this.#pendingWrites.get(key);
+    return pending !== undefined && pending.made > made
+      ? pending
       : { made, identity, sealed, checked, askedUntil };
   }
 
@@ -215,7 +215,7 @@ export class ProviderLogins {
   }
 }
 
-function browsersIn(records: readonly KeptRecord[]): readonly EndedBrowser[] {
+function browsersIn(records: readonly StoredRecord[]): readonly EndedBrowser[] {
   return records.flatMap(({ content }) => {
     const { key, owner } = isJsonObject(content) ? content : {};
     return typeof key === "string" && typeof owner === "string" ? [{ key, owner }] : [];
@@ -244,10 +244,10 @@ function unsealed(token: string, text: string): RenewableSession | undefined {
   try {
     const decipher = createDecipheriv("aes-256-gcm", keyOf(token), bytes.subarray(0, 12));
     decipher.setAuthTag(bytes.subarray(12, 28));
-    const said: unknown = JSON.parse(
+    const session: unknown = JSON.parse(
       Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString("utf8"),
     );
-    const { sub, sid, refreshToken } = isJsonObject(said) ? said : {};
+    const { sub, sid, refreshToken } = isJsonObject(session) ? session : {};
     if (typeof sub !== "string" || typeof refreshToken !== "string") return undefined;
     return { sub, sid: typeof sid === "string" ? sid : undefined, refreshToken };
   } catch {

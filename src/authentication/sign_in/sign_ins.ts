@@ -4,10 +4,11 @@ import { canonicalDn } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import { httpError } from "../../model/http_error.ts";
 import { isJsonObject } from "../../model/json_object.ts";
-import { type AskAccountStatus, currentIdentity } from "../account_status.ts";
+import type { StoredRecord } from "../../store/record_store.ts";
+import { type AccountLookup, currentIdentity } from "../account_status.ts";
 import type { EndedLogins, ProviderSession } from "../authenticator.ts";
-import { type EndedBrowser, MOST_KEPT, type ProviderLoginParts, ProviderLogins } from "./provider_logins.ts";
-import { isKeptIdentity, type KeptIdentity } from "./kept_identity.ts";
+import { type EndedBrowser, MAX_LOGINS, type ProviderLoginParts, ProviderLogins } from "./provider_logins.ts";
+import { isStoredIdentity, type StoredIdentity } from "./stored_identity.ts";
 
 export interface SignIn {
   readonly identity: Omit<Identity, "issuedToken">;
@@ -17,17 +18,17 @@ export interface SignIn {
   readonly formToken: string; // CSRF token for forms
 }
 
-interface Proved {
-  readonly identity: KeptIdentity;
+interface ProvenLogin {
+  readonly identity: StoredIdentity;
   readonly userName?: string;
   readonly session?: ProviderSession;
 }
 
 /** Record kinds: the sign-in, and its last activity; both are required. */
-const [SIGNED_IN, HEARD_OF] = ["sign-in", "sign-in-heard-of"];
+const [SIGNED_IN, ACTIVITY] = ["sign-in", "sign-in-heard-of"];
 const MOST_OF_A_USER = 20; // per user; the longest idle one is removed
 /** Part of the idle time within which activity is not recorded again. */
-const NOTED = 1 / 30;
+const ACTIVITY_STEP = 1 / 30;
 
 /** Browser sign-ins by 128 random bits, stored as a digest; each ends when idle, at sign-out, or with the user. */
 export class SignIns {
@@ -35,9 +36,9 @@ export class SignIns {
 
   constructor(
     readonly parts: {
-      readonly accountStatus: AskAccountStatus;
+      readonly accountStatus: AccountLookup;
       readonly limits: { readonly idleSeconds: number; readonly maxSeconds: number };
-      readonly revokeGot: (owner: string, browser: string) => Promise<void>;
+      readonly revokeBrowserTokens: (owner: string, browser: string) => Promise<void>;
       /** Whether an authenticator signs in browsers at this instance; `isRenewed`: by a provider. */
       readonly signsIn: (via: string, isRenewed: boolean) => boolean;
     } & ProviderLoginParts,
@@ -46,7 +47,7 @@ export class SignIns {
   }
 
   /** Returns the browser's new secret. @throws {ERR_RECORD_STORE} */
-  async begin({ identity, userName, session }: Proved): Promise<string> {
+  async begin({ identity, userName, session }: ProvenLogin): Promise<string> {
     const token = randomBytes(16).toString("base64url");
     const made = this.#now();
     const derived = this.parts.derivedUntil(identity);
@@ -56,13 +57,13 @@ export class SignIns {
     if (Math.min(ends, Math.floor(derived)) <= made) throw httpError("ERR_LOGIN_NOT_DERIVABLE");
     const record = { key: digestOf(token), owner: canonicalDn(identity.dn), made, ends };
     const authTime = identity.authTime === "now" ? made : identity.authTime;
-    const kept = { proved: made, ...identity, authTime };
-    const content = { identity: kept, userName, isRenewed };
+    const stored = { proved: made, ...identity, authTime };
+    const content = { identity: stored, userName, isRenewed };
     if (session !== undefined) {
-      await this.#endBrowsers(await this.#logins.begin(token, kept, { record, session }));
+      await this.#endBrowsers(await this.#logins.begin(token, stored, { record, session }));
     }
-    await this.parts.records().put(SIGNED_IN, { ...record, content }, MOST_KEPT);
-    await this.#hear(record);
+    await this.parts.records().put(SIGNED_IN, { ...record, content }, MAX_LOGINS);
+    await this.#recordActivity(record);
     return token;
   }
 
@@ -71,12 +72,12 @@ export class SignIns {
     if (!/^[A-Za-z0-9_-]{22}$/.test(token)) return undefined;
     const records = this.parts.records();
     const key = digestOf(token);
-    const [signedIn, heardOf] = [await records.get(SIGNED_IN, key), await records.get(HEARD_OF, key)];
-    if (signedIn === undefined || heardOf === undefined) return undefined;
+    const [signedIn, activity] = [await records.get(SIGNED_IN, key), await records.get(ACTIVITY, key)];
+    if (signedIn === undefined || activity === undefined) return undefined;
     const { content, owner, made, ends } = signedIn;
     const { identity: first, userName, isRenewed } = isJsonObject(content) ? content : {};
     // Ends nothing that this version or configuration does not accept: other instances may accept it.
-    if (!isKeptIdentity(first) || !this.parts.signsIn(first.via, isRenewed === true)) return undefined;
+    if (!isStoredIdentity(first) || !this.parts.signsIn(first.via, isRenewed === true)) return undefined;
     const identity = isRenewed === true ? await this.#logins.current(token, signedIn, signal) : first;
     if (identity === undefined || this.parts.derivedUntil(identity) <= this.parts.clock() / 1000) {
       return undefined;
@@ -87,8 +88,8 @@ export class SignIns {
       return undefined;
     }
     const { idleSeconds } = this.parts.limits;
-    if (heardOf.ends - this.#now() < idleSeconds * (1 - NOTED)) {
-      void this.#hear({ key, owner, made }).catch(() => {}); // the database reports it; the last record stays valid
+    if (activity.ends - this.#now() < idleSeconds * (1 - ACTIVITY_STEP)) {
+      void this.#recordActivity({ key, owner, made }).catch(() => {}); // the database reports it; the last record stays valid
     }
     return {
       identity: { ...left, browser: { id: key, ends } },
@@ -105,7 +106,7 @@ export class SignIns {
     const signedIn = await this.parts.records().get(SIGNED_IN, key);
     await this.#end(key);
     const { identity } = isJsonObject(signedIn?.content) ? signedIn.content : {};
-    return isKeptIdentity(identity) ? identity.via : undefined;
+    return isStoredIdentity(identity) ? identity.via : undefined;
   }
 
   /** Ends sessions that a provider ended, and their tokens; returns the number. @throws {ERR_RECORD_STORE} */
@@ -117,7 +118,7 @@ export class SignIns {
 
   async #endBrowsers(browsers: readonly EndedBrowser[]): Promise<void> {
     for (const { key, owner } of browsers) {
-      await this.parts.revokeGot(owner, key); // first: the next attempt ends a browser that remains
+      await this.parts.revokeBrowserTokens(owner, key); // first: the next attempt ends a browser that remains
       await this.#end(key);
     }
   }
@@ -125,7 +126,7 @@ export class SignIns {
   async #end(key: string): Promise<void> {
     const records = this.parts.records();
     await records.remove(SIGNED_IN, key);
-    await records.remove(HEARD_OF, key);
+    await records.remove(ACTIVITY, key);
     await this.#logins.forget(key);
   }
 
@@ -134,18 +135,16 @@ export class SignIns {
     try {
       const records = this.parts.records();
       await records.removeOf(SIGNED_IN, owner);
-      await records.removeOf(HEARD_OF, owner);
+      await records.removeOf(ACTIVITY, owner);
     } catch (error) {
       this.parts.log.warn("banned user not signed out", { error });
     }
   }
 
   /** Stores the activity separately: rewriting the sign-in could restore a browser that just signed out. */
-  async #hear(
-    record: { readonly key: string; readonly owner: string; readonly made: number },
-  ): Promise<void> {
+  async #recordActivity(record: Pick<StoredRecord, "key" | "owner" | "made">): Promise<void> {
     const ends = this.#now() + this.parts.limits.idleSeconds;
-    await this.parts.records().put(HEARD_OF, { ...record, ends, content: {} }, MOST_OF_A_USER);
+    await this.parts.records().put(ACTIVITY, { ...record, ends, content: {} }, MOST_OF_A_USER);
   }
 
   #now(): number {

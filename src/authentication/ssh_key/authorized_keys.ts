@@ -67,7 +67,7 @@ function isKeyTypeName(word: string): boolean {
 }
 
 /** Returns why a key's conditions are not met. @param now Milliseconds since the epoch. */
-export function hindrance(
+export function unmetCondition(
   { conditions: { from, expires } }: AuthorizedKey,
   { clientAddress, now }: { readonly clientAddress: string; readonly now: number },
 ): string | undefined {

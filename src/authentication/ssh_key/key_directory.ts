@@ -21,7 +21,7 @@ export interface KeyCacheTimes {
 
 const NEGATIVE_MS = 30_000; // longest lifetime for users without keys on any server
 const ERROR_MS = 5_000; // pause after a failure
-const TURN_MS = 1_000; // time after which a running lookup blocks no others
+const PERMIT_MS = 1_000; // time after which a running lookup blocks no others
 
 /** Error without a current or earlier response. */
 class KeysUnknown extends Error {}
@@ -67,21 +67,21 @@ class ServerKeys {
   }
 
   /** Looks up a user's keys; on failure the last ones stay valid for one interval. @throws {KeysUnknown} */
-  async ask(user: string, seeker: SemaphoreWaiter): Promise<readonly AuthorizedKey[]> {
+  async ask(user: string, waiter: SemaphoreWaiter): Promise<readonly AuthorizedKey[]> {
     const fallback = this.#fallback(user);
     if ((this.#failed.get(user) ?? -Infinity) > this.parts.elapsed()) return fallback ?? this.#unknown();
     // Per queue key, so that nobody waits in another's queue.
     const answer = this.#lookups.join(
-      JSON.stringify([seeker.queueKey, user]),
-      (signal) => this.#lookUp(user, { ...seeker, signal }),
-      seeker.signal,
+      JSON.stringify([waiter.queueKey, user]),
+      (signal) => this.#lookUp(user, { ...waiter, signal }),
+      waiter.signal,
     );
     if (fallback === undefined) return await answer;
-    return await this.inGoodTime(answer.catch(() => fallback), user) ?? fallback;
+    return await this.withinGrace(answer.catch(() => fallback), user) ?? fallback;
   }
 
   /** Waits for a promise unless the user's lookup is slow. */
-  inGoodTime<T>(promise: Promise<T>, user: string): Promise<T | undefined> {
+  withinGrace<T>(promise: Promise<T>, user: string): Promise<T | undefined> {
     return within(promise, this.#slow.has(user) ? 0 : this.#times.graceMs);
   }
 
@@ -92,23 +92,23 @@ class ServerKeys {
       : undefined;
   }
 
-  async #lookUp(user: string, seeker: SemaphoreWaiter): Promise<readonly AuthorizedKey[]> {
+  async #lookUp(user: string, waiter: SemaphoreWaiter): Promise<readonly AuthorizedKey[]> {
     using _slow = setTimeout(() => this.#slow.add(user), this.#times.graceMs);
     const late = AbortSignal.timeout(this.#times.deadlineMs);
-    const signal = AbortSignal.any([late, this.parts.closed, seeker.signal]);
+    const signal = AbortSignal.any([late, this.parts.closed, waiter.signal]);
     let asked = false;
     try {
       const { answer } = await this.#semaphore.run(() => {
         asked = true;
-        return this.#forOneTurn(unlessAborted(this.source.keyLines(user, signal), signal));
-      }, { ...seeker, signal });
+        return this.#holdPermit(unlessAborted(this.source.keyLines(user, signal), signal));
+      }, { ...waiter, signal });
       const keys = this.#read(user, await answer);
       this.#remember(user, keys);
       return keys;
     } catch (cause) {
-      seeker.signal.throwIfAborted();
+      waiter.signal.throwIfAborted();
       // A lookup that got no permit proves nothing about the daemon.
-      if (asked) this.#noteFailure(user, cause);
+      if (asked) this.#recordFailure(user, cause);
       return this.#unknown(cause);
     } finally {
       this.#slow.delete(user);
@@ -116,12 +116,12 @@ class ServerKeys {
   }
 
   /** Settles with the response, or when it is slow, so that unreadable key files block nobody. */
-  async #forOneTurn<T>(answer: Promise<T>): Promise<{ readonly answer: Promise<T> }> {
-    await within(answer.catch(() => {}), TURN_MS);
+  async #holdPermit<T>(answer: Promise<T>): Promise<{ readonly answer: Promise<T> }> {
+    await within(answer.catch(() => {}), PERMIT_MS);
     return { answer };
   }
 
-  #noteFailure(user: string, cause: unknown): void {
+  #recordFailure(user: string, cause: unknown): void {
     this.#failed.set(user, this.parts.elapsed() + ERROR_MS);
     if (this.#reachable && !this.parts.closed.aborted) {
       this.parts.log.warn("users' keys cannot be read", { server: this.source.server, error: cause });
@@ -181,15 +181,15 @@ export class KeyDirectory {
   }
 
   /** Asks all servers, of which some may fail, and tests their keys. After a match it waits only briefly for the other daemons. */
-  async confirm(user: string, test: KeyTest, seeker: SemaphoreWaiter) {
+  async confirm(user: string, test: KeyTest, waiter: SemaphoreWaiter) {
     const known = this.hasKeys(user);
     const fresh = this.#servers.map((server) => server.fresh(user, known));
     if (fresh.every((keys) => keys !== undefined)) {
       const passed = await Promise.all(fresh.map(test));
       return { confirmed: this.#names.filter((_, i) => passed[i]), failed: [] };
     }
-    const asked = this.#servers.map((server, i) => fresh[i] ?? server.ask(user, seeker));
-    return await this.#await(user, asked, test, seeker.signal);
+    const asked = this.#servers.map((server, i) => fresh[i] ?? server.ask(user, waiter));
+    return await this.#await(user, asked, test, waiter.signal);
   }
 
   hasKeys(user: string): boolean {
@@ -216,7 +216,7 @@ export class KeyDirectory {
       }
     });
     const maxWait = first.promise.then(() =>
-      Promise.all(tested.map((done, i) => this.#servers[i]?.inGoodTime(done, user)))
+      Promise.all(tested.map((done, i) => this.#servers[i]?.withinGrace(done, user)))
     );
     await unlessAborted(Promise.race([Promise.all(tested), maxWait]), signal);
     // Copies, so that late responses change nothing.

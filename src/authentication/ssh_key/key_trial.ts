@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash, verify } from "node:crypto";
-import { type AuthorizedKey, hindrance } from "./authorized_keys.ts";
+import { type AuthorizedKey, unmetCondition } from "./authorized_keys.ts";
 import type { RevokedKeys } from "./certificate/revoked_keys.ts";
 import { ECDSA, isEcdsaSigned, type SshKeyType, type SshPublicKey } from "./public_key.ts";
 import {
@@ -21,7 +21,7 @@ export interface Proof {
   fits(key: SshPublicKey): boolean;
   isMadeBy(key: SshPublicKey): Promise<boolean>;
   /** Does the work of a verification. */
-  tryInVain(): Promise<unknown>;
+  verifyDecoy(): Promise<unknown>;
   admit?(): string | undefined; // returns why a verified proof may not be used
 }
 
@@ -51,7 +51,8 @@ export class KeyTrial {
       if (key.issues !== undefined || !this.proof.fits(key.publicKey)) continue;
       this.#worked = true;
       if (!await this.proof.isMadeBy(key.publicKey)) continue;
-      const reason = this.revoked?.revokesKey(key.publicKey) ? "the key was revoked" : hindrance(key, this);
+      const isRevoked = this.revoked?.revokesKey(key.publicKey);
+      const reason = isRevoked ? "the key was revoked" : unmetCondition(key, this);
       if (reason === undefined) return key;
       this.#reason = reason;
     }
@@ -60,7 +61,7 @@ export class KeyTrial {
 
   /** Does the work of one verification if no key was tried. */
   async finish(): Promise<void> {
-    if (!this.#worked) await this.proof.tryInVain();
+    if (!this.#worked) await this.proof.verifyDecoy();
   }
 }
 

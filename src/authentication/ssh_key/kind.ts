@@ -1,6 +1,6 @@
 import { distinguishedName, flag, oneOf, optional, path, seconds } from "../../config/key.ts";
 import type { Place } from "../../config/kind.ts";
-import { isKept } from "../../config/read_persistence.ts";
+import { hasPersistence } from "../../config/read_persistence.ts";
 import { authenticatorKind } from "../authenticator_kind.ts";
 
 /** SSH keys (specification 2.6). */
@@ -107,7 +107,7 @@ function checkCertificates(
     for (const [key, value] of Object.entries({ certificateIdentity, only })) {
       if (value !== undefined) reader.error(prefix + key, expected, value);
     }
-  } else if (!isKept(reader)) {
+  } else if (!hasPersistence(reader)) {
     const expected = "expected persistence.directory too, where certificates are kept until they end";
     reader.error(`${prefix}certificateAuthorities`, expected, certificateAuthorities);
   }

@@ -240,7 +240,7 @@ function join(r: Buffer, s: Buffer, size: number): Buffer | undefined {
 const KEYS = new Map<SshKeyType, KeyObject>();
 
 /** Returns a public key without a private one, so that unknown users cost the same work as known ones. */
-export function nobodysKey(type: SshKeyType): KeyObject {
+export function decoyKey(type: SshKeyType): KeyObject {
   return KEYS.getOrInsertComputed(type, makeKey);
 }
 

@@ -10,11 +10,11 @@ import { watchBytes, type WatchedFile, watchFile } from "../../watch/watched_fil
 import { wholeLines } from "../../watch/whole_lines.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import type { AuthorizedKey } from "./authorized_keys.ts";
-import { waiterOf } from "../asker_of.ts";
+import { waiterOf } from "../requester_of.ts";
 import { EntryFingerprints } from "../credential_fingerprint.ts";
 import { isSignedBy, TokenVerifier } from "../jws_signature.ts";
 import { InvalidToken } from "../signed_token.ts";
-import type { AccountStatus, NamedUser } from "../account_status.ts";
+import type { AccountStatus, UserReference } from "../account_status.ts";
 import {
   type CertificateOptions,
   type CertifiedUsers,
@@ -32,7 +32,7 @@ import {
   readLegacyToken,
   readSshToken,
 } from "./key_trial.ts";
-import { nobodysKey, type SshKeyType, type SshPublicKey } from "./public_key.ts";
+import { decoyKey, type SshKeyType, type SshPublicKey } from "./public_key.ts";
 
 export interface SshKeyOptions {
   readonly name: string;
@@ -68,7 +68,7 @@ export async function sshKey(options: SshKeyOptions): Promise<Authenticator> {
     ? undefined
     : await watchBytes(options.certificates.revoked, readRevokedKeys, { log: options.log });
   const directory = new KeyDirectory(options.sources, options.times, options);
-  const ownKeys = (account: string, seeker: SemaphoreWaiter) => keysIn(directory, account, seeker);
+  const ownKeys = (account: string, waiter: SemaphoreWaiter) => keysIn(directory, account, waiter);
   const { name, dnTemplate, clock, log } = options;
   const certified = options.certificates &&
     await openCertifiedUsers(options.certificates, { name, dnTemplate, clock, log, revoked, ownKeys });
@@ -77,7 +77,7 @@ export async function sshKey(options: SshKeyOptions): Promise<Authenticator> {
 
 class SshKeyAuthenticator implements Authenticator {
   readonly challenges: readonly ("Basic" | "Bearer")[] = ["Bearer"];
-  readonly takesKeys = true;
+  readonly acceptsSshKeys = true;
   readonly #verifier = new TokenVerifier();
   readonly #legacyUses: LegacyTokenUses;
 
@@ -124,7 +124,7 @@ class SshKeyAuthenticator implements Authenticator {
 
   /** Checks the keys file if it lists the user, else the daemons. */
   async accountStatusOf(
-    { dn, uid, login = uid, credential }: NamedUser,
+    { dn, uid, login = uid, credential }: UserReference,
     signal: AbortSignal,
   ): Promise<AccountStatus> {
     if (login === undefined) {
@@ -182,7 +182,7 @@ class SshKeyAuthenticator implements Authenticator {
     this.opened.directory.close();
   }
 
-  async #verify(trial: KeyTrial, seeker: SemaphoreWaiter): Promise<AuthenticationResult> {
+  async #verify(trial: KeyTrial, waiter: SemaphoreWaiter): Promise<AuthenticationResult> {
     const { user } = trial.proof;
     const certified = await this.certificates?.keysFor(trial);
     const byCertificate = certified && await trial.find(certified.keys);
@@ -204,7 +204,7 @@ class SshKeyAuthenticator implements Authenticator {
           key ??= found;
           return found !== undefined;
         },
-        seeker,
+        waiter,
       );
       if (confirmed.length > 0 && key !== undefined) {
         const dn = nameFromTemplate(this.options.dnTemplate, user);
@@ -259,7 +259,7 @@ class SshKeyAuthenticator implements Authenticator {
       made: typeof issued === "number" ? Math.min(issued, rules.now / 1000) : undefined,
       fits: ({ type }) => type === token.keyType,
       isMadeBy: ({ key, fingerprint }) => this.#verifier.isSignedBy(token, key, fingerprint),
-      tryInVain: () => isSignedBy(token, nobodysKey(token.keyType)),
+      verifyDecoy: () => isSignedBy(token, decoyKey(token.keyType)),
     };
   }
 
@@ -275,7 +275,7 @@ class SshKeyAuthenticator implements Authenticator {
       user,
       fits: ({ type }) => family(type) === family(keyType),
       isMadeBy: (key) => Promise.resolve(isLegacySignedBy(token, key)),
-      tryInVain: () => Promise.resolve(isLegacySignedBy(token, { type: keyType, key: nobodysKey(keyType) })),
+      verifyDecoy: () => Promise.resolve(isLegacySignedBy(token, { type: keyType, key: decoyKey(keyType) })),
       admit: () => {
         if (!this.#legacyUses.admit(token, clientAddress)) {
           return "the token of an old client was used before";
@@ -297,13 +297,13 @@ function family(type: SshKeyType): string {
 async function keysIn(
   directory: KeyDirectory,
   account: string,
-  seeker: SemaphoreWaiter,
+  waiter: SemaphoreWaiter,
 ): Promise<readonly AuthorizedKey[]> {
   const found: AuthorizedKey[] = [];
   const { failed } = await directory.confirm(account, (keys) => {
     found.push(...keys);
     return Promise.resolve(false); // waits for all servers
-  }, seeker);
+  }, waiter);
   if (found.length === 0 && failed.length > 0) throw notLookedUp(failed);
   return found;
 }

@@ -11,12 +11,12 @@ export const unity = authenticatorKind({
   methods: { "UNITY-SAML": "Unity" },
   remotes: ({ address, showCertificate }) => [{
     address,
-    shownAs: "Unity",
+    label: "Unity",
     showCertificate,
     probe: (parts) =>
       probeWithoutCredentials({ address, showCertificate }, parts, (status) => status !== 404),
   }],
-  takesTokens: ({ kind }) => kind === "UnityOAuthAuthenticator" ? "all" : undefined,
+  sentTokens: ({ kind }) => kind === "UnityOAuthAuthenticator" ? "all" : undefined,
   inspect: async ({ assignments }, around) => ({ diagnostics: await around.inspectExpressions(assignments) }),
   async create(config, { assertions, outgoing, serverName, ...parts }) {
     const { Unity } = await import("./unity.ts");

@@ -25,7 +25,7 @@ import { sameName } from "../../model/distinguished_name.ts";
 export async function readSamlResponse(
   text: string,
   expected: Expectation,
-  signers: { readonly issuers: Signers; readonly anchored: Signers }, // of assertions in strict mode, and of others
+  signers: { readonly pinned: Signers; readonly anchored: Signers }, // of assertions in strict mode, and of others
 ) {
   const message = { text, steps: new TimeSlicer(), onSha1: expected.onSha1 };
   const response = findResponse(await parseXml(text));
@@ -46,7 +46,7 @@ export async function readSamlResponse(
     const isSigned = element.all(SIGNATURE, "Signature").length > 0;
     if (!isSigned && expected.strict) throw new InvalidResponse("an assertion is not signed");
     if (isSigned) {
-      const trusted = expected.strict ? signers.issuers : signers.anchored;
+      const trusted = expected.strict ? signers.pinned : signers.anchored;
       const copy = await verifySignature(message, element, trusted);
       signed.push(copy);
       assertions.push(new Assertion(copy.element));

@@ -6,7 +6,7 @@ import { ENVELOPED, EXCLUSIVE_C14N, InvalidResponse, SIGNATURE } from "./saml_na
 import { parseXml, type XmlElement } from "./xml_element.ts";
 
 /** Finds the presented certificate among the trusted signers. */
-export type Signers = (shown: Uint8Array) => X509Certificate | undefined;
+export type Signers = (der: Uint8Array) => X509Certificate | undefined;
 
 export interface SignedElement {
   readonly element: XmlElement; // parsed from the signed bytes, without the signature

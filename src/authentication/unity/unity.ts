@@ -5,10 +5,10 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
 import type { OutgoingHttp, OutgoingResponse } from "../../outgoing/outgoing.ts";
-import { isThisMachine } from "../../config/kind.ts";
+import { isLocalHost } from "../../config/kind.ts";
 import { RemoteHttp } from "../../outgoing/remote_http.ts";
-import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
-import { askerOf } from "../asker_of.ts";
+import type { RemoteStatus, Requester } from "../../outgoing/remote_system.ts";
+import { requesterOf } from "../requester_of.ts";
 import { Assignments } from "../assignments.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import type { AuthenticatorParts } from "../authenticator_kind.ts";
@@ -41,20 +41,20 @@ export type UnityParts =
     readonly serverDn: string | undefined; // DN of the server's certificate, as audience
   };
 
-interface PassedOn {
+interface ForwardedCredential {
   readonly key: readonly string[];
   readonly authorization: string; // `Authorization` header
 }
 
-function passPassword(credentials: Credentials): PassedOn | AuthenticationResult {
-  const passed = passwordForProvider(credentials);
-  if ("kind" in passed) return passed;
-  const { user, password } = passed;
+function forwardPassword(credentials: Credentials): ForwardedCredential | AuthenticationResult {
+  const forwarded = passwordForProvider(credentials);
+  if ("kind" in forwarded) return forwarded;
+  const { user, password } = forwarded;
   const encoded = Buffer.from(`${user}:${password}`, "utf8").toString("base64");
   return { key: [user, password], authorization: `Basic ${encoded}` };
 }
 
-function passToken(credentials: Credentials): PassedOn | AuthenticationResult {
+function forwardToken(credentials: Credentials): ForwardedCredential | AuthenticationResult {
   const token = tokenForProvider(credentials, { bound: false });
   return typeof token === "string" ? { key: [token], authorization: `Bearer ${token}` } : token;
 }
@@ -67,7 +67,7 @@ export class Unity implements Authenticator {
   readonly name: string;
   readonly challenges: readonly ("Basic" | "Bearer")[];
   readonly derivedLifetime: number;
-  readonly #takesTokens: boolean;
+  readonly #acceptsTokens: boolean;
   readonly #log: Logger;
   readonly #assignments: Assignments;
   readonly #remote: RemoteHttp;
@@ -76,8 +76,8 @@ export class Unity implements Authenticator {
 
   /** @throws {InvalidFile} For an invalid expression. */
   constructor(readonly config: UnityConfig, readonly parts: UnityParts) {
-    this.#takesTokens = config.kind === "UnityOAuthAuthenticator";
-    this.challenges = [this.#takesTokens ? "Bearer" : "Basic"];
+    this.#acceptsTokens = config.kind === "UnityOAuthAuthenticator";
+    this.challenges = [this.#acceptsTokens ? "Bearer" : "Basic"];
     this.name = config.name;
     this.derivedLifetime = config.derivedLifetime;
     this.#log = parts.log.child({ method: config.name });
@@ -94,13 +94,13 @@ export class Unity implements Authenticator {
   }
 
   async authenticate(credentials: Credentials, signal: AbortSignal): Promise<AuthenticationResult> {
-    const passed = (this.#takesTokens ? passToken : passPassword)(credentials);
-    if ("kind" in passed) return passed;
-    const { key, authorization } = passed;
+    const forwarded = (this.#acceptsTokens ? forwardToken : forwardPassword)(credentials);
+    if ("kind" in forwarded) return forwarded;
+    const { key, authorization } = forwarded;
     return await this.#cache.get(key, async (signal, credential) => {
-      const read = () => this.#takesTokens && void readForeignToken(key[0] ?? "");
+      const read = () => this.#acceptsTokens && void readForeignToken(key[0] ?? "");
       const refused = attempt(read, InvalidToken, ({ message }) => this.#refused(message));
-      return refused || await this.#ask(authorization, askerOf(credentials, credential, signal));
+      return refused || await this.#ask(authorization, requesterOf(credentials, credential, signal));
     }, signal);
   }
 
@@ -112,7 +112,7 @@ export class Unity implements Authenticator {
     this.#cache.close();
   }
 
-  async #ask(authorization: string, asker: Asker): Promise<Answer<AuthenticationResult>> {
+  async #ask(authorization: string, caller: Requester): Promise<Answer<AuthenticationResult>> {
     const requestId = `_${randomBytes(20).toString("hex")}`;
     return await this.#remote.ask(
       {
@@ -129,7 +129,7 @@ export class Unity implements Authenticator {
           at: this.parts.clock(),
         }),
       },
-      asker,
+      caller,
       (response) => this.#read(response, requestId),
     );
   }
@@ -165,7 +165,7 @@ export class Unity implements Authenticator {
         strict,
         onSha1: () => this.#acceptSha1(),
       },
-      { issuers: exactly(issuers(), now), anchored: anchored(issuers(), anchors(), now) },
+      { pinned: pinnedSigners(issuers(), now), anchored: anchoredSigners(issuers(), anchors(), now) },
     );
     const proved = Math.floor(sharedClock() / 1000);
     const assigned = this.#assignments.attributes(attributes);
@@ -176,7 +176,7 @@ export class Unity implements Authenticator {
   /** Accepts SHA-1 where nobody can change responses in transit, and warns once. @throws {InvalidResponse} */
   #acceptSha1(): void {
     const { protocol, hostname } = new URL(this.config.address);
-    if (protocol !== "https:" && !isThisMachine(hostname)) {
+    if (protocol !== "https:" && !isLocalHost(hostname)) {
       throw new InvalidResponse("SHA-1 is accepted over TLS only: expected an https:// address");
     }
     if (!this.#sha1Seen) this.#log.warn("the provider signs with SHA-1, accepted over TLS only");
@@ -205,16 +205,16 @@ function authnRequest(id: string, { url, nameIdFormat, at }: {
 }
 
 /** Trusts only the issuers' own certificates while valid. */
-export function exactly(issuers: readonly string[], at: number): Signers {
-  return (shown) => find(issuers, shown, at);
+export function pinnedSigners(issuers: readonly string[], at: number): Signers {
+  return (der) => find(issuers, der, at);
 }
 
 /** Trusts the issuers, the anchors, and certificates that an anchor signed. */
-export function anchored(issuers: readonly string[], anchors: readonly string[], at: number): Signers {
-  return (shown) => {
-    const known = find([...issuers, ...anchors], shown, at);
+export function anchoredSigners(issuers: readonly string[], anchors: readonly string[], at: number): Signers {
+  return (der) => {
+    const known = find([...issuers, ...anchors], der, at);
     if (known !== undefined) return known;
-    const certificate = attempt(() => new X509Certificate(shown), Error, () => undefined);
+    const certificate = attempt(() => new X509Certificate(der), Error, () => undefined);
     if (certificate === undefined || !isValid(certificate, at)) return undefined;
     const isSigned = sortTrust(anchors).issuers.some(({ certificate: anchor }) =>
       isValid(anchor, at) && certificate.checkIssued(anchor) && isSignedBy(certificate, anchor)
@@ -223,9 +223,9 @@ export function anchored(issuers: readonly string[], anchors: readonly string[],
   };
 }
 
-function find(trusted: readonly string[], shown: Uint8Array, at: number): X509Certificate | undefined {
+function find(trusted: readonly string[], der: Uint8Array, at: number): X509Certificate | undefined {
   return trusted.map((pem) => new X509Certificate(pem))
-    .find((certificate) => certificate.raw.equals(shown) && isValid(certificate, at));
+    .find((certificate) => certificate.raw.equals(der) && isValid(certificate, at));
 }
 
 function isValid(certificate: X509Certificate, at: number): boolean {

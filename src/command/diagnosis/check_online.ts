@@ -124,7 +124,7 @@ async function checkRemote(system: string, remote: ProbedRemote, parts: Parts): 
 function logServers({ audit }: ServiceConfig): readonly ProbedRemote[] {
   if (audit.to !== "syslog") return [];
   const probe = () => Promise.resolve({ ok: true, found: "takes connections" });
-  return [{ address: audit.address, defaultPort: SYSLOG_PORT, shownAs: "log server", probe }];
+  return [{ address: audit.address, defaultPort: SYSLOG_PORT, label: "log server", probe }];
 }
 
 function messages(error: unknown): readonly string[] {

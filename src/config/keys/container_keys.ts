@@ -1,4 +1,4 @@
-import { because, flag, host, integer, oneOf, optional, port, seconds, section, text, url } from "../key.ts";
+import { flag, host, ignored, integer, oneOf, optional, port, seconds, section, text, url } from "../key.ts";
 
 /** Address of the service and general settings (specification 1; rest-api.md 3.3). */
 export const CONTAINER = section({
@@ -9,7 +9,7 @@ export const CONTAINER = section({
       help: "Interface to listen on: a host name or address of this machine, or 0.0.0.0 for all",
       default: "localhost",
     }),
-    port: port({ help: "Port to listen on; 0 selects a free port", default: 7777, anyFree: true }),
+    port: port({ help: "Port to listen on; 0 selects a free port", default: 7777, allowZero: true }),
     name: text({
       name: "sitename",
       help: "Site name, for example AUTH; not the first part of a path of the service, such as rest or admin",
@@ -44,9 +44,9 @@ export const CONTAINER = section({
       "the log reports every daemon that is down; authserver check --online tests all connections",
     "onstartup*": "the service has no start-up classes",
     "messageLogging.*": "the service never logs message contents",
-    ...because("the service has no thread pools", "pools.* resources.*"),
-    ...because("the service has no further services", "services.* wsrf.*"),
-    ...because("the service does not register itself", "externalregistry.* registry.*"),
+    ...ignored("the service has no thread pools", "pools.* resources.*"),
+    ...ignored("the service has no further services", "services.* wsrf.*"),
+    ...ignored("the service does not register itself", "externalregistry.* registry.*"),
     "persistence.*": "see persistence.directory",
     "deployment.*": "the service deploys nothing at run time",
   },
@@ -160,7 +160,7 @@ export const METRICS = section({
     port: optional(
       port({
         help: "Port for /metrics; 0 selects a free port. If not set, the service exports no metrics",
-        anyFree: true,
+        allowZero: true,
       }),
     ),
     host: host({ help: "Interface for /metrics", default: "127.0.0.1" }),

@@ -1,4 +1,4 @@
-import { addressRanges, because, flag, integer, list, oneOf, optional, section, text } from "../key.ts";
+import { addressRanges, flag, ignored, integer, list, oneOf, optional, section, text } from "../key.ts";
 
 /** HTTPS listener (rest-api.md 3.4). */
 export const HTTP_SERVER = section({
@@ -84,7 +84,7 @@ export const HTTP_SERVER = section({
     }),
   },
   ignored: {
-    ...because("there are no threads per request", "maxThreads minThreads"),
+    ...ignored("there are no threads per request", "maxThreads minThreads"),
     "gzip.*": "the service does not compress responses",
     disabledCipherSuites: "only suites with forward secrecy and authenticated encryption are offered",
     fastRandom: "random numbers are always cryptographic",

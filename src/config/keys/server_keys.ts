@@ -4,6 +4,7 @@ import {
   flag,
   host,
   hosts,
+  lenient,
   list,
   optional,
   path,
@@ -12,7 +13,6 @@ import {
   section,
   text,
   timeZone,
-  unlessUnfit,
 } from "../key.ts";
 
 /** Logical servers (specification 2.1). */
@@ -35,7 +35,7 @@ const INSTANCE_KEYS = {
     help:
       "Address of the daemon's listen socket, as clients reach it. Clients try several addresses, and use the first that answers",
   }),
-  port: unlessUnfit(
+  port: lenient(
     port({ help: "Port of the listen socket. If not set, the daemon reports it" }),
     "the service uses the port that the daemon reports",
   ),

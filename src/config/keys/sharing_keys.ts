@@ -1,8 +1,8 @@
 import {
-  because,
   className,
   flag,
   hosts,
+  ignored,
   integer,
   list,
   optional,
@@ -49,7 +49,7 @@ export const SHARE = section({
   },
   ignored: {
     "server.*": "the service uses the daemons of authservice.servers",
-    ...because(
+    ...ignored(
       "deprecated, users are known by their distinguished name",
       "userIdentityType userIdentityExtractor",
     ),
@@ -79,8 +79,8 @@ export const PERSISTENCE = section({
     }),
   },
   ignored: {
-    ...because(ONE, "directory.* class.*"),
-    ...because(OURS, "config* driver* pool_timeout* cache.* cluster.* h2.* mysql.*"),
+    ...ignored(ONE, "directory.* class.*"),
+    ...ignored(OURS, "config* driver* pool_timeout* cache.* cluster.* h2.* mysql.*"),
   },
 });
 
@@ -90,7 +90,7 @@ export const NO_POSTGRES = section({
   title: "PostgreSQL",
   keys: {},
   ignored: {
-    ...because(SQLITE, "database* user* password* host* port* max_connections* statementTimeout* pgsql.*"),
+    ...ignored(SQLITE, "database* user* password* host* port* max_connections* statementTimeout* pgsql.*"),
   },
 });
 
@@ -169,5 +169,5 @@ export const POSTGRES = section({
       added: true,
     })),
   },
-  ignored: { ...because(ONE, "host.* port.* database.* user.* password.* max_connections.*") },
+  ignored: { ...ignored(ONE, "host.* port.* database.* user.* password.* max_connections.*") },
 });

@@ -1,4 +1,4 @@
-import { because, flag, items, oneOf, optional, path, seconds, secretText, section, text } from "../key.ts";
+import { flag, ignored, items, oneOf, optional, path, seconds, secretText, section, text } from "../key.ts";
 
 /** Own certificate and key (specification 1; rest-api.md 3.5). */
 export const CREDENTIAL = section({
@@ -69,10 +69,10 @@ const TRUST_KEYS = {
 };
 
 const TRUST_IGNORED = {
-  ...because("certificates are read from files only", "directoryConnectionTimeout directoryDiskCachePath"),
+  ...ignored("certificates are read from files only", "directoryConnectionTimeout directoryDiskCachePath"),
   opensslNewStoreFormat: "both forms of the folder are read",
   crlUpdateInterval: "see updateInterval",
-  ...because("revocation lists are read from files only", "crlConnectionTimeout crlDiskCachePath"),
+  ...ignored("revocation lists are read from files only", "crlConnectionTimeout crlDiskCachePath"),
   "ocsp*": "the service does not support OCSP",
   "revocation*": "the service checks revocation lists only",
 };

@@ -7,7 +7,7 @@ export function isPattern(path: string): boolean {
 }
 
 /** Returns the files that match an absolute pattern with `*` and `?`, sorted, and the folders that it searched. */
-export async function filesLike(
+export async function matchingFiles(
   pattern: string,
 ): Promise<{ readonly files: string[]; readonly folders: string[] }> {
   const { root } = parse(pattern);
@@ -21,7 +21,7 @@ export async function filesLike(
       if (!isPattern(part)) next.push(join(folder, part));
       else {
         folders.push(folder);
-        for (const name of await namesLike(folder, part, last)) next.push(join(folder, name));
+        for (const name of await matchingNames(folder, part, last)) next.push(join(folder, name));
       }
     }
     found = next;
@@ -29,7 +29,7 @@ export async function filesLike(
   return { files: found.sort(), folders };
 }
 
-async function namesLike(folder: string, pattern: string, files: boolean): Promise<string[]> {
+async function matchingNames(folder: string, pattern: string, files: boolean): Promise<string[]> {
   const names: string[] = [];
   try {
     for await (const entry of Deno.readDir(folder)) {

@@ -13,7 +13,7 @@ import {
   subjectOf,
   UnusableStore,
 } from "./certificates.ts";
-import { filesLike, isPattern } from "./glob.ts";
+import { isPattern, matchingFiles } from "./glob.ts";
 import { isJavaKeyStore, refuseJavaKeyStore } from "./key_store.ts";
 import { certificatesOfPkcs12 } from "./pkcs12_certificates.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
@@ -82,7 +82,7 @@ async function findFiles(
       candidates.push({ path: pattern, named: true });
       continue;
     }
-    const found = await filesLike(pattern);
+    const found = await matchingFiles(pattern);
     folders.push(...found.folders);
     const files = config.type === "openssl"
       ? found.files.filter((file) => /[0-9a-f]{8}\.\d+$/i.test(file))
@@ -120,7 +120,7 @@ async function loadRevocation(
   const lists: string[] = [];
   const files: string[] = [];
   for (const pattern of patterns) {
-    const found = isPattern(pattern) ? await filesLike(pattern) : { files: [pattern], folders: [] };
+    const found = isPattern(pattern) ? await matchingFiles(pattern) : { files: [pattern], folders: [] };
     files.push(...found.files, ...found.folders);
     for (const path of found.files) {
       try {

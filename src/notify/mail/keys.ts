@@ -1,5 +1,5 @@
 import { flag, type Infer, optional, secretText, text, url } from "../../config/key.ts";
-import { type ConfigRead, isThisMachine, type Place } from "../../config/kind.ts";
+import { type ConfigRead, isLocalHost, type Place } from "../../config/kind.ts";
 import { isMailAddress } from "../../model/mail_address.ts";
 import type { ProbedRemote } from "../../outgoing/probed_kind.ts";
 
@@ -31,7 +31,7 @@ export function read(values: Infer<typeof KEYS>, { reader, prefix }: Place) {
   if (pathname.length > 1 || search !== "") {
     reader.error(`${prefix}relay`, "expected an address such as smtp://mail.example.org:587", relay);
   }
-  if (!startTls && (protocol !== "smtp:" || !isThisMachine(hostname))) {
+  if (!startTls && (protocol !== "smtp:" || !isLocalHost(hostname))) {
     reader.error(`${prefix}startTls`, "expected true, since the relay is not on this machine", "false");
   }
   if (!isMailAddress(from)) {
@@ -50,7 +50,7 @@ export function relayOf({ relay: address, startTls }: MailConfig): Omit<ProbedRe
   return {
     address,
     defaultPort: isTls ? 465 : 25,
-    shownAs: "Mail",
+    label: "Mail",
     showCertificate: false,
     plain: !isTls && !startTls,
     beforeTls: isTls

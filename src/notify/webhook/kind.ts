@@ -1,5 +1,5 @@
 import { type Infer, list, optional, secretText, url } from "../../config/key.ts";
-import { isThisMachine, type Place } from "../../config/kind.ts";
+import { isLocalHost, type Place } from "../../config/kind.ts";
 import { REACH, statusOf } from "../../outgoing/probed_kind.ts";
 import { destinationKind } from "../destination.ts";
 import { EVENT_TYPES } from "../event.ts";
@@ -21,7 +21,7 @@ const KEYS = {
 
 function read({ url: address, secret, events }: Infer<typeof KEYS>, { reader, prefix }: Place) {
   const { protocol, hostname } = new URL(address);
-  if (protocol === "http:" && !isThisMachine(hostname)) {
+  if (protocol === "http:" && !isLocalHost(hostname)) {
     reader.error(`${prefix}url`, "expected https://, since the receiver is not on this machine", address);
   }
   if (webhookKeys(secret) === undefined) {
@@ -46,7 +46,7 @@ export const webhook = destinationKind({
   read,
   remotes: ({ address }) => [{
     address,
-    shownAs: "Webhook",
+    label: "Webhook",
     showCertificate: false,
     async probe({ outgoing }) {
       const status = await statusOf(outgoing.http(false), address);

@@ -1,6 +1,6 @@
 import { FilterParser } from "ldapts";
 import type { Outgoing, TlsRemote } from "../outgoing.ts";
-import { type Asker, type RemoteStatus, RemoteSystem, type RemoteSystemOptions } from "../remote_system.ts";
+import { RemoteSystem, type RemoteSystemOptions, type Requester } from "../remote_system.ts";
 import { RemoteUnavailable } from "../remote_unavailable.ts";
 import { type BindResult, LdapConnection, type LdapResult, type LdapSearch } from "./ldap_connection.ts";
 import { type LdapEntry, nameOf, STATUS_ATTRIBUTES, userInName, valuesOf } from "./ldap_entry.ts";
@@ -41,13 +41,13 @@ export class LdapServer {
     this.#system = new RemoteSystem({ ...parts, address, atOnce: parts.outgoing.connectionsPerHost });
   }
 
-  status(): RemoteStatus {
+  status() {
     return this.#system.status();
   }
 
   /** Searches for the first entries as the service; finds none without the base entry. @throws {RemoteUnavailable} */
-  async search(search: LdapSearch, asker: Asker): Promise<readonly LdapEntry[]> {
-    return await this.#run("search", asker, async (connection) => {
+  async search(search: LdapSearch, caller: Requester): Promise<readonly LdapEntry[]> {
+    return await this.#run("search", caller, async (connection) => {
       const { entries, ...result } = await connection.search(search);
       if (result.code === NO_SUCH_OBJECT && search.scope === "base") return [];
       // Fewer than asked for: the limit is the server's.
@@ -58,8 +58,8 @@ export class LdapServer {
   }
 
   /** Tries a password. @throws {RemoteUnavailable} Unless the server accepts or refuses it. */
-  async bind(dn: string, password: string, asker: Asker): Promise<BindResult> {
-    return await this.#run("bind", asker, async (connection) => {
+  async bind(dn: string, password: string, caller: Requester): Promise<BindResult> {
+    return await this.#run("bind", caller, async (connection) => {
       const result = await connection.bind(dn, password);
       if (result.code !== SUCCESS && !REFUSED.includes(result.code)) throw this.#unusable("a login", result);
       return result;
@@ -79,17 +79,17 @@ export class LdapServer {
     return this.#system.unusable(`answers ${what} with code ${code} ${text.slice(0, 200)}`.trimEnd());
   }
 
-  #run<T>(purpose: Purpose, asker: Asker, use: (connection: LdapConnection) => Promise<T>): Promise<T> {
-    return this.#system.run(asker, async () => {
+  #run<T>(purpose: Purpose, caller: Requester, use: (connection: LdapConnection) => Promise<T>): Promise<T> {
+    return this.#system.run(caller, async () => {
       // By hand, since `AbortSignal.any` is expensive for each request.
       const attempt = new AbortController();
       const stop = () => attempt.abort();
       const { timeoutMs } = this.config;
       const timer = setTimeout(() => attempt.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-      asker.signal.addEventListener("abort", stop, { once: true });
+      caller.signal.addEventListener("abort", stop, { once: true });
       this.#attempts.add(stop);
       try {
-        asker.signal.throwIfAborted();
+        caller.signal.throwIfAborted();
         return await this.#exchange(purpose, attempt.signal, use);
       } catch (error) {
         const { aborted, reason: why } = attempt.signal;
@@ -100,7 +100,7 @@ export class LdapServer {
         throw new RemoteUnavailable(this.#system.remote, reason, { cause: error, connected });
       } finally {
         clearTimeout(timer);
-        asker.signal.removeEventListener("abort", stop);
+        caller.signal.removeEventListener("abort", stop);
         this.#attempts.delete(stop);
       }
     });
@@ -196,7 +196,7 @@ export function inspectFilter(filter: string, origin: Origin): readonly Diagnost
 /** Server to ask on a caller's behalf. */
 export interface Asked {
   readonly server: LdapServer;
-  readonly asker: Asker;
+  readonly caller: Requester;
 }
 
 /** Result of a search for one user. */
@@ -218,20 +218,20 @@ export class LdapDirectory {
   }
 
   /** Returns the status of one server; without an address, of the first that is up. */
-  status(address?: string): RemoteStatus | undefined {
+  status(address?: string) {
     const all = this.#servers.filter((server) => address === undefined || server.address === address)
       .map((server) => server.status());
     return all.find(({ up, since }) => up && since !== undefined) ?? all[0];
   }
 
   /** Runs requests on one server, the first that answers. @throws {RemoteUnavailable} The last server's. */
-  async ask<T>(asker: Asker, use: (server: LdapServer) => Promise<T>): Promise<T> {
+  async ask<T>(caller: Requester, use: (server: LdapServer) => Promise<T>): Promise<T> {
     let failure: RemoteUnavailable | undefined;
     for (const server of this.#servers) {
       try {
         return await use(server);
       } catch (error) {
-        if (!(error instanceof RemoteUnavailable) || asker.signal.aborted) throw error;
+        if (!(error instanceof RemoteUnavailable) || caller.signal.aborted) throw error;
         failure = error;
       }
     }
@@ -242,26 +242,27 @@ export class LdapDirectory {
    * Finds the entry of a user, with {@link STATUS_ATTRIBUTES}. Servers that ignore accents find more spellings than the
    * login throttle, see {@link userKey}. @throws {RemoteUnavailable}
    */
-  async findUser(user: string, wanted: readonly string[], { server, asker }: Asked): Promise<FoundUser> {
+  async findUser(user: string, wanted: readonly string[], { server, caller }: Asked): Promise<FoundUser> {
     const { userBase: base, userFilter } = this.config;
     const filter = fillFilter(userFilter, { user });
     const attributes = [...new Set([...wanted, ...STATUS_ATTRIBUTES, ...this.compared])];
-    const found = onlyOne(await server.search({ base, scope: "sub", filter, attributes, most: 2 }, asker));
+    const found = onlyOne(await server.search({ base, scope: "sub", filter, attributes, most: 2 }, caller));
     if (found.kind !== "found") return found;
     const names = this.compared.flatMap((name) => valuesOf(found.entry, name)).map(userKey);
     return names.length === 0 || names.includes(userKey(user)) ? found : { kind: "none" };
   }
 
   /** Like {@link findUser}, by the name that {@link nameOf} returns. @throws {RemoteUnavailable} */
-  async findName(dn: string, wanted: readonly string[], { server, asker }: Asked): Promise<FoundUser> {
+  async findName(dn: string, wanted: readonly string[], { server, caller }: Asked): Promise<FoundUser> {
     const { dnTemplate, userBase } = this.config;
     const user = dnTemplate && userInName(dn, dnTemplate);
     if (dnTemplate !== undefined && user === undefined) return { kind: "none" };
     if (dnTemplate === undefined && !isBelow(dn, userBase)) return { kind: "none" };
     const attributes = [...wanted, ...STATUS_ATTRIBUTES];
-    const found = user !== undefined ? await this.findUser(user, wanted, { server, asker }) : onlyOne(
-      await server.search({ base: dn, scope: "base", filter: "(objectClass=*)", attributes, most: 2 }, asker),
-    );
+    const search = { base: dn, scope: "base", filter: "(objectClass=*)", attributes, most: 2 } as const;
+    const found = user !== undefined
+      ? await this.findUser(user, wanted, { server, caller })
+      : onlyOne(await server.search(search, caller));
     if (found.kind !== "found") return found;
     const name = nameOf(found.entry, dnTemplate);
     return name !== undefined && sameName(name, dn) ? found : { kind: "none" };
@@ -277,7 +278,7 @@ export class LdapDirectory {
     const bound = bindDN === undefined ? "searches anonymously" : `binds as ${bindDN}`;
     if (entry === undefined) return { ok: false, found: `${bound}; there is no entry ${userBase}` };
     if (testUser === undefined) return { ok: true, found: `${bound}; finds ${userBase}` };
-    const found = await this.findUser(testUser, ["1.1"], { server, asker: PROBER });
+    const found = await this.findUser(testUser, ["1.1"], { server, caller: PROBER });
     if (found.kind === "found") {
       return { ok: true, found: `${bound}; finds ${testUser} as ${found.entry.dn}` };
     }

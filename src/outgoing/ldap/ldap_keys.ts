@@ -102,7 +102,7 @@ export function ldapRemote(address: string, { truststore }: Pick<LdapConfig, "tr
   return {
     address,
     defaultPort: startsTls ? PORTS["ldap:"] : PORTS["ldaps:"],
-    shownAs: "LDAP",
+    label: "LDAP",
     showCertificate: false,
     anchors: async () => {
       if (truststore === undefined) return undefined;

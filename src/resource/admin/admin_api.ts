@@ -13,7 +13,7 @@ import type { DatabaseStatus } from "../../store/postgres/postgres_database.ts";
 import type { Ban, BanSubject, Failure } from "../../throttling/ban.ts";
 import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import type { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
-import type { ThrottlingNews } from "../../throttling/memory.ts";
+import type { ThrottlingUpdate } from "../../throttling/memory.ts";
 import { refusedFiles } from "../../watch/watched_file.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import type { ShareStore } from "../../sharing/store/share_store.ts";
@@ -54,7 +54,7 @@ interface AdminApiParts {
   readonly notifications: Pick<Notifications, "ban"> | undefined;
   /** Publishes bans to other cores. */
   readonly publish: (
-    update: { readonly throttling: ThrottlingNews; readonly signedOut?: readonly string[] },
+    update: { readonly throttling: ThrottlingUpdate; readonly signedOut?: readonly string[] },
   ) => void;
   /** Returns a typed user name, or a digest if no user has it: it may be a password. */
   readonly shown: (user: string) => string;

@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../model/json_object.ts";
 import type { Clock } from "../../model/clock.ts";
 import { httpError } from "../../model/http_error.ts";
-import type { KeptRecord, RecordStore } from "../../store/record_store.ts";
+import type { RecordStore, StoredRecord } from "../../store/record_store.ts";
 import { escaped } from "./dav_xml.ts";
 
 /** Write lock (RFC 4918, 6). A lock of a directory binds only its own account, so that nobody can lock out all others. */
@@ -119,7 +119,7 @@ export function isBelow(path: string, directory: string): boolean {
   return path !== directory && path.startsWith(directory === "/" ? "/" : `${directory}/`);
 }
 
-function lockOf({ key: token, owner, ends, content }: KeptRecord): DavLock[] {
+function lockOf({ key: token, owner, ends, content }: StoredRecord): DavLock[] {
   if (!isJsonObject(content)) return [];
   const { server, uid, path, note, directory, deep, shared } = content;
   const texts = { server: String(server), uid: String(uid), path: String(path), note: String(note) };

@@ -8,7 +8,7 @@ import { isReadable, isWritable } from "../../daemon/session/entry.ts";
 import type { Call } from "../call.ts";
 import { notPermitted, refusal, type SharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
-import { namedUser } from "../../authentication/account_status.ts";
+import { userReference } from "../../authentication/account_status.ts";
 import { HttpError } from "../../model/http_error.ts";
 
 type ShareAccount = Pick<ServerAttributes, "uid" | "groups" | "includes" | "excludes">;
@@ -85,7 +85,7 @@ export async function makingOf(
 ): Promise<Making> {
   const { caller, signal } = call;
   if (caller.kind === "anonymous") throw refusal(caller, "Sharing needs credentials", parts);
-  const owner = { ...namedUser(caller.identity), name: caller.identity.displayName };
+  const owner = { ...userReference(caller.identity), name: caller.identity.displayName };
   const { uid, groups: gid, includes, excludes } = account;
   return {
     owner,

@@ -1,6 +1,6 @@
 import { ScryptSemaphore } from "../../authentication/password/stored_hash.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
-import type { AskAccountStatus } from "../../authentication/account_status.ts";
+import type { AccountLookup } from "../../authentication/account_status.ts";
 import type { Recorder } from "../../notify/recorder.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Sinks } from "../../logging/sink.ts";
@@ -23,7 +23,7 @@ interface SharingOptions extends Pick<SharingParts, "sessions" | "clock"> {
   readonly place?: Database | string | undefined; // shared database, or an existing folder (`persistence.directory`); default: memory
   readonly marks?: SharedMarks | undefined; // marks of all instances; absent for a single one
   readonly attributes: AttributeSource;
-  readonly accountStatus: AskAccountStatus;
+  readonly accountStatus: AccountLookup;
   readonly recorder?: Recorder | undefined;
   readonly sinks: Sinks;
   readonly log: Logger;

@@ -2,7 +2,7 @@ import { mayAccess } from "../../attributes/access_rules.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import { hasGroups, localAttributes, type ServerAttributes } from "../../attributes/server_attributes.ts";
 import { type UserAttributes, userAttributes } from "../../attributes/user_attributes.ts";
-import type { AskAccountStatus } from "../../authentication/account_status.ts";
+import type { AccountLookup } from "../../authentication/account_status.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Identity } from "../../model/identity.ts";
@@ -17,7 +17,7 @@ type OwnersAccount = Pick<Share, "server" | "uid" | "gid">;
 export class ShareOwners {
   constructor(
     readonly source: AttributeSource,
-    readonly accountStatus: AskAccountStatus,
+    readonly accountStatus: AccountLookup,
     readonly log: Logger,
   ) {}
 

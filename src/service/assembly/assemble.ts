@@ -117,7 +117,7 @@ async function open(
     config,
     externalUrl,
     chain,
-    judged: observer.judged,
+    onResult: observer.onResult,
     challenge: challengeOf(chain),
     throttle,
     attributes,
@@ -211,11 +211,11 @@ async function openLoginThrottle(
   const throttle = new LoginThrottle({
     config: config.throttling,
     log,
-    shown,
+    formatName: shown,
     steady: steadyClock,
     clock,
     issuers: silentIssuers(authenticators),
-    learned: (throttling) => publish({ throttling }),
+    onUpdate: (throttling) => publish({ throttling }),
     others: cluster?.throttling,
     clusterMembers: cluster?.clusterMembers,
   });
@@ -245,7 +245,7 @@ function partsOfAuthenticators(
 ) {
   const { authenticators, realm: siteName } = chain;
   const password = authenticators.some(({ challenges }) => challenges.includes("Basic"));
-  const certificate = authenticators.some(({ looksAtCertificates }) => looksAtCertificates);
+  const certificate = authenticators.some(({ acceptsCertificates }) => acceptsCertificates);
   const stores = authenticators.flatMap(({ certificates }) => certificates ?? []);
   const providers = new Map(
     authenticators.flatMap(({ name, browserLogin }) =>

@@ -1,15 +1,15 @@
 import { type AuthenticatorKind, createAuthenticators } from "../../authentication/authenticator_kind.ts";
-import { askerOf } from "../../authentication/asker_of.ts";
+import { requesterOf } from "../../authentication/requester_of.ts";
 import type { AuthenticationResult, Authenticator, Renewal } from "../../authentication/authenticator.ts";
-import type { KeptIdentity } from "../../authentication/sign_in/kept_identity.ts";
+import type { StoredIdentity } from "../../authentication/sign_in/stored_identity.ts";
 import type { RenewableSession } from "../../authentication/sign_in/provider_logins.ts";
-import type { Judged } from "../../authentication/chain.ts";
+import type { ResultListener } from "../../authentication/chain.ts";
 import { TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import { KINDS_OF_REVOKED, TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
 import { issuerSources } from "../../authentication/issued_token/issuer.ts";
 import { issuedToken } from "../../authentication/issued_token/verify.ts";
 import { SignIns } from "../../authentication/sign_in/sign_ins.ts";
-import { accountStatusOf, type AskAccountStatus, derivedUntil } from "../../authentication/account_status.ts";
+import { type AccountLookup, accountStatusOf, derivedUntil } from "../../authentication/account_status.ts";
 import type { KindList } from "../../config/kind.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
@@ -56,7 +56,7 @@ export async function openAuthentication(opening: Opening, parts: Authentication
   const { hmacSecret, trustedIssuerFiles } = config.issuedTokens;
   const trustedIssuers = await Promise.all(trustedIssuerFiles.map(readTrustedIssuer));
   const sources = [...authenticators, ...issuerSources(trustedIssuers, hmacSecret)];
-  const accountStatus: AskAccountStatus = (user, signal) => accountStatusOf(sources, user, signal, clock);
+  const accountStatus: AccountLookup = (user, signal) => accountStatusOf(sources, user, signal, clock);
   const untilOf = (identity: Identity) => derivedUntil(authenticators, identity, clock() / 1000);
   const issued = { records, clock, trustedIssuers, accountStatus, derivedUntil: untilOf, database };
   const { tokens, verifier, registry } = await openIssued(opening, issued);
@@ -79,8 +79,8 @@ export async function openAuthentication(opening: Opening, parts: Authentication
       derivedUntil: untilOf,
       limits: config.browsers,
       renew: (identity, session, rotated) =>
-        renewLogin(authenticators, { identity, session, rotated, judged: observer.judged }),
-      revokeGot: async (owner, browser) => await registry?.revokeGot(owner, browser),
+        renewLogin(authenticators, { identity, session, rotated, onResult: observer.onResult }),
+      revokeBrowserTokens: async (owner, browser) => await registry?.revokeBrowserTokens(owner, browser),
       signsIn: (via, isRenewed) =>
         authenticators.some(({ name, browserLogin }) =>
           name === via && (!isRenewed || browserLogin !== undefined)
@@ -125,11 +125,11 @@ async function openAuthenticators(
 /** Renews a login with its provider. An authenticator that is no longer configured vouches for no user. */
 export async function renewLogin(
   authenticators: readonly Authenticator[],
-  { identity: { via, acr, authTime }, session, rotated, judged }: {
-    readonly identity: KeptIdentity;
+  { identity: { via, acr, authTime }, session, rotated, onResult }: {
+    readonly identity: StoredIdentity;
     readonly session: RenewableSession;
     readonly rotated: (refreshToken: string) => Promise<void>;
-    readonly judged: Judged;
+    readonly onResult: ResultListener;
   },
 ): Promise<Renewal> {
   const authenticator = authenticators.find(({ name }) => name === via);
@@ -137,8 +137,8 @@ export async function renewLogin(
     return { kind: "refused", reason: "no browser signs in there any more" };
   }
   const clientAddress = "renewal"; // a queue key of their own, so that renewals and callers do not wait for each other
-  const asker = askerOf({ clientAddress }, session.sub, NEVER);
-  const outcome = await authenticator.browserLogin.renew(session, { acr, authTime }, asker);
+  const caller = requesterOf({ clientAddress }, session.sub, NEVER);
+  const outcome = await authenticator.browserLogin.renew(session, { acr, authTime }, caller);
   if (outcome.kind === "refused") return outcome;
   const { authorization, session: { refreshToken } } = outcome;
   if (refreshToken !== undefined && refreshToken !== session.refreshToken) await rotated(refreshToken);
@@ -146,10 +146,10 @@ export async function renewLogin(
   try {
     result = await authenticator.authenticate({ authorization, clientAddress }, NEVER);
   } catch (error) {
-    judged(via, { kind: "failed", error });
+    onResult(via, { kind: "failed", error });
     throw error;
   }
-  judged(via, result);
+  onResult(via, result);
   if (result.kind === "accepted") return { kind: "renewed", identity: result.identity };
   return result.kind === "refused" ? result : { kind: "refused", reason: "no token of the provider" };
 }
@@ -158,7 +158,7 @@ interface IssuedParts extends Pick<TokenIssuer["options"], "derivedUntil"> {
   readonly records: Records;
   readonly clock: Clock; // of the cluster
   readonly trustedIssuers: readonly string[];
-  readonly accountStatus: AskAccountStatus;
+  readonly accountStatus: AccountLookup;
   readonly database: PostgresDatabase | undefined;
 }
 
@@ -180,7 +180,7 @@ async function openIssued(
   const registry = stored && new TokenRegistry({
     records: stored,
     elapsed: stopwatch,
-    keepsUses: !readOnly,
+    recordsUses: !readOnly,
     outage,
     longest: Math.max(maxLifetimeSeconds, RENEWAL_PERIOD),
     uses: sinks.of("token-uses"),

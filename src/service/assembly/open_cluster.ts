@@ -51,8 +51,8 @@ export function openOwnBans(
       secret: "", // failed logins stay in memory
       log,
       elapsed: stopwatch,
-      learned: (throttling) => publish({ throttling }),
-      alone: { known: generation > 1 },
+      onUpdate: (throttling) => publish({ throttling }),
+      singleInstance: { known: generation > 1 },
     }),
   );
 }
@@ -68,7 +68,7 @@ function joinOthers(
     secret: digestSecret ?? password,
     log,
     elapsed: stopwatch,
-    learned: (throttling) => publish({ throttling }),
+    onUpdate: (throttling) => publish({ throttling }),
   });
   const register = new InstanceRegister({
     database,

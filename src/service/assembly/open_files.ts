@@ -1,7 +1,7 @@
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import { accountsOf } from "../../attributes/server_attributes.ts";
 import { type AuthenticationChain, unauthenticated } from "../../authentication/chain.ts";
-import type { AskAccountStatus } from "../../authentication/account_status.ts";
+import type { AccountLookup } from "../../authentication/account_status.ts";
 import type { Clock } from "../../model/clock.ts";
 import { type LoginThrottle, throttleLogin } from "../../throttling/login_throttle.ts";
 import type { DavParts } from "../../resource/dav/dav_call.ts";
@@ -20,7 +20,7 @@ interface FilesParts {
   readonly sharedClock: Clock;
   readonly servers: ReadonlyMap<string, ServerFacts>;
   readonly attributes: AttributeSource;
-  readonly accountStatus: AskAccountStatus;
+  readonly accountStatus: AccountLookup;
   readonly throttle: LoginThrottle;
   readonly chain: AuthenticationChain;
   readonly anyRecords: () => RecordStore;

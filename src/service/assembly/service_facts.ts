@@ -46,7 +46,7 @@ type ConnectionState = "OK" | "DOWN" | "UNKNOWN";
 const NEWS: readonly ConnectionState[] = ["UNKNOWN", "OK", "DOWN"];
 
 type Connected = readonly [
-  remotes: readonly Pick<Remote, "shownAs" | "address">[],
+  remotes: readonly Pick<Remote, "label" | "address">[],
   part: Pick<AttributeSource, "status"> | undefined,
 ];
 
@@ -72,9 +72,9 @@ function daemonStates(group: Pick<DaemonGroup, "name" | "size" | "status">): [st
 }
 
 function remoteStates([remotes, part]: Connected): [string, ConnectionState][] {
-  return remotes.flatMap(({ shownAs, address }) => {
+  return remotes.flatMap(({ label, address }) => {
     const status = part?.status?.(address);
     if (status === undefined) return [];
-    return [[`${shownAs} ${address}`, status.since === undefined ? "UNKNOWN" : status.up ? "OK" : "DOWN"]];
+    return [[`${label} ${address}`, status.since === undefined ? "UNKNOWN" : status.up ? "OK" : "DOWN"]];
   });
 }

@@ -5,7 +5,7 @@ import type { Clock } from "../../model/clock.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import type { KnownDaemons } from "../../daemon/daemons.ts";
 import type { SeenMark } from "../../model/replay_cache.ts";
-import type { ThrottlingNews } from "../../throttling/memory.ts";
+import type { ThrottlingUpdate } from "../../throttling/memory.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 
 export interface InstanceName {
@@ -37,7 +37,7 @@ export interface StateUpdate extends LoginUpdate {
 
 /** State that decides on logins: every core must know it at once. */
 export interface LoginUpdate {
-  readonly throttling?: ThrottlingNews;
+  readonly throttling?: ThrottlingUpdate;
   readonly proofs?: readonly SeenMark[]; // proofs of possession that clients have shown
   readonly signedOut?: readonly string[]; // canonical DNs of banned users whose browsers the core signed out
 }

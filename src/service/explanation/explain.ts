@@ -4,10 +4,10 @@ import { accountsOf, attributesOnServer } from "../../attributes/server_attribut
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
 import type { TokenCheck } from "../../authentication/authenticator.ts";
 import {
+  applicable,
   authenticate,
   type AuthenticationChain,
-  concerned,
-  type Judged,
+  type ResultListener,
   unauthenticated,
 } from "../../authentication/chain.ts";
 import { SessionClient } from "../../daemon/session/session_client.ts";
@@ -20,8 +20,8 @@ import { HeaderList } from "../../model/http_message.ts";
 import type { Identity } from "../../model/identity.ts";
 import { HttpError } from "../../model/http_error.ts";
 import type { Ban } from "../../throttling/ban.ts";
-import { concerns } from "../../throttling/operator_bans.ts";
-import { attemptedBy } from "../../throttling/login_throttle.ts";
+import { applies } from "../../throttling/operator_bans.ts";
+import { attemptSubject } from "../../throttling/login_throttle.ts";
 import { groupRefusal } from "../../resource/group_refusal.ts";
 import { checkLogin } from "../../resource/login_policy.ts";
 import { lowestLimit, type ServerFacts } from "../../resource/server_facts.ts";
@@ -129,7 +129,7 @@ async function tokenChecks(chain: AuthenticationChain, headers: HeaderList, sign
   const { authorization } = parseCredentials(headers, { clientAddress: "" });
   if (authorization.kind !== "bearer" || authorization.route !== "provider") return [];
   const text = authorization.token.reveal();
-  const asked = concerned(chain.authenticators, { authorization });
+  const asked = applicable(chain.authenticators, { authorization });
   const checks = await Promise.all(asked.map(async (authenticator) => {
     const found = await authenticator.explainToken?.(text, signal) ?? [];
     return found.map((check) => ({ ...check, authenticator: authenticator.name }));
@@ -145,10 +145,10 @@ function bansOf(
 ): readonly Ban[] | undefined {
   const claimed = claimedUser(parseCredentials(headers, { clientAddress }).authorization);
   const typed = [login, claimed].flatMap((name) => name === undefined ? [] : [userKey(name)]);
-  const attempted = identity === undefined
+  const subject = identity === undefined
     ? { users: typed, names: dn === undefined ? undefined : [dn], address: addressGroup(clientAddress) }
-    : attemptedBy(identity, clientAddress, [...typed, ...accounts]);
-  return bans?.filter((ban) => concerns(ban, attempted));
+    : attemptSubject(identity, clientAddress, [...typed, ...accounts]);
+  return bans?.filter((ban) => applies(ban, subject));
 }
 
 /** Returns why bans refuse the caller; ignores throttled addresses, from which known clients can still log in. */
@@ -180,7 +180,7 @@ async function identityOf(
   }
   try {
     const credentials = parseCredentials(headers, { clientAddress });
-    const { caller } = await authenticate(chain, credentials, { log, signal, judged: record.judged });
+    const { caller } = await authenticate(chain, credentials, { log, signal, onResult: record.onResult });
     if (caller instanceof HttpError) throw caller;
     if (caller.kind === "authenticated") return caller.identity;
     throw new TypeError("credentials cannot yield an anonymous caller");
@@ -257,7 +257,7 @@ class DecisionRecord {
   readonly sources: SourceStep[] = [];
   #identity: Identity | undefined;
 
-  readonly judged: Judged = (authenticator, result) => {
+  readonly onResult: ResultListener = (authenticator, result) => {
     if (result.kind === "failed") {
       this.authenticators.push({ authenticator, outcome: "failed", reason: describeError(result.error) });
       return;

@@ -5,7 +5,7 @@ import { checkServerIdentity, connect, TLSSocket } from "node:tls";
 import { type Clock, unlessAborted } from "../../model/clock.ts";
 import { findPath } from "../../model/trust/certificate_path.ts";
 import { provesKey } from "../../model/trust/proof_of_key.ts";
-import { wholeChain } from "../../model/trust/shown_chain.ts";
+import { wholeChain } from "../../model/trust/peer_chain.ts";
 import { messageOf } from "../../model/text.ts";
 import { DatabaseFailure } from "../database.ts";
 import type { PostgresServer, Reach } from "./postgres_servers.ts";

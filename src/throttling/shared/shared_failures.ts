@@ -1,6 +1,6 @@
 import { realTime, type Schedule, wholeMs } from "../../model/clock.ts";
 import { BATCH, type Database, deleteInBatches, row, rows, type Work } from "../../store/database.ts";
-import type { Counting, FailedPlace } from "../login_throttle.ts";
+import type { CountedFailure, Counting } from "../login_throttle.ts";
 import { KNOWN_MS } from "../memory.ts";
 import type { Digests } from "./digest.ts";
 
@@ -49,7 +49,7 @@ export class SharedFailures {
   ) {}
 
   /** Counts a failure for all instances and publishes `passed`; absent if the database is unavailable. */
-  count(failed: readonly FailedPlace[], passed: readonly KnownLogin[]): Counting | undefined {
+  count(failed: readonly CountedFailure[], passed: readonly KnownLogin[]): Counting | undefined {
     if (this.#underWay >= MOST_UNDER_WAY) return undefined;
     this.#underWay++;
     const work = () => countAll(failed, passed, this.digests);
@@ -109,14 +109,14 @@ function* noteAll(logins: readonly KnownLogin[], digests: Digests): Work<void> {
 }
 
 function* countAll(
-  failed: readonly FailedPlace[],
+  failed: readonly CountedFailure[],
   passed: readonly KnownLogin[],
   digests: Digests,
 ): Work<readonly (number | undefined)[]> {
   const totals: (number | undefined)[] = [];
   let isFirst = true;
   yield* noteAll(passed, digests);
-  for (const { place: { counted, key, subject, table, once }, record: { failures } } of failed) {
+  for (const { counter: { counted, key, subject, table, once }, record: { failures } } of failed) {
     const name = digests.of(key);
     if (once && !isFirst) {
       totals.push(numberIn(yield* row(SQL.look, { counted, name })));

@@ -4,8 +4,8 @@ import { type Schedule, type Stopwatch } from "../../model/clock.ts";
 import { type Database, DatabaseFailure } from "../../store/database.ts";
 import { Following } from "../../store/following.ts";
 import type { Ban, BanSubject } from "../ban.ts";
-import { asCounted, KNOWN_MS, type ThrottlingMemory, type ThrottlingNews } from "../memory.ts";
-import type { Counting, FailedPlace } from "../login_throttle.ts";
+import { KNOWN_MS, normalised, type ThrottlingMemory, type ThrottlingUpdate } from "../memory.ts";
+import type { CountedFailure, Counting } from "../login_throttle.ts";
 import { Digests } from "./digest.ts";
 import { isSameBan, SharedBans } from "./shared_bans.ts";
 import { type KnownLogin, SharedFailures } from "./shared_failures.ts";
@@ -21,12 +21,12 @@ const AT_ONCE = 200; // logins per transaction
 interface SharedThrottlingParts {
   readonly database: Database;
   readonly secret: string;
-  readonly learned: (news: ThrottlingNews) => void; // called for admin requests on other instances
+  readonly onUpdate: (update: ThrottlingUpdate) => void; // called for admin requests on other instances
   readonly log: Logger;
   readonly elapsed: Stopwatch;
   readonly schedule?: Schedule;
   /** For a single instance: whether an earlier core read the bans that the previous process left. */
-  readonly alone?: { readonly known: boolean };
+  readonly singleInstance?: { readonly known: boolean };
 }
 
 /**
@@ -52,7 +52,7 @@ export class SharedThrottling {
   readonly #following: readonly Following[];
 
   constructor(readonly parts: SharedThrottlingParts) {
-    const { database, elapsed, log, alone, schedule } = parts;
+    const { database, elapsed, log, singleInstance, schedule } = parts;
     this.#startedAt = elapsed();
     const digests = new Digests(parts.secret);
     this.#bans = new SharedBans(database, digests);
@@ -61,7 +61,7 @@ export class SharedThrottling {
       new Following({ look, everyMs, trouble: "bans are not shared", log, schedule, onChange });
     this.#following = [
       follow(LOOK_MS, () => this.#look(), database.onChange),
-      ...alone === undefined ? [follow(KNOWN_TURN_MS, () => this.#shareKnown())] : [],
+      ...singleInstance === undefined ? [follow(KNOWN_TURN_MS, () => this.#shareKnown())] : [],
       follow(PURGE_MS, () => this.#purge()),
     ];
   }
@@ -71,9 +71,9 @@ export class SharedThrottling {
     await Promise.all(this.#following.map((following) => following.follow()));
   }
 
-  count(failed: readonly FailedPlace[]): Counting | undefined {
+  count(failed: readonly CountedFailure[]): Counting | undefined {
     const { elapsed } = this.parts;
-    const passed = failed.flatMap(({ place: { key: pair } }) => {
+    const passed = failed.flatMap(({ counter: { key: pair } }) => {
       const login = this.#passed.get(pair);
       return login === undefined ? [] : [{ pair, login, ...login, agoMs: elapsed() - login.at }];
     });
@@ -101,7 +101,7 @@ export class SharedThrottling {
   lift(subject: BanSubject): Promise<number> {
     const before = this.#memory?.operator.list() ?? [];
     return this.#inTurn(async () => {
-      const { bans, counts } = await this.#bans.lift(asCounted(subject));
+      const { bans, counts } = await this.#bans.lift(normalised(subject));
       const memory = this.#memory;
       const later = memory === undefined
         ? []
@@ -119,15 +119,15 @@ export class SharedThrottling {
 
   async #look(): Promise<void> {
     const late = this.parts.elapsed() - this.#readAt >= REREAD_MS;
-    const isDue = this.#knowsAll
+    const isDue = this.#isComplete
       ? this.#memory !== undefined && pendingOf(this.#memory).length > 0
       : late || this.#bans.version() !== this.#version;
     if (isDue) await this.#inTurn(() => this.#exchange());
   }
 
   /** Whether the bans were read and no other process changes them. */
-  get #knowsAll(): boolean {
-    return this.parts.alone !== undefined && this.#version !== undefined;
+  get #isComplete(): boolean {
+    return this.parts.singleInstance !== undefined && this.#version !== undefined;
   }
 
   async #exchange(): Promise<void> {
@@ -136,7 +136,7 @@ export class SharedThrottling {
     const pending = pendingOf(memory);
     const now = memory.steady();
     if (pending.length > 0) {
-      const tried = this.parts.alone === undefined ? "tried" : "new"; // only this instance issues bans
+      const tried = this.parts.singleInstance === undefined ? "tried" : "new"; // only this instance issues bans
       memory.operator.adopt(pending.map((ban) => ({ ...ban, pending: tried })));
       await this.#bans.add(pending.map((ban) => ({ ...ban, lastsMs: ban.until - now })));
     }
@@ -147,7 +147,7 @@ export class SharedThrottling {
   async #read(published: readonly Ban[] = []): Promise<void> {
     const memory = this.#memory;
     if (memory === undefined) return;
-    if (this.#knowsAll) {
+    if (this.#isComplete) {
       const isPublished = (ban: Ban) => published.some((other) => isSameBan(ban, other));
       return memory.operator.replace(
         memory.operator.list().map((ban) => isPublished(ban) ? { ...ban, pending: undefined } : ban),
@@ -175,8 +175,8 @@ export class SharedThrottling {
     this.#lifts = new Set(lifts.map(({ id }) => id));
     memory.operator.replace(allBans);
     for (const { subject } of lifted) memory.forget(subject);
-    if (before.length + allBans.length + lifted.length === 0 || this.parts.alone?.known === true) return;
-    this.parts.learned({ asOf: now, allBans, lifted: lifted.map(({ subject }) => subject) });
+    if (before.length + allBans.length + lifted.length === 0 || this.parts.singleInstance?.known) return;
+    this.parts.onUpdate({ asOf: now, allBans, lifted: lifted.map(({ subject }) => subject) });
   }
 
   async #shareKnown(): Promise<void> {
@@ -191,17 +191,17 @@ export class SharedThrottling {
     const version = this.parts.database.version("known_login");
     if (version === this.#known?.version) return;
     const { logins, until } = await this.#failures.known(this.#known?.until, MOST_KNOWN);
-    this.#note(logins);
+    this.#recordLogins(logins);
     this.#known = { version, until };
   }
 
   /** Applies successful logins at other instances like local ones. */
-  #note(logins: readonly KnownLogin[]): void {
+  #recordLogins(logins: readonly KnownLogin[]): void {
     const memory = this.#memory;
     if (memory === undefined) return;
     const now = memory.steady();
     for (const { pair, clears, agoMs } of logins.toReversed()) {
-      const isNew = memory.known.note(pair, now - agoMs);
+      const isNew = memory.known.record(pair, now - agoMs);
       if (isNew && clears) memory.tables.pairs.forgetBefore(pair, now - agoMs);
     }
   }

@@ -143,7 +143,7 @@ for (const [keyType, alg] of [["ec-p256", "ES256"], ["rsa-2048", "RS256"], ["ed2
       role: "user",
       issuedToken: {
         issuer: SERVER,
-        namedBy: "SSHKEY",
+        identifiedBy: "SSHKEY",
         highestRole: "user",
         renewable: false,
         limitedTo: undefined,
@@ -173,7 +173,7 @@ Deno.test("TokenIssuer keeps the decisions about a user through every renewal, a
       role: "guest",
       groups: ["visitors:games", "users"],
     });
-    assert.deepEqual([via, issuedToken?.namedBy], ["ETD", "OIDC"]);
+    assert.deepEqual([via, issuedToken?.identifiedBy], ["ETD", "OIDC"]);
     identity = await accept(await issue(identity, { renewable: true }));
   }
   const plain = await accept(await issue({ dn: "CN=Plain", method: "OAUTH", via: "OIDC", uid: "pool2" }));

@@ -17,7 +17,7 @@ import { openRecordStore } from "../../../src/store/sqlite_record_store.ts";
 import { createAuthority } from "../../pki/authority.ts";
 import { bearer } from "../sample_credentials.ts";
 import { canonicalDn } from "../../../src/model/distinguished_name.ts";
-import { shownToken } from "../../../src/authentication/issued_token/registered_token.ts";
+import { presentedToken } from "../../../src/authentication/issued_token/registered_token.ts";
 import { signToken } from "../sign_token.ts";
 
 const NOW = 1_800_000_000;
@@ -57,7 +57,7 @@ async function site() {
       log: SILENT,
       uses: new Sink("token-uses", SILENT),
       longest: 86_400 * 30,
-      keepsUses: true,
+      recordsUses: true,
       outage: { staleMs: () => state.staleMs, graceMs: 60_000, shortMs: 300_000 },
     });
     const tls = () => {
@@ -492,7 +492,7 @@ Deno.test("TokenRegistry.noteUse() that writes late does not put a revoked token
   for (const revoke of ["revoke", "revokeAll"] as const) {
     await using s = await site();
     const { registry, records, issue } = s.instance();
-    const shown = shownToken(parseSignedToken(await issue(ANN)));
+    const shown = presentedToken(parseSignedToken(await issue(ANN)));
     const get = records.get.bind(records);
     const written = Promise.withResolvers<void>();
     let isFirst = true;
@@ -508,7 +508,7 @@ Deno.test("TokenRegistry.noteUse() that writes late does not put a revoked token
         return found;
       },
     });
-    registry.noteUse(shown, FROM);
+    registry.recordUse(shown, FROM);
     await written.promise;
     assert.deepEqual(await registry.list(owner(ANN)), [], revoke);
   }

@@ -111,7 +111,7 @@ Deno.test("issuedToken() honours account, servers and limits in a token of our o
     uidServers: ["HPC", "ARCHIVE"],
     issuedToken: {
       issuer: SERVER,
-      namedBy: "SSHKEY",
+      identifiedBy: "SSHKEY",
       highestRole: "user",
       renewable: true,
       limitedTo: SERVER,
@@ -178,7 +178,7 @@ Deno.test("issuedToken() ignores account, role and renewal period in a token of 
     assert.equal(identity.role, undefined);
     assert.equal(identity.groups, undefined);
     assert.equal(identity.login, undefined);
-    assert.equal(identity.issuedToken?.namedBy, sourceOf(signer));
+    assert.equal(identity.issuedToken?.identifiedBy, sourceOf(signer));
     assert.equal(identity.issuedToken?.highestRole, undefined);
     assert.equal(identity.issuedToken?.renewable, true);
     assert.equal(identity.issuedToken?.renewableUntil, NOW + 300);
@@ -212,7 +212,7 @@ Deno.test("issuedToken() gives the account in an old token without a role claim 
     assert.equal(result.identity.uid, "ann");
     assert.equal(result.identity.role, undefined);
     assert.equal(decidedRole(result.identity), undefined);
-    assert.equal(result.identity.issuedToken?.namedBy, undefined);
+    assert.equal(result.identity.issuedToken?.identifiedBy, undefined);
   }
   assert.equal(lines.filter((line) => line.includes("token of an earlier version")).length, 1);
 });

@@ -25,10 +25,10 @@ const subject = new CodeLogin(
     provider: new Provider({ ...OAUTH_CONFIG, issuer, address: undefined }, { http, clock, log: SILENT }),
     keys: { matching: () => Promise.resolve([provider.signer.publicKey]) },
     clock,
-    shown: new ReplayCache(PROOFS, clock),
+    replays: new ReplayCache(PROOFS, clock),
   },
 );
-const ASKER = {
+const CALLER = {
   queueKey: "ann",
   known: true,
   credential: "ann",
@@ -45,10 +45,10 @@ const VISIT = {
 /** Signs in. @param change Changes the answer that the browser returns, as an attacker might. */
 async function signIn(misbehaviour: Misbehaviour = {}, change: (answer: URLSearchParams) => void = () => {}) {
   provider.misbehaviour = misbehaviour;
-  const back = provider.signIn(await subject.begin(VISIT, ASKER), "ann");
+  const back = provider.signIn(await subject.begin(VISIT, CALLER), "ann");
   const answer = new URL(back, issuer).searchParams;
   change(answer);
-  return await subject.finish(answer, VISIT, ASKER);
+  return await subject.finish(answer, VISIT, CALLER);
 }
 
 Deno.test("CodeLogin returns the access token and session of a user with an ID token for this client", async () => {
@@ -133,8 +133,8 @@ Deno.test("CodeLogin renews a login until the provider ends it", async () => {
   const outcome = await signIn();
   assert.ok(outcome.kind === "token");
   const session = { sub: "ann", refreshToken: outcome.session.refreshToken ?? "" };
-  assert.equal((await subject.renew(session, {}, ASKER)).kind, "token");
-  assert.deepEqual(await subject.renew(session, {}, ASKER), {
+  assert.equal((await subject.renew(session, {}, CALLER)).kind, "token");
+  assert.deepEqual(await subject.renew(session, {}, CALLER), {
     kind: "refused",
     reason: "the provider does not take the refresh token, invalid_grant",
   });

@@ -330,7 +330,7 @@ Deno.test("Provider rejects a discovery document or keys with a status other tha
 Deno.test("Provider sends no browser to an authorization endpoint without TLS", async () => {
   await using provider = await startOidcProvider(PROVIDER_TLS);
   const http = httpsClient();
-  const asker = {
+  const caller = {
     queueKey: "",
     known: true,
     credential: "",
@@ -341,7 +341,7 @@ Deno.test("Provider sends no browser to an authorization endpoint without TLS", 
   const endpoint = async (authorization_endpoint: string) => {
     provider.metadata = { authorization_endpoint };
     return await new Provider({ ...OAUTH_CONFIG, issuer: provider.issuer }, parts).authorizationEndpoint(
-      asker,
+      caller,
     );
   };
   assert.equal(await endpoint("https://login.example/"), "https://login.example/");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import type { NamedUser } from "../../../src/authentication/account_status.ts";
+import type { UserReference } from "../../../src/authentication/account_status.ts";
 import { credentialFingerprint } from "../../../src/authentication/credential_fingerprint.ts";
 import {
   formatScrypt,
@@ -163,7 +163,7 @@ Deno.test("passwordFile() reports whether a user it named still exists, by login
     "ann:447abe86dd2c12ca422693a3089de5c6:Rk3_vT8mZq0LxN5w:CN=Ann, O=Site\nbob:::CN=Bob\n",
   );
   const { signal } = new AbortController();
-  const kind = async (user: NamedUser) => (await method.accountStatusOf?.(user, signal))?.kind;
+  const kind = async (user: UserReference) => (await method.accountStatusOf?.(user, signal))?.kind;
   assert.equal(await kind({ dn: "CN=Ann,O=Site", login: "ann" }), "known");
   assert.equal(await kind({ dn: "cn=ann,o=site" }), "known");
   assert.equal(await kind({ dn: "CN=Ann,O=Site", login: "bob" }), "gone", "another login has the name");

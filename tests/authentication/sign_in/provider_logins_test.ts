@@ -42,7 +42,7 @@ function site() {
         state.tokens.push(refreshToken);
         return provider.answer(rotated);
       },
-      revokeGot: (owner, browser) => Promise.resolve(void state.revoked.push([owner, browser])),
+      revokeBrowserTokens: (owner, browser) => Promise.resolve(void state.revoked.push([owner, browser])),
       signsIn: () => true,
       clock,
       schedule: (_ms, task) => {

@@ -21,7 +21,7 @@ function opened(accountStatus: () => AccountStatus = () => ({ kind: "known" }), 
     derivedUntil: () => derived,
     limits: { idleSeconds: 1800, maxSeconds: 28_800 },
     renew: () => Promise.reject(new Error("nobody asks")),
-    revokeGot: () => Promise.resolve(),
+    revokeBrowserTokens: () => Promise.resolve(),
     signsIn: () => true,
     log: SILENT,
     clock,
@@ -142,7 +142,7 @@ Deno.test("SignIns try again to sign out a browser that the provider refused, if
     derivedUntil: () => NOW + 28_800,
     limits: { idleSeconds: 1800, maxSeconds: 28_800 },
     renew: () => Promise.resolve({ kind: "refused", reason: "locked" }),
-    revokeGot: (_, browser) =>
+    revokeBrowserTokens: (_, browser) =>
       revoked.push(browser) === 1 ? Promise.reject(new Error("the disk is full")) : Promise.resolve(),
     signsIn: () => true,
     log: SILENT,
@@ -171,7 +171,7 @@ Deno.test("a browser that signs out during another of its requests stays signed 
     derivedUntil: () => Infinity,
     limits: { idleSeconds: 1800, maxSeconds: 28_800 },
     renew: () => Promise.reject(new Error("nobody asks")),
-    revokeGot: () => Promise.resolve(),
+    revokeBrowserTokens: () => Promise.resolve(),
     signsIn: () => true,
     log: SILENT,
     clock: () => clock() + ahead,
@@ -210,7 +210,7 @@ for (
       ...at.signIns.parts,
       ...parts,
       accountStatus: () => Promise.resolve({ kind: "gone" }),
-      revokeGot: (owner) => Promise.resolve(void revoked.push(owner)),
+      revokeBrowserTokens: (owner) => Promise.resolve(void revoked.push(owner)),
     });
     const { signal } = new AbortController();
     for (const session of [undefined, { sub: "ann", refreshToken: "x" }]) {

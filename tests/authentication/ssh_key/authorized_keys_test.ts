@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { hindrance, parseKeyLine } from "../../../src/authentication/ssh_key/authorized_keys.ts";
+import { parseKeyLine, unmetCondition } from "../../../src/authentication/ssh_key/authorized_keys.ts";
 import { processorTime } from "../../model/processor_time.ts";
 import { publicKeyWords, publicLine, SHEET_KEY_LINE, wireString } from "./user_keys.ts";
 
@@ -14,7 +14,7 @@ function judge(line: string, clientAddress = "192.0.2.17", now = NOW): string {
   const parsed = parseKeyLine(line);
   if (parsed.kind === "empty") return "empty";
   if (parsed.kind === "refused") return parsed.reason;
-  return hindrance(parsed.key, { clientAddress, now }) ?? "accepted";
+  return unmetCondition(parsed.key, { clientAddress, now }) ?? "accepted";
 }
 
 const ACCEPTED = "accepted";
@@ -140,18 +140,18 @@ const LINES: [string, string][] = [
   [`expiry-time="20200101Z",from="10.0.0.1" ${KEY}`, EXPIRED],
 ];
 
-Deno.test(`parseKeyLine() and hindrance() treat each of ${LINES.length} lines as OpenSSH does, or more strictly`, () => {
+Deno.test(`parseKeyLine() and unmetCondition() treat each of ${LINES.length} lines as OpenSSH does, or more strictly`, () => {
   for (const [line, expected] of LINES) assert.equal(judge(line), expected, line);
 });
 
-Deno.test("hindrance() refuses a key with from= to a caller without a proper address", () => {
+Deno.test("unmetCondition() refuses a key with from= to a caller without a proper address", () => {
   for (const address of ["", "unknown", "localhost", "192.0.2.17:80", "fe80::1%eth0"]) {
     assert.equal(judge(`from="*" ${KEY}`, address), ELSEWHERE, address);
     assert.equal(judge(KEY, address), ACCEPTED, address);
   }
 });
 
-Deno.test("hindrance() compares IPv6 addresses by value and by pattern", () => {
+Deno.test("unmetCondition() compares IPv6 addresses by value and by pattern", () => {
   const from = (patterns: string, address: string) => judge(`from="${patterns}" ${KEY}`, address);
   assert.equal(from("2001:db8::/32", "2001:DB8:0::17"), ACCEPTED);
   assert.equal(from("2001:0DB8::0017", "2001:db8::17"), ACCEPTED);
@@ -160,13 +160,13 @@ Deno.test("hindrance() compares IPv6 addresses by value and by pattern", () => {
   assert.equal(from("::ffff:192.0.2.0/120", "192.0.2.9"), ACCEPTED);
 });
 
-Deno.test("hindrance() reads a time without Z in the zone of the host", () => {
+Deno.test("unmetCondition() reads a time without Z in the zone of the host", () => {
   const local = new Date(2026, 5, 1, 10, 30, 0).getTime();
   assert.equal(judge(`expiry-time="202606011030" ${KEY}`, "192.0.2.17", local + 999), ACCEPTED);
   assert.equal(judge(`expiry-time="202606011030" ${KEY}`, "192.0.2.17", local + 1000), EXPIRED);
 });
 
-Deno.test("hindrance() distinguishes a time with Z from one without if the host is not in UTC", async () => {
+Deno.test("unmetCondition() distinguishes a time with Z from one without if the host is not in UTC", async () => {
   const module = new URL("../../../src/authentication/ssh_key/authorized_keys.ts", import.meta.url);
   const script = `import { parseKeyLine } from ${JSON.stringify(module.href)};
     const end = (time) => parseKeyLine('expiry-time="' + time + '" ${KEY}').key.conditions.expires;

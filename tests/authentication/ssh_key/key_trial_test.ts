@@ -12,7 +12,7 @@ Deno.test("KeyTrial.find() never accepts the key of an authority as a user's own
     user: "ann",
     fits: () => true,
     isMadeBy: () => Promise.resolve(true),
-    tryInVain: () => Promise.resolve(),
+    verifyDecoy: () => Promise.resolve(),
   };
   const trial = new KeyTrial(proof, "192.0.2.1", Date.now(), undefined);
   assert.equal(await trial.find([parsed.key]), parsed.key);

@@ -513,7 +513,7 @@ Deno.test("sshKey() knows a user by a certificate, and by nothing else if only c
     for (const only of [false, true]) {
       const method = await sshKey({ ...DEFAULTS, certificates: { ...certificates, only } });
       const outcome = await method.certificates?.upload(AUTHORITY.certify(["bob"]));
-      assert.equal(outcome?.kind, "kept");
+      assert.equal(outcome?.kind, "stored");
       const accountStatus = async (dn: string, login: string) =>
         (await method.accountStatusOf?.({ dn, login }, SIGNAL))?.kind;
       assert.equal(await accountStatus("CN=bob,OU=ssh-local-users", "bob"), "known");

@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import fc from "fast-check";
 import { type Expectation, readSamlResponse } from "../../../src/authentication/unity/saml_response.ts";
 import { InvalidResponse, NAME_ID_FORMATS } from "../../../src/authentication/unity/saml_names.ts";
-import { anchored, exactly } from "../../../src/authentication/unity/unity.ts";
+import { anchoredSigners, pinnedSigners } from "../../../src/authentication/unity/unity.ts";
 import {
   after,
   attributeAssertion,
@@ -52,8 +52,8 @@ const EXPECTED: Expectation = {
 function read(message: string, expected: Partial<Expectation> = {}) {
   const now = expected.now ?? NOW;
   return readSamlResponse(message, { ...EXPECTED, ...expected }, {
-    issuers: exactly(ISSUERS, now),
-    anchored: anchored(ISSUERS, [authority.certificate], now),
+    pinned: pinnedSigners(ISSUERS, now),
+    anchored: anchoredSigners(ISSUERS, [authority.certificate], now),
   });
 }
 
@@ -162,8 +162,8 @@ Deno.test("readSamlResponse() reports that it cannot use a signer's RSA key abov
   const issuers = [large.certificate];
   await assert.rejects(
     readSamlResponse(await make({}, large), EXPECTED, {
-      issuers: exactly(issuers, NOW),
-      anchored: anchored(issuers, [], NOW),
+      pinned: pinnedSigners(issuers, NOW),
+      anchored: anchoredSigners(issuers, [], NOW),
     }),
     /the signer's key cannot be used: expected a key for elliptic curves, or of RSA with 2048 to 4096 bits/,
   );
@@ -178,8 +178,8 @@ Deno.test("readSamlResponse() reads a message that OpenSAML's library signed wit
     nameIdFormat: NAME_ID_FORMATS.persistent,
     identityTemplate: "CN=%NameID%,UID=%urn:oid:0.9.2342.19200300.100.1.1%,O=%Issuer%",
   };
-  const issuers = exactly([await file("signer.pem")], NOW);
-  const { dn } = await readSamlResponse(message, expected, { issuers, anchored: issuers });
+  const issuers = pinnedSigners([await file("signer.pem")], NOW);
+  const { dn } = await readSamlResponse(message, expected, { pinned: issuers, anchored: issuers });
   assert.equal(dn, "CN=K7YCRKTJ\\, O\\=x,UID=ann,O=https://idp.example.org/idp");
   // The signature covers the list: without it, or with another declaration of xs, verification fails.
   const spoiled = [
@@ -188,7 +188,7 @@ Deno.test("readSamlResponse() reads a message that OpenSAML's library signed wit
   ];
   for (const spoil of spoiled) {
     await assert.rejects(
-      readSamlResponse(spoil(message), expected, { issuers, anchored: issuers }),
+      readSamlResponse(spoil(message), expected, { pinned: issuers, anchored: issuers }),
       /signature of Assertion does not verify/,
     );
   }
@@ -1042,11 +1042,11 @@ for (const place of ["CN=Ann Example", ">ann<", ">hpc<"]) {
   });
 }
 
-Deno.test("anchored() trusts an end-entity certificate of the truststore, and nothing that it signed", () => {
+Deno.test("anchoredSigners() trusts an end-entity certificate of the truststore, and nothing that it signed", () => {
   const entity = createAuthority({ subject: "CN=daemon", ca: false });
   const signed = entity.issue({ subject: "CN=unity" });
   const shown = (pem: string) => new X509Certificate(pem).raw;
-  const signers = anchored([], [entity.certificate, authority.certificate], NOW);
+  const signers = anchoredSigners([], [entity.certificate, authority.certificate], NOW);
   assert.equal(signers(shown(signed.certificate)), undefined);
   assert.notEqual(signers(shown(entity.certificate)), undefined);
   assert.notEqual(signers(shown(authority.issue({ subject: "CN=unity" }).certificate)), undefined);

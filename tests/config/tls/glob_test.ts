@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { filesLike, isPattern } from "../../../src/config/tls/glob.ts";
+import { isPattern, matchingFiles } from "../../../src/config/tls/glob.ts";
 
 const FILES = [
   "ca/a.pem",
@@ -20,7 +20,7 @@ async function find(pattern: string): Promise<{ files: string[]; folders: string
     await Deno.mkdir(join(root, file, ".."), { recursive: true });
     await Deno.writeTextFile(join(root, file), "");
   }
-  const { files, folders } = await filesLike(join(root, pattern));
+  const { files, folders } = await matchingFiles(join(root, pattern));
   await Deno.remove(root, { recursive: true });
   const relative = (path: string) => path.replace(root, "").replace(/^\//, "");
   return { files: files.map(relative), folders: folders.map(relative) };
@@ -41,7 +41,7 @@ const PATTERNS: [pattern: string, files: string[], folders: string[]][] = [
 ];
 
 for (const [pattern, files, folders] of PATTERNS) {
-  Deno.test(`filesLike() finds ${files.length} files like ${pattern}`, async () => {
+  Deno.test(`matchingFiles() finds ${files.length} files like ${pattern}`, async () => {
     assert.deepEqual(await find(pattern), { files, folders });
   });
 }

@@ -8,7 +8,7 @@ import { answering, entry, message, result } from "./ldap_wire.ts";
 
 const ADDRESS = "ldaps://ldap.example.org";
 const BASE = "ou=people,dc=demo,dc=org";
-const ASKER = {
+const CALLER = {
   credential: "c",
   address: "192.0.2.1",
   queueKey: "192.0.2.1",
@@ -48,18 +48,18 @@ const directory = (more: Parameters<typeof ldapConfig>[0], ...connections: reado
   new LdapDirectory({ ...config, ...more }, parts(connections).parts);
 
 Deno.test("LdapServer.search() returns nothing for a missing base only if it searches for the base itself", async () => {
-  assert.deepEqual(await server([end(1, 32)]).search({ ...SEARCH, scope: "base" }, ASKER), []);
-  await assert.rejects(server([end(1, 32)]).search(SEARCH, ASKER), /answers a search with code 32 text/);
+  assert.deepEqual(await server([end(1, 32)]).search({ ...SEARCH, scope: "base" }, CALLER), []);
+  await assert.rejects(server([end(1, 32)]).search(SEARCH, CALLER), /answers a search with code 32 text/);
 });
 
 Deno.test("LdapServer.search() accepts entries up to its own size limit, and refuses other result codes", async () => {
   const some = message(1, entry("uid=a", {}));
-  assert.equal((await server([some, some, end(1, 4)]).search(SEARCH, ASKER)).length, 2);
-  const own = server([some, end(1, 4)]).search(SEARCH, ASKER);
+  assert.equal((await server([some, some, end(1, 4)]).search(SEARCH, CALLER)).length, 2);
+  const own = server([some, end(1, 4)]).search(SEARCH, CALLER);
   await assert.rejects(own, /answers a search with code 4 text/, "a lower limit of the server");
   for (const code of [1, 3, 50, 51, 52, 80]) {
     await assert.rejects(
-      server([some, end(1, code)]).search(SEARCH, ASKER),
+      server([some, end(1, code)]).search(SEARCH, CALLER),
       RemoteUnavailable,
       `code ${code}`,
     );
@@ -67,7 +67,7 @@ Deno.test("LdapServer.search() accepts entries up to its own size limit, and ref
 });
 
 Deno.test("LdapServer.bind() distinguishes a refused password from a server failure", async () => {
-  const bind = (code: number) => server([message(1, result(code))]).bind("cn=x", "secret", ASKER);
+  const bind = (code: number) => server([message(1, result(code))]).bind("cn=x", "secret", CALLER);
   for (const code of [0, 19, 32, 48, 49, 53]) assert.equal((await bind(code)).code, code);
   for (const code of [1, 2, 8, 51, 52, 80]) {
     await assert.rejects(bind(code), /answers a login with code/, `code ${code}`);
@@ -75,7 +75,7 @@ Deno.test("LdapServer.bind() distinguishes a refused password from a server fail
 });
 
 Deno.test("LdapServer reports why there is no connection", async () => {
-  await assert.rejects(server().search(SEARCH, ASKER), (error) => {
+  await assert.rejects(server().search(SEARCH, CALLER), (error) => {
     assert(error instanceof RemoteUnavailable);
     assert.deepEqual([error.reason, error.connected], ["refused", false]);
     return true;
@@ -84,12 +84,12 @@ Deno.test("LdapServer reports why there is no connection", async () => {
 
 Deno.test("LdapServer retries once if a kept connection ends before any answer, but not after one has begun", async () => {
   const answered = server([end(1, 0), undefined], [end(1, 0)]);
-  for (let i = 0; i < 2; i++) assert.deepEqual(await answered.search(SEARCH, ASKER), []);
+  for (let i = 0; i < 2; i++) assert.deepEqual(await answered.search(SEARCH, CALLER), []);
   const begun = server([end(1, 0), end(2, 0).subarray(0, 3), undefined], [end(1, 0)]);
-  assert.deepEqual(await begun.search(SEARCH, ASKER), []);
-  await assert.rejects(begun.search(SEARCH, ASKER), /closed the connection/);
+  assert.deepEqual(await begun.search(SEARCH, CALLER), []);
+  await assert.rejects(begun.search(SEARCH, CALLER), /closed the connection/);
   const fresh = server([undefined], [end(1, 0)]);
-  await assert.rejects(fresh.search(SEARCH, ASKER), /closed the connection/);
+  await assert.rejects(fresh.search(SEARCH, CALLER), /closed the connection/);
 });
 
 Deno.test("LdapDirectory refuses an invalid filter at the start", () => {
@@ -138,7 +138,7 @@ const SPELLINGS: readonly (readonly [
 for (const [kind, user, attributes, userFilter = "(&(objectClass=x)(uid=%user%))"] of SPELLINGS) {
   Deno.test(`LdapDirectory.findUser() returns ${kind} for ${user} if ${userFilter} finds ${JSON.stringify(attributes)}`, async () => {
     const { wires: [wire], parts: made } = parts([[message(1, entry("uid=a", attributes)), end(1, 0)]]);
-    const asked = { server: new LdapServer(ADDRESS, config, made), asker: ASKER };
+    const asked = { server: new LdapServer(ADDRESS, config, made), caller: CALLER };
     const found = await directory({ userFilter }).findUser(user, ["shadowExpire"], asked);
     assert.equal(found.kind, kind);
     const sent = new TextDecoder().decode(wire?.written[0]);
@@ -156,7 +156,7 @@ Deno.test("LdapDirectory.findName() finds the base and entries below it, and no 
     const answers = [message(1, entry(dn, {})), end(1, 0)];
     return asked.findName(dn, [], {
       server: new LdapServer(ADDRESS, config, parts([answers]).parts),
-      asker: ASKER,
+      caller: CALLER,
     });
   };
   assert.equal((await find(BASE)).kind, "found");

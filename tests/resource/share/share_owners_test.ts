@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { assertAlike } from "../../fixtures/assert_alike.ts";
 import { AttributeChain, withAutomaticSource } from "../../../src/attributes/attribute_chain.ts";
 import type { AttributeSource } from "../../../src/attributes/attribute_source.ts";
-import type { AccountStatus, AskAccountStatus } from "../../../src/authentication/account_status.ts";
+import type { AccountLookup, AccountStatus } from "../../../src/authentication/account_status.ts";
 import type { CombiningPolicy } from "../../../src/config/keys/attribute_keys.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { attributeValues } from "../../../src/model/attributes.ts";
@@ -51,7 +51,7 @@ function ownersWith(
     asked = [],
     policy = "MERGE_LAST_OVERRIDES",
   }: {
-    readonly accountStatus?: AskAccountStatus;
+    readonly accountStatus?: AccountLookup;
     readonly asked?: string[];
     readonly policy?: CombiningPolicy;
   } = {},
@@ -253,7 +253,7 @@ Deno.test("ShareOwners looks up the name as the login proved it, and for older s
 });
 
 Deno.test("ShareOwners ends the shares of owners whom their source no longer knows", async () => {
-  const ask = (accountStatus: AskAccountStatus) =>
+  const ask = (accountStatus: AccountLookup) =>
     ownersWith({}, { accountStatus }).limits({ ...SHARE, made: BY_LOGIN }, NEVER);
   await assert.rejects(ask(() => Promise.resolve({ kind: "gone" })), LOST);
   await assert.rejects(ask(() => Promise.resolve({ kind: "known", servers: ["OTHER"] })), LOST);

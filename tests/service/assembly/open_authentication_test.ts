@@ -29,7 +29,7 @@ Deno.test("renewLogin() stores a new refresh token before it queries the user", 
       await Promise.resolve();
       seen.push(refreshToken);
     },
-    judged: (via, { kind }) => seen.push(`${via} ${kind}`),
+    onResult: (via, { kind }) => seen.push(`${via} ${kind}`),
   });
   await assert.rejects(renewed, /away/);
   assert.deepEqual(seen, ["new", "OIDC failed"]);

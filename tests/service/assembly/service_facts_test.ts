@@ -3,7 +3,7 @@ import { externalConnections } from "../../../src/service/assembly/service_facts
 
 const ADDRESS = "https://unity.example.org/saml";
 const authenticator = (status: "up" | "down" | "new") =>
-  [[{ shownAs: "Unity", address: ADDRESS }], {
+  [[{ label: "Unity", address: ADDRESS }], {
     status: () => ({
       remote: "unity.example.org",
       up: status !== "down",

@@ -5,7 +5,7 @@ import { SILENT } from "../../../src/logging/logger.ts";
 import { type Database, DatabaseFailure } from "../../../src/store/database.ts";
 import { SqliteDatabase } from "../../../src/store/sqlite_database.ts";
 import { RECORD_SCHEMA } from "../../../src/store/sqlite_record_store.ts";
-import { ThrottlingMemory, type ThrottlingNews } from "../../../src/throttling/memory.ts";
+import { ThrottlingMemory, type ThrottlingUpdate } from "../../../src/throttling/memory.ts";
 import { SharedThrottling } from "../../../src/throttling/shared/shared_throttling.ts";
 
 const HOUR = 3_600_000;
@@ -25,7 +25,7 @@ interface Time {
 
 class Core implements AsyncDisposable {
   readonly memory: ThrottlingMemory;
-  readonly told: ThrottlingNews[] = [];
+  readonly told: ThrottlingUpdate[] = [];
   readonly bans: SharedThrottling;
   full = false;
   readonly #database: SqliteDatabase;
@@ -51,12 +51,12 @@ class Core implements AsyncDisposable {
       secret: "",
       log: SILENT,
       elapsed: () => time.steady,
-      learned: (news) => this.told.push(news),
+      onUpdate: (news) => this.told.push(news),
       schedule: (_ms, task) => {
         this.#tasks.push(task);
         return () => {};
       },
-      alone: { known },
+      singleInstance: { known },
     });
   }
 

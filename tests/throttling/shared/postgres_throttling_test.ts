@@ -60,7 +60,7 @@ async function instance(server: TestPostgres, name: string, id: string) {
   const shared = new SharedThrottling({
     database,
     secret: "of all instances",
-    learned: () => {},
+    onUpdate: () => {},
     log: SILENT,
     elapsed: stopwatch,
     schedule,

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { isHttpError } from "../../../src/model/http_error.ts";
 import type { Ban } from "../../../src/throttling/ban.ts";
-import type { ThrottlingNews } from "../../../src/throttling/memory.ts";
+import type { ThrottlingUpdate } from "../../../src/throttling/memory.ts";
 import { type Attempt, LoginThrottle } from "../../../src/throttling/login_throttle.ts";
 import { Digests } from "../../../src/throttling/shared/digest.ts";
 import { SharedThrottling } from "../../../src/throttling/shared/shared_throttling.ts";
@@ -32,7 +32,7 @@ const SCHEMA = {
 class TestInstance {
   readonly throttle: LoginThrottle;
   readonly shared: SharedThrottling;
-  readonly told: ThrottlingNews[] = [];
+  readonly told: ThrottlingUpdate[] = [];
   readonly database: SqliteDatabase;
   away = false;
   /** Promise that changes wait for. */
@@ -70,7 +70,7 @@ class TestInstance {
     this.shared = new SharedThrottling({
       database,
       secret: "of all instances",
-      learned: (news) => this.told.push(news),
+      onUpdate: (news) => this.told.push(news),
       log: SILENT,
       elapsed: () => clock.now,
       schedule: (ms, task) => {
@@ -269,13 +269,13 @@ test(
 );
 
 test("reports a failure once if no other instance counted one", async ([one]) => {
-  const told: ThrottlingNews[] = [];
+  const told: ThrottlingUpdate[] = [];
   const alone = new LoginThrottle({
     config: CONFIG,
     log: SILENT,
     steady: () => one.clock.now,
     others: one.shared,
-    learned: (news) => told.push(news),
+    onUpdate: (news) => told.push(news),
   });
   const attempt = alone.admit(basic("ann", "x"));
   assert(!(attempt instanceof Promise));

@@ -3,7 +3,7 @@ import { attempt } from "../../../model/attempt.ts";
 import type { Logger } from "../../../logging/logger.ts";
 import { BoundedMap } from "../../../model/bounded_map.ts";
 import type { Clock } from "../../../model/clock.ts";
-import type { KeptRecord, RecordStore } from "../../../store/record_store.ts";
+import type { RecordStore, StoredRecord } from "../../../store/record_store.ts";
 import { type WatchedFile, watchFile } from "../../../watch/watched_file.ts";
 import { UnusableKey } from "../public_key.ts";
 import {
@@ -12,7 +12,7 @@ import {
   type CertificateAuthority,
   parseAuthorities,
 } from "../authorized_keys.ts";
-import { type CertificateResult, judgeCertificate } from "./judge_certificate.ts";
+import { type CertificateResult, verifyCertificate } from "./verify_certificate.ts";
 import type { RevokedKeys } from "./revoked_keys.ts";
 import { readUserCertificate, type UploadOutcome, type UserCertificate } from "./user_certificate.ts";
 import { isUserAccount } from "../../../model/account_name.ts";
@@ -49,10 +49,10 @@ interface CertifiedUsersParts {
   readonly template: string; // of DNs, with `%s`
   readonly haveAccounts: boolean; // whether names are accounts
   readonly only: boolean; // whether only the operator's authorities apply
-  readonly ownKeys: (account: string, seeker: SemaphoreWaiter) => Promise<readonly AuthorizedKey[]>;
+  readonly ownKeys: (account: string, waiter: SemaphoreWaiter) => Promise<readonly AuthorizedKey[]>;
 }
 
-/** Users of SSH certificates, which they upload; each use judges a certificate again. */
+/** Users of SSH certificates, which they upload; each use verifies a certificate again. */
 export class CertifiedUsers implements CertificateStore {
   /** Certificates by line. A claimed user name causes all its certificates to be read before authentication. */
   readonly #verified = new BoundedMap<string, UserCertificate>(REMEMBERED);
@@ -60,20 +60,20 @@ export class CertifiedUsers implements CertificateStore {
   constructor(readonly parts: CertifiedUsersParts) {}
 
   async upload(line: string, owner?: CertificateOwner): Promise<UploadOutcome> {
-    if (owner === undefined) return await this.#keep(line);
+    if (owner === undefined) return await this.#store(line);
     if (!isUserAccount(owner.account)) return { kind: "refused", reason: "user: expected a user's account" };
     if (this.parts.only) {
       return { kind: "refused", reason: "authorities of users do not count, only the operator's" };
     }
     const keys = await this.parts.ownKeys(owner.account, owner);
-    return await this.#keep(line, ownAuthorities(owner.account, keys));
+    return await this.#store(line, ownAuthorities(owner.account, keys));
   }
 
   /** Stores an acceptable certificate. @param own Authorities; default: the operator's. @throws {ERR_RECORD_STORE} */
-  async #keep(line: string, own?: OwnAuthorities): Promise<UploadOutcome> {
+  async #store(line: string, own?: OwnAuthorities): Promise<UploadOutcome> {
     const certificate = attempt(() => readUserCertificate(line), UnusableKey, refusal);
     if ("kind" in certificate) return certificate;
-    const result = this.judge(certificate, { own });
+    const result = this.verify(certificate, { own });
     if (result.kind === "refused") return result;
     const { principals } = result;
     const kind = kindOf(own);
@@ -87,7 +87,7 @@ export class CertifiedUsers implements CertificateStore {
       const record = { key: keyOf(certificate, owner), owner, made, ends, content };
       await records.put(kind, record, MOST_OF_A_PRINCIPAL);
     }
-    return { kind: "kept", certificate, principals: owners };
+    return { kind: "stored", certificate, principals: owners };
   }
 
   async forget(line: string, account?: string): Promise<boolean> {
@@ -103,21 +103,21 @@ export class CertifiedUsers implements CertificateStore {
   /** Returns a user's certificates, valid or not. @throws {ERR_RECORD_STORE} */
   async of(user: string, own?: OwnAuthorities): Promise<readonly UserCertificate[]> {
     return (await this.parts.records.list(kindOf(own), user)).flatMap((record) =>
-      attempt(() => this.#stored(contentOf(record).line), UnusableKey, (error) => {
+      attempt(() => this.#parseStored(contentOf(record).line), UnusableKey, (error) => {
         this.parts.log.error("stored certificate cannot be read", { error });
         return [];
       })
     );
   }
 
-  /** @param options.clientAddress Absent: only judged, not in use. @param options.own Instead of the operator's. */
-  judge(
+  /** @param options.clientAddress Absent: only verified, not in use. @param options.own Instead of the operator's. */
+  verify(
     certificate: UserCertificate,
     { clientAddress, own }: { readonly clientAddress?: string; readonly own?: OwnAuthorities } = {},
   ): CertificateResult {
     const { authorities: operators, revoked, clock } = this.parts;
     const { authorities } = own ?? operators.current;
-    const result = judgeCertificate(certificate, {
+    const result = verifyCertificate(certificate, {
       authorities,
       revoked: revoked?.current,
       now: Math.floor(clock() / 1000),
@@ -133,8 +133,8 @@ export class CertifiedUsers implements CertificateStore {
 
   simulate(line: string, user: string, clientAddress: string): AuthenticationResult {
     if (!isUserAccount(user)) return { kind: "refused", reason: "the user name cannot be a user's account" };
-    const judge = () => this.judge(readUserCertificate(line), { clientAddress });
-    const result = attempt(judge, UnusableKey, refusal);
+    const verify = () => this.verify(readUserCertificate(line), { clientAddress });
+    const result = attempt(verify, UnusableKey, refusal);
     if (result.kind === "refused") return result;
     return result.principals.includes(user)
       ? { kind: "accepted", identity: this.identityOf(user) }
@@ -178,7 +178,7 @@ export class CertifiedUsers implements CertificateStore {
   async #keysOf(user: string, trial?: KeyTrial, own?: OwnAuthorities): Promise<readonly AuthorizedKey[]> {
     const certificates = own?.authorities.size === 0 ? [] : await this.of(user, own);
     return certificates.flatMap((certificate) => {
-      const result = this.judge(certificate, { clientAddress: trial?.clientAddress, own });
+      const result = this.verify(certificate, { clientAddress: trial?.clientAddress, own });
       if (result.kind === "refused") {
         trial?.note(`a certificate of the user does not count: ${result.reason}`);
         return [];
@@ -199,7 +199,7 @@ export class CertifiedUsers implements CertificateStore {
   }
 
   /** Parses a certificate that was verified on upload. @throws {UnusableKey} If it is not valid. */
-  #stored(line: string): UserCertificate {
+  #parseStored(line: string): UserCertificate {
     return this.#verified.getOrInsertComputed(line, readUserCertificate);
   }
 
@@ -228,7 +228,7 @@ function setOf({ principals }: UserCertificate): string {
   return createHash("sha256").update(JSON.stringify([...principals].sort())).digest("base64url");
 }
 
-function contentOf({ content }: KeptRecord): { readonly line: string; readonly set: string } {
+function contentOf({ content }: StoredRecord): { readonly line: string; readonly set: string } {
   if (typeof content === "object" && content !== null && "line" in content && "set" in content) {
     const { line, set } = content;
     if (typeof line === "string" && typeof set === "string") return { line, set };
@@ -264,8 +264,8 @@ export async function openCertifiedUsers(
     & Pick<CertifiedUsersParts, "revoked" | "clock" | "log" | "ownKeys">
     & { readonly name: string; readonly dnTemplate: string },
 ): Promise<CertifiedUsers | undefined> {
-  const kept = authorities === undefined ? undefined : records();
-  if (authorities === undefined || kept === undefined) return undefined;
+  const store = authorities === undefined ? undefined : records();
+  if (authorities === undefined || store === undefined) return undefined;
   const report = ({ diagnostics }: AuthoritiesFile) => {
     for (const { file, line, expected } of diagnostics) {
       parts.log.warn("line of the authorities file not used", { file, line, reason: expected });
@@ -277,7 +277,7 @@ export async function openCertifiedUsers(
   });
   report(watched.current);
   return new CertifiedUsers({
-    records: kept,
+    records: store,
     authorities: watched,
     method: name,
     template: identity?.replaceAll("%principal%", "%s") ?? dnTemplate,

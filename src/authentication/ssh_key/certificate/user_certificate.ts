@@ -30,7 +30,7 @@ export interface UserCertificate {
 }
 
 export type UploadOutcome =
-  | { readonly kind: "kept"; readonly certificate: UserCertificate; readonly principals: readonly string[] }
+  | { readonly kind: "stored"; readonly certificate: UserCertificate; readonly principals: readonly string[] }
   | { readonly kind: "refused"; readonly reason: string }; // the caller may see the reason
 
 const MAX_CERTIFICATE_LINE = 16_384; // UTF-16 units; OpenSSH allows 256 principals

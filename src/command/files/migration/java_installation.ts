@@ -1,7 +1,7 @@
 import { compare } from "../../../model/text.ts";
 import { isAbsolute, join, normalize, relative, resolve } from "node:path";
 import { loadProperties, type Properties } from "../../../config/properties.ts";
-import { filesLike, isPattern } from "../../../config/tls/glob.ts";
+import { isPattern, matchingFiles } from "../../../config/tls/glob.ts";
 import type { Diagnostic } from "../../../model/diagnostic.ts";
 import { CommandFailed, failedAt, MAIN_FILE } from "../../command.ts";
 import { SURROUNDINGS } from "../../surroundings.ts";
@@ -107,7 +107,7 @@ export async function readFilesBeside({ root, conf, properties }: JavaInstallati
     // A pattern without a folder, such as `*` in other settings, names no files.
     if (named === "" || isAbsolute(named) || (isPattern(named) && !named.includes("/"))) continue;
     const path = resolve(root, named);
-    for (const file of isPattern(named) ? (await filesLike(path)).files : [path]) paths.add(file);
+    for (const file of isPattern(named) ? (await matchingFiles(path)).files : [path]) paths.add(file);
   }
   const files: ConfigurationFile[] = [];
   const left: string[] = [];

@@ -68,8 +68,8 @@ const idsOf = async (registry: CertifiedUsers, user: string) =>
 Deno.test("CertifiedUsers keeps a certificate for each of its principals until it ends", () =>
   withRegistry(async ({ registry, reopened, at }) => {
     const outcome = await registry.upload(`${certificateLine("two_principals")}\n`);
-    assert.equal(outcome.kind, "kept");
-    assert.deepEqual(outcome.kind === "kept" && outcome.principals, ["ann", "bob@myaccessid.org"]);
+    assert.equal(outcome.kind, "stored");
+    assert.deepEqual(outcome.kind === "stored" && outcome.principals, ["ann", "bob@myaccessid.org"]);
     for (const name of ["ann", "bob@myaccessid.org"]) {
       assert.deepEqual(await idsOf(reopened(), name), ["two_principals"]);
     }
@@ -113,9 +113,9 @@ Deno.test("CertifiedUsers checks stored certificates against the current authori
     await registry.upload(certificateLine("by_ed25519"));
     const [certificate] = await registry.of("ann");
     assert(certificate !== undefined);
-    assert.equal(registry.judge(certificate).kind, "valid");
+    assert.equal(registry.verify(certificate).kind, "valid");
     await trust(certificateLine("ca_other"));
-    assert.equal(registry.judge(certificate).kind, "refused");
+    assert.equal(registry.verify(certificate).kind, "refused");
   }));
 
 Deno.test("CertifiedUsers keeps the 20 certificates of the same principals that expire last", () =>
@@ -135,7 +135,7 @@ Deno.test("CertifiedUsers keeps no more than 20 even if the authority may not na
     await trust(`principals="ann" ${authority.line}`);
     for (let n = 1; n <= 25; n++) {
       const outcome = await registry.upload(authority.certify(["someone", "ann"], n));
-      assert.deepEqual(outcome.kind === "kept" && outcome.principals, ["ann"]);
+      assert.deepEqual(outcome.kind === "stored" && outcome.principals, ["ann"]);
     }
     assert.equal((await registry.of("ann")).length, 20);
   }));
@@ -153,7 +153,7 @@ Deno.test("CertifiedUsers stores a certificate once, even if its signature is en
     const head = body.subarray(0, body.indexOf(signature) - 4 - 4 - "ecdsa-sha2-nistp256".length - 4);
     const other = `${line.split(" ")[0]} ${Buffer.concat([head, wire]).toString("base64")}`;
     assert.notEqual(other, line);
-    for (const shown of [line, other]) assert.equal((await registry.upload(shown)).kind, "kept");
+    for (const shown of [line, other]) assert.equal((await registry.upload(shown)).kind, "stored");
     assert.equal((await registry.of("ann")).length, 1);
     assert.equal(await registry.forget(line), true);
     assert.deepEqual(await registry.of("ann"), []);

@@ -1,7 +1,7 @@
 import type { Identity } from "../../model/identity.ts";
 import { isJsonObject } from "../../model/json_object.ts";
 
-export type KeptIdentity = Omit<Identity, "absent" | "browser" | "issuedToken">;
+export type StoredIdentity = Omit<Identity, "absent" | "browser" | "issuedToken">;
 
 type Check = (value: unknown) => boolean;
 
@@ -31,10 +31,10 @@ const MEMBERS = {
       isJsonObject(item) && isText(item.path) && (item.access === "read" || item.access === "all")
     ),
   ),
-} as const satisfies Readonly<Record<keyof KeptIdentity, Check>>;
+} as const satisfies Readonly<Record<keyof StoredIdentity, Check>>;
 
 /** Validates a stored identity; an unknown member is refused, since it might be a limit. */
-export function isKeptIdentity(value: unknown): value is KeptIdentity {
+export function isStoredIdentity(value: unknown): value is StoredIdentity {
   return isJsonObject(value) && Object.keys(value).every((name) => Object.hasOwn(MEMBERS, name)) &&
     Object.entries(MEMBERS).every(([name, check]) => check(value[name]));
 }

@@ -4,7 +4,7 @@ import { type PeerCertificate, TLSSocket } from "node:tls";
 const MAX_CHAIN = 16;
 
 /** Certificate of the peer with its issuer, as the platform links them. */
-type Shown = PeerCertificate & { readonly issuerCertificate?: Shown };
+type ChainedCertificate = PeerCertificate & { readonly issuerCertificate?: ChainedCertificate };
 
 /** Returns the peer's certificate and its issuer, up to the first unreadable one: cheap, and enough for most. */
 export function shortChain(socket: TLSSocket): X509Certificate[] {
@@ -18,7 +18,7 @@ export function shortChain(socket: TLSSocket): X509Certificate[] {
 /** Returns the peer's whole chain, as far as the platform can order and read it. */
 export function wholeChain(socket: TLSSocket): X509Certificate[] {
   return readable(function* () {
-    let next: Shown | undefined = TLSSocket.prototype.getPeerCertificate.call(socket, true);
+    let next: ChainedCertificate | undefined = TLSSocket.prototype.getPeerCertificate.call(socket, true);
     while (next?.raw !== undefined) {
       yield new X509Certificate(next.raw);
       next = next.issuerCertificate === next ? undefined : next.issuerCertificate;

@@ -18,15 +18,15 @@ export type CertificateResult =
   | { readonly kind: "valid"; readonly principals: readonly string[] }
   | { readonly kind: "refused"; readonly reason: string };
 
-/** Judges a certificate like sshd (auth2-pubkey.c, sshkey_cert_check_authority), plus the operator's conditions. */
-export function judgeCertificate(
+/** Verifies a certificate like sshd (auth2-pubkey.c, sshkey_cert_check_authority), plus the operator's conditions. */
+export function verifyCertificate(
   certificate: UserCertificate,
   circumstances: Circumstances,
 ): CertificateResult {
   const authority = circumstances.authorities.get(certificate.authority.fingerprint);
   if (authority === undefined) return refused("its authority is not among those that are trusted");
-  const reason = hindrance(certificate, circumstances) ?? conditionNotMet(certificate, authority) ??
-    wrongPlace(certificate, authority, circumstances.clientAddress);
+  const reason = validityError(certificate, circumstances) ?? conditionNotMet(certificate, authority) ??
+    wrongSource(certificate, authority, circumstances.clientAddress);
   if (reason !== undefined) return refused(reason);
   const principals = admittedPrincipals(certificate, authority);
   if (principals.length === 0) return refused("its authority may certify none of its principals");
@@ -37,7 +37,7 @@ function refused(reason: string) {
   return { kind: "refused", reason } as const;
 }
 
-function hindrance(certificate: UserCertificate, { revoked, now }: Circumstances): string | undefined {
+function validityError(certificate: UserCertificate, { revoked, now }: Circumstances): string | undefined {
   if (revoked?.revokes(certificate)) return "it was revoked";
   if (now < certificate.validAfter) return "it is not valid yet";
   if (now >= certificate.validBefore) return "it has ended";
@@ -68,7 +68,7 @@ function conditionNotMet(
   return granted.toLowerCase() === domain ? undefined : "it was made for another domain";
 }
 
-function wrongPlace(
+function wrongSource(
   { criticalOptions }: UserCertificate,
   { from }: CertificateAuthority,
   address: string | undefined,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { parseAuthorities } from "../../../../src/authentication/ssh_key/authorized_keys.ts";
-import { judgeCertificate } from "../../../../src/authentication/ssh_key/certificate/judge_certificate.ts";
+import { verifyCertificate } from "../../../../src/authentication/ssh_key/certificate/verify_certificate.ts";
 import { readRevokedKeys } from "../../../../src/authentication/ssh_key/certificate/revoked_keys.ts";
 import { certificate, certificateLine, IN_TIME, revokedList } from "./certificates.ts";
 
@@ -96,11 +96,11 @@ const CASES: readonly Case[] = [
 ];
 
 for (const { what, name, options = "", now = IN_TIME, expected, ...rest } of CASES) {
-  Deno.test(`judgeCertificate() on a certificate ${what}`, async () => {
+  Deno.test(`verifyCertificate() on a certificate ${what}`, async () => {
     const { authorities, diagnostics } = await parseAuthorities(`${options} ${CA}`, "ca");
     assert.deepEqual(diagnostics, []);
     const clientAddress = "address" in rest ? rest.address : "192.0.2.1";
-    const result = judgeCertificate(certificate(name), {
+    const result = verifyCertificate(certificate(name), {
       authorities,
       revoked: undefined,
       now,
@@ -113,20 +113,21 @@ for (const { what, name, options = "", now = IN_TIME, expected, ...rest } of CAS
   });
 }
 
-Deno.test("judgeCertificate() refuses a revoked certificate", async () => {
+Deno.test("verifyCertificate() refuses a revoked certificate", async () => {
   const { authorities } = await parseAuthorities(CA, "ca");
   const revoked = await readRevokedKeys(revokedList("id"));
-  const judge = (name: string) => judgeCertificate(certificate(name), { authorities, revoked, now: IN_TIME });
-  assert.deepEqual(judge("by_ed25519"), { kind: "refused", reason: "it was revoked" });
-  assert.deepEqual(judge("domain"), { kind: "valid", principals: ["ann"] });
+  const verify = (name: string) =>
+    verifyCertificate(certificate(name), { authorities, revoked, now: IN_TIME });
+  assert.deepEqual(verify("by_ed25519"), { kind: "refused", reason: "it was revoked" });
+  assert.deepEqual(verify("domain"), { kind: "valid", principals: ["ann"] });
 });
 
-Deno.test("judgeCertificate() refuses a certificate whose source addresses cannot be read, even if it is not in use", async () => {
+Deno.test("verifyCertificate() refuses a certificate whose source addresses cannot be read, even if it is not in use", async () => {
   const { authorities } = await parseAuthorities(CA, "ca");
   const criticalOptions = new Map([["source-address", "192.0.2.0/24,nowhere"]]);
   for (const clientAddress of ["192.0.2.1", undefined]) {
     assert.deepEqual(
-      judgeCertificate({ ...certificate("from_here"), criticalOptions }, {
+      verifyCertificate({ ...certificate("from_here"), criticalOptions }, {
         authorities,
         revoked: undefined,
         now: IN_TIME,

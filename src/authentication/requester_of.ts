@@ -1,6 +1,6 @@
 import { addressGroup } from "../model/address.ts";
 import type { Credentials } from "../model/credentials.ts";
-import type { Asker } from "../outgoing/remote_system.ts";
+import type { Requester } from "../outgoing/remote_system.ts";
 import type { SemaphoreWaiter } from "../model/fair_semaphore.ts";
 
 /** Returns the queue key: strangers share that of their address, known users have their own. */
@@ -12,10 +12,10 @@ export function waiterOf(
 }
 
 /** Returns the caller for whom another system is called. @param credential Key of the credential in the caller's cache. */
-export function askerOf(
+export function requesterOf(
   credentials: Pick<Credentials, "clientAddress" | "knownAs">,
   credential: string,
   signal: AbortSignal,
-): Asker {
+): Requester {
   return { ...waiterOf(credentials, signal), credential, address: addressGroup(credentials.clientAddress) };
 }
