@@ -28,7 +28,7 @@ export class Notifications {
   }
 
   #change(event: NotifiedEvent, work: () => Work<unknown>): void {
-    const change = () => this.database.change(work, { alone: event.stream }); // orders the events of all instances
+    const change = () => this.database.change(work, { lock: event.stream }); // orders the events of all instances
     this.#last = this.#last.then(change).then(() => {}, (error) => {
       for (const { config, kind } of this.recorder.kinds) {
         if (kind.wants(config, event)) this.sinks.of(kind.name).failed(error, undefined, 1);

@@ -31,8 +31,8 @@ export async function uploadOwn(
     reaches: (path) => files.reaches(path),
     open: (signal) => files.open(path, signal),
     audit: () => {},
-    use: async (_, { also, manner }) => {
-      if (also) await store.change(also, manner);
+    use: async (_, { also, options }) => {
+      if (also) await store.change(also, options);
       return {
         signal: call.signal,
         giveBack: async () => {},

@@ -21,9 +21,9 @@ export type Values =
  */
 export type Work<T> = Generator<{ readonly sql: string; readonly values: Values }, T, readonly Row[]>;
 
-export interface Manner {
+export interface ChangeOptions {
   /** Changes with the same name exclude each other on all instances; SQLite runs one at a time anyway. */
-  readonly alone?: string;
+  readonly lock?: string;
   readonly asyncCommit?: boolean; // does not wait for the disk: a crash of the database may lose the change
 }
 
@@ -36,7 +36,7 @@ export interface Database {
    * Runs work as one transaction, on disk when it resolves unless `asyncCommit`; may restart work without effect.
    * @throws {DatabaseFailure} If the disk fails after the commit, the change may hold. Errors of the work undo all its changes.
    */
-  change<T>(work: () => Work<T>, manner?: Manner): Promise<T>;
+  change<T>(work: () => Work<T>, options?: ChangeOptions): Promise<T>;
   /** Returns a number that changes soon after any change to a table, on any instance. Cheap enough for each request. */
   version(table: string): number;
   /** Calls a listener after each change of a version; absent: poll the versions. */

@@ -107,9 +107,9 @@ export class DatabaseRecordStore implements RecordStore {
     this.#database.close();
   }
 
-  async #change<T>(work: () => Work<T>, alone?: string): Promise<T> {
+  async #change<T>(work: () => Work<T>, lock?: string): Promise<T> {
     try {
-      return await this.#database.change(work, { alone });
+      return await this.#database.change(work, { lock });
     } catch (error) {
       return refused(error);
     } finally {

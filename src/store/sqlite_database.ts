@@ -5,10 +5,10 @@ import { attempt } from "../model/attempt.ts";
 import { type Clock, stopwatch, wholeMs } from "../model/clock.ts";
 import { OperatorError } from "../model/diagnostic.ts";
 import {
+  type ChangeOptions,
   checkValues,
   type Database,
   DatabaseFailure,
-  type Manner,
   type Row,
   type Values,
   type Work,
@@ -92,7 +92,7 @@ export class SqliteDatabase implements Database {
     return this.#settled(() => this.#walk(work()));
   }
 
-  async change<T>(work: () => Work<T>, { asyncCommit = false }: Manner = {}): Promise<T> {
+  async change<T>(work: () => Work<T>, { asyncCommit = false }: ChangeOptions = {}): Promise<T> {
     const result = await this.#settled(() => this.#inTurn(() => this.#transact(() => this.#walk(work()))));
     if (this.sink?.failing) this.sink.retry?.();
     if (!asyncCommit) await this.#onDisk();

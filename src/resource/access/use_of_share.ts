@@ -1,6 +1,6 @@
 import type { Continuation, Share, UseKind } from "../../sharing/share.ts";
 import type { TransferResult } from "../../daemon/session/download_stream.ts";
-import type { Manner, Work } from "../../store/database.ts";
+import type { ChangeOptions, Work } from "../../store/database.ts";
 import type { HeaderList } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
@@ -27,7 +27,7 @@ export interface UseFacts {
   /** Aborted when the operator bans the caller or the share no longer permits the use. */
   readonly ended?: AbortController;
   readonly also?: (() => Work<void>) | undefined; // recorded with it
-  readonly manner?: Manner; // default: waits for the disk; needless if a later change reaches it before any effect
+  readonly options?: ChangeOptions; // default: waits for the disk; needless if a later change reaches it before any effect
   readonly free?: boolean; // whether owners look at their own share as its target sees it, which takes no use
 }
 
@@ -35,7 +35,7 @@ export interface UseFacts {
 export async function useShare(
   call: Call,
   share: Share,
-  { kind, path, continues, also, manner, free = false, ended = new AbortController() }: UseFacts,
+  { kind, path, continues, also, options, free = false, ended = new AbortController() }: UseFacts,
   { store, transferred, uses, watch, running, clock }: SharingParts,
 ): Promise<UseOfShare> {
   const facts = factsOf(call, share, kind, path);
@@ -43,7 +43,10 @@ export async function useShare(
   const who = shownName(call, share.server);
   const claim = free
     ? await store.recordLook(share.server, share.id, { who, address, kind: "HTTP-look", path })
-    : await store.claim(share.server, share.id, { who, address, kind, path, continues }, { ...manner, also });
+    : await store.claim(share.server, share.id, { who, address, kind, path, continues }, {
+      ...options,
+      also,
+    });
   const why = claim && whyEnded({ share, address }, claim.share, clock);
   if (claim && why) await store.giveBack(claim);
   if (!free && (!claim || why)) throw httpError("ERR_SHARE_NOT_FOUND", why ?? "used up since the request");

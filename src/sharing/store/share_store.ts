@@ -1,6 +1,7 @@
 import { httpError } from "../../model/http_error.ts";
 import { Recorder } from "../../notify/recorder.ts";
-import { type Database, type Manner, type Row, rows, type Values, type Work } from "../../store/database.ts";
+import type { ChangeOptions, Database, Row, Values, Work } from "../../store/database.ts";
+import { rows } from "../../store/database.ts";
 import { coveringPaths } from "../rules/applicable_share.ts";
 import {
   type Continuation,
@@ -104,7 +105,7 @@ export class ShareStore {
       if (made === undefined) throw new Error("share id already taken");
       yield* recorder.record(shareCreated(made, false));
       return made;
-    }, { alone: sharesOf(server) });
+    }, { lock: sharesOf(server) });
   }
 
   /** Includes used-up shares. */
@@ -165,7 +166,7 @@ export class ShareStore {
         password: password ?? null,
         mail: mail ?? null,
       });
-    }, { alone: sharesOf(server) });
+    }, { lock: sharesOf(server) });
   }
 
   /** Removes a share with its use records. @returns Whether it existed. */
@@ -185,13 +186,13 @@ export class ShareStore {
 
   /**
    * Records a use, or continues one of the same person in the last hour; undefined if the share is unknown or over.
-   * @param manner.also Work in the transaction of a new use.
+   * @param options.also Work in the transaction of a new use.
    */
   claim(
     server: string,
     id: string,
     use: UseStart,
-    { also, ...manner }: Manner & { readonly also?: (() => Work<void>) | undefined } = {},
+    { also, ...options }: ChangeOptions & { readonly also?: (() => Work<void>) | undefined } = {},
   ): Promise<Claim | undefined> {
     const { who, address, path, kind, continues } = use;
     const { recorder } = this;
@@ -214,7 +215,7 @@ export class ShareStore {
       // The use of an upload piece is given back later; the event is the arrival of the file.
       const events = kind === "HTTP-upload" ? [] : [shareUsed(share, use), ...usedUp(share)];
       return { ...claim, told: yield* recorder.record(...events) };
-    }, { alone: continues && `uses of ${id}`, ...manner });
+    }, { lock: continues && `uses of ${id}`, ...options });
   }
 
   /** Records that a person looked at a page of the share, which takes no use. */
@@ -324,7 +325,7 @@ export class ShareStore {
     { owner, target, uid, gid, path }: Pick<Share, "owner" | "target" | "uid" | "gid" | "path">,
   ): Promise<Share | undefined> {
     const to = { owner, target, uid, gid: gid ?? null, path };
-    return this.#change(() => share("amend", { server, id, ...to }), { alone: sharesOf(server) });
+    return this.#change(() => share("amend", { server, id, ...to }), { lock: sharesOf(server) });
   }
 
   /** Imports shares; one without id exists if its owner has one of the same path and target. @returns The id of each. */
@@ -382,8 +383,8 @@ export class ShareStore {
   }
 
   /** Runs one transaction. @throws {ERR_SHARE_STORE} */
-  #change<T>(work: () => Work<T>, manner?: Manner): Promise<T> {
-    return this.database.change(work, manner).catch(refused);
+  #change<T>(work: () => Work<T>, options?: ChangeOptions): Promise<T> {
+    return this.database.change(work, options).catch(refused);
   }
 }
 

@@ -1,5 +1,6 @@
 import { httpError } from "../../model/http_error.ts";
-import { type Database, type Manner, type Row, rows, type Values, type Work } from "../../store/database.ts";
+import type { ChangeOptions, Database, Row, Values, Work } from "../../store/database.ts";
+import { rows } from "../../store/database.ts";
 import { Recorder } from "../../notify/recorder.ts";
 import { fileArrived, usedUp } from "./share_events.ts";
 import { first, refused, SQL } from "./share_sql.ts";
@@ -67,10 +68,10 @@ export class UploadStore {
 
   /** Reserves quota and records the upload. @throws {ERR_UPLOAD_INCOMPLETE | ERR_TOO_MANY_UPLOADS | ERR_QUOTA_USED} */
   begin(upload: Upload, holder: string): Promise<void> {
-    return this.change(() => this.beginning(upload, holder), this.mannerOf(upload));
+    return this.change(() => this.beginning(upload, holder), this.changeOptions(upload));
   }
 
-  /** As {@link begin}, within a change of {@link mannerOf}. */
+  /** As {@link begin}, within a change of {@link changeOptions}. */
   *beginning(upload: Upload, holder: string): Work<void> {
     const { server, share: id, uid, gid = null, part, name, total = null, files, bytes, target = null } =
       upload;
@@ -84,8 +85,8 @@ export class UploadStore {
     yield* reserve({ server, id, files, bytes });
   }
 
-  mannerOf({ server, total = Infinity }: Upload): Manner {
-    return { alone: `uploads to ${server}`, asyncCommit: total <= SMALL };
+  changeOptions({ server, total = Infinity }: Upload): ChangeOptions {
+    return { lock: `uploads to ${server}`, asyncCommit: total <= SMALL };
   }
 
   /** Renews the lease. @returns False if the request must stop. */
@@ -128,7 +129,7 @@ export class UploadStore {
     return this.change(function* () {
       if (replaces) yield* first("unnameUpload", { server: id.server, target: target ?? null });
       return (yield* first("nameUpload", { ...keyOf(id), holder, target: target ?? null })) !== undefined;
-    }, { alone: `uploads to ${id.server}` });
+    }, { lock: `uploads to ${id.server}` });
   }
 
   finish(id: UploadId, remember: boolean): Promise<void> {
@@ -162,8 +163,8 @@ export class UploadStore {
     return this.database.read(() => rows(SQL.dueUploads, {})).then((found) => found.map(toUpload), refused);
   }
 
-  change<T>(work: () => Work<T>, manner?: Manner): Promise<T> {
-    return this.database.change(work, manner).catch(refused);
+  change<T>(work: () => Work<T>, options?: ChangeOptions): Promise<T> {
+    return this.database.change(work, options).catch(refused);
   }
 }
 

@@ -2,12 +2,12 @@ import { type Clock, type Stopwatch, stopwatch, unlessAborted, wholeMs } from ".
 import { type DatabaseCondition, DatabaseState } from "./database_state.ts";
 import {
   BATCH,
+  type ChangeOptions,
   checkValues,
   type Database,
   DatabaseAway,
   DatabaseFailure,
   deleteInBatches,
-  type Manner,
   type Row,
   row,
   type Values,
@@ -55,7 +55,7 @@ export type DatabaseStatus = DatabaseCondition & {
 interface Change<T> {
   readonly id: string;
   readonly work: () => Work<T>;
-  readonly manner: Manner;
+  readonly options: ChangeOptions;
   /** Result of an attempt that lost its connection during commit: it may have been committed. */
   kept?: { readonly result: T };
 }
@@ -123,8 +123,8 @@ export class PostgresDatabase implements Database {
     return this.#untilDone((deadline) => this.#pool.use(deadline, (on) => this.#walk(on, work())));
   }
 
-  change<T>(work: () => Work<T>, manner: Manner = {}): Promise<T> {
-    const change: Change<T> = { id: crypto.randomUUID(), work, manner };
+  change<T>(work: () => Work<T>, options: ChangeOptions = {}): Promise<T> {
+    const change: Change<T> = { id: crypto.randomUUID(), work, options };
     return this.#untilDone((deadline) =>
       this.#pool.use(deadline, (on) => this.#transact(on, change, deadline))
     );
@@ -259,7 +259,7 @@ const ID_KEY = "change_made_pkey";
 /** Begins a transaction, with its lock if any, and inserts its id, which fails if the change was committed already. */
 async function begin(
   on: PostgresConnection,
-  { id, manner: { alone, asyncCommit = false } }: Change<unknown>,
+  { id, options: { lock, asyncCommit = false } }: Change<unknown>,
   deadline: Deadline,
 ): Promise<void> {
   const settings = [
@@ -267,8 +267,8 @@ async function begin(
     ...asyncCommit ? ["synchronous_commit = off"] : [],
   ];
   const steps = [on.run(["BEGIN", ...settings.map((setting) => `SET LOCAL ${setting}`)].join("; "))];
-  if (alone !== undefined) {
-    steps.push(on.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [alone]));
+  if (lock !== undefined) {
+    steps.push(on.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [lock]));
   }
   steps.push(
     on.query("INSERT INTO change_made (id, at) VALUES ($1, extract(epoch FROM statement_timestamp()))", [id]),

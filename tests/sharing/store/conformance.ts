@@ -608,7 +608,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     const claimFor = (key: string) => {
       const upload = uploadOf(id, key, { bytes: 10 });
       const also = () => store.uploads.beginning(upload, "me");
-      return store.claim("HPC", id, USE, { also, ...store.uploads.mannerOf(upload) });
+      return store.claim("HPC", id, USE, { also, ...store.uploads.changeOptions(upload) });
     };
     const claim = await claimFor("one");
     assert.ok(claim);

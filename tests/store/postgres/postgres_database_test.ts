@@ -70,7 +70,7 @@ test("runs changes that name the same lock one after the other, and others besid
       most = Math.max(most, ++inside);
       yield* rows("SELECT pg_sleep(0.02)", {});
       inside--;
-    }, { alone });
+    }, { lock });
   await Promise.all(Array.from({ length: 5 }, () => enter("shares of A")));
   assert.equal(most, 1);
   await Promise.all(Array.from({ length: 5 }, (_, i) => enter(`shares of ${i}`)));
@@ -90,7 +90,7 @@ test(
         const notes = (yield* row(COUNT, {}))?.["notes"];
         yield* rows(INSERT, { text: `${n}` });
         return notes;
-      }, { alone: "notes" })
+      }, { lock: "notes" })
     );
     const waiting = "SELECT count(*) AS n FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
     await until(async () => Number((await server.sql(name, waiting))[0]?.["n"]) === 2, { everyMs: 5 });

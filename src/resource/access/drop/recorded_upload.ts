@@ -25,7 +25,7 @@ export interface UploadPlace extends Pick<Share, "server" | "id" | "uid" | "gid"
   readonly open: (signal: AbortSignal) => Promise<DaemonSession>;
   readonly signal: AbortSignal; // of the request
   readonly audit: (path: string) => void; // records the attempted path
-  readonly use: (path: string, begins: Pick<UseFacts, "also" | "manner" | "ended">) => Promise<UseOfShare>;
+  readonly use: (path: string, begins: Pick<UseFacts, "also" | "options" | "ended">) => Promise<UseOfShare>;
 }
 
 /** File, or piece of one, in a request. */
@@ -176,9 +176,9 @@ async function store(
     if (known === undefined && range.kind === "question") return { received };
     const upload = known ?? await planned(session, held, place, request);
     // The commit of the final name, before the rename, puts this change on disk, too.
-    const manner = known === undefined ? unfinished.store.mannerOf(upload) : { asyncCommit: true };
+    const options = known === undefined ? unfinished.store.changeOptions(upload) : { asyncCommit: true };
     const also = known === undefined ? () => unfinished.store.beginning(upload, held.holder) : undefined;
-    use = await place.use(path, { also, manner, ended });
+    use = await place.use(path, { also, options, ended });
     held.upload = upload;
     if (replaced) await takesMode(session, upload.part, replaced); // before it has content
     if (known !== undefined && await hasItsName(session, known)) {
