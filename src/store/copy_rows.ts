@@ -1,4 +1,4 @@
-import { type Database, type Row, rows, type Values, type Work } from "./database.ts";
+import { type Database, type Row, rows, type SqlSteps, type Values } from "./database.ts";
 
 export interface Copied {
   readonly added: number;
@@ -82,7 +82,7 @@ async function readSome(
   { first, ...table }: CopiedTable & { readonly first: string | undefined },
   group: string,
   inners: readonly string[],
-): Promise<{ readonly count: number; readonly insert: () => Work<number> }> {
+): Promise<{ readonly count: number; readonly insert: () => SqlSteps<number> }> {
   const { name, details, key: [, inner] } = table;
   const found = await from.read(() => rows(...selection(`${name}.*`, name, table, group, inners)));
   const order = `ORDER BY ${inner}, key LIMIT ${DETAILS_AT_A_TIME}`;
@@ -122,7 +122,7 @@ function selection(
 }
 
 /** Inserts rows with the table's columns. Returns a column of the new ones. */
-export function* insertRows(table: string, all: readonly Row[], returned: string): Work<readonly Row[]> {
+export function* insertRows(table: string, all: readonly Row[], returned: string): SqlSteps<readonly Row[]> {
   if (all.length === 0) return all;
   const columns = Object.keys(all[0] ?? {});
   for (const row of all) for (const column of columns) checkPlain(row[column], column);

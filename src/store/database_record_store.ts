@@ -7,7 +7,7 @@ import {
   type Row,
   row,
   rows,
-  type Work,
+  type SqlSteps,
 } from "./database.ts";
 import type { KeptRecord, RecordStore } from "./record_store.ts";
 
@@ -107,7 +107,7 @@ export class DatabaseRecordStore implements RecordStore {
     this.#database.close();
   }
 
-  async #change<T>(work: () => Work<T>, lock?: string): Promise<T> {
+  async #change<T>(work: () => SqlSteps<T>, lock?: string): Promise<T> {
     try {
       return await this.#database.change(work, { lock });
     } catch (error) {
@@ -117,7 +117,7 @@ export class DatabaseRecordStore implements RecordStore {
     }
   }
 
-  #read<T>(work: () => Work<T>): Promise<T> {
+  #read<T>(work: () => SqlSteps<T>): Promise<T> {
     return this.#database.read(work).catch(refused);
   }
 }

@@ -10,8 +10,8 @@ import {
   type Database,
   DatabaseFailure,
   type Row,
+  type SqlSteps,
   type Values,
-  type Work,
 } from "./database.ts";
 
 export interface Schema {
@@ -88,12 +88,14 @@ export class SqliteDatabase implements Database {
     return this.#database.isOpen;
   }
 
-  read<T>(work: () => Work<T>): Promise<T> {
-    return this.#settled(() => this.#walk(work()));
+  read<T>(work: () => SqlSteps<T>): Promise<T> {
+    return this.#settled(() => this.#runSteps(work()));
   }
 
-  async change<T>(work: () => Work<T>, { asyncCommit = false }: ChangeOptions = {}): Promise<T> {
-    const result = await this.#settled(() => this.#inTurn(() => this.#transact(() => this.#walk(work()))));
+  async change<T>(work: () => SqlSteps<T>, { asyncCommit = false }: ChangeOptions = {}): Promise<T> {
+    const result = await this.#settled(() =>
+      this.#inTurn(() => this.#transact(() => this.#runSteps(work())))
+    );
     if (this.sink?.failing) this.sink.retry?.();
     if (!asyncCommit) await this.#onDisk();
     return result;
@@ -186,7 +188,7 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  #walk<T>(work: Work<T>): T {
+  #runSteps<T>(work: SqlSteps<T>): T {
     let step = work.next();
     while (step.done !== true) step = work.next(this.#rows(step.value.sql, step.value.values));
     return step.value;

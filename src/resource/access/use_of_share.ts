@@ -1,6 +1,6 @@
 import type { Continuation, Share, UseKind } from "../../sharing/share.ts";
 import type { TransferResult } from "../../daemon/session/download_stream.ts";
-import type { ChangeOptions, Work } from "../../store/database.ts";
+import type { ChangeOptions, SqlSteps } from "../../store/database.ts";
 import type { HeaderList } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
@@ -14,7 +14,7 @@ export interface UseOfShare {
   readonly signal: AbortSignal;
   giveBack(): Promise<void>;
   /** Ends the use; gives back a download that failed before anything was sent. @param also Recorded with it. */
-  finish(result: TransferResult & { readonly arrived?: boolean }, also?: () => Work<void>): Promise<void>;
+  finish(result: TransferResult & { readonly arrived?: boolean }, also?: () => SqlSteps<void>): Promise<void>;
 }
 
 /** Begins the use of a share; sets the cookie by which a browser continues it. */
@@ -26,7 +26,7 @@ export interface UseFacts {
   readonly continues?: Continuation; // for downloads of limited shares
   /** Aborted when the operator bans the caller or the share no longer permits the use. */
   readonly ended?: AbortController;
-  readonly also?: (() => Work<void>) | undefined; // recorded with it
+  readonly also?: (() => SqlSteps<void>) | undefined; // recorded with it
   readonly options?: ChangeOptions; // default: waits for the disk; needless if a later change reaches it before any effect
   readonly free?: boolean; // whether owners look at their own share as its target sees it, which takes no use
 }

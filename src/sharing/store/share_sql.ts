@@ -1,5 +1,5 @@
 import { httpError } from "../../model/http_error.ts";
-import { DatabaseFailure, type Row, row, type Values, type Work } from "../../store/database.ts";
+import { DatabaseFailure, type Row, row, type SqlSteps, type Values } from "../../store/database.ts";
 import { EVERYBODY, GROUP_PREFIX } from "../share.ts";
 
 /** Most use records per share; the store deletes older ones. */
@@ -207,7 +207,7 @@ export const SQL = {
 } as const;
 
 /** Returns the first row of a statement. */
-export function first(name: keyof typeof SQL, values: Values): Work<Row | undefined> {
+export function first(name: keyof typeof SQL, values: Values): SqlSteps<Row | undefined> {
   return row(SQL[name], values);
 }
 

@@ -1,6 +1,6 @@
 import { httpError } from "../../model/http_error.ts";
 import { Recorder } from "../../notify/recorder.ts";
-import type { ChangeOptions, Database, Row, Values, Work } from "../../store/database.ts";
+import type { ChangeOptions, Database, Row, SqlSteps, Values } from "../../store/database.ts";
 import { rows } from "../../store/database.ts";
 import { coveringPaths } from "../rules/applicable_share.ts";
 import {
@@ -192,7 +192,7 @@ export class ShareStore {
     server: string,
     id: string,
     use: UseStart,
-    { also, ...options }: ChangeOptions & { readonly also?: (() => Work<void>) | undefined } = {},
+    { also, ...options }: ChangeOptions & { readonly also?: (() => SqlSteps<void>) | undefined } = {},
   ): Promise<Claim | undefined> {
     const { who, address, path, kind, continues } = use;
     const { recorder } = this;
@@ -253,7 +253,7 @@ export class ShareStore {
   finish(
     { share, use }: Claim,
     { bytes, complete, arrived }: { bytes: number; complete: boolean; arrived?: boolean },
-    also?: () => Work<void>,
+    also?: () => SqlSteps<void>,
   ): Promise<void> {
     const { recorder } = this;
     return this.#change(function* () {
@@ -363,7 +363,7 @@ export class ShareStore {
   }
 
   /** Removes a share from all servers, and records its end where it had not ended before. */
-  *#remove(server: string, id: string): Work<boolean> {
+  *#remove(server: string, id: string): SqlSteps<boolean> {
     const removed = yield* shares("remove", { server, id });
     const ended = removed.filter(({ usesLeft }) => usesLeft !== 0);
     yield* this.recorder.record(...ended.map((share) => shareEnded(share, "removed")));
@@ -371,32 +371,32 @@ export class ShareStore {
   }
 
   /** Deletes some shares; used-up ones had ended before. */
-  *#purge(name: "purgeExpired" | "purgeUsedUp"): Work<readonly Row[]> {
+  *#purge(name: "purgeExpired" | "purgeUsedUp"): SqlSteps<readonly Row[]> {
     const deleted = yield* all(name, {});
     const expired = deleted.map(toShare).filter(({ usesLeft }) => usesLeft !== 0);
     yield* this.recorder.record(...expired.map((share) => shareEnded(share, "expired")));
     return deleted;
   }
 
-  #read<T>(work: () => Work<T>): Promise<T> {
+  #read<T>(work: () => SqlSteps<T>): Promise<T> {
     return this.database.read(work).catch(refused);
   }
 
   /** Runs one transaction. @throws {ERR_SHARE_STORE} */
-  #change<T>(work: () => Work<T>, options?: ChangeOptions): Promise<T> {
+  #change<T>(work: () => SqlSteps<T>, options?: ChangeOptions): Promise<T> {
     return this.database.change(work, options).catch(refused);
   }
 }
 
-function all(name: Statement, values: Values): Work<readonly Row[]> {
+function all(name: Statement, values: Values): SqlSteps<readonly Row[]> {
   return rows(SQL[name], values);
 }
 
-function* shares(name: Statement, values: Values): Work<Share[]> {
+function* shares(name: Statement, values: Values): SqlSteps<Share[]> {
   return (yield* all(name, values)).map(toShare);
 }
 
-function* recordUse(server: string, id: string, use: UseStart): Work<Row> {
+function* recordUse(server: string, id: string, use: UseStart): SqlSteps<Row> {
   const { who, address, kind, path, continues: { version = null, visitor = null } = {} } = use;
   const looked = kind === "HTTP-look";
   const record = yield* first("record", {
@@ -419,12 +419,12 @@ function sharesOf(server: string): string {
 }
 
 /** Runs a statement for one share; it can return the share's rows of other servers. */
-function* share(name: Statement, values: Values): Work<Share | undefined> {
+function* share(name: Statement, values: Values): SqlSteps<Share | undefined> {
   return (yield* shares(name, values)).find(({ server }) => server === values.server);
 }
 
 /** Returns the servers with shares, sorted, from `first` on. */
-function* servers(first = ""): Work<string[]> {
+function* servers(first = ""): SqlSteps<string[]> {
   return (yield* all("servers", { first })).map((row) => text(row, "server"));
 }
 
@@ -432,7 +432,7 @@ function* checkOthers(
   server: string,
   { owner, path, target, made }: ShareDraft,
   before = Number.MAX_SAFE_INTEGER,
-): Work<void> {
+): SqlSteps<void> {
   if (made?.atHome) return;
   const others = { server, owner, path, target, before };
   const above = yield* first("above", { ...others, paths: JSON.stringify(coveringPaths(path)) });

@@ -1,5 +1,5 @@
 import { httpError } from "../../model/http_error.ts";
-import type { ChangeOptions, Database, Row, Values, Work } from "../../store/database.ts";
+import type { ChangeOptions, Database, Row, SqlSteps, Values } from "../../store/database.ts";
 import { rows } from "../../store/database.ts";
 import { Recorder } from "../../notify/recorder.ts";
 import { fileArrived, usedUp } from "./share_events.ts";
@@ -72,7 +72,7 @@ export class UploadStore {
   }
 
   /** As {@link begin}, within a change of {@link changeOptions}. */
-  *beginning(upload: Upload, holder: string): Work<void> {
+  *beginning(upload: Upload, holder: string): SqlSteps<void> {
     const { server, share: id, uid, gid = null, part, name, total = null, files, bytes, target = null } =
       upload;
     const touched = files > 0 || name === part ? null : 0; // a file that is set aside is due as soon as its hold ends
@@ -137,7 +137,7 @@ export class UploadStore {
   }
 
   /** Records that an upload has its final name. If that is lost, the next request infers it from the file's name. */
-  *finishing(id: UploadId, remember: boolean): Work<void> {
+  *finishing(id: UploadId, remember: boolean): SqlSteps<void> {
     const { recorder } = this;
     const found = yield* first(remember ? "keepUpload" : "forgetUpload", keyOf(id));
     if (found === undefined || (!remember && number(found, "kept") === 1) || !recorder.isActive) return;
@@ -163,13 +163,13 @@ export class UploadStore {
     return this.database.read(() => rows(SQL.dueUploads, {})).then((found) => found.map(toUpload), refused);
   }
 
-  change<T>(work: () => Work<T>, options?: ChangeOptions): Promise<T> {
+  change<T>(work: () => SqlSteps<T>, options?: ChangeOptions): Promise<T> {
     return this.database.change(work, options).catch(refused);
   }
 }
 
 /** Reserves quota; own files have no quota. @throws {ERR_QUOTA_USED} */
-function* reserve(wanted: { server: string; id: string; files: number; bytes: number }): Work<void> {
+function* reserve(wanted: { server: string; id: string; files: number; bytes: number }): SqlSteps<void> {
   if (wanted.id.startsWith(ofAccount("")) || (yield* first("reserve", wanted)) !== undefined) return;
   throw httpError("ERR_QUOTA_USED");
 }

@@ -10,8 +10,8 @@ import {
   deleteInBatches,
   type Row,
   row,
+  type SqlSteps,
   type Values,
-  type Work,
 } from "../database.ts";
 import { CHANGES_CHANNEL, type PostgresConnection, type PostgresLogin } from "./postgres_connection.ts";
 import { isDefect, meaningOf, PostgresError, toFailure } from "./postgres_failure.ts";
@@ -54,7 +54,7 @@ export type DatabaseStatus = DatabaseCondition & {
 
 interface Change<T> {
   readonly id: string;
-  readonly work: () => Work<T>;
+  readonly work: () => SqlSteps<T>;
   readonly options: ChangeOptions;
   /** Result of an attempt that lost its connection during commit: it may have been committed. */
   kept?: { readonly result: T };
@@ -119,11 +119,11 @@ export class PostgresDatabase implements Database {
     return { ...condition, awayMs, defects: this.#defects };
   }
 
-  read<T>(work: () => Work<T>): Promise<T> {
-    return this.#untilDone((deadline) => this.#pool.use(deadline, (on) => this.#walk(on, work())));
+  read<T>(work: () => SqlSteps<T>): Promise<T> {
+    return this.#untilDone((deadline) => this.#pool.use(deadline, (on) => this.#runSteps(on, work())));
   }
 
-  change<T>(work: () => Work<T>, options: ChangeOptions = {}): Promise<T> {
+  change<T>(work: () => SqlSteps<T>, options: ChangeOptions = {}): Promise<T> {
     const change: Change<T> = { id: crypto.randomUUID(), work, options };
     return this.#untilDone((deadline) =>
       this.#pool.use(deadline, (on) => this.#transact(on, change, deadline))
@@ -195,7 +195,7 @@ export class PostgresDatabase implements Database {
     try {
       await begin(on, change, deadline);
       change.kept = undefined; // the id is free: no earlier attempt was committed
-      const result = await this.#walk(on, change.work());
+      const result = await this.#runSteps(on, change.work());
       change.kept = { result };
       // Without limit: a commit canceled while waiting for standbys would look like a replicated one.
       await on.run("SET LOCAL statement_timeout = 0; COMMIT");
@@ -210,7 +210,7 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  async #walk<T>(on: PostgresConnection, work: Work<T>): Promise<T> {
+  async #runSteps<T>(on: PostgresConnection, work: SqlSteps<T>): Promise<T> {
     let step = work.next();
     while (step.done !== true) step = work.next(await this.#rows(on, step.value.sql, step.value.values));
     return step.value;
