@@ -1,7 +1,7 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
 import type { ReplayCache, ReplayRecord, SeenMark } from "../model/replay_cache.ts";
-import { DatabaseAway, DatabaseFailure } from "../store/database.ts";
+import { DatabaseFailure, DatabaseUnavailable } from "../store/database.ts";
 import type { SharedMarks } from "../store/shared_marks.ts";
 
 /** Difference of the clocks of two instances up to which neither logs a warning, in milliseconds. */
@@ -39,7 +39,7 @@ export class SharedReplayCache implements ReplayRecord {
   /** Logs failures other than outages, which the database's state reports. */
   #report(error: unknown): void {
     if (!(error instanceof DatabaseFailure)) throw error;
-    if (!(error instanceof DatabaseAway)) {
+    if (!(error instanceof DatabaseUnavailable)) {
       this.parts.log.error("mark of the replay cache not stored for the other instances", { error });
     }
   }

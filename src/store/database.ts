@@ -48,7 +48,7 @@ export interface Database {
 export class DatabaseFailure extends OperatorError {}
 
 /** Error if no server accepts changes; the caller may retry. */
-export class DatabaseAway extends DatabaseFailure {}
+export class DatabaseUnavailable extends DatabaseFailure {}
 
 /** Most rows that a subquery selects to delete. The outer condition repeats the inner one: rows may change meanwhile. */
 export const BATCH = 1000;

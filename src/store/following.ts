@@ -1,7 +1,7 @@
 import type { Logger } from "../logging/logger.ts";
 import { inStep, type Schedule } from "../model/clock.ts";
 import { isHttpError } from "../model/http_error.ts";
-import { DatabaseAway } from "./database.ts";
+import { DatabaseUnavailable } from "./database.ts";
 
 interface FollowingParts {
   readonly look: () => Promise<void>;
@@ -60,7 +60,7 @@ export class Following {
       const reason = String(error);
       const cause = isHttpError(error, "ERR_RECORD_STORE") ? error.cause : error;
       // The state of the database reports that it is down.
-      if (!(cause instanceof DatabaseAway) && reason !== this.#reported) {
+      if (!(cause instanceof DatabaseUnavailable) && reason !== this.#reported) {
         this.#reported = reason;
         log.error(trouble, { error });
       }

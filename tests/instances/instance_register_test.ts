@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { InstanceRegister } from "../../src/instances/instance_register.ts";
 import INSTANCE_TABLES from "../../src/store/postgres/tables/instance.sql" with { type: "text" };
 import { createLogger } from "../../src/logging/logger.ts";
-import { type Database, DatabaseAway } from "../../src/store/database.ts";
+import { type Database, DatabaseUnavailable } from "../../src/store/database.ts";
 import { IN_MEMORY, SqliteDatabase } from "../../src/store/sqlite_database.ts";
 
 const SCHEMA = {
@@ -21,7 +21,7 @@ function create() {
   const database: Database = {
     isOpen: true,
     read: (work) => memory.read(work),
-    change: (work) => state.away ? Promise.reject(new DatabaseAway("away")) : memory.change(work),
+    change: (work) => state.away ? Promise.reject(new DatabaseUnavailable("away")) : memory.change(work),
     version: () => 0,
     close: () => {},
   };
@@ -168,7 +168,7 @@ Deno.test("InstanceRegister does not register again after it left, and reports a
   await later(60_000);
   assert.deepEqual(names(one), ["a:1 own"]);
   state.away = true;
-  await assert.rejects(one.leave(), DatabaseAway);
+  await assert.rejects(one.leave(), DatabaseUnavailable);
 });
 
 Deno.test("InstanceRegister lists instances by name, then by start, and detects one that differs", async () => {

@@ -607,7 +607,7 @@ const DATABASE: readonly Breakage[] = [
     broken: "that no database is there is an error of ours",
     file: "src/store/postgres/postgres_servers.ts",
     change: instead(
-      'throw new DatabaseAway([...reasons].join("; "), { cause: error });',
+      'throw new DatabaseUnavailable([...reasons].join("; "), { cause: error });',
       'throw new Error([...reasons].join("; "), { cause: error });',
     ),
     tests: ["tests/store/postgres/postgres_outage_test.ts"],
@@ -618,7 +618,7 @@ const DATABASE: readonly Breakage[] = [
     broken: "that the database does not answer in time is an error of ours",
     file: "src/store/postgres/postgres_database.ts",
     change: instead(
-      'late.abort(new DatabaseAway("no answer in time"))',
+      'late.abort(new DatabaseUnavailable("no answer in time"))',
       'late.abort(new Error("no answer in time"))',
     ),
     tests: ["tests/store/postgres/postgres_outage_test.ts"],
@@ -628,7 +628,10 @@ const DATABASE: readonly Breakage[] = [
     rows: ["the database exceeds `persistence.statementTimeout`", "the database's disk is full"],
     broken: "what the database refuses to do is an error of ours",
     file: "src/store/postgres/postgres_failure.ts",
-    change: instead('=== "refused" ? DatabaseFailure : DatabaseAway', '=== "refused" ? Error : DatabaseAway'),
+    change: instead(
+      '=== "refused" ? DatabaseFailure : DatabaseUnavailable',
+      '=== "refused" ? Error : DatabaseUnavailable',
+    ),
     tests: ["tests/store/postgres/postgres_database_test.ts"],
     only: "keeps all of a change or nothing",
   },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createLogger } from "../../src/logging/logger.ts";
 import { httpError } from "../../src/model/http_error.ts";
-import { DatabaseAway, DatabaseFailure } from "../../src/store/database.ts";
+import { DatabaseFailure, DatabaseUnavailable } from "../../src/store/database.ts";
 import { Following } from "../../src/store/following.ts";
 
 /** Returns a `Following` whose looks the test triggers. */
@@ -81,8 +81,8 @@ Deno.test("Following plans no look when it is closed during one", async () => {
 
 Deno.test("Following goes on after each failure, and logs each reason once, but not that the database is away", async () => {
   const failures = [
-    new DatabaseAway("away"),
-    httpError("ERR_RECORD_STORE", "away", new DatabaseAway("away")),
+    new DatabaseUnavailable("away"),
+    httpError("ERR_RECORD_STORE", "away", new DatabaseUnavailable("away")),
     new TypeError("no stars"),
     new TypeError("no stars"),
     new DatabaseFailure("invalid input syntax for type bigint"),

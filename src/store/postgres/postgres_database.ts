@@ -5,8 +5,8 @@ import {
   type ChangeOptions,
   checkValues,
   type Database,
-  DatabaseAway,
   DatabaseFailure,
+  DatabaseUnavailable,
   deleteInBatches,
   type Row,
   row,
@@ -48,7 +48,7 @@ const CLEAR_IDS = `DELETE FROM change_made WHERE id IN (
 
 /** Status for health and metrics. */
 export type DatabaseStatus = DatabaseCondition & {
-  readonly awayMs: number; // milliseconds of the current outage; 0 if up
+  readonly outageMs: number; // milliseconds of the current outage; 0 if up
   readonly defects: number; // statements that failed because of a defect of the service
 };
 
@@ -115,8 +115,8 @@ export class PostgresDatabase implements Database {
 
   /** Condition of the connections, which notice a failure within seconds. */
   get status(): DatabaseStatus {
-    const { condition, awayMs } = this.#state;
-    return { ...condition, awayMs, defects: this.#defects };
+    const { condition, outageMs } = this.#state;
+    return { ...condition, outageMs, defects: this.#defects };
   }
 
   read<T>(work: () => SqlSteps<T>): Promise<T> {
@@ -168,7 +168,7 @@ export class PostgresDatabase implements Database {
         } catch (error) {
           const maybeLater = error instanceof PostgresError
             ? meaningOf(error) !== "refused"
-            : error instanceof DatabaseAway;
+            : error instanceof DatabaseUnavailable;
           if (maybeLater && deadline.signal.aborted) throw before ?? deadline.signal.reason;
           if (!maybeLater || !this.#isOpen || this.#state.refusesWork || deadline.left() <= pause) {
             throw error;
@@ -186,7 +186,7 @@ export class PostgresDatabase implements Database {
     const { timeoutMs } = this.#options;
     const end = this.#elapsed() + timeoutMs;
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(new DatabaseAway("no answer in time")), timeoutMs);
+    const timer = setTimeout(() => late.abort(new DatabaseUnavailable("no answer in time")), timeoutMs);
     const left = () => Math.max(1, Math.ceil(end - this.#elapsed()));
     return { signal: late.signal, left, [Symbol.dispose]: () => clearTimeout(timer) };
   }
@@ -219,7 +219,7 @@ export class PostgresDatabase implements Database {
   /** Probes for a connection if the database is down and idle; deletes old change ids. */
   #tend(isStuck: boolean): void {
     const now = this.#elapsed();
-    this.#state.commits(isStuck);
+    this.#state.setStuck(isStuck);
     if (this.#state.isTrialDue) {
       const deadline = this.#deadline();
       void this.#pool.refill(deadline).catch(() => {}).finally(deadline[Symbol.dispose]); // the state has the reason

@@ -1,4 +1,4 @@
-import { DatabaseAway, DatabaseFailure } from "../database.ts";
+import { DatabaseFailure, DatabaseUnavailable } from "../database.ts";
 import { messageOf } from "../../model/text.ts";
 
 /** Error of driver, server or system. */
@@ -40,6 +40,6 @@ export function isDefect(error: PostgresError): boolean {
 /** Converts database errors to {@link DatabaseFailure}. */
 export function toFailure(error: unknown): unknown {
   if (!(error instanceof PostgresError)) return error;
-  const Kind = meaningOf(error) === "refused" ? DatabaseFailure : DatabaseAway;
+  const Kind = meaningOf(error) === "refused" ? DatabaseFailure : DatabaseUnavailable;
   return new Kind(error.message, { cause: error });
 }

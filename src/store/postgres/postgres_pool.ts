@@ -1,4 +1,4 @@
-import { DatabaseAway } from "../database.ts";
+import { DatabaseUnavailable } from "../database.ts";
 import { FairSemaphore, NoPermit } from "../../model/fair_semaphore.ts";
 import type { PostgresConnection } from "./postgres_connection.ts";
 import { meaningOf, PostgresError } from "./postgres_failure.ts";
@@ -24,7 +24,7 @@ export class PostgresPool {
     this.#semaphore = new FairSemaphore({ atOnce: most, waiting: WAITING, perKey: WAITING });
   }
 
-  /** Runs work, until the deadline closes the connection. @throws {DatabaseAway} If no connection is free in time. */
+  /** Runs work, until the deadline closes the connection. @throws {DatabaseUnavailable} If no connection is free in time. */
   async use<T>(deadline: Deadline, work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     this.state.checkWork();
     try {
@@ -34,7 +34,9 @@ export class PostgresPool {
         signal: deadline.signal,
       });
     } catch (error) {
-      throw error instanceof NoPermit ? new DatabaseAway("too many are waiting", { cause: error }) : error;
+      throw error instanceof NoPermit
+        ? new DatabaseUnavailable("too many are waiting", { cause: error })
+        : error;
     }
   }
 

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import { unlessAborted } from "../../model/clock.ts";
 import { messageOf } from "../../model/text.ts";
-import { DatabaseAway, DatabaseFailure } from "../database.ts";
+import { DatabaseFailure, DatabaseUnavailable } from "../database.ts";
 import type { DatabaseState } from "./database_state.ts";
 import {
   type Heard,
@@ -36,13 +36,13 @@ export class PostgresServers {
   /**
    * Tries all servers at once and takes the first that accepts changes. @param heard Absent: without notifications.
    * @param isTrial Whether to try while other connections work and the last attempt failed.
-   * @throws {DatabaseAway} If no server accepts changes, or no trial is due.
+   * @throws {DatabaseUnavailable} If no server accepts changes, or no trial is due.
    * @throws {DatabaseFailure} For a wrong password or other tables.
    */
   async open(signal: AbortSignal, heard?: Heard, isTrial = true): Promise<PostgresConnection> {
     const { state } = this.options;
     const connection = await state.attempt(() => this.#openAny(signal, heard), isTrial);
-    if (heard === undefined) state.works(connection.closed);
+    if (heard === undefined) state.countConnection(connection.closed);
     return connection;
   }
 
@@ -54,11 +54,11 @@ export class PostgresServers {
     } catch (error) {
       const errors = error instanceof AggregateError ? error.errors : [error];
       const refusal = errors.find((each) =>
-        each instanceof DatabaseFailure && !(each instanceof DatabaseAway)
+        each instanceof DatabaseFailure && !(each instanceof DatabaseUnavailable)
       );
       if (refusal !== undefined) throw refusal;
       const reasons = new Set(errors.map(messageOf));
-      throw new DatabaseAway([...reasons].join("; "), { cause: error });
+      throw new DatabaseUnavailable([...reasons].join("; "), { cause: error });
     }
   }
 
@@ -80,7 +80,7 @@ export class PostgresServers {
     try {
       const connection = await unlessAborted(open(), end);
       end.throwIfAborted();
-      enough.abort(new DatabaseAway("another server was faster"));
+      enough.abort(new DatabaseUnavailable("another server was faster"));
       return connection;
     } catch (error) {
       socket.destroy();
@@ -92,7 +92,7 @@ export class PostgresServers {
 /** Condition: standby or read-only. */
 export const TAKES_NO_CHANGES = "(pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on')";
 
-/** @throws {DatabaseAway} If the server is read-only. */
+/** @throws {DatabaseUnavailable} If the server is read-only. */
 async function prepareSession(connection: PostgresConnection, timeoutMs: number): Promise<void> {
   // Locks of a frozen instance end after half of the time that others wait. With synchronous_commit off, a crash could undo
   // the use of a single-use share. At another level, a change that runs alone would miss changes made while it waited.
@@ -105,5 +105,5 @@ async function prepareSession(connection: PostgresConnection, timeoutMs: number)
        CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END`,
     [String(timeoutMs), String(Math.ceil(timeoutMs / 2))],
   );
-  if (session?.["readOnly"] !== false) throw new DatabaseAway("the server takes no changes");
+  if (session?.["readOnly"] !== false) throw new DatabaseUnavailable("the server takes no changes");
 }

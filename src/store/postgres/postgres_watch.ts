@@ -30,7 +30,7 @@ interface Servers {
 
 interface WatchParts {
   readonly timeoutMs: number; // timeout of connecting and of each response
-  readonly state: Pick<DatabaseState, "listens" | "hears" | "waitMs">;
+  readonly state: Pick<DatabaseState, "setListening" | "isListening" | "waitMs">;
   /** Called when the server stopped responding or became read-only, to close its other connections, too. */
   readonly unusable?: () => void;
   readonly tried?: (isStuck: boolean) => void; // called after each ping; stuck: changes are not committed
@@ -61,7 +61,7 @@ export class PostgresWatch {
   }
 
   get isListening(): boolean {
-    return this.#parts.state.hears && (this.#connection?.isAlive ?? false);
+    return this.#parts.state.isListening && (this.#connection?.isAlive ?? false);
   }
 
   get listening(): Promise<void> {
@@ -108,7 +108,7 @@ export class PostgresWatch {
     await this.#asked(connection, `LISTEN ${CHANGES_CHANNEL}`);
     this.#all++;
     this.#sessions++;
-    this.#parts.state.listens();
+    this.#parts.state.setListening();
     this.#tell();
     this.#listening.resolve();
     void connection.closed.then(() => this.#connection === connection && this.#wake?.());
@@ -137,7 +137,7 @@ export class PostgresWatch {
   #ends(why: string): void {
     this.#connection?.destroy();
     this.#connection = undefined;
-    if (!this.#closing.signal.aborted) this.#parts.state.listens(why);
+    if (!this.#closing.signal.aborted) this.#parts.state.setListening(why);
   }
 
   /** Sends a query; closes the connection after a timeout. */

@@ -1,4 +1,4 @@
-import { DatabaseAway } from "../database.ts";
+import { DatabaseUnavailable } from "../database.ts";
 import { Socket } from "node:net";
 import type { Reach } from "./postgres_servers.ts";
 
@@ -16,7 +16,9 @@ export const reachPlain: Reach = ({ host, port }, signal) =>
     });
     socket.on("error", (error) => {
       settle();
-      reject(new DatabaseAway(`${host}:${port} cannot be reached: ${error.message}`, { cause: error }));
+      reject(
+        new DatabaseUnavailable(`${host}:${port} cannot be reached: ${error.message}`, { cause: error }),
+      );
     });
     socket.setNoDelay(true);
     socket.connect(port, host);

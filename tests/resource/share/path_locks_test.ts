@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { isHttpError } from "../../../src/model/http_error.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { PathLocks } from "../../../src/resource/share/path_locks.ts";
-import { DatabaseAway } from "../../../src/store/database.ts";
+import { DatabaseUnavailable } from "../../../src/store/database.ts";
 import MARK_TABLES from "../../../src/store/postgres/tables/shared_mark.sql" with { type: "text" };
 import { SharedMarks } from "../../../src/store/shared_marks.ts";
 import { IN_MEMORY, SqliteDatabase } from "../../../src/store/sqlite_database.ts";
@@ -71,7 +71,7 @@ Deno.test("PathLocks waits no longer than its caller, and takes nothing while th
   leaving.abort(new Error("gone"));
   await time.advance(100, rest);
   await left;
-  marks.take = () => Promise.reject(new DatabaseAway("away"));
+  marks.take = () => Promise.reject(new DatabaseUnavailable("away"));
   await assert.rejects(
     locks.take("HPC", "/g", signal, () => {}),
     (error) => isHttpError(error, "ERR_SHARE_STORE"),

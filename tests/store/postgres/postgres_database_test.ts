@@ -2,7 +2,7 @@ import { inTime, until } from "../../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
-import { DatabaseAway, DatabaseFailure, row, rows } from "../../../src/store/database.ts";
+import { DatabaseFailure, DatabaseUnavailable, row, rows } from "../../../src/store/database.ts";
 import { PostgresDatabase, type PostgresOptions } from "../../../src/store/postgres/postgres_database.ts";
 import { reachPlain } from "../../../src/store/postgres/reach_plain.ts";
 import { DatabaseState } from "../../../src/store/postgres/database_state.ts";
@@ -65,7 +65,7 @@ test("uses the clock of the server", async (database, { name, server }) => {
 test("runs changes that name the same lock one after the other, and others beside them", async (database) => {
   let inside = 0;
   let most = 0;
-  const enter = (alone?: string) =>
+  const enter = (lock?: string) =>
     database.change(function* () {
       most = Math.max(most, ++inside);
       yield* rows("SELECT pg_sleep(0.02)", {});
@@ -104,9 +104,9 @@ test("waits for the disk, except for asynchronous commits", async (database) => 
   const waits = function* () {
     return (yield* row("SELECT current_setting('synchronous_commit') AS waits", {}))?.["waits"];
   };
-  const manners = [{}, { asyncCommit: true }, { asyncCommit: true, alone: "it" }, { alone: "it" }];
+  const options = [{}, { asyncCommit: true }, { asyncCommit: true, lock: "it" }, { lock: "it" }];
   const told: unknown[] = [];
-  for (const manner of manners) told.push(await database.change(waits, manner));
+  for (const each of options) told.push(await database.change(waits, each));
   assert.deepEqual(told, ["on", "off", "off", "on"]);
 });
 
@@ -275,7 +275,7 @@ test(
         for (const socket of ofFrozen) socket.cork();
         yield* rows(update, { more: "2" });
       }),
-      DatabaseAway,
+      DatabaseUnavailable,
     );
     await locked.promise;
     await other.change(() => rows(update, { more: "3" }));
@@ -318,7 +318,7 @@ test("gives up a connection that comes only after the deadline", async (_databas
   using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const late = new AbortController();
   const opening = servers.open(late.signal);
-  late.abort(new DatabaseAway("no answer in time"));
+  late.abort(new DatabaseUnavailable("no answer in time"));
   const socket = await reachPlain({ host: "127.0.0.1", port: silent.addr.port }, AbortSignal.timeout(20_000));
   connect(socket);
   await assert.rejects(inTime(opening, "the failure"), /no answer in time/);

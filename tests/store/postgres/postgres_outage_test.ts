@@ -1,7 +1,7 @@
 import { until } from "../../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import type { Duplex } from "node:stream";
-import { DatabaseAway, row, rows } from "../../../src/store/database.ts";
+import { DatabaseUnavailable, row, rows } from "../../../src/store/database.ts";
 import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
 import { reachPlain } from "../../../src/store/postgres/reach_plain.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
@@ -29,7 +29,7 @@ Deno.test("PostgresDatabase waits for a server that starts again, but not for on
   await until(() => !patient.isReachable);
   const waiting = patient.change(() => rows(KEEP, { key: "meanwhile" }));
   waiting.catch(() => {}); // a failure is reported below
-  await assert.rejects(hasty.read(() => rows("SELECT 1", {})), DatabaseAway);
+  await assert.rejects(hasty.read(() => rows("SELECT 1", {})), DatabaseUnavailable);
   // The server does not answer for longer than the timeout: then reads no longer wait.
   await until(async () => {
     const error = await hasty.read(() => rows("SELECT 1", {})).catch((error) => error);
@@ -75,7 +75,7 @@ Deno.test("PostgresDatabase leaves a server that answers no more, and finds it w
   await untilKept(database, "before");
   await until(() => database.isReachable);
   await server.freeze();
-  await assert.rejects(database.change(() => rows(KEEP, { key: "frozen" })), DatabaseAway);
+  await assert.rejects(database.change(() => rows(KEEP, { key: "frozen" })), DatabaseUnavailable);
   await until(() => !database.isReachable);
   await server.thaw();
   await until(() => database.isReachable);

@@ -1,4 +1,4 @@
-import { DatabaseAway } from "../../../src/store/database.ts";
+import { DatabaseUnavailable } from "../../../src/store/database.ts";
 import assert from "node:assert/strict";
 import { PostgresPool } from "../../../src/store/postgres/postgres_pool.ts";
 import { DatabaseState } from "../../../src/store/postgres/database_state.ts";
@@ -35,7 +35,7 @@ function deadline() {
   return {
     signal: late.signal,
     left: () => 60_000,
-    come: () => late.abort(new DatabaseAway("no answer in time")),
+    come: () => late.abort(new DatabaseUnavailable("no answer in time")),
   };
 }
 
@@ -96,10 +96,10 @@ test(
     );
     await pool.use(deadline(), () => Promise.resolve());
     const { state } = pool;
-    await assert.rejects(state.attempt(() => Promise.reject(new Error("refused"))), DatabaseAway);
+    await assert.rejects(state.attempt(() => Promise.reject(new Error("refused"))), DatabaseUnavailable);
     pool.leaveIdle();
     const used = () => pool.use(deadline(), () => Promise.resolve("done"));
-    await assert.rejects(used(), DatabaseAway);
+    await assert.rejects(used(), DatabaseUnavailable);
     await pool.refill(deadline());
     assert.equal(await used(), "done");
   },

@@ -44,15 +44,15 @@ class Watched {
   }
 
   #state() {
-    const listens = (why?: string) => {
+    const setListening = (why?: string) => {
       const text = why === undefined ? "there" : `away ${why}`;
       if (this.said.at(-1) !== text) this.said.push(text);
     };
     const last = () => this.said.at(-1) === "there";
     const wait = () => this.waitMs;
     return {
-      listens,
-      get hears() {
+      setListening,
+      get isListening() {
         return last();
       },
       get waitMs() {
