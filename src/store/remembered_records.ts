@@ -1,6 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Schedule, Stopwatch } from "../model/clock.ts";
-import { Following } from "./following.ts";
+import { Poller } from "./poller.ts";
 import type { KeptRecord, RecordStore } from "./record_store.ts";
 
 /** Interval of checks for changes without notification, in milliseconds. */
@@ -31,7 +31,7 @@ interface RememberedParts {
 }
 
 /** Shared record store with copies of some kinds for outages. If two records have the same key, the later one applies. */
-export class RememberedRecords extends Following implements RecordStore {
+export class RememberedRecords extends Poller implements RecordStore {
   readonly #store: RecordStore;
   readonly #parts: RememberedParts;
   #records: ReadonlyMap<string, OneKind> | undefined; // by kind; absent before the first read
@@ -44,9 +44,9 @@ export class RememberedRecords extends Following implements RecordStore {
   constructor(store: RecordStore, parts: RememberedParts) {
     const { log, schedule, onChange } = parts;
     super({
-      look: () => this.#look(),
-      everyMs: LOOK_MS,
-      trouble: "records are not followed",
+      poll: () => this.#look(),
+      intervalMs: LOOK_MS,
+      failureMessage: "records are not followed",
       log,
       schedule,
       onChange,

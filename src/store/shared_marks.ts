@@ -1,7 +1,7 @@
 import type { Logger } from "../logging/logger.ts";
 import { type Schedule, wholeMs } from "../model/clock.ts";
 import { BATCH, type Database, deleteInBatches, row } from "./database.ts";
-import { Following } from "./following.ts";
+import { Poller } from "./poller.ts";
 
 /** A crash of the database empties the table anyway, so changes need not wait for the disk. */
 const ASYNC_COMMIT = { asyncCommit: true } as const;
@@ -24,15 +24,15 @@ interface SharedMark {
 }
 
 /** Marks in the shared database, by its clock. */
-export class SharedMarks extends Following {
+export class SharedMarks extends Poller {
   constructor(
     readonly database: Database,
     { log, schedule }: { readonly log: Logger; readonly schedule?: Schedule },
   ) {
     super({
-      look: () => this.purge(),
-      everyMs: PURGE_MS,
-      trouble: "expired marks not deleted",
+      poll: () => this.purge(),
+      intervalMs: PURGE_MS,
+      failureMessage: "expired marks not deleted",
       log,
       schedule,
     });

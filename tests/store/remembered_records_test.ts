@@ -69,7 +69,7 @@ function create() {
 Deno.test("RememberedRecords answers from memory, and learns what others change", async () => {
   const { state, shared, remembered, turn, isFollowed } = create();
   await shared.put("revoked", record("one"), 9);
-  await remembered.follow();
+  await remembered.start();
   assert.ok(isFollowed());
   const { asked } = state;
   assert.deepEqual(await remembered.get("revoked", "one"), record("one"));
@@ -90,7 +90,7 @@ Deno.test("RememberedRecords answers from memory, and learns what others change"
 
 Deno.test("RememberedRecords knows its own changes at once", async () => {
   const { remembered } = create();
-  await remembered.follow();
+  await remembered.start();
   let version = remembered.version();
   const changed = () => version !== (version = remembered.version());
   await remembered.put("revoked", record("one"), 9);
@@ -108,7 +108,7 @@ Deno.test("RememberedRecords knows its own changes at once", async () => {
 
 Deno.test("RememberedRecords forgets nothing that it puts while it reads all", async () => {
   const { remembered, state, turn } = create();
-  await remembered.follow();
+  await remembered.start();
   state.changes++;
   const reading = turn();
   await remembered.put("revoked", record("one"), 9);
@@ -120,7 +120,7 @@ Deno.test("RememberedRecords forgets nothing that it puts while it reads all", a
 Deno.test("RememberedRecords answers by what it knew last while the store is away, and says for how long", async () => {
   const { remembered, shared, state, turn } = create();
   await shared.put("revoked", record("one"), 9);
-  await remembered.follow();
+  await remembered.start();
   state.reachable = false;
   await turn(30_000);
   assert.deepEqual(await remembered.get("revoked", "one"), record("one"));
@@ -143,7 +143,7 @@ Deno.test("RememberedRecords answers by what it knew last while the store is awa
 Deno.test("RememberedRecords is sure of nothing before its first look", async () => {
   const { remembered, state, turn } = create();
   state.reachable = false;
-  await remembered.follow();
+  await remembered.start();
   await turn();
   assert.equal(remembered.staleMs, Infinity);
   await assert.rejects(remembered.get("revoked", "one"), (error) => isHttpError(error, "ERR_RECORD_STORE"));
@@ -157,7 +157,7 @@ Deno.test("RememberedRecords is sure of nothing before its first look", async ()
 Deno.test("RememberedRecords reads what changed since the last read, and all after a new session or an hour", async () => {
   const { remembered, shared, state, turn } = create();
   await shared.put("revoked", record("1"), 9);
-  await remembered.follow();
+  await remembered.start();
   const change = async (key: string, ms = 100) => {
     await shared.put("revoked", record(key), 9);
     state.changes++;
@@ -181,7 +181,7 @@ Deno.test("RememberedRecords reads what changed since the last read, and all aft
 
 Deno.test("RememberedRecords keeps the later of two records, in whatever order they arrive", async () => {
   const { remembered, shared, state, turn } = create();
-  await remembered.follow();
+  await remembered.start();
   await remembered.put("revoked", record("one", { made: 20 }), 9);
   await shared.put("revoked", record("one", { made: 10 }), 9);
   state.changes++;

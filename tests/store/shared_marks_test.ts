@@ -43,7 +43,7 @@ Deno.test("SharedMarks deletes expired marks, by thousands, once a minute", asyn
     )
   );
   await marks.take(ONE, 120_000);
-  await marks.follow();
+  await marks.start();
   assert.equal(await count(), 2501);
   await time.advance(60_000, async () => {
     for (let i = 0; i < 40; i++) await Promise.resolve();

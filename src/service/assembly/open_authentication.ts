@@ -218,6 +218,6 @@ async function rememberRevoked(
       log,
     }),
   );
-  await remembered.follow();
+  await remembered.start();
   return remembered;
 }

@@ -35,7 +35,7 @@ export async function openCluster(
       learned: (behindMs) => publish({ behindMs }),
     }),
   );
-  await shared.follow();
+  await shared.start();
   return { sharedClock: shared.read, cluster: joinOthers(database, opening) };
 }
 
@@ -97,7 +97,7 @@ function joinOthers(
     }),
     /** Loads and follows the throttling state. */
     follow: async (memory: ThrottlingMemory) => {
-      await Promise.all([throttling.follow(memory), register.follow(), marks.follow()]);
+      await Promise.all([throttling.follow(memory), register.start(), marks.start()]);
     },
     /** Announces the shutdown, so that others need not wait for a timeout. */
     leave: () =>

@@ -86,7 +86,7 @@ async function instance(server: TestPostgres, name: string, id: string) {
     elapsed: stopwatch,
     log: SILENT,
   });
-  await Promise.all([shared.follow(throttle.memory), register.follow(), records.follow()]);
+  await Promise.all([shared.follow(throttle.memory), register.start(), records.start()]);
   /** Tries a wrong guess. @returns Whether it was admitted. */
   const guess = async (user: string) => {
     try {
