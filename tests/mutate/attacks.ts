@@ -1210,12 +1210,12 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A revoked token during a database outage"],
     broken: "an instance that has read no revoked tokens takes none for revoked",
-    file: "src/store/remembered_records.ts",
+    file: "src/store/cached_records.ts",
     change: instead(
       "return known === undefined ? this.#store.get(kind, key) : ",
       "return known === undefined ? Promise.resolve(undefined) : ",
     ),
-    tests: ["tests/store/remembered_records_test.ts"],
+    tests: ["tests/store/cached_records_test.ts"],
   },
   {
     rows: ["A revoked token during a database outage"],
