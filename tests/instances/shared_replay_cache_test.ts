@@ -5,7 +5,7 @@ import { ReplayCache } from "../../src/model/replay_cache.ts";
 import { type Database, DatabaseFailure, DatabaseUnavailable, rows } from "../../src/store/database.ts";
 import { PostgresDatabase } from "../../src/store/postgres/postgres_database.ts";
 import MARK_TABLES from "../../src/store/postgres/tables/shared_mark.sql" with { type: "text" };
-import { SharedMarks } from "../../src/store/shared_marks.ts";
+import { Leases } from "../../src/store/leases.ts";
 import { IN_MEMORY, SqliteDatabase } from "../../src/store/sqlite_database.ts";
 import { POSTGRES, TestPostgres } from "../fixtures/postgres.ts";
 
@@ -15,7 +15,7 @@ const LIMITS = { all: 20, perOwner: 10 };
 function instance(database: Database, log = SILENT, clockMs = () => Date.now() + 0.25) {
   const own = new ReplayCache(LIMITS, clockMs);
   return new SharedReplayCache(own, {
-    marks: new SharedMarks(database, { log: SILENT }),
+    leases: new Leases(database, { log: SILENT }),
     clock: clockMs,
     log,
   });

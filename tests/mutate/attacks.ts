@@ -1195,7 +1195,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a proof counts once at each instance",
     file: "src/instances/shared_replay_cache.ts",
     change: instead(
-      "return await marks.take(this.#shared(seen.mark), seen.endsAt - clock() + SKEW_MS);",
+      "return await leases.acquire(this.#shared(seen.mark), seen.endsAt - clock() + SKEW_MS);",
       "return true;",
     ),
     tests: ["tests/instances/shared_replay_cache_test.ts"],
@@ -1204,7 +1204,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Two uploads that create or replace one file"],
     broken: "two instances write to one path at once",
     file: "src/resource/share/path_locks.ts",
-    change: instead("isHeld = await marks.take(held, LEASE_MS);", "isHeld = true;"),
+    change: instead("isHeld = await leases.acquire(held, LEASE_MS);", "isHeld = true;"),
     tests: ["tests/resource/share/path_locks_test.ts"],
   },
   {

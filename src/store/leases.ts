@@ -18,13 +18,13 @@ const SQL = {
 } as const;
 
 /** Mark that one instance holds for a time, such as for a proof that a client showed or a path that a request writes. */
-interface SharedMark {
+interface Lease {
   readonly mark: string;
   readonly holder: string;
 }
 
 /** Marks in the shared database, by its clock. */
-export class SharedMarks extends Poller {
+export class Leases extends Poller {
   constructor(
     readonly database: Database,
     { log, schedule }: { readonly log: Logger; readonly schedule?: Schedule },
@@ -39,15 +39,15 @@ export class SharedMarks extends Poller {
   }
 
   /** Takes a mark unless it is held. Returns whether it was free. @throws {DatabaseFailure} */
-  take({ mark, holder }: SharedMark, lastsMs: number): Promise<boolean> {
-    const lasts = wholeMs(lastsMs);
+  acquire({ mark, holder }: Lease, durationMs: number): Promise<boolean> {
+    const lasts = wholeMs(durationMs);
     return this.database.change(function* () {
       return (yield* row(SQL.take, { mark, holder, lasts })) !== undefined;
     }, ASYNC_COMMIT);
   }
 
   /** Releases a mark before its end. @throws {DatabaseFailure} */
-  async release({ mark, holder }: SharedMark): Promise<void> {
+  async release({ mark, holder }: Lease): Promise<void> {
     await this.database.change(() => row(SQL.release, { mark, holder }), ASYNC_COMMIT);
   }
 
