@@ -17,7 +17,7 @@ export const POSTGRES_SCHEMA = "authserver";
 export const CHANGES_CHANNEL = "authserver_changed";
 
 /** Called with the name of a changed table. */
-export type Heard = (table: string) => void;
+export type ChangeListener = (table: string) => void;
 
 type Value = string | number | null;
 
@@ -48,7 +48,7 @@ export class PostgresConnection {
   static async open(
     socket: Duplex,
     { database, user, password }: PostgresLogin,
-    heard?: Heard,
+    listener?: ChangeListener,
   ): Promise<PostgresConnection> {
     let given = false;
     const options = {
@@ -70,7 +70,7 @@ export class PostgresConnection {
       max_lifetime: null,
       backoff: () => 0,
       onnotice: () => {},
-      onnotify: (_channel: string, table: string) => heard?.(table),
+      onnotify: (_channel: string, table: string) => listener?.(table),
       types: { bigint: BIGINT },
       connection: { application_name: "authserver" },
     };

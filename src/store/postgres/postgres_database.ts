@@ -96,7 +96,7 @@ export class PostgresDatabase implements Database {
       timeoutMs,
       state: this.#state,
       unusable: () => this.#pool.leaveIdle(),
-      tried: (isStuck) => this.#tend(isStuck),
+      pinged: (isStuck) => this.#maintain(isStuck),
     });
   }
 
@@ -217,7 +217,7 @@ export class PostgresDatabase implements Database {
   }
 
   /** Probes for a connection if the database is down and idle; deletes old change ids. */
-  #tend(isStuck: boolean): void {
+  #maintain(isStuck: boolean): void {
     const now = this.#elapsed();
     this.#state.setStuck(isStuck);
     if (this.#state.isTrialDue) {

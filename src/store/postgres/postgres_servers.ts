@@ -4,7 +4,7 @@ import { messageOf } from "../../model/text.ts";
 import { DatabaseFailure, DatabaseUnavailable } from "../database.ts";
 import type { DatabaseState } from "./database_state.ts";
 import {
-  type Heard,
+  type ChangeListener,
   POSTGRES_SCHEMA,
   PostgresConnection,
   type PostgresLogin,
@@ -34,21 +34,21 @@ export class PostgresServers {
   constructor(readonly options: ServersOptions) {}
 
   /**
-   * Tries all servers at once and takes the first that accepts changes. @param heard Absent: without notifications.
+   * Tries all servers at once and takes the first that accepts changes. @param listener Absent: without notifications.
    * @param isTrial Whether to try while other connections work and the last attempt failed.
    * @throws {DatabaseUnavailable} If no server accepts changes, or no trial is due.
    * @throws {DatabaseFailure} For a wrong password or other tables.
    */
-  async open(signal: AbortSignal, heard?: Heard, isTrial = true): Promise<PostgresConnection> {
+  async open(signal: AbortSignal, listener?: ChangeListener, isTrial = true): Promise<PostgresConnection> {
     const { state } = this.options;
-    const connection = await state.attempt(() => this.#openAny(signal, heard), isTrial);
-    if (heard === undefined) state.countConnection(connection.closed);
+    const connection = await state.attempt(() => this.#openAny(signal, listener), isTrial);
+    if (listener === undefined) state.countConnection(connection.closed);
     return connection;
   }
 
-  async #openAny(signal: AbortSignal, heard: Heard | undefined): Promise<PostgresConnection> {
+  async #openAny(signal: AbortSignal, listener: ChangeListener | undefined): Promise<PostgresConnection> {
     const enough = new AbortController();
-    const tries = this.options.servers.map((server) => this.#openOne(server, signal, enough, heard));
+    const tries = this.options.servers.map((server) => this.#openOne(server, signal, enough, listener));
     try {
       return await Promise.any(tries);
     } catch (error) {
@@ -66,13 +66,13 @@ export class PostgresServers {
     server: PostgresServer,
     signal: AbortSignal,
     enough: AbortController,
-    heard: Heard | undefined,
+    listener: ChangeListener | undefined,
   ): Promise<PostgresConnection> {
     const { reach, login, timeoutMs, checkSchema } = this.options;
     const end = AbortSignal.any([signal, enough.signal]);
     const socket = await reach(server, end);
     const open = async () => {
-      const connection = await PostgresConnection.open(socket, login, heard);
+      const connection = await PostgresConnection.open(socket, login, listener);
       await prepareSession(connection, timeoutMs);
       await checkSchema(connection);
       return connection;
