@@ -314,12 +314,12 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A man in the middle of the database connection"],
     broken: "the certificate of the database may be for anybody",
-    file: "src/store/postgres/reach_tls.ts",
+    file: "src/store/postgres/connect_with_tls.ts",
     change: instead(
       "if (mismatch !== undefined) throw new DatabaseFailure(`the certificate of ${host}: ${mismatch.message}`);",
       "",
     ),
-    tests: ["tests/store/postgres/reach_tls_test.ts"],
+    tests: ["tests/store/postgres/connect_with_tls_test.ts"],
   },
   {
     rows: ["Changing the database schema from the core"],

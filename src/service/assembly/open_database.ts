@@ -6,7 +6,7 @@ import { readRegularFile } from "../../model/regular_file.ts";
 import { messageOf } from "../../model/text.ts";
 import { type Database, DatabaseFailure, row } from "../../store/database.ts";
 import type { PostgresDatabase, PostgresOptions } from "../../store/postgres/postgres_database.ts";
-import type { PostgresTrust } from "../../store/postgres/reach_tls.ts";
+import type { PostgresTrust } from "../../store/postgres/connect_with_tls.ts";
 import type { Opening } from "./service_options.ts";
 import type { Sink } from "../../logging/sink.ts";
 import { DatabaseRecordStore } from "../../store/database_record_store.ts";
@@ -52,7 +52,7 @@ export async function postgresOptions(
 ): Promise<PostgresOptions> {
   const options = { servers, login: { database, user, password }, connections, timeoutMs };
   if (tls === undefined) return options;
-  const { reachByTls } = await import("../../store/postgres/reach_tls.ts");
+  const { connectWithTls } = await import("../../store/postgres/connect_with_tls.ts");
   const { authorities, certificate, key } = tls;
   // Read for each connection, so that files can be renewed.
   const trust = async (): Promise<PostgresTrust> => ({
@@ -61,7 +61,7 @@ export async function postgresOptions(
       ? undefined
       : { certificate: await read(certificate), key: await read(key) },
   });
-  return { ...options, reach: reachByTls(trust, clock) };
+  return { ...options, connect: connectWithTls(trust, clock) };
 }
 
 async function read(file: string): Promise<string> {

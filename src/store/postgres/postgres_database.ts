@@ -17,15 +17,15 @@ import { CHANGES_CHANNEL, type PostgresConnection, type PostgresLogin } from "./
 import { isDefect, meaningOf, PostgresError, toFailure } from "./postgres_failure.ts";
 import { type Deadline, PostgresPool } from "./postgres_pool.ts";
 import { checkSchema } from "./postgres_schema.ts";
-import { type PostgresServer, PostgresServers, type Reach } from "./postgres_servers.ts";
-import { reachPlain } from "./reach_plain.ts";
+import { type Connect, type PostgresServer, PostgresServers } from "./postgres_servers.ts";
+import { connectPlain } from "./connect_plain.ts";
 import { forPostgres, inOrder } from "./postgres_sql.ts";
 import { PostgresWatch, SHARED_SESSIONS } from "./postgres_watch.ts";
 
 export interface PostgresOptions {
   readonly servers: readonly PostgresServer[]; // primary and standbys, in any order
   readonly login: PostgresLogin;
-  readonly reach?: Reach; // default: TCP without TLS
+  readonly connect?: Connect; // default: TCP without TLS
   readonly connections: number; // most connections; one of them listens for notifications
   readonly timeoutMs: number; // deadline for one piece of work, in milliseconds
   readonly changed?: (condition: DatabaseCondition) => void; // called when the condition changes
@@ -77,7 +77,7 @@ export class PostgresDatabase implements Database {
 
   /** Connects on demand, and starts to listen for notifications. */
   constructor(options: PostgresOptions) {
-    const { servers, login, reach = reachPlain, connections, timeoutMs, elapsed = stopwatch, changed } =
+    const { servers, login, connect = connectPlain, connections, timeoutMs, elapsed = stopwatch, changed } =
       options;
     this.#options = options;
     this.#elapsed = elapsed;
@@ -86,7 +86,7 @@ export class PostgresDatabase implements Database {
     const all = new PostgresServers({
       servers,
       login,
-      reach,
+      connect,
       checkSchema: options.checkSchema ?? checkSchema,
       timeoutMs,
       state: this.#state,
@@ -95,7 +95,7 @@ export class PostgresDatabase implements Database {
     this.#watch = new PostgresWatch(all, {
       timeoutMs,
       state: this.#state,
-      unusable: () => this.#pool.leaveIdle(),
+      unusable: () => this.#pool.closeIdle(),
       pinged: (isStuck) => this.#maintain(isStuck),
     });
   }
@@ -222,7 +222,7 @@ export class PostgresDatabase implements Database {
     this.#state.setStuck(isStuck);
     if (this.#state.isTrialDue) {
       const deadline = this.#deadline();
-      void this.#pool.refill(deadline).catch(() => {}).finally(deadline[Symbol.dispose]); // the state has the reason
+      void this.#pool.openIdle(deadline).catch(() => {}).finally(deadline[Symbol.dispose]); // the state has the reason
     }
     if (now - this.#clearedAt < KEEP_IDS_MS) return;
     this.#clearedAt = now;

@@ -42,18 +42,18 @@ export class PostgresPool {
 
   close(): void {
     this.#closed = true;
-    this.leaveIdle();
+    this.closeIdle();
   }
 
   /** Opens an idle connection, as a probe. @throws As {@link use}. */
-  async refill({ signal }: Deadline): Promise<void> {
+  async openIdle({ signal }: Deadline): Promise<void> {
     const connection = await this.servers.open(signal);
     if (this.#closed || this.#idle.length >= this.most) connection.destroy();
     else this.#idle.push(connection);
   }
 
   /** Closes idle connections, since their server no longer responds. */
-  leaveIdle(): void {
+  closeIdle(): void {
     for (const connection of this.#idle.splice(0)) connection.destroy();
   }
 
@@ -61,7 +61,7 @@ export class PostgresPool {
     const connection = this.#takeIdle() ?? await this.servers.open(deadline.signal, undefined, false);
     const late = () => {
       connection.destroy();
-      this.leaveIdle();
+      this.closeIdle();
     };
     deadline.signal.addEventListener("abort", late, { once: true });
     try {

@@ -17,12 +17,12 @@ export interface PostgresServer {
 }
 
 /** Connects to a server, with TLS if configured, until the signal aborts. */
-export type Reach = (server: PostgresServer, signal: AbortSignal) => Promise<Duplex>;
+export type Connect = (server: PostgresServer, signal: AbortSignal) => Promise<Duplex>;
 
 interface ServersOptions {
   readonly servers: readonly PostgresServer[];
   readonly login: PostgresLogin;
-  readonly reach: Reach;
+  readonly connect: Connect;
   /** Checks the tables. @throws {DatabaseFailure} */
   readonly checkSchema: (connection: PostgresConnection) => Promise<void>;
   readonly timeoutMs: number; // timeout of each operation, in milliseconds
@@ -68,9 +68,9 @@ export class PostgresServers {
     enough: AbortController,
     listener: ChangeListener | undefined,
   ): Promise<PostgresConnection> {
-    const { reach, login, timeoutMs, checkSchema } = this.options;
+    const { connect, login, timeoutMs, checkSchema } = this.options;
     const end = AbortSignal.any([signal, enough.signal]);
-    const socket = await reach(server, end);
+    const socket = await connect(server, end);
     const open = async () => {
       const connection = await PostgresConnection.open(socket, login, listener);
       await prepareSession(connection, timeoutMs);
@@ -90,14 +90,14 @@ export class PostgresServers {
 }
 
 /** Condition: standby or read-only. */
-export const TAKES_NO_CHANGES = "(pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on')";
+export const IS_READ_ONLY = "(pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on')";
 
 /** @throws {DatabaseUnavailable} If the server is read-only. */
 async function prepareSession(connection: PostgresConnection, timeoutMs: number): Promise<void> {
   // Locks of a frozen instance end after half of the time that others wait. With synchronous_commit off, a crash could undo
   // the use of a single-use share. At another level, a change that runs alone would miss changes made while it waited.
   const [session] = await connection.query(
-    `SELECT ${TAKES_NO_CHANGES} AS "readOnly",
+    `SELECT ${IS_READ_ONLY} AS "readOnly",
        set_config('search_path', '${POSTGRES_SCHEMA}, pg_temp', false),
        set_config('statement_timeout', $1, false), set_config('lock_timeout', $1, false),
        set_config('idle_in_transaction_session_timeout', $2, false),

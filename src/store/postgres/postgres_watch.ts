@@ -2,7 +2,7 @@ import { inStep, realTime, type Schedule } from "../../model/clock.ts";
 import { messageOf } from "../../model/text.ts";
 import type { DatabaseState } from "./database_state.ts";
 import { type ChangeListener, CHANGES_CHANNEL, type PostgresConnection } from "./postgres_connection.ts";
-import { TAKES_NO_CHANGES } from "./postgres_servers.ts";
+import { IS_READ_ONLY } from "./postgres_servers.ts";
 
 const REREAD_MS = 15_000;
 
@@ -12,7 +12,7 @@ const PING_MS = 5_000;
 const PAUSE_MS = 250;
 
 /** Ping, which also looks for changes of any instance that cannot end: their sessions outlive the connections. */
-const ALIVE = `SELECT ${TAKES_NO_CHANGES} AS "readOnly", pg_backend_pid() AS backend, EXISTS (
+const ALIVE = `SELECT ${IS_READ_ONLY} AS "readOnly", pg_backend_pid() AS backend, EXISTS (
   SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'active'
     AND query LIKE '%; COMMIT' AND query_start < now() - interval '5 s') AS stuck`;
 

@@ -4,9 +4,9 @@ import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import { DatabaseFailure, DatabaseUnavailable, row, rows } from "../../../src/store/database.ts";
 import { PostgresDatabase, type PostgresOptions } from "../../../src/store/postgres/postgres_database.ts";
-import { reachPlain } from "../../../src/store/postgres/reach_plain.ts";
+import { connectPlain } from "../../../src/store/postgres/connect_plain.ts";
 import { DatabaseState } from "../../../src/store/postgres/database_state.ts";
-import { PostgresServers, type Reach } from "../../../src/store/postgres/postgres_servers.ts";
+import { type Connect, PostgresServers } from "../../../src/store/postgres/postgres_servers.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 
 const INSERT = "INSERT INTO note (text) VALUES (:text)";
@@ -130,10 +130,10 @@ test("retries when two changes wait for each other", async (database) => {
 });
 
 /** Loses connections that send a commit, before the server gets it or after it has committed. */
-function losing(when: "before" | "after", times: number): { reach: Reach; readonly lost: number } {
-  const state = { reach, lost: 0 };
-  async function reach(...[to, signal]: Parameters<Reach>): Promise<Duplex> {
-    const socket = await reachPlain(to, signal);
+function losing(when: "before" | "after", times: number): { connect: Connect; readonly lost: number } {
+  const state = { connect, lost: 0 };
+  async function connect(...[to, signal]: Parameters<Connect>): Promise<Duplex> {
+    const socket = await connectPlain(to, signal);
     const write = socket.write.bind(socket);
     const intercepted = (chunk: Uint8Array, done?: () => void): boolean => {
       if (!new TextDecoder().decode(chunk).includes("COMMIT") || state.lost >= times) {
@@ -167,7 +167,7 @@ for (const when of ["before", "after"] as const) {
     // If the first try was committed, its result is returned, not that of a later try.
     assert.deepEqual([number, tries], when === "after" ? [1, 1] : [3, 3]);
     assert.equal(loss.lost, when === "after" ? 1 : 2);
-  }, { reach: loss.reach });
+  }, { connect: loss.connect });
 }
 
 test(
@@ -234,8 +234,8 @@ test("closes idle connections at once when it is closed", async (database) => {
   database.close();
   assert(reached.every(({ destroyed }) => destroyed));
 }, {
-  reach: async (...to) => {
-    const socket = await reachPlain(...to);
+  connect: async (...to) => {
+    const socket = await connectPlain(...to);
     reached.push(socket);
     return socket;
   },
@@ -248,8 +248,8 @@ test("connects again when a server closes connections at once", async (database)
   await until(() => database.isReachable);
   assert.equal(closed, 2, "that of the work and the one that listens");
 }, {
-  reach: async (...to) => {
-    const socket = await reachPlain(...to);
+  connect: async (...to) => {
+    const socket = await connectPlain(...to);
     if (closed >= 2) return socket;
     closed++;
     socket.destroy();
@@ -265,7 +265,7 @@ test(
   async (frozen, { options }) => {
     await frozen.change(() => rows(INSERT, { text: "a" }));
     const update = "UPDATE note SET text = text || :more";
-    using other = new PostgresDatabase({ ...options, reach: reachPlain });
+    using other = new PostgresDatabase({ ...options, connect: connectPlain });
     const locked = Promise.withResolvers<void>();
     const lost = assert.rejects(
       frozen.change(function* () {
@@ -285,8 +285,8 @@ test(
   },
   {
     timeoutMs: 4000,
-    reach: async (...to) => {
-      const socket = await reachPlain(...to);
+    connect: async (...to) => {
+      const socket = await connectPlain(...to);
       ofFrozen.push(socket);
       return socket;
     },
@@ -301,8 +301,8 @@ test("lets work wait for a free connection while the server refuses others", asy
   await Promise.all([1, 2, 3].map(() => database.read(() => row("SELECT pg_sleep(0.01)", {}))));
   assert.equal(database.status.kind, "degraded");
 }, {
-  reach: (...to) => {
-    if (admitted-- > 0) return reachPlain(...to);
+  connect: (...to) => {
+    if (admitted-- > 0) return connectPlain(...to);
     return Promise.reject(new DatabaseFailure("password authentication failed"));
   },
 });
@@ -311,7 +311,7 @@ test("gives up a connection that comes only after the deadline", async (_databas
   const { promise: connected, resolve: connect } = Promise.withResolvers<Duplex>();
   const servers = new PostgresServers({
     ...options,
-    reach: () => connected,
+    connect: () => connected,
     checkSchema: () => Promise.resolve(),
     state: new DatabaseState({ elapsed: () => 0, toleranceMs: 1000 }),
   });
@@ -319,7 +319,10 @@ test("gives up a connection that comes only after the deadline", async (_databas
   const late = new AbortController();
   const opening = servers.open(late.signal);
   late.abort(new DatabaseUnavailable("no answer in time"));
-  const socket = await reachPlain({ host: "127.0.0.1", port: silent.addr.port }, AbortSignal.timeout(20_000));
+  const socket = await connectPlain(
+    { host: "127.0.0.1", port: silent.addr.port },
+    AbortSignal.timeout(20_000),
+  );
   connect(socket);
   await assert.rejects(inTime(opening, "the failure"), /no answer in time/);
   assert.ok(socket.destroyed);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { Duplex } from "node:stream";
 import { DatabaseUnavailable, row, rows } from "../../../src/store/database.ts";
 import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
-import { reachPlain } from "../../../src/store/postgres/reach_plain.ts";
+import { connectPlain } from "../../../src/store/postgres/connect_plain.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 
 const KEEP = "INSERT INTO record VALUES ('k', :key, 'o', 1, 2, '{}') ON CONFLICT DO NOTHING";
@@ -123,8 +123,8 @@ Deno.test("PostgresDatabase leaves a server that takes no changes any more, and 
   const database = new PostgresDatabase({
     ...server.options(await server.database()),
     changed: (condition) => condition.kind !== "up" && told.resolve(condition.reason),
-    reach: async (...to) => {
-      const socket = await reachPlain(...to);
+    connect: async (...to) => {
+      const socket = await connectPlain(...to);
       sockets.push(socket);
       return socket;
     },

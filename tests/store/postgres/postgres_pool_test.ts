@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { PostgresPool } from "../../../src/store/postgres/postgres_pool.ts";
 import { DatabaseState } from "../../../src/store/postgres/database_state.ts";
 import { PostgresServers } from "../../../src/store/postgres/postgres_servers.ts";
-import { reachPlain } from "../../../src/store/postgres/reach_plain.ts";
+import { connectPlain } from "../../../src/store/postgres/connect_plain.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 
 const server = POSTGRES === undefined ? undefined : await TestPostgres.start();
@@ -17,7 +17,7 @@ function test(name: string, check: (pool: PostgresPool) => Promise<void>, most =
     const state = new DatabaseState({ elapsed: () => 0.5, toleranceMs: 1000 });
     const servers = new PostgresServers({
       ...options,
-      reach: reachPlain,
+      connect: connectPlain,
       checkSchema: () => Promise.resolve(),
       state,
     });
@@ -97,10 +97,10 @@ test(
     await pool.use(deadline(), () => Promise.resolve());
     const { state } = pool;
     await assert.rejects(state.attempt(() => Promise.reject(new Error("refused"))), DatabaseUnavailable);
-    pool.leaveIdle();
+    pool.closeIdle();
     const used = () => pool.use(deadline(), () => Promise.resolve("done"));
     await assert.rejects(used(), DatabaseUnavailable);
-    await pool.refill(deadline());
+    await pool.openIdle(deadline());
     assert.equal(await used(), "done");
   },
   2,

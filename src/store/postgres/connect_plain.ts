@@ -1,9 +1,9 @@
 import { DatabaseUnavailable } from "../database.ts";
 import { Socket } from "node:net";
-import type { Reach } from "./postgres_servers.ts";
+import type { Connect } from "./postgres_servers.ts";
 
 /** Connects without TLS. */
-export const reachPlain: Reach = ({ host, port }, signal) =>
+export const connectPlain: Connect = ({ host, port }, signal) =>
   new Promise((resolve, reject) => {
     const socket = new Socket();
     const abort = () => socket.destroy(signal.reason);
