@@ -14,13 +14,13 @@ import type { RecordStore } from "../../store/record_store.ts";
 import { IN_MEMORY } from "../../store/sqlite_database.ts";
 import { openRecordStore, RECORD_DATABASE } from "../../store/sqlite_record_store.ts";
 
-/** Opens the configured shared database, which may be down for now. @throws {UnfitTables} If its tables do not fit. */
+/** Opens the configured shared database, which may be down for now. @throws {SchemaMismatch} If its tables do not fit. */
 export async function openDatabase(
   { config: { sharing: { database: config } }, own, log, clock, keep }: Opening,
 ): Promise<PostgresDatabase | undefined> {
   if (config === undefined) return undefined;
   const { PostgresDatabase } = await import("../../store/postgres/postgres_database.ts");
-  const { UnfitTables } = await import("../../store/postgres/postgres_schema.ts");
+  const { SchemaMismatch } = await import("../../store/postgres/postgres_schema.ts");
   const database = keep(
     new PostgresDatabase({
       ...await postgresOptions(config, () => own.material().anchors, clock),
@@ -34,7 +34,7 @@ export async function openDatabase(
   try {
     await database.read(() => row("SELECT 1 AS there", {}));
   } catch (error) {
-    if (!(error instanceof DatabaseFailure) || error instanceof UnfitTables) throw error;
+    if (!(error instanceof DatabaseFailure) || error instanceof SchemaMismatch) throw error;
     log.error("database cannot be used, shares and tokens have to wait", { error });
     return database;
   }

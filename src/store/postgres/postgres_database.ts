@@ -14,7 +14,7 @@ import {
   type Values,
 } from "../database.ts";
 import { CHANGES_CHANNEL, type PostgresConnection, type PostgresLogin } from "./postgres_connection.ts";
-import { isDefect, meaningOf, PostgresError, toFailure } from "./postgres_failure.ts";
+import { consequenceOf, isDefect, PostgresError, toFailure } from "./postgres_failure.ts";
 import { type Deadline, PostgresPool } from "./postgres_pool.ts";
 import { checkSchema } from "./postgres_schema.ts";
 import { type Connect, type PostgresServer, PostgresServers } from "./postgres_servers.ts";
@@ -167,7 +167,7 @@ export class PostgresDatabase implements Database {
           return await attempt(deadline);
         } catch (error) {
           const maybeLater = error instanceof PostgresError
-            ? meaningOf(error) !== "refused"
+            ? consequenceOf(error) !== "refused"
             : error instanceof DatabaseUnavailable;
           if (maybeLater && deadline.signal.aborted) throw before ?? deadline.signal.reason;
           if (!maybeLater || !this.#isOpen || this.#state.refusesWork || deadline.left() <= pause) {

@@ -1,7 +1,7 @@
 import { DatabaseUnavailable } from "../database.ts";
 import { FairSemaphore, NoPermit } from "../../model/fair_semaphore.ts";
 import type { PostgresConnection } from "./postgres_connection.ts";
-import { meaningOf, PostgresError } from "./postgres_failure.ts";
+import { consequenceOf, PostgresError } from "./postgres_failure.ts";
 import type { DatabaseState } from "./database_state.ts";
 import type { PostgresServers } from "./postgres_servers.ts";
 
@@ -67,7 +67,7 @@ export class PostgresPool {
     try {
       return await work(connection);
     } catch (error) {
-      if (error instanceof PostgresError && meaningOf(error) === "lost") connection.destroy();
+      if (error instanceof PostgresError && consequenceOf(error) === "lost") connection.destroy();
       throw error;
     } finally {
       deadline.signal.removeEventListener("abort", late);
