@@ -25,7 +25,7 @@ export interface Imported {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-const ADDED_AT_A_TIME = 200;
+const IMPORT_BATCH = 200;
 
 /** Fields that an administrator can change; a path that ends in a slash is a directory. */
 type ShareAmendment = Partial<Pick<Share, "owner" | "target" | "uid" | "gid" | "path">>;
@@ -121,8 +121,8 @@ export class ShareAdministration {
 
   async take({ shares, ...left }: ReadShares): Promise<Imported> {
     const [added, present] = [new Set<string>(), new Set<string>()];
-    for (let from = 0; from < shares.length; from += ADDED_AT_A_TIME) {
-      const ids = await this.store.addAll(shares.slice(from, from + ADDED_AT_A_TIME));
+    for (let from = 0; from < shares.length; from += IMPORT_BATCH) {
+      const ids = await this.store.addAll(shares.slice(from, from + IMPORT_BATCH));
       for (const each of ids) (each.added ? added : present).add(each.id);
     }
     return { added: added.size, present: [...present.difference(added)], ...left };

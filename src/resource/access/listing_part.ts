@@ -8,7 +8,7 @@ import type { ListingQuery, Order } from "./listing_query.ts";
 export const MOST_ENTRIES = 5000;
 
 /** Entries sorted at a time: most are then sorted already, which is fast. */
-const AT_A_TIME = 500;
+const SORT_BATCH = 500;
 
 /** Characters; a file system allows 255 bytes. */
 const MOST_IN_NAME = 1024;
@@ -49,7 +49,7 @@ export class ListingPart {
     if (this.#last !== undefined && this.#compare(place, this.#last) > 0) return;
     this.#held.push({ place, entry });
     // One extra entry shows that another part follows.
-    if (this.#held.length > this.#most + AT_A_TIME) this.#cut(this.#most + 1);
+    if (this.#held.length > this.#most + SORT_BATCH) this.#cut(this.#most + 1);
   }
 
   /** Reads a directory. @returns The part, the `after` of the next one, and the number of omitted entries. */

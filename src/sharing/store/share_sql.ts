@@ -12,10 +12,10 @@ export const TRIMMED_AT = 50;
 const KEEP_USED_UP = 30 * 24 * 3600;
 
 /** Shares deleted in one transaction; each can have {@link KEEP_USES} records. */
-export const PURGED_AT_A_TIME = 20;
+export const PURGE_BATCH = 20;
 
 /** Used-up shares deleted in one transaction; each has few records. */
-const FORGOTTEN_AT_A_TIME = 200;
+const FORGET_BATCH = 200;
 
 /** Owner's rights at creation, except `mappedGroup`, which depends on account and group. */
 const MADE =
@@ -99,7 +99,7 @@ export const SQL = {
      AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) LIMIT 1 OFFSET :before`,
   forgetUsedUp: `DELETE FROM share WHERE uses_left = 0 AND (server, id) IN (
        SELECT server, id FROM share INDEXED BY share_by_owner WHERE server = :server AND owner = :owner AND uses_left = 0
-       ORDER BY last_used DESC, created DESC, id LIMIT ${FORGOTTEN_AT_A_TIME} OFFSET :most) RETURNING id`,
+       ORDER BY last_used DESC, created DESC, id LIMIT ${FORGET_BATCH} OFFSET :most) RETURNING id`,
   targetedAt: `SELECT * FROM share INDEXED BY share_by_target WHERE server = :server AND target = :name
      AND (created, id) > (:created, :id)
      AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id LIMIT :most`,
@@ -168,10 +168,10 @@ export const SQL = {
   uses: `SELECT * FROM share_use WHERE server = :server AND id = :id ORDER BY key DESC LIMIT :limit`,
   purgeExpired: `DELETE FROM share WHERE expires > 0 AND expires < :now
        AND (server, id) IN (SELECT server, id FROM share INDEXED BY share_by_end
-       WHERE expires > 0 AND expires < :now ORDER BY expires LIMIT ${PURGED_AT_A_TIME}) RETURNING *`,
+       WHERE expires > 0 AND expires < :now ORDER BY expires LIMIT ${PURGE_BATCH}) RETURNING *`,
   purgeUsedUp:
     `DELETE FROM share WHERE uses_left = 0 AND (server, id) IN (SELECT server, id FROM share INDEXED BY share_used_up
-       WHERE uses_left = 0 AND last_used < :now - ${KEEP_USED_UP} ORDER BY last_used LIMIT ${PURGED_AT_A_TIME}) RETURNING *`,
+       WHERE uses_left = 0 AND last_used < :now - ${KEEP_USED_UP} ORDER BY last_used LIMIT ${PURGE_BATCH}) RETURNING *`,
   uploadOf: `SELECT * FROM share_upload WHERE ${THIS_UPLOAD}`,
   unfinishedUploads:
     `SELECT key FROM share_upload WHERE server = :server AND share = :id AND kept = 0 LIMIT 1 OFFSET :most`,

@@ -14,7 +14,7 @@ import {
   type UseStart,
 } from "../share.ts";
 import { makingColumns, number, shareColumns, termColumns, text, toShare, toUse } from "./share_row.ts";
-import { first, PURGED_AT_A_TIME, refused, SQL, TRIMMED_AT } from "./share_sql.ts";
+import { first, PURGE_BATCH, refused, SQL, TRIMMED_AT } from "./share_sql.ts";
 import { UploadStore } from "./upload_store.ts";
 import type { Sink } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
@@ -351,7 +351,7 @@ export class ShareStore {
       while (this.database.isOpen) {
         const deleted = await this.#change(() => this.#purge(name));
         ended += deleted.length;
-        if (deleted.length < PURGED_AT_A_TIME) break;
+        if (deleted.length < PURGE_BATCH) break;
         await new Promise((resolve) => setTimeout(resolve, 0)); // requests come first
       }
     }
