@@ -97,7 +97,7 @@ export class DatabaseRecordStore implements RecordStore {
     try {
       return await deleteInBatches(this.#database, SQL.purge);
     } catch (error) {
-      return refused(error);
+      return rethrow(error);
     } finally {
       this.#changes++;
     }
@@ -111,18 +111,18 @@ export class DatabaseRecordStore implements RecordStore {
     try {
       return await this.#database.change(work, { lock });
     } catch (error) {
-      return refused(error);
+      return rethrow(error);
     } finally {
       this.#changes++; // also if the outcome is unknown
     }
   }
 
   #read<T>(work: () => SqlSteps<T>): Promise<T> {
-    return this.#database.read(work).catch(refused);
+    return this.#database.read(work).catch(rethrow);
   }
 }
 
-function refused(error: unknown): never {
+function rethrow(error: unknown): never {
   throw error instanceof DatabaseFailure ? httpError("ERR_RECORD_STORE", error.message, error) : error;
 }
 

@@ -533,7 +533,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Long listings"],
     broken: "what comes of a long directory is put in order in one piece",
     file: "src/resource/access/listing_part.ts",
-    change: instead("const AT_A_TIME = 500;", "const AT_A_TIME = 1_000_000;"),
+    change: instead("const SORT_BATCH = 500;", "const SORT_BATCH = 1_000_000;"),
     tests: ["tests/system/sharing/listings_long.ts"],
   },
   {

@@ -13,8 +13,8 @@ export interface KnownSurvivor {
 export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   {
     file: "src/sharing/store/upload_store.ts",
-    at: 'if (await this.database.read(() => first("uploadOf", keyOf(id))).catch(refused) === undefined) {',
-    change: 'await this.database.read(() => first("uploadOf", keyOf(id))).catch(refused) ===… → false',
+    at: 'if (await this.database.read(() => first("uploadOf", keyOf(id))).catch(rethrow) === undefined) {',
+    change: 'await this.database.read(() => first("uploadOf", keyOf(id))).catch(rethrow) ===… → false',
     equivalent: true,
     why: "an upload that nobody began cannot be held; the guard spares a change of the database",
   },
@@ -168,7 +168,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/store/postgres/postgres_database.ts",
-    at: "for (let pause = FIRST_PAUSE_MS;; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {",
+    at: "for (let pause = FIRST_PAUSE_MS;; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {",
     change: "2 → 3",
     equivalent: false,
     why: "how fast the pauses between two tries grow to the longest was chosen, not promised",

@@ -70,7 +70,7 @@ export class PathLocks {
       if (isHeld) {
         return () => {
           cancel();
-          if (isHeld) void marks.release(held).catch(() => {}); // it ends by itself
+          if (isHeld) void leases.release(held).catch(() => {}); // it ends by itself
           isHeld = false;
         };
       }

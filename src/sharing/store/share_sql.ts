@@ -212,6 +212,6 @@ export function first(name: keyof typeof SQL, values: Values): SqlSteps<Row | un
 }
 
 /** @throws {ERR_SHARE_STORE} For a failure of the database. */
-export function refused(error: unknown): never {
+export function rethrow(error: unknown): never {
   throw error instanceof DatabaseFailure ? httpError("ERR_SHARE_STORE", error.message, error) : error;
 }

@@ -14,7 +14,7 @@ import {
   type UseStart,
 } from "../share.ts";
 import { makingColumns, number, shareColumns, termColumns, text, toShare, toUse } from "./share_row.ts";
-import { first, PURGE_BATCH, refused, SQL, TRIMMED_AT } from "./share_sql.ts";
+import { first, PURGE_BATCH, rethrow, SQL, TRIMMED_AT } from "./share_sql.ts";
 import { UploadStore } from "./upload_store.ts";
 import type { Sink } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
@@ -379,12 +379,12 @@ export class ShareStore {
   }
 
   #read<T>(work: () => SqlSteps<T>): Promise<T> {
-    return this.database.read(work).catch(refused);
+    return this.database.read(work).catch(rethrow);
   }
 
   /** Runs one transaction. @throws {ERR_SHARE_STORE} */
   #change<T>(work: () => SqlSteps<T>, options?: ChangeOptions): Promise<T> {
-    return this.database.change(work, options).catch(refused);
+    return this.database.change(work, options).catch(rethrow);
   }
 }
 

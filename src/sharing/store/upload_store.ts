@@ -3,7 +3,7 @@ import type { ChangeOptions, Database, Row, SqlSteps, Values } from "../../store
 import { rows } from "../../store/database.ts";
 import { Recorder } from "../../notify/recorder.ts";
 import { fileArrived, usedUp } from "./share_events.ts";
-import { first, refused, SQL } from "./share_sql.ts";
+import { first, rethrow, SQL } from "./share_sql.ts";
 import { number, numberOrNone, text, textOrNone, toShare } from "./share_row.ts";
 
 const MOST_UNFINISHED = 500;
@@ -42,7 +42,7 @@ export class UploadStore {
 
   /** Acquires an upload; returns "busy" after asking its present holder to stop. */
   async hold(id: UploadId, holder: string): Promise<Upload | "busy" | undefined> {
-    if (await this.database.read(() => first("uploadOf", keyOf(id))).catch(refused) === undefined) {
+    if (await this.database.read(() => first("uploadOf", keyOf(id))).catch(rethrow) === undefined) {
       return undefined;
     }
     return await this.change(function* () {
@@ -54,7 +54,7 @@ export class UploadStore {
 
   /** Reports whether an upload has its final name. */
   async isKept(id: UploadId): Promise<boolean> {
-    const found = await this.database.read(() => first("uploadOf", keyOf(id))).catch(refused);
+    const found = await this.database.read(() => first("uploadOf", keyOf(id))).catch(rethrow);
     return found !== undefined && number(found, "kept") === 1;
   }
 
@@ -160,11 +160,11 @@ export class UploadStore {
 
   /** Returns some uploads without a holder that are idle for a day, or whose file is set aside. */
   due(): Promise<readonly Upload[]> {
-    return this.database.read(() => rows(SQL.dueUploads, {})).then((found) => found.map(toUpload), refused);
+    return this.database.read(() => rows(SQL.dueUploads, {})).then((found) => found.map(toUpload), rethrow);
   }
 
   change<T>(work: () => SqlSteps<T>, options?: ChangeOptions): Promise<T> {
-    return this.database.change(work, options).catch(refused);
+    return this.database.change(work, options).catch(rethrow);
   }
 }
 

@@ -19,7 +19,7 @@ import { type Deadline, PostgresPool } from "./postgres_pool.ts";
 import { checkSchema } from "./postgres_schema.ts";
 import { type Connect, type PostgresServer, PostgresServers } from "./postgres_servers.ts";
 import { connectPlain } from "./connect_plain.ts";
-import { forPostgres, inOrder } from "./postgres_sql.ts";
+import { forPostgres, positionalValues } from "./postgres_sql.ts";
 import { PostgresWatch, SHARED_SESSIONS } from "./postgres_watch.ts";
 
 export interface PostgresOptions {
@@ -39,7 +39,7 @@ export interface PostgresOptions {
 
 /** First pause between retries, in milliseconds; doubles each time. */
 const FIRST_PAUSE_MS = 5;
-const LONGEST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 250;
 
 /** Lifetime of change ids and interval of their deletion; far longer than any retry needs. */
 const KEEP_IDS_MS = 10 * 60_000;
@@ -162,7 +162,7 @@ export class PostgresDatabase implements Database {
     using deadline = this.#deadline();
     let before: unknown; // a better reason than the timeout
     try {
-      for (let pause = FIRST_PAUSE_MS;; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+      for (let pause = FIRST_PAUSE_MS;; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
         try {
           return await attempt(deadline);
         } catch (error) {
@@ -236,7 +236,7 @@ export class PostgresDatabase implements Database {
     const time = clock && wholeMs(clock());
     const bound = time === undefined ? values : { ...values, now: Math.floor(time / 1000), clock: time };
     try {
-      return await on.query(statement.text, inOrder(statement.names, bound));
+      return await on.query(statement.text, positionalValues(statement.names, bound));
     } catch (error) {
       if (error instanceof PostgresError && isDefect(error)) {
         this.#defects++;
