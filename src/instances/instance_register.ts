@@ -52,13 +52,8 @@ export class InstanceRegister extends Poller {
     },
   ) {
     const { log, schedule } = parts;
-    super({
-      poll: () => this.#turn(),
-      intervalMs: TURN_MS,
-      failureMessage: "instances are not known",
-      log,
-      schedule,
-    });
+    const failureMessage = "instances are not known";
+    super({ poll: () => this.#turn(), intervalMs: TURN_MS, failureMessage, log, schedule });
   }
 
   /** Instances as last seen; only this one before the first poll. */

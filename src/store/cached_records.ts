@@ -36,7 +36,7 @@ export class CachedRecords extends Poller implements RecordStore {
   readonly #parts: CachedRecordsParts;
   #records: ReadonlyMap<string, RecordIndex> | undefined; // by kind; absent before the first read
   /** Records put during a read. */
-  #putDuringRead: { readonly kind: string; readonly record: KeptRecord }[] = [];
+  #freshPuts: { readonly kind: string; readonly record: KeptRecord }[] = [];
   #version: number | undefined;
   #last: { readonly until: number; readonly session: number; readonly completeAt: number } | undefined;
   #currentAt = -Infinity;
@@ -128,13 +128,13 @@ export class CachedRecords extends Poller implements RecordStore {
     const { kinds, version, session, read, elapsed } = this.#parts;
     const [asOf, inSession, now, last] = [version(), session(), elapsed(), this.#last];
     const isIncremental = last?.session === inSession && now - last.completeAt < COMPLETE_MS;
-    this.#putDuringRead = [];
+    this.#freshPuts = [];
     const { records, until, isComplete } = await read(isIncremental ? last.until : undefined);
     if (isComplete) this.#records = new Map(kinds.map((kind) => [kind, new RecordIndex()]));
-    for (const { kind, record } of [...records, ...this.#putDuringRead]) {
+    for (const { kind, record } of [...records, ...this.#freshPuts]) {
       this.#records?.get(kind)?.set(record);
     }
-    this.#putDuringRead = [];
+    this.#freshPuts = [];
     this.#last = {
       until,
       session: inSession,
@@ -146,7 +146,7 @@ export class CachedRecords extends Poller implements RecordStore {
 
   #cache(kind: string, record: KeptRecord): void {
     if (!this.#parts.kinds.includes(kind)) return;
-    this.#putDuringRead.push({ kind, record });
+    this.#freshPuts.push({ kind, record });
     this.#records?.get(kind)?.set(record);
     this.#loads++;
   }

@@ -72,9 +72,7 @@ export class Poller {
     const { intervalMs, schedule = inStep } = this.#parts;
     this.#cancel?.();
     if (this.#closed) return;
-    this.#cancel = schedule(
-      this.#changed ? Math.min(SOON_MS, intervalMs) : intervalMs,
-      () => void this.start(),
-    );
+    const pause = this.#changed ? Math.min(SOON_MS, intervalMs) : intervalMs;
+    this.#cancel = schedule(pause, () => void this.start());
   }
 }

@@ -89,13 +89,11 @@ export class SqliteDatabase implements Database {
   }
 
   read<T>(work: () => SqlSteps<T>): Promise<T> {
-    return this.#settled(() => this.#runSteps(work()));
+    return this.#settled(() => this.#run(work()));
   }
 
   async change<T>(work: () => SqlSteps<T>, { asyncCommit = false }: ChangeOptions = {}): Promise<T> {
-    const result = await this.#settled(() =>
-      this.#queued(() => this.#transact(() => this.#runSteps(work())))
-    );
+    const result = await this.#settled(() => this.#queued(() => this.#transact(() => this.#run(work()))));
     if (this.sink?.failing) this.sink.retry?.();
     if (!asyncCommit) await this.#onDisk();
     return result;
@@ -188,7 +186,7 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  #runSteps<T>(work: SqlSteps<T>): T {
+  #run<T>(work: SqlSteps<T>): T {
     let step = work.next();
     while (step.done !== true) step = work.next(this.#rows(step.value.sql, step.value.values));
     return step.value;

@@ -41,12 +41,10 @@ export async function useShare(
   const facts = factsOf(call, share, kind, path);
   const { address } = facts;
   const who = shownName(call, share.server);
+  const start = { who, address, kind, path, continues };
   const claim = free
     ? await store.recordLook(share.server, share.id, { who, address, kind: "HTTP-look", path })
-    : await store.claim(share.server, share.id, { who, address, kind, path, continues }, {
-      ...options,
-      also,
-    });
+    : await store.claim(share.server, share.id, start, { ...options, also });
   const why = claim && whyEnded({ share, address }, claim.share, clock);
   if (claim && why) await store.giveBack(claim);
   if (!free && (!claim || why)) throw httpError("ERR_SHARE_NOT_FOUND", why ?? "used up since the request");

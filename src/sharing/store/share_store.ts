@@ -444,7 +444,6 @@ function* checkOthers(
 }
 
 const MOST_AT_ONCE = 1000;
-
 const BEGINNING = { created: Number.MIN_SAFE_INTEGER, id: "" };
 
 function bounds({ after = BEGINNING, most = MOST_AT_ONCE }: Part = {}): Values {

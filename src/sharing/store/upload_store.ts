@@ -7,7 +7,6 @@ import { first, rethrow, SQL } from "./share_sql.ts";
 import { number, numberOrNone, text, textOrNone, toShare } from "./share_row.ts";
 
 const MOST_UNFINISHED = 500;
-
 /** Most bytes of an upload whose beginning reaches the disk together with its name, which is recorded soon. */
 const SMALL = 1024 ** 2;
 

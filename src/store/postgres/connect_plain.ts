@@ -14,11 +14,9 @@ export const connectPlain: Connect = ({ host, port }, signal) =>
       settle();
       resolve(socket);
     });
-    socket.on("error", (error) => {
+    socket.on("error", (cause) => {
       settle();
-      reject(
-        new DatabaseUnavailable(`${host}:${port} cannot be reached: ${error.message}`, { cause: error }),
-      );
+      reject(new DatabaseUnavailable(`${host}:${port} cannot be reached: ${cause.message}`, { cause }));
     });
     socket.setNoDelay(true);
     socket.connect(port, host);

@@ -120,7 +120,7 @@ export class PostgresDatabase implements Database {
   }
 
   read<T>(work: () => SqlSteps<T>): Promise<T> {
-    return this.#untilDone((deadline) => this.#pool.use(deadline, (on) => this.#runSteps(on, work())));
+    return this.#untilDone((deadline) => this.#pool.use(deadline, (on) => this.#run(on, work())));
   }
 
   change<T>(work: () => SqlSteps<T>, options: ChangeOptions = {}): Promise<T> {
@@ -195,7 +195,7 @@ export class PostgresDatabase implements Database {
     try {
       await begin(on, change, deadline);
       change.kept = undefined; // the id is free: no earlier attempt was committed
-      const result = await this.#runSteps(on, change.work());
+      const result = await this.#run(on, change.work());
       change.kept = { result };
       // Without limit: a commit canceled while waiting for standbys would look like a replicated one.
       await on.run("SET LOCAL statement_timeout = 0; COMMIT");
@@ -210,7 +210,7 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  async #runSteps<T>(on: PostgresConnection, work: SqlSteps<T>): Promise<T> {
+  async #run<T>(on: PostgresConnection, work: SqlSteps<T>): Promise<T> {
     let step = work.next();
     while (step.done !== true) step = work.next(await this.#rows(on, step.value.sql, step.value.values));
     return step.value;

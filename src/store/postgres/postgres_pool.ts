@@ -33,10 +33,8 @@ export class PostgresPool {
         known: true,
         signal: deadline.signal,
       });
-    } catch (error) {
-      throw error instanceof NoPermit
-        ? new DatabaseUnavailable("too many are waiting", { cause: error })
-        : error;
+    } catch (cause) {
+      throw cause instanceof NoPermit ? new DatabaseUnavailable("too many are waiting", { cause }) : cause;
     }
   }
 
