@@ -33,7 +33,7 @@ export interface NamedOwner {
 }
 
 /** Owner's rights when the share was created or last renewed, which limit it from then on. */
-export interface Making {
+export interface CreationRights {
   readonly owner: NamedOwner;
   /** Whether the sources gave the share's group without the login's facts; they must continue to do so. */
   readonly mappedGroup: boolean;
@@ -48,7 +48,7 @@ export interface ShareDraft extends ShareTerms {
   readonly target: string; // as `parseTarget()` returns it
   readonly uid: string; // the owner's Unix account; all access runs under it
   readonly gid?: string; // Unix group, or several separated by `:`, as daemons accept them
-  readonly made?: Making; // absent for shares imported, given away by the operator, or older than this field
+  readonly made?: CreationRights; // absent for shares imported, given away by the operator, or older than this field
 }
 
 export interface Share extends ShareDraft {

@@ -8,7 +8,7 @@ import { type HttpError, invalidRequest } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { groupRefusal } from "../group_refusal.ts";
 import { readJson } from "../request_body.ts";
-import { checkedPath, checkWritePolicy, fullPath, makingOf, shareAccount } from "./checked_path.ts";
+import { checkedPath, checkWritePolicy, creationRights, fullPath, shareAccount } from "./checked_path.ts";
 import { accountOn, nameOnServer } from "./names.ts";
 import { parseShareFields, type ShareFields } from "./share_fields.ts";
 import { checkEverywhere, notPermitted, refusal, type SharedServer, sharedServer } from "./shared_server.ts";
@@ -62,7 +62,7 @@ export async function makeShare(call: Call, body: unknown, parts: SharingParts):
     password: await passwordHash(call, fields.password, parts),
     quota: fields.quota,
     mail: fields.notify ? mailFor(call, server.name, access, parts) : undefined,
-    made: await makingOf(call, { path, account, server }, parts),
+    made: await creationRights(call, { path, account, server }, parts),
   }, parts.maxPerUser);
   call.audit({ server: server.name, owner: share.owner, target: share.target, path, access: share.access });
   return share;

@@ -7,7 +7,7 @@ import type { Call } from "../call.ts";
 import { membersOf, readJson } from "../request_body.ts";
 import { jsonResponse } from "../text_response.ts";
 import { checkTokenShare } from "../token_limits.ts";
-import { checkedPath, makingOf } from "./checked_path.ts";
+import { checkedPath, creationRights } from "./checked_path.ts";
 import { accountLost, endOfLife, passwordHash } from "./create_share.ts";
 import { checkEverywhere, ownShare, type SharedServer, sharedServer } from "./shared_server.ts";
 import { parseFlag, parseLifetime, parseNote, parsePassword, parseSources } from "./share_fields.ts";
@@ -84,5 +84,5 @@ async function newPath(
 ): Promise<Pick<ShareChange, "path" | "made">> {
   const account = { ...own, groups: share.gid };
   const path = await checkedPath(wanted, { account, access: share.access, server, signal: call.signal });
-  return { path, made: await makingOf(call, { path, account, server }, parts) };
+  return { path, made: await creationRights(call, { path, account, server }, parts) };
 }

@@ -8,11 +8,11 @@ import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { isMailAddress } from "../../model/mail_address.ts";
 import { HttpError } from "../../model/http_error.ts";
 import {
+  type CreationRights,
   EXPECTED_TARGET,
   isDirectory,
   isExpired,
   isShareId,
-  type Making,
   parseAccessLevel,
   parseTarget,
   type Quota,
@@ -223,7 +223,7 @@ class MemberReader {
   }
 
   /** Reads the owner's rights at creation. They restrict the share, so an incomplete set is an error. */
-  made(): Making | undefined {
+  creationRights(): CreationRights | undefined {
     const text = (key: Member) => this.values.get(key.toLowerCase()) || undefined; // with blanks at its ends
     if (![...this.values].some(([key, value]) => key.startsWith("made.") && value !== "")) return undefined;
     const dn = text("made.owner.dn");
@@ -272,7 +272,7 @@ function toShare(
   const [oneTime, usesLeft] = [entry.flag("oneTime") ?? false, entry.bound("usesLeft")];
   const sources = entry.given("sources")?.split(/[\s,]+/) ?? [];
   if (!sources.every(isAddressRange)) entry.bad("sources", "expected addresses or ranges");
-  const [password, quota, made] = [entry.hash(), entry.quota(), entry.made()];
+  const [password, quota, made] = [entry.hash(), entry.quota(), entry.creationRights()];
   const [mail, targetName, gid] = [entry.given("mail"), entry.given("targetName"), entry.name("gid")];
   if (mail !== undefined && !isMailAddress(mail)) entry.bad("mail", "expected a mail address");
   if (targetName !== undefined && attempt(() => parseTarget(targetName), HttpError, () => {}) !== target) {

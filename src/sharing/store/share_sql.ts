@@ -18,7 +18,7 @@ export const PURGE_BATCH = 20;
 const FORGET_BATCH = 200;
 
 /** Owner's rights at creation, except `mappedGroup`, which depends on account and group. */
-const MADE =
+const CREATION_RIGHTS =
   `owner_dn = :ownerDn, owner_via = :ownerVia, owner_login = :ownerLogin, owner_uid = :ownerUid, owner_name = :ownerName,
        mapped_role = :mappedRole, made_at_home = :madeAtHome, made_includes = :madeIncludes, made_excludes = :madeExcludes`;
 
@@ -80,7 +80,7 @@ export const SQL = {
     `UPDATE share SET path = :path, access = :access, one_time = :oneTime, uses_left = :usesLeft, expires = :expires,
        sources = :sources, renewals = renewals + 1, note = :note, password = :password, upload_only = :uploadOnly,
        received_files = ${inUse("files")}, received_bytes = ${inUse("bytes")},
-       quota_files = :quotaFiles, quota_bytes = :quotaBytes, mail = :mail, target_name = :targetName, ${MADE},
+       quota_files = :quotaFiles, quota_bytes = :quotaBytes, mail = :mail, target_name = :targetName, ${CREATION_RIGHTS},
        mapped_account = CASE WHEN uid = :uid AND gid IS NOT DISTINCT FROM :gid THEN :mappedGroup ELSE coalesce(mapped_account, 0) END
      WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) AND uses_left IS DISTINCT FROM 0 RETURNING *`,
   supersede: `UPDATE share INDEXED BY share_by_path SET renewals = renewals + 1
@@ -89,7 +89,7 @@ export const SQL = {
        sources = coalesce(:sources, sources), note = nullif(coalesce(:note, note), ''),
        password = nullif(coalesce(:password, password), ''), mail = nullif(coalesce(:mail, mail), '')
      WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) RETURNING *`,
-  remake: `UPDATE share SET ${MADE}, mapped_account = :mappedGroup
+  setRights: `UPDATE share SET ${CREATION_RIGHTS}, mapped_account = :mappedGroup
      WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) RETURNING *`,
   get: `SELECT * FROM share WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now)`,
   ownedBy: `SELECT * FROM share INDEXED BY share_by_owner WHERE server = :server AND owner = :name

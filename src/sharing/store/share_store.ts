@@ -5,7 +5,7 @@ import { rows } from "../../store/database.ts";
 import { coveringPaths } from "../rules/applicable_share.ts";
 import {
   type Continuation,
-  type Making,
+  type CreationRights,
   newShareId,
   type Share,
   type ShareDraft,
@@ -13,7 +13,7 @@ import {
   type Use,
   type UseStart,
 } from "../share.ts";
-import { makingColumns, number, shareColumns, termColumns, text, toShare, toUse } from "./share_row.ts";
+import { creationColumns, number, shareColumns, termColumns, text, toShare, toUse } from "./share_row.ts";
 import { first, PURGE_BATCH, rethrow, SQL, TRIMMED_AT } from "./share_sql.ts";
 import { UploadStore } from "./upload_store.ts";
 import type { Sink } from "../../logging/sink.ts";
@@ -34,7 +34,7 @@ interface Claim {
 /** Change of a share; an empty note, password or mail address removes it. */
 export type ShareChange =
   & Partial<Pick<ShareTerms, "path" | "expires" | "sources" | "note" | "password" | "mail">>
-  & { readonly made?: Making }; // owner's current rights, for a new path
+  & { readonly made?: CreationRights }; // owner's current rights, for a new path
 
 interface Part {
   readonly after?: Pick<Share, "created" | "id">; // preceding share
@@ -88,7 +88,7 @@ export class ShareStore {
           uid: draft.uid,
           gid: draft.gid ?? null,
           ...termColumns(draft),
-          ...makingColumns(draft.made),
+          ...creationColumns(draft.made),
         });
         if (renewed !== undefined) {
           yield* recorder.record(shareCreated(renewed, true));
@@ -155,7 +155,7 @@ export class ShareStore {
       if (path !== undefined && before !== undefined) {
         yield* checkOthers(server, { ...before, path, made: made ?? before.made }, before.created);
       }
-      if (made !== undefined) yield* all("remake", { server, id, ...makingColumns(made) });
+      if (made !== undefined) yield* all("setRights", { server, id, ...creationColumns(made) });
       return yield* share("change", {
         server,
         id,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { coveringPaths, decidingShare } from "../../../src/sharing/rules/applicable_share.ts";
-import type { Making, Share } from "../../../src/sharing/share.ts";
+import type { CreationRights, Share } from "../../../src/sharing/share.ts";
 import { DRAFT } from "../store/conformance.ts";
 
 const share = (id: string, changes: Partial<Share>): Share => ({
@@ -61,7 +61,7 @@ const CHOICES: [string, Share[], string | undefined][] = [
   ["takes the older of equals", [share("new", { created: 2 }), share("old", { created: 1 })], "old"],
 ];
 
-const MADE: Making = {
+const MADE: CreationRights = {
   owner: { dn: "CN=x" },
   mappedGroup: true,
   mappedRole: true,

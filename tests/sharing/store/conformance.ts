@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Clock } from "../../../src/model/clock.ts";
-import type { Making, Share, ShareDraft, UseStart } from "../../../src/sharing/share.ts";
+import type { CreationRights, Share, ShareDraft, UseStart } from "../../../src/sharing/share.ts";
 import type { Page, ShareStore } from "../../../src/sharing/store/share_store.ts";
 import type { Upload } from "../../../src/sharing/store/upload_store.ts";
 import { assertAlike } from "../../fixtures/assert_alike.ts";
@@ -22,7 +22,7 @@ export const DRAFT: ShareDraft = {
 
 export const USE: UseStart = { who: ANYBODY, address: "192.0.2.7", kind: "HTTP-download", path: "/data/d/x" };
 
-export const MADE: Making = {
+export const MADE: CreationRights = {
   owner: { dn: "CN=Alice, O=Example", via: "PASSWORD", login: "ali", uid: "alice", name: "Alice Example" },
   mappedGroup: true,
   mappedRole: false,
@@ -30,7 +30,7 @@ export const MADE: Making = {
   limits: { includes: "/data/*", excludes: "*.key" },
 };
 
-const AT_HOME: Making = { ...MADE, atHome: true };
+const AT_HOME: CreationRights = { ...MADE, atHome: true };
 
 export function uploadOf(share: string, key: string, { bytes = 0 }: { readonly bytes?: number }): Upload {
   return {
@@ -769,7 +769,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     const { id } = await store.put("A", DRAFT);
     assert.equal((await store.get("A", id))?.made, undefined);
     assertAlike((await store.put("A", { ...DRAFT, made: MADE })).made, MADE);
-    const less: Making = { ...MADE, owner: { dn: "CN=Alice" }, limits: {}, mappedRole: true };
+    const less: CreationRights = { ...MADE, owner: { dn: "CN=Alice" }, limits: {}, mappedRole: true };
     // The fact about the group was for another account, so it says nothing about this one.
     const other = { ...DRAFT, uid: "alice2", made: { ...less, mappedGroup: false } };
     assertAlike((await store.put("A", other)).made, { ...less, mappedGroup: true });
