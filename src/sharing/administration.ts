@@ -11,7 +11,7 @@ import type { Listed, Page, Place, ShareStore } from "./store/share_store.ts";
 const PAGE = 1000;
 
 /** Shares to read for a page, if most of the preceding ones were expired. */
-const LOOK = 50_000;
+const MAX_SCAN = 50_000;
 
 /** Error for the operator. */
 export class AdministrationError extends OperatorError {}
@@ -42,10 +42,10 @@ export class ShareAdministration {
   ): AsyncGenerator<Page> {
     const of = { server, owner: owner === undefined ? undefined : canonicalDn(owner) };
     let place = after && await this.#place(after, of);
-    let [left, look] = [most, PAGE];
+    let [left, scan] = [most, PAGE];
     do {
-      const page = await this.store.page(of, { after: place, most: PAGE, look });
-      look = page.shares.length < PAGE / 4 ? LOOK : PAGE;
+      const page = await this.store.page(of, { after: place, most: PAGE, scan });
+      scan = page.shares.length < PAGE / 4 ? MAX_SCAN : PAGE;
       const shares = page.shares.slice(0, left);
       place = shares.length < page.shares.length ? shares.at(-1) : page.next;
       left -= shares.length;

@@ -65,7 +65,7 @@ export function isDirectory(share: Pick<ShareTerms, "path">): boolean {
 }
 
 /** Reports whether a share is expired or used up. */
-export function isOver(share: ShareTerms, now: number): boolean {
+export function isEnded(share: ShareTerms, now: number): boolean {
   return isExpired(share, now) || share.usesLeft === 0;
 }
 
@@ -167,7 +167,7 @@ export function parseTarget(text: string): string {
 }
 
 /** Ranks targets: a user before a group, a group before everybody. */
-export function exactness(target: string): number {
+export function specificity(target: string): number {
   if (target === EVERYBODY) return 0;
   return groupOf(target) === undefined ? 2 : 1;
 }

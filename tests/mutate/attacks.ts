@@ -333,8 +333,8 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a use is taken whether one is left or not",
     file: "src/sharing/store/share_sql.ts",
     change: instead(
-      "WHERE ${EVERYWHERE} AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now)",
-      "WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now)",
+      "WHERE ${ALL_SERVERS} AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now)",
+      "WHERE ${ALL_SERVERS} AND (expires = 0 OR expires >= :now)",
     ),
     tests: ["tests/sharing/store", "tests/resource/access"],
   },

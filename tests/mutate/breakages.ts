@@ -723,8 +723,8 @@ const DATABASE: readonly Breakage[] = [
     broken: "a share that one instance removes stays in the database",
     file: "src/sharing/store/share_sql.ts",
     change: instead(
-      "remove: `DELETE FROM share WHERE ${EVERYWHERE} RETURNING *`",
-      "remove: `SELECT * FROM share WHERE ${EVERYWHERE}`",
+      "remove: `DELETE FROM share WHERE ${ALL_SERVERS} RETURNING *`",
+      "remove: `SELECT * FROM share WHERE ${ALL_SERVERS}`",
     ),
     tests: ["tests/faults/database_test.ts"],
     only: "an instance that was frozen",

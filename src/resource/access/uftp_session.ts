@@ -1,8 +1,8 @@
-import { type AccessLevel, EVERYBODY, grants, isOver, isShareId, type Share } from "../../sharing/share.ts";
+import { type AccessLevel, EVERYBODY, grants, isEnded, isShareId, type Share } from "../../sharing/share.ts";
 import { absolutePath, parentOf } from "../../model/absolute_path.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
-import { coveringPaths, decidingShare } from "../../sharing/rules/applicable_share.ts";
+import { applicableShare, coveringPaths } from "../../sharing/rules/applicable_share.ts";
 import { grantedScope } from "../../files/session_scope.ts";
 import type { Call } from "../call.ts";
 import { grantResponse } from "../open_session.ts";
@@ -22,7 +22,7 @@ import { useShare } from "./use_of_share.ts";
 /**
  * Serves `POST /rest/access/<server>[/<id>]`: opens a UFTP session under the owner's account, confined to the requested path
  * (rest-api.md 1.13, 2.5). The request names the share by id (in the address or as `share`) or by `owner`; else {@link
- * decidingShare} chooses.
+ * applicableShare} chooses.
  */
 export async function sharedUftpSession(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const server = sharedServer(call, parts);
@@ -88,12 +88,12 @@ async function meantShare(
   if (id !== undefined) {
     const share = isShareId(id) ? await parts.store.get(server, id) : undefined;
     const covers = share !== undefined && (paths.includes(share.path) || isMeantBy(asked, share));
-    if (!covers || isOver(share, parts.clock()) || !meant(share)) throw httpError("ERR_SHARE_NOT_FOUND");
+    if (!covers || isEnded(share, parts.clock()) || !meant(share)) throw httpError("ERR_SHARE_NOT_FOUND");
     return share;
   }
   const targets = [...targetsOnServer(call, server), EVERYBODY];
   const shares = (await parts.store.withPaths(server, paths, targets)).filter(meant);
-  const share = decidingShare(shares, wanted);
+  const share = applicableShare(shares, wanted);
   if (share !== undefined) return share;
   if (owner !== undefined || !await parts.store.anyWithPaths(server, paths)) {
     throw httpError("ERR_SHARE_NOT_FOUND");

@@ -43,7 +43,7 @@ export async function useShare(
   const who = shownName(call, share.server);
   const start = { who, address, kind, path, continues };
   const claim = free
-    ? await store.recordLook(share.server, share.id, { who, address, kind: "HTTP-look", path })
+    ? await store.recordView(share.server, share.id, { who, address, kind: "HTTP-look", path })
     : await store.claim(share.server, share.id, start, { ...options, also });
   const why = claim && whyEnded({ share, address }, claim.share, clock);
   if (claim && why) await store.giveBack(claim);
@@ -88,7 +88,7 @@ export async function lookAt(call: Call, share: Share, path: string, { store }: 
   const facts = factsOf(call, share, "HTTP-look", path);
   call.audit(facts);
   const { address, via: kind } = facts;
-  await store.recordLook(share.server, share.id, { who: shownName(call, share.server), address, kind, path });
+  await store.recordView(share.server, share.id, { who: shownName(call, share.server), address, kind, path });
 }
 
 /** Returns the fields of a use for logs. */

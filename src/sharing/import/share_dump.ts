@@ -152,7 +152,7 @@ function recordOf(text: string): Pick<Entry, "values" | "isRecord"> {
   }
 }
 
-const LONGEST_MEMBER = 40; // characters; longer names are unknown at any depth
+const MAX_MEMBER_LENGTH = 40; // characters; longer names are unknown at any depth
 
 /** Returns the members in lower case, those of a nested object as `received.files`. */
 function membersOf(item: object, within = ""): [string, string][] {
@@ -160,7 +160,7 @@ function membersOf(item: object, within = ""): [string, string][] {
     const name = within + key.toLowerCase();
     const isList = Array.isArray(value) && value.every((each) => typeof each !== "object");
     if (typeof value === "object" && value !== null && !isList) {
-      return within.length > LONGEST_MEMBER ? [[name, "an object"]] : membersOf(value, `${name}.`);
+      return within.length > MAX_MEMBER_LENGTH ? [[name, "an object"]] : membersOf(value, `${name}.`);
     }
     return value === null ? [] : [[name, String(value)]];
   });

@@ -14,7 +14,7 @@ import {
   type UseStart,
 } from "../share.ts";
 import { creationColumns, number, shareColumns, termColumns, text, toShare, toUse } from "./share_row.ts";
-import { first, PURGE_BATCH, rethrow, SQL, TRIMMED_AT } from "./share_sql.ts";
+import { first, PURGE_BATCH, rethrow, SQL, TRIM_INTERVAL } from "./share_sql.ts";
 import { UploadStore } from "./upload_store.ts";
 import type { Sink } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
@@ -120,7 +120,7 @@ export class ShareStore {
 
   /** Returns usable shares with one of these targets, oldest first. */
   targetedAt(server: string, targets: readonly string[], part?: Part): Promise<readonly Share[]> {
-    const { most = MOST_AT_ONCE } = part ?? {};
+    const { most = MAX_PAGE } = part ?? {};
     return this.#read(function* () {
       // A query per target follows its index; one query for all would sort for each part.
       const found: Share[] = [];
@@ -209,7 +209,7 @@ export class ShareStore {
       if (taken === undefined) return undefined;
       const claim = claimed(taken, yield* recordUse(server, id, use), []);
       const { share, share: { accessCount } } = claim;
-      const trimmed = accessCount % TRIMMED_AT === 0 ? everywhere : [];
+      const trimmed = accessCount % TRIM_INTERVAL === 0 ? everywhere : [];
       for (const row of trimmed) yield* all("trimUses", { server: text(row, "server"), id });
       if (also !== undefined) yield* also();
       // The use of an upload piece is given back later; the event is the arrival of the file.
@@ -219,9 +219,9 @@ export class ShareStore {
   }
 
   /** Records that a person looked at a page of the share, which takes no use. */
-  recordLook(server: string, id: string, look: UseStart): Promise<void> {
+  recordView(server: string, id: string, view: UseStart): Promise<void> {
     return this.#change(function* () {
-      if ((yield* first("get", { server, id })) !== undefined) yield* recordUse(server, id, look);
+      if ((yield* first("get", { server, id })) !== undefined) yield* recordUse(server, id, view);
     });
   }
 
@@ -271,27 +271,27 @@ export class ShareStore {
     });
   }
 
-  /** Returns a page of unexpired shares; it can be empty with more to come. @param part.look Shares to read. */
+  /** Returns a page of unexpired shares; it can be empty with more to come. @param part.scan Shares to read. */
   page(
     { server, owner }: Listed,
-    { after, most, look = most }: {
+    { after, most, scan = most }: {
       readonly after?: Place | undefined;
       readonly most: number;
-      readonly look?: number;
+      readonly scan?: number;
     },
   ): Promise<Page> {
     return this.#read(function* () {
       const found: Row[] = [];
-      let left = look;
+      let left = scan;
       for (const name of server === undefined ? yield* servers(after?.server) : [server]) {
         const { created, id } = after?.server === name ? after : BEGINNING;
-        const part = { server: name, id, most: most - found.length, look: left };
+        const part = { server: name, id, most: most - found.length, scan: left };
         const more = owner === undefined
           ? yield* all("listed", part)
           : yield* all("listedOf", { ...part, owner, created });
         found.push(...more);
         const [any] = more;
-        if (any !== undefined) left -= number(any, "looked");
+        if (any !== undefined) left -= number(any, "scanned");
         if (left <= 0 || found.length >= most) break;
       }
       const last = left > 0 && found.length < most ? undefined : found.at(-1);
@@ -443,10 +443,10 @@ function* checkOthers(
   if (above !== undefined || below !== undefined) throw httpError("ERR_SHARED_BY_ANOTHER");
 }
 
-const MOST_AT_ONCE = 1000;
+const MAX_PAGE = 1000;
 const BEGINNING = { created: Number.MIN_SAFE_INTEGER, id: "" };
 
-function bounds({ after = BEGINNING, most = MOST_AT_ONCE }: Part = {}): Values {
+function bounds({ after = BEGINNING, most = MAX_PAGE }: Part = {}): Values {
   return { created: after.created, id: after.id, most };
 }
 

@@ -6,9 +6,9 @@ import { fileArrived, usedUp } from "./share_events.ts";
 import { first, rethrow, SQL } from "./share_sql.ts";
 import { number, numberOrNone, text, textOrNone, toShare } from "./share_row.ts";
 
-const MOST_UNFINISHED = 500;
+const MAX_UNFINISHED = 500;
 /** Most bytes of an upload whose beginning reaches the disk together with its name, which is recorded soon. */
-const SMALL = 1024 ** 2;
+const SMALL_UPLOAD = 1024 ** 2;
 
 /** Identity of an upload; the key is a digest of the client's key. */
 export interface UploadId {
@@ -79,13 +79,13 @@ export class UploadStore {
     if ((yield* first("insertUpload", begun)) === undefined) {
       throw httpError("ERR_UPLOAD_INCOMPLETE", "another request has just begun it");
     }
-    const count = yield* first("unfinishedUploads", { server, id, most: MOST_UNFINISHED });
+    const count = yield* first("unfinishedUploads", { server, id, most: MAX_UNFINISHED });
     if (count !== undefined) throw httpError("ERR_TOO_MANY_UPLOADS");
     yield* reserve({ server, id, files, bytes });
   }
 
   changeOptions({ server, total = Infinity }: Upload): ChangeOptions {
-    return { lock: `uploads to ${server}`, asyncCommit: total <= SMALL };
+    return { lock: `uploads to ${server}`, asyncCommit: total <= SMALL_UPLOAD };
   }
 
   /** Renews the lease. @returns False if the request must stop. */

@@ -181,8 +181,8 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
 
   fact("records looks without a use, and no looks at a share that has ended", async (store) => {
     const { id } = await store.put("HPC", { ...DRAFT, oneTime: true });
-    await store.recordLook("HPC", id, { ...USE, kind: "HTTP-look" });
-    await store.recordLook("HPC", "none", { ...USE, kind: "HTTP-look" });
+    await store.recordView("HPC", id, { ...USE, kind: "HTTP-look" });
+    await store.recordView("HPC", "none", { ...USE, kind: "HTTP-look" });
     const share = await store.get("HPC", id);
     assert.deepEqual([share?.usesLeft, share?.accessCount], [1, 0]);
     assert.deepEqual((await store.usesOf("HPC", id, 9)).map(({ kind }) => kind), ["HTTP-look"]);
@@ -532,21 +532,21 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     }
     time.now += 60_000;
     for (const listed of [{}, { server: "A" }, { server: "B", owner: DRAFT.owner }, { owner: DRAFT.owner }]) {
-      for (const [most, look] of [[1, 1], [2, 3], [3, 2], [2, 100], [100, 5], [4, undefined]] as const) {
+      for (const [most, scan] of [[1, 1], [2, 3], [3, 2], [2, 100], [100, 5], [4, undefined]] as const) {
         const found: string[] = [];
         let after: Page["next"];
         do {
           const page: Page = await store.page(listed, {
             after,
             most,
-            ...(look === undefined ? {} : { look }),
+            ...(scan === undefined ? {} : { scan }),
           });
           assert.ok(page.shares.length <= most);
           found.push(...page.shares.map(({ server, id }) => `${server}/${id}`));
           after = page.next;
         } while (after !== undefined);
         const expected = lasting.filter((place) => place.startsWith(listed.server ?? ""));
-        assert.deepEqual(found.toSorted(), expected.toSorted(), JSON.stringify([listed, most, look]));
+        assert.deepEqual(found.toSorted(), expected.toSorted(), JSON.stringify([listed, most, scan]));
       }
     }
   });
