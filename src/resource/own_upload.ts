@@ -35,7 +35,7 @@ export async function uploadOwn(
       if (also) await store.change(also, options);
       return {
         signal: call.signal,
-        giveBack: async () => {},
+        release: async () => {},
         finish: async ({ bytes }, also) => {
           parts.transferred?.("upload", bytes);
           if (also) await parts.uses.attempt(() => store.change(also, { asyncCommit: true }));

@@ -1295,7 +1295,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "uploads that cannot be deleted keep others from being deleted",
     file: "src/resource/access/drop/delete_part.ts",
     change: instead(
-      "await (isHopeless ? store.forget(idle) : store.leave(idle, holder)).catch(() => {});",
+      "await (isHopeless ? store.delete(idle) : store.release(idle, holder)).catch(() => {});",
       "handled--;",
     ),
     tests: ["tests/resource/access/drop/drop_upload_test.ts"],

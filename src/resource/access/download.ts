@@ -98,7 +98,7 @@ async function openedDownload(
       );
   } catch (error) {
     session.close();
-    await use?.giveBack();
+    await use?.release();
     throw error;
   }
 }

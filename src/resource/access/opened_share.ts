@@ -62,7 +62,7 @@ async function checkUsesLeft(call: Call, share: Share, { store }: SharingParts):
   const { server, id } = share;
   const { method, headers } = call.request;
   const key = method === "PUT" ? call.query.get("upload") : null;
-  if (key !== null && await store.uploads.isKept(uploadId({ server, share: id, key }))) return;
+  if (key !== null && await store.uploads.isFinished(uploadId({ server, share: id, key }))) return;
   const who = shownName(call, server);
   const visitor = shareVisitor(call, share).digest;
   const person = { who, address: call.clientAddress, visitor, ranged: headers.has("Range") };

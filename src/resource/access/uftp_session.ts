@@ -61,7 +61,7 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
     call.audit({ instance: grant.instance, daemon: `${grant.host}:${grant.port}` });
     return grantResponse(grant);
   } catch (error) {
-    await use.giveBack();
+    await use.release();
     throw error;
   }
 }

@@ -12,7 +12,7 @@ import type { SharingParts } from "../share/sharing_parts.ts";
 export interface UseOfShare {
   /** Aborted when the request ends, the operator bans the caller, or the share no longer permits the use. */
   readonly signal: AbortSignal;
-  giveBack(): Promise<void>;
+  release(): Promise<void>;
   /** Ends the use; gives back a download that failed before anything was sent. @param also Recorded with it. */
   finish(result: TransferResult & { readonly arrived?: boolean }, also?: () => SqlSteps<void>): Promise<void>;
 }
@@ -46,7 +46,7 @@ export async function useShare(
     ? await store.recordView(share.server, share.id, { who, address, kind: "HTTP-look", path })
     : await store.claim(share.server, share.id, start, { ...options, also });
   const why = claim && whyEnded({ share, address }, claim.share, clock);
-  if (claim && why) await store.giveBack(claim);
+  if (claim && why) await store.release(claim);
   if (!free && (!claim || why)) throw httpError("ERR_SHARE_NOT_FOUND", why ?? "used up since the request");
   call.audit(facts);
   call.log.info(claim?.continued ? "share use continued" : "share used", facts);
@@ -65,17 +65,17 @@ export async function useShare(
     }),
   ];
   const unwatch = () => watches.forEach((end) => end());
-  const giveBack = async () => {
+  const release = async () => {
     unwatch();
-    if (claim) await uses.attempt(() => store.giveBack(claim));
+    if (claim) await uses.attempt(() => store.release(claim));
     call.log.info("share use released", facts);
   };
   return {
     signal: AbortSignal.any([call.signal, ended.signal]),
-    giveBack,
+    release,
     finish: async (result, also) => {
       unwatch();
-      if (kind !== "HTTP-upload" && result.bytes === 0 && !result.complete) return await giveBack();
+      if (kind !== "HTTP-upload" && result.bytes === 0 && !result.complete) return await release();
       transferred?.(kind === "HTTP-upload" ? "upload" : "download", result.bytes);
       if (claim) await uses.attempt(() => store.finish(claim, result, also));
       call.log.info("share use ended", { ...facts, ...result });

@@ -151,7 +151,7 @@ export const SQL = {
   release:
     `UPDATE share SET received_files = received_files - :files, received_bytes = received_bytes - :bytes
      WHERE ${ALL_SERVERS} AND received_files >= :files AND received_bytes >= :bytes RETURNING id`,
-  putBack:
+  restoreUse:
     `UPDATE share SET uses_left = uses_left + CASE WHEN renewals = :renewals THEN 1 ELSE 0 END, access_count = access_count - 1
      WHERE ${ALL_SERVERS}`,
   record: `INSERT INTO share_use (server, id, at, who, address, kind, path, looked, version, visitor)
@@ -162,7 +162,7 @@ export const SQL = {
   trimUses: `DELETE FROM share_use WHERE key <= (SELECT key FROM share_use WHERE server = :server AND id = :id
      ORDER BY key DESC LIMIT 1 OFFSET ${MAX_USE_RECORDS}) AND server = :server AND id = :id`,
   // A use that another request continued cannot be given back.
-  unrecord: `DELETE FROM share_use WHERE key = :key AND bytes IS NULL RETURNING key`,
+  deleteUse: `DELETE FROM share_use WHERE key = :key AND bytes IS NULL RETURNING key`,
   finish:
     `UPDATE share_use SET bytes = coalesce(bytes, 0) + :bytes, complete = :complete WHERE key = :key RETURNING path`,
   uses: `SELECT * FROM share_use WHERE server = :server AND id = :id ORDER BY key DESC LIMIT :limit`,
@@ -179,28 +179,29 @@ export const SQL = {
     `INSERT INTO share_upload (server, share, key, uid, gid, part, name, total, files, bytes, target, kept, holder, held_until, wanted, touched)
      VALUES (:server, :id, :key, :uid, :gid, :part, :name, :total, :files, :bytes, :target, 0, :holder, :clock + ${UPLOAD_LEASE_MS}, 0, coalesce(:touched, :now))
      ON CONFLICT DO NOTHING RETURNING key`,
-  holdUpload: `UPDATE share_upload SET holder = :holder, held_until = :clock + ${UPLOAD_LEASE_MS}, wanted = 0
+  acquireUpload:
+    `UPDATE share_upload SET holder = :holder, held_until = :clock + ${UPLOAD_LEASE_MS}, wanted = 0
      WHERE ${THIS_UPLOAD} AND (holder IS NULL OR holder = :holder OR held_until < :clock) RETURNING *`,
-  holdDueUpload:
+  acquireDueUpload:
     `UPDATE share_upload SET holder = :holder, held_until = :clock + ${UPLOAD_LEASE_MS}, wanted = 0
      WHERE ${THIS_UPLOAD} AND ${IS_DUE} RETURNING *`,
   wantUpload: `UPDATE share_upload SET wanted = 1 WHERE ${THIS_UPLOAD} RETURNING key`,
   renewUpload: `UPDATE share_upload SET held_until = :clock + ${UPLOAD_LEASE_MS},
      touched = CASE WHEN touched > 0 THEN :now ELSE 0 END WHERE ${THIS_UPLOAD} AND holder = :holder RETURNING wanted`,
-  leaveUpload:
+  releaseUpload:
     `UPDATE share_upload SET holder = NULL, touched = :now WHERE ${THIS_UPLOAD} AND holder = :holder RETURNING key`,
   resizeUpload:
     `UPDATE share_upload SET files = :files, bytes = :bytes WHERE ${THIS_UPLOAD} AND holder = :holder RETURNING key`,
-  nameUpload:
+  setTarget:
     `UPDATE share_upload SET target = :target WHERE ${THIS_UPLOAD} AND holder = :holder AND NOT EXISTS (
        SELECT 1 FROM share_upload AS other WHERE other.server = :server AND other.target = :target AND other.kept = 0
        AND NOT (other.share = :id AND other.key = :key)) RETURNING key`,
-  unnameUpload: `UPDATE share_upload INDEXED BY share_upload_target SET target = NULL
+  clearTarget: `UPDATE share_upload INDEXED BY share_upload_target SET target = NULL
      WHERE server = :server AND target = :target AND kept = 0 AND files > 0
        AND (holder IS NULL OR held_until < :clock) RETURNING key`,
-  keepUpload:
+  finishUpload:
     `UPDATE share_upload SET kept = 1, holder = NULL, touched = :now WHERE ${THIS_UPLOAD} AND kept = 0 RETURNING *`,
-  forgetUpload: `DELETE FROM share_upload WHERE ${THIS_UPLOAD} RETURNING *`,
+  deleteUpload: `DELETE FROM share_upload WHERE ${THIS_UPLOAD} RETURNING *`,
   // Changes no value, but waits for other changes, so that events of a share keep their order.
   lock: `UPDATE share SET access_count = access_count WHERE server = :server AND id = :id RETURNING *`,
   dueUploads: `SELECT * FROM share_upload WHERE ${IS_DUE} ORDER BY touched LIMIT 100`,

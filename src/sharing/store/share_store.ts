@@ -28,7 +28,7 @@ interface Claim {
   readonly use: number; // key of the use record
   readonly renewals: number; // renewals of the terms: a use of earlier terms is not given back to later ones
   readonly continued: boolean; // whether it continues an earlier use, which stays taken
-  readonly told: readonly string[] | undefined; // recorded notifications
+  readonly notifications: readonly string[] | undefined; // recorded ones
 }
 
 /** Change of a share; an empty note, password or mail address removes it. */
@@ -214,7 +214,7 @@ export class ShareStore {
       if (also !== undefined) yield* also();
       // The use of an upload piece is given back later; the event is the arrival of the file.
       const events = kind === "HTTP-upload" ? [] : [shareUsed(share, use), ...usedUp(share)];
-      return { ...claim, told: yield* recorder.record(...events) };
+      return { ...claim, notifications: yield* recorder.record(...events) };
     }, { lock: continues && `uses of ${id}`, ...options });
   }
 
@@ -239,13 +239,15 @@ export class ShareStore {
   }
 
   /** Undoes a reservation and its record, unless the share was renewed or the use continued since. */
-  async giveBack({ share: { server, id }, use, renewals, continued, told = [] }: Claim): Promise<void> {
+  async release(
+    { share: { server, id }, use, renewals, continued, notifications = [] }: Claim,
+  ): Promise<void> {
     if (continued) return;
     const { recorder } = this;
     await this.#change(function* () {
-      if ((yield* first("unrecord", { key: use })) === undefined) return;
-      yield* all("putBack", { server, id, renewals });
-      yield* recorder.withdraw(told);
+      if ((yield* first("deleteUse", { key: use })) === undefined) return;
+      yield* all("restoreUse", { server, id, renewals });
+      yield* recorder.withdraw(notifications);
     });
   }
 
@@ -408,10 +410,10 @@ function* recordUse(server: string, id: string, use: UseStart): SqlSteps<Row> {
   return record ?? {};
 }
 
-/** @param told Absent if it continues an earlier use. */
-function claimed(share: Row, use: Row, told?: readonly string[]): Claim {
-  const renewals = number(share, "renewals");
-  return { share: toShare(share), use: number(use, "key"), renewals, continued: told === undefined, told };
+/** @param notifications Recorded ones; absent if it continues an earlier use. */
+function claimed(share: Row, use: Row, notifications?: readonly string[]): Claim {
+  const [renewals, continued] = [number(share, "renewals"), notifications === undefined];
+  return { share: toShare(share), use: number(use, "key"), renewals, continued, notifications };
 }
 
 function sharesOf(server: string): string {

@@ -27,7 +27,7 @@ export interface Upload extends UploadId {
   readonly files: number; // reserved quota; 0 if it cannot be resumed
   readonly bytes: number;
   readonly target?: string; // absolute final path; unique among unfinished uploads
-  readonly kept: boolean; // whether the file was renamed to `target`
+  readonly finished: boolean; // whether the file was renamed to `target`
 }
 
 /** Returns the replacement of a share's id for an account's own files. */
@@ -40,27 +40,27 @@ export class UploadStore {
   constructor(readonly database: Database, readonly recorder: Recorder) {}
 
   /** Acquires an upload; returns "busy" after asking its present holder to stop. */
-  async hold(id: UploadId, holder: string): Promise<Upload | "busy" | undefined> {
+  async acquire(id: UploadId, holder: string): Promise<Upload | "busy" | undefined> {
     if (await this.database.read(() => first("uploadOf", keyOf(id))).catch(rethrow) === undefined) {
       return undefined;
     }
     return await this.change(function* () {
-      const held = yield* first("holdUpload", { ...keyOf(id), holder });
+      const held = yield* first("acquireUpload", { ...keyOf(id), holder });
       if (held !== undefined) return toUpload(held);
       return (yield* first("wantUpload", keyOf(id))) === undefined ? undefined : "busy";
     });
   }
 
   /** Reports whether an upload has its final name. */
-  async isKept(id: UploadId): Promise<boolean> {
+  async isFinished(id: UploadId): Promise<boolean> {
     const found = await this.database.read(() => first("uploadOf", keyOf(id))).catch(rethrow);
     return found !== undefined && number(found, "kept") === 1;
   }
 
   /** Acquires a due upload; undefined if that changed. */
-  holdDue(id: UploadId, holder: string): Promise<Upload | undefined> {
+  acquireDue(id: UploadId, holder: string): Promise<Upload | undefined> {
     return this.change(function* () {
-      const held = yield* first("holdDueUpload", { ...keyOf(id), holder });
+      const held = yield* first("acquireDueUpload", { ...keyOf(id), holder });
       return held && toUpload(held);
     });
   }
@@ -96,9 +96,9 @@ export class UploadStore {
     });
   }
 
-  leave(id: UploadId, holder: string): Promise<void> {
+  release(id: UploadId, holder: string): Promise<void> {
     return this.change(function* () {
-      yield* first("leaveUpload", { ...keyOf(id), holder });
+      yield* first("releaseUpload", { ...keyOf(id), holder });
     });
   }
 
@@ -124,10 +124,10 @@ export class UploadStore {
    * Records the final path before the rename; undefined clears it.
    * @param replaces Whether to clear that path from an upload without a holder. @returns False if another upload has it.
    */
-  name(id: UploadId, holder: string, target: string | undefined, replaces = false): Promise<boolean> {
+  setTarget(id: UploadId, holder: string, target: string | undefined, replaces = false): Promise<boolean> {
     return this.change(function* () {
-      if (replaces) yield* first("unnameUpload", { server: id.server, target: target ?? null });
-      return (yield* first("nameUpload", { ...keyOf(id), holder, target: target ?? null })) !== undefined;
+      if (replaces) yield* first("clearTarget", { server: id.server, target: target ?? null });
+      return (yield* first("setTarget", { ...keyOf(id), holder, target: target ?? null })) !== undefined;
     }, { lock: `uploads to ${id.server}` });
   }
 
@@ -138,7 +138,7 @@ export class UploadStore {
   /** Records that an upload has its final name. If that is lost, the next request infers it from the file's name. */
   *finishing(id: UploadId, remember: boolean): SqlSteps<void> {
     const { recorder } = this;
-    const found = yield* first(remember ? "keepUpload" : "forgetUpload", keyOf(id));
+    const found = yield* first(remember ? "finishUpload" : "deleteUpload", keyOf(id));
     if (found === undefined || (!remember && number(found, "kept") === 1) || !recorder.isActive) return;
     const row = yield* first("lock", { server: id.server, id: id.share });
     if (row === undefined) return;
@@ -148,9 +148,9 @@ export class UploadStore {
   }
 
   /** Deletes an upload and releases its quota, once. Directories created for it keep their quota. */
-  forget(id: UploadId): Promise<void> {
+  delete(id: UploadId): Promise<void> {
     return this.change(function* () {
-      const gone = yield* first("forgetUpload", keyOf(id));
+      const gone = yield* first("deleteUpload", keyOf(id));
       if (gone === undefined || number(gone, "kept") === 1) return;
       const [files, bytes] = [Math.min(number(gone, "files"), 1), number(gone, "bytes")];
       yield* first("release", { server: id.server, id: id.share, files, bytes });
@@ -190,6 +190,6 @@ function toUpload(found: Row): Upload {
     files: number(found, "files"),
     bytes: number(found, "bytes"),
     target: textOrNone(found, "target"),
-    kept: number(found, "kept") === 1,
+    finished: number(found, "kept") === 1,
   };
 }

@@ -22,7 +22,7 @@ export async function deletePart(upload: Upload, { sessions, uploads }: Deleting
   const isSetAside = upload.files === 0 && name !== part;
   const replacement = isSetAside && target !== undefined ? { from: name, to: target } : undefined;
   const client = sessions.get(server);
-  if (!upload.kept && client !== undefined) {
+  if (!upload.finished && client !== undefined) {
     using session = await openFiles(client, {
       user: uid,
       group: gid,
@@ -40,7 +40,7 @@ export async function deletePart(upload: Upload, { sessions, uploads }: Deleting
     const isBack = left && replacement && await putBack(session, part, replacement);
     if (left !== undefined && !isBack) await removeTree(session, part, left.kind);
   }
-  await store.forget(upload);
+  await store.delete(upload);
   return false;
 }
 
@@ -67,7 +67,7 @@ export async function withTemporary<T>(
   const { unfinished } = parts.uploads;
   const id = { server, share: ofAccount(uid), key: crypto.randomUUID() };
   return await unfinished.alone(id, true, async (held) => {
-    const left = { ...id, uid, gid, part, name: part, files: 0, bytes: 0, kept: false };
+    const left = { ...id, uid, gid, part, name: part, files: 0, bytes: 0, finished: false };
     const upload = { ...left, ...replacement && { name: replacement.from, target: replacement.to } };
     await unfinished.store.begin(upload, held.holder);
     held.upload = upload;
@@ -78,7 +78,7 @@ export async function withTemporary<T>(
       held.over = true;
       // If that fails, it expires.
       const isGone = isRenamed && replacement === undefined;
-      await (isGone ? unfinished.store.forget(id) : deletePart(isRenamed ? left : upload, parts))
+      await (isGone ? unfinished.store.delete(id) : deletePart(isRenamed ? left : upload, parts))
         .catch(() => {});
     }
   });
@@ -93,7 +93,7 @@ export async function deleteDue(parts: DeletingParts, log: Logger): Promise<void
     for (const idle of due) {
       const holder = crypto.randomUUID();
       try {
-        const upload = await store.holdDue(idle, holder);
+        const upload = await store.acquireDue(idle, holder);
         if (upload === undefined) continue;
         handled++;
         await deletePart(upload, parts);
@@ -101,7 +101,7 @@ export async function deleteDue(parts: DeletingParts, log: Logger): Promise<void
         log.warn("unfinished upload not deleted", { server: idle.server, uid: idle.uid, error });
         // It is due again in a day, so that later uploads do not wait for it. Some trees can never be deleted.
         const isHopeless = isHttpError(error, "ERR_NOT_EMPTY");
-        await (isHopeless ? store.forget(idle) : store.leave(idle, holder)).catch(() => {});
+        await (isHopeless ? store.delete(idle) : store.release(idle, holder)).catch(() => {});
       }
     }
     if (handled === 0) return;

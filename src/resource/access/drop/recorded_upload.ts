@@ -140,7 +140,7 @@ async function giveUp(
   parts: UploadParts,
 ): Promise<UploadedFile | undefined> {
   try {
-    const upload = await parts.uploads.unfinished.store.hold(id, crypto.randomUUID());
+    const upload = await parts.uploads.unfinished.store.acquire(id, crypto.randomUUID());
     if (upload === undefined || upload === "busy") return undefined;
     return await deletePart(upload, parts) ? { name: keptName(upload, place) } : undefined;
   } catch (error) {
@@ -158,7 +158,7 @@ async function store(
   const { range, naming } = request;
   const { unfinished } = parts.uploads;
   const known = held.upload;
-  if (known?.kept) return { name: keptName(known, place), size: known.total };
+  if (known?.finished) return { name: keptName(known, place), size: known.total };
   if (range.kind === "question" && known === undefined && naming === "free") return { received: 0 };
   const path = `${place.path}${known?.name ?? request.name}`;
   if (!place.reaches(path)) throw nothingThere("outside of what the account may reach");
@@ -193,7 +193,7 @@ async function store(
     result = { ...named, size: received, hex };
     return result;
   } finally {
-    if (!("name" in result)) await use?.giveBack();
+    if (!("name" in result)) await use?.release();
   }
 }
 
@@ -214,7 +214,7 @@ async function planned(
   const [plain, alike] = [`${directory}${shown}${end}`, `${directory}part-${held.id.key}-${shown}`];
   const part = place.reaches(plain) ? plain : alike; // with the suffix that limits may require
   const { uid, gid } = place;
-  return { ...held.id, uid, gid, part, name, total, files: 1, bytes: reserved ?? 0, kept: false };
+  return { ...held.id, uid, gid, part, name, total, files: 1, bytes: reserved ?? 0, finished: false };
 }
 
 /** Returns the deepest existing directory of a name and the number of missing ones below it. @throws {ERR_INVALID_REQUEST} */
@@ -315,7 +315,7 @@ async function giveName(
     const endTurn = await locks.take(place.server, pathOf(n), signal, held.stop);
     let isRenaming = false;
     try {
-      const isNamed = await store.name(id, holder, pathOf(n), naming !== "free");
+      const isNamed = await store.setTarget(id, holder, pathOf(n), naming !== "free");
       if (!isNamed || (naming === "free" && await isTaken(n))) {
         taken.add(n);
         if (naming !== "free") await new Promise((resolve) => setTimeout(resolve, 100));
@@ -331,7 +331,7 @@ async function giveName(
       return { name: nthName(upload.name, n), replaced: existing };
     } catch (error) {
       if (!isRenaming || isHttpError(error, "ERR_ACCESS_REFUSED")) {
-        await store.name(id, holder, undefined).catch(() => false);
+        await store.setTarget(id, holder, undefined).catch(() => false);
       }
       throw error;
     } finally {

@@ -54,7 +54,7 @@ export class UnfinishedUploads {
     } finally {
       renewed.end();
       // After an error, the hold expires.
-      if (held.upload !== undefined && !held.over) await this.store.leave(id, held.holder).catch(() => {});
+      if (held.upload !== undefined && !held.over) await this.store.release(id, held.holder).catch(() => {});
       this.#running.delete(name);
       resolve();
     }
@@ -62,7 +62,7 @@ export class UnfinishedUploads {
 
   async #hold({ id, holder, signal }: HeldUpload): Promise<Upload | undefined> {
     for (let waited = 0; waited <= 2 * UPLOAD_LEASE_MS; waited += ASK_MS) {
-      const upload = await this.store.hold(id, holder);
+      const upload = await this.store.acquire(id, holder);
       if (upload !== "busy") return upload;
       await new Promise<void>((resolve) => this.schedule(ASK_MS, resolve));
       signal.throwIfAborted();
