@@ -101,7 +101,7 @@ export class Files {
     readonly confine: (path: string) => FilesSession,
     readonly home: () => Promise<string>, // with its last slash
     /** Runs work on a temporary path. Then deletes what is left there or, if a {@link Replacement} failed, moves it back. */
-    readonly withTemporary: <T>(
+    readonly withTemporaryPath: <T>(
       part: string,
       work: (renamed: () => void) => Promise<T>,
       replacement?: Replacement,
@@ -136,9 +136,11 @@ export class Files {
     };
     const part = temporary(path);
     if (!this.reaches(part)) return await writeTo(path);
-    return await this.withTemporary(part, async (renamed) => {
+    return await this.withTemporaryPath(part, async (renamed) => {
       using _ = session; // an account has few sessions: this one ends before another deletes the temporary file
-      if (existing !== undefined && !await takesMode(session, part, existing)) return await writeTo(path);
+      if (existing !== undefined && !await createWithMode(session, part, existing)) {
+        return await writeTo(path);
+      }
       await writeTo(part);
       const release = await lock?.(signal);
       try {
@@ -196,7 +198,7 @@ export class Files {
     if (old === undefined || (old.kind !== "directory" && kind !== "directory")) return await copyTo(to);
     this.#requireRemovable(to, old.kind);
     const part = temporary(to);
-    await this.withTemporary(part, async (renamed) => {
+    await this.withTemporaryPath(part, async (renamed) => {
       using _ = session;
       await copyTo(part);
       await this.#rename(session, part, to, kind, from);
@@ -243,10 +245,10 @@ export class Files {
     const old = await find(session, to);
     if (old === undefined || (old.kind !== "directory" && kind !== "directory")) return await rename();
     this.#requireRemovable(to, old.kind);
-    const aside = temporary(to);
-    await this.withTemporary(aside, async (renamed) => {
+    const displaced = temporary(to);
+    await this.withTemporaryPath(displaced, async (renamed) => {
       using _ = session;
-      await session.rename(to, aside);
+      await session.rename(to, displaced);
       await session.entry(source);
       await rename();
       renamed();
@@ -287,7 +289,7 @@ interface Copied extends Pick<Entry, "kind" | "size"> {
 }
 
 /** Creates an empty file with the mode of one that it will replace. @returns False if the daemon cannot set it. */
-export async function takesMode(
+export async function createWithMode(
   session: DaemonSession,
   part: string,
   { mode }: DatedEntry,

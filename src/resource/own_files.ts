@@ -8,7 +8,7 @@ import { movesWithStart, patternsOf } from "../model/wildcards.ts";
 import type { Call } from "./call.ts";
 import { capabilitiesOf, scopeWithin } from "./path_limits.ts";
 import { checkLogin } from "./login_policy.ts";
-import { withTemporary } from "./access/drop/delete_part.ts";
+import { withTemporaryPath } from "./access/drop/delete_part.ts";
 import type { SharingParts } from "./share/sharing_parts.ts";
 import { checkWorthTrying, existingServer, lowestLimit } from "./server_facts.ts";
 import { checkTokenAddresses, checkTokenServer, confinedFrom } from "./token_limits.ts";
@@ -54,7 +54,7 @@ export async function ownFiles(
     (path) => ({ ...common, ...confined(call, path, limits) }),
     home,
     (part, work, replacement) =>
-      withTemporary({ server: name, uid, gid: group, part, replacement }, work, parts),
+      withTemporaryPath({ server: name, uid, gid: group, part, replacement }, work, parts),
   );
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Files } from "../../src/files/files.ts";
 import type { PathLimits } from "../../src/files/path_limits.ts";
 import { SILENT } from "../../src/logging/logger.ts";
-import { deleteDue, withTemporary } from "../../src/resource/access/drop/delete_part.ts";
+import { deleteDue, withTemporaryPath } from "../../src/resource/access/drop/delete_part.ts";
 import { rows } from "../../src/store/database.ts";
 import { Site } from "../sharing/site.ts";
 
@@ -25,7 +25,7 @@ function files(site: Site, limits: PathLimits = {}): Files {
     }),
     () => Promise.resolve(`${site.root}/`),
     (part, work, replacement) =>
-      withTemporary({ server: "HPC", uid: "alice", part, replacement }, work, parts),
+      withTemporaryPath({ server: "HPC", uid: "alice", part, replacement }, work, parts),
   );
 }
 

@@ -19,8 +19,8 @@ const MAX_WAIT_MS = 300_000;
 export async function deletePart(upload: Upload, { sessions, uploads }: DeletingParts): Promise<boolean> {
   const { server, uid, gid, part, name, target } = upload;
   const { store } = uploads.unfinished;
-  const isSetAside = upload.files === 0 && name !== part;
-  const replacement = isSetAside && target !== undefined ? { from: name, to: target } : undefined;
+  const isDisplaced = upload.files === 0 && name !== part;
+  const replacement = isDisplaced && target !== undefined ? { from: name, to: target } : undefined;
   const client = sessions.get(server);
   if (!upload.finished && client !== undefined) {
     using session = await openFiles(client, {
@@ -32,23 +32,29 @@ export async function deletePart(upload: Upload, { sessions, uploads }: Deleting
       rateLimit: 0,
       limits: [],
     }, AbortSignal.timeout(MAX_WAIT_MS));
-    if (replacement === undefined && await hasItsName(session, upload)) {
+    if (replacement === undefined && await wasRenamed(session, upload)) {
       await store.finish(upload, false);
       return true;
     }
     const left = await find(session, part);
-    const isBack = left && replacement && await putBack(session, part, replacement);
-    if (left !== undefined && !isBack) await removeTree(session, part, left.kind);
+    const isRestored = left && replacement && await restore(session, part, replacement);
+    if (left !== undefined && !isRestored) await removeTree(session, part, left.kind);
   }
   await store.delete(upload);
   return false;
 }
 
 /** Moves a target that was set aside back unless it is replaced. @throws {ERR_EXISTS} If another entry has its name now. */
-async function putBack(session: DaemonSession, aside: string, { from, to }: Replacement): Promise<boolean> {
+async function restore(
+  session: DaemonSession,
+  displaced: string,
+  { from, to }: Replacement,
+): Promise<boolean> {
   const isFree = await find(session, to) === undefined;
-  if (isFree) await session.rename(aside, to);
-  else if (await find(session, from) !== undefined) throw httpError("ERR_EXISTS", `${aside} cannot go back`);
+  if (isFree) await session.rename(displaced, to);
+  else if (await find(session, from) !== undefined) {
+    throw httpError("ERR_EXISTS", `${displaced} cannot go back`);
+  }
   return isFree;
 }
 
@@ -57,7 +63,7 @@ async function putBack(session: DaemonSession, aside: string, { from, to }: Repl
  * replaced, even if the process dies meanwhile ({@link deleteDue}).
  * @param work Calls `renamed` once the temporary file has its final name, or the entry that was set aside is replaced.
  */
-export async function withTemporary<T>(
+export async function withTemporaryPath<T>(
   { server, uid, gid, part, replacement }: Pick<Upload, "server" | "uid" | "gid" | "part"> & {
     readonly replacement?: Replacement | undefined;
   },
@@ -109,7 +115,7 @@ export async function deleteDue(parts: DeletingParts, log: Logger): Promise<void
 }
 
 /** Reports whether an earlier request renamed the file but could not record that. */
-export async function hasItsName(session: DaemonSession, { part, target, total }: Upload): Promise<boolean> {
+export async function wasRenamed(session: DaemonSession, { part, target, total }: Upload): Promise<boolean> {
   if (target === undefined || await sizeOf(session, part) !== undefined) return false;
   const size = await sizeOf(session, target);
   return size !== undefined && (total === undefined || size === total);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { ChecksumAlgorithm } from "../../../daemon/session/control_connection.ts";
 import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import { nothingThere } from "../../../daemon/session/session_errors.ts";
-import { endOfName, find, makeDirectories, sizeOf, takesMode } from "../../../files/files.ts";
+import { createWithMode, endOfName, find, makeDirectories, sizeOf } from "../../../files/files.ts";
 import { nameOf, parentOf } from "../../../model/absolute_path.ts";
 import { httpError, invalidRequest, isHttpError } from "../../../model/http_error.ts";
 import type { Body, HeaderList, HttpResponse } from "../../../model/http_message.ts";
@@ -14,7 +14,7 @@ import type { SharingParts } from "../../share/sharing_parts.ts";
 import { emptyResponse } from "../../text_response.ts";
 import type { UseFacts, UseOfShare } from "../use_of_share.ts";
 import { fileToWrite } from "../validators.ts";
-import { deletePart, hasItsName } from "./delete_part.ts";
+import { deletePart, wasRenamed } from "./delete_part.ts";
 import { firstFree, nthName } from "./dropped_name.ts";
 import type { HeldUpload } from "./unfinished_uploads.ts";
 import type { UploadRange } from "./upload_range.ts";
@@ -100,8 +100,8 @@ async function checksumOf(
  * | without `target`          | `part`, or nothing yet  | continues at the size of `part`                       |
  * | with `target`             | whole `part`            | tries the rename again                                |
  * | with `target`             | no `part`, but `target` | records that it is complete                           |
- * | `kept`                    | `target`                | answers with its name                                 |
- * | `files: 0`, name = `part` | temporary file          | (none) `withTemporary()` deletes it                   |
+ * | `finished`                | `target`                | answers with its name                                 |
+ * | `files: 0`, name = `part` | temporary file          | (none) `withTemporaryPath()` deletes it               |
  * | `files: 0`, other name    | `part` was `target`     | (none) it moves back unless it is replaced            |
  *
  * @throws {ERR_INVALID_REQUEST | ERR_UPLOAD_OFFSET | ERR_QUOTA_USED | ERR_LENGTH_REQUIRED | ERR_TOO_MANY_UPLOADS |
@@ -120,7 +120,7 @@ export async function storeFile(
   try {
     return await unfinished.alone(id, key === undefined, (held) => store(held, place, request, parts));
   } catch (error) {
-    const kept = key === undefined ? await giveUp(call, place, id, parts) : undefined;
+    const kept = key === undefined ? await discardUpload(call, place, id, parts) : undefined;
     if (kept !== undefined) return kept;
     throw error;
   }
@@ -133,7 +133,7 @@ export function uploadId({ server, share, key }: UploadId): UploadId {
 }
 
 /** Deletes an upload that cannot be resumed; if that fails, it expires later. @returns The file, if it was already renamed. */
-async function giveUp(
+async function discardUpload(
   { log }: Call,
   place: UploadPlace,
   id: UploadId,
@@ -142,7 +142,7 @@ async function giveUp(
   try {
     const upload = await parts.uploads.unfinished.store.acquire(id, crypto.randomUUID());
     if (upload === undefined || upload === "busy") return undefined;
-    return await deletePart(upload, parts) ? { name: keptName(upload, place) } : undefined;
+    return await deletePart(upload, parts) ? { name: finalName(upload, place) } : undefined;
   } catch (error) {
     log.warn("unfinished upload not deleted", { server: place.server, uid: place.uid, error });
   }
@@ -158,7 +158,7 @@ async function store(
   const { range, naming } = request;
   const { unfinished } = parts.uploads;
   const known = held.upload;
-  if (known?.finished) return { name: keptName(known, place), size: known.total };
+  if (known?.finished) return { name: finalName(known, place), size: known.total };
   if (range.kind === "question" && known === undefined && naming === "free") return { received: 0 };
   const path = `${place.path}${known?.name ?? request.name}`;
   if (!place.reaches(path)) throw nothingThere("outside of what the account may reach");
@@ -180,16 +180,16 @@ async function store(
     const also = known === undefined ? () => unfinished.store.beginning(upload, held.holder) : undefined;
     use = await place.use(path, { also, options, ended });
     held.upload = upload;
-    if (replaced) await takesMode(session, upload.part, replaced); // before it has content
-    if (known !== undefined && await hasItsName(session, known)) {
-      await noteFinished(held, request, { use, bytes: 0 }, parts);
-      return result = { name: keptName(known, place) };
+    if (replaced) await createWithMode(session, upload.part, replaced); // before it has content
+    if (known !== undefined && await wasRenamed(session, known)) {
+      await recordCompletion(held, request, { use, bytes: 0 }, parts);
+      return result = { name: finalName(known, place) };
     }
     let hex: string | undefined;
     ({ received, hex } = await write(session, upload, { place, ...request }, known !== undefined));
     const isWhole = upload.total === undefined ? range.kind === "whole" : received === upload.total;
     if (!isWhole) return { received };
-    const named = await giveName(session, held, { place, request, use, signal, bytes: received }, parts);
+    const named = await renameToFinal(session, held, { place, request, use, signal, bytes: received }, parts);
     result = { ...named, size: received, hex };
     return result;
   } finally {
@@ -233,7 +233,7 @@ async function deepestDirectory(
 }
 
 /** Reserves the quota that was unknown at the beginning and creates the directories; each uses quota for a file. */
-async function settle(
+async function reserveRemaining(
   session: DaemonSession,
   { id, holder, upload }: HeldUpload,
   { place, signal }: { readonly place: UploadPlace; readonly signal: AbortSignal },
@@ -290,7 +290,7 @@ async function write(
 const MOST_TRIES = 50;
 
 /** Records the final name before the rename, and completion after it, so that later requests know what was done. */
-async function giveName(
+async function renameToFinal(
   session: DaemonSession,
   held: HeldUpload,
   { place, request, signal, ...done }: {
@@ -323,11 +323,11 @@ async function giveName(
       }
       const existing = naming !== "free" &&
         await fileToWrite(session, pathOf(n), naming.conditions, parts.clock()) !== undefined;
-      await settle(session, held, { place, signal }, parts);
+      await reserveRemaining(session, held, { place, signal }, parts);
       signal.throwIfAborted();
       isRenaming = true;
       await session.rename(upload.part, pathOf(n));
-      await noteFinished(held, request, done, parts);
+      await recordCompletion(held, request, done, parts);
       return { name: nthName(upload.name, n), replaced: existing };
     } catch (error) {
       if (!isRenaming || isHttpError(error, "ERR_ACCESS_REFUSED")) {
@@ -342,7 +342,7 @@ async function giveName(
 }
 
 /** Records completion. If that fails, the next request infers it from the recorded name. */
-async function noteFinished(
+async function recordCompletion(
   held: HeldUpload,
   { key }: UploadRequest,
   { use, bytes }: { readonly use: UseOfShare; readonly bytes: number },
@@ -353,6 +353,6 @@ async function noteFinished(
 }
 
 /** Returns the final name of a file, below the place. */
-function keptName({ target, name }: Upload, { path }: UploadPlace): string {
+function finalName({ target, name }: Upload, { path }: UploadPlace): string {
   return target === undefined ? name : target.slice(path.length);
 }
