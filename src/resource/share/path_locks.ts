@@ -7,7 +7,7 @@ import type { Leases } from "../../store/leases.ts";
 
 const LEASE_MS = 30_000; // other instances take over a path later, in milliseconds
 const HOLD_MS = 25_000; // the holder stops earlier, in milliseconds
-const ASK_MS = 100; // poll for a path that another instance holds, in milliseconds
+const POLL_MS = 100; // poll for a path that another instance holds, in milliseconds
 
 /** Locks that make check and write of a path atomic, on all instances that share marks. */
 export class PathLocks {
@@ -74,7 +74,7 @@ export class PathLocks {
           isHeld = false;
         };
       }
-      await new Promise<void>((resolve) => this.schedule(ASK_MS, resolve));
+      await new Promise<void>((resolve) => this.schedule(POLL_MS, resolve));
     }
   }
 }

@@ -72,7 +72,7 @@ export async function withTemporaryPath<T>(
 ): Promise<T> {
   const { unfinished } = parts.uploads;
   const id = { server, share: ofAccount(uid), key: crypto.randomUUID() };
-  return await unfinished.alone(id, true, async (held) => {
+  return await unfinished.runExclusive(id, true, async (held) => {
     const left = { ...id, uid, gid, part, name: part, files: 0, bytes: 0, finished: false };
     const upload = { ...left, ...replacement && { name: replacement.from, target: replacement.to } };
     await unfinished.store.begin(upload, held.holder);
@@ -81,7 +81,7 @@ export async function withTemporaryPath<T>(
     try {
       return await work(() => isRenamed = true);
     } finally {
-      held.over = true;
+      held.finished = true;
       // If that fails, it expires.
       const isGone = isRenamed && replacement === undefined;
       await (isGone ? unfinished.store.delete(id) : deletePart(isRenamed ? left : upload, parts))

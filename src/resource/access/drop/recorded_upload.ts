@@ -118,7 +118,7 @@ export async function storeFile(
   const id = uploadId({ server, share, key: key ?? crypto.randomUUID() });
   const { unfinished } = parts.uploads;
   try {
-    return await unfinished.alone(id, key === undefined, (held) => store(held, place, request, parts));
+    return await unfinished.runExclusive(id, key === undefined, (held) => store(held, place, request, parts));
   } catch (error) {
     const kept = key === undefined ? await discardUpload(call, place, id, parts) : undefined;
     if (kept !== undefined) return kept;
@@ -312,7 +312,7 @@ async function renameToFinal(
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const n = naming === "free" ? await firstFree(isTaken) : 1;
     if (n === undefined) throw httpError("ERR_QUOTA_USED", "too many files of one name");
-    const endTurn = await locks.take(place.server, pathOf(n), signal, held.stop);
+    const endTurn = await locks.take(place.server, pathOf(n), signal, held.abort);
     let isRenaming = false;
     try {
       const isNamed = await store.setTarget(id, holder, pathOf(n), naming !== "free");
@@ -348,7 +348,7 @@ async function recordCompletion(
   { use, bytes }: { readonly use: UseOfShare; readonly bytes: number },
   { uploads: { unfinished } }: UploadParts,
 ): Promise<void> {
-  held.over = true;
+  held.finished = true;
   await use.finish({ bytes, complete: true }, () => unfinished.store.finishing(held.id, key !== undefined));
 }
 
