@@ -15,7 +15,7 @@ export interface ServerFacts {
 
 /** Login requirements of a server. */
 export interface LoginPolicy {
-  readonly inWords: string;
+  readonly summary: string;
   /** Returns what the login lacks, in words. */
   missing(caller: Caller, addresses: readonly string[]): string | undefined;
 }

@@ -1005,7 +1005,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Pointing a share at files of an account or group that its owner has lost"],
     broken: "a share of a former account is created again, with more access and a later end",
     file: "src/resource/share/create_share.ts",
-    change: instead("if (accountOfShare(call, share) === undefined) throw accountLost(share);", ""),
+    change: instead("if (accountOfShare(call, share) === undefined) throw accountMissing(share);", ""),
     tests: ["tests/attack/lost_account_test.ts"],
   },
   {
@@ -1486,8 +1486,8 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A user who makes the service call an address, or mail a stranger"],
     broken: "any text counts as a mail address",
-    file: "src/resource/share/vouched_mail.ts",
+    file: "src/resource/share/verified_mail.ts",
     change: instead("mail !== undefined && isMailAddress(mail)", "mail !== undefined"),
-    tests: ["tests/resource/share/vouched_mail_test.ts"],
+    tests: ["tests/resource/share/verified_mail_test.ts"],
   },
 ];

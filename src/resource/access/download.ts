@@ -72,11 +72,11 @@ async function openedDownload(
     const begin: Begin = async (headers, ranged) => {
       const version = `${entry.kind} ${entry.size} ${entry.modifiedAt}`;
       const continues = continuation(call, share, headers, { version, ranged });
-      const uncounted = isOwnerPreview(call, share);
+      const free = isOwnerPreview(call, share);
       return use = await useShare(
         call,
         share,
-        { kind: "HTTP-download", path, continues, uncounted, ended },
+        { kind: "HTTP-download", path, continues, free, ended },
         parts,
       );
     };

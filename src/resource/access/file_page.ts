@@ -10,7 +10,7 @@ import { imageType, previewQuery } from "./file_view.ts";
 import type { FileView, ShareViews } from "./listing.ts";
 import type { OpenedShare } from "./opened_share.ts";
 import { encodePath, shareAddress, shareFacts, trailTo } from "./share_facts.ts";
-import { recordPageView } from "./use_of_share.ts";
+import { recordView } from "./use_of_share.ts";
 
 const MOST_SHOWN = 64 * 1024;
 
@@ -39,7 +39,7 @@ export async function filePage(
     return page(shown);
   };
   if (call.request.method === "HEAD") return { ...closed({ kind: "nothing" }), body: null };
-  await recordPageView(call, share, path, parts);
+  await recordView(call, share, path, parts);
   if (about.counted) return closed({ kind: preview ? "limited" : "nothing" });
   const query = previewQuery(name, size);
   if (!preview) {

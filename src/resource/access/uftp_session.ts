@@ -84,17 +84,15 @@ async function requestedShare(
   parts: SharingParts,
 ): Promise<Share> {
   const paths = coveringPaths(asked);
-  const matchesOwner = (share: Share) => owner === undefined || share.owner === owner;
+  const isOwned = (share: Share) => owner === undefined || share.owner === owner;
   if (id !== undefined) {
     const share = isShareId(id) ? await parts.store.get(server, id) : undefined;
     const covers = share !== undefined && (paths.includes(share.path) || matchesRequest(asked, share));
-    if (!covers || isEnded(share, parts.clock()) || !matchesOwner(share)) {
-      throw httpError("ERR_SHARE_NOT_FOUND");
-    }
+    if (!covers || isEnded(share, parts.clock()) || !isOwned(share)) throw httpError("ERR_SHARE_NOT_FOUND");
     return share;
   }
   const targets = [...targetsOnServer(call, server), EVERYBODY];
-  const shares = (await parts.store.withPaths(server, paths, targets)).filter(matchesOwner);
+  const shares = (await parts.store.withPaths(server, paths, targets)).filter(isOwned);
   const share = applicableShare(shares, wanted);
   if (share !== undefined) return share;
   if (owner !== undefined || !await parts.store.anyWithPaths(server, paths)) {

@@ -28,28 +28,27 @@ export interface UseFacts {
   readonly ended?: AbortController;
   readonly also?: (() => SqlSteps<void>) | undefined; // recorded with it
   readonly options?: ChangeOptions; // default: waits for the disk; needless if a later change reaches it before any effect
-  readonly uncounted?: boolean; // whether owners look at their own share as its target sees it, which takes no use
+  readonly free?: boolean; // whether owners look at their own share as its target sees it, which takes no use
 }
 
 /** Reserves one use atomically, or continues the caller's, and logs it. @throws {ERR_SHARE_NOT_FOUND} If none is left, or the share changed. */
 export async function useShare(
   call: Call,
   share: Share,
-  { kind, path, continues, also, options, uncounted = false, ended = new AbortController() }: UseFacts,
+  { kind, path, continues, also, options, free = false, ended = new AbortController() }: UseFacts,
   { store, transferred, uses, watch, running, clock }: SharingParts,
 ): Promise<UseOfShare> {
   const facts = factsOf(call, share, kind, path);
   const { address } = facts;
   const who = shownName(call, share.server);
   const start = { who, address, kind, path, continues };
-  const claim = uncounted
+  const claim = free
     ? await store.recordView(share.server, share.id, { who, address, kind: "HTTP-look", path })
     : await store.claim(share.server, share.id, start, { ...options, also });
   const why = claim && whyEnded({ share, address }, claim.share, clock);
   if (claim && why) await store.release(claim);
-  if (!uncounted && (!claim || why)) {
-    throw httpError("ERR_SHARE_NOT_FOUND", why ?? "used up since the request");
-  }
+  if (!free && (!claim || why)) throw httpError("ERR_SHARE_NOT_FOUND", why ?? "used up since the request");
+
   call.audit(facts);
   call.log.info(claim?.continued ? "share use continued" : "share used", facts);
   const watches = kind === "UFTP" ? [] : [
@@ -59,7 +58,7 @@ export async function useShare(
     }),
     running.add({
       share,
-      address: uncounted ? undefined : address,
+      address: free ? undefined : address,
       end: (why) => {
         call.log.warn("share use ended with its share", { ...facts, why });
         ended.abort(httpError("ERR_SHARE_NOT_FOUND", why));
@@ -86,16 +85,16 @@ export async function useShare(
 }
 
 /** Logs that the caller looked at a page of a share, which takes no use. */
-export async function recordPageView(
-  call: Call,
-  share: Share,
-  path: string,
-  { store }: SharingParts,
-): Promise<void> {
+export function recordView(call: Call, share: Share, path: string, { store }: SharingParts): Promise<void> {
   const facts = factsOf(call, share, "HTTP-look", path);
   call.audit(facts);
   const { address, via: kind } = facts;
-  await store.recordView(share.server, share.id, { who: shownName(call, share.server), address, kind, path });
+  return store.recordView(share.server, share.id, {
+    who: shownName(call, share.server),
+    address,
+    kind,
+    path,
+  });
 }
 
 /** Returns the fields of a use for logs. */
