@@ -73,7 +73,7 @@ Deno.test("checkLogin() tells all that is missing, and anonymous callers lack ev
   const all =
     "a login by OAUTH; a login with authentication context class (acr) mfa; a login at most 60 seconds old; " +
     "a client address in the networks of this server";
-  assert.equal(policy?.description, all);
+  assert.equal(policy?.summary, all);
   for (const caller of [{ kind: "anonymous" }, { kind: "authenticated", identity: ANN }] satisfies Caller[]) {
     assert.throws(
       () => checkLogin({ caller, clientAddress: CLIENT }, { logins: policy }),
