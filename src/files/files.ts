@@ -69,11 +69,11 @@ async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
 }
 
 /** Bounds of work on a tree: a link to its own parent makes a directory endless. */
-const MOST_ENTRIES = 100_000;
-const MOST_DEPTH = 64;
+const MAX_ENTRIES = 100_000;
+const MAX_DEPTH = 64;
 
 /** Most bytes of a name. */
-const LONGEST_NAME = 255;
+const MAX_NAME_BYTES = 255;
 
 interface Writing {
   readonly length?: number; // announced bytes
@@ -208,10 +208,10 @@ export class Files {
 
   async #copyTree(session: DaemonSession, source: Copied, { shallow, ...writing }: Copying): Promise<void> {
     const waiting = [source];
-    let left = MOST_ENTRIES;
+    let left = MAX_ENTRIES;
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       const { from, to, kind, size, depth } = next;
-      if (left-- <= 0 || depth > MOST_DEPTH) throw httpError("ERR_TREE_TOO_LARGE");
+      if (left-- <= 0 || depth > MAX_DEPTH) throw httpError("ERR_TREE_TOO_LARGE");
       if (kind === "special") continue;
       if (kind === "file") {
         const body = size === 0
@@ -318,8 +318,8 @@ export async function removeTree(
   session: DaemonSession,
   path: string,
   kind: Entry["kind"],
-  bound = { left: MOST_ENTRIES },
-  depth = MOST_DEPTH,
+  bound = { left: MAX_ENTRIES },
+  depth = MAX_DEPTH,
 ): Promise<void> {
   if (bound.left-- === 0 || depth === 0) throw httpError("ERR_TREE_TOO_LARGE");
   // Removes also a link to a directory, whose target must stay; the listing does not show that it is a link.
@@ -344,6 +344,6 @@ function temporary(path: string): string {
 /** Returns the longest end of a name that fits. @param added Bytes that the name also needs. */
 export function endOfName(name: string, added: number): string {
   const letters = [...name];
-  while (new TextEncoder().encode(letters.join("")).length > LONGEST_NAME - added) letters.shift();
+  while (new TextEncoder().encode(letters.join("")).length > MAX_NAME_BYTES - added) letters.shift();
   return letters.join("");
 }

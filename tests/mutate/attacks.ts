@@ -547,7 +547,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Many uploads of one name"],
     broken: "every name that is taken is looked at",
     file: "src/resource/access/drop/dropped_name.ts",
-    change: instead("Math.min(2 * free, MOST_NAMES)", "free + 1"),
+    change: instead("Math.min(2 * free, MAX_NAMES)", "free + 1"),
     tests: ["tests/resource/access/drop/dropped_name_test.ts"],
   },
   {
@@ -1081,7 +1081,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Expensive or deep XML, long headers `If`"],
     broken: "a request body may have any number of elements",
     file: "src/resource/dav/dav_xml.ts",
-    change: instead("++elements > MOST_ELEMENTS", "false"),
+    change: instead("++elements > MAX_ELEMENTS", "false"),
     tests: ["tests/resource/dav/dav_attacks_test.ts"],
   },
   {

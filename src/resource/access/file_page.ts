@@ -12,7 +12,7 @@ import type { OpenedShare } from "./opened_share.ts";
 import { encodePath, shareAddress, shareFacts, trailTo } from "./share_facts.ts";
 import { recordView } from "./use_of_share.ts";
 
-const MOST_SHOWN = 64 * 1024;
+const MAX_SHOWN = 64 * 1024;
 
 /** Serves the page of a file, with `view=preview` also its content. Takes no use, so limited shares show no content. */
 export async function filePage(
@@ -57,7 +57,7 @@ export async function previewOf(
 ): Promise<FileView["shown"]> {
   using _ = session;
   if (imageType(nameOf(path)) !== undefined) return { kind: "image", href: "?view=inline" };
-  const length = Math.min(size, MOST_SHOWN);
+  const length = Math.min(size, MAX_SHOWN);
   if (length === 0) return { kind: "text", text: "", whole: true };
   const done = ({ bytes }: { readonly bytes: number }) => transferred?.("download", bytes);
   const body = await session.download(path, { first: 0, length, done });

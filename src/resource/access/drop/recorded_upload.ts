@@ -287,7 +287,7 @@ async function write(
 }
 
 /** Attempts to find a free name under contention. */
-const MOST_TRIES = 50;
+const MAX_TRIES = 50;
 
 /** Records the final name before the rename, and completion after it, so that later requests know what was done. */
 async function renameToFinal(
@@ -309,7 +309,7 @@ async function renameToFinal(
   const taken = new Set<number>();
   const pathOf = (n: number) => `${place.path}${nthName(upload.name, n)}`;
   const isTaken = async (n: number) => taken.has(n) || await sizeOf(session, pathOf(n)) !== undefined;
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     const n = naming === "free" ? await firstFree(isTaken) : 1;
     if (n === undefined) throw httpError("ERR_QUOTA_USED", "too many files of one name");
     const endTurn = await locks.take(place.server, pathOf(n), signal, held.abort);
