@@ -138,9 +138,7 @@ export class Files {
     if (!this.reaches(part)) return await writeTo(path);
     return await this.withTemporaryPath(part, async (renamed) => {
       using _ = session; // an account has few sessions: this one ends before another deletes the temporary file
-      if (existing !== undefined && !await createWithMode(session, part, existing)) {
-        return await writeTo(path);
-      }
+      if (existing && !await createWithMode(session, part, existing)) return await writeTo(path);
       await writeTo(part);
       const release = await lock?.(signal);
       try {

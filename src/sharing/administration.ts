@@ -9,7 +9,6 @@ import { isShareId, parseTarget, type Share, type Use } from "./share.ts";
 import type { Listed, Page, Place, ShareStore } from "./store/share_store.ts";
 
 const PAGE = 1000;
-
 /** Shares to read for a page, if most of the preceding ones were expired. */
 const MAX_SCAN = 50_000;
 

@@ -48,7 +48,6 @@ export async function useShare(
   const why = claim && whyEnded({ share, address }, claim.share, clock);
   if (claim && why) await store.release(claim);
   if (!free && (!claim || why)) throw httpError("ERR_SHARE_NOT_FOUND", why ?? "used up since the request");
-
   call.audit(facts);
   call.log.info(claim?.continued ? "share use continued" : "share used", facts);
   const watches = kind === "UFTP" ? [] : [
@@ -89,12 +88,8 @@ export function recordView(call: Call, share: Share, path: string, { store }: Sh
   const facts = factsOf(call, share, "HTTP-look", path);
   call.audit(facts);
   const { address, via: kind } = facts;
-  return store.recordView(share.server, share.id, {
-    who: shownName(call, share.server),
-    address,
-    kind,
-    path,
-  });
+  const who = shownName(call, share.server);
+  return store.recordView(share.server, share.id, { who, address, kind, path });
 }
 
 /** Returns the fields of a use for logs. */

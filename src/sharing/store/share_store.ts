@@ -239,15 +239,13 @@ export class ShareStore {
   }
 
   /** Undoes a reservation and its record, unless the share was renewed or the use continued since. */
-  async release(
-    { share: { server, id }, use, renewals, continued, notifications = [] }: Claim,
-  ): Promise<void> {
+  async release({ share: { server, id }, use, renewals, continued, notifications }: Claim): Promise<void> {
     if (continued) return;
     const { recorder } = this;
     await this.#change(function* () {
       if ((yield* first("deleteUse", { key: use })) === undefined) return;
       yield* all("restoreUse", { server, id, renewals });
-      yield* recorder.withdraw(notifications);
+      yield* recorder.withdraw(notifications ?? []);
     });
   }
 

@@ -45,16 +45,10 @@ export async function deletePart(upload: Upload, { sessions, uploads }: Deleting
 }
 
 /** Moves a target that was set aside back unless it is replaced. @throws {ERR_EXISTS} If another entry has its name now. */
-async function restore(
-  session: DaemonSession,
-  displaced: string,
-  { from, to }: Replacement,
-): Promise<boolean> {
+async function restore(session: DaemonSession, part: string, { from, to }: Replacement): Promise<boolean> {
   const isFree = await find(session, to) === undefined;
-  if (isFree) await session.rename(displaced, to);
-  else if (await find(session, from) !== undefined) {
-    throw httpError("ERR_EXISTS", `${displaced} cannot go back`);
-  }
+  if (isFree) await session.rename(part, to);
+  else if (await find(session, from) !== undefined) throw httpError("ERR_EXISTS", `${part} cannot go back`);
   return isFree;
 }
 

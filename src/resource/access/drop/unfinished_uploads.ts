@@ -54,9 +54,7 @@ export class UnfinishedUploads {
     } finally {
       renewed.end();
       // After an error, the hold expires.
-      if (held.upload !== undefined && !held.finished) {
-        await this.store.release(id, held.holder).catch(() => {});
-      }
+      if (held.upload && !held.finished) await this.store.release(id, held.holder).catch(() => {});
       this.#running.delete(name);
       resolve();
     }
