@@ -131,9 +131,7 @@ export class CachedRecords extends Poller implements RecordStore {
     this.#freshPuts = [];
     const { records, until, isComplete } = await read(isIncremental ? last.until : undefined);
     if (isComplete) this.#records = new Map(kinds.map((kind) => [kind, new RecordIndex()]));
-    for (const { kind, record } of [...records, ...this.#freshPuts]) {
-      this.#records?.get(kind)?.set(record);
-    }
+    for (const { kind, record } of [...records, ...this.#freshPuts]) this.#records?.get(kind)?.set(record);
     this.#freshPuts = [];
     this.#last = {
       until,

@@ -13,7 +13,6 @@ export interface CopiedTable {
 
 /** Keys per query of the other database. */
 const KEY_BATCH = 2000;
-
 const ROW_BATCH = 512;
 
 /** Concurrent changes, while the next rows are read. */

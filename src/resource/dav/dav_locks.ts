@@ -27,8 +27,7 @@ export interface LockUser {
 
 const KIND = "dav-lock";
 
-/** Per user. */
-const MAX_LOCKS = 200;
+const MAX_LOCKS = 200; // per user
 
 const MAX_SECONDS = 3600;
 const DEFAULT_SECONDS = 600;

@@ -5,9 +5,7 @@ import { contentLength } from "./upload_range.ts";
 
 /** Includes empty fields. */
 const MAX_PARTS = 1000;
-
 const MAX_FIELDS = 10;
-
 const MAX_HEAD = 8 * 1024;
 
 /** RFC 2046, 5.1.1. */
