@@ -1486,8 +1486,8 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A user who makes the service call an address, or mail a stranger"],
     broken: "any text counts as a mail address",
-    file: "src/resource/share/verified_mail.ts",
+    file: "src/resource/share/vouched_mail.ts",
     change: instead("mail !== undefined && isMailAddress(mail)", "mail !== undefined"),
-    tests: ["tests/resource/share/verified_mail_test.ts"],
+    tests: ["tests/resource/share/vouched_mail_test.ts"],
   },
 ];

@@ -10,7 +10,7 @@ import { deleteShare, ownShare, sharedServer, sharedServers } from "../../resour
 import { accountOn, nameOnServer } from "../../resource/share/names.ts";
 import { ownersView } from "../../resource/share/share_json.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
-import { verifiedMail } from "../../resource/share/verified_mail.ts";
+import { verifiedMail } from "../../resource/share/vouched_mail.ts";
 import { changeShare } from "../../resource/share/update_share.ts";
 import { redirect } from "../../resource/text_response.ts";
 import { tokenCoversShare } from "../../resource/token_limits.ts";

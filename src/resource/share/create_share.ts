@@ -14,7 +14,7 @@ import { parseShareFields, type ShareFields } from "./share_fields.ts";
 import { checkEverywhere, notPermitted, refusal, type SharedServer, sharedServer } from "./shared_server.ts";
 import { accountOfShare } from "./share_owners.ts";
 import type { SharingParts } from "./sharing_parts.ts";
-import { ownerMail } from "./verified_mail.ts";
+import { ownerMail } from "./vouched_mail.ts";
 import { emptyResponse } from "../text_response.ts";
 import { checkTokenShare, checkTokenUse, tokenSources } from "../token_limits.ts";
 

@@ -13,7 +13,7 @@ import { checkEverywhere, ownShare, type SharedServer, sharedServer } from "./sh
 import { parseFlag, parseLifetime, parseNote, parsePassword, parseSources } from "./share_fields.ts";
 import { accountOfShare } from "./share_owners.ts";
 import type { SharingParts } from "./sharing_parts.ts";
-import { ownerMail } from "./verified_mail.ts";
+import { ownerMail } from "./vouched_mail.ts";
 
 /**
  * Serves `PUT /rest/share/<server>/<id>`: changes path and lifetime, and our `sources`, `note`, `password` and `notify`, after

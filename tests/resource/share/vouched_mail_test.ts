@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { UserAttributes } from "../../../src/attributes/user_attributes.ts";
 import type { Identity } from "../../../src/model/identity.ts";
-import { ownerMail, verifiedMail } from "../../../src/resource/share/verified_mail.ts";
+import { ownerMail, verifiedMail } from "../../../src/resource/share/vouched_mail.ts";
 import { call } from "../sample_call.ts";
 
 const attributes = (mail?: string): UserAttributes => ({
