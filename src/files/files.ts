@@ -69,11 +69,11 @@ async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
 }
 
 /** Bounds of work on a tree: a link to its own parent makes a directory endless. */
-const MOST_ENTRIES = 100_000;
-const MOST_DEPTH = 64;
+const MAX_ENTRIES = 100_000;
+const MAX_DEPTH = 64;
 
 /** Most bytes of a name. */
-const LONGEST_NAME = 255;
+const MAX_NAME_BYTES = 255;
 
 interface Writing {
   readonly length?: number; // announced bytes
@@ -101,7 +101,7 @@ export class Files {
     readonly confine: (path: string) => FilesSession,
     readonly home: () => Promise<string>, // with its last slash
     /** Runs work on a temporary path. Then deletes what is left there or, if a {@link Replacement} failed, moves it back. */
-    readonly withTemporary: <T>(
+    readonly withTemporaryPath: <T>(
       part: string,
       work: (renamed: () => void) => Promise<T>,
       replacement?: Replacement,
@@ -136,9 +136,9 @@ export class Files {
     };
     const part = temporary(path);
     if (!this.reaches(part)) return await writeTo(path);
-    return await this.withTemporary(part, async (renamed) => {
+    return await this.withTemporaryPath(part, async (renamed) => {
       using _ = session; // an account has few sessions: this one ends before another deletes the temporary file
-      if (existing !== undefined && !await takesMode(session, part, existing)) return await writeTo(path);
+      if (existing && !await createWithMode(session, part, existing)) return await writeTo(path);
       await writeTo(part);
       const release = await lock?.(signal);
       try {
@@ -196,7 +196,7 @@ export class Files {
     if (old === undefined || (old.kind !== "directory" && kind !== "directory")) return await copyTo(to);
     this.#requireRemovable(to, old.kind);
     const part = temporary(to);
-    await this.withTemporary(part, async (renamed) => {
+    await this.withTemporaryPath(part, async (renamed) => {
       using _ = session;
       await copyTo(part);
       await this.#rename(session, part, to, kind, from);
@@ -206,10 +206,10 @@ export class Files {
 
   async #copyTree(session: DaemonSession, source: Copied, { shallow, ...writing }: Copying): Promise<void> {
     const waiting = [source];
-    let left = MOST_ENTRIES;
+    let left = MAX_ENTRIES;
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       const { from, to, kind, size, depth } = next;
-      if (left-- <= 0 || depth > MOST_DEPTH) throw httpError("ERR_TREE_TOO_LARGE");
+      if (left-- <= 0 || depth > MAX_DEPTH) throw httpError("ERR_TREE_TOO_LARGE");
       if (kind === "special") continue;
       if (kind === "file") {
         const body = size === 0
@@ -243,10 +243,10 @@ export class Files {
     const old = await find(session, to);
     if (old === undefined || (old.kind !== "directory" && kind !== "directory")) return await rename();
     this.#requireRemovable(to, old.kind);
-    const aside = temporary(to);
-    await this.withTemporary(aside, async (renamed) => {
+    const displaced = temporary(to);
+    await this.withTemporaryPath(displaced, async (renamed) => {
       using _ = session;
-      await session.rename(to, aside);
+      await session.rename(to, displaced);
       await session.entry(source);
       await rename();
       renamed();
@@ -287,7 +287,7 @@ interface Copied extends Pick<Entry, "kind" | "size"> {
 }
 
 /** Creates an empty file with the mode of one that it will replace. @returns False if the daemon cannot set it. */
-export async function takesMode(
+export async function createWithMode(
   session: DaemonSession,
   part: string,
   { mode }: DatedEntry,
@@ -316,8 +316,8 @@ export async function removeTree(
   session: DaemonSession,
   path: string,
   kind: Entry["kind"],
-  bound = { left: MOST_ENTRIES },
-  depth = MOST_DEPTH,
+  bound = { left: MAX_ENTRIES },
+  depth = MAX_DEPTH,
 ): Promise<void> {
   if (bound.left-- === 0 || depth === 0) throw httpError("ERR_TREE_TOO_LARGE");
   // Removes also a link to a directory, whose target must stay; the listing does not show that it is a link.
@@ -342,6 +342,6 @@ function temporary(path: string): string {
 /** Returns the longest end of a name that fits. @param added Bytes that the name also needs. */
 export function endOfName(name: string, added: number): string {
   const letters = [...name];
-  while (new TextEncoder().encode(letters.join("")).length > LONGEST_NAME - added) letters.shift();
+  while (new TextEncoder().encode(letters.join("")).length > MAX_NAME_BYTES - added) letters.shift();
   return letters.join("");
 }

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { Logger } from "../logging/logger.ts";
 import { type Schedule, wholeMs } from "../model/clock.ts";
 import { type Database, type Row, row, rows } from "../store/database.ts";
-import { Following } from "../store/following.ts";
+import { Poller } from "../store/poller.ts";
 
 interface InstanceFacts {
   readonly id: string;
@@ -41,7 +41,7 @@ const SQL = {
 } as const;
 
 /** Register of instances; keeps the last state while the database is down. */
-export class InstanceRegister extends Following {
+export class InstanceRegister extends Poller {
   #known: readonly RegisteredInstance[] | undefined;
   constructor(
     readonly parts: {
@@ -52,7 +52,8 @@ export class InstanceRegister extends Following {
     },
   ) {
     const { log, schedule } = parts;
-    super({ look: () => this.#turn(), everyMs: TURN_MS, trouble: "instances are not known", log, schedule });
+    const failureMessage = "instances are not known";
+    super({ poll: () => this.#turn(), intervalMs: TURN_MS, failureMessage, log, schedule });
   }
 
   /** Instances as last seen; only this one before the first poll. */

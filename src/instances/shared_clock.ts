@@ -1,7 +1,7 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Clock, Schedule, Stopwatch } from "../model/clock.ts";
 import { type Database, row } from "../store/database.ts";
-import { Following } from "../store/following.ts";
+import { Poller } from "../store/poller.ts";
 
 const TURN_MS = 15_000;
 /** Error that is always accepted, in milliseconds; otherwise the clock uses the better of two agreeing replies. */
@@ -20,15 +20,15 @@ interface SharedClockParts {
 }
 
 /** Common clock of instances: the database's, continued during outages; before the first contact the local one. */
-export class SharedClock extends Following {
+export class SharedClock extends Poller {
   #asOf: { readonly time: number; readonly at: number; readonly offMs: number } | undefined;
   #isOff = false;
   constructor(readonly parts: SharedClockParts) {
     const { clock, elapsed, behindMs, log, schedule } = parts;
     super({
-      look: () => this.#look(),
-      everyMs: TURN_MS,
-      trouble: "the database's clock is not followed",
+      poll: () => this.#look(),
+      intervalMs: TURN_MS,
+      failureMessage: "the database's clock is not followed",
       log,
       schedule,
     });

@@ -1,8 +1,8 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
 import type { ReplayCache, ReplayRecord, SeenMark } from "../model/replay_cache.ts";
-import { DatabaseAway, DatabaseFailure } from "../store/database.ts";
-import type { SharedMarks } from "../store/shared_marks.ts";
+import { DatabaseFailure, DatabaseUnavailable } from "../store/database.ts";
+import type { Leases } from "../store/leases.ts";
 
 /** Difference of the clocks of two instances up to which neither logs a warning, in milliseconds. */
 const SKEW_MS = 60_000;
@@ -13,14 +13,14 @@ export class SharedReplayCache implements ReplayRecord {
 
   constructor(
     readonly own: ReplayCache,
-    readonly parts: { readonly marks: SharedMarks; readonly clock: Clock; readonly log: Logger },
+    readonly parts: { readonly leases: Leases; readonly clock: Clock; readonly log: Logger },
   ) {}
 
   async note(seen: SeenMark, perOwner?: number): Promise<boolean> {
-    const { marks, clock } = this.parts;
+    const { leases, clock } = this.parts;
     if (!this.own.note(seen, perOwner)) return false;
     try {
-      return await marks.take(this.#shared(seen.mark), seen.endsAt - clock() + SKEW_MS);
+      return await leases.acquire(this.#shared(seen.mark), seen.endsAt - clock() + SKEW_MS);
     } catch (error) {
       this.#report(error);
       return true;
@@ -29,7 +29,7 @@ export class SharedReplayCache implements ReplayRecord {
 
   async forget(mark: string): Promise<void> {
     this.own.forget(mark);
-    await this.parts.marks.release(this.#shared(mark)).catch((error) => this.#report(error));
+    await this.parts.leases.release(this.#shared(mark)).catch((error) => this.#report(error));
   }
 
   #shared(mark: string) {
@@ -39,7 +39,7 @@ export class SharedReplayCache implements ReplayRecord {
   /** Logs failures other than outages, which the database's state reports. */
   #report(error: unknown): void {
     if (!(error instanceof DatabaseFailure)) throw error;
-    if (!(error instanceof DatabaseAway)) {
+    if (!(error instanceof DatabaseUnavailable)) {
       this.parts.log.error("mark of the replay cache not stored for the other instances", { error });
     }
   }

@@ -2,7 +2,7 @@ import type { Logger } from "../logging/logger.ts";
 import type { Sinks } from "../logging/sink.ts";
 import { type Schedule, type Stopwatch, stopwatch } from "../model/clock.ts";
 import { RemoteUnavailable } from "../outgoing/remote_unavailable.ts";
-import { Following } from "../store/following.ts";
+import { Poller } from "../store/poller.ts";
 import { type Destination, Undeliverable } from "./destination.ts";
 import type { Notification } from "./event.ts";
 import type { Outbox } from "./outbox.ts";
@@ -32,7 +32,7 @@ interface DispatcherParts {
 /** Delivers the notifications for one destination, as far as no other instance holds the lease of a stream. */
 export class Dispatcher {
   readonly #parts: DispatcherParts;
-  readonly #following: Following;
+  readonly #poller: Poller;
   readonly #closing = new AbortController();
   #looks = 0;
   #lookSoon: (() => void) | undefined;
@@ -40,10 +40,10 @@ export class Dispatcher {
   constructor(readonly destination: Destination, parts: DispatcherParts) {
     this.#parts = parts;
     const { schedule, log } = parts;
-    this.#following = new Following({
-      look: () => this.look(),
-      everyMs: LOOK_MS,
-      trouble: "notifications are not delivered",
+    this.#poller = new Poller({
+      poll: () => this.look(),
+      intervalMs: LOOK_MS,
+      failureMessage: "notifications are not delivered",
       log,
       schedule,
       onChange: (listener) => this.#lookSoon = listener,
@@ -51,7 +51,7 @@ export class Dispatcher {
   }
 
   begin(): void {
-    void this.#following.follow();
+    void this.#poller.start();
   }
 
   /** Delivers the notifications that are due. @throws {DatabaseFailure} */
@@ -67,7 +67,7 @@ export class Dispatcher {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    await this.#following.end();
+    await this.#poller.end();
   }
 
   /** Delivers the notifications of a stream in order, until one fails or its turn ends. */

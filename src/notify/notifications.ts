@@ -1,5 +1,5 @@
 import type { Sinks } from "../logging/sink.ts";
-import type { Database, Work } from "../store/database.ts";
+import type { Database, SqlSteps } from "../store/database.ts";
 import type { NotifiedEvent } from "./event.ts";
 import type { Recorder } from "./recorder.ts";
 
@@ -27,8 +27,8 @@ export class Notifications {
     await this.#last;
   }
 
-  #change(event: NotifiedEvent, work: () => Work<unknown>): void {
-    const change = () => this.database.change(work, { alone: event.stream }); // orders the events of all instances
+  #change(event: NotifiedEvent, work: () => SqlSteps<unknown>): void {
+    const change = () => this.database.change(work, { lock: event.stream }); // orders the events of all instances
     this.#last = this.#last.then(change).then(() => {}, (error) => {
       for (const { config, kind } of this.recorder.kinds) {
         if (kind.wants(config, event)) this.sinks.of(kind.name).failed(error, undefined, 1);

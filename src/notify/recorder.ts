@@ -1,6 +1,6 @@
 import type { OfKind } from "../config/kind.ts";
 import type { Sinks } from "../logging/sink.ts";
-import { row, rows, type Work } from "../store/database.ts";
+import { row, rows, type SqlSteps } from "../store/database.ts";
 import type { Destination, DestinationKind } from "./destination.ts";
 import type { NotifiedEvent } from "./event.ts";
 
@@ -40,7 +40,7 @@ export class Recorder {
   }
 
   /** @returns Messages for {@link withdraw}. */
-  *record(...events: readonly NotifiedEvent[]): Work<readonly string[]> {
+  *record(...events: readonly NotifiedEvent[]): SqlSteps<readonly string[]> {
     const messages: string[] = [];
     for (const event of events) {
       const { stream, type, data, mailTo } = event;
@@ -57,12 +57,12 @@ export class Recorder {
   }
 
   /** Removes messages unless their delivery has begun. */
-  *withdraw(messages: readonly string[]): Work<void> {
+  *withdraw(messages: readonly string[]): SqlSteps<void> {
     for (const message of messages) yield* rows(SQL.withdraw, { message });
   }
 
   /** Records an event if it changes the state of its subject. @param usual Whether this is the state without an earlier event. */
-  *turn(event: NotifiedEvent, { subject, usual }: { subject: string; usual: boolean }): Work<void> {
+  *turn(event: NotifiedEvent, { subject, usual }: { subject: string; usual: boolean }): SqlSteps<void> {
     const turned = yield* row(usual ? SQL.turnBack : SQL.turn, { subject, state: event.type });
     if (turned !== undefined) yield* this.record(event);
   }

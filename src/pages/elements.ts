@@ -1,4 +1,4 @@
-import type { Asked } from "../resource/call.ts";
+import type { PartialCall } from "../resource/call.ts";
 import { FORM_TOKEN } from "../resource/form.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 
@@ -21,7 +21,7 @@ ${content}
 
 /** Returns a form of the signed-in browser; nothing without a sign-in. @param path Below the root. @param style See {@link tokenForm}. */
 export function ownForm(
-  { root, signIn }: Pick<Asked, "root" | "signIn">,
+  { root, signIn }: Pick<PartialCall, "root" | "signIn">,
   path: string,
   content: Content,
   style?: string,

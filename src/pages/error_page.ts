@@ -1,6 +1,6 @@
 import type { ErrorBody } from "../model/http_error.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import type { Asked } from "../resource/call.ts";
+import type { PartialCall } from "../resource/call.ts";
 import { markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { TEXTS } from "./texts.ts";
@@ -8,7 +8,7 @@ import { wantedPage } from "./visit.ts";
 
 /** Shows the error with the request id, and links: to the previous page, and for callers without credentials to the sign-in. */
 export function errorPage(
-  asked: Asked,
+  asked: PartialCall,
   { status, errorMessage, code, requestId }: ErrorBody,
   headers: Readonly<Record<string, string>>,
 ): HttpResponse {

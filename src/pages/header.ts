@@ -1,5 +1,5 @@
 import { administers } from "../resource/admin/administration.ts";
-import type { Asked } from "../resource/call.ts";
+import type { PartialCall } from "../resource/call.ts";
 import { ownForm } from "./elements.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { TEXTS } from "./texts.ts";
@@ -17,7 +17,7 @@ const PAGES = {
 export type HeaderPage = keyof typeof PAGES;
 
 /** Returns the header of all pages: the pages that the reader can open, and the signed-in user. */
-export function pageHeader(asked: Asked, current: HeaderPage | undefined): Markup {
+export function pageHeader(asked: PartialCall, current: HeaderPage | undefined): Markup {
   const { menu, root, signIn, user } = asked;
   const isOpen = (page: string) =>
     menu.has(`/${page}`) &&
@@ -31,7 +31,7 @@ export function pageHeader(asked: Asked, current: HeaderPage | undefined): Marku
 }
 
 /** Returns the reader's name with a sign-out button, or the way to sign in. */
-function who({ caller, userName, user, signIn, root, menu }: Asked): Content {
+function who({ caller, userName, user, signIn, root, menu }: PartialCall): Content {
   const says = TEXTS.signIn;
   if (caller === undefined || caller.kind === "anonymous") {
     return menu.has("/login") && markup`<a href="${root}login">${says.button}</a>`;

@@ -3,7 +3,7 @@ import { type HttpError, httpError } from "../model/http_error.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { linkCookie, tryLinkPassword } from "../resource/access/link_password.ts";
 import { checkUser } from "../resource/access/opened_share.ts";
-import type { Asked, Call } from "../resource/call.ts";
+import type { Call, PartialCall } from "../resource/call.ts";
 import { readForm } from "../resource/form.ts";
 import { sharedServer } from "../resource/share/shared_server.ts";
 import type { SharingParts } from "../resource/share/sharing_parts.ts";
@@ -22,7 +22,7 @@ const SHARE = /\/(rest\/access|shared|link|drop)\/([^/?#]+)\/([0-9A-Za-z-]+)/;
 const SIGNED_IN = "signed-in";
 
 /** Returns the password form in place of the error for a missing or wrong link password. */
-export function linkPasswordPage(failure: HttpError, asked: Asked): HttpResponse | undefined {
+export function linkPasswordPage(failure: HttpError, asked: PartialCall): HttpResponse | undefined {
   const { request, query, root } = asked;
   const [, where, server, id] = SHARE.exec(request.path) ?? [];
   const tried = where === "link";

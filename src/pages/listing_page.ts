@@ -7,7 +7,7 @@ import type {
   ListingForm,
   UploadTarget,
 } from "../resource/access/listing.ts";
-import type { Asked } from "../resource/call.ts";
+import type { PartialCall } from "../resource/call.ts";
 import { listingQueryText, type Order } from "../resource/access/listing_query.ts";
 import { noteOf, section } from "./elements.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
@@ -25,7 +25,7 @@ const NEEDS: PageNeeds = { forms: true };
 const MANY = 20;
 
 /** Returns the listing page for a reader, produced in pieces. */
-export function listingPage(asked: Asked): ListingForm {
+export function listingPage(asked: PartialCall): ListingForm {
   return {
     type: PAGE_TYPE,
     headers: (upload) => pageHeaders(upload ? UPLOAD_NEEDS : NEEDS),
@@ -34,7 +34,7 @@ export function listingPage(asked: Asked): ListingForm {
   };
 }
 
-function* pieces(asked: Asked, listing: Listing): Generator<string, void> {
+function* pieces(asked: PartialCall, listing: Listing): Generator<string, void> {
   const { trail, share, upload } = listing;
   const folder = trail.at(-1)?.name ?? share.name;
   const language = languageOf(asked.request);

@@ -1,6 +1,6 @@
 import { withInvisibleShown } from "../model/absolute_path.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import type { Asked } from "../resource/call.ts";
+import type { PartialCall } from "../resource/call.ts";
 import { type ResponseFacts, textResponse } from "../resource/text_response.ts";
 import { type HeaderPage, pageHeader } from "./header.ts";
 import { type Content, Markup, markup, plain } from "./markup.ts";
@@ -32,7 +32,7 @@ const ICON = `data:image/svg+xml,${
 
 /** Returns the markup before and after the body. */
 export function pageFrame(
-  asked: Asked,
+  asked: PartialCall,
   { title, heading = title, about, current, footer, needs = {} }: Omit<PageContent, "body">,
 ): { readonly head: string; readonly tail: string } {
   const language = languageOf(asked.request);
@@ -84,7 +84,7 @@ export function pageHeaders(needs: PageNeeds = {}): Readonly<Record<string, stri
 
 /** Returns a page as response, in the reader's language. */
 export function pageResponse(
-  asked: Asked,
+  asked: PartialCall,
   { body, needs, ...frame }: PageContent,
   { status, headers }: ResponseFacts = {},
 ): HttpResponse {

@@ -5,7 +5,7 @@ import type { Authorization } from "../model/credentials.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { requesterOf } from "../authentication/requester_of.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
-import type { Asked, Call, IdentifiedUser } from "../resource/call.ts";
+import type { Call, IdentifiedUser, PartialCall } from "../resource/call.ts";
 import { checkShownToken, FORM_TOKEN, readForm } from "../resource/form.ts";
 import type { People } from "../resource/share/people.ts";
 import { redirect } from "../resource/text_response.ts";
@@ -48,7 +48,7 @@ export function signInPage(call: Call, parts: SignInParts): HttpResponse {
 /** Returns the sign-in page for callers without credentials, whom the service would otherwise refuse. */
 export function pageForStrangers(
   { code }: HttpError,
-  asked: Asked,
+  asked: PartialCall,
   parts: SignInParts,
 ): HttpResponse | undefined {
   const isStranger = code === "ERR_UNAUTHENTICATED" && !asked.request.headers.has("Authorization");
@@ -58,7 +58,7 @@ export function pageForStrangers(
 /** Returns the sign-in page after an error; not for cross-site requests, which lack the cookie: a new one would end a sign-in. */
 export function signInFailed(
   failure: HttpError,
-  asked: Asked,
+  asked: PartialCall,
   parts: SignInParts,
 ): HttpResponse | undefined {
   if (failure.code === "ERR_FOREIGN_PAGE") return undefined;
@@ -137,7 +137,7 @@ async function signedOutPage(call: Call, login: BrowserLogin | undefined) {
 /** Redirects to the sign-in page, which leads back. */
 export function toSignIn(
   failure: HttpError,
-  { request, root }: Asked,
+  { request, root }: PartialCall,
   path: string,
 ): HttpResponse | undefined {
   if (failure.code !== "ERR_UNAUTHENTICATED" || request.headers.has("Authorization")) return undefined;
@@ -145,7 +145,7 @@ export function toSignIn(
 }
 
 function formsPage(
-  asked: Asked,
+  asked: PartialCall,
   { ways, siteName }: SignInParts,
   { certificate, diagnostic }: { readonly certificate?: string; readonly diagnostic?: Content },
 ): HttpResponse {
@@ -183,7 +183,7 @@ function formsPage(
 const SHARE = /\/(rest\/access|shared)\/([^/?#]+\/[0-9A-Za-z-]+(?:\/[^?#]*)?)/;
 
 /** Redirects an anonymous browser to the page of a share for signed-in browsers, then to the sign-in. Programs get the 401. */
-export function signInForShare(failure: HttpError, asked: Asked): HttpResponse | undefined {
+export function signInForShare(failure: HttpError, asked: PartialCall): HttpResponse | undefined {
   const { request, query, root } = asked;
   const [, where, share = ""] = SHARE.exec(request.path) ?? [];
   const page = `shared/${share}${query.size > 0 ? `?${query}` : ""}`;

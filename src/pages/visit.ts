@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { HostCookie } from "../model/cookie.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
-import type { Asked } from "../resource/call.ts";
+import type { PartialCall } from "../resource/call.ts";
 
 /** Seconds for a sign-in, also at a provider. */
 const VISIT_SECONDS = 3600;
@@ -18,13 +18,13 @@ export class Visit {
   }
 
   /** Returns the browser's visit, or a new one. */
-  static of(asked: Pick<Asked, "request" | "base">): Visit {
+  static of(asked: Pick<PartialCall, "request" | "base">): Visit {
     const cookie = cookieOf(asked);
     return new Visit(cookie, secretIn(cookie, asked) ?? randomBytes(16).toString("base64url"));
   }
 
   /** @throws {ERR_PAGE_OUTDATED} Without a visit. */
-  static shownBy(asked: Pick<Asked, "request" | "base">): Visit {
+  static shownBy(asked: Pick<PartialCall, "request" | "base">): Visit {
     const cookie = cookieOf(asked);
     const secret = secretIn(cookie, asked);
     if (secret === undefined) throw httpError("ERR_PAGE_OUTDATED", "no cookie of the sign-in page");
@@ -53,11 +53,11 @@ export function wantedPage(wanted: string | null): string {
   return isPlain && new URL(wanted, ROOT).href.startsWith(ROOT) ? wanted : "";
 }
 
-function cookieOf({ base }: Pick<Asked, "base">): HostCookie {
+function cookieOf({ base }: Pick<PartialCall, "base">): HostCookie {
   return new HostCookie("visit", base);
 }
 
-function secretIn(cookie: HostCookie, { request }: Pick<Asked, "request">): string | undefined {
+function secretIn(cookie: HostCookie, { request }: Pick<PartialCall, "request">): string | undefined {
   const shown = cookie.valueIn(request.headers.get("Cookie"));
   return shown !== undefined && /^[A-Za-z0-9_-]{22}$/.test(shown) ? shown : undefined;
 }

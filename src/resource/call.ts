@@ -37,6 +37,6 @@ export interface Call extends IdentifiedUser {
 }
 
 /** Request with the facts about its caller that are known so far. */
-export type Asked =
+export type PartialCall =
   & Pick<Call, "request" | "query" | "base" | "root" | "menu" | "requestId">
   & Partial<IdentifiedUser>;

@@ -31,8 +31,8 @@ export interface DeviceParts {
 
 const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 /** Lifetime of a token whose program requests no lifetime, in seconds; less if the service or the login permits less. */
-const USUAL_SECONDS = 8 * 3600;
-const LONGEST_CLIENT = 100; // characters of a `client_id`
+const DEFAULT_SECONDS = 8 * 3600;
+const MAX_CLIENT_LENGTH = 100; // characters of a `client_id`
 /** Fields with the same meaning as in the query of `GET /rest/auth/token`. */
 const TOKEN_FIELDS = ["lifetime", "renewable", "limited", "path", "activity", "server", "address", "name"];
 
@@ -118,7 +118,7 @@ async function tokenFor(
 
 /** Returns the query of a token request, with a lifetime if the program named none. */
 export function deviceTokenQuery(query: string, { longestLifetime }: TokenIssuer): URLSearchParams {
-  const usual = String(Math.min(USUAL_SECONDS, longestLifetime));
+  const usual = String(Math.min(DEFAULT_SECONDS, longestLifetime));
   return new URLSearchParams(
     new URLSearchParams(query).has("lifetime") ? query : `${query}&lifetime=${usual}`,
   );
@@ -146,8 +146,8 @@ async function readBegin(
   try {
     const form = await readForm(call);
     const client = form.get("client_id") ?? "";
-    if (client === "" || client.length > LONGEST_CLIENT || printable(client) !== client) {
-      return invalidRequest(`client_id: expected 1 to ${LONGEST_CLIENT} characters that can be printed`);
+    if (client === "" || client.length > MAX_CLIENT_LENGTH || printable(client) !== client) {
+      return invalidRequest(`client_id: expected 1 to ${MAX_CLIENT_LENGTH} characters that can be printed`);
     }
     const query = tokenQuery(form, client);
     readTokenRequest(query);

@@ -10,7 +10,7 @@ export const FORM_TOKEN = "token";
 /** Header for the same proof from scripts. */
 export const FORM_TOKEN_HEADER = "X-Form-Token";
 
-const MOST_FIELDS = 50;
+const MAX_FIELDS = 50;
 
 /** Fields by name, each with one value. */
 export type Form = ReadonlyMap<string, string>;
@@ -23,8 +23,8 @@ export async function readForm({ request }: Pick<Call, "request">): Promise<Form
 /** Parses the text of a form. @throws {ERR_INVALID_REQUEST} */
 export function parseForm(text: string): Form {
   // Counted before parsing: strangers send forms, and thirty thousand empty fields cost milliseconds.
-  if (text.split("&", MOST_FIELDS + 1).length > MOST_FIELDS) {
-    throw invalidRequest(`Expected at most ${MOST_FIELDS} fields`);
+  if (text.split("&", MAX_FIELDS + 1).length > MAX_FIELDS) {
+    throw invalidRequest(`Expected at most ${MAX_FIELDS} fields`);
   }
   const fields = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(text)) {

@@ -37,7 +37,7 @@ export function loginPolicy(required: LoginRequirements, clock: Clock): LoginPol
   const inForce = rules.filter(([isRequired]) => isRequired);
   if (inForce.length === 0 && networks.length === 0) return undefined;
   return {
-    inWords: [...inForce.map(([, words]) => words), ...networks.length > 0 ? [inNetworks] : []].join("; "),
+    summary: [...inForce.map(([, words]) => words), ...networks.length > 0 ? [inNetworks] : []].join("; "),
     missing: (caller, addresses) => {
       const unmet = inForce.filter(([, , isMet]) => caller.kind === "anonymous" || !isMet(caller.identity));
       const isInside = networks.length === 0 ||

@@ -2,7 +2,7 @@ import { HeaderList, type HttpResponse } from "../model/http_message.ts";
 import { type ResponseFacts, textResponse } from "./text_response.ts";
 
 /** Characters of an answer sent whole, with its length. */
-const MOST_WHOLE = 64 * 1024;
+const MAX_WHOLE = 64 * 1024;
 
 /** Characters; small, so that many unread answers do not fill the memory. */
 const PIECE = 8 * 1024;
@@ -56,7 +56,7 @@ export async function longTextResponse(
   facts: ResponseFacts = {},
 ): Promise<HttpResponse> {
   const source = iteratorOf(pieces);
-  const { text: start, ended } = await collect(source, MOST_WHOLE);
+  const { text: start, ended } = await collect(source, MAX_WHOLE);
   if (ended) return textResponse(start, type, facts);
   const { status = 200, headers } = facts;
   return {

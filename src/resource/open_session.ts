@@ -7,7 +7,7 @@ import type { NameService } from "../outgoing/name_service.ts";
 import type { Call } from "./call.ts";
 import { capabilitiesOf, scopeWithin } from "./path_limits.ts";
 import { checkLogin } from "./login_policy.ts";
-import { checkWorthTrying, existingServer, lowestLimit } from "./server_facts.ts";
+import { checkAvailable, existingServer, lowestLimit } from "./server_facts.ts";
 import { readJson } from "./request_body.ts";
 import { parseSessionRequest } from "./session_request.ts";
 import { jsonResponse } from "./text_response.ts";
@@ -38,7 +38,7 @@ export async function openSession(call: Call, names: NameService | undefined): P
         return info.kind === "known" ? info.home : undefined;
       },
     });
-  checkWorthTrying({ facts, instance });
+  checkAvailable({ facts, instance });
 
   call.audit({ uid, gid });
   const grant = await facts.daemons.openSession({

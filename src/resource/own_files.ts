@@ -8,9 +8,9 @@ import { movesWithStart, patternsOf } from "../model/wildcards.ts";
 import type { Call } from "./call.ts";
 import { capabilitiesOf, scopeWithin } from "./path_limits.ts";
 import { checkLogin } from "./login_policy.ts";
-import { withTemporary } from "./access/drop/delete_part.ts";
+import { withTemporaryPath } from "./access/drop/delete_part.ts";
 import type { SharingParts } from "./share/sharing_parts.ts";
-import { checkWorthTrying, existingServer, lowestLimit } from "./server_facts.ts";
+import { checkAvailable, existingServer, lowestLimit } from "./server_facts.ts";
 import { checkTokenAddresses, checkTokenServer, confinedFrom } from "./token_limits.ts";
 
 /**
@@ -30,7 +30,7 @@ export async function ownFiles(
   checkTokenAddresses(call, [call.clientAddress]);
   checkLogin(call, facts);
   const account = attributesOnServer(call.user, name, { log: call.log });
-  checkWorthTrying({ facts, instance });
+  checkAvailable({ facts, instance });
   const { uid, gid, groups: group } = account;
   call.audit({ uid, gid });
   const home = async () => {
@@ -54,7 +54,7 @@ export async function ownFiles(
     (path) => ({ ...common, ...confined(call, path, limits) }),
     home,
     (part, work, replacement) =>
-      withTemporary({ server: name, uid, gid: group, part, replacement }, work, parts),
+      withTemporaryPath({ server: name, uid, gid: group, part, replacement }, work, parts),
   );
 }
 

@@ -31,11 +31,11 @@ export async function uploadOwn(
     reaches: (path) => files.reaches(path),
     open: (signal) => files.open(path, signal),
     audit: () => {},
-    use: async (_, { also, manner }) => {
-      if (also) await store.change(also, manner);
+    use: async (_, { also, options }) => {
+      if (also) await store.change(also, options);
       return {
         signal: call.signal,
-        giveBack: async () => {},
+        release: async () => {},
         finish: async ({ bytes }, also) => {
           parts.transferred?.("upload", bytes);
           if (also) await parts.uses.attempt(() => store.change(also, { asyncCommit: true }));

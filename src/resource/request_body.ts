@@ -3,16 +3,16 @@ import { attempt } from "../model/attempt.ts";
 import type { HttpRequest } from "../model/http_message.ts";
 import { httpError, invalidRequest } from "../model/http_error.ts";
 
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 /** From the request for the body to its last byte. */
-const MOST_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
 /** Reads the body as JSON; requests it only now, so callers check permissions first. @throws {ERR_INVALID_REQUEST} */
 export async function readJson(
   request: Pick<HttpRequest, "headers" | "body">,
-  mostMs = MOST_MS,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<unknown> {
-  const bytes = await readWhole(request, mostMs);
+  const bytes = await readWhole(request, timeoutMs);
   return attempt(() => JSON.parse(new TextDecoder().decode(bytes)), SyntaxError, () => {
     throw invalidRequest("The request body must be a JSON object");
   });
@@ -20,7 +20,7 @@ export async function readJson(
 
 /** Reads the body as text, as {@link readJson}. @throws {ERR_INVALID_REQUEST} If it is not UTF-8. */
 export async function readText(request: Pick<HttpRequest, "headers" | "body">): Promise<string> {
-  const bytes = await readWhole(request, MOST_MS);
+  const bytes = await readWhole(request, TIMEOUT_MS);
   return attempt(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes), TypeError, () => {
     throw invalidRequest("The request body must be text in UTF-8");
   });
@@ -28,17 +28,17 @@ export async function readText(request: Pick<HttpRequest, "headers" | "body">): 
 
 async function readWhole(
   { headers, body }: Pick<HttpRequest, "headers" | "body">,
-  mostMs: number,
+  timeoutMs: number,
 ): Promise<Uint8Array> {
-  if (Number(headers.get("Content-Length") ?? 0) > MOST_BYTES) throw httpError("ERR_BODY_TOO_LARGE");
+  if (Number(headers.get("Content-Length") ?? 0) > MAX_BYTES) throw httpError("ERR_BODY_TOO_LARGE");
   if (body === null) return new Uint8Array();
   if (body instanceof Uint8Array) {
-    if (body.length > MOST_BYTES) throw httpError("ERR_BODY_TOO_LARGE");
+    if (body.length > MAX_BYTES) throw httpError("ERR_BODY_TOO_LARGE");
     return body;
   }
   const reader = body.getReader();
   const { promise: late, reject } = Promise.withResolvers<never>();
-  using _timer = setTimeout(() => reject(httpError("ERR_REQUEST_TIMEOUT")), mostMs);
+  using _timer = setTimeout(() => reject(httpError("ERR_REQUEST_TIMEOUT")), timeoutMs);
   try {
     return await collect(reader, late);
   } catch (error) {
@@ -51,12 +51,12 @@ async function collect(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   late: Promise<never>,
 ): Promise<Uint8Array> {
-  const whole = new Uint8Array(MOST_BYTES);
+  const whole = new Uint8Array(MAX_BYTES);
   let size = 0;
   for (;;) {
     const { value, done } = await Promise.race([reader.read(), late]);
     if (done) return whole.subarray(0, size);
-    if (size + value.length > MOST_BYTES) throw httpError("ERR_BODY_TOO_LARGE");
+    if (size + value.length > MAX_BYTES) throw httpError("ERR_BODY_TOO_LARGE");
     whole.set(value, size);
     size += value.length;
   }

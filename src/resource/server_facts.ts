@@ -15,7 +15,7 @@ export interface ServerFacts {
 
 /** Login requirements of a server. */
 export interface LoginPolicy {
-  readonly inWords: string;
+  readonly summary: string;
   /** Returns what the login lacks, in words. */
   missing(caller: Caller, addresses: readonly string[]): string | undefined;
 }
@@ -60,7 +60,7 @@ export function existingServer(server: RequestedServer | undefined): ExistingSer
 }
 
 /** Asserts that sessions can be tried; an instance that the caller chose is always tried. @throws {ERR_SERVER_DOWN} */
-export function checkWorthTrying({ facts, instance }: Pick<ExistingServer, "facts" | "instance">): void {
+export function checkAvailable({ facts, instance }: Pick<ExistingServer, "facts" | "instance">): void {
   const status = facts.daemons.status();
   if (instance !== undefined || status.worthTrying) return;
   throw httpError("ERR_SERVER_DOWN", { status: statusText(status, false) });

@@ -125,7 +125,7 @@ export function tokenCoversShare(
 
 /** @throws {ERR_TOKEN_RESTRICTIONS} Unless {@link tokenCoversShare}. */
 export function checkTokenShare(call: Pick<Call, "caller">, share: SharedThing): void {
-  if (!tokenCoversShare(call, share)) throw outside(inWords(restrictionsOf(call.caller)));
+  if (!tokenCoversShare(call, share)) throw outside(describe(restrictionsOf(call.caller)));
 }
 
 /** Returns the networks of a new share: the requested ones, or the token's. */
@@ -141,7 +141,7 @@ export function tokenSources(
 export function checkTokenUse({ caller }: Pick<Call, "caller">, path: string, wanted: AccessLevel): void {
   const restrictions = restrictionsOf(caller);
   if (isWithinPaths(restrictions, path) && includesActivity(restrictions, activityOf(wanted))) return;
-  throw outside(inWords(restrictions));
+  throw outside(describe(restrictions));
 }
 
 /** Returns the permission of a session for the share within the token's restrictions. */
@@ -156,7 +156,7 @@ function activityOf(access: AccessLevel): Activity {
   return access === "DROP" || grants(access, "WRITE") ? "write" : "read";
 }
 
-function inWords({ paths, activity, address }: TokenRestrictions): string {
+function describe({ paths, activity, address }: TokenRestrictions): string {
   return [
     ...(paths === undefined ? [] : [`directories ${paths.join(", ")}`]),
     ...(activity === undefined ? [] : [`activity ${activity}`]),

@@ -35,7 +35,7 @@ export async function revokeToken(
 ): Promise<HttpResponse> {
   const id = call.params.get("id") ?? "";
   if (hasRestrictedToken(call) && id !== shownId(call)) throw endsItselfOnly();
-  call.audit({ token: id.slice(0, LONGEST_ID) });
+  call.audit({ token: id.slice(0, MAX_ID_LENGTH) });
   if (!await kept(registry).revoke(ownerOf(call), id)) {
     throw httpError("ERR_NOT_FOUND", { what: "The token" });
   }
@@ -74,7 +74,7 @@ export function tokenEntry(
   };
 }
 
-const LONGEST_ID = 64;
+const MAX_ID_LENGTH = 64;
 
 function kept<Registry>(registry: Registry | undefined): Registry {
   if (registry === undefined) throw httpError("ERR_TOKENS_NOT_KEPT");

@@ -21,7 +21,7 @@ import { KINDS, type ServiceKinds } from "./kinds.ts";
 import { type AnsweredRequest, RequestObserver } from "./request_observer.ts";
 import { FILES_TYPE, FORM_TYPE, isHealth, type Route, Router } from "./http/router.ts";
 import { identify, PREFERENCES_HEADER, recognise, type Trace } from "./identify.ts";
-import type { Asked, Call } from "../resource/call.ts";
+import type { Call, PartialCall } from "../resource/call.ts";
 import { requestedServer } from "../resource/server_facts.ts";
 
 /** Service as a function, independent of the listener. */
@@ -66,7 +66,7 @@ interface Handling extends Trace {
   readonly log: Logger;
   readonly signal: AbortSignal;
   accepted: Acceptance;
-  asked: Asked;
+  asked: PartialCall;
 }
 
 class Requests {
@@ -197,7 +197,7 @@ class Requests {
 }
 
 /** Reports whether a request comes from a browser that is or was signed in. */
-function isBrowser({ request: { headers }, base }: Asked): boolean {
+function isBrowser({ request: { headers }, base }: PartialCall): boolean {
   return signInCookie(base).valueIn(headers.get("Cookie")) !== undefined && !headers.has("Authorization");
 }
 

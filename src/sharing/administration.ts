@@ -9,9 +9,8 @@ import { isShareId, parseTarget, type Share, type Use } from "./share.ts";
 import type { Listed, Page, Place, ShareStore } from "./store/share_store.ts";
 
 const PAGE = 1000;
-
 /** Shares to read for a page, if most of the preceding ones were expired. */
-const LOOK = 50_000;
+const MAX_SCAN = 50_000;
 
 /** Error for the operator. */
 export class AdministrationError extends OperatorError {}
@@ -25,7 +24,7 @@ export interface Imported {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-const ADDED_AT_A_TIME = 200;
+const IMPORT_BATCH = 200;
 
 /** Fields that an administrator can change; a path that ends in a slash is a directory. */
 type ShareAmendment = Partial<Pick<Share, "owner" | "target" | "uid" | "gid" | "path">>;
@@ -42,10 +41,10 @@ export class ShareAdministration {
   ): AsyncGenerator<Page> {
     const of = { server, owner: owner === undefined ? undefined : canonicalDn(owner) };
     let place = after && await this.#place(after, of);
-    let [left, look] = [most, PAGE];
+    let [left, scan] = [most, PAGE];
     do {
-      const page = await this.store.page(of, { after: place, most: PAGE, look });
-      look = page.shares.length < PAGE / 4 ? LOOK : PAGE;
+      const page = await this.store.page(of, { after: place, most: PAGE, scan });
+      scan = page.shares.length < PAGE / 4 ? MAX_SCAN : PAGE;
       const shares = page.shares.slice(0, left);
       place = shares.length < page.shares.length ? shares.at(-1) : page.next;
       left -= shares.length;
@@ -121,8 +120,8 @@ export class ShareAdministration {
 
   async take({ shares, ...left }: ReadShares): Promise<Imported> {
     const [added, present] = [new Set<string>(), new Set<string>()];
-    for (let from = 0; from < shares.length; from += ADDED_AT_A_TIME) {
-      const ids = await this.store.addAll(shares.slice(from, from + ADDED_AT_A_TIME));
+    for (let from = 0; from < shares.length; from += IMPORT_BATCH) {
+      const ids = await this.store.addAll(shares.slice(from, from + IMPORT_BATCH));
       for (const each of ids) (each.added ? added : present).add(each.id);
     }
     return { added: added.size, present: [...present.difference(added)], ...left };

@@ -33,7 +33,7 @@ export interface NamedOwner {
 }
 
 /** Owner's rights when the share was created or last renewed, which limit it from then on. */
-export interface Making {
+export interface CreationRights {
   readonly owner: NamedOwner;
   /** Whether the sources gave the share's group without the login's facts; they must continue to do so. */
   readonly mappedGroup: boolean;
@@ -48,7 +48,7 @@ export interface ShareDraft extends ShareTerms {
   readonly target: string; // as `parseTarget()` returns it
   readonly uid: string; // the owner's Unix account; all access runs under it
   readonly gid?: string; // Unix group, or several separated by `:`, as daemons accept them
-  readonly made?: Making; // absent for shares imported, given away by the operator, or older than this field
+  readonly made?: CreationRights; // absent for shares imported, given away by the operator, or older than this field
 }
 
 export interface Share extends ShareDraft {
@@ -65,7 +65,7 @@ export function isDirectory(share: Pick<ShareTerms, "path">): boolean {
 }
 
 /** Reports whether a share is expired or used up. */
-export function isOver(share: ShareTerms, now: number): boolean {
+export function isEnded(share: ShareTerms, now: number): boolean {
   return isExpired(share, now) || share.usesLeft === 0;
 }
 
@@ -167,7 +167,7 @@ export function parseTarget(text: string): string {
 }
 
 /** Ranks targets: a user before a group, a group before everybody. */
-export function exactness(target: string): number {
+export function specificity(target: string): number {
   if (target === EVERYBODY) return 0;
   return groupOf(target) === undefined ? 2 : 1;
 }

@@ -1,4 +1,4 @@
-import { type Database, type Row, rows, type Values, type Work } from "./database.ts";
+import { type Database, type Row, rows, type SqlSteps, type Values } from "./database.ts";
 
 export interface Copied {
   readonly added: number;
@@ -12,15 +12,14 @@ export interface CopiedTable {
 }
 
 /** Keys per query of the other database. */
-const KEYS_AT_A_TIME = 2000;
-
-const ROWS_AT_A_TIME = 512;
+const KEY_BATCH = 2000;
+const ROW_BATCH = 512;
 
 /** Concurrent changes, while the next rows are read. */
-const AT_ONCE = 2;
+const MAX_IN_FLIGHT = 2;
 
 /** Details per query, more than any row has. */
-const DETAILS_AT_A_TIME = 10_000;
+const DETAIL_BATCH = 10_000;
 
 /** Copies missing rows with their details, by key, so that a second run is quick. @throws {DatabaseFailure} @param first First statement of each change. */
 export async function copyRows(
@@ -31,29 +30,29 @@ export async function copyRows(
 ): Promise<Copied> {
   const { name, key: [outer, inner] } = table;
   const sql = `SELECT ${outer}, ${inner} FROM ${name} WHERE (${outer}, ${inner}) > (:outer, :inner)
-    ORDER BY ${outer}, ${inner} LIMIT ${KEYS_AT_A_TIME}`;
+    ORDER BY ${outer}, ${inner} LIMIT ${KEY_BATCH}`;
   let [added, done, last] = [0, 0, { outer: "", inner: "" }];
-  const underWay: Promise<void>[] = [];
+  const inFlight: Promise<void>[] = [];
   for (;;) {
     const keys = await from.read(() => rows(sql, last));
     for (const [group, inners] of grouped(keys, table)) {
       const absent = await absentOf(to, table, group, inners);
       done += inners.length;
       for (let begin = 0; begin < absent.length;) {
-        const some = absent.slice(begin, begin + ROWS_AT_A_TIME);
+        const some = absent.slice(begin, begin + ROW_BATCH);
         const { count, insert } = await readSome(from, { ...table, first }, group, some);
         begin += count;
-        if (underWay.length === AT_ONCE) await underWay.shift();
+        if (inFlight.length === MAX_IN_FLIGHT) await inFlight.shift();
         const inserted = to.change(insert).then((isNew) => void (added += isNew));
         inserted.catch(() => {}); // awaited later
-        underWay.push(inserted);
+        inFlight.push(inserted);
       }
     }
     const end = keys.at(-1);
-    if (keys.length < KEYS_AT_A_TIME || end === undefined) break;
+    if (keys.length < KEY_BATCH || end === undefined) break;
     last = { outer: String(end[outer]), inner: String(end[inner]) };
   }
-  await Promise.all(underWay);
+  await Promise.all(inFlight);
   return { added, present: done - added };
 }
 
@@ -82,15 +81,15 @@ async function readSome(
   { first, ...table }: CopiedTable & { readonly first: string | undefined },
   group: string,
   inners: readonly string[],
-): Promise<{ readonly count: number; readonly insert: () => Work<number> }> {
+): Promise<{ readonly count: number; readonly insert: () => SqlSteps<number> }> {
   const { name, details, key: [, inner] } = table;
   const found = await from.read(() => rows(...selection(`${name}.*`, name, table, group, inners)));
-  const order = `ORDER BY ${inner}, key LIMIT ${DETAILS_AT_A_TIME}`;
+  const order = `ORDER BY ${inner}, key LIMIT ${DETAIL_BATCH}`;
   const detailRows = details === undefined
     ? []
     : await from.read(() => rows(...selection(`${details}.*`, details, table, group, inners, order)));
   // The last row may have more details than were read.
-  const count = detailRows.length < DETAILS_AT_A_TIME
+  const count = detailRows.length < DETAIL_BATCH
     ? inners.length
     : inners.indexOf(String(detailRows.at(-1)?.[inner]));
   const whole = new Set(inners.slice(0, count));
@@ -122,7 +121,7 @@ function selection(
 }
 
 /** Inserts rows with the table's columns. Returns a column of the new ones. */
-export function* insertRows(table: string, all: readonly Row[], returned: string): Work<readonly Row[]> {
+export function* insertRows(table: string, all: readonly Row[], returned: string): SqlSteps<readonly Row[]> {
   if (all.length === 0) return all;
   const columns = Object.keys(all[0] ?? {});
   for (const row of all) for (const column of columns) checkPlain(row[column], column);

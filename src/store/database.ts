@@ -13,17 +13,17 @@ export type Values =
 
 /**
  * Steps of work: yields statements for SQLite and PostgreSQL, and receives their rows.
- * In them, the database sets `:now` (seconds) and `:clock` (milliseconds). Work is a generator, since SQLite runs it
+ * In them, the database sets `:now` (seconds) and `:clock` (milliseconds). They are a generator, since SQLite runs it
  * at once and PostgreSQL waits for each statement; `yield*` runs other work within it, such as {@link rows}.
  * - The database may run it again from its beginning, so it must change nothing outside.
  * - An error that it throws undoes all its statements. After it has returned, the transaction may still fail.
  * - Statements are those of SQLite; `forPostgres()` translates parameters, index hints, JSON lists and counts.
  */
-export type Work<T> = Generator<{ readonly sql: string; readonly values: Values }, T, readonly Row[]>;
+export type SqlSteps<T> = Generator<{ readonly sql: string; readonly values: Values }, T, readonly Row[]>;
 
-export interface Manner {
+export interface ChangeOptions {
   /** Changes with the same name exclude each other on all instances; SQLite runs one at a time anyway. */
-  readonly alone?: string;
+  readonly lock?: string;
   readonly asyncCommit?: boolean; // does not wait for the disk: a crash of the database may lose the change
 }
 
@@ -31,12 +31,12 @@ export interface Manner {
 export interface Database {
   readonly isOpen: boolean;
   /** @throws {DatabaseFailure} Also errors of the work. */
-  read<T>(work: () => Work<T>): Promise<T>;
+  read<T>(work: () => SqlSteps<T>): Promise<T>;
   /**
    * Runs work as one transaction, on disk when it resolves unless `asyncCommit`; may restart work without effect.
    * @throws {DatabaseFailure} If the disk fails after the commit, the change may hold. Errors of the work undo all its changes.
    */
-  change<T>(work: () => Work<T>, manner?: Manner): Promise<T>;
+  change<T>(work: () => SqlSteps<T>, options?: ChangeOptions): Promise<T>;
   /** Returns a number that changes soon after any change to a table, on any instance. Cheap enough for each request. */
   version(table: string): number;
   /** Calls a listener after each change of a version; absent: poll the versions. */
@@ -48,7 +48,7 @@ export interface Database {
 export class DatabaseFailure extends OperatorError {}
 
 /** Error if no server accepts changes; the caller may retry. */
-export class DatabaseAway extends DatabaseFailure {}
+export class DatabaseUnavailable extends DatabaseFailure {}
 
 /** Most rows that a subquery selects to delete. The outer condition repeats the inner one: rows may change meanwhile. */
 export const BATCH = 1000;
@@ -67,12 +67,12 @@ export async function deleteInBatches(
 }
 
 /** Runs a statement and returns its rows. */
-export function* rows(sql: string, values: Values): Work<readonly Row[]> {
+export function* rows(sql: string, values: Values): SqlSteps<readonly Row[]> {
   return yield { sql, values };
 }
 
 /** Runs a statement and returns its first row. */
-export function* row(sql: string, values: Values): Work<Row | undefined> {
+export function* row(sql: string, values: Values): SqlSteps<Row | undefined> {
   return (yield* rows(sql, values))[0];
 }
 

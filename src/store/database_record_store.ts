@@ -7,7 +7,7 @@ import {
   type Row,
   row,
   rows,
-  type Work,
+  type SqlSteps,
 } from "./database.ts";
 import type { RecordStore, StoredRecord } from "./record_store.ts";
 
@@ -97,7 +97,7 @@ export class DatabaseRecordStore implements RecordStore {
     try {
       return await deleteInBatches(this.#database, SQL.purge);
     } catch (error) {
-      return refused(error);
+      return rethrow(error);
     } finally {
       this.#changes++;
     }
@@ -107,22 +107,22 @@ export class DatabaseRecordStore implements RecordStore {
     this.#database.close();
   }
 
-  async #change<T>(work: () => Work<T>, alone?: string): Promise<T> {
+  async #change<T>(work: () => SqlSteps<T>, lock?: string): Promise<T> {
     try {
-      return await this.#database.change(work, { alone });
+      return await this.#database.change(work, { lock });
     } catch (error) {
-      return refused(error);
+      return rethrow(error);
     } finally {
       this.#changes++; // also if the outcome is unknown
     }
   }
 
-  #read<T>(work: () => Work<T>): Promise<T> {
-    return this.#database.read(work).catch(refused);
+  #read<T>(work: () => SqlSteps<T>): Promise<T> {
+    return this.#database.read(work).catch(rethrow);
   }
 }
 
-function refused(error: unknown): never {
+function rethrow(error: unknown): never {
   throw error instanceof DatabaseFailure ? httpError("ERR_RECORD_STORE", error.message, error) : error;
 }
 

@@ -5,13 +5,13 @@ import { attempt } from "../model/attempt.ts";
 import { type Clock, stopwatch, wholeMs } from "../model/clock.ts";
 import { OperatorError } from "../model/diagnostic.ts";
 import {
+  type ChangeOptions,
   checkValues,
   type Database,
   DatabaseFailure,
-  type Manner,
   type Row,
+  type SqlSteps,
   type Values,
-  type Work,
 } from "./database.ts";
 
 export interface Schema {
@@ -26,8 +26,8 @@ export class UnknownDatabase extends OperatorError {}
 
 interface Prepared {
   readonly run: StatementSync;
-  readonly asksNow: boolean;
-  readonly asksClock: boolean;
+  readonly usesNow: boolean;
+  readonly usesClock: boolean;
 }
 /** Database that disappears when closed. */
 export const IN_MEMORY = ":memory:";
@@ -51,7 +51,7 @@ export class SqliteDatabase implements Database {
   #synced: Promise<void> = Promise.resolve();
   #nextSynced: Promise<void> | undefined;
   #syncFails = false;
-  #lastTurn: Promise<void> | undefined; // of the changes that wait for a lock
+  #lastQueued: Promise<void> | undefined; // of the changes that wait for a lock
 
   /**
    * Opens or creates a file, or {@link IN_MEMORY}, and migrates it.
@@ -78,7 +78,7 @@ export class SqliteDatabase implements Database {
     } catch (error) {
       this.#database.close();
       // Deno 2.9.6 exposes no error code.
-      if (!isOfSqlite(error)) throw error;
+      if (!isSqliteError(error)) throw error;
       const Failure = /not a database|malformed/.test(error.message) ? UnknownDatabase : DatabaseFailure;
       throw new Failure(`${file}: ${error.message}`, { cause: error });
     }
@@ -88,12 +88,12 @@ export class SqliteDatabase implements Database {
     return this.#database.isOpen;
   }
 
-  read<T>(work: () => Work<T>): Promise<T> {
-    return this.#settled(() => this.#walk(work()));
+  read<T>(work: () => SqlSteps<T>): Promise<T> {
+    return this.#settled(() => this.#run(work()));
   }
 
-  async change<T>(work: () => Work<T>, { asyncCommit = false }: Manner = {}): Promise<T> {
-    const result = await this.#settled(() => this.#inTurn(() => this.#transact(() => this.#walk(work()))));
+  async change<T>(work: () => SqlSteps<T>, { asyncCommit = false }: ChangeOptions = {}): Promise<T> {
+    const result = await this.#settled(() => this.#queued(() => this.#transact(() => this.#run(work()))));
     if (this.sink?.failing) this.sink.retry?.();
     if (!asyncCommit) await this.#onDisk();
     return result;
@@ -133,29 +133,29 @@ export class SqliteDatabase implements Database {
       return await action();
     } catch (error) {
       if (isUnwritable(error)) this.sink?.failed(error, this.file);
-      throw isOfSqlite(error) ? new DatabaseFailure(error.message, { cause: error }) : error;
+      throw isSqliteError(error) ? new DatabaseFailure(error.message, { cause: error }) : error;
     }
   }
 
   /** Runs a change at once, or after waiting ones. Retries while the database is locked, for {@link LOCK_WAIT_MS}. */
-  async #inTurn<T>(change: () => T): Promise<T> {
+  async #queued<T>(change: () => T): Promise<T> {
     const end = stopwatch() + LOCK_WAIT_MS;
-    const [before, { promise, resolve }] = [this.#lastTurn, Promise.withResolvers<void>()];
-    this.#lastTurn = promise;
+    const [before, { promise, resolve }] = [this.#lastQueued, Promise.withResolvers<void>()];
+    this.#lastQueued = promise;
     try {
       if (before !== undefined) await before;
       for (;;) {
         try {
           return change();
         } catch (error) {
-          const isLocked = isOfSqlite(error) && /is locked/.test(error.message);
+          const isLocked = isSqliteError(error) && /is locked/.test(error.message);
           if (!isLocked || stopwatch() >= end) throw error;
           await new Promise((resolve) => setTimeout(resolve, LOCK_RETRY_MS));
           if (!this.isOpen) throw error;
         }
       }
     } finally {
-      if (this.#lastTurn === promise) this.#lastTurn = undefined;
+      if (this.#lastQueued === promise) this.#lastQueued = undefined;
       resolve();
     }
   }
@@ -167,7 +167,7 @@ export class SqliteDatabase implements Database {
       if (this.#syncFails) void this.#onDisk().catch(() => {}); // `#sync()` reports the result
       else this.sink?.written();
     } catch (error) {
-      if (!isOfSqlite(error) && !isUnwritable(error)) throw error;
+      if (!isSqliteError(error) && !isUnwritable(error)) throw error;
     }
   }
 
@@ -186,27 +186,27 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  #walk<T>(work: Work<T>): T {
+  #run<T>(work: SqlSteps<T>): T {
     let step = work.next();
     while (step.done !== true) step = work.next(this.#rows(step.value.sql, step.value.values));
     return step.value;
   }
 
   #rows(sql: string, values: Values): Row[] {
-    const { run, asksNow, asksClock } = this.#statement(sql);
+    const { run, usesNow, usesClock } = this.#statement(sql);
     checkValues(values);
-    if (!asksNow && !asksClock) return run.all(values);
+    if (!usesNow && !usesClock) return run.all(values);
     const clock = wholeMs(this.clock());
     const bound: Record<string, string | number | null> = { ...values };
-    if (asksNow) bound["now"] = Math.floor(clock / 1000);
-    if (asksClock) bound["clock"] = clock;
+    if (usesNow) bound["now"] = Math.floor(clock / 1000);
+    if (usesClock) bound["clock"] = clock;
     return run.all(bound);
   }
 
   #statement(sql: string): Prepared {
     return this.#statements.getOrInsertComputed(sql, () => {
-      const [asksNow, asksClock] = [/:now\b/.test(sql), /:clock\b/.test(sql)];
-      return { run: this.#database.prepare(sql), asksNow, asksClock };
+      const [usesNow, usesClock] = [/:now\b/.test(sql), /:clock\b/.test(sql)];
+      return { run: this.#database.prepare(sql), usesNow, usesClock };
     });
   }
 
@@ -244,35 +244,35 @@ export async function copyDatabase(file: string, to: string): Promise<void> {
   Deno.openSync(to, { createNew: true, write: true, mode: 0o600 }).close();
   using database = new DatabaseSync(file, { timeout: LOCK_WAIT_MS });
   await backup(database, to, { rate: ALL_PAGES });
-  closeForGood(to);
+  leaveWalMode(to);
 }
 
 /** Pages in one step: a change of another connection between two steps would restart the copy. */
 const ALL_PAGES = 2 ** 30;
 
 /** Moves the write-ahead log into its database; reports whether no other connection prevented that. */
-export function closeForGood(file: string): boolean {
+export function leaveWalMode(file: string): boolean {
   using database = new DatabaseSync(file);
   try {
     return database.prepare("PRAGMA journal_mode = DELETE").get()?.["journal_mode"] === "delete";
   } catch (error) {
-    if (!isOfSqlite(error)) throw error;
+    if (!isSqliteError(error)) throw error;
     return !/locked/.test(error.message); // the caller replaces a damaged one
   }
 }
 
 /** Bytes: the largest file to examine whole, and the largest page. */
-const [MOST_EXAMINED, LONGEST_PAGE] = [16 * 1024 ** 2, 64 * 1024];
+const [MAX_EXAMINED, MAX_PAGE] = [16 * 1024 ** 2, 64 * 1024];
 
 /**
  * Returns why a file is unusable, or `undefined`. Examines a copy in memory, since SQLite creates files beside a file: all
- * pages up to {@link MOST_EXAMINED}, but only the first one of a longer file, or if a write-ahead log may be newer.
+ * pages up to {@link MAX_EXAMINED}, but only the first one of a longer file, or if a write-ahead log may be newer.
  */
 export async function databaseDamage(file: string, schema: Schema): Promise<string | undefined> {
   const { size } = await Deno.stat(file);
   if (size === 0) return undefined; // created, and not yet written
-  const isWhole = size <= MOST_EXAMINED && !existsSync(`${file}-wal`);
-  const bytes = new Uint8Array(isWhole ? size : Math.min(size, LONGEST_PAGE));
+  const isWhole = size <= MAX_EXAMINED && !existsSync(`${file}-wal`);
+  const bytes = new Uint8Array(isWhole ? size : Math.min(size, MAX_PAGE));
   using source = await Deno.open(file);
   await source.read(bytes);
   bytes.subarray(18, 20).fill(1); // without a write-ahead log, which memory cannot have
@@ -286,7 +286,7 @@ export async function databaseDamage(file: string, schema: Schema): Promise<stri
     return found === "ok" ? undefined : `${file}: ${found.replaceAll("\n", " ")}`;
   } catch (error) {
     if (error instanceof UnknownDatabase) return error.message;
-    if (isOfSqlite(error)) return `${file}: ${error.message}`;
+    if (isSqliteError(error)) return `${file}: ${error.message}`;
     throw error;
   }
 }
@@ -298,12 +298,12 @@ function identityOf(file: string): string {
 }
 
 /** Reports whether SQLite threw an error. */
-export function isOfSqlite(error: unknown): error is Error {
+export function isSqliteError(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";
 }
 
 /** Reports whether the disk is full, read-only or broken, another program holds the lock, or the file is missing. */
 function isUnwritable(error: unknown): boolean {
   return error instanceof DatabaseFailure ||
-    isOfSqlite(error) && /is full|is locked|readonly|disk I\/O|unable to open/.test(error.message);
+    isSqliteError(error) && /is full|is locked|readonly|disk I\/O|unable to open/.test(error.message);
 }

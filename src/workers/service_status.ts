@@ -97,7 +97,7 @@ function ofInstances(
     database: {
       state: database.kind,
       reason: database.kind === "up" ? undefined : database.reason,
-      awaySeconds: Math.round(database.awayMs / 1000),
+      awaySeconds: Math.round(database.outageMs / 1000),
       defects: database.defects,
       knowsRevoked,
     },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Files } from "../../src/files/files.ts";
 import type { PathLimits } from "../../src/files/path_limits.ts";
 import { SILENT } from "../../src/logging/logger.ts";
-import { deleteDue, withTemporary } from "../../src/resource/access/drop/delete_part.ts";
+import { deleteDue, withTemporaryPath } from "../../src/resource/access/drop/delete_part.ts";
 import { rows } from "../../src/store/database.ts";
 import { Site } from "../sharing/site.ts";
 
@@ -25,7 +25,7 @@ function files(site: Site, limits: PathLimits = {}): Files {
     }),
     () => Promise.resolve(`${site.root}/`),
     (part, work, replacement) =>
-      withTemporary({ server: "HPC", uid: "alice", part, replacement }, work, parts),
+      withTemporaryPath({ server: "HPC", uid: "alice", part, replacement }, work, parts),
   );
 }
 
@@ -196,10 +196,19 @@ Deno.test("deleteDue() restores a directory that was set aside, deletes one that
   const [from, to, aside] = [`${root}/d2`, `${root}/d`, `${root}/.part-1-d`];
   const { store } = uploads.unfinished;
   const id = { server: "HPC", share: "~alice", key: "k" };
-  const set = { ...id, uid: "alice", part: aside, name: from, target: to, files: 0, bytes: 0, kept: false };
+  const set = {
+    ...id,
+    uid: "alice",
+    part: aside,
+    name: from,
+    target: to,
+    files: 0,
+    bytes: 0,
+    finished: false,
+  };
   const recover = async () => {
     await store.begin(set, "dead");
-    await store.leave(id, "dead");
+    await store.release(id, "dead");
     await store.database.change(() => rows("UPDATE share_upload SET touched = 0 RETURNING key", {}));
     await deleteDue(parts, SILENT);
     return Array.from(Deno.readDirSync(root), ({ name }) => name).sort();
@@ -210,7 +219,7 @@ Deno.test("deleteDue() restores a directory that was set aside, deletes one that
   await Deno.rename(to, aside);
   await Deno.mkdir(to);
   assert.deepEqual(await recover(), [".part-1-d", "d", "d2"], "somebody else made another one");
-  await store.forget(id);
+  await store.delete(id);
   await Deno.remove(to);
   await Deno.rename(from, to);
   assert.deepEqual(await recover(), ["d"], "deleted, since it was replaced");

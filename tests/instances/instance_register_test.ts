@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { InstanceRegister } from "../../src/instances/instance_register.ts";
 import INSTANCE_TABLES from "../../src/store/postgres/tables/instance.sql" with { type: "text" };
 import { createLogger } from "../../src/logging/logger.ts";
-import { type Database, DatabaseAway } from "../../src/store/database.ts";
+import { type Database, DatabaseUnavailable } from "../../src/store/database.ts";
 import { IN_MEMORY, SqliteDatabase } from "../../src/store/sqlite_database.ts";
 
 const SCHEMA = {
@@ -21,7 +21,7 @@ function create() {
   const database: Database = {
     isOpen: true,
     read: (work) => memory.read(work),
-    change: (work) => state.away ? Promise.reject(new DatabaseAway("away")) : memory.change(work),
+    change: (work) => state.away ? Promise.reject(new DatabaseUnavailable("away")) : memory.change(work),
     version: () => 0,
     close: () => {},
   };
@@ -62,8 +62,8 @@ Deno.test("InstanceRegister lists live and silent instances, and forgets those t
   const { register, later } = create();
   const [one, two] = [register("a:1"), register("b:1")];
   assert.deepEqual(names(one), ["a:1 own"]);
-  await one.follow();
-  await two.follow();
+  await one.start();
+  await two.start();
   await later(5000);
   assert.deepEqual(names(one), ["a:1 own", "b:1"]);
   assert.deepEqual([one.alive, two.alive], [2, 2]);
@@ -79,7 +79,7 @@ Deno.test("InstanceRegister lists live and silent instances, and forgets those t
 Deno.test("InstanceRegister forgets an instance as soon as it leaves", async () => {
   const { register, later } = create();
   const [one, two] = [register("a:1"), register("b:1")];
-  await Promise.all([one.follow(), two.follow()]);
+  await Promise.all([one.start(), two.start()]);
   await two.leave();
   await later(5000);
   assert.deepEqual(names(one), ["a:1 own"]);
@@ -90,11 +90,11 @@ Deno.test("InstanceRegister warns once when instances of one version have differ
   const { register, later, lines } = create();
   const one = register("a:1");
   const [other, older] = [register("b:1", "two"), register("c:1", "three", "0.9")];
-  await older.follow();
-  await one.follow();
+  await older.start();
+  await one.start();
   await later(5000);
   assert.deepEqual([one.differ, older.differ], [false, false], "versions may write it differently");
-  await other.follow();
+  await other.start();
   await later(15_000);
   assert.deepEqual([one.differ, other.differ, older.differ], [true, true, false]);
   const told = lines.filter((line) => line.includes("instances have different configurations"));
@@ -106,7 +106,7 @@ Deno.test("InstanceRegister warns once when instances of one version have differ
 Deno.test("InstanceRegister keeps its list while the database is unavailable", async () => {
   const { register, later, state } = create();
   const [one, two] = [register("a:1"), register("b:1")];
-  await Promise.all([one.follow(), two.follow()]);
+  await Promise.all([one.start(), two.start()]);
   await later(5000);
   state.away = true;
   await later(60_000);
@@ -122,9 +122,9 @@ Deno.test("InstanceRegister reports how long ago each instance was seen", async 
   const ages = ({ known }: InstanceRegister) => known.map(({ name, ageMs }) => `${name} ${ageMs}`);
   const [one, two] = [register("a:1"), register("b:1")];
   assert.deepEqual(ages(one), ["a:1 0"], "before its first look it knows itself alone");
-  await two.follow();
+  await two.start();
   two.close();
-  await one.follow();
+  await one.start();
   assert.deepEqual(ages(one), ["a:1 0", "b:1 0"]);
   await later(5000);
   assert.deepEqual(ages(one), ["a:1 0", "b:1 5000"]);
@@ -134,9 +134,9 @@ Deno.test("InstanceRegister reports how long ago each instance was seen", async 
 Deno.test("InstanceRegister reports an instance as silent once it was not seen for 17 s", async () => {
   const { register, later } = create();
   const [one, two] = [register("a:1"), register("b:1")];
-  await one.follow();
+  await one.start();
   await later(3000);
-  await two.follow();
+  await two.start();
   two.close();
   await later(16_500);
   assert.deepEqual(names(one), ["a:1 own", "b:1"]);
@@ -149,12 +149,12 @@ Deno.test("InstanceRegister logs failures, except an unavailable database, which
   const { register, state, lines } = create();
   const one = register("a:1");
   state.away = true;
-  await one.follow();
+  await one.start();
   assert.deepEqual(lines, []);
   one.close();
   state.away = false;
   const nameless = register("no\0name");
-  await nameless.follow();
+  await nameless.start();
   assert.equal(lines.length, 1);
   assert.match(lines[0] ?? "", /ERROR.*instances are not known/i);
   nameless.close();
@@ -163,12 +163,12 @@ Deno.test("InstanceRegister logs failures, except an unavailable database, which
 Deno.test("InstanceRegister does not register again after it left, and reports a failure to leave", async () => {
   const { register, later, state } = create();
   const [one, two] = [register("a:1"), register("b:1")];
-  await Promise.all([one.follow(), two.follow()]);
+  await Promise.all([one.start(), two.start()]);
   await two.leave();
   await later(60_000);
   assert.deepEqual(names(one), ["a:1 own"]);
   state.away = true;
-  await assert.rejects(one.leave(), DatabaseAway);
+  await assert.rejects(one.leave(), DatabaseUnavailable);
 });
 
 Deno.test("InstanceRegister lists instances by name, then by start, and detects one that differs", async () => {
@@ -178,7 +178,7 @@ Deno.test("InstanceRegister lists instances by name, then by start, and detects 
   const second = register("b:1", "other", "1.0", "y");
   const third = register("a:1", "one", "1.0", "z");
   // The database lists the first one to follow first.
-  for (const register of [second, third, first]) await register.follow();
+  for (const register of [second, third, first]) await register.start();
   await later(10_000);
   for (const { known } of [first, second, third]) {
     assert.deepEqual(known.map(({ id }) => id), ["z", "x", "y"]);

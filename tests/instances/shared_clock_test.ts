@@ -73,7 +73,7 @@ Deno.test("SharedClock returns the database's time, and advances evenly even if 
   using made = machine();
   const { clock, time } = made;
   time.own += 5 * HOUR;
-  await clock.follow();
+  await clock.start();
   assert.equal(clock.read(), NOON);
   time.elapsed += 2500.7;
   time.own -= 9 * HOUR;
@@ -88,7 +88,7 @@ Deno.test("SharedClock returns this machine's time until it reaches the database
   const { clock, time } = made;
   time.own += HOUR;
   made.leave(true);
-  await clock.follow();
+  await clock.start();
   assert.equal(clock.read(), NOON + HOUR);
   made.leave(false);
   await made.turn();
@@ -102,7 +102,7 @@ Deno.test("SharedClock returns this machine's time until it reaches the database
 Deno.test("SharedClock stays correct when the request or the reply is slow, and follows a changed database clock", async () => {
   using made = machine();
   const { clock, time } = made;
-  await clock.follow();
+  await clock.start();
   for (const [there, back] of [[3000, 0], [0, 3000], [50, 0]] as const) {
     made.delay(there, back);
     await made.turn();
@@ -122,7 +122,7 @@ Deno.test("SharedClock uses a late first reply until a better one arrives", asyn
   const { clock, time } = made;
   for (const back of [2000, 900, 1500]) {
     made.delay(0, back);
-    await (back === 2000 ? clock.follow() : made.turn());
+    await (back === 2000 ? clock.start() : made.turn());
     assert.equal(time.database - clock.read(), back === 2000 ? 1000 : 450);
   }
 });
@@ -130,11 +130,11 @@ Deno.test("SharedClock uses a late first reply until a better one arrives", asyn
 Deno.test("SharedClock uses the offset of its predecessor while the database is unavailable", async () => {
   using before = machine();
   before.time.own = NOON + HOUR;
-  await before.clock.follow();
+  await before.clock.start();
   assert.deepEqual(before.learned, [-HOUR]);
   using made = machine(before.learned[0]);
   made.leave(true);
-  await made.clock.follow();
+  await made.clock.start();
   assert.equal(made.clock.read(), NOON - HOUR);
   made.time.own += 3 * HOUR;
   made.time.elapsed += 500;
@@ -147,7 +147,7 @@ Deno.test("SharedClock uses the offset of its predecessor while the database is 
 Deno.test("SharedClock warns once about a wrong clock, and stops its queries when it is closed", async () => {
   using made = machine();
   const { clock, time, lines } = made;
-  await clock.follow();
+  await clock.start();
   time.own = NOON - 2 * HOUR;
   await made.turn();
   await made.turn();
@@ -166,7 +166,7 @@ Deno.test("SharedClock warns once about a wrong clock, and stops its queries whe
 Deno.test("SharedClock queries the database every 15 seconds, and warns if the clock is off by more than half a minute", async () => {
   using made = machine();
   const { clock, time, lines, pauses } = made;
-  await clock.follow();
+  await clock.start();
   for (const off of [-30_000, 30_000]) {
     time.own = NOON + off;
     await made.turn();

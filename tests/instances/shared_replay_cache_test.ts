@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { SharedReplayCache } from "../../src/instances/shared_replay_cache.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import { ReplayCache } from "../../src/model/replay_cache.ts";
-import { type Database, DatabaseAway, DatabaseFailure, rows } from "../../src/store/database.ts";
+import { type Database, DatabaseFailure, DatabaseUnavailable, rows } from "../../src/store/database.ts";
 import { PostgresDatabase } from "../../src/store/postgres/postgres_database.ts";
 import MARK_TABLES from "../../src/store/postgres/tables/shared_mark.sql" with { type: "text" };
-import { SharedMarks } from "../../src/store/shared_marks.ts";
+import { Leases } from "../../src/store/leases.ts";
 import { IN_MEMORY, SqliteDatabase } from "../../src/store/sqlite_database.ts";
 import { POSTGRES, TestPostgres } from "../fixtures/postgres.ts";
 
@@ -15,7 +15,7 @@ const LIMITS = { all: 20, perOwner: 10 };
 function instance(database: Database, log = SILENT, clockMs = () => Date.now() + 0.25) {
   const own = new ReplayCache(LIMITS, clockMs);
   return new SharedReplayCache(own, {
-    marks: new SharedMarks(database, { log: SILENT }),
+    leases: new Leases(database, { log: SILENT }),
     clock: clockMs,
     log,
   });
@@ -91,7 +91,7 @@ Deno.test("SharedReplayCache logs why it cannot share a mark, unless the databas
     lines.join("\n"),
     /mark of the replay cache not stored for the other instances.*the disk is full/,
   );
-  failure = new DatabaseAway("away");
+  failure = new DatabaseUnavailable("away");
   assert.equal(await cache.note(seen("2")), true);
   assert.equal(lines.length, 1);
   failure = new TypeError("a defect");

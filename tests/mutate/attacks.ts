@@ -314,12 +314,12 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A man in the middle of the database connection"],
     broken: "the database certificate may be for another host",
-    file: "src/store/postgres/reach_tls.ts",
+    file: "src/store/postgres/connect_with_tls.ts",
     change: instead(
       "if (mismatch !== undefined) throw new DatabaseFailure(`the certificate of ${host}: ${mismatch.message}`);",
       "",
     ),
-    tests: ["tests/store/postgres/reach_tls_test.ts"],
+    tests: ["tests/store/postgres/connect_with_tls_test.ts"],
   },
   {
     rows: ["Changing the database schema from the core"],
@@ -333,8 +333,8 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "uses of a share are not limited",
     file: "src/sharing/store/share_sql.ts",
     change: instead(
-      "WHERE ${EVERYWHERE} AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now)",
-      "WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now)",
+      "WHERE ${ALL_SERVERS} AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now)",
+      "WHERE ${ALL_SERVERS} AND (expires = 0 OR expires >= :now)",
     ),
     tests: ["tests/sharing/store", "tests/resource/access"],
   },
@@ -533,7 +533,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Long listings"],
     broken: "the entries of a long directory are sorted without a pause",
     file: "src/resource/access/listing_part.ts",
-    change: instead("const AT_A_TIME = 500;", "const AT_A_TIME = 1_000_000;"),
+    change: instead("const SORT_BATCH = 500;", "const SORT_BATCH = 1_000_000;"),
     tests: ["tests/system/sharing/listings_long.ts"],
   },
   {
@@ -547,7 +547,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Many uploads of one name"],
     broken: "every taken name is checked to find a free one",
     file: "src/resource/access/drop/dropped_name.ts",
-    change: instead("Math.min(2 * free, MOST_NAMES)", "free + 1"),
+    change: instead("Math.min(2 * free, MAX_NAMES)", "free + 1"),
     tests: ["tests/resource/access/drop/dropped_name_test.ts"],
   },
   {
@@ -1005,7 +1005,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Pointing a share at files of an account or group that its owner has lost"],
     broken: "a share of a former account can be created again, with more access and a later expiry",
     file: "src/resource/share/create_share.ts",
-    change: instead("if (accountOfShare(call, share) === undefined) throw accountLost(share);", ""),
+    change: instead("if (accountOfShare(call, share) === undefined) throw accountMissing(share);", ""),
     tests: ["tests/attack/lost_account_test.ts"],
   },
   {
@@ -1081,7 +1081,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Expensive or deep XML, long `If` headers"],
     broken: "a request body may have any number of elements",
     file: "src/resource/dav/dav_xml.ts",
-    change: instead("++elements > MOST_ELEMENTS", "false"),
+    change: instead("++elements > MAX_ELEMENTS", "false"),
     tests: ["tests/resource/dav/dav_attacks_test.ts"],
   },
   {
@@ -1195,7 +1195,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a proof can be used once at each instance",
     file: "src/instances/shared_replay_cache.ts",
     change: instead(
-      "return await marks.take(this.#shared(seen.mark), seen.endsAt - clock() + SKEW_MS);",
+      "return await leases.acquire(this.#shared(seen.mark), seen.endsAt - clock() + SKEW_MS);",
       "return true;",
     ),
     tests: ["tests/instances/shared_replay_cache_test.ts"],
@@ -1204,18 +1204,18 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Two uploads that create or replace one file"],
     broken: "two instances write to one path concurrently",
     file: "src/resource/share/path_locks.ts",
-    change: instead("isHeld = await marks.take(held, LEASE_MS);", "isHeld = true;"),
+    change: instead("isHeld = await leases.acquire(held, LEASE_MS);", "isHeld = true;"),
     tests: ["tests/resource/share/path_locks_test.ts"],
   },
   {
     rows: ["A revoked token during a database outage"],
     broken: "an instance that has not yet read revocations treats no token as revoked",
-    file: "src/store/remembered_records.ts",
+    file: "src/store/cached_records.ts",
     change: instead(
       "return known === undefined ? this.#store.get(kind, key) : ",
       "return known === undefined ? Promise.resolve(undefined) : ",
     ),
-    tests: ["tests/store/remembered_records_test.ts"],
+    tests: ["tests/store/cached_records_test.ts"],
   },
   {
     rows: ["A revoked token during a database outage"],
@@ -1295,7 +1295,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "undeletable uploads block the deletion of others",
     file: "src/resource/access/drop/delete_part.ts",
     change: instead(
-      "await (isHopeless ? store.forget(idle) : store.leave(idle, holder)).catch(() => {});",
+      "await (isHopeless ? store.delete(idle) : store.release(idle, holder)).catch(() => {});",
       "handled--;",
     ),
     tests: ["tests/resource/access/drop/drop_upload_test.ts"],

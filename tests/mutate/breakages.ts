@@ -607,7 +607,7 @@ const DATABASE: readonly Breakage[] = [
     broken: "an unreachable database is an internal error",
     file: "src/store/postgres/postgres_servers.ts",
     change: instead(
-      'throw new DatabaseAway([...reasons].join("; "), { cause: error });',
+      'throw new DatabaseUnavailable([...reasons].join("; "), { cause: error });',
       'throw new Error([...reasons].join("; "), { cause: error });',
     ),
     tests: ["tests/store/postgres/postgres_outage_test.ts"],
@@ -618,7 +618,7 @@ const DATABASE: readonly Breakage[] = [
     broken: "a timeout of the database is an internal error",
     file: "src/store/postgres/postgres_database.ts",
     change: instead(
-      'late.abort(new DatabaseAway("no answer in time"))',
+      'late.abort(new DatabaseUnavailable("no answer in time"))',
       'late.abort(new Error("no answer in time"))',
     ),
     tests: ["tests/store/postgres/postgres_outage_test.ts"],
@@ -628,7 +628,10 @@ const DATABASE: readonly Breakage[] = [
     rows: ["the database exceeds `persistence.statementTimeout`", "the database's disk is full"],
     broken: "a refusal by the database is an internal error",
     file: "src/store/postgres/postgres_failure.ts",
-    change: instead('=== "refused" ? DatabaseFailure : DatabaseAway', '=== "refused" ? Error : DatabaseAway'),
+    change: instead(
+      '=== "refused" ? DatabaseFailure : DatabaseUnavailable',
+      '=== "refused" ? Error : DatabaseUnavailable',
+    ),
     tests: ["tests/store/postgres/postgres_database_test.ts"],
     only: "commits all of a change or nothing",
   },
@@ -644,7 +647,7 @@ const DATABASE: readonly Breakage[] = [
     broken: "a server that has become read-only stays in use",
     file: "src/store/postgres/postgres_watch.ts",
     change: instead(
-      'this.#parts.unusable?.(); this.#ends("the server takes no changes any more");',
+      'this.#parts.unusable?.(); this.#disconnect("the server takes no changes any more");',
       "",
     ),
     tests: ["tests/store/postgres/postgres_outage_test.ts"],
@@ -720,8 +723,8 @@ const DATABASE: readonly Breakage[] = [
     broken: "a share that one instance removes stays in the database",
     file: "src/sharing/store/share_sql.ts",
     change: instead(
-      "remove: `DELETE FROM share WHERE ${EVERYWHERE} RETURNING *`",
-      "remove: `SELECT * FROM share WHERE ${EVERYWHERE}`",
+      "remove: `DELETE FROM share WHERE ${ALL_SERVERS} RETURNING *`",
+      "remove: `SELECT * FROM share WHERE ${ALL_SERVERS}`",
     ),
     tests: ["tests/faults/database_test.ts"],
     only: "an instance that was frozen",

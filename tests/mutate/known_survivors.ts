@@ -13,8 +13,8 @@ export interface KnownSurvivor {
 export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   {
     file: "src/sharing/store/upload_store.ts",
-    at: 'if (await this.database.read(() => first("uploadOf", keyOf(id))).catch(refused) === undefined) {',
-    change: 'await this.database.read(() => first("uploadOf", keyOf(id))).catch(refused) ===… → false',
+    at: 'if (await this.database.read(() => first("uploadOf", keyOf(id))).catch(rethrow) === undefined) {',
+    change: 'await this.database.read(() => first("uploadOf", keyOf(id))).catch(rethrow) ===… → false',
     equivalent: true,
     why: "an upload that nobody began cannot be held; the guard spares a change of the database",
   },
@@ -168,7 +168,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/store/postgres/postgres_database.ts",
-    at: "for (let pause = FIRST_PAUSE_MS;; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {",
+    at: "for (let pause = FIRST_PAUSE_MS;; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {",
     change: "2 → 3",
     equivalent: false,
     why: "how fast the pauses between two tries grow to the longest was chosen, not promised",
@@ -726,8 +726,8 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/resource/access/drop/dropped_name.ts",
-    at: "if (free === MOST_NAMES) return undefined;",
-    change: "free === MOST_NAMES → false",
+    at: "if (free === MAX_NAMES) return undefined;",
+    change: "free === MAX_NAMES → false",
     equivalent: false,
     why:
       "without it a directory in which all thousand names are taken is asked for ever: a hang, which no assertion reports",

@@ -140,7 +140,7 @@ Deno.test("a use that is given back is not reported, and a continued use is repo
   const { id } = await store.put("HPC", { ...DRAFT, usesLeft: 1 });
   const claim = await store.claim("HPC", id, USE);
   assert.ok(claim);
-  await store.giveBack(claim);
+  await store.release(claim);
   const continues = { version: "1", visitor: "v", ranged: true };
   const first = await store.claim("HPC", id, { ...USE, continues });
   assert.ok(first);
@@ -159,20 +159,20 @@ Deno.test("an arrived file is reported once, even if several requests finish it,
   await types();
   const upload = (key: string) => ({
     ...{ server: "HPC", share: share.id, key, uid: "alice", part: `/data/d/${key}.part`, name: key },
-    ...{ files: 1, bytes: 7, kept: false },
+    ...{ files: 1, bytes: 7, finished: false },
   });
   for (const key of ["one", "two", "gone"]) {
     const piece = await store.claim("HPC", share.id, { ...USE, kind: "HTTP-upload" });
     assert.ok(piece);
     await store.uploads.begin(upload(key), "me");
-    await store.giveBack(piece);
+    await store.release(piece);
   }
-  await store.uploads.name(upload("one"), "me", "/data/d/one (2)");
+  await store.uploads.setTarget(upload("one"), "me", "/data/d/one (2)");
   await store.uploads.finish(upload("one"), true);
   await store.uploads.finish(upload("one"), true);
   await store.uploads.finish(upload("one"), false);
   await store.uploads.finish(upload("two"), false);
-  await store.uploads.forget(upload("gone"));
+  await store.uploads.delete(upload("gone"));
   const arrived = await told();
   assert.deepEqual(arrived.map(({ type, data: { name, bytes } }) => [type, name, bytes]), [
     ["files.arrived", "one (2)", 7],

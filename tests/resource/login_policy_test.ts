@@ -73,7 +73,7 @@ Deno.test("checkLogin() reports everything that is missing; anonymous callers la
   const all =
     "a login by OAUTH; a login with authentication context class (acr) mfa; a login at most 60 seconds old; " +
     "a client address in the networks of this server";
-  assert.equal(policy?.inWords, all);
+  assert.equal(policy?.summary, all);
   for (const caller of [{ kind: "anonymous" }, { kind: "authenticated", identity: ANN }] satisfies Caller[]) {
     assert.throws(
       () => checkLogin({ caller, clientAddress: CLIENT }, { logins: policy }),
@@ -86,7 +86,7 @@ Deno.test("checkLogin() reports everything that is missing; anonymous callers la
 });
 
 Deno.test("checkLogin() asks callers without credentials to log in where that may help, and others for a stronger login", () => {
-  const logins = { inWords: "", missing: () => "a login by SSHKEY" };
+  const logins = { summary: "", missing: () => "a login by SSHKEY" };
   const unauthenticated = (reason: string) => new TypeError(reason);
   const check = (caller: Caller, options = {}) =>
     checkLogin({ caller, clientAddress: CLIENT }, { logins }, options);

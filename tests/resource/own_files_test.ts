@@ -154,7 +154,7 @@ const REFUSALS: [string, Who, string][] = [
   ["a token for other networks", { restrictions: { address: "192.0.2.0/24" } }, "ERR_TOKEN_RESTRICTIONS"],
   [
     "a login that the server does not accept",
-    { facts: { logins: { inWords: "x", missing: () => "a login by X" } } },
+    { facts: { logins: { summary: "x", missing: () => "a login by X" } } },
     "ERR_STRONGER_LOGIN_NEEDED",
   ],
   ["a server that is down", { facts: server("HPC", { up: false }) }, "ERR_SERVER_DOWN"],

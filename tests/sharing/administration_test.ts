@@ -189,7 +189,7 @@ Deno.test("dumpEntry() contains all of a share except its uses, and an import re
     });
     const drop = { ...DRAFT, access: "DROP", path: "/in/", mail: "ann@example.org" } as const;
     const { id: share } = await store.put("B", { ...drop, quota: { files: 3 } });
-    const part = { server: "B", share, key: "k", uid: "ann", part: "/p", name: "k", kept: false };
+    const part = { server: "B", share, key: "k", uid: "ann", part: "/p", name: "k", finished: false };
     await store.uploads.begin({ ...part, files: 1, bytes: 10 }, "a request");
     const { id } = await store.put("B", { ...DRAFT, path: "/used", oneTime: true });
     await store.claim("B", id, USE);

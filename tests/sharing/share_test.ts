@@ -3,13 +3,13 @@ import fc from "fast-check";
 import {
   type AccessLevel,
   EVERYBODY,
-  exactness,
   grants,
   groupOf,
   groupTarget,
-  isOver,
+  isEnded,
   parseAccessLevel,
   parseTarget,
+  specificity,
 } from "../../src/sharing/share.ts";
 import { DRAFT } from "./store/conformance.ts";
 import { canonicalDn, InvalidName } from "../../src/model/distinguished_name.ts";
@@ -27,8 +27,8 @@ const ENDS:
     [5000, 0, 0, true],
   ];
 for (const [expires, usesLeft, now, over] of ENDS) {
-  Deno.test(`isOver() of a share until ${expires} s with ${usesLeft ?? "all"} uses left is ${over} at ${now} ms`, () => {
-    assert.equal(isOver({ ...DRAFT, expires, ...(usesLeft !== undefined && { usesLeft }) }, now), over);
+  Deno.test(`isEnded() of a share until ${expires} s with ${usesLeft ?? "all"} uses left is ${over} at ${now} ms`, () => {
+    assert.equal(isEnded({ ...DRAFT, expires, ...(usesLeft !== undefined && { usesLeft }) }, now), over);
   });
 }
 
@@ -110,9 +110,9 @@ Deno.test("groupTarget() is not a distinguished name: in an older version the sh
   }));
 });
 
-Deno.test("exactness() puts a user before a group, and a group before everybody", () => {
+Deno.test("specificity() puts a user before a group, and a group before everybody", () => {
   const targets = [EVERYBODY, groupTarget("hpc"), "cn=ann"];
-  assert.deepEqual(targets.map(exactness), [0, 1, 2]);
+  assert.deepEqual(targets.map(specificity), [0, 1, 2]);
 });
 
 Deno.test("parseTarget() reports the position of an invalid group name", () => {

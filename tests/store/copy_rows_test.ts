@@ -130,15 +130,15 @@ Deno.test("copyRows() reads the next rows while earlier ones are inserted, and f
     row(`INSERT INTO record ${numbers} SELECT 'token', 'k' || n, 'alice', 1, 2, '{}' FROM number`, {})
   );
   const failures = [undefined, new Error("the disk is full"), new Error("it is still full")];
-  const state = { underWay: 0, most: 0, begun: 0 };
+  const state = { inFlight: 0, most: 0, begun: 0 };
   const to: Database = {
     isOpen: true,
     read: (work) => memory.read(work),
     change: async (work) => {
       const failure = failures[state.begun++];
-      state.most = Math.max(state.most, ++state.underWay);
+      state.most = Math.max(state.most, ++state.inFlight);
       await setImmediate();
-      state.underWay--;
+      state.inFlight--;
       if (failure !== undefined) throw failure;
       return await memory.change(work);
     },

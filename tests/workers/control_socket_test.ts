@@ -11,7 +11,7 @@ import {
   AdminRequestFailed,
   formatAdminRequest,
   InvalidAdminRequest,
-  LONGEST_BAN,
+  MAX_BAN_SECONDS,
   MAX_REQUEST,
   parseAdminRequest,
 } from "../../src/resource/admin/admin_request.ts";
@@ -223,7 +223,7 @@ const BAD_LINES: readonly [what: string, line: string, error: RegExp][] = [
   ["a ban of half a second", '{"command":"ban add","user":"a","seconds":0.5}', /whole number of seconds/],
   [
     "a ban that is too long",
-    `{"command":"ban add","user":"a","seconds":${LONGEST_BAN + 1}}`,
+    `{"command":"ban add","user":"a","seconds":${MAX_BAN_SECONDS + 1}}`,
     /whole number of seconds/,
   ],
   ["a ban of an empty name", '{"command":"ban add","user":"","seconds":1}', /1 to 256 characters/],
@@ -366,7 +366,7 @@ Deno.test("parseAdminRequest() reads what formatAdminRequest() writes, and accep
     fc.record({
       command: fc.constant("ban add" as const),
       subject,
-      seconds: fc.integer({ min: 1, max: LONGEST_BAN }),
+      seconds: fc.integer({ min: 1, max: MAX_BAN_SECONDS }),
     }),
     fc.record({ command: fc.constant("ban remove" as const), subject }),
     fc.record({

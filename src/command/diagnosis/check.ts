@@ -87,7 +87,7 @@ function trustedText(trusted: ReturnType<typeof trustedCertificates>): string {
 
 function loginsRequired({ config: { servers } }: Snapshot) {
   return servers.flatMap(({ name, logins }) => {
-    const requires = loginPolicy(logins, Date.now)?.inWords;
+    const requires = loginPolicy(logins, Date.now)?.summary;
     return requires === undefined ? [] : [{ server: name, requires }];
   });
 }

@@ -3,7 +3,7 @@ import type { DatabaseConfig } from "../../config/service_config.ts";
 import { counted, messageOf } from "../../model/text.ts";
 import { isThere, readRegularFile, unlessAbsent } from "../../model/regular_file.ts";
 import { VERSION } from "../../service/version.ts";
-import { closeForGood, copyDatabase, databaseDamage } from "../../store/sqlite_database.ts";
+import { copyDatabase, databaseDamage, leaveWalMode } from "../../store/sqlite_database.ts";
 import { CommandFailed, defineCommand } from "../command.ts";
 import { configFile, unusableConfiguration } from "../config_option.ts";
 import { createHash } from "node:crypto";
@@ -256,7 +256,7 @@ async function checkPlaces({ configuration, files }: Manifest, replace: boolean)
   }
   if (present.includes(configuration) && await isServed(configuration)) throw inUse(configuration);
   for (const path of present.filter((path) => path.endsWith(".sqlite"))) {
-    if (!closeForGood(path)) throw inUse(path);
+    if (!leaveWalMode(path)) throw inUse(path);
   }
 }
 

@@ -10,7 +10,7 @@ import { SHARE_DATABASE } from "../../sharing/store/schema.ts";
 import { openShareStore, ShareStore } from "../../sharing/store/share_store.ts";
 import { loadTlsMaterial } from "../../config/tls/load_tls_material.ts";
 import { postgresOptions } from "../../service/assembly/open_database.ts";
-import { isOfSqlite } from "../../store/sqlite_database.ts";
+import { isSqliteError } from "../../store/sqlite_database.ts";
 import { CommandFailed, type Given } from "../command.ts";
 import { usableConfiguration } from "../config_option.ts";
 import { counted } from "../../model/text.ts";
@@ -78,7 +78,7 @@ function explained(error: unknown, file: string): unknown {
   if (error instanceof Deno.errors.PermissionDenied) {
     return new CommandFailed(error.message, { cause: error });
   }
-  return isOfSqlite(error) ? new CommandFailed(`${file}: ${error.message}`, { cause: error }) : error;
+  return isSqliteError(error) ? new CommandFailed(`${file}: ${error.message}`, { cause: error }) : error;
 }
 
 /** Returns the report of a share import. */

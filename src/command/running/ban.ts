@@ -1,7 +1,7 @@
 import { attempt } from "../../model/attempt.ts";
 import { parseDuration } from "../../model/clock.ts";
 import { counted, printable } from "../../model/text.ts";
-import { InvalidAdminRequest, LONGEST_BAN, subjectOf } from "../../resource/admin/admin_request.ts";
+import { InvalidAdminRequest, MAX_BAN_SECONDS, subjectOf } from "../../resource/admin/admin_request.ts";
 import type { BanSubject } from "../../throttling/ban.ts";
 import { CommandFailed, defineCommand, defineCommands, type Given, WrongUsage } from "../command.ts";
 import { listAt, member, memberTable, numberAt, reversedWarning, textAt } from "./answer.ts";
@@ -48,7 +48,7 @@ const add = defineCommand({
 }, async (given, io) => {
   const subject = subjectIn(given);
   const seconds = parseDuration(given.text("for") ?? "");
-  if (seconds === undefined || seconds > LONGEST_BAN) {
+  if (seconds === undefined || seconds > MAX_BAN_SECONDS) {
     throw new WrongUsage("Expected a time such as 90s, 30m or 12h, at most 3650d, behind --for");
   }
   const answer = await askRunning(given, {

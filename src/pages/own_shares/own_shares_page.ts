@@ -5,12 +5,12 @@ import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../../resource/call.ts";
 import { readOwnForm } from "../../resource/form.ts";
 import { shareAddress } from "../../resource/access/share_facts.ts";
-import { makeShare } from "../../resource/share/create_share.ts";
+import { putShare } from "../../resource/share/create_share.ts";
 import { deleteShare, ownShare, sharedServer, sharedServers } from "../../resource/share/shared_server.ts";
 import { accountOn, nameOnServer } from "../../resource/share/names.ts";
 import { ownersView } from "../../resource/share/share_json.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
-import { vouchedMail } from "../../resource/share/vouched_mail.ts";
+import { verifiedMail } from "../../resource/share/vouched_mail.ts";
 import { changeShare } from "../../resource/share/update_share.ts";
 import { redirect } from "../../resource/text_response.ts";
 import { tokenCoversShare } from "../../resource/token_limits.ts";
@@ -72,7 +72,7 @@ export async function newSharePage(call: Call, parts: SharingParts): Promise<Htt
       shareFields(path, parts, {
         groups: accountOn(call, name)?.availableGroups,
         people: await parts.people?.all(),
-        mail: parts.mails ? vouchedMail(call, name) : undefined,
+        mail: parts.mails ? verifiedMail(call, name) : undefined,
       }),
       markup`<p><button>${SAYS.share}</button></p>`,
     ]),
@@ -81,7 +81,7 @@ export async function newSharePage(call: Call, parts: SharingParts): Promise<Htt
 
 /** Serves `POST /shares/<server>`: creates a share, or renews the one of the same path and target. */
 export async function makeShareByForm(call: Call, parts: SharingParts): Promise<HttpResponse> {
-  const share = await makeShare(call, shareRequest(await readOwnForm(call)), parts);
+  const share = await putShare(call, shareRequest(await readOwnForm(call)), parts);
   if (share === undefined) throw httpError("ERR_PAGE_OUTDATED", "access NONE, which the form does not offer");
   return redirect(`${call.root}shares/${share.server}/${share.id}`);
 }
@@ -153,7 +153,7 @@ function received({ received = { files: 0, bytes: 0 }, quota = {} }: Share): Con
 
 function changeSection(call: Call, share: Share, { maxLifetimeSeconds, mails }: SharingParts): Markup {
   const here = `shares/${share.server}/${share.id}`;
-  const mail = mails && share.access !== "READ" ? vouchedMail(call, share.server) : undefined;
+  const mail = mails && share.access !== "READ" ? verifiedMail(call, share.server) : undefined;
   return section("change", SAYS.change, [
     ownForm(call, here, [
       changeFields(share, maxLifetimeSeconds, mail),

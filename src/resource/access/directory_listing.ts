@@ -9,7 +9,7 @@ import { ListingPart } from "./listing_part.ts";
 import { type ListingQuery, listingQueryText, parseListingQuery } from "./listing_query.ts";
 import type { OpenedShare } from "./opened_share.ts";
 import { encodePath, shareFacts, trailTo, uploadTarget } from "./share_facts.ts";
-import { lookAt } from "./use_of_share.ts";
+import { recordView } from "./use_of_share.ts";
 
 /**
  * Answers with the entries of a directory, as a page or as JSON, in parts that each name the next.
@@ -38,7 +38,7 @@ export async function directoryListing(
     session.close();
     return { status: 200, headers: HeaderList.of({ ...headers, "Content-Type": form.type }), body: null };
   }
-  await lookAt(call, share, path, parts);
+  await recordView(call, share, path, parts);
   const directory = path.endsWith("/") ? path : `${path}/`;
   const read = await part.read(session, directory);
   session.close();

@@ -17,7 +17,7 @@ import type { ShareViews } from "./listing.ts";
 import { granted, type OpenedShare, openedShare } from "./opened_share.ts";
 import { openShareSession } from "./share_session.ts";
 import { shareVisitor } from "./share_visitor.ts";
-import { looksAtOwn } from "../share/names.ts";
+import { isOwnerPreview } from "../share/names.ts";
 import { type Begin, type UseOfShare, useShare } from "./use_of_share.ts";
 import {
   evaluateConditions,
@@ -36,7 +36,7 @@ export async function download(call: Call, parts: SharingParts, views: ShareView
   const wanted = ({ access }: Share) => access === "DROP" && wantsPage(call) ? "DROP" : "READ";
   const asked = await openedShare(call, wanted, parts);
   const { server, id, usesLeft } = asked.share;
-  const takesTurns = usesLeft !== undefined && !looksAtOwn(call, asked.share);
+  const takesTurns = usesLeft !== undefined && !isOwnerPreview(call, asked.share);
   // Downloads of a limited share begin one at a time: of many that want the last use, only one opens a session.
   const endTurn = takesTurns && await parts.uploads.locks.takeHere(server, `share ${id}`, call.signal);
   try {
@@ -72,7 +72,7 @@ async function openedDownload(
     const begin: Begin = async (headers, ranged) => {
       const version = `${entry.kind} ${entry.size} ${entry.modifiedAt}`;
       const continues = continuation(call, share, headers, { version, ranged });
-      const free = looksAtOwn(call, share);
+      const free = isOwnerPreview(call, share);
       return use = await useShare(
         call,
         share,
@@ -98,7 +98,7 @@ async function openedDownload(
       );
   } catch (error) {
     session.close();
-    await use?.giveBack();
+    await use?.release();
     throw error;
   }
 }

@@ -10,9 +10,9 @@ import { imageType, previewQuery } from "./file_view.ts";
 import type { FileView, ShareViews } from "./listing.ts";
 import type { OpenedShare } from "./opened_share.ts";
 import { encodePath, shareAddress, shareFacts, trailTo } from "./share_facts.ts";
-import { lookAt } from "./use_of_share.ts";
+import { recordView } from "./use_of_share.ts";
 
-const MOST_SHOWN = 64 * 1024;
+const MAX_SHOWN = 64 * 1024;
 
 /** Serves the page of a file, with `view=preview` also its content. Takes no use, so limited shares show no content. */
 export async function filePage(
@@ -39,7 +39,7 @@ export async function filePage(
     return page(shown);
   };
   if (call.request.method === "HEAD") return { ...closed({ kind: "nothing" }), body: null };
-  await lookAt(call, share, path, parts);
+  await recordView(call, share, path, parts);
   if (about.counted) return closed({ kind: preview ? "limited" : "nothing" });
   const query = previewQuery(name, size);
   if (!preview) {
@@ -57,7 +57,7 @@ export async function previewOf(
 ): Promise<FileView["shown"]> {
   using _ = session;
   if (imageType(nameOf(path)) !== undefined) return { kind: "image", href: "?view=inline" };
-  const length = Math.min(size, MOST_SHOWN);
+  const length = Math.min(size, MAX_SHOWN);
   if (length === 0) return { kind: "text", text: "", whole: true };
   const done = ({ bytes }: { readonly bytes: number }) => transferred?.("download", bytes);
   const body = await session.download(path, { first: 0, length, done });

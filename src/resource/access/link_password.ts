@@ -9,7 +9,7 @@ import type { Call } from "../call.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 
 /** Seconds. */
-const REMEMBERED = 8 * 3600;
+const COOKIE_MAX_AGE = 8 * 3600;
 
 /** Checks the password of a share, from Basic credentials without user name or from the cookie. @throws {ERR_LINK_PASSWORD} */
 export async function checkLinkPassword(call: Call, share: Share, parts: SharingParts): Promise<void> {
@@ -39,7 +39,7 @@ export async function tryLinkPassword(
 
 /** Returns a `Set-Cookie` value that replaces the password. */
 export function linkCookie(call: Pick<Call, "base">, share: Share, { clock }: SharingParts): string {
-  const ends = Math.floor(clock() / 1000) + REMEMBERED;
+  const ends = Math.floor(clock() / 1000) + COOKIE_MAX_AGE;
   return cookieOf(call, share).set(`${ends}.${proof(share, ends)}`);
 }
 

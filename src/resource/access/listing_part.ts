@@ -5,16 +5,16 @@ import { invalidRequest } from "../../model/http_error.ts";
 import type { ListingQuery, Order } from "./listing_query.ts";
 
 /** Entries in one part of a listing. */
-export const MOST_ENTRIES = 5000;
+export const MAX_ENTRIES = 5000;
 
 /** Entries sorted at a time: most are then sorted already, which is fast. */
-const AT_A_TIME = 500;
+const SORT_BATCH = 500;
 
 /** Characters; a file system allows 255 bytes. */
-const MOST_IN_NAME = 1024;
+const MAX_NAME_LENGTH = 1024;
 
 /** Characters of a name in its sort key, which can be 18 times as long. */
-const MOST_IN_KEY = 255;
+const MAX_KEY_LENGTH = 255;
 
 interface Place {
   readonly directory: boolean;
@@ -36,7 +36,7 @@ export class ListingPart {
   #last: Place | undefined;
 
   /** @throws {ERR_INVALID_REQUEST} If `after` is not a place. */
-  constructor(readonly query: ListingQuery, most = MOST_ENTRIES) {
+  constructor(readonly query: ListingQuery, most = MAX_ENTRIES) {
     this.#after = query.after === undefined ? undefined : parsePlace(query.after, query.order);
     this.#find = forPeople(query.find);
     this.#most = most;
@@ -49,7 +49,7 @@ export class ListingPart {
     if (this.#last !== undefined && this.#compare(place, this.#last) > 0) return;
     this.#held.push({ place, entry });
     // One extra entry shows that another part follows.
-    if (this.#held.length > this.#most + AT_A_TIME) this.#cut(this.#most + 1);
+    if (this.#held.length > this.#most + SORT_BATCH) this.#cut(this.#most + 1);
   }
 
   /** Reads a directory. @returns The part, the `after` of the next one, and the number of omitted entries. */
@@ -102,7 +102,7 @@ function parsePlace(after: string, order: Order): Place {
   if (value === undefined) throw invalidRequest(`after: expected ${order} and name of an entry`);
   const directory = after.endsWith("/");
   const name = after.slice(value.length, directory ? -1 : undefined);
-  if (name === "" || name.includes("/") || name.length > MOST_IN_NAME) {
+  if (name === "" || name.includes("/") || name.length > MAX_NAME_LENGTH) {
     throw invalidRequest("after: expected the name of an entry");
   }
   return { directory, value: Number(value.slice(0, -1)), name, key: orderKey(name) };
@@ -110,7 +110,7 @@ function parsePlace(after: string, order: Order): Place {
 
 /** Folds case and separates diacritics. */
 function forPeople(name: string): string {
-  return name.slice(0, MOST_IN_KEY).normalize("NFKD").toLowerCase();
+  return name.slice(0, MAX_KEY_LENGTH).normalize("NFKD").toLowerCase();
 }
 
 /** Folds case and prefixes each number with its length. */

@@ -13,7 +13,7 @@ export interface ListingQuery {
   readonly after?: string; // place before the first entry, see `ListingPart`
 }
 
-const MOST_IN_SEARCH = 255;
+const MAX_SEARCH_LENGTH = 255;
 
 /** Parses `sort`, `desc`, `find` and `after`; ignores other parameters. @throws {ERR_INVALID_REQUEST} */
 export function parseListingQuery(query: URLSearchParams): ListingQuery {
@@ -21,8 +21,8 @@ export function parseListingQuery(query: URLSearchParams): ListingQuery {
   const order = ORDERS.find((known) => known === sort);
   if (order === undefined) throw invalidRequest(`sort: expected ${ORDERS.join(", ")}`);
   const find = once(query, "find") ?? "";
-  if (find.length > MOST_IN_SEARCH) {
-    throw invalidRequest(`find: expected at most ${MOST_IN_SEARCH} characters`);
+  if (find.length > MAX_SEARCH_LENGTH) {
+    throw invalidRequest(`find: expected at most ${MAX_SEARCH_LENGTH} characters`);
   }
   return { order, descending: once(query, "desc") !== undefined, find, after: once(query, "after") };
 }

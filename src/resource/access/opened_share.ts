@@ -13,7 +13,7 @@ import { addressInRange } from "../../model/address.ts";
 import { attempt } from "../../model/attempt.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
-import { looksAtOwn, shownName, targetsOnServer } from "../share/names.ts";
+import { isOwnerPreview, shownName, targetsOnServer } from "../share/names.ts";
 import { notPermitted, refusal, type SharedServer, sharedServer } from "../share/shared_server.ts";
 import { checkLinkPassword } from "./link_password.ts";
 import { uploadId } from "./drop/recorded_upload.ts";
@@ -46,7 +46,7 @@ export async function openedShare(
   const share = isShareId(id) ? await parts.store.get(server.name, id) : undefined;
   if (share === undefined || isExpired(share, parts.clock())) throw httpError("ERR_SHARE_NOT_FOUND");
   const wanted = wantedOf(share);
-  if (!looksAtOwn(call, share)) {
+  if (!isOwnerPreview(call, share)) {
     await checkUsesLeft(call, share, parts);
     checkUser(call, share, wanted, parts);
     if (share.password !== before?.share.password) await checkLinkPassword(call, share, parts);
@@ -62,7 +62,7 @@ async function checkUsesLeft(call: Call, share: Share, { store }: SharingParts):
   const { server, id } = share;
   const { method, headers } = call.request;
   const key = method === "PUT" ? call.query.get("upload") : null;
-  if (key !== null && await store.uploads.isKept(uploadId({ server, share: id, key }))) return;
+  if (key !== null && await store.uploads.isFinished(uploadId({ server, share: id, key }))) return;
   const who = shownName(call, server);
   const visitor = shareVisitor(call, share).digest;
   const person = { who, address: call.clientAddress, visitor, ranged: headers.has("Range") };
@@ -70,7 +70,7 @@ async function checkUsesLeft(call: Call, share: Share, { store }: SharingParts):
   if (!continues) throw httpError("ERR_SHARE_NOT_FOUND", "used up");
 }
 
-/** Checks the caller's access; the owner has no special right except to look, see `looksAtOwn()`. */
+/** Checks the caller's access; the owner has no special right except to look, see `isOwnerPreview()`. */
 export function checkUser(call: Call, share: Share, wanted: AccessLevel, parts: SharingParts): void {
   if (share.target !== EVERYBODY && !targetsOnServer(call, share.server).includes(share.target)) {
     throw refusal(call.caller, "This share is for somebody else", parts);

@@ -4,7 +4,7 @@ import { isExpired, type Share } from "../../sharing/share.ts";
 import type { ShareStore } from "../../sharing/store/share_store.ts";
 
 /** Milliseconds; bounds how long a transfer outlives a share that ended on another instance. */
-const LOOK_MS = 2_000;
+const POLL_MS = 2_000;
 
 interface Running {
   readonly share: Share; // as permitted at the start
@@ -27,7 +27,7 @@ export class RunningUses {
   add(running: Running): () => void {
     const key = `${running.share.server}/${running.share.id}`;
     const others = this.#running.getOrInsertComputed(key, () => new Set()).add(running);
-    this.#lookLater();
+    this.#pollLater();
     return () => {
       others.delete(running);
       if (others.size > 0 || this.#running.get(key) !== others) return;
@@ -37,7 +37,7 @@ export class RunningUses {
   }
 
   /** Checks the shares of all transfers once. Without the database, ends only those of expired shares. */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     for (const running of [...this.#running.values()]) {
       const [first] = running;
       if (first === undefined) continue;
@@ -58,13 +58,13 @@ export class RunningUses {
     this.#cancel = undefined;
   }
 
-  #lookLater(): void {
+  #pollLater(): void {
     if (this.#cancel !== undefined) return;
-    const cancel = this.schedule(LOOK_MS, async () => {
-      await this.look();
+    const cancel = this.schedule(POLL_MS, async () => {
+      await this.poll();
       if (this.#cancel !== cancel) return;
       this.#cancel = undefined;
-      if (this.#running.size > 0) this.#lookLater();
+      if (this.#running.size > 0) this.#pollLater();
     });
     this.#cancel = cancel;
   }

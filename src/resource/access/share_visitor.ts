@@ -4,7 +4,7 @@ import type { Share } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
 
 /** Seconds in which a browser can continue its use of a limited share. */
-const REMEMBERED = 3600;
+const COOKIE_MAX_AGE = 3600;
 
 /** Returns the browser that uses a limited share, by a cookie for each share; without one it gets a random one. */
 export function shareVisitor({ request, base }: Pick<Call, "request" | "base">, { id }: Share) {
@@ -15,6 +15,6 @@ export function shareVisitor({ request, base }: Pick<Call, "request" | "base">, 
     : randomBytes(16).toString("base64url");
   return {
     digest: createHash("sha256").update(token).digest("base64url"), // the store holds no cookies
-    cookie: cookie.set(token, REMEMBERED), // value of `Set-Cookie`
+    cookie: cookie.set(token, COOKIE_MAX_AGE), // value of `Set-Cookie`
   };
 }

@@ -1,13 +1,13 @@
-import { type AccessLevel, EVERYBODY, grants, isOver, isShareId, type Share } from "../../sharing/share.ts";
+import { type AccessLevel, EVERYBODY, grants, isEnded, isShareId, type Share } from "../../sharing/share.ts";
 import { absolutePath, parentOf } from "../../model/absolute_path.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
-import { coveringPaths, decidingShare } from "../../sharing/rules/applicable_share.ts";
+import { applicableShare, coveringPaths } from "../../sharing/rules/applicable_share.ts";
 import { grantedScope } from "../../files/session_scope.ts";
 import type { Call } from "../call.ts";
 import { grantResponse } from "../open_session.ts";
 import { membersOf, readJson, text } from "../request_body.ts";
-import { checkWorthTrying } from "../server_facts.ts";
+import { checkAvailable } from "../server_facts.ts";
 import { parseSessionRequest } from "../session_request.ts";
 import { targetsOnServer } from "../share/names.ts";
 import { parseName } from "../share/share_fields.ts";
@@ -22,7 +22,7 @@ import { useShare } from "./use_of_share.ts";
 /**
  * Serves `POST /rest/access/<server>[/<id>]`: opens a UFTP session under the owner's account, confined to the requested path
  * (rest-api.md 1.13, 2.5). The request names the share by id (in the address or as `share`) or by `owner`; else {@link
- * decidingShare} chooses.
+ * applicableShare} chooses.
  */
 export async function sharedUftpSession(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const server = sharedServer(call, parts);
@@ -34,13 +34,13 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
   const id = call.params.get("id") ?? text("share", member("share"));
   const named = text("owner", member("owner"));
   const owner = named === undefined ? undefined : parseName("owner", named);
-  const share = await meantShare(call, { server: server.name, asked, wanted, id, owner }, parts);
+  const share = await requestedShare(call, { server: server.name, asked, wanted, id, owner }, parts);
   checkUser(call, share, wanted, parts);
   await checkLinkPassword(call, share, parts);
-  const path = isMeantBy(asked, share) ? share.path : asked;
+  const path = matchesRequest(asked, share) ? share.path : asked;
   checkTokenUse(call, path, wanted);
   const scope = grantedScope(path, await checkOwner(share, path, call.signal, parts));
-  checkWorthTrying(server);
+  checkAvailable(server);
 
   const use = await useShare(call, share, { kind: "UFTP", path }, parts);
   try {
@@ -61,18 +61,18 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
     call.audit({ instance: grant.instance, daemon: `${grant.host}:${grant.port}` });
     return grantResponse(grant);
   } catch (error) {
-    await use.giveBack();
+    await use.release();
     throw error;
   }
 }
 
 /** Clients ask for a directory without its last slash, and for the folder of a file. */
-function isMeantBy(asked: string, { path }: Share): boolean {
+function matchesRequest(asked: string, { path }: Share): boolean {
   return path === `${asked}/` || (!path.endsWith("/") && parentOf(path) === asked);
 }
 
 /** @throws {ERR_SHARE_NOT_FOUND} Or a refusal, if all shares of the path are for others. */
-async function meantShare(
+async function requestedShare(
   call: Call,
   { server, asked, wanted, id, owner }: {
     readonly server: string;
@@ -84,16 +84,16 @@ async function meantShare(
   parts: SharingParts,
 ): Promise<Share> {
   const paths = coveringPaths(asked);
-  const meant = (share: Share) => owner === undefined || share.owner === owner;
+  const isOwned = (share: Share) => owner === undefined || share.owner === owner;
   if (id !== undefined) {
     const share = isShareId(id) ? await parts.store.get(server, id) : undefined;
-    const covers = share !== undefined && (paths.includes(share.path) || isMeantBy(asked, share));
-    if (!covers || isOver(share, parts.clock()) || !meant(share)) throw httpError("ERR_SHARE_NOT_FOUND");
+    const covers = share !== undefined && (paths.includes(share.path) || matchesRequest(asked, share));
+    if (!covers || isEnded(share, parts.clock()) || !isOwned(share)) throw httpError("ERR_SHARE_NOT_FOUND");
     return share;
   }
   const targets = [...targetsOnServer(call, server), EVERYBODY];
-  const shares = (await parts.store.withPaths(server, paths, targets)).filter(meant);
-  const share = decidingShare(shares, wanted);
+  const shares = (await parts.store.withPaths(server, paths, targets)).filter(isOwned);
+  const share = applicableShare(shares, wanted);
   if (share !== undefined) return share;
   if (owner !== undefined || !await parts.store.anyWithPaths(server, paths)) {
     throw httpError("ERR_SHARE_NOT_FOUND");

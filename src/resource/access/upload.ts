@@ -53,7 +53,7 @@ export async function upload(call: Call, parts: SharingParts): Promise<HttpRespo
     return emptyResponse({ status: existing === undefined ? 201 : 200 });
   } catch (error) {
     // The daemon may already have emptied the file when the client leaves before the reply.
-    await (begun || (asked && use.signal.aborted) ? use.finish({ bytes, complete: false }) : use.giveBack());
+    await (begun || (asked && use.signal.aborted) ? use.finish({ bytes, complete: false }) : use.release());
     throw error;
   } finally {
     endTurn?.();

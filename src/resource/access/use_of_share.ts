@@ -1,6 +1,6 @@
 import type { Continuation, Share, UseKind } from "../../sharing/share.ts";
 import type { TransferResult } from "../../daemon/session/download_stream.ts";
-import type { Manner, Work } from "../../store/database.ts";
+import type { ChangeOptions, SqlSteps } from "../../store/database.ts";
 import type { HeaderList } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
@@ -12,9 +12,9 @@ import type { SharingParts } from "../share/sharing_parts.ts";
 export interface UseOfShare {
   /** Aborted when the request ends, the operator bans the caller, or the share no longer permits the use. */
   readonly signal: AbortSignal;
-  giveBack(): Promise<void>;
+  release(): Promise<void>;
   /** Ends the use; gives back a download that failed before anything was sent. @param also Recorded with it. */
-  finish(result: TransferResult & { readonly arrived?: boolean }, also?: () => Work<void>): Promise<void>;
+  finish(result: TransferResult & { readonly arrived?: boolean }, also?: () => SqlSteps<void>): Promise<void>;
 }
 
 /** Begins the use of a share; sets the cookie by which a browser continues it. */
@@ -26,8 +26,8 @@ export interface UseFacts {
   readonly continues?: Continuation; // for downloads of limited shares
   /** Aborted when the operator bans the caller or the share no longer permits the use. */
   readonly ended?: AbortController;
-  readonly also?: (() => Work<void>) | undefined; // recorded with it
-  readonly manner?: Manner; // default: waits for the disk; needless if a later change reaches it before any effect
+  readonly also?: (() => SqlSteps<void>) | undefined; // recorded with it
+  readonly options?: ChangeOptions; // default: waits for the disk; needless if a later change reaches it before any effect
   readonly free?: boolean; // whether owners look at their own share as its target sees it, which takes no use
 }
 
@@ -35,17 +35,18 @@ export interface UseFacts {
 export async function useShare(
   call: Call,
   share: Share,
-  { kind, path, continues, also, manner, free = false, ended = new AbortController() }: UseFacts,
+  { kind, path, continues, also, options, free = false, ended = new AbortController() }: UseFacts,
   { store, transferred, uses, watch, running, clock }: SharingParts,
 ): Promise<UseOfShare> {
   const facts = factsOf(call, share, kind, path);
   const { address } = facts;
   const who = shownName(call, share.server);
+  const start = { who, address, kind, path, continues };
   const claim = free
-    ? await store.recordLook(share.server, share.id, { who, address, kind: "HTTP-look", path })
-    : await store.claim(share.server, share.id, { who, address, kind, path, continues }, { ...manner, also });
+    ? await store.recordView(share.server, share.id, { who, address, kind: "HTTP-look", path })
+    : await store.claim(share.server, share.id, start, { ...options, also });
   const why = claim && whyEnded({ share, address }, claim.share, clock);
-  if (claim && why) await store.giveBack(claim);
+  if (claim && why) await store.release(claim);
   if (!free && (!claim || why)) throw httpError("ERR_SHARE_NOT_FOUND", why ?? "used up since the request");
   call.audit(facts);
   call.log.info(claim?.continued ? "share use continued" : "share used", facts);
@@ -64,17 +65,17 @@ export async function useShare(
     }),
   ];
   const unwatch = () => watches.forEach((end) => end());
-  const giveBack = async () => {
+  const release = async () => {
     unwatch();
-    if (claim) await uses.attempt(() => store.giveBack(claim));
+    if (claim) await uses.attempt(() => store.release(claim));
     call.log.info("share use released", facts);
   };
   return {
     signal: AbortSignal.any([call.signal, ended.signal]),
-    giveBack,
+    release,
     finish: async (result, also) => {
       unwatch();
-      if (kind !== "HTTP-upload" && result.bytes === 0 && !result.complete) return await giveBack();
+      if (kind !== "HTTP-upload" && result.bytes === 0 && !result.complete) return await release();
       transferred?.(kind === "HTTP-upload" ? "upload" : "download", result.bytes);
       if (claim) await uses.attempt(() => store.finish(claim, result, also));
       call.log.info("share use ended", { ...facts, ...result });
@@ -83,11 +84,12 @@ export async function useShare(
 }
 
 /** Logs that the caller looked at a page of a share, which takes no use. */
-export async function lookAt(call: Call, share: Share, path: string, { store }: SharingParts): Promise<void> {
+export function recordView(call: Call, share: Share, path: string, { store }: SharingParts): Promise<void> {
   const facts = factsOf(call, share, "HTTP-look", path);
   call.audit(facts);
   const { address, via: kind } = facts;
-  await store.recordLook(share.server, share.id, { who: shownName(call, share.server), address, kind, path });
+  const who = shownName(call, share.server);
+  return store.recordView(share.server, share.id, { who, address, kind, path });
 }
 
 /** Returns the fields of a use for logs. */

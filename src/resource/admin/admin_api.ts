@@ -28,8 +28,8 @@ import {
 import { accountStatusOf } from "../../authentication/account_status.ts";
 import { canonicalDn, ifName, reversedForm } from "../../model/distinguished_name.ts";
 
-const MOST_BANS = 1000;
-const MOST_FAILURES = 50;
+const MAX_BANS = 1000;
+const MAX_FAILURES = 50;
 /** Longest wait for the number of shares, in milliseconds: callers wait no longer than twice that for the whole status. */
 const COUNT_MS = 1000;
 
@@ -133,11 +133,11 @@ export class AdminApi {
   bans(): { readonly bans: readonly Ban[]; readonly total: number } {
     const { memory } = this.parts.throttle;
     const { passwords, tokens, operator } = memory.banCounts();
-    return { bans: memory.bans(MOST_BANS), total: passwords + tokens + operator };
+    return { bans: memory.bans(MAX_BANS), total: passwords + tokens + operator };
   }
 
   failures(): readonly Failure[] {
-    return this.parts.throttle.memory.failures(MOST_FAILURES);
+    return this.parts.throttle.memory.failures(MAX_FAILURES);
   }
 
   /** Bans a user, an address, or both together, in all instances, and signs out a banned user's browsers. */

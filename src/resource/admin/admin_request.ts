@@ -69,7 +69,7 @@ export const MAX_REQUEST = 16 * 1024;
 export const MAX_REPLY = 8 * 1024 * 1024;
 
 /** Longest ban by hand, in seconds: ten years. */
-export const LONGEST_BAN = 10 * 365 * 24 * 3600;
+export const MAX_BAN_SECONDS = 10 * 365 * 24 * 3600;
 
 const MAX_USER = 256;
 const MAX_NAME = 1024;
@@ -146,8 +146,8 @@ function claimedIn({ operator }: { readonly operator?: unknown }): Claimed {
 }
 
 function secondsOf(value: unknown): number {
-  if (typeof value !== "number" || !Number.isInteger(value) || value < 1 || value > LONGEST_BAN) {
-    throw new InvalidAdminRequest(`Expected a whole number of seconds from 1 to ${LONGEST_BAN}`);
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 1 || value > MAX_BAN_SECONDS) {
+    throw new InvalidAdminRequest(`Expected a whole number of seconds from 1 to ${MAX_BAN_SECONDS}`);
   }
   return value;
 }

@@ -20,7 +20,7 @@ export async function lock(dav: DavCall): Promise<HttpResponse> {
   const info = await readDavBody(call.request);
   if (info !== undefined) return await newLock(dav, info, timeout);
   const shown = shownTokens(lists);
-  const extended = await alone(dav, async () => {
+  const extended = await runExclusive(dav, async () => {
     const found = await locks.at(user, path);
     const own = found.find(({ token, owner }) => shown.has(token) && owner === user.owner);
     if (own === undefined) throw httpError("ERR_PRECONDITION_FAILED");
@@ -31,7 +31,7 @@ export async function lock(dav: DavCall): Promise<HttpResponse> {
 }
 
 /** Runs one change to the locks of a server at a time. Others wait meanwhile, so a change must not wait for a daemon. */
-async function alone<T>({ call, user, parts }: DavCall, change: () => Promise<T>): Promise<T> {
+async function runExclusive<T>({ call, user, parts }: DavCall, change: () => Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   late.catch(() => {}); // may reject before anybody waits for it
   const release = await parts.uploads.locks.take(user.server, "locks of WebDAV", call.signal, reject);
@@ -58,7 +58,7 @@ async function newLock(dav: DavCall, info: DavElement, timeout: string | null): 
   const note = textOf(childOf(info, "owner")).slice(0, 500);
   await requireUnlocked(dav, entry === undefined ? [{ path: withoutSlash(parentOf(path)) }] : []);
   const wanted = { path, directory, deep: deep && directory, shared, note };
-  const made = await alone(dav, () => locks.make(user, wanted, timeout));
+  const made = await runExclusive(dav, () => locks.make(user, wanted, timeout));
   try {
     if (entry === undefined) {
       const check = (existing?: unknown) => {

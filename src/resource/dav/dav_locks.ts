@@ -27,11 +27,10 @@ export interface LockUser {
 
 const KIND = "dav-lock";
 
-/** Per user. */
-const MOST_LOCKS = 200;
+const MAX_LOCKS = 200; // per user
 
-const LONGEST_SECONDS = 3600;
-const USUAL_SECONDS = 600;
+const MAX_SECONDS = 3600;
+const DEFAULT_SECONDS = 600;
 
 /** Scheme of lock tokens (RFC 4918, 6.5). */
 const SCHEME = "opaquelocktoken:";
@@ -61,7 +60,7 @@ export class DavLocks {
     const others = await this.at(user, wanted.path, { below: wanted.deep });
     if (others.some(({ shared }) => !shared || !wanted.shared)) throw httpError("ERR_LOCKED");
     const own = (await this.#all()).filter(({ owner }) => owner === user.owner);
-    if (own.length >= MOST_LOCKS) throw httpError("ERR_TOO_MANY_LOCKS", { most: MOST_LOCKS });
+    if (own.length >= MAX_LOCKS) throw httpError("ERR_TOO_MANY_LOCKS", { most: MAX_LOCKS });
     const lock = { ...user, ...wanted, token: `${SCHEME}${crypto.randomUUID()}`, ends: this.#end(timeout) };
     await this.#put(lock);
     return lock;
@@ -87,7 +86,7 @@ export class DavLocks {
 
   async #put({ token, owner, ends, ...content }: DavLock): Promise<void> {
     const record = { key: token, owner, made: this.#now(), ends, content };
-    await this.records().put(KIND, record, MOST_LOCKS);
+    await this.records().put(KIND, record, MAX_LOCKS);
     this.#known = undefined;
   }
 
@@ -104,9 +103,9 @@ export class DavLocks {
 
   #end(timeout: string | null): number {
     const seconds = /^\s*infinite\b/i.test(timeout ?? "")
-      ? LONGEST_SECONDS
-      : Number(/^\s*second-(\d{1,10})\b/i.exec(timeout ?? "")?.[1] ?? USUAL_SECONDS);
-    return this.#now() + Math.min(Math.max(seconds, 1), LONGEST_SECONDS);
+      ? MAX_SECONDS
+      : Number(/^\s*second-(\d{1,10})\b/i.exec(timeout ?? "")?.[1] ?? DEFAULT_SECONDS);
+    return this.#now() + Math.min(Math.max(seconds, 1), MAX_SECONDS);
   }
 
   #now(): number {

@@ -15,7 +15,7 @@ export interface DavElement extends PropertyName {
   readonly text: string;
 }
 
-const MOST_ELEMENTS = 200;
+const MAX_ELEMENTS = 200;
 
 /** Reads the body as an XML document; undefined without one. @throws {ERR_INVALID_REQUEST | ERR_BODY_TOO_LARGE} */
 export async function readDavBody(
@@ -53,7 +53,7 @@ function parseDav(text: string): DavElement {
       open.pop();
       open.at(-1)?.children.push({ namespace, name, children, text: text.trim() });
     } else {
-      if (++elements > MOST_ELEMENTS) throw invalidRequest(`Expected at most ${MOST_ELEMENTS} elements`);
+      if (++elements > MAX_ELEMENTS) throw invalidRequest(`Expected at most ${MAX_ELEMENTS} elements`);
       open.push(opened(event, text, inner.namespaces));
     }
   }

@@ -10,7 +10,7 @@ export interface ConditionList {
   }[];
 }
 
-const MOST_CONDITIONS = 100;
+const MAX_CONDITIONS = 100;
 
 /** Parts of the header: `<uri>`, `(`, `)`, `Not`, `[etag]`. */
 const PART = /\s*(?:<([^<>\s]{1,512})>|([()])|(Not)\b|\[((?:W\/)?"[^"\]]{0,256}")\])/iy;
@@ -36,7 +36,7 @@ export function parseIf(header: string | null): readonly ConditionList[] {
       lists.push({ resource, conditions: list });
       list = undefined;
     } else if (not !== undefined && !negated) negated = true;
-    else if ((uri !== undefined || etag !== undefined) && ++total <= MOST_CONDITIONS) {
+    else if ((uri !== undefined || etag !== undefined) && ++total <= MAX_CONDITIONS) {
       list.push({ negated, token: uri, etag });
       negated = false;
     } else throw wrong();

@@ -1,5 +1,5 @@
 import { attributesOnServer, type ServerAttributes } from "../../attributes/server_attributes.ts";
-import { type AccessLevel, grants, type Making } from "../../sharing/share.ts";
+import { type AccessLevel, type CreationRights, grants } from "../../sharing/share.ts";
 import { absolutePath, invalidPath, withoutSlash } from "../../model/absolute_path.ts";
 import { openFiles } from "../../files/files.ts";
 import { withinLimits } from "../../files/path_limits.ts";
@@ -74,7 +74,7 @@ export async function fullPath(
 }
 
 /** Returns the circumstances of creation that a share keeps. @param path As shared. */
-export async function makingOf(
+export async function creationRights(
   call: Call,
   { path, account, server }: {
     readonly path: string;
@@ -82,7 +82,7 @@ export async function makingOf(
     readonly server: SharedServer;
   },
   parts: Pick<SharingParts, "owners" | "unauthenticated">,
-): Promise<Making> {
+): Promise<CreationRights> {
   const { caller, signal } = call;
   if (caller.kind === "anonymous") throw refusal(caller, "Sharing needs credentials", parts);
   const owner = { ...userReference(caller.identity), name: caller.identity.displayName };

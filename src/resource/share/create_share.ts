@@ -8,13 +8,13 @@ import { type HttpError, invalidRequest } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { groupRefusal } from "../group_refusal.ts";
 import { readJson } from "../request_body.ts";
-import { checkedPath, checkWritePolicy, fullPath, makingOf, shareAccount } from "./checked_path.ts";
+import { checkedPath, checkWritePolicy, creationRights, fullPath, shareAccount } from "./checked_path.ts";
 import { accountOn, nameOnServer } from "./names.ts";
 import { parseShareFields, type ShareFields } from "./share_fields.ts";
 import { checkEverywhere, notPermitted, refusal, type SharedServer, sharedServer } from "./shared_server.ts";
 import { accountOfShare } from "./share_owners.ts";
 import type { SharingParts } from "./sharing_parts.ts";
-import { mailFor } from "./vouched_mail.ts";
+import { ownerMail } from "./vouched_mail.ts";
 import { emptyResponse } from "../text_response.ts";
 import { checkTokenShare, checkTokenUse, tokenSources } from "../token_limits.ts";
 
@@ -22,14 +22,14 @@ import { checkTokenShare, checkTokenUse, tokenSources } from "../token_limits.ts
 export async function createShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
   sharedServer(call, parts);
   if (call.caller.kind === "anonymous") throw refusal(call.caller, "Sharing needs credentials", parts);
-  const share = await makeShare(call, await readJson(call.request), parts);
+  const share = await putShare(call, await readJson(call.request), parts);
   if (share === undefined) return emptyResponse();
   const location = `${call.base}/rest/share/${share.server}/${share.id}`;
   return emptyResponse({ status: 201, headers: { Location: location } });
 }
 
 /** Creates, updates or removes a share. @returns `undefined` if it was removed. */
-export async function makeShare(call: Call, body: unknown, parts: SharingParts): Promise<Share | undefined> {
+export async function putShare(call: Call, body: unknown, parts: SharingParts): Promise<Share | undefined> {
   const server = sharedServer(call, parts);
   const fields = parseShareFields(body);
   const { access, target } = fields;
@@ -44,7 +44,7 @@ export async function makeShare(call: Call, body: unknown, parts: SharingParts):
   await checkGroup(call, groupOf(target), { account, server });
   checkTokenShare(call, { path, access, sources });
   for (const share of await replaced(call, server, { paths: [path], target }, parts)) {
-    if (accountOfShare(call, share) === undefined) throw accountLost(share);
+    if (accountOfShare(call, share) === undefined) throw accountMissing(share);
   }
   const share = await parts.store.put(server.name, {
     path,
@@ -54,15 +54,15 @@ export async function makeShare(call: Call, body: unknown, parts: SharingParts):
     uid: account.uid,
     gid: account.groups,
     access,
-    expires: endOfLife(fields.lifetime, parts),
+    expires: expiryOf(fields.lifetime, parts),
     oneTime: fields.oneTime,
     usesLeft: fields.maxUses,
     sources,
     note: fields.note,
     password: await passwordHash(call, fields.password, parts),
     quota: fields.quota,
-    mail: fields.notify ? mailFor(call, server.name, access, parts) : undefined,
-    made: await makingOf(call, { path, account, server }, parts),
+    mail: fields.notify ? ownerMail(call, server.name, access, parts) : undefined,
+    made: await creationRights(call, { path, account, server }, parts),
   }, parts.maxPerUser);
   call.audit({ server: server.name, owner: share.owner, target: share.target, path, access: share.access });
   return share;
@@ -93,7 +93,7 @@ export async function passwordHash(
 }
 
 /** Returns the end of a share that begins now, in seconds since the epoch, within the operator's bound. */
-export function endOfLife(
+export function expiryOf(
   lifetime: number,
   { maxLifetimeSeconds, clock }: Pick<SharingParts, "maxLifetimeSeconds" | "clock">,
 ): number {
@@ -136,6 +136,6 @@ async function replaced(
 }
 
 /** Returns {ERR_NOT_PERMITTED} for owners whose login lacks the account of their share. */
-export function accountLost({ uid }: Share): HttpError {
+export function accountMissing({ uid }: Share): HttpError {
   return notPermitted(`This share uses account ${uid}. Log in with its account and group to change it`);
 }

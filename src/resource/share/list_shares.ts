@@ -12,7 +12,7 @@ import { ownShare, sharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
 /** Shares in one answer. */
-export const MOST_SHARES = 5000;
+export const MAX_SHARES = 5000;
 
 const AT_A_TIME = 200;
 
@@ -61,7 +61,7 @@ async function* answer(
   { store, clock }: SharingParts,
 ): AsyncGenerator<string, void> {
   const targets = targetsOnServer(call, server);
-  let left = MOST_SHARES;
+  let left = MAX_SHARES;
   let next: Start | undefined;
   for (const list of LISTS) {
     yield `${list === "shares" ? "{" : "],"}"${list}":[`;

@@ -24,7 +24,7 @@ export function shownName(call: Call, server: string): string {
 }
 
 /** Reports whether a signed-in browser views a share of its own user as others see it. */
-export function looksAtOwn(call: Call, { server, owner }: Pick<Share, "server" | "owner">): boolean {
+export function isOwnerPreview(call: Call, { server, owner }: Pick<Share, "server" | "owner">): boolean {
   const { signIn, request: { method } } = call;
   return signIn !== undefined && (method === "GET" || method === "HEAD") && owner !== EVERYBODY &&
     nameOnServer(call, server) === owner;

@@ -9,7 +9,7 @@ import { SHARE_DATABASE } from "../../sharing/store/schema.ts";
 import { deleteDue } from "../access/drop/delete_part.ts";
 import { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
 import type { Database } from "../../store/database.ts";
-import type { SharedMarks } from "../../store/shared_marks.ts";
+import type { Leases } from "../../store/leases.ts";
 import { IN_MEMORY } from "../../store/sqlite_database.ts";
 import { PathLocks } from "./path_locks.ts";
 import type { SharingParts } from "./sharing_parts.ts";
@@ -21,7 +21,7 @@ const PURGE_INTERVAL = 10 * 60 * 1000;
 
 interface SharingOptions extends Pick<SharingParts, "sessions" | "clock"> {
   readonly place?: Database | string | undefined; // shared database, or an existing folder (`persistence.directory`); default: memory
-  readonly marks?: SharedMarks | undefined; // marks of all instances; absent for a single one
+  readonly leases?: Leases | undefined; // of all instances; absent for a single one
   readonly attributes: AttributeSource;
   readonly accountStatus: AccountLookup;
   readonly recorder?: Recorder | undefined;
@@ -34,7 +34,7 @@ interface SharingOptions extends Pick<SharingParts, "sessions" | "clock"> {
  * regularly. @throws {UnknownDatabase} And file system errors.
  */
 export function openSharing(
-  { place, marks, attributes, accountStatus, recorder, sinks, log, ...given }: SharingOptions,
+  { place, leases, attributes, accountStatus, recorder, sinks, log, ...given }: SharingOptions,
 ) {
   const { clock } = given;
   const file = place === undefined ? IN_MEMORY : `${place}/${SHARE_DATABASE}`;
@@ -51,7 +51,7 @@ export function openSharing(
     ...given,
     store,
     owners: new ShareOwners(attributes, accountStatus, log),
-    uploads: { locks: new PathLocks(marks), unfinished: new UnfinishedUploads(store.uploads) },
+    uploads: { locks: new PathLocks(leases), unfinished: new UnfinishedUploads(store.uploads) },
     hashing: new ScryptSemaphore(),
     running: new RunningUses(store, clock),
     unread: new UnreadAnswers(),

@@ -3,11 +3,11 @@ import { FairSemaphore } from "../../model/fair_semaphore.ts";
 import { httpError } from "../../model/http_error.ts";
 import { realTime, type Schedule } from "../../model/clock.ts";
 import { DatabaseFailure } from "../../store/database.ts";
-import type { SharedMarks } from "../../store/shared_marks.ts";
+import type { Leases } from "../../store/leases.ts";
 
 const LEASE_MS = 30_000; // other instances take over a path later, in milliseconds
 const HOLD_MS = 25_000; // the holder stops earlier, in milliseconds
-const ASK_MS = 100; // poll for a path that another instance holds, in milliseconds
+const POLL_MS = 100; // poll for a path that another instance holds, in milliseconds
 
 /** Locks that make check and write of a path atomic, on all instances that share marks. */
 export class PathLocks {
@@ -19,7 +19,7 @@ export class PathLocks {
     perKey: Infinity,
   });
 
-  constructor(readonly marks?: SharedMarks, readonly schedule: Schedule = realTime) {}
+  constructor(readonly leases?: Leases, readonly schedule: Schedule = realTime) {}
 
   /** Waits for exclusive use of a path; `lost` is called if it ends early. @returns Idempotent release. @throws {ERR_SHARE_STORE} */
   async take(
@@ -55,26 +55,26 @@ export class PathLocks {
   }
 
   async #takeShared(path: string, signal: AbortSignal, lost: (reason: Error) => void): Promise<() => void> {
-    const { marks } = this;
-    if (marks === undefined) return () => {};
+    const { leases } = this;
+    if (leases === undefined) return () => {};
     const held = { mark: hash("sha256", `path ${path}`, "base64"), holder: crypto.randomUUID() };
     const late = () => lost(httpError("ERR_UPLOAD_INCOMPLETE", "the path was not written in time"));
     for (let isHeld = false;;) {
       signal.throwIfAborted();
       const cancel = this.schedule(HOLD_MS, late);
       try {
-        isHeld = await marks.take(held, LEASE_MS);
+        isHeld = await leases.acquire(held, LEASE_MS);
       } finally {
         if (!isHeld) cancel();
       }
       if (isHeld) {
         return () => {
           cancel();
-          if (isHeld) void marks.release(held).catch(() => {}); // it ends by itself
+          if (isHeld) void leases.release(held).catch(() => {}); // it ends by itself
           isHeld = false;
         };
       }
-      await new Promise<void>((resolve) => this.schedule(ASK_MS, resolve));
+      await new Promise<void>((resolve) => this.schedule(POLL_MS, resolve));
     }
   }
 }

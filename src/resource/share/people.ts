@@ -7,7 +7,7 @@ import type { RecordStore } from "../../store/record_store.ts";
 const KIND = "person";
 
 /** Seconds after the last sign-in: a year. */
-const KEPT = 365 * 24 * 3600;
+const TTL = 365 * 24 * 3600;
 
 interface Person {
   readonly dn: string; // as authenticated
@@ -26,7 +26,7 @@ export class People {
   async remember({ dn, displayName }: Pick<Identity, "dn" | "displayName">): Promise<void> {
     const made = Math.floor(this.clock() / 1000);
     const [key, content] = [canonicalDn(dn), { dn, name: displayName ?? this.nameOf(dn) }];
-    await this.records()?.put(KIND, { key, owner: key, made, ends: made + KEPT, content }, 1);
+    await this.records()?.put(KIND, { key, owner: key, made, ends: made + TTL, content }, 1);
   }
 
   /** Returns all people, sorted by name. */

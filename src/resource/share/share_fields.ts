@@ -33,8 +33,8 @@ export interface ShareFields {
 }
 
 /** Also bounds link passwords. */
-const MOST_IN_NOTE = 500;
-const MOST_IN_PASSWORD = 200;
+const MAX_NOTE_LENGTH = 500;
+const MAX_PASSWORD_LENGTH = 200;
 
 const MAX_SOURCES = 32;
 
@@ -67,8 +67,8 @@ export function parseShareFields(body: unknown): ShareFields {
 /** Parses a note. @throws {ERR_INVALID_REQUEST} */
 export function parseNote(value: unknown): string | undefined {
   const note = text("note", value)?.trim() ?? "";
-  if (note.length > MOST_IN_NOTE || hasForbiddenCharacter(note)) {
-    throw invalidRequest(`note: expected a line of at most ${MOST_IN_NOTE} characters`);
+  if (note.length > MAX_NOTE_LENGTH || hasForbiddenCharacter(note)) {
+    throw invalidRequest(`note: expected a line of at most ${MAX_NOTE_LENGTH} characters`);
   }
   return note === "" ? undefined : note;
 }
@@ -76,9 +76,9 @@ export function parseNote(value: unknown): string | undefined {
 /** Parses a link password. @throws {ERR_INVALID_REQUEST} */
 export function parsePassword(value: unknown): Secret | undefined {
   const password = text("password", value) ?? "";
-  if (password.length > MOST_IN_PASSWORD || hasForbiddenCharacter(password)) {
+  if (password.length > MAX_PASSWORD_LENGTH || hasForbiddenCharacter(password)) {
     throw invalidRequest(
-      `password: expected at most ${MOST_IN_PASSWORD} characters, none of them for control`,
+      `password: expected at most ${MAX_PASSWORD_LENGTH} characters, none of them for control`,
     );
   }
   return password === "" ? undefined : new Secret(password);

@@ -7,7 +7,7 @@ import type { Logger } from "../../logging/logger.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Identity } from "../../model/identity.ts";
 import type { PathLimits } from "../../files/path_limits.ts";
-import type { Making, Share } from "../../sharing/share.ts";
+import type { CreationRights, Share } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
 import { accountOn } from "./names.ts";
 
@@ -26,7 +26,7 @@ export class ShareOwners {
     login: Identity,
     account: OwnersAccount,
     signal: AbortSignal,
-  ): Promise<Pick<Making, "mappedGroup" | "mappedRole">> {
+  ): Promise<Pick<CreationRights, "mappedGroup" | "mappedRole">> {
     const user = await this.#ask(login, signal);
     return {
       mappedGroup: account.gid !== undefined &&

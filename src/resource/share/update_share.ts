@@ -7,13 +7,13 @@ import type { Call } from "../call.ts";
 import { membersOf, readJson } from "../request_body.ts";
 import { jsonResponse } from "../text_response.ts";
 import { checkTokenShare } from "../token_limits.ts";
-import { checkedPath, makingOf } from "./checked_path.ts";
-import { accountLost, endOfLife, passwordHash } from "./create_share.ts";
+import { checkedPath, creationRights } from "./checked_path.ts";
+import { accountMissing, expiryOf, passwordHash } from "./create_share.ts";
 import { checkEverywhere, ownShare, type SharedServer, sharedServer } from "./shared_server.ts";
 import { parseFlag, parseLifetime, parseNote, parsePassword, parseSources } from "./share_fields.ts";
 import { accountOfShare } from "./share_owners.ts";
 import type { SharingParts } from "./sharing_parts.ts";
-import { mailFor } from "./vouched_mail.ts";
+import { ownerMail } from "./vouched_mail.ts";
 
 /**
  * Serves `PUT /rest/share/<server>/<id>`: changes path and lifetime, and our `sources`, `note`, `password` and `notify`, after
@@ -42,7 +42,7 @@ async function existing(call: Call, parts: SharingParts): Promise<{ server: Shar
 export async function changeShare(call: Call, body: unknown, parts: SharingParts): Promise<void> {
   const { server, share } = await existing(call, parts);
   const account = accountOfShare(call, share);
-  if (account === undefined) throw accountLost(share);
+  if (account === undefined) throw accountMissing(share);
   const member = membersOf(body);
 
   // Some clients send an empty path when they change the lifetime; it does not mean the home directory.
@@ -57,11 +57,11 @@ export async function changeShare(call: Call, body: unknown, parts: SharingParts
   if (path !== undefined && typeof path !== "string") throw invalidRequest("path: expected text");
   const change: ShareChange = {
     ...(path !== undefined && await newPath(path, { call, share, account, server }, parts)),
-    expires: lifetime === undefined ? undefined : endOfLife(lifetime, parts),
+    expires: lifetime === undefined ? undefined : expiryOf(lifetime, parts),
     sources,
     note,
     password,
-    mail: notify === false ? "" : notify && (share.mail ?? mailFor(call, server.name, share.access, parts)),
+    mail: notify === false ? "" : notify && (share.mail ?? ownerMail(call, server.name, share.access, parts)),
   };
   const { path: newer = share.path, sources: wider = share.sources } = change;
   checkTokenShare(call, { path: newer, access: share.access, sources: wider });
@@ -84,5 +84,5 @@ async function newPath(
 ): Promise<Pick<ShareChange, "path" | "made">> {
   const account = { ...own, groups: share.gid };
   const path = await checkedPath(wanted, { account, access: share.access, server, signal: call.signal });
-  return { path, made: await makingOf(call, { path, account, server }, parts) };
+  return { path, made: await creationRights(call, { path, account, server }, parts) };
 }

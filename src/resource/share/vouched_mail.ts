@@ -6,7 +6,7 @@ import { invalidRequest } from "../../model/http_error.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
 /** Returns the caller's mail address, if the login or an attribute source of a server vouches for it. */
-export function vouchedMail(
+export function verifiedMail(
   { caller, user }: Pick<Call, "caller" | "user">,
   server: string,
 ): string | undefined {
@@ -16,7 +16,7 @@ export function vouchedMail(
 }
 
 /** Returns the address for mail about files that arrive. @throws {ERR_INVALID_REQUEST} */
-export function mailFor(
+export function ownerMail(
   call: Call,
   server: string,
   access: AccessLevel,
@@ -24,7 +24,7 @@ export function mailFor(
 ): string {
   if (access === "READ") throw invalidRequest("notify: nothing arrives in a share with access READ");
   if (!mails) throw invalidRequest("notify: this service sends no mail");
-  const mail = vouchedMail(call, server);
+  const mail = verifiedMail(call, server);
   if (mail === undefined) throw invalidRequest("notify: your login gives no verified mail address");
   return mail;
 }

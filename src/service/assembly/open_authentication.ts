@@ -17,7 +17,7 @@ import type { Identity } from "../../model/identity.ts";
 import type { ReplayRecord } from "../../model/replay_cache.ts";
 import { DatabaseRecordStore } from "../../store/database_record_store.ts";
 import type { PostgresDatabase } from "../../store/postgres/postgres_database.ts";
-import { RememberedRecords } from "../../store/remembered_records.ts";
+import { CachedRecords } from "../../store/cached_records.ts";
 import { NEVER } from "../../outgoing/probed_kind.ts";
 import { METADATA_PATH } from "../../resource/protected_resource.ts";
 import type { RequestObserver } from "../request_observer.ts";
@@ -204,10 +204,10 @@ async function openIssued(
 async function rememberRevoked(
   database: PostgresDatabase,
   { log, keep }: Pick<Opening, "log" | "keep">,
-): Promise<RememberedRecords> {
+): Promise<CachedRecords> {
   const { readRevocations } = await import("../../store/postgres/changed_records.ts");
-  const remembered = keep(
-    new RememberedRecords(new DatabaseRecordStore(database), {
+  const cached = keep(
+    new CachedRecords(new DatabaseRecordStore(database), {
       kinds: KINDS_OF_REVOKED,
       version: () => database.version("revocation"),
       session: () => database.sessions,
@@ -218,6 +218,6 @@ async function rememberRevoked(
       log,
     }),
   );
-  await remembered.follow();
-  return remembered;
+  await cached.start();
+  return cached;
 }

@@ -8,7 +8,7 @@ import type { ThrottlingMemory } from "../../throttling/memory.ts";
 import { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
 import type { ClusterHealth } from "../../resource/health.ts";
 import type { PostgresDatabase } from "../../store/postgres/postgres_database.ts";
-import { SharedMarks } from "../../store/shared_marks.ts";
+import { Leases } from "../../store/leases.ts";
 import { SqliteDatabase } from "../../store/sqlite_database.ts";
 import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.ts";
 import type { Opening } from "./service_options.ts";
@@ -35,7 +35,7 @@ export async function openCluster(
       learned: (behindMs) => publish({ behindMs }),
     }),
   );
-  await shared.follow();
+  await shared.start();
   return { sharedClock: shared.read, cluster: joinOthers(database, opening) };
 }
 
@@ -81,14 +81,14 @@ function joinOthers(
       upSince,
     },
   });
-  const marks = new SharedMarks(database, { log });
+  const leases = new Leases(database, { log });
   return keep({
     throttling,
     register,
-    marks,
+    leases,
     database: () => database.status,
     /** Shares a replay cache with the other instances. */
-    shared: (proofs: ReplayCache): ReplayRecord => new SharedReplayCache(proofs, { marks, clock, log }),
+    shared: (proofs: ReplayCache): ReplayRecord => new SharedReplayCache(proofs, { leases, clock, log }),
     clusterMembers: () => register.alive, // serving instances, including this
     health: (): ClusterHealth => ({
       instances: { total: register.known.length, serving: register.alive },
@@ -97,14 +97,14 @@ function joinOthers(
     }),
     /** Loads and follows the throttling state. */
     follow: async (memory: ThrottlingMemory) => {
-      await Promise.all([throttling.follow(memory), register.follow(), marks.follow()]);
+      await Promise.all([throttling.follow(memory), register.start(), leases.start()]);
     },
     /** Announces the shutdown, so that others need not wait for a timeout. */
     leave: () =>
       register.leave().catch((error) => log.warn("end not announced to other instances", { error })),
     retire: () => register.close(),
     close: () => {
-      for (const part of [throttling, register, marks]) part.close();
+      for (const part of [throttling, register, leases]) part.close();
     },
   });
 }

@@ -6,7 +6,7 @@ import { readRegularFile } from "../../model/regular_file.ts";
 import { messageOf } from "../../model/text.ts";
 import { type Database, DatabaseFailure, row } from "../../store/database.ts";
 import type { PostgresDatabase, PostgresOptions } from "../../store/postgres/postgres_database.ts";
-import type { PostgresTrust } from "../../store/postgres/reach_tls.ts";
+import type { PostgresTrust } from "../../store/postgres/connect_with_tls.ts";
 import type { Opening } from "./service_options.ts";
 import type { Sink } from "../../logging/sink.ts";
 import { DatabaseRecordStore } from "../../store/database_record_store.ts";
@@ -14,13 +14,13 @@ import type { RecordStore } from "../../store/record_store.ts";
 import { IN_MEMORY } from "../../store/sqlite_database.ts";
 import { openRecordStore, RECORD_DATABASE } from "../../store/sqlite_record_store.ts";
 
-/** Opens the configured shared database, which may be down for now. @throws {UnfitTables} If its tables do not fit. */
+/** Opens the configured shared database, which may be down for now. @throws {SchemaMismatch} If its tables do not fit. */
 export async function openDatabase(
   { config: { sharing: { database: config } }, own, log, clock, keep }: Opening,
 ): Promise<PostgresDatabase | undefined> {
   if (config === undefined) return undefined;
   const { PostgresDatabase } = await import("../../store/postgres/postgres_database.ts");
-  const { UnfitTables } = await import("../../store/postgres/postgres_schema.ts");
+  const { SchemaMismatch } = await import("../../store/postgres/postgres_schema.ts");
   const database = keep(
     new PostgresDatabase({
       ...await postgresOptions(config, () => own.material().anchors, clock),
@@ -34,7 +34,7 @@ export async function openDatabase(
   try {
     await database.read(() => row("SELECT 1 AS there", {}));
   } catch (error) {
-    if (!(error instanceof DatabaseFailure) || error instanceof UnfitTables) throw error;
+    if (!(error instanceof DatabaseFailure) || error instanceof SchemaMismatch) throw error;
     log.error("database cannot be used, shares and tokens have to wait", { error });
     return database;
   }
@@ -52,7 +52,7 @@ export async function postgresOptions(
 ): Promise<PostgresOptions> {
   const options = { servers, login: { database, user, password }, connections, timeoutMs };
   if (tls === undefined) return options;
-  const { reachByTls } = await import("../../store/postgres/reach_tls.ts");
+  const { connectWithTls } = await import("../../store/postgres/connect_with_tls.ts");
   const { authorities, certificate, key } = tls;
   // Read for each connection, so that files can be renewed.
   const trust = async (): Promise<PostgresTrust> => ({
@@ -61,7 +61,7 @@ export async function postgresOptions(
       ? undefined
       : { certificate: await read(certificate), key: await read(key) },
   });
-  return { ...options, reach: reachByTls(trust, clock) };
+  return { ...options, connect: connectWithTls(trust, clock) };
 }
 
 async function read(file: string): Promise<string> {

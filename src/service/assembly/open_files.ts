@@ -9,14 +9,14 @@ import type { ServerFacts } from "../../resource/server_facts.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import type { Database } from "../../store/database.ts";
 import type { RecordStore } from "../../store/record_store.ts";
-import type { SharedMarks } from "../../store/shared_marks.ts";
+import type { Leases } from "../../store/leases.ts";
 import type { Recorder } from "../../notify/recorder.ts";
 import type { RequestObserver } from "../request_observer.ts";
 import type { Opening } from "./service_options.ts";
 
 interface FilesParts {
   readonly database: Database | undefined;
-  readonly cluster: { readonly marks: SharedMarks } | undefined;
+  readonly cluster: { readonly leases: Leases } | undefined;
   readonly sharedClock: Clock;
   readonly servers: ReadonlyMap<string, ServerFacts>;
   readonly attributes: AttributeSource;
@@ -42,9 +42,9 @@ export async function openFiles(
   const { openSharing } = await import("../../resource/share/open_sharing.ts");
   const sessions = await openSessions(opening, servers);
   const given = { place, attributes, accountStatus, sinks, log, clock, sessions };
-  const [marks, recorder] = [parts.cluster?.marks, parts.notifications?.recorder];
+  const [leases, recorder] = [parts.cluster?.leases, parts.notifications?.recorder];
   const common = {
-    ...keep(openSharing({ ...given, marks, recorder })),
+    ...keep(openSharing({ ...given, leases, recorder })),
     servers,
     watch: ({ caller, clientAddress, user }, end) =>
       throttle.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),

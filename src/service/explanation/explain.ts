@@ -214,7 +214,7 @@ async function onServer(
   },
   log: Logger,
 ): Promise<ServerStep> {
-  const requires = logins?.inWords;
+  const requires = logins?.summary;
   try {
     const call = { caller: { kind: "authenticated", identity }, clientAddress } as const;
     checkTokenServer(call, name);

@@ -1,7 +1,7 @@
 import { HttpError, httpError } from "../../model/http_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { jsonResponse } from "../../resource/text_response.ts";
-import type { Asked } from "../../resource/call.ts";
+import type { PartialCall } from "../../resource/call.ts";
 import type { Acceptance } from "./acceptance.ts";
 
 /** Converts any thrown value to an HTTP error. */
@@ -14,7 +14,7 @@ export async function errorResponse(
   error: HttpError,
   requestId: string,
   accepted: Acceptance,
-  asked?: Asked,
+  asked?: PartialCall,
 ): Promise<HttpResponse> {
   const body = error.body(requestId);
   if (accepted.prefersHtml && asked !== undefined) {

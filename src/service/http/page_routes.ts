@@ -3,7 +3,7 @@ import type { SignInParts } from "../../pages/sign_in_page.ts";
 import type { TokenPageParts } from "../../pages/tokens_page.ts";
 import type { HttpError } from "../../model/http_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
-import type { Asked, Call } from "../../resource/call.ts";
+import type { Call, PartialCall } from "../../resource/call.ts";
 import type { DavParts } from "../../resource/dav/dav_call.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import { redirect } from "../../resource/text_response.ts";
@@ -24,7 +24,7 @@ const fileActions = () => import("../../pages/own_files/file_actions.ts");
 const linkPages = () => import("../../pages/link_password_page.ts");
 
 /** Redirects to the sign-in page, which leads back to `page`. */
-export async function toSignIn(failure: HttpError, asked: Asked, page: string) {
+export async function toSignIn(failure: HttpError, asked: PartialCall, page: string) {
   return (await signInPages()).toSignIn(failure, asked, page);
 }
 
@@ -38,12 +38,12 @@ function toSignInBelow(page: string): Route["failed"] {
 }
 
 /** Redirects from a share to the sign-in page, which leads back. */
-export async function signInForShare(failure: HttpError, asked: Asked) {
+export async function signInForShare(failure: HttpError, asked: PartialCall) {
   return (await signInPages()).signInForShare(failure, asked);
 }
 
 /** Returns the form for the password of a link, if the error asks for one. */
-export async function linkPasswordPage(failure: HttpError, asked: Asked) {
+export async function linkPasswordPage(failure: HttpError, asked: PartialCall) {
   return (await linkPages()).linkPasswordPage(failure, asked);
 }
 

@@ -1,7 +1,7 @@
 import type { HttpResponse } from "../../model/http_message.ts";
 import { attempt } from "../../model/attempt.ts";
 import { type HttpError, httpError, invalidRequest } from "../../model/http_error.ts";
-import type { Asked, Call } from "../../resource/call.ts";
+import type { Call, PartialCall } from "../../resource/call.ts";
 
 /** Reports whether a path is a health check, which bans do not affect. */
 export function isHealth(path: string): boolean {
@@ -38,7 +38,7 @@ export interface Route {
   readonly answer: (call: Call) => Promise<HttpResponse> | HttpResponse;
   readonly page?: (call: Call) => Promise<HttpResponse> | HttpResponse; // answers callers that prefer a page
   /** Returns a page for an error; `undefined` selects the error page. */
-  readonly failed?: (failure: HttpError, asked: Asked) => Promise<HttpResponse | undefined>;
+  readonly failed?: (failure: HttpError, asked: PartialCall) => Promise<HttpResponse | undefined>;
   /** Types of the query's parameters by name; absent: the query is not checked. */
   readonly query?: Readonly<Record<string, QueryType>>;
 }

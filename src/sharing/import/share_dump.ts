@@ -8,11 +8,11 @@ import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { isMailAddress } from "../../model/mail_address.ts";
 import { HttpError } from "../../model/http_error.ts";
 import {
+  type CreationRights,
   EXPECTED_TARGET,
   isDirectory,
   isExpired,
   isShareId,
-  type Making,
   parseAccessLevel,
   parseTarget,
   type Quota,
@@ -152,7 +152,7 @@ function recordOf(text: string): Pick<Entry, "values" | "isRecord"> {
   }
 }
 
-const LONGEST_MEMBER = 40; // characters; longer names are unknown at any depth
+const MAX_MEMBER_LENGTH = 40; // characters; longer names are unknown at any depth
 
 /** Returns the members in lower case, those of a nested object as `received.files`. */
 function membersOf(item: object, within = ""): [string, string][] {
@@ -160,7 +160,7 @@ function membersOf(item: object, within = ""): [string, string][] {
     const name = within + key.toLowerCase();
     const isList = Array.isArray(value) && value.every((each) => typeof each !== "object");
     if (typeof value === "object" && value !== null && !isList) {
-      return within.length > LONGEST_MEMBER ? [[name, "an object"]] : membersOf(value, `${name}.`);
+      return within.length > MAX_MEMBER_LENGTH ? [[name, "an object"]] : membersOf(value, `${name}.`);
     }
     return value === null ? [] : [[name, String(value)]];
   });
@@ -223,7 +223,7 @@ class MemberReader {
   }
 
   /** Reads the owner's rights at creation. They restrict the share, so an incomplete set is an error. */
-  made(): Making | undefined {
+  creationRights(): CreationRights | undefined {
     const text = (key: Member) => this.values.get(key.toLowerCase()) || undefined; // with blanks at its ends
     if (![...this.values].some(([key, value]) => key.startsWith("made.") && value !== "")) return undefined;
     const dn = text("made.owner.dn");
@@ -272,7 +272,7 @@ function toShare(
   const [oneTime, usesLeft] = [entry.flag("oneTime") ?? false, entry.bound("usesLeft")];
   const sources = entry.given("sources")?.split(/[\s,]+/) ?? [];
   if (!sources.every(isAddressRange)) entry.bad("sources", "expected addresses or ranges");
-  const [password, quota, made] = [entry.hash(), entry.quota(), entry.made()];
+  const [password, quota, made] = [entry.hash(), entry.quota(), entry.creationRights()];
   const [mail, targetName, gid] = [entry.given("mail"), entry.given("targetName"), entry.name("gid")];
   if (mail !== undefined && !isMailAddress(mail)) entry.bad("mail", "expected a mail address");
   if (targetName !== undefined && attempt(() => parseTarget(targetName), HttpError, () => {}) !== target) {

@@ -1,4 +1,4 @@
-import { type AccessLevel, exactness, grants, type Share } from "../share.ts";
+import { type AccessLevel, grants, type Share, specificity } from "../share.ts";
 import { parentOf } from "../../model/absolute_path.ts";
 
 /** Returns the paths whose shares may cover a normalised path (rest-api.md 2.5): itself and its ancestors (D28). */
@@ -14,7 +14,7 @@ export function coveringPaths(path: string): readonly string[] {
  * then the owner with the oldest share, so that nobody can intercept users by sharing the path later. Shares with too
  * little access come last. @param shares All that cover the path and match the caller.
  */
-export function decidingShare(
+export function applicableShare(
   shares: readonly Share[],
   wanted: AccessLevel,
 ): Share | undefined {
@@ -30,7 +30,7 @@ export function decidingShare(
 /** Compares: prefers the longer path, then users to groups and groups to everybody, then more access, then age. */
 function precedence(a: Share, b: Share): number {
   return b.path.length - a.path.length ||
-    exactness(b.target) - exactness(a.target) ||
+    specificity(b.target) - specificity(a.target) ||
     Number(grants(b.access, a.access)) - Number(grants(a.access, b.access)) ||
     a.created - b.created;
 }

@@ -1,7 +1,7 @@
 import { isTextList } from "../../model/json_object.ts";
 import type { Row, Values } from "../../store/database.ts";
 import {
-  type Making,
+  type CreationRights,
   parseAccessLevel,
   type Quota,
   type Share,
@@ -33,7 +33,7 @@ export function termColumns(
 }
 
 /** Returns the columns of the owner's rights at creation. */
-export function makingColumns(made: Making | undefined): Values {
+export function creationColumns(made: CreationRights | undefined): Values {
   return {
     ownerDn: made?.owner.dn ?? null,
     ownerVia: made?.owner.via ?? null,
@@ -63,7 +63,7 @@ export function shareColumns(share: Share): Values {
     receivedFiles: received?.files ?? 0,
     receivedBytes: received?.bytes ?? 0,
     ...termColumns(share),
-    ...makingColumns(made),
+    ...creationColumns(made),
   };
 }
 
@@ -88,7 +88,7 @@ export function toShare(row: Row): Share {
     sources,
     accessCount: number(row, "access_count"),
     created: number(row, "created"),
-    made: row.owner_dn === null ? undefined : toMaking(row),
+    made: row.owner_dn === null ? undefined : toCreationRights(row),
     note: textOrNone(row, "note"),
     password: textOrNone(row, "password"),
     quota: toQuota(row),
@@ -105,7 +105,7 @@ function toQuota(row: Row): Quota | undefined {
   return files === undefined && bytes === undefined ? undefined : { files, bytes };
 }
 
-function toMaking(row: Row): Making {
+function toCreationRights(row: Row): CreationRights {
   return {
     owner: {
       dn: text(row, "owner_dn"),

@@ -1,10 +1,11 @@
 import { httpError } from "../../model/http_error.ts";
 import { Recorder } from "../../notify/recorder.ts";
-import { type Database, type Manner, type Row, rows, type Values, type Work } from "../../store/database.ts";
+import type { ChangeOptions, Database, Row, SqlSteps, Values } from "../../store/database.ts";
+import { rows } from "../../store/database.ts";
 import { coveringPaths } from "../rules/applicable_share.ts";
 import {
   type Continuation,
-  type Making,
+  type CreationRights,
   newShareId,
   type Share,
   type ShareDraft,
@@ -12,8 +13,8 @@ import {
   type Use,
   type UseStart,
 } from "../share.ts";
-import { makingColumns, number, shareColumns, termColumns, text, toShare, toUse } from "./share_row.ts";
-import { first, PURGED_AT_A_TIME, refused, SQL, TRIMMED_AT } from "./share_sql.ts";
+import { creationColumns, number, shareColumns, termColumns, text, toShare, toUse } from "./share_row.ts";
+import { first, PURGE_BATCH, rethrow, SQL, TRIM_INTERVAL } from "./share_sql.ts";
 import { UploadStore } from "./upload_store.ts";
 import type { Sink } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
@@ -27,13 +28,13 @@ interface Claim {
   readonly use: number; // key of the use record
   readonly renewals: number; // renewals of the terms: a use of earlier terms is not given back to later ones
   readonly continued: boolean; // whether it continues an earlier use, which stays taken
-  readonly told: readonly string[] | undefined; // recorded notifications
+  readonly notifications: readonly string[] | undefined; // recorded ones
 }
 
 /** Change of a share; an empty note, password or mail address removes it. */
 export type ShareChange =
   & Partial<Pick<ShareTerms, "path" | "expires" | "sources" | "note" | "password" | "mail">>
-  & { readonly made?: Making }; // owner's current rights, for a new path
+  & { readonly made?: CreationRights }; // owner's current rights, for a new path
 
 interface Part {
   readonly after?: Pick<Share, "created" | "id">; // preceding share
@@ -87,7 +88,7 @@ export class ShareStore {
           uid: draft.uid,
           gid: draft.gid ?? null,
           ...termColumns(draft),
-          ...makingColumns(draft.made),
+          ...creationColumns(draft.made),
         });
         if (renewed !== undefined) {
           yield* recorder.record(shareCreated(renewed, true));
@@ -104,7 +105,7 @@ export class ShareStore {
       if (made === undefined) throw new Error("share id already taken");
       yield* recorder.record(shareCreated(made, false));
       return made;
-    }, { alone: sharesOf(server) });
+    }, { lock: sharesOf(server) });
   }
 
   /** Includes used-up shares. */
@@ -119,7 +120,7 @@ export class ShareStore {
 
   /** Returns usable shares with one of these targets, oldest first. */
   targetedAt(server: string, targets: readonly string[], part?: Part): Promise<readonly Share[]> {
-    const { most = MOST_AT_ONCE } = part ?? {};
+    const { most = MAX_PAGE } = part ?? {};
     return this.#read(function* () {
       // A query per target follows its index; one query for all would sort for each part.
       const found: Share[] = [];
@@ -154,7 +155,7 @@ export class ShareStore {
       if (path !== undefined && before !== undefined) {
         yield* checkOthers(server, { ...before, path, made: made ?? before.made }, before.created);
       }
-      if (made !== undefined) yield* all("remake", { server, id, ...makingColumns(made) });
+      if (made !== undefined) yield* all("setRights", { server, id, ...creationColumns(made) });
       return yield* share("change", {
         server,
         id,
@@ -165,7 +166,7 @@ export class ShareStore {
         password: password ?? null,
         mail: mail ?? null,
       });
-    }, { alone: sharesOf(server) });
+    }, { lock: sharesOf(server) });
   }
 
   /** Removes a share with its use records. @returns Whether it existed. */
@@ -185,13 +186,13 @@ export class ShareStore {
 
   /**
    * Records a use, or continues one of the same person in the last hour; undefined if the share is unknown or over.
-   * @param manner.also Work in the transaction of a new use.
+   * @param options.also Work in the transaction of a new use.
    */
   claim(
     server: string,
     id: string,
     use: UseStart,
-    { also, ...manner }: Manner & { readonly also?: (() => Work<void>) | undefined } = {},
+    { also, ...options }: ChangeOptions & { readonly also?: (() => SqlSteps<void>) | undefined } = {},
   ): Promise<Claim | undefined> {
     const { who, address, path, kind, continues } = use;
     const { recorder } = this;
@@ -208,19 +209,19 @@ export class ShareStore {
       if (taken === undefined) return undefined;
       const claim = claimed(taken, yield* recordUse(server, id, use), []);
       const { share, share: { accessCount } } = claim;
-      const trimmed = accessCount % TRIMMED_AT === 0 ? everywhere : [];
+      const trimmed = accessCount % TRIM_INTERVAL === 0 ? everywhere : [];
       for (const row of trimmed) yield* all("trimUses", { server: text(row, "server"), id });
       if (also !== undefined) yield* also();
       // The use of an upload piece is given back later; the event is the arrival of the file.
       const events = kind === "HTTP-upload" ? [] : [shareUsed(share, use), ...usedUp(share)];
-      return { ...claim, told: yield* recorder.record(...events) };
-    }, { alone: continues && `uses of ${id}`, ...manner });
+      return { ...claim, notifications: yield* recorder.record(...events) };
+    }, { lock: continues && `uses of ${id}`, ...options });
   }
 
   /** Records that a person looked at a page of the share, which takes no use. */
-  recordLook(server: string, id: string, look: UseStart): Promise<void> {
+  recordView(server: string, id: string, view: UseStart): Promise<void> {
     return this.#change(function* () {
-      if ((yield* first("get", { server, id })) !== undefined) yield* recordUse(server, id, look);
+      if ((yield* first("get", { server, id })) !== undefined) yield* recordUse(server, id, view);
     });
   }
 
@@ -238,13 +239,13 @@ export class ShareStore {
   }
 
   /** Undoes a reservation and its record, unless the share was renewed or the use continued since. */
-  async giveBack({ share: { server, id }, use, renewals, continued, told = [] }: Claim): Promise<void> {
+  async release({ share: { server, id }, use, renewals, continued, notifications }: Claim): Promise<void> {
     if (continued) return;
     const { recorder } = this;
     await this.#change(function* () {
-      if ((yield* first("unrecord", { key: use })) === undefined) return;
-      yield* all("putBack", { server, id, renewals });
-      yield* recorder.withdraw(told);
+      if ((yield* first("deleteUse", { key: use })) === undefined) return;
+      yield* all("restoreUse", { server, id, renewals });
+      yield* recorder.withdraw(notifications ?? []);
     });
   }
 
@@ -252,7 +253,7 @@ export class ShareStore {
   finish(
     { share, use }: Claim,
     { bytes, complete, arrived }: { bytes: number; complete: boolean; arrived?: boolean },
-    also?: () => Work<void>,
+    also?: () => SqlSteps<void>,
   ): Promise<void> {
     const { recorder } = this;
     return this.#change(function* () {
@@ -270,27 +271,27 @@ export class ShareStore {
     });
   }
 
-  /** Returns a page of unexpired shares; it can be empty with more to come. @param part.look Shares to read. */
+  /** Returns a page of unexpired shares; it can be empty with more to come. @param part.scan Shares to read. */
   page(
     { server, owner }: Listed,
-    { after, most, look = most }: {
+    { after, most, scan = most }: {
       readonly after?: Place | undefined;
       readonly most: number;
-      readonly look?: number;
+      readonly scan?: number;
     },
   ): Promise<Page> {
     return this.#read(function* () {
       const found: Row[] = [];
-      let left = look;
+      let left = scan;
       for (const name of server === undefined ? yield* servers(after?.server) : [server]) {
         const { created, id } = after?.server === name ? after : BEGINNING;
-        const part = { server: name, id, most: most - found.length, look: left };
+        const part = { server: name, id, most: most - found.length, scan: left };
         const more = owner === undefined
           ? yield* all("listed", part)
           : yield* all("listedOf", { ...part, owner, created });
         found.push(...more);
         const [any] = more;
-        if (any !== undefined) left -= number(any, "looked");
+        if (any !== undefined) left -= number(any, "scanned");
         if (left <= 0 || found.length >= most) break;
       }
       const last = left > 0 && found.length < most ? undefined : found.at(-1);
@@ -324,7 +325,7 @@ export class ShareStore {
     { owner, target, uid, gid, path }: Pick<Share, "owner" | "target" | "uid" | "gid" | "path">,
   ): Promise<Share | undefined> {
     const to = { owner, target, uid, gid: gid ?? null, path };
-    return this.#change(() => share("amend", { server, id, ...to }), { alone: sharesOf(server) });
+    return this.#change(() => share("amend", { server, id, ...to }), { lock: sharesOf(server) });
   }
 
   /** Imports shares; one without id exists if its owner has one of the same path and target. @returns The id of each. */
@@ -350,7 +351,7 @@ export class ShareStore {
       while (this.database.isOpen) {
         const deleted = await this.#change(() => this.#purge(name));
         ended += deleted.length;
-        if (deleted.length < PURGED_AT_A_TIME) break;
+        if (deleted.length < PURGE_BATCH) break;
         await new Promise((resolve) => setTimeout(resolve, 0)); // requests come first
       }
     }
@@ -362,7 +363,7 @@ export class ShareStore {
   }
 
   /** Removes a share from all servers, and records its end where it had not ended before. */
-  *#remove(server: string, id: string): Work<boolean> {
+  *#remove(server: string, id: string): SqlSteps<boolean> {
     const removed = yield* shares("remove", { server, id });
     const ended = removed.filter(({ usesLeft }) => usesLeft !== 0);
     yield* this.recorder.record(...ended.map((share) => shareEnded(share, "removed")));
@@ -370,32 +371,32 @@ export class ShareStore {
   }
 
   /** Deletes some shares; used-up ones had ended before. */
-  *#purge(name: "purgeExpired" | "purgeUsedUp"): Work<readonly Row[]> {
+  *#purge(name: "purgeExpired" | "purgeUsedUp"): SqlSteps<readonly Row[]> {
     const deleted = yield* all(name, {});
     const expired = deleted.map(toShare).filter(({ usesLeft }) => usesLeft !== 0);
     yield* this.recorder.record(...expired.map((share) => shareEnded(share, "expired")));
     return deleted;
   }
 
-  #read<T>(work: () => Work<T>): Promise<T> {
-    return this.database.read(work).catch(refused);
+  #read<T>(work: () => SqlSteps<T>): Promise<T> {
+    return this.database.read(work).catch(rethrow);
   }
 
   /** Runs one transaction. @throws {ERR_SHARE_STORE} */
-  #change<T>(work: () => Work<T>, manner?: Manner): Promise<T> {
-    return this.database.change(work, manner).catch(refused);
+  #change<T>(work: () => SqlSteps<T>, options?: ChangeOptions): Promise<T> {
+    return this.database.change(work, options).catch(rethrow);
   }
 }
 
-function all(name: Statement, values: Values): Work<readonly Row[]> {
+function all(name: Statement, values: Values): SqlSteps<readonly Row[]> {
   return rows(SQL[name], values);
 }
 
-function* shares(name: Statement, values: Values): Work<Share[]> {
+function* shares(name: Statement, values: Values): SqlSteps<Share[]> {
   return (yield* all(name, values)).map(toShare);
 }
 
-function* recordUse(server: string, id: string, use: UseStart): Work<Row> {
+function* recordUse(server: string, id: string, use: UseStart): SqlSteps<Row> {
   const { who, address, kind, path, continues: { version = null, visitor = null } = {} } = use;
   const looked = kind === "HTTP-look";
   const record = yield* first("record", {
@@ -407,10 +408,10 @@ function* recordUse(server: string, id: string, use: UseStart): Work<Row> {
   return record ?? {};
 }
 
-/** @param told Absent if it continues an earlier use. */
-function claimed(share: Row, use: Row, told?: readonly string[]): Claim {
-  const renewals = number(share, "renewals");
-  return { share: toShare(share), use: number(use, "key"), renewals, continued: told === undefined, told };
+/** @param notifications Recorded ones; absent if it continues an earlier use. */
+function claimed(share: Row, use: Row, notifications?: readonly string[]): Claim {
+  const [renewals, continued] = [number(share, "renewals"), notifications === undefined];
+  return { share: toShare(share), use: number(use, "key"), renewals, continued, notifications };
 }
 
 function sharesOf(server: string): string {
@@ -418,12 +419,12 @@ function sharesOf(server: string): string {
 }
 
 /** Runs a statement for one share; it can return the share's rows of other servers. */
-function* share(name: Statement, values: Values): Work<Share | undefined> {
+function* share(name: Statement, values: Values): SqlSteps<Share | undefined> {
   return (yield* shares(name, values)).find(({ server }) => server === values.server);
 }
 
 /** Returns the servers with shares, sorted, from `first` on. */
-function* servers(first = ""): Work<string[]> {
+function* servers(first = ""): SqlSteps<string[]> {
   return (yield* all("servers", { first })).map((row) => text(row, "server"));
 }
 
@@ -431,7 +432,7 @@ function* checkOthers(
   server: string,
   { owner, path, target, made }: ShareDraft,
   before = Number.MAX_SAFE_INTEGER,
-): Work<void> {
+): SqlSteps<void> {
   if (made?.atHome) return;
   const others = { server, owner, path, target, before };
   const above = yield* first("above", { ...others, paths: JSON.stringify(coveringPaths(path)) });
@@ -442,11 +443,10 @@ function* checkOthers(
   if (above !== undefined || below !== undefined) throw httpError("ERR_SHARED_BY_ANOTHER");
 }
 
-const MOST_AT_ONCE = 1000;
-
+const MAX_PAGE = 1000;
 const BEGINNING = { created: Number.MIN_SAFE_INTEGER, id: "" };
 
-function bounds({ after = BEGINNING, most = MOST_AT_ONCE }: Part = {}): Values {
+function bounds({ after = BEGINNING, most = MAX_PAGE }: Part = {}): Values {
   return { created: after.created, id: after.id, most };
 }
 

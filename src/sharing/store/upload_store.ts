@@ -1,14 +1,14 @@
 import { httpError } from "../../model/http_error.ts";
-import { type Database, type Manner, type Row, rows, type Values, type Work } from "../../store/database.ts";
+import type { ChangeOptions, Database, Row, SqlSteps, Values } from "../../store/database.ts";
+import { rows } from "../../store/database.ts";
 import { Recorder } from "../../notify/recorder.ts";
 import { fileArrived, usedUp } from "./share_events.ts";
-import { first, refused, SQL } from "./share_sql.ts";
+import { first, rethrow, SQL } from "./share_sql.ts";
 import { number, numberOrNone, text, textOrNone, toShare } from "./share_row.ts";
 
-const MOST_UNFINISHED = 500;
-
+const MAX_UNFINISHED = 500;
 /** Most bytes of an upload whose beginning reaches the disk together with its name, which is recorded soon. */
-const SMALL = 1024 ** 2;
+const SMALL_UPLOAD = 1024 ** 2;
 
 /** Identity of an upload; the key is a digest of the client's key. */
 export interface UploadId {
@@ -27,7 +27,7 @@ export interface Upload extends UploadId {
   readonly files: number; // reserved quota; 0 if it cannot be resumed
   readonly bytes: number;
   readonly target?: string; // absolute final path; unique among unfinished uploads
-  readonly kept: boolean; // whether the file was renamed to `target`
+  readonly finished: boolean; // whether the file was renamed to `target`
 }
 
 /** Returns the replacement of a share's id for an account's own files. */
@@ -40,38 +40,38 @@ export class UploadStore {
   constructor(readonly database: Database, readonly recorder: Recorder) {}
 
   /** Acquires an upload; returns "busy" after asking its present holder to stop. */
-  async hold(id: UploadId, holder: string): Promise<Upload | "busy" | undefined> {
-    if (await this.database.read(() => first("uploadOf", keyOf(id))).catch(refused) === undefined) {
+  async acquire(id: UploadId, holder: string): Promise<Upload | "busy" | undefined> {
+    if (await this.database.read(() => first("uploadOf", keyOf(id))).catch(rethrow) === undefined) {
       return undefined;
     }
     return await this.change(function* () {
-      const held = yield* first("holdUpload", { ...keyOf(id), holder });
+      const held = yield* first("acquireUpload", { ...keyOf(id), holder });
       if (held !== undefined) return toUpload(held);
       return (yield* first("wantUpload", keyOf(id))) === undefined ? undefined : "busy";
     });
   }
 
   /** Reports whether an upload has its final name. */
-  async isKept(id: UploadId): Promise<boolean> {
-    const found = await this.database.read(() => first("uploadOf", keyOf(id))).catch(refused);
+  async isFinished(id: UploadId): Promise<boolean> {
+    const found = await this.database.read(() => first("uploadOf", keyOf(id))).catch(rethrow);
     return found !== undefined && number(found, "kept") === 1;
   }
 
   /** Acquires a due upload; undefined if that changed. */
-  holdDue(id: UploadId, holder: string): Promise<Upload | undefined> {
+  acquireDue(id: UploadId, holder: string): Promise<Upload | undefined> {
     return this.change(function* () {
-      const held = yield* first("holdDueUpload", { ...keyOf(id), holder });
+      const held = yield* first("acquireDueUpload", { ...keyOf(id), holder });
       return held && toUpload(held);
     });
   }
 
   /** Reserves quota and records the upload. @throws {ERR_UPLOAD_INCOMPLETE | ERR_TOO_MANY_UPLOADS | ERR_QUOTA_USED} */
   begin(upload: Upload, holder: string): Promise<void> {
-    return this.change(() => this.beginning(upload, holder), this.mannerOf(upload));
+    return this.change(() => this.beginning(upload, holder), this.changeOptions(upload));
   }
 
-  /** As {@link begin}, within a change of {@link mannerOf}. */
-  *beginning(upload: Upload, holder: string): Work<void> {
+  /** As {@link begin}, within a change of {@link changeOptions}. */
+  *beginning(upload: Upload, holder: string): SqlSteps<void> {
     const { server, share: id, uid, gid = null, part, name, total = null, files, bytes, target = null } =
       upload;
     const touched = files > 0 || name === part ? null : 0; // a file that is set aside is due as soon as its hold ends
@@ -79,13 +79,13 @@ export class UploadStore {
     if ((yield* first("insertUpload", begun)) === undefined) {
       throw httpError("ERR_UPLOAD_INCOMPLETE", "another request has just begun it");
     }
-    const count = yield* first("unfinishedUploads", { server, id, most: MOST_UNFINISHED });
+    const count = yield* first("unfinishedUploads", { server, id, most: MAX_UNFINISHED });
     if (count !== undefined) throw httpError("ERR_TOO_MANY_UPLOADS");
     yield* reserve({ server, id, files, bytes });
   }
 
-  mannerOf({ server, total = Infinity }: Upload): Manner {
-    return { alone: `uploads to ${server}`, asyncCommit: total <= SMALL };
+  changeOptions({ server, total = Infinity }: Upload): ChangeOptions {
+    return { lock: `uploads to ${server}`, asyncCommit: total <= SMALL_UPLOAD };
   }
 
   /** Renews the lease. @returns False if the request must stop. */
@@ -96,9 +96,9 @@ export class UploadStore {
     });
   }
 
-  leave(id: UploadId, holder: string): Promise<void> {
+  release(id: UploadId, holder: string): Promise<void> {
     return this.change(function* () {
-      yield* first("leaveUpload", { ...keyOf(id), holder });
+      yield* first("releaseUpload", { ...keyOf(id), holder });
     });
   }
 
@@ -124,11 +124,11 @@ export class UploadStore {
    * Records the final path before the rename; undefined clears it.
    * @param replaces Whether to clear that path from an upload without a holder. @returns False if another upload has it.
    */
-  name(id: UploadId, holder: string, target: string | undefined, replaces = false): Promise<boolean> {
+  setTarget(id: UploadId, holder: string, target: string | undefined, replaces = false): Promise<boolean> {
     return this.change(function* () {
-      if (replaces) yield* first("unnameUpload", { server: id.server, target: target ?? null });
-      return (yield* first("nameUpload", { ...keyOf(id), holder, target: target ?? null })) !== undefined;
-    }, { alone: `uploads to ${id.server}` });
+      if (replaces) yield* first("clearTarget", { server: id.server, target: target ?? null });
+      return (yield* first("setTarget", { ...keyOf(id), holder, target: target ?? null })) !== undefined;
+    }, { lock: `uploads to ${id.server}` });
   }
 
   finish(id: UploadId, remember: boolean): Promise<void> {
@@ -136,9 +136,9 @@ export class UploadStore {
   }
 
   /** Records that an upload has its final name. If that is lost, the next request infers it from the file's name. */
-  *finishing(id: UploadId, remember: boolean): Work<void> {
+  *finishing(id: UploadId, remember: boolean): SqlSteps<void> {
     const { recorder } = this;
-    const found = yield* first(remember ? "keepUpload" : "forgetUpload", keyOf(id));
+    const found = yield* first(remember ? "finishUpload" : "deleteUpload", keyOf(id));
     if (found === undefined || (!remember && number(found, "kept") === 1) || !recorder.isActive) return;
     const row = yield* first("lock", { server: id.server, id: id.share });
     if (row === undefined) return;
@@ -148,9 +148,9 @@ export class UploadStore {
   }
 
   /** Deletes an upload and releases its quota, once. Directories created for it keep their quota. */
-  forget(id: UploadId): Promise<void> {
+  delete(id: UploadId): Promise<void> {
     return this.change(function* () {
-      const gone = yield* first("forgetUpload", keyOf(id));
+      const gone = yield* first("deleteUpload", keyOf(id));
       if (gone === undefined || number(gone, "kept") === 1) return;
       const [files, bytes] = [Math.min(number(gone, "files"), 1), number(gone, "bytes")];
       yield* first("release", { server: id.server, id: id.share, files, bytes });
@@ -159,16 +159,16 @@ export class UploadStore {
 
   /** Returns some uploads without a holder that are idle for a day, or whose file is set aside. */
   due(): Promise<readonly Upload[]> {
-    return this.database.read(() => rows(SQL.dueUploads, {})).then((found) => found.map(toUpload), refused);
+    return this.database.read(() => rows(SQL.dueUploads, {})).then((found) => found.map(toUpload), rethrow);
   }
 
-  change<T>(work: () => Work<T>, manner?: Manner): Promise<T> {
-    return this.database.change(work, manner).catch(refused);
+  change<T>(work: () => SqlSteps<T>, options?: ChangeOptions): Promise<T> {
+    return this.database.change(work, options).catch(rethrow);
   }
 }
 
 /** Reserves quota; own files have no quota. @throws {ERR_QUOTA_USED} */
-function* reserve(wanted: { server: string; id: string; files: number; bytes: number }): Work<void> {
+function* reserve(wanted: { server: string; id: string; files: number; bytes: number }): SqlSteps<void> {
   if (wanted.id.startsWith(ofAccount("")) || (yield* first("reserve", wanted)) !== undefined) return;
   throw httpError("ERR_QUOTA_USED");
 }
@@ -190,6 +190,6 @@ function toUpload(found: Row): Upload {
     files: number(found, "files"),
     bytes: number(found, "bytes"),
     target: textOrNone(found, "target"),
-    kept: number(found, "kept") === 1,
+    finished: number(found, "kept") === 1,
   };
 }

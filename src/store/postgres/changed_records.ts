@@ -1,6 +1,6 @@
-import { type Database, type Row, row, rows, type Work } from "../database.ts";
+import { type Database, type Row, row, rows, type SqlSteps } from "../database.ts";
 import { recordOf } from "../database_record_store.ts";
-import type { ReadRecords } from "../remembered_records.ts";
+import type { ReadRecords } from "../cached_records.ts";
 
 const PAGE = 5000; // most records per statement
 /** Most transaction ids that a crash can lose before they are on disk; later transactions then use them again. */
@@ -19,7 +19,7 @@ export async function readRevocations(
   kinds: readonly string[],
   since?: number,
 ): Promise<ReadRecords> {
-  const read = (work: () => Work<readonly Row[]>) =>
+  const read = (work: () => SqlSteps<readonly Row[]>) =>
     database.read(work).then((found) =>
       found.map((each) => ({ kind: String(each["kind"]), record: recordOf(each) }))
     );

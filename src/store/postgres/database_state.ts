@@ -1,4 +1,4 @@
-import { DatabaseAway } from "../database.ts";
+import { DatabaseUnavailable } from "../database.ts";
 import { CircuitBreaker } from "../../model/circuit_breaker.ts";
 import type { Stopwatch } from "../../model/clock.ts";
 import { messageOf } from "../../model/text.ts";
@@ -16,12 +16,12 @@ export type DatabaseCondition =
 /** State of a database, derived from its connections; used by pool, listener, health, status and metrics. */
 export class DatabaseState {
   readonly #opening: CircuitBreaker;
-  #refused = ""; // reason of the last failed attempt
+  #lastError = ""; // reason of the last failed attempt
   /** Reason why notifications do not arrive; empty if they do; absent before the first attempt. */
-  #deaf: string | undefined;
+  #listenError: string | undefined;
   #isStuck = false; // whether changes are not committed
-  #working = 0; // open connections
-  #awaySince: number | undefined;
+  #connections = 0; // open connections
+  #outageSince: number | undefined;
   #reported: DatabaseCondition = { kind: "up" };
   #closed = false;
 
@@ -38,27 +38,27 @@ export class DatabaseState {
 
   get condition(): DatabaseCondition {
     const { isFailing } = this.#opening;
-    if (!isFailing && !this.#deaf && !this.#isStuck) return { kind: "up" };
-    const reason = isFailing ? this.#refused : this.#deaf || STUCK;
-    return { kind: isFailing && this.#working === 0 ? "away" : "degraded", reason };
+    if (!isFailing && !this.#listenError && !this.#isStuck) return { kind: "up" };
+    const reason = isFailing ? this.#lastError : this.#listenError || STUCK;
+    return { kind: isFailing && this.#connections === 0 ? "away" : "degraded", reason };
   }
 
-  get hears(): boolean {
-    return this.#deaf === "";
+  get isListening(): boolean {
+    return this.#listenError === "";
   }
 
-  get awayMs(): number {
-    return this.#awaySince === undefined ? 0 : Math.max(1, this.options.elapsed() - this.#awaySince);
+  get outageMs(): number {
+    return this.#outageSince === undefined ? 0 : Math.max(1, this.options.elapsed() - this.#outageSince);
   }
 
   /** Whether work fails at once: no connection is open, and none may be opened now. */
   get refusesWork(): boolean {
-    return this.#working === 0 && !this.#opening.admits;
+    return this.#connections === 0 && !this.#opening.admits;
   }
 
-  /** @throws {DatabaseAway} If work fails at once. */
+  /** @throws {DatabaseUnavailable} If work fails at once. */
   checkWork(): void {
-    if (this.refusesWork) throw this.#leftAlone();
+    if (this.refusesWork) throw this.#unavailable();
   }
 
   get isTrialDue(): boolean {
@@ -69,57 +69,57 @@ export class DatabaseState {
     return this.#opening.waitMs;
   }
 
-  /** Opens a connection if a trial is due. @throws {DatabaseAway} If no trial is due, or others are open. And as `open`. */
+  /** Opens a connection if a trial is due. @throws {DatabaseUnavailable} If no trial is due, or others are open. And as `open`. */
   async attempt<T>(open: () => Promise<T>, isTrial = true): Promise<T> {
-    const waits = !isTrial && this.#opening.isFailing && this.#working > 0;
+    const waits = !isTrial && this.#opening.isFailing && this.#connections > 0;
     const end = waits ? undefined : this.#opening.begin();
-    if (end === undefined) throw this.#leftAlone();
+    if (end === undefined) throw this.#unavailable();
     try {
       const opened = await open();
       this.#opening.succeeded();
       return opened;
     } catch (error) {
-      this.#refused = messageOf(error);
+      this.#lastError = messageOf(error);
       this.#opening.failed();
-      throw this.#working > 0 ? this.#leftAlone() : error; // work can wait for an open connection
+      throw this.#connections > 0 ? this.#unavailable() : error; // work can wait for an open connection
     } finally {
       end();
-      this.#tell();
+      this.#report();
     }
   }
 
   /** Counts a connection until the promise resolves. */
-  works(closed: Promise<void>): void {
-    this.#working++;
-    this.#tell();
+  countConnection(closed: Promise<void>): void {
+    this.#connections++;
+    this.#report();
     void closed.then(() => {
-      this.#working--;
-      this.#tell();
+      this.#connections--;
+      this.#report();
     });
   }
 
-  listens(deaf?: string): void {
-    this.#deaf = deaf ?? "";
-    this.#tell();
+  setListening(error?: string): void {
+    this.#listenError = error ?? "";
+    this.#report();
   }
 
-  commits(isStuck: boolean): void {
+  setStuck(isStuck: boolean): void {
     this.#isStuck = isStuck;
-    this.#tell();
+    this.#report();
   }
 
   close(): void {
     this.#closed = true;
   }
 
-  #leftAlone(): DatabaseAway {
-    return new DatabaseAway(`nobody answers for some time: ${this.#refused}`);
+  #unavailable(): DatabaseUnavailable {
+    return new DatabaseUnavailable(`nobody answers for some time: ${this.#lastError}`);
   }
 
-  #tell(): void {
+  #report(): void {
     const { condition } = this;
-    if (condition.kind === "away") this.#awaySince ??= this.options.elapsed();
-    else this.#awaySince = undefined;
+    if (condition.kind === "away") this.#outageSince ??= this.options.elapsed();
+    else this.#outageSince = undefined;
     if (this.#closed || condition.kind === this.#reported.kind) return;
     this.#reported = condition;
     this.options.changed?.(condition);

@@ -17,7 +17,7 @@ export const POSTGRES_SCHEMA = "authserver";
 export const CHANGES_CHANNEL = "authserver_changed";
 
 /** Called with the name of a changed table. */
-export type Heard = (table: string) => void;
+export type ChangeListener = (table: string) => void;
 
 type Value = string | number | null;
 
@@ -32,13 +32,13 @@ const BIGINT = { to: 20, from: [20], parse: Number, serialize: String };
 export class PostgresConnection {
   readonly closed: Promise<void>; // resolves when the connection is unusable
   /** Cancels running statements: the driver does not report all that fail with the connection. */
-  readonly #underWay = new Set<(error: PostgresError) => void>();
+  readonly #inFlight = new Set<(error: PostgresError) => void>();
 
   private constructor(readonly driver: Driver, readonly socket: Duplex) {
     this.closed = new Promise((resolve) => {
       if (socket.destroyed) return resolve(); // the `close` event may be over
       socket.once("close", () => {
-        for (const giveUp of this.#underWay) giveUp(connectionLost());
+        for (const giveUp of this.#inFlight) giveUp(connectionLost());
         resolve();
       });
     });
@@ -48,7 +48,7 @@ export class PostgresConnection {
   static async open(
     socket: Duplex,
     { database, user, password }: PostgresLogin,
-    heard?: Heard,
+    listener?: ChangeListener,
   ): Promise<PostgresConnection> {
     let given = false;
     const options = {
@@ -70,7 +70,7 @@ export class PostgresConnection {
       max_lifetime: null,
       backoff: () => 0,
       onnotice: () => {},
-      onnotify: (_channel: string, table: string) => heard?.(table),
+      onnotify: (_channel: string, table: string) => listener?.(table),
       types: { bigint: BIGINT },
       connection: { application_name: "authserver" },
     };
@@ -101,11 +101,11 @@ export class PostgresConnection {
   #send(statement: () => Promise<readonly Row[]>): Promise<readonly Row[]> {
     if (!this.isAlive) return Promise.reject(connectionLost());
     return new Promise((resolve, reject) => {
-      this.#underWay.add(reject);
+      this.#inFlight.add(reject);
       statement().then(
         (rows) => resolve([...rows]), // without the driver's additions
         (error: unknown) => reject(new PostgresError(error)),
-      ).finally(() => this.#underWay.delete(reject));
+      ).finally(() => this.#inFlight.delete(reject));
     });
   }
 

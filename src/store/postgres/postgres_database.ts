@@ -2,30 +2,30 @@ import { type Clock, type Stopwatch, stopwatch, unlessAborted, wholeMs } from ".
 import { type DatabaseCondition, DatabaseState } from "./database_state.ts";
 import {
   BATCH,
+  type ChangeOptions,
   checkValues,
   type Database,
-  DatabaseAway,
   DatabaseFailure,
+  DatabaseUnavailable,
   deleteInBatches,
-  type Manner,
   type Row,
   row,
+  type SqlSteps,
   type Values,
-  type Work,
 } from "../database.ts";
 import { CHANGES_CHANNEL, type PostgresConnection, type PostgresLogin } from "./postgres_connection.ts";
-import { isDefect, meaningOf, PostgresError, toFailure } from "./postgres_failure.ts";
+import { consequenceOf, isDefect, PostgresError, toFailure } from "./postgres_failure.ts";
 import { type Deadline, PostgresPool } from "./postgres_pool.ts";
 import { checkSchema } from "./postgres_schema.ts";
-import { type PostgresServer, PostgresServers, type Reach } from "./postgres_servers.ts";
-import { reachPlain } from "./reach_plain.ts";
-import { forPostgres, inOrder } from "./postgres_sql.ts";
+import { type Connect, type PostgresServer, PostgresServers } from "./postgres_servers.ts";
+import { connectPlain } from "./connect_plain.ts";
+import { forPostgres, positionalValues } from "./postgres_sql.ts";
 import { PostgresWatch, SHARED_SESSIONS } from "./postgres_watch.ts";
 
 export interface PostgresOptions {
   readonly servers: readonly PostgresServer[]; // primary and standbys, in any order
   readonly login: PostgresLogin;
-  readonly reach?: Reach; // default: TCP without TLS
+  readonly connect?: Connect; // default: TCP without TLS
   readonly connections: number; // most connections; one of them listens for notifications
   readonly timeoutMs: number; // deadline for one piece of work, in milliseconds
   readonly changed?: (condition: DatabaseCondition) => void; // called when the condition changes
@@ -39,7 +39,7 @@ export interface PostgresOptions {
 
 /** First pause between retries, in milliseconds; doubles each time. */
 const FIRST_PAUSE_MS = 5;
-const LONGEST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 250;
 
 /** Lifetime of change ids and interval of their deletion; far longer than any retry needs. */
 const KEEP_IDS_MS = 10 * 60_000;
@@ -48,14 +48,14 @@ const CLEAR_IDS = `DELETE FROM change_made WHERE id IN (
 
 /** Status for health and metrics. */
 export type DatabaseStatus = DatabaseCondition & {
-  readonly awayMs: number; // milliseconds of the current outage; 0 if up
+  readonly outageMs: number; // milliseconds of the current outage; 0 if up
   readonly defects: number; // statements that failed because of a defect of the service
 };
 
 interface Change<T> {
   readonly id: string;
-  readonly work: () => Work<T>;
-  readonly manner: Manner;
+  readonly work: () => SqlSteps<T>;
+  readonly options: ChangeOptions;
   /** Result of an attempt that lost its connection during commit: it may have been committed. */
   kept?: { readonly result: T };
 }
@@ -77,7 +77,7 @@ export class PostgresDatabase implements Database {
 
   /** Connects on demand, and starts to listen for notifications. */
   constructor(options: PostgresOptions) {
-    const { servers, login, reach = reachPlain, connections, timeoutMs, elapsed = stopwatch, changed } =
+    const { servers, login, connect = connectPlain, connections, timeoutMs, elapsed = stopwatch, changed } =
       options;
     this.#options = options;
     this.#elapsed = elapsed;
@@ -86,7 +86,7 @@ export class PostgresDatabase implements Database {
     const all = new PostgresServers({
       servers,
       login,
-      reach,
+      connect,
       checkSchema: options.checkSchema ?? checkSchema,
       timeoutMs,
       state: this.#state,
@@ -95,8 +95,8 @@ export class PostgresDatabase implements Database {
     this.#watch = new PostgresWatch(all, {
       timeoutMs,
       state: this.#state,
-      unusable: () => this.#pool.leaveIdle(),
-      tried: (isStuck) => this.#tend(isStuck),
+      unusable: () => this.#pool.closeIdle(),
+      pinged: (isStuck) => this.#maintain(isStuck),
     });
   }
 
@@ -115,16 +115,16 @@ export class PostgresDatabase implements Database {
 
   /** Condition of the connections, which notice a failure within seconds. */
   get status(): DatabaseStatus {
-    const { condition, awayMs } = this.#state;
-    return { ...condition, awayMs, defects: this.#defects };
+    const { condition, outageMs } = this.#state;
+    return { ...condition, outageMs, defects: this.#defects };
   }
 
-  read<T>(work: () => Work<T>): Promise<T> {
-    return this.#untilDone((deadline) => this.#pool.use(deadline, (on) => this.#walk(on, work())));
+  read<T>(work: () => SqlSteps<T>): Promise<T> {
+    return this.#untilDone((deadline) => this.#pool.use(deadline, (on) => this.#run(on, work())));
   }
 
-  change<T>(work: () => Work<T>, manner: Manner = {}): Promise<T> {
-    const change: Change<T> = { id: crypto.randomUUID(), work, manner };
+  change<T>(work: () => SqlSteps<T>, options: ChangeOptions = {}): Promise<T> {
+    const change: Change<T> = { id: crypto.randomUUID(), work, options };
     return this.#untilDone((deadline) =>
       this.#pool.use(deadline, (on) => this.#transact(on, change, deadline))
     );
@@ -162,13 +162,13 @@ export class PostgresDatabase implements Database {
     using deadline = this.#deadline();
     let before: unknown; // a better reason than the timeout
     try {
-      for (let pause = FIRST_PAUSE_MS;; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+      for (let pause = FIRST_PAUSE_MS;; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
         try {
           return await attempt(deadline);
         } catch (error) {
           const maybeLater = error instanceof PostgresError
-            ? meaningOf(error) !== "refused"
-            : error instanceof DatabaseAway;
+            ? consequenceOf(error) !== "refused"
+            : error instanceof DatabaseUnavailable;
           if (maybeLater && deadline.signal.aborted) throw before ?? deadline.signal.reason;
           if (!maybeLater || !this.#isOpen || this.#state.refusesWork || deadline.left() <= pause) {
             throw error;
@@ -186,7 +186,7 @@ export class PostgresDatabase implements Database {
     const { timeoutMs } = this.#options;
     const end = this.#elapsed() + timeoutMs;
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(new DatabaseAway("no answer in time")), timeoutMs);
+    const timer = setTimeout(() => late.abort(new DatabaseUnavailable("no answer in time")), timeoutMs);
     const left = () => Math.max(1, Math.ceil(end - this.#elapsed()));
     return { signal: late.signal, left, [Symbol.dispose]: () => clearTimeout(timer) };
   }
@@ -195,7 +195,7 @@ export class PostgresDatabase implements Database {
     try {
       await begin(on, change, deadline);
       change.kept = undefined; // the id is free: no earlier attempt was committed
-      const result = await this.#walk(on, change.work());
+      const result = await this.#run(on, change.work());
       change.kept = { result };
       // Without limit: a commit canceled while waiting for standbys would look like a replicated one.
       await on.run("SET LOCAL statement_timeout = 0; COMMIT");
@@ -210,19 +210,19 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  async #walk<T>(on: PostgresConnection, work: Work<T>): Promise<T> {
+  async #run<T>(on: PostgresConnection, work: SqlSteps<T>): Promise<T> {
     let step = work.next();
     while (step.done !== true) step = work.next(await this.#rows(on, step.value.sql, step.value.values));
     return step.value;
   }
 
   /** Probes for a connection if the database is down and idle; deletes old change ids. */
-  #tend(isStuck: boolean): void {
+  #maintain(isStuck: boolean): void {
     const now = this.#elapsed();
-    this.#state.commits(isStuck);
+    this.#state.setStuck(isStuck);
     if (this.#state.isTrialDue) {
       const deadline = this.#deadline();
-      void this.#pool.refill(deadline).catch(() => {}).finally(deadline[Symbol.dispose]); // the state has the reason
+      void this.#pool.openIdle(deadline).catch(() => {}).finally(deadline[Symbol.dispose]); // the state has the reason
     }
     if (now - this.#clearedAt < KEEP_IDS_MS) return;
     this.#clearedAt = now;
@@ -236,7 +236,7 @@ export class PostgresDatabase implements Database {
     const time = clock && wholeMs(clock());
     const bound = time === undefined ? values : { ...values, now: Math.floor(time / 1000), clock: time };
     try {
-      return await on.query(statement.text, inOrder(statement.names, bound));
+      return await on.query(statement.text, positionalValues(statement.names, bound));
     } catch (error) {
       if (error instanceof PostgresError && isDefect(error)) {
         this.#defects++;
@@ -259,7 +259,7 @@ const ID_KEY = "change_made_pkey";
 /** Begins a transaction, with its lock if any, and inserts its id, which fails if the change was committed already. */
 async function begin(
   on: PostgresConnection,
-  { id, manner: { alone, asyncCommit = false } }: Change<unknown>,
+  { id, options: { lock, asyncCommit = false } }: Change<unknown>,
   deadline: Deadline,
 ): Promise<void> {
   const settings = [
@@ -267,8 +267,8 @@ async function begin(
     ...asyncCommit ? ["synchronous_commit = off"] : [],
   ];
   const steps = [on.run(["BEGIN", ...settings.map((setting) => `SET LOCAL ${setting}`)].join("; "))];
-  if (alone !== undefined) {
-    steps.push(on.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [alone]));
+  if (lock !== undefined) {
+    steps.push(on.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [lock]));
   }
   steps.push(
     on.query("INSERT INTO change_made (id, at) VALUES ($1, extract(epoch FROM statement_timestamp()))", [id]),

@@ -1,4 +1,4 @@
-import { DatabaseAway, DatabaseFailure } from "../database.ts";
+import { DatabaseFailure, DatabaseUnavailable } from "../database.ts";
 import { messageOf } from "../../model/text.ts";
 
 /** Error of driver, server or system. */
@@ -12,34 +12,34 @@ export class PostgresError extends Error {
 }
 
 /** Consequence of a failure. `again`: no effect; `lost`: connection closed, maybe committed; `refused`: permanent. */
-type Meaning = "again" | "lost" | "refused";
+type Consequence = "again" | "lost" | "refused";
 
-const AGAIN: ReadonlySet<string> = new Set(["40001", "40P01"]);
+const RETRYABLE: ReadonlySet<string> = new Set(["40001", "40P01"]);
 
 /** Shutdown, startup, no connections left, read-only, terminated session. */
-const LOST = /^(?:57P0\d|53300|25006|25P0[34]|08\w{3})$/;
+const CONNECTION_LOST = /^(?:57P0\d|53300|25006|25P0[34]|08\w{3})$/;
 
 /** SQLSTATEs; codes of the driver and the system look different. */
-const OF_SERVER = /^[0-9][0-9A-Z]{4}$|^[A-Z][0-9][0-9A-Z]{3}$/;
+const SQLSTATE = /^[0-9][0-9A-Z]{4}$|^[A-Z][0-9][0-9A-Z]{3}$/;
 
 /** Returns the consequence of an error. */
-export function meaningOf({ code, message }: PostgresError): Meaning {
-  if (AGAIN.has(code)) return "again";
+export function consequenceOf({ code, message }: PostgresError): Consequence {
+  if (RETRYABLE.has(code)) return "again";
   if (code === "0A000" && message.includes("cached plan")) return "lost"; // schema changed meanwhile
-  return LOST.test(code) || !OF_SERVER.test(code) ? "lost" : "refused";
+  return CONNECTION_LOST.test(code) || !SQLSTATE.test(code) ? "lost" : "refused";
 }
 
 /** Resources, operator and system errors, which no statement causes. */
-const OF_CIRCUMSTANCES = /^(?:5[3578]|XX)/;
+const ENVIRONMENT = /^(?:5[3578]|XX)/;
 
 /** Reports whether the statement itself or missing rights caused an error. */
 export function isDefect(error: PostgresError): boolean {
-  return meaningOf(error) === "refused" && !OF_CIRCUMSTANCES.test(error.code);
+  return consequenceOf(error) === "refused" && !ENVIRONMENT.test(error.code);
 }
 
 /** Converts database errors to {@link DatabaseFailure}. */
 export function toFailure(error: unknown): unknown {
   if (!(error instanceof PostgresError)) return error;
-  const Kind = meaningOf(error) === "refused" ? DatabaseFailure : DatabaseAway;
+  const Kind = consequenceOf(error) === "refused" ? DatabaseFailure : DatabaseUnavailable;
   return new Kind(error.message, { cause: error });
 }

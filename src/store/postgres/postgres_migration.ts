@@ -5,19 +5,19 @@ import type { PostgresOptions } from "./postgres_database.ts";
 import { toFailure } from "./postgres_failure.ts";
 import { migrate } from "./postgres_schema.ts";
 import { PostgresServers } from "./postgres_servers.ts";
-import { reachPlain } from "./reach_plain.ts";
+import { connectPlain } from "./connect_plain.ts";
 
 /**
  * Migrates the tables to the newest version; grants access to a user without rights to the schema. Returns the versions
  * before and after. @param options.login Owner of the tables. @throws {DatabaseFailure} Without a change.
  */
 export async function migrateDatabase(
-  { servers, login, reach = reachPlain, timeoutMs }: PostgresOptions,
+  { servers, login, connect = connectPlain, timeoutMs }: PostgresOptions,
   user: string,
 ): Promise<{ readonly from: number; readonly to: number }> {
   const checkSchema = () => Promise.resolve(); // the tables are about to be created
   const state = new DatabaseState({ elapsed: stopwatch, toleranceMs: timeoutMs });
-  const all = new PostgresServers({ servers, login, reach, checkSchema, timeoutMs, state });
+  const all = new PostgresServers({ servers, login, connect, checkSchema, timeoutMs, state });
   const connection = await all.open(AbortSignal.timeout(timeoutMs));
   try {
     const versions = await migrate(connection);

@@ -1,7 +1,7 @@
-import { DatabaseAway } from "../database.ts";
+import { DatabaseUnavailable } from "../database.ts";
 import { FairSemaphore, NoPermit } from "../../model/fair_semaphore.ts";
 import type { PostgresConnection } from "./postgres_connection.ts";
-import { meaningOf, PostgresError } from "./postgres_failure.ts";
+import { consequenceOf, PostgresError } from "./postgres_failure.ts";
 import type { DatabaseState } from "./database_state.ts";
 import type { PostgresServers } from "./postgres_servers.ts";
 
@@ -24,7 +24,7 @@ export class PostgresPool {
     this.#semaphore = new FairSemaphore({ atOnce: most, waiting: WAITING, perKey: WAITING });
   }
 
-  /** Runs work, until the deadline closes the connection. @throws {DatabaseAway} If no connection is free in time. */
+  /** Runs work, until the deadline closes the connection. @throws {DatabaseUnavailable} If no connection is free in time. */
   async use<T>(deadline: Deadline, work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     this.state.checkWork();
     try {
@@ -33,25 +33,25 @@ export class PostgresPool {
         known: true,
         signal: deadline.signal,
       });
-    } catch (error) {
-      throw error instanceof NoPermit ? new DatabaseAway("too many are waiting", { cause: error }) : error;
+    } catch (cause) {
+      throw cause instanceof NoPermit ? new DatabaseUnavailable("too many are waiting", { cause }) : cause;
     }
   }
 
   close(): void {
     this.#closed = true;
-    this.leaveIdle();
+    this.closeIdle();
   }
 
   /** Opens an idle connection, as a probe. @throws As {@link use}. */
-  async refill({ signal }: Deadline): Promise<void> {
+  async openIdle({ signal }: Deadline): Promise<void> {
     const connection = await this.servers.open(signal);
     if (this.#closed || this.#idle.length >= this.most) connection.destroy();
     else this.#idle.push(connection);
   }
 
   /** Closes idle connections, since their server no longer responds. */
-  leaveIdle(): void {
+  closeIdle(): void {
     for (const connection of this.#idle.splice(0)) connection.destroy();
   }
 
@@ -59,13 +59,13 @@ export class PostgresPool {
     const connection = this.#takeIdle() ?? await this.servers.open(deadline.signal, undefined, false);
     const late = () => {
       connection.destroy();
-      this.leaveIdle();
+      this.closeIdle();
     };
     deadline.signal.addEventListener("abort", late, { once: true });
     try {
       return await work(connection);
     } catch (error) {
-      if (error instanceof PostgresError && meaningOf(error) === "lost") connection.destroy();
+      if (error instanceof PostgresError && consequenceOf(error) === "lost") connection.destroy();
       throw error;
     } finally {
       deadline.signal.removeEventListener("abort", late);

@@ -50,21 +50,21 @@ const STEPS: readonly Step[] = [{
 }];
 
 /** Schema version that this service cannot use. */
-export class UnfitTables extends DatabaseFailure {}
+export class SchemaMismatch extends DatabaseFailure {}
 
-/** @throws {UnfitTables} If tables are absent, too old or too new. */
+/** @throws {SchemaMismatch} If tables are absent, too old or too new. */
 export async function checkSchema(connection: PostgresConnection): Promise<void> {
   const { version, worksWith } = await schemaOf(connection);
   const known = STEPS.length;
   if (version < known) {
-    throw new UnfitTables(
+    throw new SchemaMismatch(
       version === 0
         ? "the database has no tables yet: run `authserver database migrate`"
         : `the tables of the database have version ${version}, this service needs ${known}: run \`authserver database migrate\``,
     );
   }
   if (worksWith > known) {
-    throw new UnfitTables(
+    throw new SchemaMismatch(
       `the tables of the database have version ${version}, this service knows them up to ${known}: it is too old for them`,
     );
   }
@@ -80,7 +80,7 @@ export async function migrate(connection: PostgresConnection): Promise<{ from: n
      CREATE TABLE IF NOT EXISTS ${POSTGRES_SCHEMA}.schema_version (version integer NOT NULL, works_with integer NOT NULL)`,
   );
   const { version, worksWith } = await schemaOf(connection);
-  if (worksWith > STEPS.length) throw new UnfitTables(`the tables have version ${version} already`);
+  if (worksWith > STEPS.length) throw new SchemaMismatch(`the tables have version ${version} already`);
   const steps = STEPS.slice(version);
   for (const { sql } of steps) await connection.run(sql);
   const last = steps.at(-1);

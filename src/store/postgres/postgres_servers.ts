@@ -1,10 +1,10 @@
 import type { Duplex } from "node:stream";
 import { unlessAborted } from "../../model/clock.ts";
 import { messageOf } from "../../model/text.ts";
-import { DatabaseAway, DatabaseFailure } from "../database.ts";
+import { DatabaseFailure, DatabaseUnavailable } from "../database.ts";
 import type { DatabaseState } from "./database_state.ts";
 import {
-  type Heard,
+  type ChangeListener,
   POSTGRES_SCHEMA,
   PostgresConnection,
   type PostgresLogin,
@@ -17,12 +17,12 @@ export interface PostgresServer {
 }
 
 /** Connects to a server, with TLS if configured, until the signal aborts. */
-export type Reach = (server: PostgresServer, signal: AbortSignal) => Promise<Duplex>;
+export type Connect = (server: PostgresServer, signal: AbortSignal) => Promise<Duplex>;
 
 interface ServersOptions {
   readonly servers: readonly PostgresServer[];
   readonly login: PostgresLogin;
-  readonly reach: Reach;
+  readonly connect: Connect;
   /** Checks the tables. @throws {DatabaseFailure} */
   readonly checkSchema: (connection: PostgresConnection) => Promise<void>;
   readonly timeoutMs: number; // timeout of each operation, in milliseconds
@@ -34,31 +34,31 @@ export class PostgresServers {
   constructor(readonly options: ServersOptions) {}
 
   /**
-   * Tries all servers at once and takes the first that accepts changes. @param heard Absent: without notifications.
+   * Tries all servers at once and takes the first that accepts changes. @param listener Absent: without notifications.
    * @param isTrial Whether to try while other connections work and the last attempt failed.
-   * @throws {DatabaseAway} If no server accepts changes, or no trial is due.
+   * @throws {DatabaseUnavailable} If no server accepts changes, or no trial is due.
    * @throws {DatabaseFailure} For a wrong password or other tables.
    */
-  async open(signal: AbortSignal, heard?: Heard, isTrial = true): Promise<PostgresConnection> {
+  async open(signal: AbortSignal, listener?: ChangeListener, isTrial = true): Promise<PostgresConnection> {
     const { state } = this.options;
-    const connection = await state.attempt(() => this.#openAny(signal, heard), isTrial);
-    if (heard === undefined) state.works(connection.closed);
+    const connection = await state.attempt(() => this.#openAny(signal, listener), isTrial);
+    if (listener === undefined) state.countConnection(connection.closed);
     return connection;
   }
 
-  async #openAny(signal: AbortSignal, heard: Heard | undefined): Promise<PostgresConnection> {
+  async #openAny(signal: AbortSignal, listener: ChangeListener | undefined): Promise<PostgresConnection> {
     const enough = new AbortController();
-    const tries = this.options.servers.map((server) => this.#openOne(server, signal, enough, heard));
+    const tries = this.options.servers.map((server) => this.#openOne(server, signal, enough, listener));
     try {
       return await Promise.any(tries);
     } catch (error) {
       const errors = error instanceof AggregateError ? error.errors : [error];
       const refusal = errors.find((each) =>
-        each instanceof DatabaseFailure && !(each instanceof DatabaseAway)
+        each instanceof DatabaseFailure && !(each instanceof DatabaseUnavailable)
       );
       if (refusal !== undefined) throw refusal;
       const reasons = new Set(errors.map(messageOf));
-      throw new DatabaseAway([...reasons].join("; "), { cause: error });
+      throw new DatabaseUnavailable([...reasons].join("; "), { cause: error });
     }
   }
 
@@ -66,13 +66,13 @@ export class PostgresServers {
     server: PostgresServer,
     signal: AbortSignal,
     enough: AbortController,
-    heard: Heard | undefined,
+    listener: ChangeListener | undefined,
   ): Promise<PostgresConnection> {
-    const { reach, login, timeoutMs, checkSchema } = this.options;
+    const { connect, login, timeoutMs, checkSchema } = this.options;
     const end = AbortSignal.any([signal, enough.signal]);
-    const socket = await reach(server, end);
+    const socket = await connect(server, end);
     const open = async () => {
-      const connection = await PostgresConnection.open(socket, login, heard);
+      const connection = await PostgresConnection.open(socket, login, listener);
       await prepareSession(connection, timeoutMs);
       await checkSchema(connection);
       return connection;
@@ -80,7 +80,7 @@ export class PostgresServers {
     try {
       const connection = await unlessAborted(open(), end);
       end.throwIfAborted();
-      enough.abort(new DatabaseAway("another server was faster"));
+      enough.abort(new DatabaseUnavailable("another server was faster"));
       return connection;
     } catch (error) {
       socket.destroy();
@@ -90,14 +90,14 @@ export class PostgresServers {
 }
 
 /** Condition: standby or read-only. */
-export const TAKES_NO_CHANGES = "(pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on')";
+export const IS_READ_ONLY = "(pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on')";
 
-/** @throws {DatabaseAway} If the server is read-only. */
+/** @throws {DatabaseUnavailable} If the server is read-only. */
 async function prepareSession(connection: PostgresConnection, timeoutMs: number): Promise<void> {
   // Locks of a frozen instance end after half of the time that others wait. With synchronous_commit off, a crash could undo
   // the use of a single-use share. At another level, a change that runs alone would miss changes made while it waited.
   const [session] = await connection.query(
-    `SELECT ${TAKES_NO_CHANGES} AS "readOnly",
+    `SELECT ${IS_READ_ONLY} AS "readOnly",
        set_config('search_path', '${POSTGRES_SCHEMA}, pg_temp', false),
        set_config('statement_timeout', $1, false), set_config('lock_timeout', $1, false),
        set_config('idle_in_transaction_session_timeout', $2, false),
@@ -105,5 +105,5 @@ async function prepareSession(connection: PostgresConnection, timeoutMs: number)
        CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END`,
     [String(timeoutMs), String(Math.ceil(timeoutMs / 2))],
   );
-  if (session?.["readOnly"] !== false) throw new DatabaseAway("the server takes no changes");
+  if (session?.["readOnly"] !== false) throw new DatabaseUnavailable("the server takes no changes");
 }

@@ -62,7 +62,7 @@ function rowsFromJson(sql: string): string {
 }
 
 /** Orders parameter values. @throws {TypeError} If one is missing. */
-export function inOrder(names: readonly string[], values: Values): (string | number | null)[] {
+export function positionalValues(names: readonly string[], values: Values): (string | number | null)[] {
   return names.map((name) => {
     const value = values[name];
     if (value === undefined) throw new TypeError(`no value for :${name}`);

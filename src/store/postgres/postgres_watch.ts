@@ -1,8 +1,8 @@
 import { inStep, realTime, type Schedule } from "../../model/clock.ts";
 import { messageOf } from "../../model/text.ts";
 import type { DatabaseState } from "./database_state.ts";
-import { CHANGES_CHANNEL, type Heard, type PostgresConnection } from "./postgres_connection.ts";
-import { TAKES_NO_CHANGES } from "./postgres_servers.ts";
+import { type ChangeListener, CHANGES_CHANNEL, type PostgresConnection } from "./postgres_connection.ts";
+import { IS_READ_ONLY } from "./postgres_servers.ts";
 
 const REREAD_MS = 15_000;
 
@@ -12,7 +12,7 @@ const PING_MS = 5_000;
 const PAUSE_MS = 250;
 
 /** Ping, which also looks for changes of any instance that cannot end: their sessions outlive the connections. */
-const ALIVE = `SELECT ${TAKES_NO_CHANGES} AS "readOnly", pg_backend_pid() AS backend, EXISTS (
+const ALIVE = `SELECT ${IS_READ_ONLY} AS "readOnly", pg_backend_pid() AS backend, EXISTS (
   SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'active'
     AND query LIKE '%; COMMIT' AND query_start < now() - interval '5 s') AS stuck`;
 
@@ -21,19 +21,19 @@ export const SHARED_SESSIONS =
   "notifications from other instances do not arrive: a pooler in between must give each connection a session of its own " +
   "(pgbouncer: pool_mode = session)";
 
-type Listener = Pick<PostgresConnection, "run" | "destroy" | "isAlive" | "closed">;
+type ListenConnection = Pick<PostgresConnection, "run" | "destroy" | "isAlive" | "closed">;
 
 interface Servers {
   /** @throws If no server is available. */
-  open(signal: AbortSignal, heard: Heard): Promise<Listener>;
+  open(signal: AbortSignal, listener: ChangeListener): Promise<ListenConnection>;
 }
 
 interface WatchParts {
   readonly timeoutMs: number; // timeout of connecting and of each response
-  readonly state: Pick<DatabaseState, "listens" | "hears" | "waitMs">;
+  readonly state: Pick<DatabaseState, "setListening" | "isListening" | "waitMs">;
   /** Called when the server stopped responding or became read-only, to close its other connections, too. */
   readonly unusable?: () => void;
-  readonly tried?: (isStuck: boolean) => void; // called after each ping; stuck: changes are not committed
+  readonly pinged?: (isStuck: boolean) => void; // called after each ping; stuck: changes are not committed
   readonly schedule?: Schedule;
 }
 
@@ -44,11 +44,11 @@ export class PostgresWatch {
   readonly #closing = new AbortController();
   #all = 0; // increases when all tables may have changed
   #sessions = 0;
-  #connection: Listener | undefined;
+  #connection: ListenConnection | undefined;
   readonly #parts: WatchParts;
   #wake: (() => void) | undefined;
   readonly #listening = Promise.withResolvers<void>();
-  readonly #heard = new Set<Heard>();
+  readonly #listeners = new Set<ChangeListener>();
 
   constructor(servers: Servers, parts: WatchParts) {
     this.#servers = servers;
@@ -61,7 +61,7 @@ export class PostgresWatch {
   }
 
   get isListening(): boolean {
-    return this.#parts.state.hears && (this.#connection?.isAlive ?? false);
+    return this.#parts.state.isListening && (this.#connection?.isAlive ?? false);
   }
 
   get listening(): Promise<void> {
@@ -69,8 +69,8 @@ export class PostgresWatch {
   }
 
   /** Calls a listener after each change of a version, with the table; empty: all may have changed. */
-  onChange(listener: Heard): void {
-    this.#heard.add(listener);
+  onChange(listener: ChangeListener): void {
+    this.#listeners.add(listener);
   }
 
   version(table: string): number {
@@ -89,60 +89,60 @@ export class PostgresWatch {
       try {
         await this.#listen();
         this.#parts.unusable?.();
-        this.#ends("the server takes no changes any more");
+        this.#disconnect("the server takes no changes any more");
       } catch (error) {
-        this.#ends(messageOf(error));
+        this.#disconnect(messageOf(error));
       }
       await this.#pause(Math.max(PAUSE_MS, this.#parts.state.waitMs));
     }
   }
 
   async #listen(): Promise<void> {
-    const connection = await this.#inTime((signal) =>
+    const connection = await this.#withTimeout((signal) =>
       this.#servers.open(signal, (table) => {
         this.#versions.set(table, (this.#versions.get(table) ?? 0) + 1);
-        this.#tell(table);
+        this.#notify(table);
       })
     );
     this.#connection = connection;
-    await this.#asked(connection, `LISTEN ${CHANGES_CHANNEL}`);
+    await this.#query(connection, `LISTEN ${CHANGES_CHANNEL}`);
     this.#all++;
     this.#sessions++;
-    this.#parts.state.listens();
-    this.#tell();
+    this.#parts.state.setListening();
+    this.#notify();
     this.#listening.resolve();
     void connection.closed.then(() => this.#connection === connection && this.#wake?.());
     let reread = 0;
     let backend: unknown;
     while (!this.#closing.signal.aborted) {
       await this.#pause(PING_MS);
-      const [state] = await this.#asked(connection, ALIVE);
+      const [state] = await this.#query(connection, ALIVE);
       if (state?.["readOnly"] !== false) return;
       if (backend !== undefined && state["backend"] !== backend) throw new Error(SHARED_SESSIONS);
       backend = state["backend"];
       if ((reread += PING_MS) >= REREAD_MS) {
         reread = 0;
         this.#all++;
-        this.#tell();
+        this.#notify();
       }
-      this.#parts.tried?.(state["stuck"] === true);
+      this.#parts.pinged?.(state["stuck"] === true);
     }
   }
 
   /** @param table Absent: all may have changed. */
-  #tell(table = ""): void {
-    for (const hear of this.#heard) hear(table);
+  #notify(table = ""): void {
+    for (const listener of this.#listeners) listener(table);
   }
 
-  #ends(why: string): void {
+  #disconnect(why: string): void {
     this.#connection?.destroy();
     this.#connection = undefined;
-    if (!this.#closing.signal.aborted) this.#parts.state.listens(why);
+    if (!this.#closing.signal.aborted) this.#parts.state.setListening(why);
   }
 
   /** Sends a query; closes the connection after a timeout. */
-  async #asked(connection: Listener, text: string) {
-    return await this.#inTime(async (signal) => {
+  async #query(connection: ListenConnection, text: string) {
+    return await this.#withTimeout(async (signal) => {
       const end = () => {
         connection.destroy();
         this.#parts.unusable?.();
@@ -157,17 +157,17 @@ export class PostgresWatch {
     });
   }
 
-  async #inTime<T>(action: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #withTimeout<T>(action: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const late = new AbortController();
     const { schedule = realTime, timeoutMs } = this.#parts;
-    const inTime = schedule(timeoutMs, () => late.abort(new Error("no answer in time")));
+    const cancel = schedule(timeoutMs, () => late.abort(new Error("no answer in time")));
     try {
       return await action(AbortSignal.any([late.signal, this.#closing.signal]));
     } catch (error) {
       late.signal.throwIfAborted(); // the timeout closed it
       throw error;
     } finally {
-      inTime();
+      cancel();
     }
   }
 

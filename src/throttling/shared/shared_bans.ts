@@ -59,7 +59,7 @@ export class SharedBans {
           lasts: wholeMs(Math.max(0, lastsMs, other?.lastsMs ?? 0)),
         });
       }
-    }, { alone: "operator bans" });
+    }, { lock: "operator bans" });
   }
 
   /** Removes bans and clears failures everywhere. Returns the numbers of both. */

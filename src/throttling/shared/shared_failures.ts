@@ -1,5 +1,5 @@
 import { realTime, type Schedule, wholeMs } from "../../model/clock.ts";
-import { BATCH, type Database, deleteInBatches, row, rows, type Work } from "../../store/database.ts";
+import { BATCH, type Database, deleteInBatches, row, rows, type SqlSteps } from "../../store/database.ts";
 import type { CountedFailure, Counting } from "../login_throttle.ts";
 import { KNOWN_MS } from "../memory.ts";
 import type { Digests } from "./digest.ts";
@@ -80,7 +80,7 @@ export class SharedFailures {
   }
 
   /** The unlogged tables need no wait for the disk. */
-  #change<T>(work: () => Work<T>): Promise<T> {
+  #change<T>(work: () => SqlSteps<T>): Promise<T> {
     return this.database.change(work, { asyncCommit: true });
   }
 
@@ -100,7 +100,7 @@ export class SharedFailures {
   }
 }
 
-function* noteAll(logins: readonly KnownLogin[], digests: Digests): Work<void> {
+function* noteAll(logins: readonly KnownLogin[], digests: Digests): SqlSteps<void> {
   for (const { pair, clears, agoMs } of logins) {
     const name = JSON.stringify(clears ? pair : [pair]);
     yield* row(SQL.note, { name, ago: wholeMs(Math.max(0, agoMs)) });
@@ -112,7 +112,7 @@ function* countAll(
   failed: readonly CountedFailure[],
   passed: readonly KnownLogin[],
   digests: Digests,
-): Work<readonly (number | undefined)[]> {
+): SqlSteps<readonly (number | undefined)[]> {
   const totals: (number | undefined)[] = [];
   let isFirst = true;
   yield* noteAll(passed, digests);

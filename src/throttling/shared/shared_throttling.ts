@@ -2,7 +2,7 @@ import { rescue } from "../../model/attempt.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { type Schedule, type Stopwatch } from "../../model/clock.ts";
 import { type Database, DatabaseFailure } from "../../store/database.ts";
-import { Following } from "../../store/following.ts";
+import { Poller } from "../../store/poller.ts";
 import type { Ban, BanSubject } from "../ban.ts";
 import { KNOWN_MS, normalised, type ThrottlingMemory, type ThrottlingUpdate } from "../memory.ts";
 import type { CountedFailure, Counting } from "../login_throttle.ts";
@@ -49,7 +49,7 @@ export class SharedThrottling {
   #known: { readonly version: number; readonly until: number } | undefined;
   readonly #startedAt: number;
   #last: Promise<unknown> = Promise.resolve();
-  readonly #following: readonly Following[];
+  readonly #pollers: readonly Poller[];
 
   constructor(readonly parts: SharedThrottlingParts) {
     const { database, elapsed, log, singleInstance, schedule } = parts;
@@ -57,18 +57,18 @@ export class SharedThrottling {
     const digests = new Digests(parts.secret);
     this.#bans = new SharedBans(database, digests);
     this.#failures = new SharedFailures(database, digests, schedule);
-    const follow = (everyMs: number, look: () => Promise<void>, onChange?: Database["onChange"]) =>
-      new Following({ look, everyMs, trouble: "bans are not shared", log, schedule, onChange });
-    this.#following = [
-      follow(LOOK_MS, () => this.#look(), database.onChange),
-      ...singleInstance === undefined ? [follow(KNOWN_TURN_MS, () => this.#shareKnown())] : [],
-      follow(PURGE_MS, () => this.#purge()),
+    const poller = (intervalMs: number, poll: () => Promise<void>, onChange?: Database["onChange"]) =>
+      new Poller({ poll, intervalMs, failureMessage: "bans are not shared", log, schedule, onChange });
+    this.#pollers = [
+      poller(LOOK_MS, () => this.#look(), database.onChange),
+      ...singleInstance === undefined ? [poller(KNOWN_TURN_MS, () => this.#shareKnown())] : [],
+      poller(PURGE_MS, () => this.#purge()),
     ];
   }
 
   async follow(memory: ThrottlingMemory): Promise<void> {
     this.#memory = memory;
-    await Promise.all(this.#following.map((following) => following.follow()));
+    await Promise.all(this.#pollers.map((each) => each.start()));
   }
 
   count(failed: readonly CountedFailure[]): Counting | undefined {
@@ -114,7 +114,7 @@ export class SharedThrottling {
   }
 
   close(): void {
-    for (const following of this.#following) following.close();
+    for (const each of this.#pollers) each.close();
   }
 
   async #look(): Promise<void> {

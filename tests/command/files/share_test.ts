@@ -160,7 +160,7 @@ Deno.test("share show prints uploaded bytes and their limit for shares that acce
       name: "k",
       files: 1,
       bytes: 10,
-      kept: false,
+      finished: false,
     }, "a request");
     return /^Uploaded +(.*)$/m.exec((await place.run("show", id)).out)?.[1];
   };

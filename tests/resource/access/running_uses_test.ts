@@ -84,9 +84,9 @@ for (const [what, end] of ENDINGS) {
       headers: { "Content-Length": "900000" },
     });
     await inTime(writing, "an upload to begin");
-    await running.look();
+    await running.poll();
     await end(site, id);
-    await running.look();
+    await running.poll();
     const response = await inTime(put, "the answer to an upload whose share has ended");
     assert.equal(response.status, 404);
     assert.match(await response.text(), /ERR_SHARE_NOT_FOUND/);
@@ -100,9 +100,9 @@ Deno.test("transfers continue while their share is unchanged, or only its note o
   const { site, running } = at;
   const id = await site.share("d/", { onetime: true });
   const rest = await begun(await site.ask("anonymous", "GET", `access/HPC/${id}/big`));
-  await running.look();
+  await running.poll();
   await change({ note: "other", lifetime: 3600 })(site, id);
-  await running.look();
+  await running.poll();
   assert.equal(await rest(), true);
 });
 
@@ -115,7 +115,7 @@ Deno.test("an owner may view a share that is for other addresses, until the shar
     site.signIn = { identity, userName: "alice", ends: 0, idleMinutes: 1, formToken: "t" };
     const rest = await begun(await site.ask("alice", "GET", `access/HPC/${id}/big`));
     await end?.(site, id);
-    await running.look();
+    await running.poll();
     assert.equal(await inTime(rest(), "the end of the look"), whole);
   }
 });
@@ -128,11 +128,11 @@ Deno.test("RunningUses ends a transfer at the end of its share even if the datab
   const share = await site.parts.store.get("HPC", await site.share("d/"));
   assert.ok(share !== undefined);
   const over = away.add({ share: { ...share, expires: 100 }, address: "::1", end: (why) => ended.push(why) });
-  await away.look();
+  await away.poll();
   assert.deepEqual(ended, []);
   now = 101_000;
-  await away.look();
-  await away.look();
+  await away.poll();
+  await away.poll();
   assert.deepEqual(ended, ["the share has expired"]);
   over();
 });
@@ -189,8 +189,8 @@ Deno.test("RunningUses ends a transfer, once, if its share has ended or changed,
     const get = () => Promise.resolve(now && { ...share, ...now });
     const uses = new RunningUses({ get }, () => 200_000, () => () => {});
     uses.add({ share, address: "::1", end: (why) => ended.push(why) });
-    await uses.look();
-    await uses.look();
+    await uses.poll();
+    await uses.poll();
     assert.deepEqual(ended, why === undefined ? [] : [why]);
   }
 });

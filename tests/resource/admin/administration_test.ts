@@ -38,7 +38,7 @@ Deno.test("checkAdministrator() accepts only an unrestricted administrator of al
 });
 
 Deno.test("checkAdministrator() requires the login that every server requires", () => {
-  const strict = { ...server("HPC", { up: true }), logins: { inWords: "", missing: () => "a card" } };
+  const strict = { ...server("HPC", { up: true }), logins: { summary: "", missing: () => "a card" } };
   const servers = serversOf(server("TWO", { up: true }), strict);
   assert.throws(() => checkAdministrator(boss(), servers), { code: "ERR_STRONGER_LOGIN_NEEDED" });
 });

@@ -5,7 +5,7 @@ import { httpError } from "../../../src/model/http_error.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { PathLocks } from "../../../src/resource/share/path_locks.ts";
 import MARK_TABLES from "../../../src/store/postgres/tables/shared_mark.sql" with { type: "text" };
-import { SharedMarks } from "../../../src/store/shared_marks.ts";
+import { Leases } from "../../../src/store/leases.ts";
 import { IN_MEMORY, SqliteDatabase } from "../../../src/store/sqlite_database.ts";
 import { inTime, until } from "../../fixtures/deadline.ts";
 import { DavSite, lockinfo } from "./dav_site.ts";
@@ -68,8 +68,8 @@ Deno.test("WebDAV does not take a failure of the daemon for a failed condition",
 function sharedMarks() {
   const steps = [MARK_TABLES.replaceAll("UNLOGGED ", "")];
   const database = new SqliteDatabase(IN_MEMORY, { what: "marks", applicationId: 1, steps }, Date.now);
-  const marks = new SharedMarks(database, { log: SILENT });
-  return { marks, [Symbol.dispose]: () => database.close() };
+  const leases = new Leases(database, { log: SILENT });
+  return { leases, [Symbol.dispose]: () => database.close() };
 }
 
 /** Makes a lock and returns its token. */
@@ -123,7 +123,7 @@ Deno.test("WebDAV gives one of several simultaneous requests the exclusive lock 
     return await make(...args).finally(() => count.making--);
   };
   const asked = Array.from({ length: 4 }, (_, i) => {
-    dav.parts = { ...dav.parts, uploads: { unfinished, locks: new PathLocks(setting.marks) } };
+    dav.parts = { ...dav.parts, uploads: { unfinished, locks: new PathLocks(setting.leases) } };
     return dav.told("LOCK", "d/fresh", { body: lockinfo(), ...(i % 2 === 1 && { as: "carol" }) });
   });
   const all = await inTime(Promise.all(asked), "the answers");

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { isHttpError } from "../../../src/model/http_error.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { PathLocks } from "../../../src/resource/share/path_locks.ts";
-import { DatabaseAway } from "../../../src/store/database.ts";
+import { DatabaseUnavailable } from "../../../src/store/database.ts";
 import MARK_TABLES from "../../../src/store/postgres/tables/shared_mark.sql" with { type: "text" };
-import { SharedMarks } from "../../../src/store/shared_marks.ts";
+import { Leases } from "../../../src/store/leases.ts";
 import { IN_MEMORY, SqliteDatabase } from "../../../src/store/sqlite_database.ts";
 import { VirtualTime } from "../../fixtures/virtual_time.ts";
 
@@ -18,9 +18,9 @@ function create() {
   const time = new VirtualTime();
   const steps = [MARK_TABLES.replaceAll("UNLOGGED ", "")];
   const database = new SqliteDatabase(IN_MEMORY, { what: "marks", applicationId: 1, steps }, time.clock);
-  const marks = new SharedMarks(database, { log: SILENT });
-  const instance = () => new PathLocks(marks, time.schedule);
-  return { time, marks, database, instance, [Symbol.dispose]: () => database.close() };
+  const leases = new Leases(database, { log: SILENT });
+  const instance = () => new PathLocks(leases, time.schedule);
+  return { time, leases, database, instance, [Symbol.dispose]: () => database.close() };
 }
 
 Deno.test("PathLocks gives a path to one request of all instances at a time", async () => {
@@ -63,7 +63,7 @@ Deno.test("PathLocks notifies a holder before another takes over a lock that was
 
 Deno.test("PathLocks waits no longer than its caller, and locks nothing while the database is down", async () => {
   using setting = create();
-  const { time, marks, instance } = setting;
+  const { time, leases, instance } = setting;
   const end = await instance().take("HPC", "/f", signal, () => {});
   const leaving = new AbortController();
   const [locks] = [instance()];
@@ -71,7 +71,7 @@ Deno.test("PathLocks waits no longer than its caller, and locks nothing while th
   leaving.abort(new Error("gone"));
   await time.advance(100, rest);
   await left;
-  marks.take = () => Promise.reject(new DatabaseAway("away"));
+  leases.acquire = () => Promise.reject(new DatabaseUnavailable("away"));
   await assert.rejects(
     locks.take("HPC", "/g", signal, () => {}),
     (error) => isHttpError(error, "ERR_SHARE_STORE"),

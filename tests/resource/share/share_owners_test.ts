@@ -9,13 +9,13 @@ import { attributeValues } from "../../../src/model/attributes.ts";
 import { httpError } from "../../../src/model/http_error.ts";
 import type { Identity } from "../../../src/model/identity.ts";
 import { ShareOwners } from "../../../src/resource/share/share_owners.ts";
-import type { Making, NamedOwner, Share } from "../../../src/sharing/share.ts";
+import type { CreationRights, NamedOwner, Share } from "../../../src/sharing/share.ts";
 import { DRAFT } from "../../sharing/store/conformance.ts";
 
 const SHARE: Share = { ...DRAFT, server: "HPC", id: "x", accessCount: 0, created: 0 };
 
-/** Origin of a share whose account, group and role came from the sources. */
-const MADE: Making = {
+/** Creation rights of a share whose account, group and role came from the sources. */
+const MADE: CreationRights = {
   owner: { dn: "CN=Alice, O=Example", via: "PASSWORD", login: "alice" },
   mappedGroup: true,
   mappedRole: true,
@@ -23,8 +23,8 @@ const MADE: Making = {
   limits: {},
 };
 
-/** Origin of a share whose account, group and role came with the login. */
-const BY_LOGIN: Making = {
+/** Creation rights of a share whose account, group and role came with the login. */
+const BY_LOGIN: CreationRights = {
   ...MADE,
   owner: { ...MADE.owner, uid: SHARE.uid },
   mappedGroup: false,
@@ -77,7 +77,7 @@ function ownersWith(
   return new ShareOwners(chain, accountStatus, SILENT);
 }
 
-const limits = (sources: Sources, made?: Making) =>
+const limits = (sources: Sources, made?: CreationRights) =>
   ownersWith(sources).limits({ ...SHARE, ...(made && { made }) }, NEVER);
 
 const LOGIN: Identity = { dn: "CN=Alice, O=Example", method: "PASSWORD_FILE", via: "PASSWORD" };
@@ -267,7 +267,7 @@ Deno.test("ShareOwners ignores an account that the login proves only for another
   const elsewhere: AccountStatus = { kind: "known", servers: ["OTHER"] };
   const login = { uid: SHARE.uid, uidServers: ["OTHER"] };
   const named: Told = { role: "user", accounts: ["first", SHARE.uid], groups: ["hpc"] };
-  const ask = (sources: Sources, made: Making) =>
+  const ask = (sources: Sources, made: CreationRights) =>
     ownersWith(sources, { accountStatus: () => Promise.resolve(elsewhere) })
       .limits({ ...SHARE, made }, NEVER);
   assertAlike(await mapped(named, login), { mappedGroup: true, mappedRole: true });

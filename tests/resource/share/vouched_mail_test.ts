@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { UserAttributes } from "../../../src/attributes/user_attributes.ts";
 import type { Identity } from "../../../src/model/identity.ts";
-import { mailFor, vouchedMail } from "../../../src/resource/share/vouched_mail.ts";
+import { ownerMail, verifiedMail } from "../../../src/resource/share/vouched_mail.ts";
 import { call } from "../sample_call.ts";
 
 const attributes = (mail?: string): UserAttributes => ({
@@ -20,9 +20,9 @@ const caller = (mail?: string) => {
 };
 const ANN = "ann@example.org";
 
-Deno.test("mailFor() refuses shares without uploads, services without mail, and callers without an address", () => {
+Deno.test("ownerMail() refuses shares without uploads, services without mail, and callers without an address", () => {
   const ann = { ...call(), caller: caller(ANN) };
-  assert.equal(mailFor(ann, "HPC", "DROP", { mails: true }), ANN);
+  assert.equal(ownerMail(ann, "HPC", "DROP", { mails: true }), ANN);
   for (
     const [access, mails, asked] of [["READ", true, ann], ["DROP", false, ann], [
       "DROP",
@@ -30,28 +30,28 @@ Deno.test("mailFor() refuses shares without uploads, services without mail, and 
       call(),
     ]] as const
   ) {
-    assert.throws(() => mailFor(asked, "HPC", access, { mails }), { code: "ERR_INVALID_REQUEST" });
+    assert.throws(() => ownerMail(asked, "HPC", access, { mails }), { code: "ERR_INVALID_REQUEST" });
   }
 });
 
-Deno.test("vouchedMail() prefers the address of the login to that of attribute sources", () => {
-  assert.equal(vouchedMail({ caller: caller(ANN), user: attributes("other@example.org") }, "HPC"), ANN);
-  assert.equal(vouchedMail({ caller: caller(), user: attributes(ANN) }, "HPC"), ANN);
-  assert.equal(vouchedMail({ caller: caller(), user: attributes() }, "HPC"), undefined);
-  assert.equal(vouchedMail({ caller: { kind: "anonymous" }, user: attributes() }, "HPC"), undefined);
+Deno.test("verifiedMail() prefers the address of the login to that of attribute sources", () => {
+  assert.equal(verifiedMail({ caller: caller(ANN), user: attributes("other@example.org") }, "HPC"), ANN);
+  assert.equal(verifiedMail({ caller: caller(), user: attributes(ANN) }, "HPC"), ANN);
+  assert.equal(verifiedMail({ caller: caller(), user: attributes() }, "HPC"), undefined);
+  assert.equal(verifiedMail({ caller: { kind: "anonymous" }, user: attributes() }, "HPC"), undefined);
 });
 
-Deno.test("vouchedMail() ignores text that is not a plain address, from login and attributes", () => {
+Deno.test("verifiedMail() ignores text that is not a plain address, from login and attributes", () => {
   for (
     const bad of ["ann", "ann@example.org\r\nBcc: x@example.org", "Ann <ann@example.org>", "a b@example.org"]
   ) {
-    assert.equal(vouchedMail({ caller: caller(bad), user: attributes() }, "HPC"), undefined);
-    assert.equal(vouchedMail({ caller: caller(), user: attributes(bad) }, "HPC"), undefined);
+    assert.equal(verifiedMail({ caller: caller(bad), user: attributes() }, "HPC"), undefined);
+    assert.equal(verifiedMail({ caller: caller(), user: attributes(bad) }, "HPC"), undefined);
   }
 });
 
-Deno.test("vouchedMail() reads attributes of an account only for the server for which it is proven", () => {
+Deno.test("verifiedMail() reads attributes of an account only for the server for which it is proven", () => {
   const user = { ...attributes(ANN), restricted: { servers: ["HPC"], elsewhere: attributes() } };
-  assert.equal(vouchedMail({ caller: caller(), user }, "HPC"), ANN);
-  assert.equal(vouchedMail({ caller: caller(), user }, "OTHER"), undefined);
+  assert.equal(verifiedMail({ caller: caller(), user }, "HPC"), ANN);
+  assert.equal(verifiedMail({ caller: caller(), user }, "OTHER"), undefined);
 });

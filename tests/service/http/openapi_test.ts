@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { IMAGE_TYPES } from "../../../src/resource/access/file_view.ts";
-import { MOST_ENTRIES } from "../../../src/resource/access/listing_part.ts";
-import { MOST_SHARES } from "../../../src/resource/share/list_shares.ts";
+import { MAX_ENTRIES } from "../../../src/resource/access/listing_part.ts";
+import { MAX_SHARES } from "../../../src/resource/share/list_shares.ts";
 import { openApiDocument } from "../../../src/service/http/openapi.ts";
 import description from "../../../src/service/http/openapi.json" with { type: "json" };
 import { pageRoutes } from "../../../src/service/http/page_routes.ts";
@@ -130,8 +130,8 @@ Deno.test("openapi.json has no duplicate name, no dangling reference and no unus
 Deno.test("openapi.json has the limits and types of the code", () => {
   const { get: list } = description.paths["/rest/share/{server}"];
   const { get: download } = description.paths["/rest/access/{server}/{id}"];
-  assert(list.description.includes(`up to ${MOST_SHARES} shares`));
-  assert(download.description.includes(`up to ${MOST_ENTRIES} entries`));
+  assert(list.description.includes(`up to ${MAX_SHARES} shares`));
+  assert(download.description.includes(`up to ${MAX_ENTRIES} entries`));
   const { SharedFile, PartOfSharedFile } = description.components.responses;
   for (const { content } of [SharedFile, PartOfSharedFile]) {
     const images = Object.keys(content).filter((type) => type.startsWith("image/"));

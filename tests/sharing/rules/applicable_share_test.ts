@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { coveringPaths, decidingShare } from "../../../src/sharing/rules/applicable_share.ts";
-import type { Making, Share } from "../../../src/sharing/share.ts";
+import { applicableShare, coveringPaths } from "../../../src/sharing/rules/applicable_share.ts";
+import type { CreationRights, Share } from "../../../src/sharing/share.ts";
 import { DRAFT } from "../store/conformance.ts";
 
 const share = (id: string, changes: Partial<Share>): Share => ({
@@ -61,7 +61,7 @@ const CHOICES: [string, Share[], string | undefined][] = [
   ["takes the older of equals", [share("new", { created: 2 }), share("old", { created: 1 })], "old"],
 ];
 
-const MADE: Making = {
+const MADE: CreationRights = {
   owner: { dn: "CN=x" },
   mappedGroup: true,
   mappedRole: true,
@@ -99,16 +99,16 @@ const OWNERS: [string, Share[], string][] = [
 
 for (const [title, shares, expected] of [...CHOICES, ...OWNERS]) {
   for (const given of [shares, shares.toReversed()]) {
-    Deno.test(`decidingShare() ${title}, of ${given.map(({ id }) => id)}`, () => {
-      assert.equal(decidingShare(given, "READ")?.id, expected);
+    Deno.test(`applicableShare() ${title}, of ${given.map(({ id }) => id)}`, () => {
+      assert.equal(applicableShare(given, "READ")?.id, expected);
     });
   }
 }
 
-Deno.test("decidingShare() returns a share that does not grant the wanted access only if there is no other", () => {
+Deno.test("applicableShare() returns a share that does not grant the wanted access only if there is no other", () => {
   const read = share("read", { ...AT_HOME, created: 1 });
   const write = share("write", { ...B, created: 2, access: "WRITE" });
-  const wanting = (wanted: "READ" | "WRITE", ...shares: Share[]) => decidingShare(shares, wanted)?.id;
+  const wanting = (wanted: "READ" | "WRITE", ...shares: Share[]) => applicableShare(shares, wanted)?.id;
   assert.equal(wanting("READ", read, write), "read");
   assert.equal(wanting("WRITE", read, write), "write");
   assert.equal(wanting("WRITE", read), "read");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Clock } from "../../../src/model/clock.ts";
-import type { Making, Share, ShareDraft, UseStart } from "../../../src/sharing/share.ts";
+import type { CreationRights, Share, ShareDraft, UseStart } from "../../../src/sharing/share.ts";
 import type { Page, ShareStore } from "../../../src/sharing/store/share_store.ts";
 import type { Upload } from "../../../src/sharing/store/upload_store.ts";
 import { assertAlike } from "../../fixtures/assert_alike.ts";
@@ -22,7 +22,7 @@ export const DRAFT: ShareDraft = {
 
 export const USE: UseStart = { who: ANYBODY, address: "192.0.2.7", kind: "HTTP-download", path: "/data/d/x" };
 
-export const MADE: Making = {
+export const MADE: CreationRights = {
   owner: { dn: "CN=Alice, O=Example", via: "PASSWORD", login: "ali", uid: "alice", name: "Alice Example" },
   mappedGroup: true,
   mappedRole: false,
@@ -30,7 +30,7 @@ export const MADE: Making = {
   limits: { includes: "/data/*", excludes: "*.key" },
 };
 
-const AT_HOME: Making = { ...MADE, atHome: true };
+const AT_HOME: CreationRights = { ...MADE, atHome: true };
 
 export function uploadOf(share: string, key: string, { bytes = 0 }: { readonly bytes?: number }): Upload {
   return {
@@ -42,7 +42,7 @@ export function uploadOf(share: string, key: string, { bytes = 0 }: { readonly b
     name: key,
     files: 1,
     bytes,
-    kept: false,
+    finished: false,
   };
 }
 
@@ -173,16 +173,16 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     const first = await store.claim("HPC", id, use);
     const second = await store.claim("HPC", id, use);
     assert.ok(first !== undefined && second !== undefined);
-    await store.giveBack(second);
-    await store.giveBack(first);
+    await store.release(second);
+    await store.release(first);
     assert.equal((await store.get("HPC", id))?.usesLeft, 0);
     assert.equal(await store.claim("HPC", id, { ...use, who: "cn=bob" }), undefined);
   });
 
   fact("records views without a use, and none of a share that does not exist", async (store) => {
     const { id } = await store.put("HPC", { ...DRAFT, oneTime: true });
-    await store.recordLook("HPC", id, { ...USE, kind: "HTTP-look" });
-    await store.recordLook("HPC", "none", { ...USE, kind: "HTTP-look" });
+    await store.recordView("HPC", id, { ...USE, kind: "HTTP-look" });
+    await store.recordView("HPC", "none", { ...USE, kind: "HTTP-look" });
     const share = await store.get("HPC", id);
     assert.deepEqual([share?.usesLeft, share?.accessCount], [1, 0]);
     assert.deepEqual((await store.usesOf("HPC", id, 9)).map(({ kind }) => kind), ["HTTP-look"]);
@@ -216,7 +216,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
       }
       const [first = "", second = ""] = keys;
       await Promise.all(
-        Array.from({ length: 3 }, () => uploads.forget({ server: "HPC", share: id, key: first })),
+        Array.from({ length: 3 }, () => uploads.delete({ server: "HPC", share: id, key: first })),
       );
       assert.deepEqual(await received(), { files: 4, bytes: 40 });
       const held = { server: "HPC", share: id, key: second };
@@ -227,7 +227,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
       });
       await uploads.resize(held, "me", { files: 2, bytes: 4 });
       assert.deepEqual(await received(), { files: 5, bytes: 34 });
-      await uploads.forget(held);
+      await uploads.delete(held);
       assert.deepEqual(await received(), { files: 4, bytes: 30 }, "the directory stays");
       await assert.rejects(uploads.begin(uploadOf(id, keys[2] ?? "", {}), "other"), {
         code: "ERR_UPLOAD_INCOMPLETE",
@@ -249,7 +249,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     const refused = begun.flatMap((each) => each.status === "rejected" ? [each.reason.code] : []);
     assert.deepEqual(refused, Array(5).fill("ERR_QUOTA_USED"));
     const key = `k${begun.findIndex(({ status }) => status === "fulfilled")}`;
-    await uploads.forget({ server: "HPC", share: id, key });
+    await uploads.delete({ server: "HPC", share: id, key });
     await uploads.begin(uploadOf(id, "more", { bytes: 3 }), "me");
     assert.deepEqual(await received(), { files: 4, bytes: 3 * 2 ** 50 + 3 });
   });
@@ -281,7 +281,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
       }
       await store.put("A", { ...DRAFT, access: "DROP", quota: { bytes: 9 } });
       await assert.rejects(begin("B", "c", 3), { code: "ERR_QUOTA_USED" });
-      await uploads.forget({ server: "B", share: "copied", key: "b" });
+      await uploads.delete({ server: "B", share: "copied", key: "b" });
       assert.deepEqual((await store.get("A", "copied"))?.received, { files: 1, bytes: 3 });
     },
   );
@@ -302,18 +302,18 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     const { id } = await store.put("HPC", { ...DRAFT, access: "DROP" });
     const { uploads } = store;
     const key = { server: "HPC", share: id, key: "k" };
-    assert.equal(await uploads.hold(key, "a"), undefined, "nothing has begun");
+    assert.equal(await uploads.acquire(key, "a"), undefined, "nothing has begun");
     await uploads.begin(uploadOf(id, "k", {}), "a");
     assert.equal(await uploads.renew(key, "a"), true);
-    assert.equal(await uploads.hold(key, "b"), "busy");
+    assert.equal(await uploads.acquire(key, "b"), "busy");
     assert.equal(await uploads.renew(key, "a"), false, "another request wants it");
-    await uploads.leave(key, "a");
-    assertAlike(await uploads.hold(key, "b"), uploadOf(id, "k", {}));
+    await uploads.release(key, "a");
+    assertAlike(await uploads.acquire(key, "b"), uploadOf(id, "k", {}));
     time.now += 16_000;
-    assertAlike(await uploads.hold(key, "c"), uploadOf(id, "k", {}));
+    assertAlike(await uploads.acquire(key, "c"), uploadOf(id, "k", {}));
     assert.equal(await uploads.renew(key, "b"), false, "it was lost");
-    await uploads.leave(key, "b");
-    assert.equal(await uploads.hold(key, "d"), "busy", "only the holder lets go");
+    await uploads.release(key, "b");
+    assert.equal(await uploads.acquire(key, "d"), "busy", "only the holder lets go");
   });
 
   fact("gives a path to one unfinished upload, even through different shares", async (store) => {
@@ -324,16 +324,20 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     await uploads.begin(uploadOf(inner, "b", {}), "b");
     const [a, b] = [{ server: "HPC", share: outer, key: "a" }, { server: "HPC", share: inner, key: "b" }];
     const named = await Promise.all([
-      uploads.name(a, "a", "/data/d/in/x"),
-      uploads.name(b, "b", "/data/d/in/x"),
+      uploads.setTarget(a, "a", "/data/d/in/x"),
+      uploads.setTarget(b, "b", "/data/d/in/x"),
     ]);
     assert.deepEqual(named, [true, false]);
-    assert.equal(await uploads.name(b, "a", "/data/d/in/y"), false, "it is not held");
-    await uploads.name(a, "a", undefined);
-    assert.equal(await uploads.name(b, "b", "/data/d/in/x"), true);
+    assert.equal(await uploads.setTarget(b, "a", "/data/d/in/y"), false, "it is not held");
+    await uploads.setTarget(a, "a", undefined);
+    assert.equal(await uploads.setTarget(b, "b", "/data/d/in/x"), true);
     await uploads.finish(b, true);
-    assert.equal(await uploads.name(a, "a", "/data/d/in/x"), true, "what is there is the daemon's to say");
-    const kept = await uploads.hold(b, "c");
+    assert.equal(
+      await uploads.setTarget(a, "a", "/data/d/in/x"),
+      true,
+      "what is there is the daemon's to say",
+    );
+    const kept = await uploads.acquire(b, "c");
     assert.equal(typeof kept === "object" && kept.target, "/data/d/in/x");
   });
 
@@ -343,19 +347,19 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     const idOf = (key: string) => ({ server: "HPC", share: id, key });
     await uploads.begin(uploadOf(id, "a", {}), "a");
     await uploads.begin(uploadOf(id, "b", {}), "b");
-    const replace = () => uploads.name(idOf("b"), "b", "/data/d/x", true);
-    await uploads.name(idOf("a"), "a", "/data/d/x");
+    const replace = () => uploads.setTarget(idOf("b"), "b", "/data/d/x", true);
+    await uploads.setTarget(idOf("a"), "a", "/data/d/x");
     assert.equal(await replace(), false, "it is held");
     time.now += 16_000;
     assert.equal(await uploads.renew(idOf("b"), "b"), true);
-    assert.equal(await uploads.name(idOf("b"), "b", "/data/d/x"), false, "it does not replace");
+    assert.equal(await uploads.setTarget(idOf("b"), "b", "/data/d/x"), false, "it does not replace");
     assert.equal(await replace(), true);
-    const left = await uploads.hold(idOf("a"), "c");
+    const left = await uploads.acquire(idOf("a"), "c");
     assert.equal(typeof left === "object" && left.target, undefined);
     const aside = { ...uploadOf(`~alice`, "c", {}), files: 0, bytes: 0, target: "/data/d/y" };
     await uploads.begin(aside, "c");
     time.now += 16_000;
-    assert.equal(await uploads.name(idOf("b"), "b", "/data/d/y", true), false, "it is to be put back");
+    assert.equal(await uploads.setTarget(idOf("b"), "b", "/data/d/y", true), false, "it is to be put back");
   });
 
   fact(
@@ -385,11 +389,11 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal(await uploads.renew(key, "a"), true);
     time.now += 23 * 3_600_000;
     assert.deepEqual(await uploads.due(), []);
-    assert.equal(await uploads.holdDue(key, "cleaner"), undefined);
+    assert.equal(await uploads.acquireDue(key, "cleaner"), undefined);
     time.now += 2 * 3_600_000;
     assert.deepEqual((await uploads.due()).map((each) => each.key), ["k"]);
-    await uploads.hold(key, "b");
-    assert.equal(await uploads.holdDue(key, "cleaner"), undefined, "a request has it");
+    await uploads.acquire(key, "b");
+    assert.equal(await uploads.acquireDue(key, "cleaner"), undefined, "a request has it");
   });
 
   fact("keeps servers apart (D19)", async (store) => {
@@ -532,21 +536,21 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     }
     time.now += 60_000;
     for (const listed of [{}, { server: "A" }, { server: "B", owner: DRAFT.owner }, { owner: DRAFT.owner }]) {
-      for (const [most, look] of [[1, 1], [2, 3], [3, 2], [2, 100], [100, 5], [4, undefined]] as const) {
+      for (const [most, scan] of [[1, 1], [2, 3], [3, 2], [2, 100], [100, 5], [4, undefined]] as const) {
         const found: string[] = [];
         let after: Page["next"];
         do {
           const page: Page = await store.page(listed, {
             after,
             most,
-            ...(look === undefined ? {} : { look }),
+            ...(scan === undefined ? {} : { scan }),
           });
           assert.ok(page.shares.length <= most);
           found.push(...page.shares.map(({ server, id }) => `${server}/${id}`));
           after = page.next;
         } while (after !== undefined);
         const expected = lasting.filter((place) => place.startsWith(listed.server ?? ""));
-        assert.deepEqual(found.toSorted(), expected.toSorted(), JSON.stringify([listed, most, look]));
+        assert.deepEqual(found.toSorted(), expected.toSorted(), JSON.stringify([listed, most, scan]));
       }
     }
   });
@@ -608,16 +612,16 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     const claimFor = (key: string) => {
       const upload = uploadOf(id, key, { bytes: 10 });
       const also = () => store.uploads.beginning(upload, "me");
-      return store.claim("HPC", id, USE, { also, ...store.uploads.mannerOf(upload) });
+      return store.claim("HPC", id, USE, { also, ...store.uploads.changeOptions(upload) });
     };
     const claim = await claimFor("one");
     assert.ok(claim);
     await assert.rejects(claimFor("two"), { code: "ERR_QUOTA_USED" });
     await assert.rejects(claimFor("one"), { code: "ERR_UPLOAD_INCOMPLETE" });
     const one = { server: "HPC", share: id, key: "one" };
-    assert.equal(await store.uploads.isKept(one), false);
+    assert.equal(await store.uploads.isFinished(one), false);
     await store.finish(claim, { bytes: 10, complete: true }, () => store.uploads.finishing(one, true));
-    assert.equal(await store.uploads.isKept(one), true);
+    assert.equal(await store.uploads.isFinished(one), true);
     assert.deepEqual((await store.usesOf("HPC", id, 10)).map(({ bytes }) => bytes), [10]);
     const share = await store.get("HPC", id);
     assert.deepEqual([share?.accessCount, share?.received], [1, { files: 1, bytes: 10 }]);
@@ -627,8 +631,8 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     const { id } = await store.put("A", { ...DRAFT, oneTime: true });
     const claim = await store.claim("A", id, USE);
     assert.ok(claim);
-    await store.giveBack(claim);
-    await store.giveBack(claim);
+    await store.release(claim);
+    await store.release(claim);
     const share = await store.get("A", id);
     assert.equal(share?.usesLeft, 1);
     assert.equal(share?.accessCount, 0);
@@ -640,7 +644,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     const claim = await store.claim("A", id, USE);
     assert.ok(claim);
     assert.equal((await store.put("A", { ...DRAFT, oneTime: true })).id, id);
-    await store.giveBack(claim);
+    await store.release(claim);
     const share = await store.get("A", id);
     assert.deepEqual([share?.usesLeft, share?.accessCount], [1, 0]);
     assert.ok(await store.claim("A", id, USE));
@@ -652,7 +656,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     const claim = await store.claim("A", first.id, USE);
     assert.ok(claim);
     const second = await store.put("A", { ...DRAFT, oneTime: true });
-    await store.giveBack(claim);
+    await store.release(claim);
     assert.equal(await store.claim("A", first.id, USE), undefined);
     assert.ok(await store.claim("A", second.id, USE));
   });
@@ -661,7 +665,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     const { id } = await store.put("A", DRAFT);
     const claim = await store.claim("A", id, USE);
     assert.ok(claim);
-    await store.giveBack(claim);
+    await store.release(claim);
     assert.equal((await store.get("A", id))?.usesLeft, undefined);
   });
 
@@ -769,7 +773,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     const { id } = await store.put("A", DRAFT);
     assert.equal((await store.get("A", id))?.made, undefined);
     assertAlike((await store.put("A", { ...DRAFT, made: MADE })).made, MADE);
-    const less: Making = { ...MADE, owner: { dn: "CN=Alice" }, limits: {}, mappedRole: true };
+    const less: CreationRights = { ...MADE, owner: { dn: "CN=Alice" }, limits: {}, mappedRole: true };
     // The fact about the group was for another account, so it says nothing about this one.
     const other = { ...DRAFT, uid: "alice2", made: { ...less, mappedGroup: false } };
     assertAlike((await store.put("A", other)).made, { ...less, mappedGroup: true });
@@ -909,7 +913,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert(claim);
     assert.deepEqual([claim.share.server, claim.share.usesLeft], ["B", 2]);
     assert.equal((await store.get("A", "copied"))?.usesLeft, 2);
-    await store.giveBack(claim);
+    await store.release(claim);
     assert.deepEqual([(await store.get("A", "copied"))?.usesLeft, await store.usesOf("A", "copied", 9)], [
       3,
       [],

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { DatabaseAway } from "../../../src/store/database.ts";
+import { DatabaseUnavailable } from "../../../src/store/database.ts";
 import { DatabaseState } from "../../../src/store/postgres/database_state.ts";
 
-const REFUSED = new DatabaseAway("sorry, too many clients already");
+const REFUSED = new DatabaseUnavailable("sorry, too many clients already");
 
 function create() {
   const time = { now: 12_047.246237 };
@@ -13,7 +13,7 @@ function create() {
     changed: (condition) =>
       told.push(condition.kind === "up" ? "up" : `${condition.kind}: ${condition.reason}`),
   });
-  const httpError = () => assert.rejects(state.attempt(() => Promise.reject(REFUSED)), DatabaseAway);
+  const httpError = () => assert.rejects(state.attempt(() => Promise.reject(REFUSED)), DatabaseUnavailable);
   return { time, told, state, httpError };
 }
 
@@ -21,12 +21,12 @@ Deno.test("DatabaseState is degraded while connections work and further ones are
   const { told, state, httpError } = create();
   const closed = Promise.withResolvers<void>();
   await state.attempt(() => Promise.resolve());
-  state.works(closed.promise);
-  state.listens();
+  state.countConnection(closed.promise);
+  state.setListening();
   assert.deepEqual(state.condition, { kind: "up" });
   await httpError();
   assert.deepEqual(state.condition, { kind: "degraded", reason: "sorry, too many clients already" });
-  assert.equal(state.awayMs, 0);
+  assert.equal(state.outageMs, 0);
   assert.equal(state.refusesWork, false, "there is a connection");
   await state.attempt(() => Promise.resolve());
   assert.deepEqual(told, ["degraded: sorry, too many clients already", "up"]);
@@ -34,27 +34,27 @@ Deno.test("DatabaseState is degraded while connections work and further ones are
 
 Deno.test("DatabaseState is away without any connection for work, even if it gets notifications", async () => {
   const { time, told, state, httpError } = create();
-  state.listens();
+  state.setListening();
   await httpError();
   time.now += 2_000;
   await httpError();
   assert.equal(state.condition.kind, "away");
   assert.equal(state.refusesWork, true);
   assert.throws(() => state.checkWork(), /too many clients/);
-  assert.equal(state.awayMs, 2_000);
-  await assert.rejects(state.attempt(() => Promise.resolve()), DatabaseAway, "no attempt is due");
+  assert.equal(state.outageMs, 2_000);
+  await assert.rejects(state.attempt(() => Promise.resolve()), DatabaseUnavailable, "no attempt is due");
   time.now += 1_000;
   assert.equal(state.isTrialDue, true);
   state.checkWork();
   await state.attempt(() => Promise.resolve());
-  assert.deepEqual([state.condition.kind, state.refusesWork, state.awayMs], ["up", false, 0]);
+  assert.deepEqual([state.condition.kind, state.refusesWork, state.outageMs], ["up", false, 0]);
   assert.equal(told.at(-1), "up");
 });
 
 Deno.test("DatabaseState is away when the last connection is lost and no other can be opened", async () => {
   const { state, httpError } = create();
   const closed = Promise.withResolvers<void>();
-  state.works(closed.promise);
+  state.countConnection(closed.promise);
   await httpError();
   assert.equal(state.condition.kind, "degraded");
   closed.resolve();
@@ -65,15 +65,15 @@ Deno.test("DatabaseState is away when the last connection is lost and no other c
 
 Deno.test("DatabaseState is degraded while it gets no notifications of changes", () => {
   const { told, state } = create();
-  state.listens("cut");
+  state.setListening("cut");
   assert.deepEqual(state.condition, { kind: "degraded", reason: "cut" });
-  state.listens();
+  state.setListening();
   assert.deepEqual(told, ["degraded: cut", "up"]);
 });
 
 Deno.test("DatabaseState notifies nobody once it is closed", () => {
   const { told, state } = create();
   state.close();
-  state.listens("cut");
+  state.setListening("cut");
   assert.deepEqual(told, []);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { PostgresConnection } from "../../../src/store/postgres/postgres_connection.ts";
 import { PostgresError } from "../../../src/store/postgres/postgres_failure.ts";
-import { reachPlain } from "../../../src/store/postgres/reach_plain.ts";
+import { connectPlain } from "../../../src/store/postgres/connect_plain.ts";
 import { inTime } from "../../fixtures/deadline.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 
@@ -16,7 +16,7 @@ function test(name: string, check: (server: TestPostgres) => Promise<void>): voi
 }
 
 const socketTo = ({ port }: TestPostgres) =>
-  reachPlain({ host: "127.0.0.1", port }, AbortSignal.timeout(20_000));
+  connectPlain({ host: "127.0.0.1", port }, AbortSignal.timeout(20_000));
 
 test("leaves no socket open if the server refuses the login", async (server) => {
   const socket = await socketTo(server);

@@ -2,11 +2,11 @@ import { inTime, until } from "../../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
-import { DatabaseAway, DatabaseFailure, row, rows } from "../../../src/store/database.ts";
+import { DatabaseFailure, DatabaseUnavailable, row, rows } from "../../../src/store/database.ts";
 import { PostgresDatabase, type PostgresOptions } from "../../../src/store/postgres/postgres_database.ts";
-import { reachPlain } from "../../../src/store/postgres/reach_plain.ts";
+import { connectPlain } from "../../../src/store/postgres/connect_plain.ts";
 import { DatabaseState } from "../../../src/store/postgres/database_state.ts";
-import { PostgresServers, type Reach } from "../../../src/store/postgres/postgres_servers.ts";
+import { type Connect, PostgresServers } from "../../../src/store/postgres/postgres_servers.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 
 const INSERT = "INSERT INTO note (text) VALUES (:text)";
@@ -65,12 +65,12 @@ test("uses the clock of the server", async (database, { name, server }) => {
 test("runs changes that name the same lock one after the other, and others in parallel", async (database) => {
   let inside = 0;
   let most = 0;
-  const enter = (alone?: string) =>
+  const enter = (lock?: string) =>
     database.change(function* () {
       most = Math.max(most, ++inside);
       yield* rows("SELECT pg_sleep(0.02)", {});
       inside--;
-    }, { alone });
+    }, { lock });
   await Promise.all(Array.from({ length: 5 }, () => enter("shares of A")));
   assert.equal(most, 1);
   await Promise.all(Array.from({ length: 5 }, (_, i) => enter(`shares of ${i}`)));
@@ -90,7 +90,7 @@ test(
         const notes = (yield* row(COUNT, {}))?.["notes"];
         yield* rows(INSERT, { text: `${n}` });
         return notes;
-      }, { alone: "notes" })
+      }, { lock: "notes" })
     );
     const waiting = "SELECT count(*) AS n FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
     await until(async () => Number((await server.sql(name, waiting))[0]?.["n"]) === 2, { everyMs: 5 });
@@ -104,9 +104,9 @@ test("waits for the disk, except for asynchronous commits", async (database) => 
   const waits = function* () {
     return (yield* row("SELECT current_setting('synchronous_commit') AS waits", {}))?.["waits"];
   };
-  const manners = [{}, { asyncCommit: true }, { asyncCommit: true, alone: "it" }, { alone: "it" }];
+  const options = [{}, { asyncCommit: true }, { asyncCommit: true, lock: "it" }, { lock: "it" }];
   const told: unknown[] = [];
-  for (const manner of manners) told.push(await database.change(waits, manner));
+  for (const each of options) told.push(await database.change(waits, each));
   assert.deepEqual(told, ["on", "off", "off", "on"]);
 });
 
@@ -130,10 +130,10 @@ test("retries when two changes wait for each other", async (database) => {
 });
 
 /** Loses connections that send a commit, before the server gets it or after it has committed. */
-function losing(when: "before" | "after", times: number): { reach: Reach; readonly lost: number } {
-  const state = { reach, lost: 0 };
-  async function reach(...[to, signal]: Parameters<Reach>): Promise<Duplex> {
-    const socket = await reachPlain(to, signal);
+function losing(when: "before" | "after", times: number): { connect: Connect; readonly lost: number } {
+  const state = { connect, lost: 0 };
+  async function connect(...[to, signal]: Parameters<Connect>): Promise<Duplex> {
+    const socket = await connectPlain(to, signal);
     const write = socket.write.bind(socket);
     const intercepted = (chunk: Uint8Array, done?: () => void): boolean => {
       if (!new TextDecoder().decode(chunk).includes("COMMIT") || state.lost >= times) {
@@ -167,7 +167,7 @@ for (const when of ["before", "after"] as const) {
     // If the first try was committed, its result is returned, not that of a later try.
     assert.deepEqual([number, tries], when === "after" ? [1, 1] : [3, 3]);
     assert.equal(loss.lost, when === "after" ? 1 : 2);
-  }, { reach: loss.reach });
+  }, { connect: loss.connect });
 }
 
 test(
@@ -234,8 +234,8 @@ test("closes idle connections at once when it is closed", async (database) => {
   database.close();
   assert(reached.every(({ destroyed }) => destroyed));
 }, {
-  reach: async (...to) => {
-    const socket = await reachPlain(...to);
+  connect: async (...to) => {
+    const socket = await connectPlain(...to);
     reached.push(socket);
     return socket;
   },
@@ -248,8 +248,8 @@ test("connects again when a server closes connections at once", async (database)
   await until(() => database.isReachable);
   assert.equal(closed, 2, "that of the work and the one that listens");
 }, {
-  reach: async (...to) => {
-    const socket = await reachPlain(...to);
+  connect: async (...to) => {
+    const socket = await connectPlain(...to);
     if (closed >= 2) return socket;
     closed++;
     socket.destroy();
@@ -265,7 +265,7 @@ test(
   async (frozen, { options }) => {
     await frozen.change(() => rows(INSERT, { text: "a" }));
     const update = "UPDATE note SET text = text || :more";
-    using other = new PostgresDatabase({ ...options, reach: reachPlain });
+    using other = new PostgresDatabase({ ...options, connect: connectPlain });
     const locked = Promise.withResolvers<void>();
     const lost = assert.rejects(
       frozen.change(function* () {
@@ -275,7 +275,7 @@ test(
         for (const socket of ofFrozen) socket.cork();
         yield* rows(update, { more: "2" });
       }),
-      DatabaseAway,
+      DatabaseUnavailable,
     );
     await locked.promise;
     await other.change(() => rows(update, { more: "3" }));
@@ -285,8 +285,8 @@ test(
   },
   {
     timeoutMs: 4000,
-    reach: async (...to) => {
-      const socket = await reachPlain(...to);
+    connect: async (...to) => {
+      const socket = await connectPlain(...to);
       ofFrozen.push(socket);
       return socket;
     },
@@ -301,8 +301,8 @@ test("lets work wait for a free connection while the server refuses others", asy
   await Promise.all([1, 2, 3].map(() => database.read(() => row("SELECT pg_sleep(0.01)", {}))));
   assert.equal(database.status.kind, "degraded");
 }, {
-  reach: (...to) => {
-    if (admitted-- > 0) return reachPlain(...to);
+  connect: (...to) => {
+    if (admitted-- > 0) return connectPlain(...to);
     return Promise.reject(new DatabaseFailure("password authentication failed"));
   },
 });
@@ -311,15 +311,18 @@ test("closes a connection that opens only after the deadline", async (_database,
   const { promise: connected, resolve: connect } = Promise.withResolvers<Duplex>();
   const servers = new PostgresServers({
     ...options,
-    reach: () => connected,
+    connect: () => connected,
     checkSchema: () => Promise.resolve(),
     state: new DatabaseState({ elapsed: () => 0, toleranceMs: 1000 }),
   });
   using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const late = new AbortController();
   const opening = servers.open(late.signal);
-  late.abort(new DatabaseAway("no answer in time"));
-  const socket = await reachPlain({ host: "127.0.0.1", port: silent.addr.port }, AbortSignal.timeout(20_000));
+  late.abort(new DatabaseUnavailable("no answer in time"));
+  const socket = await connectPlain(
+    { host: "127.0.0.1", port: silent.addr.port },
+    AbortSignal.timeout(20_000),
+  );
   connect(socket);
   await assert.rejects(inTime(opening, "the failure"), /no answer in time/);
   assert.ok(socket.destroyed);

@@ -1,9 +1,9 @@
 import { until } from "../../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import type { Duplex } from "node:stream";
-import { DatabaseAway, row, rows } from "../../../src/store/database.ts";
+import { DatabaseUnavailable, row, rows } from "../../../src/store/database.ts";
 import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
-import { reachPlain } from "../../../src/store/postgres/reach_plain.ts";
+import { connectPlain } from "../../../src/store/postgres/connect_plain.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 
 const KEEP = "INSERT INTO record VALUES ('k', :key, 'o', 1, 2, '{}') ON CONFLICT DO NOTHING";
@@ -29,7 +29,7 @@ Deno.test("PostgresDatabase waits for a server that restarts, but not for one th
   await until(() => !patient.isReachable);
   const waiting = patient.change(() => rows(KEEP, { key: "meanwhile" }));
   waiting.catch(() => {}); // a failure is reported below
-  await assert.rejects(hasty.read(() => rows("SELECT 1", {})), DatabaseAway);
+  await assert.rejects(hasty.read(() => rows("SELECT 1", {})), DatabaseUnavailable);
   // The server does not answer for longer than the timeout: then reads no longer wait.
   await until(async () => {
     const error = await hasty.read(() => rows("SELECT 1", {})).catch((error) => error);
@@ -75,7 +75,7 @@ Deno.test("PostgresDatabase leaves a server that no longer answers, and returns 
   await untilKept(database, "before");
   await until(() => database.isReachable);
   await server.freeze();
-  await assert.rejects(database.change(() => rows(KEEP, { key: "frozen" })), DatabaseAway);
+  await assert.rejects(database.change(() => rows(KEEP, { key: "frozen" })), DatabaseUnavailable);
   await until(() => !database.isReachable);
   await server.thaw();
   await until(() => database.isReachable);
@@ -123,8 +123,8 @@ Deno.test("PostgresDatabase leaves a server that becomes read-only, and stops li
   const database = new PostgresDatabase({
     ...server.options(await server.database()),
     changed: (condition) => condition.kind !== "up" && told.resolve(condition.reason),
-    reach: async (...to) => {
-      const socket = await reachPlain(...to);
+    connect: async (...to) => {
+      const socket = await connectPlain(...to);
       sockets.push(socket);
       return socket;
     },

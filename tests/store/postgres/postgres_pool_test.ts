@@ -1,9 +1,9 @@
-import { DatabaseAway } from "../../../src/store/database.ts";
+import { DatabaseUnavailable } from "../../../src/store/database.ts";
 import assert from "node:assert/strict";
 import { PostgresPool } from "../../../src/store/postgres/postgres_pool.ts";
 import { DatabaseState } from "../../../src/store/postgres/database_state.ts";
 import { PostgresServers } from "../../../src/store/postgres/postgres_servers.ts";
-import { reachPlain } from "../../../src/store/postgres/reach_plain.ts";
+import { connectPlain } from "../../../src/store/postgres/connect_plain.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 
 const server = POSTGRES === undefined ? undefined : await TestPostgres.start();
@@ -17,7 +17,7 @@ function test(name: string, check: (pool: PostgresPool) => Promise<void>, most =
     const state = new DatabaseState({ elapsed: () => 0.5, toleranceMs: 1000 });
     const servers = new PostgresServers({
       ...options,
-      reach: reachPlain,
+      connect: connectPlain,
       checkSchema: () => Promise.resolve(),
       state,
     });
@@ -35,7 +35,7 @@ function deadline() {
   return {
     signal: late.signal,
     left: () => 60_000,
-    come: () => late.abort(new DatabaseAway("no answer in time")),
+    come: () => late.abort(new DatabaseUnavailable("no answer in time")),
   };
 }
 
@@ -96,11 +96,11 @@ test(
     );
     await pool.use(deadline(), () => Promise.resolve());
     const { state } = pool;
-    await assert.rejects(state.attempt(() => Promise.reject(new Error("refused"))), DatabaseAway);
-    pool.leaveIdle();
+    await assert.rejects(state.attempt(() => Promise.reject(new Error("refused"))), DatabaseUnavailable);
+    pool.closeIdle();
     const used = () => pool.use(deadline(), () => Promise.resolve("done"));
-    await assert.rejects(used(), DatabaseAway);
-    await pool.refill(deadline());
+    await assert.rejects(used(), DatabaseUnavailable);
+    await pool.openIdle(deadline());
     assert.equal(await used(), "done");
   },
   2,

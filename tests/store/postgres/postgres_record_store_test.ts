@@ -3,7 +3,7 @@ import { SILENT } from "../../../src/logging/logger.ts";
 import { ShareStore } from "../../../src/sharing/store/share_store.ts";
 import { DatabaseRecordStore } from "../../../src/store/database_record_store.ts";
 import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
-import { SharedMarks } from "../../../src/store/shared_marks.ts";
+import { Leases } from "../../../src/store/leases.ts";
 import { Digests } from "../../../src/throttling/shared/digest.ts";
 import { SharedBans } from "../../../src/throttling/shared/shared_bans.ts";
 import { SharedFailures } from "../../../src/throttling/shared/shared_failures.ts";
@@ -37,7 +37,7 @@ if (POSTGRES !== undefined) {
         "shared_mark",
         "INSERT INTO shared_mark VALUES ('m', 'h', 1)",
         "ends = 4e12",
-        () => new SharedMarks(database, { log: SILENT }).purge(),
+        () => new Leases(database, { log: SILENT }).purge(),
       ],
       [
         "operator_ban",

@@ -2,7 +2,7 @@ import { until } from "../../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { row } from "../../../src/store/database.ts";
 import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
-import { migrate, UnfitTables } from "../../../src/store/postgres/postgres_schema.ts";
+import { migrate, SchemaMismatch } from "../../../src/store/postgres/postgres_schema.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 
 const server = POSTGRES === undefined ? undefined : await TestPostgres.start();
@@ -49,10 +49,10 @@ test(
     again.destroy();
     await server.sql(name, "UPDATE schema_version SET works_with = works_with + 1");
     const refused = await tried(server, name);
-    assert.ok(refused instanceof UnfitTables);
+    assert.ok(refused instanceof SchemaMismatch);
     assert.match(refused.message, /version 99, .* up to \d+: it is too old/);
     const connection = await server.connect(name);
-    await assert.rejects(migrate(connection), UnfitTables);
+    await assert.rejects(migrate(connection), SchemaMismatch);
     connection.destroy();
   },
 );
@@ -66,7 +66,7 @@ test(
   "PostgresDatabase refuses tables that are older than it, and leaves no connection open",
   async (server, name) => {
     await server.sql(name, "UPDATE schema_version SET version = 0, works_with = 0");
-    assert.ok(await tried(server, name) instanceof UnfitTables);
+    assert.ok(await tried(server, name) instanceof SchemaMismatch);
     const open = `SELECT count(*)::int AS open FROM pg_stat_activity WHERE datname = '${name}'`;
     await until(async () => (await server.sql("postgres", open))[0]?.["open"] === 0, { everyMs: 5 });
   },

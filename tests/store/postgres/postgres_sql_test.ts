@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { forPostgres, inOrder } from "../../../src/store/postgres/postgres_sql.ts";
+import { forPostgres, positionalValues } from "../../../src/store/postgres/postgres_sql.ts";
 
 Deno.test("forPostgres() numbers parameters by their names, each once", () => {
   const { text, names } = forPostgres("SELECT :b, :a, x::text FROM t WHERE y = :b", false);
   assert.equal(text, "SELECT $1, $2, x::text FROM t WHERE y = $1");
   assert.deepEqual(names, ["b", "a"]);
-  assert.deepEqual(inOrder(names, { a: null, b: 2 }), [2, null]);
-  assert.throws(() => inOrder(names, { b: 2 }), /no value for :a/);
+  assert.deepEqual(positionalValues(names, { a: null, b: 2 }), [2, null]);
+  assert.throws(() => positionalValues(names, { b: 2 }), /no value for :a/);
 });
 
 Deno.test("forPostgres() uses the server's time, unless one is given", () => {

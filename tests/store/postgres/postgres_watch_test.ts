@@ -20,39 +20,39 @@ class Watched {
   opened = 0;
   open = 0;
   /** Number of successful checks of the connection, and of reports that other connections are unusable. */
-  tried = 0;
+  pings = 0;
   unusable = 0;
   /** Pause before the next connection by the state of the database, in milliseconds. */
   waitMs = 0;
-  heard: (table: string) => void = () => {};
+  listener: (table: string) => void = () => {};
   readonly watch: PostgresWatch;
 
   constructor(public reachable: boolean) {
     this.watch = new PostgresWatch({
-      open: (_signal, heard) => {
+      open: (_signal, listener) => {
         if (!this.reachable) return Promise.reject(new Error("nobody is there"));
-        this.heard = heard;
+        this.listener = listener;
         return Promise.resolve(this.#connection());
       },
     }, {
       timeoutMs: TIMEOUT_MS,
       state: this.#state(),
-      tried: () => this.tried++,
+      pinged: () => this.pings++,
       unusable: () => this.unusable++,
       schedule: this.time.schedule,
     });
   }
 
   #state() {
-    const listens = (why?: string) => {
+    const setListening = (why?: string) => {
       const text = why === undefined ? "there" : `away ${why}`;
       if (this.said.at(-1) !== text) this.said.push(text);
     };
     const last = () => this.said.at(-1) === "there";
     const wait = () => this.waitMs;
     return {
-      listens,
-      get hears() {
+      setListening,
+      get isListening() {
         return last();
       },
       get waitMs() {
@@ -126,8 +126,8 @@ test("listens before it reports so, and gets no notifications before that", asyn
 test("reports which table was changed", async (watched) => {
   await watched.pass(0);
   const [shares, records] = [watched.watch.version("share"), watched.watch.version("record")];
-  watched.heard("share");
-  watched.heard("share");
+  watched.listener("share");
+  watched.listener("share");
   assert.deepEqual(
     [watched.watch.version("share") - shares, watched.watch.version("record") - records],
     [2, 0],
@@ -143,7 +143,7 @@ test("notifies listeners of each change, and when all may have changed", async (
   });
   await watched.pass(0);
   assert.equal(told, 1, "it listens now");
-  watched.heard("share");
+  watched.listener("share");
   assert.equal(told, 2);
   await watched.pass(15_000);
   assert.equal(told, 3);
@@ -168,7 +168,7 @@ test("checks the connection every 5 s, and treats all as changed every 15 s", as
 
 test("reports each successful check", async (watched) => {
   await watched.pass(50_000);
-  assert.equal(watched.tried, 10);
+  assert.equal(watched.pings, 10);
   assert.equal(watched.unusable, 0);
 });
 

@@ -9,7 +9,7 @@ import { SharedThrottling } from "../../../src/throttling/shared/shared_throttli
 import { DatabaseRecordStore } from "../../../src/store/database_record_store.ts";
 import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
 import { readRevocations } from "../../../src/store/postgres/changed_records.ts";
-import { RememberedRecords } from "../../../src/store/remembered_records.ts";
+import { CachedRecords } from "../../../src/store/cached_records.ts";
 import { basic } from "../../authentication/sample_credentials.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 import { record } from "../../store/conformance.ts";
@@ -77,7 +77,7 @@ async function instance(server: TestPostgres, name: string, id: string) {
     others: shared,
     clusterMembers: () => register.alive,
   });
-  const records = new RememberedRecords(new DatabaseRecordStore(database), {
+  const records = new CachedRecords(new DatabaseRecordStore(database), {
     kinds: ["revoked-token"],
     version: () => database.version("revocation"),
     isReachable: () => database.isReachable,
@@ -86,7 +86,7 @@ async function instance(server: TestPostgres, name: string, id: string) {
     elapsed: stopwatch,
     log: SILENT,
   });
-  await Promise.all([shared.follow(throttle.memory), register.follow(), records.follow()]);
+  await Promise.all([shared.follow(throttle.memory), register.start(), records.start()]);
   /** Tries a wrong guess. @returns Whether it was admitted. */
   const guess = async (user: string) => {
     try {

@@ -19,10 +19,10 @@ const MAX_WAIT_MS = 300_000;
 export async function deletePart(upload: Upload, { sessions, uploads }: DeletingParts): Promise<boolean> {
   const { server, uid, gid, part, name, target } = upload;
   const { store } = uploads.unfinished;
-  const isSetAside = upload.files === 0 && name !== part;
-  const replacement = isSetAside && target !== undefined ? { from: name, to: target } : undefined;
+  const isDisplaced = upload.files === 0 && name !== part;
+  const replacement = isDisplaced && target !== undefined ? { from: name, to: target } : undefined;
   const client = sessions.get(server);
-  if (!upload.kept && client !== undefined) {
+  if (!upload.finished && client !== undefined) {
     using session = await openFiles(client, {
       user: uid,
       group: gid,
@@ -32,23 +32,23 @@ export async function deletePart(upload: Upload, { sessions, uploads }: Deleting
       rateLimit: 0,
       limits: [],
     }, AbortSignal.timeout(MAX_WAIT_MS));
-    if (replacement === undefined && await hasItsName(session, upload)) {
+    if (replacement === undefined && await wasRenamed(session, upload)) {
       await store.finish(upload, false);
       return true;
     }
     const left = await find(session, part);
-    const isBack = left && replacement && await putBack(session, part, replacement);
-    if (left !== undefined && !isBack) await removeTree(session, part, left.kind);
+    const isRestored = left && replacement && await restore(session, part, replacement);
+    if (left !== undefined && !isRestored) await removeTree(session, part, left.kind);
   }
-  await store.forget(upload);
+  await store.delete(upload);
   return false;
 }
 
 /** Moves a target that was set aside back unless it is replaced. @throws {ERR_EXISTS} If another entry has its name now. */
-async function putBack(session: DaemonSession, aside: string, { from, to }: Replacement): Promise<boolean> {
+async function restore(session: DaemonSession, part: string, { from, to }: Replacement): Promise<boolean> {
   const isFree = await find(session, to) === undefined;
-  if (isFree) await session.rename(aside, to);
-  else if (await find(session, from) !== undefined) throw httpError("ERR_EXISTS", `${aside} cannot go back`);
+  if (isFree) await session.rename(part, to);
+  else if (await find(session, from) !== undefined) throw httpError("ERR_EXISTS", `${part} cannot go back`);
   return isFree;
 }
 
@@ -57,7 +57,7 @@ async function putBack(session: DaemonSession, aside: string, { from, to }: Repl
  * replaced, even if the process dies meanwhile ({@link deleteDue}).
  * @param work Calls `renamed` once the temporary file has its final name, or the entry that was set aside is replaced.
  */
-export async function withTemporary<T>(
+export async function withTemporaryPath<T>(
   { server, uid, gid, part, replacement }: Pick<Upload, "server" | "uid" | "gid" | "part"> & {
     readonly replacement?: Replacement | undefined;
   },
@@ -66,8 +66,8 @@ export async function withTemporary<T>(
 ): Promise<T> {
   const { unfinished } = parts.uploads;
   const id = { server, share: ofAccount(uid), key: crypto.randomUUID() };
-  return await unfinished.alone(id, true, async (held) => {
-    const left = { ...id, uid, gid, part, name: part, files: 0, bytes: 0, kept: false };
+  return await unfinished.runExclusive(id, true, async (held) => {
+    const left = { ...id, uid, gid, part, name: part, files: 0, bytes: 0, finished: false };
     const upload = { ...left, ...replacement && { name: replacement.from, target: replacement.to } };
     await unfinished.store.begin(upload, held.holder);
     held.upload = upload;
@@ -75,10 +75,10 @@ export async function withTemporary<T>(
     try {
       return await work(() => isRenamed = true);
     } finally {
-      held.over = true;
+      held.finished = true;
       // If that fails, it expires.
       const isGone = isRenamed && replacement === undefined;
-      await (isGone ? unfinished.store.forget(id) : deletePart(isRenamed ? left : upload, parts))
+      await (isGone ? unfinished.store.delete(id) : deletePart(isRenamed ? left : upload, parts))
         .catch(() => {});
     }
   });
@@ -93,7 +93,7 @@ export async function deleteDue(parts: DeletingParts, log: Logger): Promise<void
     for (const idle of due) {
       const holder = crypto.randomUUID();
       try {
-        const upload = await store.holdDue(idle, holder);
+        const upload = await store.acquireDue(idle, holder);
         if (upload === undefined) continue;
         handled++;
         await deletePart(upload, parts);
@@ -101,7 +101,7 @@ export async function deleteDue(parts: DeletingParts, log: Logger): Promise<void
         log.warn("unfinished upload not deleted", { server: idle.server, uid: idle.uid, error });
         // It is due again in a day, so that later uploads do not wait for it. Some trees can never be deleted.
         const isHopeless = isHttpError(error, "ERR_NOT_EMPTY");
-        await (isHopeless ? store.forget(idle) : store.leave(idle, holder)).catch(() => {});
+        await (isHopeless ? store.delete(idle) : store.release(idle, holder)).catch(() => {});
       }
     }
     if (handled === 0) return;
@@ -109,7 +109,7 @@ export async function deleteDue(parts: DeletingParts, log: Logger): Promise<void
 }
 
 /** Reports whether an earlier request renamed the file but could not record that. */
-export async function hasItsName(session: DaemonSession, { part, target, total }: Upload): Promise<boolean> {
+export async function wasRenamed(session: DaemonSession, { part, target, total }: Upload): Promise<boolean> {
   if (target === undefined || await sizeOf(session, part) !== undefined) return false;
   const size = await sizeOf(session, target);
   return size !== undefined && (total === undefined || size === total);

@@ -2,23 +2,23 @@ import { hasForbiddenCharacter, hasInvisibleCharacter } from "../../../model/abs
 import { invalidRequest } from "../../../model/http_error.ts";
 
 /** Bytes; leaves room for suffixes within the 255 of file systems. */
-const MOST_BYTES = 200;
+const MAX_BYTES = 200;
 
-const MOST_DIRECTORIES = 16;
+const MAX_DIRECTORIES = 16;
 
 /** Returns the relative name of an upload; no part leaves the directory or is hidden. @throws {ERR_INVALID_REQUEST} */
 export function droppedName(name: string): string {
   const parts = name.split("/");
   if (parts.includes("")) throw invalidRequest("Name the file");
-  if (parts.length - 1 > MOST_DIRECTORIES) {
-    throw invalidRequest(`The file is more than ${MOST_DIRECTORIES} directories deep`);
+  if (parts.length - 1 > MAX_DIRECTORIES) {
+    throw invalidRequest(`The file is more than ${MAX_DIRECTORIES} directories deep`);
   }
   for (const part of parts) {
     if (part.startsWith(".")) {
       throw invalidRequest("Files and directories whose names begin with a dot cannot be uploaded here");
     }
-    if (new TextEncoder().encode(part).length > MOST_BYTES) {
-      throw invalidRequest(`A name is longer than ${MOST_BYTES} bytes`);
+    if (new TextEncoder().encode(part).length > MAX_BYTES) {
+      throw invalidRequest(`A name is longer than ${MAX_BYTES} bytes`);
     }
     if (hasForbiddenCharacter(part) || hasInvisibleCharacter(part)) {
       throw invalidRequest(
@@ -29,14 +29,14 @@ export function droppedName(name: string): string {
   return name;
 }
 
-const MOST_NAMES = 1000;
+const MAX_NAMES = 1000;
 
 /** Returns the lowest free number in logarithmically many checks, however many files have the name; undefined if all are taken. */
 export async function firstFree(isTaken: (n: number) => Promise<boolean>): Promise<number | undefined> {
   let [taken, free] = [0, 1];
   while (await isTaken(free)) {
-    if (free === MOST_NAMES) return undefined;
-    [taken, free] = [free, Math.min(2 * free, MOST_NAMES)];
+    if (free === MAX_NAMES) return undefined;
+    [taken, free] = [free, Math.min(2 * free, MAX_NAMES)];
   }
   while (free - taken > 1) {
     const middle = (taken + free) >> 1;

@@ -4,14 +4,12 @@ import { invalidRequest } from "../../../model/http_error.ts";
 import { contentLength } from "./upload_range.ts";
 
 /** Includes empty fields. */
-const MOST_PARTS = 1000;
-
-const MOST_FIELDS = 10;
-
-const MOST_HEAD = 8 * 1024;
+const MAX_PARTS = 1000;
+const MAX_FIELDS = 10;
+const MAX_HEAD = 8 * 1024;
 
 /** RFC 2046, 5.1.1. */
-const LONGEST_BOUNDARY = 70;
+const MAX_BOUNDARY_LENGTH = 70;
 
 interface FormFile {
   readonly name: string; // as the browser names it, with directories if a directory was chosen
@@ -27,12 +25,12 @@ export async function* formFiles(headers: HeaderList, body: Body): AsyncGenerato
     await reader.textUpTo("the first part");
     const fields = new Map<string, string>();
     for (let parts = 0; await reader.hasNext(); parts++) {
-      if (parts === MOST_PARTS) throw invalidRequest(`Expected at most ${MOST_PARTS} files`);
+      if (parts === MAX_PARTS) throw invalidRequest(`Expected at most ${MAX_PARTS} files`);
       const { field, file } = namesIn(await reader.head());
       if (file) yield { name: file, body: reader.body(), fields, left: reader.left };
       else {
         const text = await reader.textUpTo("the end of a field");
-        if (fields.size < MOST_FIELDS && file === undefined && field !== undefined) fields.set(field, text);
+        if (fields.size < MAX_FIELDS && file === undefined && field !== undefined) fields.set(field, text);
       }
     }
   } finally {
@@ -43,8 +41,8 @@ export async function* formFiles(headers: HeaderList, body: Body): AsyncGenerato
 function boundaryOf(contentType: string): string {
   const [, quoted, plain] = /;[ \t]*boundary=(?:"([^"\\]+)"|([^\s;,"]+))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain;
-  if (boundary === undefined || boundary.length > LONGEST_BOUNDARY) {
-    throw invalidRequest(`Content-Type: expected a boundary of at most ${LONGEST_BOUNDARY} characters`);
+  if (boundary === undefined || boundary.length > MAX_BOUNDARY_LENGTH) {
+    throw invalidRequest(`Content-Type: expected a boundary of at most ${MAX_BOUNDARY_LENGTH} characters`);
   }
   return boundary;
 }
@@ -88,7 +86,7 @@ class PartReader {
     for (;;) {
       const end = this.#rest.indexOf("\r\n\r\n");
       const sure = end >= 0 ? end : this.#rest.length - 3;
-      if (sure > MOST_HEAD) throw invalidRequest("The head of a file in the form is too long");
+      if (sure > MAX_HEAD) throw invalidRequest("The head of a file in the form is too long");
       if (end >= 0) {
         const head = this.#rest.toString("utf-8", 0, end);
         this.#rest = this.#rest.subarray(end + 4);
@@ -104,7 +102,7 @@ class PartReader {
     for (let piece = await this.#piece(); piece !== undefined; piece = await this.#piece()) {
       pieces.push(piece);
       bytes += piece.length;
-      if (bytes > MOST_HEAD) throw invalidRequest(`The form has too much before ${what}`);
+      if (bytes > MAX_HEAD) throw invalidRequest(`The form has too much before ${what}`);
     }
     return Buffer.concat(pieces).toString();
   }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { ChecksumAlgorithm } from "../../../daemon/session/control_connection.ts";
 import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import { nothingThere } from "../../../daemon/session/session_errors.ts";
-import { endOfName, find, makeDirectories, sizeOf, takesMode } from "../../../files/files.ts";
+import { createWithMode, endOfName, find, makeDirectories, sizeOf } from "../../../files/files.ts";
 import { nameOf, parentOf } from "../../../model/absolute_path.ts";
 import { httpError, invalidRequest, isHttpError } from "../../../model/http_error.ts";
 import type { Body, HeaderList, HttpResponse } from "../../../model/http_message.ts";
@@ -14,7 +14,7 @@ import type { SharingParts } from "../../share/sharing_parts.ts";
 import { emptyResponse } from "../../text_response.ts";
 import type { UseFacts, UseOfShare } from "../use_of_share.ts";
 import { fileToWrite } from "../validators.ts";
-import { deletePart, hasItsName } from "./delete_part.ts";
+import { deletePart, wasRenamed } from "./delete_part.ts";
 import { firstFree, nthName } from "./dropped_name.ts";
 import type { HeldUpload } from "./unfinished_uploads.ts";
 import type { UploadRange } from "./upload_range.ts";
@@ -25,7 +25,7 @@ export interface UploadPlace extends Pick<Share, "server" | "id" | "uid" | "gid"
   readonly open: (signal: AbortSignal) => Promise<DaemonSession>;
   readonly signal: AbortSignal; // of the request
   readonly audit: (path: string) => void; // records the attempted path
-  readonly use: (path: string, begins: Pick<UseFacts, "also" | "manner" | "ended">) => Promise<UseOfShare>;
+  readonly use: (path: string, begins: Pick<UseFacts, "also" | "options" | "ended">) => Promise<UseOfShare>;
 }
 
 /** File, or piece of one, in a request. */
@@ -100,8 +100,8 @@ async function checksumOf(
  * | without `target`          | `part`, or nothing yet  | continues at the size of `part`                       |
  * | with `target`             | whole `part`            | tries the rename again                                |
  * | with `target`             | no `part`, but `target` | records that it is complete                           |
- * | `kept`                    | `target`                | answers with its name                                 |
- * | `files: 0`, name = `part` | temporary file          | (none) `withTemporary()` deletes it                   |
+ * | `finished`                | `target`                | answers with its name                                 |
+ * | `files: 0`, name = `part` | temporary file          | (none) `withTemporaryPath()` deletes it               |
  * | `files: 0`, other name    | `part` was `target`     | (none) it moves back unless it is replaced            |
  *
  * @throws {ERR_INVALID_REQUEST | ERR_UPLOAD_OFFSET | ERR_QUOTA_USED | ERR_LENGTH_REQUIRED | ERR_TOO_MANY_UPLOADS |
@@ -118,9 +118,9 @@ export async function storeFile(
   const id = uploadId({ server, share, key: key ?? crypto.randomUUID() });
   const { unfinished } = parts.uploads;
   try {
-    return await unfinished.alone(id, key === undefined, (held) => store(held, place, request, parts));
+    return await unfinished.runExclusive(id, key === undefined, (held) => store(held, place, request, parts));
   } catch (error) {
-    const kept = key === undefined ? await giveUp(call, place, id, parts) : undefined;
+    const kept = key === undefined ? await discardUpload(call, place, id, parts) : undefined;
     if (kept !== undefined) return kept;
     throw error;
   }
@@ -133,16 +133,16 @@ export function uploadId({ server, share, key }: UploadId): UploadId {
 }
 
 /** Deletes an upload that cannot be resumed; if that fails, it expires later. @returns The file, if it was already renamed. */
-async function giveUp(
+async function discardUpload(
   { log }: Call,
   place: UploadPlace,
   id: UploadId,
   parts: UploadParts,
 ): Promise<UploadedFile | undefined> {
   try {
-    const upload = await parts.uploads.unfinished.store.hold(id, crypto.randomUUID());
+    const upload = await parts.uploads.unfinished.store.acquire(id, crypto.randomUUID());
     if (upload === undefined || upload === "busy") return undefined;
-    return await deletePart(upload, parts) ? { name: keptName(upload, place) } : undefined;
+    return await deletePart(upload, parts) ? { name: finalName(upload, place) } : undefined;
   } catch (error) {
     log.warn("unfinished upload not deleted", { server: place.server, uid: place.uid, error });
   }
@@ -158,7 +158,7 @@ async function store(
   const { range, naming } = request;
   const { unfinished } = parts.uploads;
   const known = held.upload;
-  if (known?.kept) return { name: keptName(known, place), size: known.total };
+  if (known?.finished) return { name: finalName(known, place), size: known.total };
   if (range.kind === "question" && known === undefined && naming === "free") return { received: 0 };
   const path = `${place.path}${known?.name ?? request.name}`;
   if (!place.reaches(path)) throw nothingThere("outside of what the account may reach");
@@ -176,24 +176,24 @@ async function store(
     if (known === undefined && range.kind === "question") return { received };
     const upload = known ?? await planned(session, held, place, request);
     // The commit of the final name, before the rename, puts this change on disk, too.
-    const manner = known === undefined ? unfinished.store.mannerOf(upload) : { asyncCommit: true };
+    const options = known === undefined ? unfinished.store.changeOptions(upload) : { asyncCommit: true };
     const also = known === undefined ? () => unfinished.store.beginning(upload, held.holder) : undefined;
-    use = await place.use(path, { also, manner, ended });
+    use = await place.use(path, { also, options, ended });
     held.upload = upload;
-    if (replaced) await takesMode(session, upload.part, replaced); // before it has content
-    if (known !== undefined && await hasItsName(session, known)) {
-      await noteFinished(held, request, { use, bytes: 0 }, parts);
-      return result = { name: keptName(known, place) };
+    if (replaced) await createWithMode(session, upload.part, replaced); // before it has content
+    if (known !== undefined && await wasRenamed(session, known)) {
+      await recordCompletion(held, request, { use, bytes: 0 }, parts);
+      return result = { name: finalName(known, place) };
     }
     let hex: string | undefined;
     ({ received, hex } = await write(session, upload, { place, ...request }, known !== undefined));
     const isWhole = upload.total === undefined ? range.kind === "whole" : received === upload.total;
     if (!isWhole) return { received };
-    const named = await giveName(session, held, { place, request, use, signal, bytes: received }, parts);
+    const named = await renameToFinal(session, held, { place, request, use, signal, bytes: received }, parts);
     result = { ...named, size: received, hex };
     return result;
   } finally {
-    if (!("name" in result)) await use?.giveBack();
+    if (!("name" in result)) await use?.release();
   }
 }
 
@@ -214,7 +214,7 @@ async function planned(
   const [plain, alike] = [`${directory}${shown}${end}`, `${directory}part-${held.id.key}-${shown}`];
   const part = place.reaches(plain) ? plain : alike; // with the suffix that limits may require
   const { uid, gid } = place;
-  return { ...held.id, uid, gid, part, name, total, files: 1, bytes: reserved ?? 0, kept: false };
+  return { ...held.id, uid, gid, part, name, total, files: 1, bytes: reserved ?? 0, finished: false };
 }
 
 /** Returns the deepest existing directory of a name and the number of missing ones below it. @throws {ERR_INVALID_REQUEST} */
@@ -233,7 +233,7 @@ async function deepestDirectory(
 }
 
 /** Reserves the quota that was unknown at the beginning and creates the directories; each uses quota for a file. */
-async function settle(
+async function reserveRemaining(
   session: DaemonSession,
   { id, holder, upload }: HeldUpload,
   { place, signal }: { readonly place: UploadPlace; readonly signal: AbortSignal },
@@ -287,10 +287,10 @@ async function write(
 }
 
 /** Attempts to find a free name under contention. */
-const MOST_TRIES = 50;
+const MAX_TRIES = 50;
 
 /** Records the final name before the rename, and completion after it, so that later requests know what was done. */
-async function giveName(
+async function renameToFinal(
   session: DaemonSession,
   held: HeldUpload,
   { place, request, signal, ...done }: {
@@ -309,13 +309,13 @@ async function giveName(
   const taken = new Set<number>();
   const pathOf = (n: number) => `${place.path}${nthName(upload.name, n)}`;
   const isTaken = async (n: number) => taken.has(n) || await sizeOf(session, pathOf(n)) !== undefined;
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     const n = naming === "free" ? await firstFree(isTaken) : 1;
     if (n === undefined) throw httpError("ERR_QUOTA_USED", "too many files of one name");
-    const endTurn = await locks.take(place.server, pathOf(n), signal, held.stop);
+    const endTurn = await locks.take(place.server, pathOf(n), signal, held.abort);
     let isRenaming = false;
     try {
-      const isNamed = await store.name(id, holder, pathOf(n), naming !== "free");
+      const isNamed = await store.setTarget(id, holder, pathOf(n), naming !== "free");
       if (!isNamed || (naming === "free" && await isTaken(n))) {
         taken.add(n);
         if (naming !== "free") await new Promise((resolve) => setTimeout(resolve, 100));
@@ -323,15 +323,15 @@ async function giveName(
       }
       const existing = naming !== "free" &&
         await fileToWrite(session, pathOf(n), naming.conditions, parts.clock()) !== undefined;
-      await settle(session, held, { place, signal }, parts);
+      await reserveRemaining(session, held, { place, signal }, parts);
       signal.throwIfAborted();
       isRenaming = true;
       await session.rename(upload.part, pathOf(n));
-      await noteFinished(held, request, done, parts);
+      await recordCompletion(held, request, done, parts);
       return { name: nthName(upload.name, n), replaced: existing };
     } catch (error) {
       if (!isRenaming || isHttpError(error, "ERR_ACCESS_REFUSED")) {
-        await store.name(id, holder, undefined).catch(() => false);
+        await store.setTarget(id, holder, undefined).catch(() => false);
       }
       throw error;
     } finally {
@@ -342,17 +342,17 @@ async function giveName(
 }
 
 /** Records completion. If that fails, the next request infers it from the recorded name. */
-async function noteFinished(
+async function recordCompletion(
   held: HeldUpload,
   { key }: UploadRequest,
   { use, bytes }: { readonly use: UseOfShare; readonly bytes: number },
   { uploads: { unfinished } }: UploadParts,
 ): Promise<void> {
-  held.over = true;
+  held.finished = true;
   await use.finish({ bytes, complete: true }, () => unfinished.store.finishing(held.id, key !== undefined));
 }
 
 /** Returns the final name of a file, below the place. */
-function keptName({ target, name }: Upload, { path }: UploadPlace): string {
+function finalName({ target, name }: Upload, { path }: UploadPlace): string {
   return target === undefined ? name : target.slice(path.length);
 }

@@ -7,21 +7,21 @@ import type { Upload, UploadId, UploadStore } from "../../../sharing/store/uploa
 const RENEW_MS = 3_000;
 
 /** Poll for an upload held by another instance, in milliseconds. */
-const ASK_MS = 250;
+const POLL_MS = 250;
 
 /** Upload held by one request. */
 export interface HeldUpload {
   readonly id: UploadId;
   readonly holder: string;
   readonly signal: AbortSignal; // aborted when another request takes over, or the hold is lost
-  readonly stop: (reason: Error) => void; // aborts it
+  readonly abort: (reason: Error) => void; // aborts it
   upload: Upload | undefined; // absent before the upload begins
-  over: boolean; // nothing is left to release
+  finished: boolean; // nothing is left to release
 }
 
 /** Serialises requests for an upload across all instances. */
 export class UnfinishedUploads {
-  readonly #running = new Map<string, { readonly stop: AbortController; readonly over: Promise<void> }>();
+  readonly #running = new Map<string, { readonly stop: AbortController; readonly done: Promise<void> }>();
 
   constructor(
     readonly store: UploadStore,
@@ -30,56 +30,56 @@ export class UnfinishedUploads {
   ) {}
 
   /** Stops the request that holds the upload, then runs `work`. @param isNew Whether no other request can know the upload. */
-  async alone<T>(id: UploadId, isNew: boolean, work: (held: HeldUpload) => Promise<T>): Promise<T> {
+  async runExclusive<T>(id: UploadId, isNew: boolean, work: (held: HeldUpload) => Promise<T>): Promise<T> {
     const name = `${id.server}/${id.share}/${id.key}`;
     for (let other = this.#running.get(name); other !== undefined; other = this.#running.get(name)) {
       other.stop.abort(httpError("ERR_UPLOAD_INCOMPLETE", "the rest of it comes by another request"));
-      await other.over;
+      await other.done;
     }
     const stop = new AbortController();
-    const { promise: over, resolve } = Promise.withResolvers<void>();
-    this.#running.set(name, { stop, over });
+    const { promise: done, resolve } = Promise.withResolvers<void>();
+    this.#running.set(name, { stop, done });
     const held: HeldUpload = {
       id,
       holder: crypto.randomUUID(),
       signal: stop.signal,
-      stop: (reason) => stop.abort(reason),
+      abort: (reason) => stop.abort(reason),
       upload: undefined,
-      over: false,
+      finished: false,
     };
-    const renewed = this.#keepHold(held);
+    const renewed = this.#renewLease(held);
     try {
-      if (!isNew) held.upload = await this.#hold(held);
+      if (!isNew) held.upload = await this.#acquire(held);
       return await work(held);
     } finally {
       renewed.end();
       // After an error, the hold expires.
-      if (held.upload !== undefined && !held.over) await this.store.leave(id, held.holder).catch(() => {});
+      if (held.upload && !held.finished) await this.store.release(id, held.holder).catch(() => {});
       this.#running.delete(name);
       resolve();
     }
   }
 
-  async #hold({ id, holder, signal }: HeldUpload): Promise<Upload | undefined> {
-    for (let waited = 0; waited <= 2 * UPLOAD_LEASE_MS; waited += ASK_MS) {
-      const upload = await this.store.hold(id, holder);
+  async #acquire({ id, holder, signal }: HeldUpload): Promise<Upload | undefined> {
+    for (let waited = 0; waited <= 2 * UPLOAD_LEASE_MS; waited += POLL_MS) {
+      const upload = await this.store.acquire(id, holder);
       if (upload !== "busy") return upload;
-      await new Promise<void>((resolve) => this.schedule(ASK_MS, resolve));
+      await new Promise<void>((resolve) => this.schedule(POLL_MS, resolve));
       signal.throwIfAborted();
     }
     throw httpError("ERR_UPLOAD_INCOMPLETE", "another request does not release it");
   }
 
-  #keepHold(held: HeldUpload): { end(): void } {
+  #renewLease(held: HeldUpload): { end(): void } {
     let since = this.elapsed();
     let isOver = false;
     let cancel = () => {};
-    const lost = (why: string) => held.stop(httpError("ERR_UPLOAD_INCOMPLETE", why));
+    const lost = (why: string) => held.abort(httpError("ERR_UPLOAD_INCOMPLETE", why));
     const renew = async () => {
       const asked = this.elapsed();
       try {
         if (held.upload === undefined || await this.store.renew(held.id, held.holder)) since = asked;
-        else if (!held.over) lost("another request has it");
+        else if (!held.finished) lost("another request has it");
       } catch {
         // The request continues without the database until the hold expires.
       }

@@ -10,7 +10,7 @@ export type UploadRange =
   | { readonly kind: "question"; readonly total: number };
 
 /** 1 PiB, so that numbers stay exact. */
-const MOST = 2 ** 50;
+const MAX_BYTES = 2 ** 50;
 
 /** Parses `Content-Range` of a `PUT` (RFC 9110, 14.4 and 14.5), with a known total, and `Content-Length`. @throws {ERR_INVALID_REQUEST} */
 export function parseUploadRange(headers: HeaderList): UploadRange {
@@ -19,7 +19,7 @@ export function parseUploadRange(headers: HeaderList): UploadRange {
   if (header === null) return { kind: "whole", length };
   const [, from, to, size = ""] = /^bytes (?:(\d{1,16})-(\d{1,16})|\*)\/(\d{1,16})$/.exec(header) ?? [];
   const total = wholeNumber(size);
-  if (total === undefined || total > MOST) {
+  if (total === undefined || total > MAX_BYTES) {
     throw invalidRequest("Content-Range: expected bytes <first>-<last>/<total>, or bytes */<total>");
   }
   if (from === undefined || to === undefined) return { kind: "question", total };
@@ -33,7 +33,7 @@ export function parseUploadRange(headers: HeaderList): UploadRange {
 /** Returns the announced length of a body, in bytes. @throws {ERR_INVALID_REQUEST} */
 export function contentLength(headers: HeaderList): number | undefined {
   const length = wholeNumber(headers.get("Content-Length") ?? "");
-  if (Number(length) > MOST) throw invalidRequest(`Content-Length: expected at most ${MOST}`);
+  if (Number(length) > MAX_BYTES) throw invalidRequest(`Content-Length: expected at most ${MAX_BYTES}`);
   return length;
 }
 

@@ -1,4 +1,4 @@
--- Marks that instances hold for seconds or minutes; unlogged, see `SharedMarks`.
+-- Marks that instances hold for seconds or minutes; unlogged, see `Leases`.
 CREATE UNLOGGED TABLE shared_mark (
   mark TEXT PRIMARY KEY,
   holder TEXT NOT NULL,

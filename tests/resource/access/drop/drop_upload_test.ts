@@ -393,9 +393,9 @@ Deno.test("uploads that cannot be deleted do not block the deletion of others", 
   const { store } = at.site.parts.uploads.unfinished;
   for (let n = 0; n < 120; n++) {
     const upload = { server: "HPC", share: at.id, key: `k${n}`, uid: "unknown", name: `x${n}` };
-    const begun = { ...upload, part: `${at.site.root}/d/x${n}.part`, files: 1, bytes: 0, kept: false };
+    const begun = { ...upload, part: `${at.site.root}/d/x${n}.part`, files: 1, bytes: 0, finished: false };
     await store.begin(begun, "holder");
-    await store.leave(upload, "holder");
+    await store.release(upload, "holder");
   }
   at.site.time.ahead = 10_000;
   assert.equal((await at.put("f", { body: "01", range: "0-1/4", key: KEY }))[0], 202);

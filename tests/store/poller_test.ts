@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { createLogger } from "../../src/logging/logger.ts";
 import { httpError } from "../../src/model/http_error.ts";
-import { DatabaseAway, DatabaseFailure } from "../../src/store/database.ts";
-import { Following } from "../../src/store/following.ts";
+import { DatabaseFailure, DatabaseUnavailable } from "../../src/store/database.ts";
+import { Poller } from "../../src/store/poller.ts";
 
-/** Returns a `Following` whose timer the test triggers. */
-function followed(look: () => Promise<void>) {
+/** Returns a `Poller` whose timer the test triggers. */
+function followed(poll: () => Promise<void>) {
   let change = () => {};
   const lines: string[] = [];
   const planned: number[] = [];
   let turn: (() => void) | undefined;
-  const following = new Following({
-    look,
-    everyMs: 700,
-    trouble: "stars are not followed",
+  const poller = new Poller({
+    poll,
+    intervalMs: 700,
+    failureMessage: "stars are not followed",
     log: createLogger((line) => lines.push(line)),
     schedule: (ms, task) => {
       planned.push(ms);
@@ -23,7 +23,7 @@ function followed(look: () => Promise<void>) {
     onChange: (listener) => change = listener,
   });
   return {
-    following,
+    poller,
     lines,
     planned,
     async turn() {
@@ -35,28 +35,28 @@ function followed(look: () => Promise<void>) {
   };
 }
 
-Deno.test("Following calls look() at once, and again after an interval, until it is closed", async () => {
+Deno.test("Poller calls look() at once, and again after an interval, until it is closed", async () => {
   let looks = 0;
   const made = followed(() => Promise.resolve(void looks++));
-  await made.following.follow();
+  await made.poller.start();
   assert.equal(looks, 1);
   await made.turn();
   await made.turn();
   assert.deepEqual([looks, made.planned], [3, [700, 700, 700]]);
-  made.following.close();
+  made.poller.close();
   assert.ok(!made.isPlanned());
 });
 
-Deno.test("Following calls look() soon after changes, once for several in quick succession", async () => {
+Deno.test("Poller calls look() soon after changes, once for several in quick succession", async () => {
   let looks = 0;
   let made: ReturnType<typeof followed> | undefined;
-  const { following, planned, turn, change, isPlanned } = made = followed(() => {
+  const { poller, planned, turn, change, isPlanned } = made = followed(() => {
     if (++looks === 2) made?.change(); // during a call of look()
     return Promise.resolve();
   });
   change();
   assert.equal(isPlanned(), false, "it has not begun");
-  await following.follow();
+  await poller.start();
   for (let i = 0; i < 3; i++) change();
   assert.deepEqual(planned.splice(0), [700, 250]);
   await turn();
@@ -64,31 +64,31 @@ Deno.test("Following calls look() soon after changes, once for several in quick 
   await turn();
   assert.deepEqual(planned.splice(0), [700]);
   assert.equal(looks, 3);
-  following.close();
+  poller.close();
   change();
   assert.deepEqual([planned, isPlanned()], [[], false]);
 });
 
-Deno.test("Following plans no further call when it is closed during look()", async () => {
+Deno.test("Poller plans no further call when it is closed during look()", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const made = followed(() => promise);
-  const begun = made.following.follow();
-  made.following.close();
+  const begun = made.poller.start();
+  made.poller.close();
   resolve();
   await begun;
   assert.deepEqual([made.planned, made.isPlanned()], [[], false]);
 });
 
-Deno.test("Following continues after each failure, and logs each reason once, except a database that is down", async () => {
+Deno.test("Poller continues after each failure, and logs each reason once, except a database that is down", async () => {
   const failures = [
-    new DatabaseAway("away"),
-    httpError("ERR_RECORD_STORE", "away", new DatabaseAway("away")),
+    new DatabaseUnavailable("away"),
+    httpError("ERR_RECORD_STORE", "away", new DatabaseUnavailable("away")),
     new TypeError("no stars"),
     new TypeError("no stars"),
     new DatabaseFailure("invalid input syntax for type bigint"),
   ];
   const made = followed(() => Promise.reject(failures.shift()));
-  await made.following.follow();
+  await made.poller.start();
   await made.turn();
   assert.deepEqual([made.lines, made.isPlanned()], [[], true]);
   await made.turn();
@@ -101,12 +101,12 @@ Deno.test("Following continues after each failure, and logs each reason once, ex
   assert.ok(made.isPlanned());
 });
 
-Deno.test("Following.end() waits for the running call of look()", async () => {
+Deno.test("Poller.end() waits for the running call of look()", async () => {
   const look = Promise.withResolvers<void>();
   const made = followed(() => look.promise);
-  void made.following.follow();
+  void made.poller.start();
   let ended = false;
-  const end = made.following.end().then(() => ended = true);
+  const end = made.poller.end().then(() => ended = true);
   await Promise.resolve();
   assert.equal(ended, false);
   look.resolve();

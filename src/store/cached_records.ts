@@ -1,10 +1,10 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Schedule, Stopwatch } from "../model/clock.ts";
-import { Following } from "./following.ts";
+import { Poller } from "./poller.ts";
 import type { RecordStore, StoredRecord } from "./record_store.ts";
 
 /** Interval of checks for changes without notification, in milliseconds. */
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 
 /** Interval of complete reads, which drop records that others deleted, in milliseconds. */
 const COMPLETE_MS = 3600_000;
@@ -15,7 +15,7 @@ export interface ReadRecords {
   readonly isComplete: boolean; // whether these are all, or those that changed
 }
 
-interface RememberedParts {
+interface CachedRecordsParts {
   readonly kinds: readonly string[];
   readonly version: () => number; // changes after any change to these kinds; see `isReachable`
   /** Number that changes whenever the database may be another one, or may have lost changes. */
@@ -31,22 +31,22 @@ interface RememberedParts {
 }
 
 /** Shared record store with copies of some kinds for outages. If two records have the same key, the later one applies. */
-export class RememberedRecords extends Following implements RecordStore {
+export class CachedRecords extends Poller implements RecordStore {
   readonly #store: RecordStore;
-  readonly #parts: RememberedParts;
-  #records: ReadonlyMap<string, OneKind> | undefined; // by kind; absent before the first read
+  readonly #parts: CachedRecordsParts;
+  #records: ReadonlyMap<string, RecordIndex> | undefined; // by kind; absent before the first read
   /** Records put during a read. */
-  #meanwhile: { readonly kind: string; readonly record: StoredRecord }[] = [];
+  #freshPuts: { readonly kind: string; readonly record: StoredRecord }[] = [];
   #version: number | undefined;
   #last: { readonly until: number; readonly session: number; readonly completeAt: number } | undefined;
-  #sureAt = -Infinity;
+  #currentAt = -Infinity;
   #loads = 0;
-  constructor(store: RecordStore, parts: RememberedParts) {
+  constructor(store: RecordStore, parts: CachedRecordsParts) {
     const { log, schedule, onChange } = parts;
     super({
-      look: () => this.#look(),
-      everyMs: LOOK_MS,
-      trouble: "records are not followed",
+      poll: () => this.#poll(),
+      intervalMs: POLL_MS,
+      failureMessage: "records are not followed",
       log,
       schedule,
       onChange,
@@ -58,7 +58,7 @@ export class RememberedRecords extends Following implements RecordStore {
   /** Milliseconds since the copy may be stale; 0 if current. */
   get staleMs(): number {
     const { elapsed } = this.#parts;
-    return this.#isCurrent() ? 0 : Math.max(1, elapsed() - this.#sureAt);
+    return this.#isCurrent() ? 0 : Math.max(1, elapsed() - this.#currentAt);
   }
 
   version(): number {
@@ -67,12 +67,12 @@ export class RememberedRecords extends Following implements RecordStore {
 
   async put(kind: string, record: StoredRecord, most: number): Promise<void> {
     await this.#store.put(kind, record, most);
-    this.#remember(kind, record);
+    this.#cache(kind, record);
   }
 
   async raise(kind: string, record: StoredRecord): Promise<StoredRecord> {
     const kept = await this.#store.raise(kind, record);
-    this.#remember(kind, kept);
+    this.#cache(kind, kept);
     return kept;
   }
 
@@ -114,9 +114,9 @@ export class RememberedRecords extends Following implements RecordStore {
     this.#store.close();
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     if (!this.#isCurrent()) await this.#load();
-    if (this.#isCurrent()) this.#sureAt = this.#parts.elapsed();
+    if (this.#isCurrent()) this.#currentAt = this.#parts.elapsed();
   }
 
   #isCurrent(): boolean {
@@ -127,12 +127,12 @@ export class RememberedRecords extends Following implements RecordStore {
   async #load(): Promise<void> {
     const { kinds, version, session, read, elapsed } = this.#parts;
     const [asOf, inSession, now, last] = [version(), session(), elapsed(), this.#last];
-    const goesOn = last?.session === inSession && now - last.completeAt < COMPLETE_MS;
-    this.#meanwhile = [];
-    const { records, until, isComplete } = await read(goesOn ? last.until : undefined);
-    if (isComplete) this.#records = new Map(kinds.map((kind) => [kind, new OneKind()]));
-    for (const { kind, record } of [...records, ...this.#meanwhile]) this.#records?.get(kind)?.set(record);
-    this.#meanwhile = [];
+    const isIncremental = last?.session === inSession && now - last.completeAt < COMPLETE_MS;
+    this.#freshPuts = [];
+    const { records, until, isComplete } = await read(isIncremental ? last.until : undefined);
+    if (isComplete) this.#records = new Map(kinds.map((kind) => [kind, new RecordIndex()]));
+    for (const { kind, record } of [...records, ...this.#freshPuts]) this.#records?.get(kind)?.set(record);
+    this.#freshPuts = [];
     this.#last = {
       until,
       session: inSession,
@@ -142,15 +142,15 @@ export class RememberedRecords extends Following implements RecordStore {
     this.#loads++;
   }
 
-  #remember(kind: string, record: StoredRecord): void {
+  #cache(kind: string, record: StoredRecord): void {
     if (!this.#parts.kinds.includes(kind)) return;
-    this.#meanwhile.push({ kind, record });
+    this.#freshPuts.push({ kind, record });
     this.#records?.get(kind)?.set(record);
     this.#loads++;
   }
 }
 
-class OneKind {
+class RecordIndex {
   readonly byKey = new Map<string, StoredRecord>();
   readonly byOwner = new Map<string, Map<string, StoredRecord>>();
 

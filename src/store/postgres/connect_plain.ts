@@ -1,9 +1,9 @@
-import { DatabaseAway } from "../database.ts";
+import { DatabaseUnavailable } from "../database.ts";
 import { Socket } from "node:net";
-import type { Reach } from "./postgres_servers.ts";
+import type { Connect } from "./postgres_servers.ts";
 
 /** Connects without TLS. */
-export const reachPlain: Reach = ({ host, port }, signal) =>
+export const connectPlain: Connect = ({ host, port }, signal) =>
   new Promise((resolve, reject) => {
     const socket = new Socket();
     const abort = () => socket.destroy(signal.reason);
@@ -14,9 +14,9 @@ export const reachPlain: Reach = ({ host, port }, signal) =>
       settle();
       resolve(socket);
     });
-    socket.on("error", (error) => {
+    socket.on("error", (cause) => {
       settle();
-      reject(new DatabaseAway(`${host}:${port} cannot be reached: ${error.message}`, { cause: error }));
+      reject(new DatabaseUnavailable(`${host}:${port} cannot be reached: ${cause.message}`, { cause }));
     });
     socket.setNoDelay(true);
     socket.connect(port, host);

@@ -8,27 +8,27 @@ import { provesKey } from "../../model/trust/proof_of_key.ts";
 import { wholeChain } from "../../model/trust/peer_chain.ts";
 import { messageOf } from "../../model/text.ts";
 import { DatabaseFailure } from "../database.ts";
-import type { PostgresServer, Reach } from "./postgres_servers.ts";
-import { reachPlain } from "./reach_plain.ts";
+import type { Connect, PostgresServer } from "./postgres_servers.ts";
+import { connectPlain } from "./connect_plain.ts";
 
 export interface PostgresTrust {
   readonly anchors: readonly string[]; // PEM; replaces the system's anchors
   readonly clientCertificate?: { readonly certificate: string; readonly key: string }; // PEM, with chain
 }
 
-const ASK_FOR_TLS = Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47);
+const SSL_REQUEST = Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47);
 
-const HAS_TLS = "S".charCodeAt(0);
+const SSL_ACCEPTED = "S".charCodeAt(0);
 
 /** Connects with TLS and verifies certificate, host name and proof of key itself. @param trust Called per connection. */
-export function reachByTls(trust: () => Promise<PostgresTrust>, clock: Clock): Reach {
+export function connectWithTls(trust: () => Promise<PostgresTrust>, clock: Clock): Connect {
   return async (server, signal) => {
     const { anchors, clientCertificate } = await trust();
-    const plain = await reachPlain(server, signal);
+    const plain = await connectPlain(server, signal);
     const abort = () => plain.destroy();
     signal.addEventListener("abort", abort, { once: true });
     try {
-      await unlessAborted(agree(plain, server), signal);
+      await unlessAborted(requestTls(plain, server), signal);
       const socket = connect({
         socket: plain,
         servername: isIP(server.host) === 0 ? server.host : undefined,
@@ -54,12 +54,12 @@ export function reachByTls(trust: () => Promise<PostgresTrust>, clock: Clock): R
 }
 
 /** @throws {DatabaseFailure} If the server has no TLS; the socket's errors. */
-async function agree(socket: Duplex, { host }: PostgresServer): Promise<void> {
-  socket.write(ASK_FOR_TLS);
+async function requestTls(socket: Duplex, { host }: PostgresServer): Promise<void> {
+  socket.write(SSL_REQUEST);
   const [answer] = await once(socket, "data");
   socket.pause();
   // Further bytes before the handshake would come from an attacker.
-  if (answer instanceof Uint8Array && answer.length === 1 && answer[0] === HAS_TLS) return;
+  if (answer instanceof Uint8Array && answer.length === 1 && answer[0] === SSL_ACCEPTED) return;
   throw new DatabaseFailure(`${host} has no TLS, expected ssl=on there or persistence.pgsql.useSSL=false`);
 }
 

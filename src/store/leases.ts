@@ -1,7 +1,7 @@
 import type { Logger } from "../logging/logger.ts";
 import { type Schedule, wholeMs } from "../model/clock.ts";
 import { BATCH, type Database, deleteInBatches, row } from "./database.ts";
-import { Following } from "./following.ts";
+import { Poller } from "./poller.ts";
 
 /** A crash of the database empties the table anyway, so changes need not wait for the disk. */
 const ASYNC_COMMIT = { asyncCommit: true } as const;
@@ -18,36 +18,36 @@ const SQL = {
 } as const;
 
 /** Mark that one instance holds for a time, such as for a proof that a client showed or a path that a request writes. */
-interface SharedMark {
+interface Lease {
   readonly mark: string;
   readonly holder: string;
 }
 
 /** Marks in the shared database, by its clock. */
-export class SharedMarks extends Following {
+export class Leases extends Poller {
   constructor(
     readonly database: Database,
     { log, schedule }: { readonly log: Logger; readonly schedule?: Schedule },
   ) {
     super({
-      look: () => this.purge(),
-      everyMs: PURGE_MS,
-      trouble: "expired marks not deleted",
+      poll: () => this.purge(),
+      intervalMs: PURGE_MS,
+      failureMessage: "expired marks not deleted",
       log,
       schedule,
     });
   }
 
   /** Takes a mark unless it is held. Returns whether it was free. @throws {DatabaseFailure} */
-  take({ mark, holder }: SharedMark, lastsMs: number): Promise<boolean> {
-    const lasts = wholeMs(lastsMs);
+  acquire({ mark, holder }: Lease, durationMs: number): Promise<boolean> {
+    const lasts = wholeMs(durationMs);
     return this.database.change(function* () {
       return (yield* row(SQL.take, { mark, holder, lasts })) !== undefined;
     }, ASYNC_COMMIT);
   }
 
   /** Releases a mark before its end. @throws {DatabaseFailure} */
-  async release({ mark, holder }: SharedMark): Promise<void> {
+  async release({ mark, holder }: Lease): Promise<void> {
     await this.database.change(() => row(SQL.release, { mark, holder }), ASYNC_COMMIT);
   }
 

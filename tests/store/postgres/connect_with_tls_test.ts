@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { row } from "../../../src/store/database.ts";
 import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
-import { type PostgresTrust, reachByTls } from "../../../src/store/postgres/reach_tls.ts";
+import { connectWithTls, type PostgresTrust } from "../../../src/store/postgres/connect_with_tls.ts";
 import { DATABASE_PASSWORD, POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 import { createAuthority } from "../../pki/authority.ts";
 
@@ -22,7 +22,7 @@ async function ask(trust: PostgresTrust, host = "127.0.0.1", user?: string, pass
     ...options,
     servers: options.servers.map((each) => ({ ...each, host })),
     login: { ...options.login, ...user !== undefined && { user }, password },
-    reach: reachByTls(() => Promise.resolve(trust), Date.now),
+    connect: connectWithTls(() => Promise.resolve(trust), Date.now),
     checkSchema: () => Promise.resolve(),
   });
   try {
@@ -43,11 +43,11 @@ function test(name: string, check: () => Promise<void>): void {
   Deno.test(name, { ignore: server === undefined }, check);
 }
 
-test("reachByTls() connects by TLS 1.3 to a server with a certificate of the authority", async () => {
+test("connectWithTls() connects by TLS 1.3 to a server with a certificate of the authority", async () => {
   assert.equal(await ask({ anchors }), "authserver_test true TLSv1.3");
 });
 
-test("reachByTls() refuses certificates of other authorities, forged ones, and ones for another name", async () => {
+test("connectWithTls() refuses certificates of other authorities, forged ones, and ones for another name", async () => {
   const stranger = createAuthority({ subject: "CN=Another CA" });
   for (const other of [stranger, authority.impostor()]) {
     assert.match(await ask({ anchors: [other.certificate] }), /^the certificate of 127\.0\.0\.1: /);
@@ -59,7 +59,7 @@ test("reachByTls() refuses certificates of other authorities, forged ones, and o
   assert.match(await ask({ anchors: [] }), /^the certificate of 127\.0\.0\.1: /);
 });
 
-test("reachByTls() logs in by certificate if the database requires one", async () => {
+test("connectWithTls() logs in by certificate if the database requires one", async () => {
   const clientCertificate = authority.issue({ subject: "CN=by_certificate" });
   assert.match(
     await ask({ anchors, clientCertificate }, undefined, "by_certificate"),
@@ -79,17 +79,17 @@ test("PostgresDatabase logs in by password, and reports a wrong one without deta
   assert.equal(refused, 'password authentication failed for user "by_password"');
 });
 
-test("reachByTls() makes no connection without TLS", async () => {
+test("connectWithTls() makes no connection without TLS", async () => {
   await using plain = await TestPostgres.start();
   const database = new PostgresDatabase({
     ...plain.options("postgres"),
-    reach: reachByTls(() => Promise.resolve({ anchors }), Date.now),
+    connect: connectWithTls(() => Promise.resolve({ anchors }), Date.now),
   });
   await assert.rejects(database.read(() => row("SELECT 1", {})), /has no TLS, expected ssl=on/);
   database.close();
 });
 
-Deno.test("reachByTls() leaves no connection open to a server that it refuses", async () => {
+Deno.test("connectWithTls() leaves no connection open to a server that it refuses", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const refused = (async () => {
     const connection = await listener.accept();
@@ -100,9 +100,9 @@ Deno.test("reachByTls() leaves no connection open to a server that it refuses", 
     connection.close();
     return after;
   })();
-  const reach = reachByTls(() => Promise.resolve({ anchors }), Date.now);
+  const connect = connectWithTls(() => Promise.resolve({ anchors }), Date.now);
   const server = { host: "127.0.0.1", port: listener.addr.port };
-  await assert.rejects(reach(server, new AbortController().signal), /has no TLS/);
+  await assert.rejects(connect(server, new AbortController().signal), /has no TLS/);
   assert.equal(await refused, null);
   listener.close();
 });

@@ -1,12 +1,12 @@
 import type { Logger } from "../logging/logger.ts";
 import { inStep, type Schedule } from "../model/clock.ts";
 import { isHttpError } from "../model/http_error.ts";
-import { DatabaseAway } from "./database.ts";
+import { DatabaseUnavailable } from "./database.ts";
 
-interface FollowingParts {
-  readonly look: () => Promise<void>;
-  readonly everyMs: number; // pause between polls, in milliseconds
-  readonly trouble: string; // log message of a failed poll, except while the database is down
+interface PollerParts {
+  readonly poll: () => Promise<void>;
+  readonly intervalMs: number; // pause between polls, in milliseconds
+  readonly failureMessage: string; // log message of a failed poll, except while the database is down
   readonly log: Logger;
   readonly schedule?: Schedule;
   /** Registers a listener with the polled store, which calls it after changes: the next poll then comes soon. */
@@ -17,26 +17,26 @@ interface FollowingParts {
 const SOON_MS = 250;
 
 /** Poller of state that instances share; continues after a failed poll. */
-export class Following {
-  readonly #poll: FollowingParts;
+export class Poller {
+  readonly #parts: PollerParts;
   #cancel: (() => void) | undefined;
   #closed = false;
   #changed = false; // since the last poll began
   #current: Promise<void> = Promise.resolve();
   #reported: string | undefined; // last reported failure, logged once
 
-  constructor(poll: FollowingParts) {
-    this.#poll = poll;
-    poll.onChange?.(() => {
+  constructor(parts: PollerParts) {
+    this.#parts = parts;
+    parts.onChange?.(() => {
       if (this.#changed) return;
       this.#changed = true;
-      if (this.#cancel !== undefined) this.#plan();
+      if (this.#cancel !== undefined) this.#schedule();
     });
   }
 
   /** Starts polling. Resolves after the first poll, even if it fails. */
-  follow(): Promise<void> {
-    return this.#current = this.#lookAndPlan();
+  start(): Promise<void> {
+    return this.#current = this.#pollAndSchedule();
   }
 
   close(): void {
@@ -49,29 +49,30 @@ export class Following {
     await this.#current;
   }
 
-  async #lookAndPlan(): Promise<void> {
-    const { look, trouble, log } = this.#poll;
+  async #pollAndSchedule(): Promise<void> {
+    const { poll, failureMessage, log } = this.#parts;
     this.#cancel = undefined;
     this.#changed = false;
     try {
-      await look();
+      await poll();
       this.#reported = undefined;
     } catch (error) {
       const reason = String(error);
       const cause = isHttpError(error, "ERR_RECORD_STORE") ? error.cause : error;
       // The state of the database reports that it is down.
-      if (!(cause instanceof DatabaseAway) && reason !== this.#reported) {
+      if (!(cause instanceof DatabaseUnavailable) && reason !== this.#reported) {
         this.#reported = reason;
-        log.error(trouble, { error });
+        log.error(failureMessage, { error });
       }
     }
-    this.#plan();
+    this.#schedule();
   }
 
-  #plan(): void {
-    const { everyMs, schedule = inStep } = this.#poll;
+  #schedule(): void {
+    const { intervalMs, schedule = inStep } = this.#parts;
     this.#cancel?.();
     if (this.#closed) return;
-    this.#cancel = schedule(this.#changed ? Math.min(SOON_MS, everyMs) : everyMs, () => void this.follow());
+    const pause = this.#changed ? Math.min(SOON_MS, intervalMs) : intervalMs;
+    this.#cancel = schedule(pause, () => void this.start());
   }
 }
