@@ -32,7 +32,7 @@ export const PREFERENCES_HEADER = "X-UNICORE-User-Preferences";
 
 export interface IdentityParts {
   readonly chain: AuthenticationChain;
-  readonly judged?: Judged;
+  readonly onResult?: Judged;
   readonly throttle: LoginThrottle;
   readonly attributes: AttributeSource | undefined; // absent: each user has the role `user`
   readonly signIns: SignIns | undefined; // absent without browser sign-in
@@ -70,7 +70,7 @@ const NOBODY: IdentifiedUser = { caller: { kind: "anonymous" }, user: attributes
  */
 export async function identify(
   request: Unidentified,
-  { service, permission, heedsCapabilities, signedIn, withoutAttributes, linkPassword: ofLink }: Route,
+  { service, permission, checksCapabilities, signedIn, withoutAttributes, linkPassword: ofLink }: Route,
   allParts: IdentityParts,
 ): Promise<IdentifiedUser> {
   if (service === "open") return NOBODY;
@@ -93,7 +93,7 @@ export async function identify(
       ? httpError("ERR_FORBIDDEN", `role ${role}`)
       : unauthenticated(parts.chain, "anonymous callers may not");
   }
-  if (caller.kind === "authenticated" && caller.identity.capabilities !== undefined && !heedsCapabilities) {
+  if (caller.kind === "authenticated" && caller.identity.capabilities !== undefined && !checksCapabilities) {
     throw httpError(
       "ERR_LOGIN_TOO_NARROW",
       "what was asked for does not keep to the capabilities of the token",
@@ -112,11 +112,10 @@ export async function recognise(
   trace.claimed = claimedUser(authorization) ?? trace.claimed;
   // Verification continues after a disconnect: otherwise an attacker could abort slow, wrong guesses for
   // free.
-  const judging = authorization.kind === "basic" ? NEVER : signal;
+  const options = { log, signal: authorization.kind === "basic" ? NEVER : signal, judged: parts.onResult };
   const { caller } = await throttleLogin(
     parts.throttle.admit(credentials, signal),
-    (knownAs) =>
-      authenticate(parts.chain, { ...credentials, knownAs }, { log, signal: judging, judged: parts.judged }),
+    (knownAs) => authenticate(parts.chain, { ...credentials, knownAs }, options),
     (result) => result.authorization,
   );
   signal.throwIfAborted();

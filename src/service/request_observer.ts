@@ -40,7 +40,7 @@ export class RequestObserver {
   }
 
   /** Counts the authenticator's result, unless it skipped the credentials. */
-  readonly judged: Judged = (authenticator, { kind }) => {
+  readonly onResult: Judged = (authenticator, { kind }) => {
     if (kind === "skipped") return;
     const result = kind === "failed" ? "unavailable" : kind;
     this.#counters.count("authserver_authentications_total", { authenticator, result });

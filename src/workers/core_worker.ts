@@ -44,7 +44,7 @@ receive((message: ToCoreWorker) => {
       void core?.then((running) => running?.service.renewTls(message.material));
       break;
     case "audit-state":
-      void core?.then((running) => running?.service.tellAudit(message.fails));
+      void core?.then((running) => running?.service.setAuditFailing(message.fails));
       break;
     case "leave":
       void core?.then((running) => running?.service.drain());

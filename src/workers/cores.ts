@@ -87,7 +87,7 @@ export class Cores {
   use(core: ServingCore): void {
     this.#next = undefined;
     const before = this.#restartPolicy.put(core);
-    this.tellAudit();
+    this.postAuditState();
     if (this.#parts.changes.endAnnounced) core.post({ kind: "leave" });
     this.#state.configure(this.#parts.snapshot().config.throttling);
     if (this.#parts.edges.current) core.channel(this.#parts.edges.current);
@@ -97,8 +97,8 @@ export class Cores {
     if (core.ended) this.#died(core, "it died before its first request");
   }
 
-  tellAudit(): void {
-    this.post({ kind: "audit-state", fails: this.#parts.reports.auditFails });
+  postAuditState(): void {
+    this.post({ kind: "audit-state", fails: this.#parts.reports.auditFailing });
   }
 
   serve(edge: ServingEdge): void {

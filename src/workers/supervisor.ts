@@ -42,7 +42,7 @@ export class Supervisor {
   ) {
     this.#snapshot = snapshot;
     this.reports = new WorkerReports(logFile, snapshot.config, {
-      auditChanged: () => this.#cores.tellAudit(),
+      auditChanged: () => this.#cores.postAuditState(),
       logServer: (address, log) => syslogServer({ address, hostName, log, snapshot: () => this.#snapshot }),
     });
     const common = { snapshot: () => this.#snapshot, resolve, reports: this.reports, changes: this.#changes };

@@ -1012,7 +1012,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Using a browser's certificate or stored password from another site"],
     broken: "pages of other sites have tokens issued",
     file: "src/service/service.ts",
-    change: instead('else if (route.audit === "token") checkNotBorrowed(headers);', ""),
+    change: instead('else if (route.audit === "token") checkNotCrossSite(headers);', ""),
     tests: ["tests/attack/other_sites_test.ts"],
   },
   {

@@ -23,7 +23,7 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
     rows: ["the disk of required audit lines is full"],
     broken: "requests are served without the audit lines that they need",
     file: "src/service/service.ts",
-    change: instead("this.auditFails && config.audit.required && route.audit", "false"),
+    change: instead("this.auditFailing && config.audit.required && route.audit", "false"),
     tests: ["tests/service/required_audit_test.ts", "tests/system/sinks_test.ts"],
   },
   {

@@ -126,9 +126,9 @@ Deno.test("RequestObserver lets no fact of a request replace what the service kn
 
 Deno.test("RequestObserver counts results of authentication by method", () => {
   const { observer, counts } = create();
-  observer.judged("PASSWORD", { kind: "refused", reason: "wrong" });
-  observer.judged("PASSWORD", { kind: "refused", reason: "wrong" });
-  observer.judged("OAUTH", { kind: "failed", error: new Error("down") });
+  observer.onResult("PASSWORD", { kind: "refused", reason: "wrong" });
+  observer.onResult("PASSWORD", { kind: "refused", reason: "wrong" });
+  observer.onResult("OAUTH", { kind: "failed", error: new Error("down") });
   assert.deepEqual(counts(), [
     'authentications_total{authenticator="PASSWORD",result="refused"} 2',
     'authentications_total{authenticator="OAUTH",result="unavailable"} 1',

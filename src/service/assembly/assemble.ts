@@ -68,19 +68,19 @@ export async function assemble(
   options: ServiceOptions,
   { publish = () => {}, readOnly = false, log, clock, ...observers }: Surroundings,
 ): Promise<ServiceParts> {
-  const kept: Part[] = [];
+  const closeables: Part[] = [];
   const close = async () => {
-    await Promise.all(kept.map((part) => part.close()));
+    await Promise.all(closeables.map((part) => part.close()));
   };
-  const keep: Opening["keep"] = (part) => {
-    kept.push(part);
+  const autoClose: Opening["autoClose"] = (part) => {
+    closeables.push(part);
     return part;
   };
   const own = new OwnCertificate(options.material);
   try {
-    const opening = { ...options, log, clock, own, publish, readOnly, keep, sinks: new Sinks(log) };
+    const opening = { ...options, log, clock, own, publish, readOnly, autoClose, sinks: new Sinks(log) };
     const parts = await open(opening, observers);
-    return { ...parts, retire: () => kept.forEach((part) => part.retire?.()), close };
+    return { ...parts, retire: () => closeables.forEach((part) => part.retire?.()), close };
   } catch (error) {
     await close();
     throw error;
@@ -91,15 +91,15 @@ async function open(
   opening: Opening,
   { observer = UNOBSERVED, onAnswer, kinds = KINDS }: Pick<Surroundings, "observer" | "onAnswer" | "kinds">,
 ): Promise<Omit<ServiceParts, "retire" | "close">> {
-  const { config, own, log, clock, keep } = opening;
+  const { config, own, log, clock, autoClose } = opening;
   const externalUrl = externalUrlAt(config.site, opening.port);
   let draining = false;
-  const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
+  const outgoing = autoClose(new OutgoingClients(config.outgoing, own, log));
   const shared = await openShared(opening, { kinds, outgoing, externalUrl });
   const { sharedClock, cluster } = shared;
-  const groups = config.servers.map((server) => keep(openDaemons(server, shared.daemons, opening)));
+  const groups = config.servers.map((server) => autoClose(openDaemons(server, shared.daemons, opening)));
   const sourceParts = { outgoing, log, clock, onAnswer, compile };
-  const attributes = keep(await createAttributes(config, kinds.sources, sourceParts));
+  const attributes = autoClose(await createAttributes(config, kinds.sources, sourceParts));
   const asked = { outgoing, groups, kinds: kinds.authenticators, externalUrl, observer };
   const who = await openAuthentication(opening, { ...shared, ...asked });
   const { chain, chain: { authenticators }, tokens, registry, signIns } = who;
@@ -117,7 +117,7 @@ async function open(
     config,
     externalUrl,
     chain,
-    judged: observer.judged,
+    onResult: observer.onResult,
     challenge: challengeOf(chain),
     throttle,
     attributes,

@@ -47,9 +47,9 @@ export type OpenAuthentication = Awaited<ReturnType<typeof openAuthentication>>;
 
 /** Opens authentication. @throws If a configured file is invalid. */
 export async function openAuthentication(opening: Opening, parts: AuthenticationParts) {
-  const { config, log, readOnly, sinks, keep } = opening;
+  const { config, log, readOnly, sinks, autoClose } = opening;
   const { externalUrl, sharedClock: clock, observer, database } = parts;
-  const records = keep(
+  const records = autoClose(
     new Records(database ?? config.sharing.directory, clock, sinks.of("records"), readOnly),
   );
   const authenticators = await openAuthenticators(opening, parts, records);
@@ -79,7 +79,7 @@ export async function openAuthentication(opening: Opening, parts: Authentication
       derivedUntil: untilOf,
       limits: config.browsers,
       renew: (identity, session, rotated) =>
-        renewLogin(authenticators, { identity, session, rotated, judged: observer.judged }),
+        renewLogin(authenticators, { identity, session, rotated, onResult: observer.onResult }),
       revokeGot: async (owner, browser) => await registry?.revokeGot(owner, browser),
       signsIn: (via, isRenewed) =>
         authenticators.some(({ name, browserLogin }) =>
@@ -94,7 +94,7 @@ export async function openAuthentication(opening: Opening, parts: Authentication
 }
 
 async function openAuthenticators(
-  { config, own, assertionIssuers, log, clock, keep }: Opening,
+  { config, own, assertionIssuers, log, clock, autoClose }: Opening,
   { outgoing, groups, kinds, externalUrl: url, proofs, sharedClock }: AuthenticationParts,
   records: Records,
 ): Promise<readonly Authenticator[]> {
@@ -119,17 +119,17 @@ async function openAuthenticators(
       ? { certificate: gateway.certificate && await readGatewayCertificate(gateway.certificate) }
       : undefined,
   });
-  return authenticators.map(keep);
+  return authenticators.map(autoClose);
 }
 
 /** Renews a login with its provider. An authenticator that is no longer configured vouches for no user. */
 export async function renewLogin(
   authenticators: readonly Authenticator[],
-  { identity: { via, acr, authTime }, session, rotated, judged }: {
+  { identity: { via, acr, authTime }, session, rotated, onResult }: {
     readonly identity: KeptIdentity;
     readonly session: RenewableSession;
     readonly rotated: (refreshToken: string) => Promise<void>;
-    readonly judged: Judged;
+    readonly onResult: Judged;
   },
 ): Promise<Renewal> {
   const authenticator = authenticators.find(({ name }) => name === via);
@@ -146,10 +146,10 @@ export async function renewLogin(
   try {
     result = await authenticator.authenticate({ authorization, clientAddress }, NEVER);
   } catch (error) {
-    judged(via, { kind: "failed", error });
+    onResult(via, { kind: "failed", error });
     throw error;
   }
-  judged(via, result);
+  onResult(via, result);
   if (result.kind === "accepted") return { kind: "renewed", identity: result.identity };
   return result.kind === "refused" ? result : { kind: "refused", reason: "no token of the provider" };
 }
@@ -163,14 +163,14 @@ interface IssuedParts extends Pick<TokenIssuer["options"], "derivedUntil"> {
 }
 
 async function openIssued(
-  { config: { issuedTokens, sharing }, own, log, readOnly, sinks, keep }: Opening,
+  { config: { issuedTokens, sharing }, own, log, readOnly, sinks, autoClose }: Opening,
   { records, clock, trustedIssuers, accountStatus, derivedUntil, database }: IssuedParts,
 ): Promise<
   { readonly tokens?: TokenIssuer; readonly verifier?: Authenticator; readonly registry?: TokenRegistry }
 > {
   if (own.pem() === undefined) return {};
   const { lifetimeSeconds, maxLifetimeSeconds, hmacSecret } = issuedTokens;
-  const revoked = database && !readOnly ? await rememberRevoked(database, { log, keep }) : undefined;
+  const revoked = database && !readOnly ? await rememberRevoked(database, { log, autoClose }) : undefined;
   const stored = revoked ?? records.open();
   const outage = revoked && sharing.database && {
     staleMs: () => revoked.staleMs,
@@ -203,10 +203,10 @@ async function openIssued(
 /** Keeps revocations available without the database. */
 async function rememberRevoked(
   database: PostgresDatabase,
-  { log, keep }: Pick<Opening, "log" | "keep">,
+  { log, autoClose }: Pick<Opening, "log" | "autoClose">,
 ): Promise<RememberedRecords> {
   const { readRevocations } = await import("../../store/postgres/changed_records.ts");
-  const remembered = keep(
+  const remembered = autoClose(
     new RememberedRecords(new DatabaseRecordStore(database), {
       kinds: KINDS_OF_REVOKED,
       version: () => database.version("revocation"),

@@ -180,7 +180,7 @@ async function identityOf(
   }
   try {
     const credentials = parseCredentials(headers, { clientAddress });
-    const { caller } = await authenticate(chain, credentials, { log, signal, judged: record.judged });
+    const { caller } = await authenticate(chain, credentials, { log, signal, judged: record.onResult });
     if (caller instanceof HttpError) throw caller;
     if (caller.kind === "authenticated") return caller.identity;
     throw new TypeError("credentials cannot yield an anonymous caller");
@@ -257,7 +257,7 @@ class DecisionRecord {
   readonly sources: SourceStep[] = [];
   #identity: Identity | undefined;
 
-  readonly judged: Judged = (authenticator, result) => {
+  readonly onResult: Judged = (authenticator, result) => {
     if (result.kind === "failed") {
       this.authenticators.push({ authenticator, outcome: "failed", reason: describeError(result.error) });
       return;

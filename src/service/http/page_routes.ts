@@ -63,7 +63,7 @@ export function loginRoute(
     method: "GET",
     path: "/login",
     service: "auth",
-    heedsCapabilities: true,
+    checksCapabilities: true,
     signedIn: true,
     answer: ({ caller }) => {
       if (caller.kind === "anonymous") throw unauthenticated("a sign-in is required");
@@ -160,7 +160,7 @@ function linkRoutes(sharing: SharingParts, hasSignIn: boolean): Route[] {
       ...FORM,
       permission: "GET",
       signedIn: true,
-      heedsCapabilities: true,
+      checksCapabilities: true,
       failed: async (failure, asked) =>
         hasSignIn || failure.code !== "ERR_UNAUTHENTICATED"
           ? await linkPasswordPage(failure, asked)

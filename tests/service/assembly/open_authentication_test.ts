@@ -29,7 +29,7 @@ Deno.test("renewLogin() hands on a new refresh token before it asks about the us
       await Promise.resolve();
       seen.push(refreshToken);
     },
-    judged: (via, { kind }) => seen.push(`${via} ${kind}`),
+    onResult: (via, { kind }) => seen.push(`${via} ${kind}`),
   });
   await assert.rejects(renewed, /away/);
   assert.deepEqual(seen, ["new", "OIDC failed"]);
