@@ -53,8 +53,8 @@ export class HttpsEdge {
   readonly #texts: AnswerText;
   #tls: EdgeTls | undefined;
   #underWay = 0;
-  #leaving = false;
-  #draining: (() => void) | undefined;
+  #closing = false;
+  #onIdle: (() => void) | undefined;
 
   private constructor(readonly options: EdgeOptions, readonly parts: EdgeParts) {
     const { tls, limits } = options;
@@ -129,15 +129,15 @@ export class HttpsEdge {
 
   /** Closes connections after their next response, so that clients reconnect elsewhere; still accepts new ones. */
   leave(): void {
-    this.#leaving = true;
+    this.#closing = true;
   }
 
   /** Stops accepting and completes running requests, at most for `withinMs`, then closes. */
   async drain(withinMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     const idle = new Promise<void>((resolve) => {
-      this.#leaving = true;
-      this.#draining = resolve;
+      this.#closing = true;
+      this.#onIdle = resolve;
       if (this.#underWay === 0) resolve();
     });
     const { promise: late, resolve } = Promise.withResolvers<void>();
@@ -196,7 +196,7 @@ export class HttpsEdge {
     } finally {
       if (!request.complete) void this.#discards.drainBody(request, gate);
       this.#underWay--;
-      if (this.#underWay === 0) this.#draining?.();
+      if (this.#underWay === 0) this.#onIdle?.();
     }
   }
 
@@ -205,7 +205,7 @@ export class HttpsEdge {
     response: ServerResponse,
     { gate, signal }: { readonly gate: RequestGate; readonly signal: AbortSignal },
   ): Promise<HttpResponse> {
-    if (this.#leaving) response.setHeader("Connection", "close");
+    if (this.#closing) response.setHeader("Connection", "close");
     const { method = "" } = request;
     const headers = new HeaderList(request.rawHeaders);
     const { policy } = this.options;

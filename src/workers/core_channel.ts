@@ -68,7 +68,7 @@ export class CoreChannel {
     return new Promise((resolve) => this.#idle = resolve);
   }
 
-  lose(): void {
+  abort(): void {
     this.#lost = true;
     for (const id of this.#underWay.numbers()) {
       const entry = this.#underWay.get(id);

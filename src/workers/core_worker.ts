@@ -32,7 +32,7 @@ receive((message: ToCoreWorker) => {
       );
       break;
     case "edge-lost":
-      void core?.then(() => edges.get(message.edge)?.lose()).then(() => edges.delete(message.edge));
+      void core?.then(() => edges.get(message.edge)?.abort()).then(() => edges.delete(message.edge));
       break;
     case "admin":
       void core?.then((running) => running && answerAdmin(message, running));

@@ -28,7 +28,7 @@ export class EdgeChannel {
   }
 
   /** Treats all clients as disconnected. */
-  lose(): void {
+  abort(): void {
     this.#end.close();
     for (const id of this.#underWay.numbers()) this.#receive({ kind: "gone", id });
   }

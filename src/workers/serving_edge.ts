@@ -79,12 +79,12 @@ export class ServingEdge {
     return edge;
   }
 
-  canServe(snapshot: Snapshot): boolean {
+  matches(snapshot: Snapshot): boolean {
     return isDeepStrictEqual(fixed(this.snapshot), fixed(snapshot));
   }
 
   /** Reports whether the edge of another snapshot needs its port; one of two addresses may include the other. */
-  isInWayOf({ config: { site: { port }, metrics: { listen } } }: Snapshot): boolean {
+  conflictsWith({ config: { site: { port }, metrics: { listen } } }: Snapshot): boolean {
     return port === 0 || port === this.port ||
       (this.metrics !== undefined && (listen?.port === 0 || listen?.port === this.metrics.port));
   }

@@ -14,21 +14,21 @@ export interface WorkerParts {
 /** Serialises changes of workers: each begins after the previous one has ended. */
 export class WorkerLifecycle {
   #last: Promise<unknown> = Promise.resolve();
-  endAnnounced = false; // whether replaced workers announce the shutdown, too
-  over = false;
+  shutdownAnnounced = false; // whether replaced workers announce the shutdown, too
+  stopping = false;
 
   /** Runs a change in turn. @throws {CannotStart} If the service is shutting down by then. */
   inTurn<T>(change: () => Promise<T> | T): Promise<T> {
     const done = this.#last.then(() => {
-      this.throwIfOver();
+      this.throwIfStopping();
       return change();
     });
     this.#last = done.catch(() => {}); // the caller gets the error
     return done;
   }
 
-  throwIfOver(): void {
-    if (this.over) throw new CannotStart(["the service is shutting down"]);
+  throwIfStopping(): void {
+    if (this.stopping) throw new CannotStart(["the service is shutting down"]);
   }
 }
 

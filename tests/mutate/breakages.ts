@@ -479,7 +479,7 @@ const PROCESS: readonly Breakage[] = [
     rows: ["Reload storms and failing reloads", "concurrent reloads and file changes"],
     broken: "a core whose place another takes is ended with its requests under way",
     file: "src/workers/cores.ts",
-    change: instead("if (before !== undefined) this.#leaving.add(before);", "before?.end();"),
+    change: instead("if (before !== undefined) this.#draining.add(before);", "before?.end();"),
     tests: ["tests/system/worker_deaths_test.ts"],
     only: "a request in progress survives",
   },
