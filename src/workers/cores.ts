@@ -4,7 +4,7 @@ import type { InstanceName, LoginUpdate, StateUpdate } from "../service/assembly
 import { NoAnswer, ServingCore } from "./serving_core.ts";
 import type { ToCoreWorker } from "./worker_message.ts";
 import { RestartPolicy, type WorkerParts } from "./worker_lifecycle.ts";
-import { corePermissions, withEarlier } from "./permissions.ts";
+import { corePermissions, withEarlierAddresses } from "./permissions.ts";
 import type { ServingEdge } from "./serving_edge.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { ServiceConfig, ThrottlingConfig } from "../config/service_config.ts";
@@ -35,7 +35,7 @@ export class Cores {
   #generation = 0;
 
   constructor(parts: CoresParts) {
-    this.#parts = { ...parts, resolve: withEarlier(parts.resolve) };
+    this.#parts = { ...parts, resolve: withEarlierAddresses(parts.resolve) };
     this.#state = new CoreState(parts.snapshot().config.throttling);
     this.#restartPolicy = new RestartPolicy({ ...parts, what: "core", start: () => this.#replace() });
   }

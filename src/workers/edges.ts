@@ -50,10 +50,10 @@ export class Edges {
   }
 
   watch(): void {
-    const silent = () => this.replace("it takes no connections any more");
+    const onUnresponsive = () => this.replace("it takes no connections any more");
     this.#watches.push(
-      new PortWatch({ current: () => this.#listening, silent }),
-      new PortWatch({ current: () => this.#listening?.metrics, silent }),
+      new PortWatch({ current: () => this.#listening, onUnresponsive }),
+      new PortWatch({ current: () => this.#listening?.metrics, onUnresponsive }),
     );
   }
 

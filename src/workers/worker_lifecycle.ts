@@ -40,8 +40,8 @@ export class CannotStart extends Error {
   }
 }
 
-const LONGEST_PAUSE_MS = 30_000;
-const FIRST_PAUSE_MS = 1000;
+const MAX_PAUSE_MS = 30_000;
+const MIN_PAUSE_MS = 1000;
 /** Lifetime in milliseconds after which a death is unrelated to the start. */
 const LONG_LIFE_MS = 60_000;
 
@@ -97,7 +97,7 @@ export class RestartPolicy<T extends object> {
     const { what, start, changes, reports: { log, counters }, pause } = this.#parts;
     while (!this.#closed && this.#current === undefined) {
       const pauseMs = this.#pauseMs;
-      this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, pauseMs * 2));
+      this.#pauseMs = Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, pauseMs * 2));
       await pause(pauseMs);
       if (this.#closed) break;
       try {

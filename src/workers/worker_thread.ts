@@ -151,9 +151,9 @@ export class WorkerThread<In> {
 export const PING_MS = 5000;
 
 /** Intervals in a row without a sign of life that mean death. */
-const MOST_UNANSWERED = 4;
+const MAX_UNANSWERED = 4;
 
-const SILENT = `no sign of life for ${MOST_UNANSWERED * PING_MS / 1000} s`;
+const SILENT = `no sign of life for ${MAX_UNANSWERED * PING_MS / 1000} s`;
 
 /** Detects dead workers by their silence, but not after a freeze of process or host. The clock is monotonic. */
 export class Watchdog {
@@ -177,6 +177,6 @@ export class Watchdog {
     const isAlive = this.#isAlive;
     this.#unanswered = isAlive || late ? 0 : this.#unanswered + 1;
     this.#isAlive = false;
-    return isAlive ? "alive" : this.#unanswered < MOST_UNANSWERED ? "silent" : "dead";
+    return isAlive ? "alive" : this.#unanswered < MAX_UNANSWERED ? "silent" : "dead";
   }
 }

@@ -295,7 +295,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/workers/wire.ts",
-    at: "const PLACES = 2 ** 20;",
+    at: "const SLOTS = 2 ** 20;",
     change: "20 → 40",
     equivalent: true,
     why: "there are more places than sockets either way",
@@ -368,8 +368,8 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/workers/worker_thread.ts",
-    at: "this.#waiting.delete(take);",
-    change: "this.#waiting.delete(take); → ;",
+    at: "this.#listeners.delete(take);",
+    change: "this.#listeners.delete(take); → ;",
     equivalent: true,
     why: "who is told again has settled already",
   },

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { attempt } from "../../model/attempt.ts";
 import type { EffectiveValue } from "../../config/key_reader.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import { LONGEST_PATH } from "../../workers/control_socket.ts";
+import { MAX_PATH_BYTES } from "../../workers/control_socket.ts";
 import { resolveHost } from "../../workers/permissions.ts";
 import type { Snapshot } from "../../service/assembly/load_snapshot.ts";
 import type { Schema } from "../../store/sqlite_database.ts";
@@ -81,8 +81,8 @@ class PlaceInspector {
   }
 
   async socket(key: string, path: string): Promise<Finding[]> {
-    if (new TextEncoder().encode(path).length > LONGEST_PATH) {
-      const expected = `expected a path of at most ${LONGEST_PATH} bytes`;
+    if (new TextEncoder().encode(path).length > MAX_PATH_BYTES) {
+      const expected = `expected a path of at most ${MAX_PATH_BYTES} bytes`;
       return error(key, expected, `set ${key}=/run/authserver/control.sock`, path);
     }
     const about = await Deno.lstat(path).catch(() => undefined);
