@@ -732,7 +732,7 @@ const DATABASE: readonly Breakage[] = [
     ],
     broken: "three instances ask a daemon with more connections than it takes",
     file: "src/daemon/queue.ts",
-    change: instead("return ready && 2 * this.instances() <= PLACES ? 2 : 1;", "return 2;"),
+    change: instead("return ready && 2 * this.instances() <= MAX_CONNECTIONS ? 2 : 1;", "return 2;"),
     tests: ["tests/daemon/queue_test.ts"],
   },
   {

@@ -69,7 +69,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/daemon/queue.ts",
-    at: "return tooMany <= 0 || taken < PLACES - 1 ? 0 : tooMany * this.#quickestMs;",
+    at: "return tooMany <= 0 || taken < MAX_CONNECTIONS - 1 ? 0 : tooMany * this.#quickestMs;",
     change: "tooMany <= 0 → (tooMany < 0)",
     equivalent: true,
     why: "none too many is multiplied by",

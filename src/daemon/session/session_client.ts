@@ -1,5 +1,5 @@
 import { canonicalAddress } from "../../model/address.ts";
-import type { AccessPermission, DaemonGroup, InstanceStatus, SessionOrder } from "../daemon_group.ts";
+import type { AccessPermission, DaemonGroup, InstanceStatus, SessionRequest } from "../daemon_group.ts";
 import type { Secret } from "../../model/secret.ts";
 import { HttpError, httpError } from "../../model/http_error.ts";
 import { FairSemaphore } from "../../model/fair_semaphore.ts";
@@ -189,7 +189,7 @@ export class SessionClient {
   ): Promise<Listening> {
     const { host, port } = splitAddress(address);
     if (port !== undefined) return { instance, host, port };
-    const grant = await this.daemons.openSession(orderOf(wanted, ["127.0.0.1"]), { instance, signal });
+    const grant = await this.daemons.openSession(requestOf(wanted, ["127.0.0.1"]), { instance, signal });
     return { instance, host, port: grant.port };
   }
 
@@ -225,7 +225,7 @@ export class SessionClient {
       const { clientAddresses: configured = [] } = this.options;
       const local = socket.connection.localAddr.hostname;
       const clients = configured.length > 0 ? configured : [canonicalAddress(local) ?? local];
-      const grant = await this.daemons.openSession(orderOf(wanted, clients), { instance, signal });
+      const grant = await this.daemons.openSession(requestOf(wanted, clients), { instance, signal });
       if (grant.port !== port) {
         socket.close();
         control = await this.#greeting(await connectToPeer(socket, host, grant.port, this.#times));
@@ -255,10 +255,10 @@ export class SessionClient {
   }
 }
 
-function orderOf(
+function requestOf(
   { user, group, scope, permission, rateLimit }: OwnSession,
   clientAddresses: readonly string[],
-): SessionOrder {
+): SessionRequest {
   const single = { persistent: false, streams: 1, compress: false };
   return { ...single, user, group, clientAddresses, ...scope, permission, rateLimit };
 }

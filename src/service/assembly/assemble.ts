@@ -190,7 +190,7 @@ async function openShared(opening: Opening, parts: NotifyingParts) {
     known: state?.daemons,
     learned: (address, known) => {
       publish({ daemons: new Map([[address, known]]) });
-      notifications?.daemon(address, known.trouble && describeFailure(known.trouble));
+      notifications?.daemon(address, known.failure && describeFailure(known.failure));
     },
     clusterMembers: cluster?.clusterMembers,
   });
