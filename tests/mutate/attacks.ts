@@ -928,7 +928,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Open redirect after sign-in"],
     broken: "who signs in goes wherever the address says",
-    file: "src/pages/visit.ts",
+    file: "src/pages/sign_in_attempt.ts",
     change: instead(
       "return isPlain && new URL(wanted, ROOT).href.startsWith(ROOT) ? wanted",
       "return wanted !== null ? wanted",

@@ -70,7 +70,7 @@ export function loginRoute(
       return redirect("./"); // to the status page
     },
     page: async (call) => (await signInPages()).signInPage(call, parts),
-    failed: async (failure, asked) => (await signInPages()).pageForStrangers(failure, asked, parts),
+    failed: async (failure, asked) => (await signInPages()).signInPageIfAnonymous(failure, asked, parts),
   };
 }
 
@@ -190,8 +190,8 @@ function signInRoutes(parts: SignInParts): Route[] {
   const failed: Route["failed"] = async (failure, asked) =>
     (await signInPages()).signInFailed(failure, asked, parts);
   const providers: readonly Row[] = [
-    ["GET", "/login/:way", async (call) => (await providerPages()).leaveForProvider(call, parts), { failed }],
-    ["GET", "/login/:way/done", async (call) => (await providerPages()).backFromProvider(call, parts), {
+    ["GET", "/login/:way", async (call) => (await providerPages()).providerRedirect(call, parts), { failed }],
+    ["GET", "/login/:way/done", async (call) => (await providerPages()).providerCallback(call, parts), {
       failed,
       audit: "login",
     }],
