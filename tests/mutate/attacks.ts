@@ -730,8 +730,8 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a header is believed from everybody",
     file: "src/edge/connection_limiter.ts",
     change: instead(
-      "const speaksForOthers = proxyPeers?.some((range) => addressInRange(peer, range)) ?? false;",
-      "const speaksForOthers = proxyPeers !== undefined;",
+      "const isProxy = proxyPeers?.some((range) => addressInRange(peer, range)) ?? false;",
+      "const isProxy = proxyPeers !== undefined;",
     ),
     tests: ["tests/edge/connection_limiter_test.ts"],
   },

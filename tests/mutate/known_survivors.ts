@@ -97,7 +97,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/edge/connection_watch.ts",
-    at: "const watched = { underWay: false, moved: -1, movedAt: 0 };",
+    at: "const watched = { pending: false, moved: -1, movedAt: 0 };",
     change: "1 → 2",
     equivalent: true,
     why: "any number below 0 is one that no connection has moved",
@@ -481,7 +481,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/edge/https_edge.ts",
-    at: "if (gate.closed) gone.abort(); // the client got an error already",
+    at: "if (gate.closed) disconnected.abort(); // the client got an error already",
     change: "gate.closed → false",
     equivalent: false,
     why: "what is sent then reaches nobody; only the work is spared",
