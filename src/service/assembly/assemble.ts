@@ -53,7 +53,7 @@ export interface ServiceParts extends IdentityParts {
   close(): Promise<void>; // waits for running calls to daemons, then releases everything
 }
 
-interface Surroundings extends Pick<Opening, "log" | "clock"> {
+interface Dependencies extends Pick<Opening, "log" | "clock"> {
   readonly observer?: RequestObserver;
   readonly publish?: Publish;
   readonly onAnswer?: SourceParts["onAnswer"]; // receives the answer of each attribute source
@@ -66,7 +66,7 @@ const UNOBSERVED = new RequestObserver({ servers: [], audit: () => {} });
 /** Creates and connects the configured parts. @throws If a configured file is invalid. */
 export async function assemble(
   options: ServiceOptions,
-  { publish = () => {}, readOnly = false, log, clock, ...observers }: Surroundings,
+  { publish = () => {}, readOnly = false, log, clock, ...observers }: Dependencies,
 ): Promise<ServiceParts> {
   const closeables: Part[] = [];
   const close = async () => {
@@ -89,7 +89,7 @@ export async function assemble(
 
 async function open(
   opening: Opening,
-  { observer = UNOBSERVED, onAnswer, kinds = KINDS }: Pick<Surroundings, "observer" | "onAnswer" | "kinds">,
+  { observer = UNOBSERVED, onAnswer, kinds = KINDS }: Pick<Dependencies, "observer" | "onAnswer" | "kinds">,
 ): Promise<Omit<ServiceParts, "retire" | "close">> {
   const { config, own, log, clock, autoClose } = opening;
   const externalUrl = externalUrlAt(config.site, opening.port);

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 
 /** Script for a process of its own, since a process cannot get revoked permissions back. */
 const SCRIPT = `
-  import { giveUpSurroundings, rememberSurroundings } from ${
-  JSON.stringify(new URL("../../src/command/surroundings.ts", import.meta.url).href)
+  import { copySystemInfo, dropSystemAccess } from ${
+  JSON.stringify(new URL("../../src/command/system_info.ts", import.meta.url).href)
 };
   import { resolveHost } from ${
   JSON.stringify(new URL("../../src/workers/permissions.ts", import.meta.url).href)
 };
-  const { environment, hostName } = rememberSurroundings();
-  await giveUpSurroundings();
+  const { environment, hostName } = copySystemInfo();
+  await dropSystemAccess();
   const refused = (look) => {
     try {
       look();
@@ -38,7 +38,7 @@ for (
     ["every right", ["--allow-all"]],
   ] as const
 ) {
-  Deno.test(`giveUpSurroundings() revokes access to environment and system, for good, with ${what}`, async () => {
+  Deno.test(`dropSystemAccess() revokes access to environment and system, for good, with ${what}`, async () => {
     const folder = await Deno.makeTempDir();
     try {
       await Deno.writeTextFile(`${folder}/script.ts`, SCRIPT);
