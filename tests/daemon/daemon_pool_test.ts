@@ -448,7 +448,7 @@ Deno.test("a daemon is up only after it answered; until then a request may try i
   await another.close();
 });
 
-Deno.test("a pool hands its state of daemons to the next one, which checks it again", async () => {
+Deno.test("a pool hands its knowledge of daemons to the next one, which checks it again", async () => {
   await using daemon = await startDaemon();
   const known = new Map<string, DaemonState>();
   const learned = (address: string, state: DaemonState) => known.set(address, state);

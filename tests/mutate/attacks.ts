@@ -512,7 +512,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Exhausting file descriptors", "the process has no free file descriptor"],
     broken: "nobody is told of a listener that takes no connections",
     file: "src/workers/port_watch.ts",
-    change: instead("this.#unanswered = 0; silent(listener);", "this.#unanswered = 0;"),
+    change: instead("this.#unanswered = 0; onUnresponsive(listener);", "this.#unanswered = 0;"),
     tests: ["tests/workers/port_watch_test.ts", "tests/faults/descriptors_test.ts"],
   },
   {
