@@ -11,7 +11,7 @@ export const MAIN_FILE = "container.properties";
 export const FOLDERS = ["conf", "/etc/authserver"] as const;
 
 /** Returns the search path of a configuration file for the help. */
-export function placesOf(name: string): string {
+export function searchPath(name: string): string {
   return FOLDERS.map((folder) => join(folder, name)).join(", or else ");
 }
 
@@ -221,7 +221,7 @@ export interface CommandSpec {
 const HELP_OPTION: OptionSpec = { help: "Show this text", short: "h" };
 
 const COMMON_OPTIONS = {
-  config: { value: "FILE", help: `Main configuration file. If not given: ${placesOf(MAIN_FILE)}` },
+  config: { value: "FILE", help: `Main configuration file. If not given: ${searchPath(MAIN_FILE)}` },
   json: { help: "Print one JSON value, as described in the manual" },
   help: HELP_OPTION,
 } as const satisfies Readonly<Record<string, OptionSpec>>;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { loadConfiguration } from "../config/load.ts";
 import type { ServiceConfig } from "../config/service_config.ts";
 import { type Diagnostic, formatDiagnostic, isError } from "../model/diagnostic.ts";
-import { SURROUNDINGS } from "./surroundings.ts";
+import { SYSTEM_INFO } from "./system_info.ts";
 import { CommandFailed, FOLDERS, type Given, MAIN_FILE } from "./command.ts";
 
 /** Returns the first main configuration file; assumes it in an existing folder that this account may not enter. */
@@ -41,7 +41,7 @@ export async function usableConfiguration(
   given: Pick<Given<"config", never>, "text">,
 ): Promise<{ readonly file: string; readonly config: ServiceConfig }> {
   const file = await configFile(given);
-  const { config, diagnostics } = await loadConfiguration(file, { kinds: KINDS, ...SURROUNDINGS });
+  const { config, diagnostics } = await loadConfiguration(file, { kinds: KINDS, ...SYSTEM_INFO });
   if (config === undefined) throw unusableConfiguration(file, diagnostics);
   return { file, config };
 }

@@ -6,7 +6,7 @@ import { Writable } from "node:stream";
 import { CommandFailed, type CommandIo } from "./command.ts";
 import { attempt } from "../model/attempt.ts";
 import { isJournal, messagesForJournal } from "../logging/line_forms.ts";
-import { SURROUNDINGS } from "./surroundings.ts";
+import { SYSTEM_INFO } from "./system_info.ts";
 
 /** Bytes. */
 const MAX_INPUT = 64 * 1024;
@@ -23,7 +23,7 @@ export const SYSTEM_IO: CommandIo = {
 let journal: boolean | undefined;
 
 function forStandardError(text: string): string {
-  journal ??= isJournal(2, SURROUNDINGS.environment);
+  journal ??= isJournal(2, SYSTEM_INFO.environment);
   return journal ? messagesForJournal(text) : text;
 }
 

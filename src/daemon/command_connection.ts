@@ -27,7 +27,7 @@ export interface ExchangeLimits {
 }
 
 /** Previous exchange with the same daemon, which serves one at a time. */
-export interface Ahead {
+export interface Predecessor {
   /** Resolves at its end, with a failure if this exchange need not continue. */
   readonly over: Promise<Failure | undefined>;
   readonly maxWait: number; // longest wait in milliseconds
@@ -38,7 +38,7 @@ interface ExchangeOptions {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** Absent: no exchange is ahead. Requires TLS: over plain TCP the request would be sent too early. */
-  readonly ahead?: Ahead;
+  readonly previous?: Predecessor;
 }
 
 /** Large enough for a user's key files. */
@@ -48,11 +48,11 @@ export const MAX_REPLY_BYTES = 1024 * 1024;
  * After a handshake, a connection that ends without `END` hangs the daemon until its restart. We cannot know whether it
  * considers the handshake complete, so we always send `END`, and close the connection at the latest after this time.
  */
-const FAREWELL_MS = 250;
+const CLOSE_MS = 250;
 
 /**
  * Exchanges one request and reply on a new connection, right after handshake and peer check. After an abort before the
- * request, there is no session; a later abort has no effect. With an exchange `ahead`, waits in the daemon's backlog.
+ * request, there is no session; a later abort has no effect. With a `previous` exchange, waits in the daemon's backlog.
  */
 export function exchange(
   socket: CommandSocket,
@@ -66,7 +66,7 @@ export function exchange(
 
 class CommandConnection {
   readonly #socket: Socket;
-  #phase: "connecting" | "handshaking" | "written" | "leaving" = "connecting";
+  #phase: "connecting" | "handshaking" | "written" | "closing" = "connecting";
   #timer: ReturnType<typeof setTimeout> | undefined;
   #limits: ExchangeLimits | undefined; // absent before our turn
   #flushed = false;
@@ -82,11 +82,11 @@ class CommandConnection {
     resolve: (result: Exchange) => void,
   ) {
     this.#socket = this.#open();
-    const { ahead } = options;
-    if (ahead === undefined) this.#proceed();
+    const { previous } = options;
+    if (previous === undefined) this.#proceed();
     else {
-      this.#limit(ahead.maxWait, "busy");
-      void ahead.over.then((reason) => this.#proceed(reason));
+      this.#limit(previous.maxWait, "busy");
+      void previous.over.then((reason) => this.#proceed(reason));
     }
     this.#socket.on("connect", () => this.#connected());
     this.#socket.on("secureConnect", () => this.#secured());
@@ -117,7 +117,7 @@ class CommandConnection {
   /** Starts our turn: no other exchange of ours is running. */
   #proceed(reason?: Failure): void {
     if (this.#limits !== undefined || this.#result !== undefined || this.#socket.destroyed) return;
-    if (reason !== undefined) return this.#leave(reason.fault, reason.detail);
+    if (reason !== undefined) return this.#abort(reason.fault, reason.detail);
     this.#limits = this.options.limits();
     if (this.#phase === "connecting") this.#limit(this.#limits.connect, "connect-timeout");
     else this.#limit(this.#limits.handshake, "handshake-timeout");
@@ -147,11 +147,11 @@ class CommandConnection {
       if (whole.length > 2) diagnostic = checkPeer(whole, demands);
     }
     if (diagnostic === undefined) this.#write();
-    else this.#leave("untrusted", diagnostic);
+    else this.#abort("untrusted", diagnostic);
   }
 
   #write(): void {
-    if (this.options.signal.aborted) return this.#leave("aborted");
+    if (this.options.signal.aborted) return this.#abort("aborted");
     this.#phase = "written";
     this.#limits ??= this.options.limits();
     this.#limit(this.#limits.reply, "reply-timeout");
@@ -191,7 +191,7 @@ class CommandConnection {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       if (this.#phase === "written") this.#finish(fault);
-      else this.#leave(fault);
+      else this.#abort(fault);
     }, ms);
   }
 
@@ -199,24 +199,24 @@ class CommandConnection {
   #finish(fault: Fault, detail?: string): void {
     this.#result ??= failure(fault, "after", detail);
     if (this.#flushed) this.#socket.destroy();
-    else this.#farewell();
+    else this.#closeLater();
   }
 
-  #leave(fault: Fault, detail?: string): void {
+  #abort(fault: Fault, detail?: string): void {
     this.#result ??= failure(fault, "before", detail);
     // Before a handshake the daemon needs no `END`; without TLS it does.
     if (this.#phase === "connecting" && this.material !== undefined) {
       this.#socket.destroy();
       return;
     }
-    this.#phase = "leaving";
+    this.#phase = "closing";
     this.#socket.write("END\n", () => this.#socket.destroy());
-    this.#farewell();
+    this.#closeLater();
   }
 
-  #farewell(): void {
+  #closeLater(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#socket.destroy(), FAREWELL_MS);
+    this.#timer = setTimeout(() => this.#socket.destroy(), CLOSE_MS);
   }
 
   #brokenOff(detail?: string): Exchange {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock, Schedule, Stopwatch } from "../model/clock.ts";
-import { type Ahead, type CommandSocket, exchange, type ExchangeLimits } from "./command_connection.ts";
+import { type CommandSocket, exchange, type ExchangeLimits, type Predecessor } from "./command_connection.ts";
 import type { DaemonHealth } from "./daemon_group.ts";
 import { encodePing } from "./encode_command.ts";
 import {
@@ -12,7 +12,7 @@ import {
   isAboutDaemon,
   isCertain,
 } from "./exchange.ts";
-import { Crowd, Queue } from "./queue.ts";
+import { BacklogShare, Queue } from "./queue.ts";
 import { parsePing, type PingReply } from "./parse_reply.ts";
 
 export interface DaemonCommand<T> {
@@ -21,14 +21,14 @@ export interface DaemonCommand<T> {
   readonly queueKey: string; // see `Queue`
   readonly replyLimit: number; // milliseconds
   /** Milliseconds until the daemon can serve the next, see {@link Queue}; absent: until the reply. */
-  readonly longestTurn?: number;
+  readonly maxTurnMs?: number;
   readonly deadline: number; // by the stopwatch
   readonly signal: AbortSignal;
 }
 
 /** State of a daemon as plain data for a successor. */
-export interface DaemonKnowledge {
-  readonly trouble?: Failure; // absent if up
+export interface DaemonState {
+  readonly failure?: Failure; // absent if up
   readonly facts?: PingReply; // from the last ping
 }
 
@@ -40,8 +40,8 @@ export interface DaemonParts {
   readonly schedule: Schedule;
   readonly random: () => number; // from 0 to below 1; spreads checks of several instances
   readonly log: Logger;
-  readonly known?: DaemonKnowledge; // state from a predecessor
-  readonly learned: (knowledge: DaemonKnowledge) => void; // called on changes
+  readonly known?: DaemonState; // state from a predecessor
+  readonly learned: (state: DaemonState) => void; // called on changes
   readonly clusterMembers?: () => number; // instances that send commands, this one included. Default: 1
 }
 
@@ -59,7 +59,7 @@ const IDLE_MS = { least: 9 * SECOND, spread: SECOND };
 /** Refresh interval of version and limit, with or without traffic. */
 const REFRESH_MS = 600 * SECOND;
 /** Delay of the ping after a failed request. */
-const DOUBT_MS = { least: 0, spread: SECOND };
+const RECHECK_MS = { least: 0, spread: SECOND };
 /** Interval of trials by requests while all instances are down. */
 const TRIAL_MS = SECOND;
 
@@ -72,12 +72,12 @@ const MAX_WAIT_MS = 10 * SECOND;
 /** Physical daemon with queue and health. A certain failure marks it as down at once; any other only triggers a ping. */
 export class Daemon {
   readonly #queue: Queue;
-  readonly #crowd: Crowd;
+  readonly #share: BacklogShare;
   readonly #roles: DaemonRole[] = [];
   #users = 0; // logical servers that use it
   #checked: boolean; // whether its state is known; before, requests may try it
-  #trouble: Failure | undefined; // absent if up
-  #doubtful = false;
+  #failure: Failure | undefined; // absent if up
+  #suspected = false;
   #facts: PingReply | undefined;
   #heardAt = -Infinity;
   #askedAt = -Infinity;
@@ -90,15 +90,15 @@ export class Daemon {
 
   constructor(readonly parts: DaemonParts) {
     this.#checked = parts.known !== undefined;
-    this.#trouble = parts.known?.trouble;
+    this.#failure = parts.known?.failure;
     this.#facts = parts.known?.facts;
     const ready = parts.socket.tls !== undefined;
-    this.#crowd = new Crowd(parts.clusterMembers ?? (() => 1));
-    this.#queue = new Queue({ ...QUEUE_LIMITS, underWay: () => this.#crowd.underWay(ready) });
+    this.#share = new BacklogShare(parts.clusterMembers ?? (() => 1));
+    this.#queue = new Queue({ ...QUEUE_LIMITS, concurrency: () => this.#share.concurrency(ready) });
   }
 
   get up(): boolean {
-    return this.#checked && this.#trouble === undefined;
+    return this.#checked && this.#failure === undefined;
   }
 
   get unchecked(): boolean {
@@ -138,7 +138,7 @@ export class Daemon {
   }
 
   #describe(): DaemonHealth {
-    const reason = this.#trouble ? describeFailure(this.#trouble) : this.#checked ? undefined : NOT_CHECKED;
+    const reason = this.#failure ? describeFailure(this.#failure) : this.#checked ? undefined : NOT_CHECKED;
     return {
       up: this.up,
       unchecked: this.#checked ? undefined : true,
@@ -149,7 +149,7 @@ export class Daemon {
   }
 
   #send<T>(command: DaemonCommand<T>, ping: boolean): Promise<Exchange<T>> {
-    const { queueKey, signal, deadline, longestTurn } = command;
+    const { queueKey, signal, deadline, maxTurnMs } = command;
     const { elapsed } = this.parts;
     const until = Math.min(elapsed() + MAX_WAIT_MS, deadline);
     let tookMs = 0;
@@ -157,12 +157,12 @@ export class Daemon {
       queueKey,
       signal,
       maxWait: until - elapsed(),
-      longestMs: longestTurn,
-      run: async (ahead) => {
+      maxTurnMs,
+      run: async (previous) => {
         let began = this.#triedAt = elapsed();
-        const over = ahead?.then(() => {
+        const over = previous?.then(() => {
           began = elapsed();
-          return this.#trouble && failure(this.#trouble.fault, "before", this.#trouble.detail);
+          return this.#failure && failure(this.#failure.fault, "before", this.#failure.detail);
         });
         const result = await this.#exchange(command, over && { over, maxWait: until - began });
         tookMs = elapsed() - began;
@@ -170,13 +170,13 @@ export class Daemon {
         this.#learn(result, ping);
         return result;
       },
-      pause: () => this.#crowd.pauseAfter(tookMs),
+      pause: () => this.#share.pauseAfter(tookMs),
     });
   }
 
   async #exchange<T>(
     { request, parse, replyLimit, deadline, signal }: DaemonCommand<T>,
-    ahead: Ahead | undefined,
+    previous: Predecessor | undefined,
   ): Promise<Exchange<T>> {
     const { socket, limits: { connect, handshake }, clock, elapsed } = this.parts;
     let left = Infinity;
@@ -188,7 +188,7 @@ export class Daemon {
         reply: Math.min(replyLimit, left),
       };
     };
-    const result = await exchange(socket, request, { limits, signal, clock, ahead });
+    const result = await exchange(socket, request, { limits, signal, clock, previous });
     if (result.kind === "failed") {
       const { fault } = result;
       const isCut = fault === "connect-timeout"
@@ -205,36 +205,36 @@ export class Daemon {
     this.#health = undefined;
     if (result.kind === "answered") {
       this.#heardAt = this.parts.elapsed();
-      this.#doubtful = false;
-      const wasDown = this.#trouble !== undefined;
+      this.#suspected = false;
+      const wasDown = this.#failure !== undefined;
       const news = wasDown || !this.#checked;
       this.#checked = true;
-      this.#trouble = undefined;
+      this.#failure = undefined;
       if (wasDown) this.parts.log.info("daemon is up again", this.#fields());
       if (wasDown && !ping) this.#check();
-      if (news) this.#tell();
+      if (news) this.#publish();
     } else if (isAboutDaemon(result)) {
-      if (isCertain(result) || (ping && this.#doubtful)) this.#down(result);
-      else if (this.#trouble === undefined) {
-        this.#doubtful = true;
+      if (isCertain(result) || (ping && this.#suspected)) this.#down(result);
+      else if (this.#failure === undefined) {
+        this.#suspected = true;
         if (!ping && !this.#checking) this.#check();
       }
     }
   }
 
-  #down(trouble: Failure): void {
-    const news = this.#trouble === undefined;
-    this.#trouble = trouble;
+  #down(reason: Failure): void {
+    const news = this.#failure === undefined;
+    this.#failure = reason;
     this.#checked = true;
-    this.#queue.drain(failure(trouble.fault, "before", trouble.detail));
+    this.#queue.drain(failure(reason.fault, "before", reason.detail));
     if (!news) return;
-    this.parts.log.warn("daemon is down", { ...this.#fields(), reason: describeFailure(trouble) });
-    this.#tell();
+    this.parts.log.warn("daemon is down", { ...this.#fields(), reason: describeFailure(reason) });
+    this.#publish();
     this.#plan();
   }
 
-  #tell(): void {
-    this.parts.learned({ trouble: this.#trouble, facts: this.#facts });
+  #publish(): void {
+    this.parts.learned({ failure: this.#failure, facts: this.#facts });
   }
 
   #fields() {
@@ -259,7 +259,7 @@ export class Daemon {
     if (result.kind === "answered" && !isDeepStrictEqual(this.#facts, result.reply)) {
       this.#facts = result.reply;
       this.#health = undefined;
-      this.#tell();
+      this.#publish();
     }
     this.#plan();
   }
@@ -268,13 +268,13 @@ export class Daemon {
     this.#cancel?.();
     if (this.#closing.signal.aborted) return;
     const { schedule, random, elapsed } = this.parts;
-    const { least, spread } = this.#trouble ? PROBE_MS : this.#doubtful ? DOUBT_MS : IDLE_MS;
-    const sinceHeard = this.#trouble || this.#doubtful ? 0 : Math.max(0, elapsed() - this.#heardAt);
+    const { least, spread } = this.#failure ? PROBE_MS : this.#suspected ? RECHECK_MS : IDLE_MS;
+    const sinceHeard = this.#failure || this.#suspected ? 0 : Math.max(0, elapsed() - this.#heardAt);
     const wait = Math.max(0, least - sinceHeard) + spread * random();
     this.#cancel = schedule(wait, () => {
       const now = elapsed();
       const recent = now - this.#heardAt < IDLE_MS.least && now - this.#askedAt < REFRESH_MS;
-      if (this.#trouble === undefined && !this.#doubtful && recent) this.#plan();
+      if (this.#failure === undefined && !this.#suspected && recent) this.#plan();
       else this.#check();
     });
   }

@@ -4,7 +4,7 @@ import type { Secret } from "../model/secret.ts";
 export type AccessPermission = "NONE" | "INFO" | "READ" | "WRITE" | "FULL";
 
 /** Session request. The encoder checks every field before anything is sent. */
-export interface SessionOrder {
+export interface SessionRequest {
   readonly user: string;
   /** Primary group, to which the daemon adds the account's others; or an exclusive list separated by `:`. */
   readonly group?: string;
@@ -70,7 +70,7 @@ export interface DaemonGroup {
   status(): GroupStatus;
   /** Announces a session to a daemon. @throws {ERR_INVALID_VALUE} Nothing was sent. @throws The errors of daemons. */
   openSession(
-    order: SessionOrder,
+    request: SessionRequest,
     options: { readonly instance?: number; readonly signal: AbortSignal },
   ): Promise<SessionGrant>;
   /** Asks an instance about an account. @throws As {@link openSession}. */

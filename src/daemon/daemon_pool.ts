@@ -10,7 +10,7 @@ import type {
   GroupStatus,
   InstanceStatus,
   SessionGrant,
-  SessionOrder,
+  SessionRequest,
   UserInfo,
 } from "./daemon_group.ts";
 import { describeFailure, type Failure } from "./exchange.ts";
@@ -67,7 +67,7 @@ interface Operation<T, R> {
   readonly instance?: number; // only this instance, from 1
   readonly command: () => Omit<DaemonCommand<T>, "deadline" | "signal">;
   /** Returns the result, or an error to try the next instance with; throws to stop. @throws {ServiceError} */
-  readonly judge: (reply: T, from: Instance) => { readonly result: R } | { readonly next: HttpError };
+  readonly evaluate: (reply: T, from: Instance) => { readonly result: R } | { readonly next: HttpError };
   readonly renew?: () => void; // called before a retry if the command may have been executed
   /** Index of the next instance, per kind of request: else alternating queries and sessions would reach one each. */
   readonly turn: { next: number };
@@ -120,7 +120,7 @@ export class DaemonPool implements DaemonGroup {
   }
 
   openSession(
-    order: SessionOrder,
+    session: SessionRequest,
     { instance, signal }: { readonly instance?: number; readonly signal: AbortSignal },
   ): Promise<SessionGrant> {
     let secret = createSecret();
@@ -129,12 +129,12 @@ export class DaemonPool implements DaemonGroup {
       instance,
       turn: this.#sessionTurn,
       command: () => ({
-        request: encodeSession(order, secret),
+        request: encodeSession(session, secret),
         parse: parseSession,
-        queueKey: `session ${order.user}`,
+        queueKey: `session ${session.user}`,
         replyLimit: this.#limits.reply,
       }),
-      judge: (reply, from) => {
+      evaluate: (reply, from) => {
         if (reply.kind !== "expected") {
           const [code, text] = REFUSALS[reply.kind];
           const error = httpError(code, `${this.name} ${text}: ${from.address}: ${reply.text}`);
@@ -159,9 +159,9 @@ export class DaemonPool implements DaemonGroup {
         parse: parseUserInfo,
         queueKey: "user info",
         replyLimit: this.#limits.userInfoReply,
-        longestTurn: this.#limits.userInfoPermit,
+        maxTurnMs: this.#limits.userInfoPermit,
       }),
-      judge: (result) => ({ result }),
+      evaluate: (result) => ({ result }),
     });
   }
 
@@ -169,7 +169,7 @@ export class DaemonPool implements DaemonGroup {
     await Promise.all(this.#instances.map(({ daemon }) => daemon.leave()));
   }
 
-  async #operate<T, R>({ signal, instance, command, judge, renew, turn }: Operation<T, R>): Promise<R> {
+  async #operate<T, R>({ signal, instance, command, evaluate, renew, turn }: Operation<T, R>): Promise<R> {
     let next = command();
     const deadline = this.#elapsed() + this.#limits.total;
     const errors: HttpError[] = [];
@@ -178,9 +178,9 @@ export class DaemonPool implements DaemonGroup {
       if (this.#elapsed() >= deadline) break;
       const outcome = await unlessAborted(candidate.daemon.send({ ...next, deadline, signal }), signal);
       if (outcome.kind === "answered") {
-        const judgement = judge(outcome.reply, candidate);
-        if ("result" in judgement) return judgement.result;
-        errors.push(judgement.next);
+        const evaluation = evaluate(outcome.reply, candidate);
+        if ("result" in evaluation) return evaluation.result;
+        errors.push(evaluation.next);
       } else {
         errors.push(this.#toError(outcome, candidate));
         if (outcome.phase === "after") {
@@ -192,7 +192,7 @@ export class DaemonPool implements DaemonGroup {
     throw errors.find((error) => isHttpError(error, "ERR_SESSION_LIMIT_REACHED")) ??
       errors.find((error) => !isHttpError(error, "ERR_DAEMON_UNAVAILABLE")) ?? // failed after the request was sent
       errors.at(-1) ??
-      httpError("ERR_DAEMON_UNAVAILABLE", `No instance of ${this.name} takes requests: ${this.#troubles()}`);
+      httpError("ERR_DAEMON_UNAVAILABLE", `No instance of ${this.name} takes requests: ${this.#failures()}`);
   }
 
   /** Yields instances to try: those up in turn, then unchecked ones; without any, those due for a trial. */
@@ -230,9 +230,9 @@ export class DaemonPool implements DaemonGroup {
     return httpError("ERR_DAEMON_REPLY_INVALID", `${this.name} gave no valid answer: ${reason}`);
   }
 
-  #troubles(): string {
-    const troubles = this.status().instances.map(({ address, reason }) => `${address}: ${reason ?? "up"}`);
-    return troubles.join("; ") || "none is configured";
+  #failures(): string {
+    const failures = this.status().instances.map(({ address, reason }) => `${address}: ${reason ?? "up"}`);
+    return failures.join("; ") || "none is configured";
   }
 }
 

@@ -1,9 +1,9 @@
 import { commandAddress } from "./exchange.ts";
 import type { CommandSocket } from "./command_connection.ts";
-import { Daemon, type DaemonKnowledge, type DaemonParts } from "./daemon.ts";
+import { Daemon, type DaemonParts, type DaemonState } from "./daemon.ts";
 
 /** Daemon states by {@link commandAddress}. */
-export type KnownDaemons = ReadonlyMap<string, DaemonKnowledge>;
+export type KnownDaemons = ReadonlyMap<string, DaemonState>;
 
 /** Physical daemons, shared by logical servers with the same command socket and trust. */
 export class Daemons {
@@ -13,7 +13,7 @@ export class Daemons {
   constructor(
     readonly options: {
       readonly known?: KnownDaemons;
-      readonly learned?: (address: string, knowledge: DaemonKnowledge) => void;
+      readonly learned?: (address: string, state: DaemonState) => void;
       readonly clusterMembers?: () => number;
     } = {},
   ) {}
@@ -35,7 +35,7 @@ export class Daemons {
         socket,
         known: known?.get(address),
         clusterMembers,
-        learned: (knowledge) => learned?.(address, knowledge),
+        learned: (state) => learned?.(address, state),
       });
     return this.#daemons.getOrInsertComputed(key, made);
   }

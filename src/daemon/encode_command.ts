@@ -3,7 +3,7 @@ import { isAccountName, isUserAccount } from "../model/account_name.ts";
 import { canonicalAddress, mappedTwin } from "../model/address.ts";
 import { Secret } from "../model/secret.ts";
 import { httpError } from "../model/http_error.ts";
-import type { SessionOrder } from "./daemon_group.ts";
+import type { SessionRequest } from "./daemon_group.ts";
 import { isRelativePattern, patternsOf } from "../model/wildcards.ts";
 
 /*
@@ -25,17 +25,19 @@ interface Row<T> {
   readonly expected: string;
 }
 
-const SESSION_ROWS: readonly Row<{ readonly order: SessionOrder; readonly secret: Secret }>[] = [
+const FLAG = { allows: isFlag, expected: "true or false" };
+
+const SESSION_ROWS: readonly Row<{ readonly request: SessionRequest; readonly secret: Secret }>[] = [
   {
     key: "client-ip",
     field: "clientAddresses",
-    text: ({ order }) => clientAddresses(order.clientAddresses),
+    text: ({ request }) => clientAddresses(request.clientAddresses),
     allows: (text) => text !== "",
     expected: "at least one IP address, and no host names, zones or ranges",
   },
   {
     key: "user",
-    text: ({ order }) => order.user,
+    text: ({ request }) => request.user,
     allows: isUserAccount,
     expected: "the name of an unprivileged account",
   },
@@ -45,68 +47,63 @@ const SESSION_ROWS: readonly Row<{ readonly order: SessionOrder; readonly secret
     allows: (text) => /^[A-Za-z0-9]{22,64}$/.test(text),
     expected: "22 to 64 letters and digits",
   },
-  {
-    key: "persistent",
-    text: ({ order }) => String(order.persistent),
-    allows: isFlag,
-    expected: "true or false",
-  },
+  { key: "persistent", text: ({ request }) => String(request.persistent), ...FLAG },
   {
     key: "file",
-    text: ({ order }) => order.file,
+    text: ({ request }) => request.file,
     // Without the slash the daemon uses the parent directory.
     allows: (text) => text === "" || text.endsWith("/"),
     expected: "a directory path that ends in /, without control characters, at most 4000 characters",
   },
   {
     key: "streams",
-    text: ({ order }) => String(order.streams),
+    text: ({ request }) => String(request.streams),
     allows: (text) => isCount(text) && text !== "0",
     expected: "a whole number from 1",
   },
-  { key: "compress", text: ({ order }) => String(order.compress), allows: isFlag, expected: "true or false" },
+  { key: "compress", text: ({ request }) => String(request.compress), ...FLAG },
   {
     key: "group",
-    text: ({ order }) => order.group,
+    text: ({ request }) => request.group,
     allows: (text) => text.split(":").every(isAccountName),
     expected: "the name of a group, or of several with colons between",
   },
   {
     key: "rateLimit",
-    text: ({ order }) => order.rateLimit === 0 ? undefined : String(order.rateLimit),
+    text: ({ request }) => request.rateLimit === 0 ? undefined : String(request.rateLimit),
     allows: isCount,
     expected: "a whole number of bytes per second, or 0 for no limit",
   },
   {
     key: "key",
     field: "encryption",
-    text: ({ order }) => order.encryption?.key.reveal(),
-    allows: (text, { order }) => isKey(text, order.encryption?.algorithm),
+    text: ({ request }) => request.encryption?.key.reveal(),
+    allows: (text, { request }) => isKey(text, request.encryption?.algorithm),
     expected: "a base64 key of 32, 40 or 48 bytes for AES, of 4 to 56 bytes for BLOWFISH",
   },
   {
     key: "algo",
     field: "encryption",
-    text: ({ order }) => order.encryption?.algorithm,
+    text: ({ request }) => request.encryption?.algorithm,
     allows: (text) => text === "AES" || text === "BLOWFISH",
     expected: "AES or BLOWFISH",
   },
   {
     key: "includes",
-    text: ({ order }) => order.includes || undefined,
-    allows: (text, { order }) => patternsLieInside(text, order.file),
+    text: ({ request }) => request.includes || undefined,
+    allows: (text, { request }) => patternsLieInside(text, request.file),
     expected: "patterns inside the directory of the session, separated by colons",
   },
   {
     key: "excludes",
-    text: ({ order }) => order.excludes || undefined,
-    allows: (text, { order }) => patternsLieInside(text, order.file),
+    text: ({ request }) => request.excludes || undefined,
+    allows: (text, { request }) => patternsLieInside(text, request.file),
     expected: "patterns inside the directory of the session, separated by colons",
   },
   {
     key: "access-permissions",
     field: "permission",
-    text: ({ order }) => order.permission,
+    text: ({ request }) => request.permission,
     // The daemon reads any other word as FULL.
     allows: (text) => /^(?:NONE|INFO|READ|WRITE|FULL)$/.test(text),
     expected: "NONE, INFO, READ, WRITE or FULL",
@@ -131,8 +128,8 @@ export function encodeUserInfo(user: string): string {
 }
 
 /** Encodes a session request. @throws {ERR_INVALID_VALUE} */
-export function encodeSession(order: SessionOrder, secret: Secret): string {
-  return encode("uftp-transfer-request", SESSION_ROWS, { order, secret });
+export function encodeSession(request: SessionRequest, secret: Secret): string {
+  return encode("uftp-transfer-request", SESSION_ROWS, { request, secret });
 }
 
 function encode<T>(type: string, rows: readonly Row<T>[], command: T): string {

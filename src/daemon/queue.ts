@@ -7,20 +7,20 @@ interface Turn<T> {
   readonly maxWait: number; // milliseconds
   readonly signal: AbortSignal;
   /** Milliseconds after which the next turn begins, even if this request is still running. */
-  readonly longestMs?: number;
-  /** Called at its turn, or with `ahead` while the previous request runs. Must settle. */
-  readonly run: (ahead: Promise<void> | undefined) => Promise<Exchange<T>>;
+  readonly maxTurnMs?: number;
+  /** Called at its turn, or with `previous` while the previous request runs. Must settle. */
+  readonly run: (previous: Promise<void> | undefined) => Promise<Exchange<T>>;
   readonly pause?: () => number; // milliseconds before the next turn. Default: 0
 }
 
 interface QueueLimits extends FairQueueLimits {
-  readonly underWay: () => 1 | 2; // most concurrent requests: with 2, one waits in the daemon's backlog
+  readonly concurrency: () => 1 | 2; // most concurrent requests: with 2, one waits in the daemon's backlog
 }
 
 /** Serialises requests: a daemon serves one at a time; one in its backlog speeds it up, more slow it down (1.5). */
 export class Queue {
   readonly #waiting: FairQueue<Waiter & { readonly httpError: (reason: Failure) => void }>;
-  readonly #underWay: Promise<void>[] = []; // running turns in order
+  readonly #turns: Promise<void>[] = []; // running turns in order
   readonly #running = new Set<Promise<void>>(); // unfinished requests
   #closed = false;
 
@@ -33,11 +33,11 @@ export class Queue {
   }
 
   get idle(): boolean {
-    return this.#underWay.length === 0 && this.length === 0;
+    return this.#turns.length === 0 && this.length === 0;
   }
 
   /** Waits for a turn and runs. Never rejects; an abort ends only the wait. */
-  take<T>({ queueKey, maxWait, signal, longestMs, run, pause = () => 0 }: Turn<T>): Promise<Exchange<T>> {
+  take<T>({ queueKey, maxWait, signal, maxTurnMs, run, pause = () => 0 }: Turn<T>): Promise<Exchange<T>> {
     if (signal.aborted) return Promise.resolve(failure("aborted", "before"));
     if (this.#closed) return Promise.resolve(failure("closing", "before"));
     return new Promise((resolve) => {
@@ -46,10 +46,10 @@ export class Queue {
         maxWaitMs: maxWait,
         signal,
         called: () =>
-          this.#begin(async (ahead) => {
-            resolve(await run(ahead));
-            await this.#rest(pause());
-          }, longestMs),
+          this.#begin(async (previous) => {
+            resolve(await run(previous));
+            await this.#pause(pause());
+          }, maxTurnMs),
         left: (why) => resolve(failure(why === "aborted" ? "aborted" : "busy", "before")),
         httpError: resolve,
       });
@@ -68,39 +68,39 @@ export class Queue {
     await Promise.all(this.#running);
   }
 
-  async #rest(ms: number): Promise<void> {
+  async #pause(ms: number): Promise<void> {
     if (ms > 0 && !this.#closed) await new Promise((resolve) => setTimeout(resolve, ms));
   }
 
   #next(): void {
-    if (this.#underWay.length < this.limits.underWay()) this.#waiting.callNext();
+    if (this.#turns.length < this.limits.concurrency()) this.#waiting.callNext();
   }
 
-  #begin(run: (ahead: Promise<void> | undefined) => Promise<void>, longestMs: number | undefined): void {
-    const ahead = this.#underWay.at(-1);
-    const running = run(ahead).finally(() => this.#running.delete(running));
+  #begin(run: (previous: Promise<void> | undefined) => Promise<void>, maxTurnMs: number | undefined): void {
+    const previous = this.#turns.at(-1);
+    const running = run(previous).finally(() => this.#running.delete(running));
     this.#running.add(running);
-    const turn = longestMs === undefined ? running : noLongerThan(running, ahead, longestMs);
+    const turn = maxTurnMs === undefined ? running : noLongerThan(running, previous, maxTurnMs);
     const over = turn.finally(() => {
-      this.#underWay.splice(this.#underWay.indexOf(over), 1);
+      this.#turns.splice(this.#turns.indexOf(over), 1);
       this.#next();
     });
-    this.#underWay.push(over);
+    this.#turns.push(over);
   }
 }
 
-/** Settles with the work, at the latest `longestMs` after the request `ahead`. */
+/** Settles with the work, at the latest `maxTurnMs` after the `previous` request. */
 async function noLongerThan(
   work: Promise<void>,
-  ahead: Promise<void> | undefined,
-  longestMs: number,
+  previous: Promise<void> | undefined,
+  maxTurnMs: number,
 ): Promise<void> {
-  await Promise.race([work, ahead]);
-  await within(work, longestMs);
+  await Promise.race([work, previous]);
+  await within(work, maxTurnMs);
 }
 
 /** Connections that a daemon accepts: the one it serves and its backlog (daemon-protocol.md 1.5). It drops more. */
-const PLACES = 4;
+const MAX_CONNECTIONS = 4;
 
 /** Decay factor of the fastest exchange, since a daemon may have become slower. */
 const DRIFT = 1.02;
@@ -109,20 +109,20 @@ const DRIFT = 1.02;
  * Limits the commands of several instances to one daemon: together they open no more connections than its backlog. With
  * more instances than places, each pauses between commands while its exchanges show a full backlog.
  */
-export class Crowd {
+export class BacklogShare {
   #quickestMs = Infinity;
 
   constructor(readonly instances: () => number) {}
 
   /** Returns the allowed concurrent commands. @param ready Whether a second one may wait in the backlog. */
-  underWay(ready: boolean): 1 | 2 {
-    return ready && 2 * this.instances() <= PLACES ? 2 : 1;
+  concurrency(ready: boolean): 1 | 2 {
+    return ready && 2 * this.instances() <= MAX_CONNECTIONS ? 2 : 1;
   }
 
   pauseAfter(exchangeMs: number): number {
     this.#quickestMs = Math.min(exchangeMs, this.#quickestMs * DRIFT);
-    const tooMany = this.instances() - PLACES;
+    const tooMany = this.instances() - MAX_CONNECTIONS;
     const taken = exchangeMs / Math.max(this.#quickestMs, 0.1);
-    return tooMany <= 0 || taken < PLACES - 1 ? 0 : tooMany * this.#quickestMs;
+    return tooMany <= 0 || taken < MAX_CONNECTIONS - 1 ? 0 : tooMany * this.#quickestMs;
   }
 }

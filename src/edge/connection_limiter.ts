@@ -43,14 +43,14 @@ export class ConnectionLimiter {
   #arrive(socket: Socket, enter: () => void): void {
     const peer = peerAddress(socket.remoteAddress ?? "");
     const { proxyPeers } = this.options;
-    const speaksForOthers = proxyPeers?.some((range) => addressInRange(peer, range)) ?? false;
-    if (!this.#shares.admit(socket, speaksForOthers ? undefined : this.#groupOf(peer))) {
+    const isProxy = proxyPeers?.some((range) => addressInRange(peer, range)) ?? false;
+    if (!this.#shares.admit(socket, isProxy ? undefined : this.#groupOf(peer))) {
       this.#httpError(socket, TOO_MANY, { client: peer });
     } else if (proxyPeers === undefined) enter();
-    else this.#readHeader(socket, { peer, speaksForOthers, enter });
+    else this.#readHeader(socket, { peer, isProxy, enter });
   }
 
-  #readHeader(socket: Socket, { peer, speaksForOthers, enter }: Arrival): void {
+  #readHeader(socket: Socket, { peer, isProxy, enter }: Arrival): void {
     const httpError = (message: string, reason?: string) => {
       stop();
       this.#httpError(socket, message, { client: peer, reason });
@@ -60,12 +60,12 @@ export class ConnectionLimiter {
       read = read === undefined ? bytes : Buffer.concat([read, bytes]);
       const header = readProxyHeader(read);
       if (header.kind === "begun") return;
-      if (speaksForOthers && header.kind === "malformed") return httpError(MALFORMED, header.reason);
-      if (speaksForOthers && header.kind === "absent") return httpError(MISSING);
-      if (!speaksForOthers && header.kind !== "absent") return httpError(UNEXPECTED);
+      if (isProxy && header.kind === "malformed") return httpError(MALFORMED, header.reason);
+      if (isProxy && header.kind === "absent") return httpError(MISSING);
+      if (!isProxy && header.kind !== "absent") return httpError(UNEXPECTED);
       stop();
       const [client, length] = header.kind === "whole" ? [header.client ?? peer, header.length] : [peer, 0];
-      if (speaksForOthers && !this.#shares.assign(socket, this.#groupOf(client))) {
+      if (isProxy && !this.#shares.assign(socket, this.#groupOf(client))) {
         return this.#httpError(socket, TOO_MANY, { client });
       }
       this.#remember(socket, client);
@@ -73,20 +73,20 @@ export class ConnectionLimiter {
       enter();
       if (this.options.tls === undefined) socket.resume(); // TLS reads below the socket, which must be idle
     };
-    const gone = () => {
+    const disconnected = () => {
       stop();
       socket.destroy();
     };
     const timer = setTimeout(
-      () => speaksForOthers ? httpError(LATE) : gone(),
+      () => isProxy ? httpError(LATE) : disconnected(),
       this.options.limits.handshakeMs,
     );
     const stop = () => {
       clearTimeout(timer);
       socket.pause();
-      socket.off("data", take).off("end", gone).off("error", gone).off("close", gone);
+      socket.off("data", take).off("end", disconnected).off("error", disconnected).off("close", disconnected);
     };
-    socket.on("data", take).on("end", gone).on("error", gone).on("close", gone);
+    socket.on("data", take).on("end", disconnected).on("error", disconnected).on("close", disconnected);
   }
 
   #remember(socket: Socket, client: string): void {
@@ -109,7 +109,7 @@ export class ConnectionLimiter {
 
 interface Arrival {
   readonly peer: string;
-  readonly speaksForOthers: boolean;
+  readonly isProxy: boolean;
   readonly enter: () => void;
 }
 

@@ -3,7 +3,7 @@ import { regularly } from "../model/clock.ts";
 import type { EdgeLimits } from "./edge_options.ts";
 
 interface Watched {
-  underWay: boolean; // whether a request is incomplete or unanswered
+  pending: boolean; // whether a request is incomplete or unanswered
   moved: number; // bytes moved at the last check
   movedAt: number; // time of the last check that saw traffic, as `performance.now`
 }
@@ -19,27 +19,27 @@ export class ConnectionWatch {
     readonly onCut: (socket: Socket) => void,
   ) {
     const interval = Math.min(limits.silentMs, limits.keepAliveMs) / 4;
-    this.close = regularly(interval, () => this.#look(performance.now()));
+    this.close = regularly(interval, () => this.#check(performance.now()));
   }
 
   begin(socket: Socket): void {
     const watched = this.#watched.get(socket) ?? this.#watch(socket);
-    watched.underWay = true;
+    watched.pending = true;
   }
 
   end(socket: Socket): void {
     const watched = this.#watched.get(socket);
-    if (watched !== undefined) watched.underWay = false;
+    if (watched !== undefined) watched.pending = false;
   }
 
   #watch(socket: Socket): Watched {
-    const watched = { underWay: false, moved: -1, movedAt: 0 };
+    const watched = { pending: false, moved: -1, movedAt: 0 };
     this.#watched.set(socket, watched);
     socket.once("close", () => this.#watched.delete(socket));
     return watched;
   }
 
-  #look(now: number): void {
+  #check(now: number): void {
     const { silentMs, keepAliveMs } = this.limits;
     for (const [socket, watched] of this.#watched) {
       const moved = socket.bytesRead + socket.bytesWritten - socket.writableLength;
@@ -47,7 +47,7 @@ export class ConnectionWatch {
       if (moved !== watched.moved) {
         watched.moved = moved;
         watched.movedAt = now;
-      } else if (!watched.underWay) {
+      } else if (!watched.pending) {
         if (since >= keepAliveMs) socket.destroy();
       } else if (since >= silentMs) {
         this.onCut(socket);

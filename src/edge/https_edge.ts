@@ -16,19 +16,19 @@ import type { Clock } from "../model/clock.ts";
 import { HttpError, httpError, isHttpError } from "../model/http_error.ts";
 import { AnswerText, ResponseWriter } from "./response_writer.ts";
 import { ConnectionWatch } from "./connection_watch.ts";
-import { bodyOf, Discards } from "./request_body.ts";
+import { BodyDrainer, bodyOf } from "./request_body.ts";
 import type { EdgeOptions, EdgeTls } from "./edge_options.ts";
 import { ConnectionLimiter, type ConnectionLimiterParts } from "./connection_limiter.ts";
 import { rawErrorResponse, refusal } from "./error_response.ts";
 import { RequestGate } from "./request_gate.ts";
 import { readHead } from "./request_head.ts";
-import { clientCertificate, tlsServerOptions, whyPassedOver } from "./tls_server_options.ts";
+import { clientCertificate, ignoredReason, tlsServerOptions } from "./tls_server_options.ts";
 
 const LINGER_MS = 2_000; // time for a refused client to read the response
-const JUDGED_MS = 60_000; // cache time of checked certificates
+const PEER_CACHE_MS = 60_000; // cache time of checked certificates
 const UNREAD: AskedBy = { method: undefined, headers: new HeaderList() };
 
-interface Judged {
+interface CheckedPeer {
   readonly peer: Peer;
   readonly tls: EdgeTls | undefined;
   readonly until: number;
@@ -43,23 +43,23 @@ interface EdgeParts extends Pick<ConnectionLimiterParts, "groupOf"> {
 /** HTTPS server: enforces limits, forwards requests, writes responses. */
 export class HttpsEdge {
   readonly #server: Server | HttpsServer;
-  readonly #strangers: Occasional;
+  readonly #limitedLog: Occasional;
   readonly #connectionLimiter: ConnectionLimiter;
   readonly #connections: ConnectionWatch;
   readonly #gates = new Map<Socket, RequestGate>(); // of all open connections
-  readonly #peers = new WeakMap<Socket, Judged>();
+  readonly #peers = new WeakMap<Socket, CheckedPeer>();
   readonly #refusals = new Counters();
-  readonly #discards = new Discards();
+  readonly #drainer = new BodyDrainer();
   readonly #texts: AnswerText;
   #tls: EdgeTls | undefined;
-  #underWay = 0;
-  #leaving = false;
-  #draining: (() => void) | undefined;
+  #pending = 0;
+  #closing = false;
+  #onIdle: (() => void) | undefined;
 
   private constructor(readonly options: EdgeOptions, readonly parts: EdgeParts) {
     const { tls, limits } = options;
     const { log, groupOf } = parts;
-    this.#strangers = new Occasional(log);
+    this.#limitedLog = new Occasional(log);
     this.#tls = tls;
     this.#texts = new AnswerText(["Keep-Alive", `timeout=${Math.floor(limits.keepAliveMs / 1000)}`]);
     const settings = {
@@ -74,7 +74,7 @@ export class HttpsEdge {
       ? createHttpServer(settings)
       : createHttpsServer({ ...settings, handshakeTimeout: limits.handshakeMs, ...tlsServerOptions(tls) });
     this.#connections = new ConnectionWatch(limits, (socket) => {
-      this.#strangers.write("connection cut", {
+      this.#limitedLog.write("connection cut", {
         client: this.#connectionLimiter.clientOf(socket),
         reason: "silent",
       });
@@ -82,7 +82,7 @@ export class HttpsEdge {
     server.on(tls === undefined ? "connection" : "secureConnection", (socket: Socket) => this.#guard(socket));
     this.#connectionLimiter = new ConnectionLimiter(options, {
       groupOf,
-      refused: (message, fields) => this.#strangers.write(message, fields),
+      refused: (message, fields) => this.#limitedLog.write(message, fields),
     });
     this.#connectionLimiter.guard(server);
     for (const event of ["request", "checkContinue", "checkExpectation"] as const) {
@@ -91,7 +91,7 @@ export class HttpsEdge {
     server.on("clientError", (error: Error, socket: Socket) => this.#unreadable(error, socket));
     server.on("secureConnection", (socket: TLSSocket) => {
       if (!this.#lacksCertificate(socket)) return;
-      this.#strangers.write("client without a certificate of an authority", {
+      this.#limitedLog.write("client without a certificate of an authority", {
         client: this.#connectionLimiter.clientOf(socket),
       });
       socket.destroy();
@@ -129,16 +129,16 @@ export class HttpsEdge {
 
   /** Closes connections after their next response, so that clients reconnect elsewhere; still accepts new ones. */
   leave(): void {
-    this.#leaving = true;
+    this.#closing = true;
   }
 
   /** Stops accepting and completes running requests, at most for `withinMs`, then closes. */
   async drain(withinMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     const idle = new Promise<void>((resolve) => {
-      this.#leaving = true;
-      this.#draining = resolve;
-      if (this.#underWay === 0) resolve();
+      this.#closing = true;
+      this.#onIdle = resolve;
+      if (this.#pending === 0) resolve();
     });
     const { promise: late, resolve } = Promise.withResolvers<void>();
     using _timer = setTimeout(resolve, withinMs);
@@ -149,7 +149,7 @@ export class HttpsEdge {
     this.#server.closeAllConnections();
     await closed;
     this.#connections.close();
-    this.#strangers.flush();
+    this.#limitedLog.flush();
   }
 
   #guard(socket: Socket): void {
@@ -174,29 +174,29 @@ export class HttpsEdge {
     }
     this.#connections.begin(socket);
     gate.response = response;
-    this.#underWay++;
-    const gone = new AbortController();
+    this.#pending++;
+    const disconnected = new AbortController();
     const responseWriter = new ResponseWriter(
-      { request, response, gate, discards: this.#discards },
+      { request, response, gate, drainer: this.#drainer },
       this.#texts,
     );
     response.once("close", () => {
       this.#connections.end(socket);
       gate.response = undefined;
-      if (!responseWriter.complete) gone.abort();
+      if (!responseWriter.complete) disconnected.abort();
       gate.answered();
     });
     try {
-      const answer = await this.#respond(request, response, { gate, signal: gone.signal });
-      if (gate.closed) gone.abort(); // the client got an error already
+      const answer = await this.#respond(request, response, { gate, signal: disconnected.signal });
+      if (gate.closed) disconnected.abort(); // the client got an error already
       else await responseWriter.send(answer);
     } catch (error) {
-      if (!gone.signal.aborted) this.parts.log.warn("response not sent whole", { error });
+      if (!disconnected.signal.aborted) this.parts.log.warn("response not sent whole", { error });
       response.destroy();
     } finally {
-      if (!request.complete) void this.#discards.drainBody(request, gate);
-      this.#underWay--;
-      if (this.#underWay === 0) this.#draining?.();
+      if (!request.complete) void this.#drainer.drainBody(request, gate);
+      this.#pending--;
+      if (this.#pending === 0) this.#onIdle?.();
     }
   }
 
@@ -205,7 +205,7 @@ export class HttpsEdge {
     response: ServerResponse,
     { gate, signal }: { readonly gate: RequestGate; readonly signal: AbortSignal },
   ): Promise<HttpResponse> {
-    if (this.#leaving) response.setHeader("Connection", "close");
+    if (this.#closing) response.setHeader("Connection", "close");
     const { method = "" } = request;
     const headers = new HeaderList(request.rawHeaders);
     const { policy } = this.options;
@@ -250,7 +250,7 @@ export class HttpsEdge {
     this.#peers.set(socket, { peer, tls: this.#tls, until });
     if (known?.peer.certificate !== undefined && peer.certificate === undefined) {
       const reason = peer.unusableCertificate;
-      this.#strangers.write("client certificate is no longer valid", { client: address, reason });
+      this.#limitedLog.write("client certificate is no longer valid", { client: address, reason });
     }
     return peer;
   }
@@ -262,14 +262,14 @@ export class HttpsEdge {
       return { until: Infinity };
     }
     const shown = clientCertificate(socket, tls, now);
-    const reason = shown === undefined ? whyPassedOver(socket, now) : undefined;
-    if (reason !== undefined) this.#strangers.write("client certificate passed over", { client, reason });
+    const reason = shown === undefined ? ignoredReason(socket, now) : undefined;
+    if (reason !== undefined) this.#limitedLog.write("client certificate passed over", { client, reason });
     const isKept = shown?.certificate !== undefined;
     const untrusted = reason === undefined ? {} : { untrustedCertificate: reason };
     return {
       ...shown,
       ...untrusted,
-      until: isKept ? Math.min(shown?.until ?? Infinity, now + JUDGED_MS) : Infinity,
+      until: isKept ? Math.min(shown?.until ?? Infinity, now + PEER_CACHE_MS) : Infinity,
     };
   }
 
@@ -309,6 +309,6 @@ export class HttpsEdge {
     const client = this.#connectionLimiter.clientOf(socket);
     const fields = { request: requestId, client, status: error.status, error };
     if (isHttpError(error, "ERR_INTERNAL")) this.parts.log.error("request failed at the edge", fields);
-    else this.#strangers.write("request refused at the edge", fields);
+    else this.#limitedLog.write("request refused at the edge", fields);
   }
 }

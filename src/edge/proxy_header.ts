@@ -12,9 +12,9 @@ type ProxyHeader =
     readonly client?: string | undefined;
   };
 
-const LONGEST_V1 = 107; // longest line of version 1 (proxy-protocol.txt, 2.1)
+const MAX_V1 = 107; // longest line of version 1 (proxy-protocol.txt, 2.1)
 /** Version 2 arrives in one segment, of at least 536 bytes (RFC 9293, 3.7.1). */
-const LONGEST_V2 = 536;
+const MAX_V2 = 536;
 const FIXED_V2 = 16; // bytes before the addresses
 
 const V1 = Buffer.from("PROXY ");
@@ -22,7 +22,7 @@ const V2 = Buffer.from("\r\n\r\n\0\r\nQUIT\n", "latin1");
 
 /** Parses a PROXY header of version 1 or 2 (proxy-protocol.txt, 2.1 and 2.2), ignoring TLVs. */
 export function readProxyHeader(bytes: Uint8Array): ProxyHeader {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, LONGEST_V2));
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, MAX_V2));
   if (beginsAs(V1, buffer)) return buffer.length < V1.length ? { kind: "begun" } : readLine(buffer);
   if (beginsAs(V2, buffer)) return buffer.length < FIXED_V2 ? { kind: "begun" } : readBinary(buffer);
   return { kind: "absent" };
@@ -39,10 +39,10 @@ function malformed(reason: string): ProxyHeader {
 
 /** Parses `PROXY TCP4 192.0.2.7 192.0.2.1 56324 9000`, or `PROXY UNKNOWN …`. */
 function readLine(buffer: Buffer): ProxyHeader {
-  const text = buffer.toString("latin1", 0, LONGEST_V1);
+  const text = buffer.toString("latin1", 0, MAX_V1);
   const end = text.indexOf("\r\n");
   if (end === -1) {
-    return text.length < LONGEST_V1 ? { kind: "begun" } : malformed(`no end of line in ${LONGEST_V1} bytes`);
+    return text.length < MAX_V1 ? { kind: "begun" } : malformed(`no end of line in ${MAX_V1} bytes`);
   }
   const length = end + 2;
   const [, family, ...rest] = text.slice(0, end).split(" ");
@@ -71,7 +71,7 @@ function readBinary(buffer: Buffer): ProxyHeader {
   const command = version & 15;
   if (version >> 4 !== 2) return malformed(`expected version 2, not ${version >> 4}`);
   if (command > 1) return malformed(`expected LOCAL or PROXY, not command ${command}`);
-  if (length > LONGEST_V2) return malformed(`expected at most ${LONGEST_V2} bytes, not ${length}`);
+  if (length > MAX_V2) return malformed(`expected at most ${MAX_V2} bytes, not ${length}`);
   if (command === 1) {
     if (family >> 4 > LAST_FAMILY || (family & 15) > LAST_PROTOCOL) {
       return malformed(`expected a known family and protocol, not 0x${family.toString(16)}`);

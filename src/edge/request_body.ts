@@ -13,23 +13,23 @@ export function bodyOf(
 ): null | Promise<Body> {
   const { "content-length": length, "transfer-encoding": coding } = request.headers;
   const none = coding === undefined && (length === undefined || Number(length) === 0);
-  return none ? null : comingBody(request, response, gate);
+  return none ? null : pendingBody(request, response, gate);
 }
 
-async function comingBody(
+async function pendingBody(
   request: IncomingMessage,
   response: ServerResponse,
   gate: RequestGate,
 ): Promise<Body> {
   await Promise.resolve(); // the parser must finish the read first
-  if (request.complete) return atHand(request);
+  if (request.complete) return receivedBody(request);
   return uploadStream(request, gate, () => {
     if (request.headers.expect !== undefined && request.httpVersion === "1.1") response.writeContinue();
   });
 }
 
 /** Copies the bytes, so that they can be transferred to another worker. */
-function atHand(request: IncomingMessage): Uint8Array<ArrayBuffer> {
+function receivedBody(request: IncomingMessage): Uint8Array<ArrayBuffer> {
   const parts: Uint8Array[] = [];
   for (let part: Uint8Array | null; (part = request.read()) !== null;) parts.push(part);
   return new Uint8Array(Buffer.concat(parts));
@@ -74,14 +74,14 @@ export function uploadStream(
 
 const LINGER_MS = 2_000; // time to drain an answered request
 const AGAIN_MS = 500; // pause between turns
-const MOST_BYTES = 16 * 1024 ** 2; // bytes drained at once over all connections
+const MAX_BYTES = 16 * 1024 ** 2; // bytes drained at once over all connections
 const BYTES_A_SECOND = 2 * 1024 ** 2;
 
 const ALLOWANCE = 64 * 1024; // bytes per turn and request: one network read
 
 /** Drains bodies of answered requests, so that clients can read their response; bounded in total memory. */
-export class Discards {
-  #left = MOST_BYTES;
+export class BodyDrainer {
+  #left = MAX_BYTES;
   #refilledAt: number;
 
   constructor(readonly elapsed: Stopwatch = stopwatch) {
@@ -125,7 +125,7 @@ export class Discards {
     const now = this.elapsed();
     const refill = BYTES_A_SECOND * (now - this.#refilledAt) / 1000;
     this.#refilledAt = now;
-    this.#left = Math.min(MOST_BYTES, this.#left + refill);
+    this.#left = Math.min(MAX_BYTES, this.#left + refill);
     if (this.#left < ALLOWANCE) return 0;
     this.#left -= ALLOWANCE;
     return ALLOWANCE;

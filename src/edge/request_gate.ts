@@ -136,17 +136,17 @@ export class RequestGate {
         this.#line.take(part);
       } catch (error) {
         if (!(error instanceof HttpError)) throw error;
-        return this.#turnAway(error);
+        return this.#reject(error);
       }
     }
-    if (!ofBody && !this.#line.judged) return this.#begun([...this.#beginning, part]);
+    if (!ofBody && !this.#line.checked) return this.#begun([...this.#beginning, part]);
     if (this.#beginning.length === 0) return this.#parse(part);
     const whole = Buffer.concat([...this.#beginning, part]);
     this.#begun([]);
     this.#parse(whole);
   }
 
-  #turnAway(error: HttpError): void {
+  #reject(error: HttpError): void {
     this.close();
     this.httpError(error);
   }
@@ -159,7 +159,7 @@ export class RequestGate {
       this.#timer = undefined;
     } else {
       this.#timer ??= setTimeout(
-        () => this.#turnAway(httpError("ERR_REQUEST_TIMEOUT", "the line")),
+        () => this.#reject(httpError("ERR_REQUEST_TIMEOUT", "the line")),
         this.headersMs,
       );
     }

@@ -5,9 +5,9 @@ import type { Buffer } from "node:buffer";
 
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d{0,5})?$/; // `host[:port]` (RFC 9110, 7.2)
 
-const MOST_BYTES = 16 * 1024; // bytes of all headers but `Authorization`, with separators
-const BETWEEN = 4; // colon, blank, line end
-const MOST_HEADERS = 1000; // the parser silently drops further headers
+const MAX_BYTES = 16 * 1024; // bytes of all headers but `Authorization`, with separators
+const SEPARATORS = 4; // colon, blank, line end
+const MAX_HEADERS = 1000; // the parser silently drops further headers
 
 /**
  * Refuses heads that a proxy could read differently, which allows request smuggling. Returns the target.
@@ -35,15 +35,15 @@ export function readHead(
 
 /** Limits headers except `Authorization`, which has a limit of its own. */
 function checkLength(rawHeaders: readonly string[]): void {
-  if (rawHeaders.length >= 2 * MOST_HEADERS) throw httpError("ERR_HEADERS_TOO_LARGE");
+  if (rawHeaders.length >= 2 * MAX_HEADERS) throw httpError("ERR_HEADERS_TOO_LARGE");
   let bytes = 0;
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? "";
     const value = rawHeaders[i + 1] ?? "";
     const isToken = name.length === 13 && name.toLowerCase() === "authorization";
-    bytes += name.length + BETWEEN + (isToken ? 0 : value.length);
+    bytes += name.length + SEPARATORS + (isToken ? 0 : value.length);
   }
-  if (bytes > MOST_BYTES) throw httpError("ERR_HEADERS_TOO_LARGE");
+  if (bytes > MAX_BYTES) throw httpError("ERR_HEADERS_TOO_LARGE");
 }
 
 /** Requires exactly one host (RFC 9112, 3.2), except with HTTP/1.0. */
@@ -75,8 +75,8 @@ function targetOf(target: string, method: string | undefined): RequestTarget {
   return read;
 }
 
-const MOST_LINE_BYTES = 8 * 1024; // bytes (RFC 9112, 3: at least 8,000)
-const MOST_EMPTY = 2; // RFC 9112, 2.2: at least one
+const MAX_LINE_BYTES = 8 * 1024; // bytes (RFC 9112, 3: at least 8,000)
+const MAX_EMPTY = 2; // RFC 9112, 2.2: at least one
 const LF = 0x0a;
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/; // RFC 9110, 5.6.2
 const KNOWN = new Set(METHODS.filter((method) => method !== "CONNECT"));
@@ -85,15 +85,15 @@ const KNOWN = new Set(METHODS.filter((method) => method !== "CONNECT"));
 export class RequestLine {
   #text = "";
   #empty = 0;
-  #over = false;
+  #complete = false;
 
   get untouched(): boolean {
-    return this.#text === "" && !this.#over;
+    return this.#text === "" && !this.#complete;
   }
 
   /** Whether the parser may have the bytes; incomplete unknown methods wait for a consistent error. */
-  get judged(): boolean {
-    if (this.#over) return true;
+  get checked(): boolean {
+    if (this.#complete) return true;
     const [method = "", ...more] = this.#text.split(" ", 2);
     return TOKEN.test(method) ? more.length > 0 && KNOWN.has(method) : this.#text !== "";
   }
@@ -101,19 +101,19 @@ export class RequestLine {
   restart(): void {
     this.#text = "";
     this.#empty = 0;
-    this.#over = false;
+    this.#complete = false;
   }
 
   /** Takes the next bytes. @throws {ERR_BAD_REQUEST | ERR_METHOD_UNKNOWN | ERR_TARGET_TOO_LONG} */
   take(bytes: Buffer): void {
-    for (let at = 0; !this.#over;) {
+    for (let at = 0; !this.#complete;) {
       const end = bytes.indexOf(LF, at);
       this.#text += bytes.toString(
         "latin1",
         at,
-        Math.min(end === -1 ? bytes.length : end, at + MOST_LINE_BYTES + 1),
+        Math.min(end === -1 ? bytes.length : end, at + MAX_LINE_BYTES + 1),
       );
-      if (this.#text.length > MOST_LINE_BYTES) throw httpError("ERR_TARGET_TOO_LONG");
+      if (this.#text.length > MAX_LINE_BYTES) throw httpError("ERR_TARGET_TOO_LONG");
       if (end === -1) return;
       at = end + 1;
       this.#end();
@@ -122,11 +122,11 @@ export class RequestLine {
 
   #end(): void {
     if (this.#text !== "\r") {
-      judge(this.#text);
-      this.#over = true;
+      checkLine(this.#text);
+      this.#complete = true;
       return;
     }
-    if (++this.#empty > MOST_EMPTY) throw httpError("ERR_BAD_REQUEST", "empty lines in place of a request");
+    if (++this.#empty > MAX_EMPTY) throw httpError("ERR_BAD_REQUEST", "empty lines in place of a request");
     this.#text = "";
   }
 }
@@ -134,7 +134,7 @@ export class RequestLine {
 const PLAIN = /^([A-Z]+) [^ ]+ HTTP\/1\.[01]\r$/;
 
 /** Checks a request line; leaves lines to the parser that it refuses itself. */
-function judge(line: string): void {
+function checkLine(line: string): void {
   if (KNOWN.has(PLAIN.exec(line)?.[1] ?? "")) return;
   if (!line.endsWith("\r")) throw httpError("ERR_BAD_REQUEST", "a request line that ends in a bare LF");
   const parts = line.slice(0, -1).split(" ");

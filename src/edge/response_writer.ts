@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { HttpResponse } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
-import type { Discards } from "./request_body.ts";
+import type { BodyDrainer } from "./request_body.ts";
 import type { RequestGate } from "./request_gate.ts";
 import type { Clock } from "../model/clock.ts";
 
@@ -10,7 +10,7 @@ interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly gate: RequestGate;
-  readonly discards: Discards;
+  readonly drainer: BodyDrainer;
 }
 
 /** Writer of one response, as fast as the client reads it. */
@@ -49,7 +49,7 @@ export class ResponseWriter {
     }
     // Closing while the client is sending resets the connection, which may overtake the response (RFC 9112, 9.6). A
     // response of unknown length needs its end.
-    if (early) await this.exchange.discards.drainBody(this.exchange.request, this.exchange.gate);
+    if (early) await this.exchange.drainer.drainBody(this.exchange.request, this.exchange.gate);
     response.end();
   }
 

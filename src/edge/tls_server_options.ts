@@ -51,7 +51,7 @@ export function clientCertificate(
 }
 
 /** Returns for the log why a client certificate was ignored; the library gives no reason. */
-export function whyPassedOver(socket: TLSSocket, at: number): string | undefined {
+export function ignoredReason(socket: TLSSocket, at: number): string | undefined {
   const [shown] = socket.authorized ? [] : shortChain(socket);
   if (shown === undefined) return undefined;
   try {

@@ -46,7 +46,7 @@ function named(dn: string, displayName: string | undefined): Content {
 }
 
 /** Returns the target of a share in words. */
-export function whom({ target, targetName }: Pick<Share, "target" | "targetName">): Content {
+export function recipientOf({ target, targetName }: Pick<Share, "target" | "targetName">): Content {
   if (target === EVERYBODY) return TEXTS.shares.everybody;
   const group = groupOf(target);
   return group === undefined

@@ -14,7 +14,7 @@ import { type Content, isolated, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { distance, when } from "./quantities.ts";
 import { TEXTS } from "./texts.ts";
-import { whatFor } from "./tokens_page.ts";
+import { restrictionsText } from "./tokens_page.ts";
 
 const SAYS = TEXTS.device;
 const CODE = "user_code";
@@ -119,7 +119,7 @@ function decisionPage(
     [SAYS.program, markup`${isolated(client)} (${SAYS.unverified})`],
     [SAYS.address, [address, " (", from, ")"]],
     [SAYS.made, when(made * 1000, clock())],
-    [TEXTS.tokens.restrictions, whatFor(restrictions)],
+    [TEXTS.tokens.restrictions, restrictionsText(restrictions)],
     [TEXTS.tokens.ends, [
       distance(clock() + lifetime * 1000, clock()),
       renewable && [" (", SAYS.renewable, ")"],

@@ -4,7 +4,7 @@ import type { PartialCall } from "../resource/call.ts";
 import { markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { TEXTS } from "./texts.ts";
-import { wantedPage } from "./visit.ts";
+import { wantedPage } from "./sign_in_attempt.ts";
 
 /** Shows the error with the request id, and links: to the previous page, and for callers without credentials to the sign-in. */
 export function errorPage(

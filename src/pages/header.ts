@@ -27,11 +27,11 @@ export function pageHeader(asked: PartialCall, current: HeaderPage | undefined):
     Object.entries(PAGES).filter(([page]) => isOpen(page)).map(([page, name]) =>
       markup`<li><a href="${root}${page}"${page === current && markup` aria-current="page"`}>${name}</a></li>`
     )
-  }</ul></nav><div>${who(asked)}</div></header>`;
+  }</ul></nav><div>${userInfo(asked)}</div></header>`;
 }
 
 /** Returns the reader's name with a sign-out button, or the way to sign in. */
-function who({ caller, userName, user, signIn, root, menu }: PartialCall): Content {
+function userInfo({ caller, userName, user, signIn, root, menu }: PartialCall): Content {
   const says = TEXTS.signIn;
   if (caller === undefined || caller.kind === "anonymous") {
     return menu.has("/login") && markup`<a href="${root}login">${says.button}</a>`;

@@ -14,29 +14,29 @@ import type { Call } from "../resource/call.ts";
 import { throttleLogin } from "../throttling/login_throttle.ts";
 import { emptyResponse, redirect } from "../resource/text_response.ts";
 import { signedIn, type SignInParts } from "./sign_in_page.ts";
-import { Visit, wantedPage } from "./visit.ts";
+import { SignInAttempt, wantedPage } from "./sign_in_attempt.ts";
 
 /** Serves `GET /login/<method>`: redirects to a provider. */
-export async function leaveForProvider(call: Call, parts: SignInParts): Promise<HttpResponse> {
+export async function providerRedirect(call: Call, parts: SignInParts): Promise<HttpResponse> {
   const { name, login } = providerOf(call, parts);
-  const visit = Visit.of(call);
+  const attempt = SignInAttempt.of(call);
   const salt = randomBytes(16).toString("base64url");
   const to = wantedPage(call.query.get("to"));
-  const location = await login.begin(visitAt(call, visit, { name, salt, to }), requesterFor(call, salt));
+  const location = await login.begin(authParameters(call, attempt, { name, salt, to }), requesterFor(call, salt));
   const response = redirect(location);
-  visit.keep(response);
+  attempt.keep(response);
   return response;
 }
 
 /** Serves `GET /login/<method>/done`: signs in a browser that returns from a provider. */
-export async function backFromProvider(call: Call, parts: SignInParts): Promise<HttpResponse> {
+export async function providerCallback(call: Call, parts: SignInParts): Promise<HttpResponse> {
   const { name, login } = providerOf(call, parts);
   const { query } = call;
-  const visit = Visit.shownBy(call);
+  const attempt = SignInAttempt.require(call);
   const [state = "", again] = query.getAll("state");
   const [salt = "", , wanted = ""] = state.split(".", 3);
   const to = wantedPage(decodeBase64Url(wanted)?.toString("utf8") ?? "");
-  const expected = visitAt(call, visit, { name, salt, to });
+  const expected = authParameters(call, attempt, { name, salt, to });
   if (again !== undefined || !sameSecret(state, expected.state)) {
     throw httpError("ERR_PAGE_OUTDATED", "the state belongs to another browser or provider");
   }
@@ -75,16 +75,16 @@ export async function logoutByProvider(call: Call, parts: SignInParts): Promise<
 }
 
 /** Values of one attempt, derived from the browser's secret and the provider's name. */
-function visitAt(
+function authParameters(
   { base }: Call,
-  visit: Visit,
+  attempt: SignInAttempt,
   { name, salt, to }: { readonly name: string; readonly salt: string; readonly to: string },
 ): BrowserVisit {
   return {
     redirectUri: `${base}/login/${name}/done`,
-    state: [salt, visit.derive("state", name, salt, to), Buffer.from(to).toString("base64url")].join("."),
-    nonce: visit.derive("nonce", name, salt),
-    verifier: visit.derive("verifier", name, salt),
+    state: [salt, attempt.derive("state", name, salt, to), Buffer.from(to).toString("base64url")].join("."),
+    nonce: attempt.derive("nonce", name, salt),
+    verifier: attempt.derive("verifier", name, salt),
   };
 }
 

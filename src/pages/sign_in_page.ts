@@ -13,11 +13,11 @@ import { tokenForm } from "./elements.ts";
 import { type Content, isolated, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { TEXTS } from "./texts.ts";
-import { Visit, wantedPage } from "./visit.ts";
+import { SignInAttempt, wantedPage } from "./sign_in_attempt.ts";
 import type { BrowserLogin, ProviderSession } from "../authentication/authenticator.ts";
 import type { LoginThrottle } from "../throttling/login_throttle.ts";
 
-interface WaysToSignIn {
+interface SignInMethods {
   readonly password: boolean;
   readonly certificate: boolean; // client certificate of the connection
   readonly providers: ReadonlyMap<string, BrowserLogin>; // by name of the authenticator
@@ -27,7 +27,7 @@ export interface SignInParts {
   readonly admit: LoginThrottle["admitKey"];
   readonly signIns: SignIns;
   readonly people?: People | undefined; // remembers who signs in
-  readonly ways: WaysToSignIn;
+  readonly ways: SignInMethods;
   readonly siteName: string;
   readonly unauthenticated: (reason: string) => Error; // creates the 401; the reason is for the log
 }
@@ -46,13 +46,13 @@ export function signInPage(call: Call, parts: SignInParts): HttpResponse {
 }
 
 /** Returns the sign-in page for callers without credentials, whom the service would otherwise refuse. */
-export function pageForStrangers(
+export function signInPageIfAnonymous(
   { code }: HttpError,
   asked: PartialCall,
   parts: SignInParts,
 ): HttpResponse | undefined {
-  const isStranger = code === "ERR_UNAUTHENTICATED" && !asked.request.headers.has("Authorization");
-  return isStranger ? formsPage(asked, parts, {}) : undefined;
+  const isAnonymous = code === "ERR_UNAUTHENTICATED" && !asked.request.headers.has("Authorization");
+  return isAnonymous ? formsPage(asked, parts, {}) : undefined;
 }
 
 /** Returns the sign-in page after an error; not for cross-site requests, which lack the cookie: a new one would end a sign-in. */
@@ -70,9 +70,9 @@ export function signInFailed(
 
 /** Serves `POST /login`: signs in by password or certificate. */
 export async function signInByForm(call: Call, parts: SignInParts): Promise<HttpResponse> {
-  const visit = Visit.shownBy(call);
+  const attempt = SignInAttempt.require(call);
   const form = await readForm(call);
-  checkShownToken(form.get(FORM_TOKEN), visit.derive("form"));
+  checkShownToken(form.get(FORM_TOKEN), attempt.derive("form"));
   const authorization: Authorization = form.get(WAY) === "certificate"
     ? { kind: "none" }
     : passwordLogin(form.get("user") ?? "", form.get("password") ?? "");
@@ -97,7 +97,7 @@ export async function signedIn(
   await people?.remember(caller.identity);
   const response = redirect(call.root + to);
   response.headers.add("Set-Cookie", cookie.set(token));
-  Visit.of(call).end(response);
+  SignInAttempt.of(call).end(response);
   return response;
 }
 
@@ -150,10 +150,10 @@ function formsPage(
   { certificate, diagnostic }: { readonly certificate?: string; readonly diagnostic?: Content },
 ): HttpResponse {
   const says = TEXTS.signIn;
-  const visit = Visit.of(asked);
+  const attempt = SignInAttempt.of(asked);
   const to = wantedPage(asked.query.get("to"));
   const query = to === "" ? "" : `?to=${encodeURIComponent(to)}`;
-  const form = (content: Content) => tokenForm(`${asked.root}login${query}`, visit.derive("form"), content);
+  const form = (content: Content) => tokenForm(`${asked.root}login${query}`, attempt.derive("form"), content);
   const page = pageResponse(asked, {
     title: says.title.with({ site: siteName }),
     body: [
@@ -175,7 +175,7 @@ function formsPage(
     ],
     needs: { forms: true },
   });
-  visit.keep(page);
+  attempt.keep(page);
   return page;
 }
 

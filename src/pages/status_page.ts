@@ -17,7 +17,7 @@ import { pageResponse } from "./page.ts";
 import { moment, size, when } from "./quantities.ts";
 import { reservationInWords } from "./reservation_in_words.ts";
 import { TEXTS } from "./texts.ts";
-import { ownerName, whom } from "./about_share.ts";
+import { ownerName, recipientOf } from "./about_share.ts";
 import { type ServerEntry, serverEntry } from "../resource/server_list.ts";
 import { groupRefusal } from "../resource/group_refusal.ts";
 import type { ServerFacts } from "../resource/server_facts.ts";
@@ -224,7 +224,7 @@ async function shares(call: Call, server: string, { store, clock }: OwnShares): 
         mine.filter(covered).map((share) =>
           shown(
             ownersView(share, call.base, clock()),
-            share.target === EVERYBODY ? SAYS.forEverybody : markup`${SAYS.forWhom} ${whom(share)}`,
+            share.target === EVERYBODY ? SAYS.forEverybody : markup`${SAYS.forWhom} ${recipientOf(share)}`,
             call.signIn && `${call.root}shares/${server}/${share.id}`,
           )
         ),

@@ -150,14 +150,14 @@ function tokenTable(call: Call, tokens: readonly ListedToken[], now: number): Ma
       token.name === undefined ? SAYS.nameless : isolated(token.name),
       when(token.expires * 1000, now),
       token.used === undefined ? SAYS.never : `${token.used.day}, ${token.used.address}`,
-      whatFor(token.restrictions),
+      restrictionsText(token.restrictions),
       revocation(token),
     ]),
   );
 }
 
 /** Returns the restrictions of a token in words. */
-export function whatFor({ activity, paths, servers, address }: TokenRestrictions = {}): Content {
+export function restrictionsText({ activity, paths, servers, address }: TokenRestrictions = {}): Content {
   const given = [
     activity && SAYS.activities[activity],
     paths && markup`${SAYS.within} ${isolated(paths.join(", "))}`,

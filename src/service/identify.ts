@@ -70,7 +70,7 @@ const NOBODY: IdentifiedUser = { caller: { kind: "anonymous" }, user: attributes
  */
 export async function identify(
   request: Unidentified,
-  { service, permission, heedsCapabilities, signedIn, withoutAttributes, linkPassword: ofLink }: Route,
+  { service, permission, checksCapabilities, signedIn, withoutAttributes, linkPassword: ofLink }: Route,
   allParts: IdentityParts,
 ): Promise<IdentifiedUser> {
   if (service === "open") return NOBODY;
@@ -93,7 +93,7 @@ export async function identify(
       ? httpError("ERR_FORBIDDEN", `role ${role}`)
       : unauthenticated(parts.chain, "anonymous callers may not");
   }
-  if (caller.kind === "authenticated" && caller.identity.capabilities !== undefined && !heedsCapabilities) {
+  if (caller.kind === "authenticated" && caller.identity.capabilities !== undefined && !checksCapabilities) {
     throw httpError(
       "ERR_LOGIN_TOO_NARROW",
       "what was asked for does not keep to the capabilities of the token",

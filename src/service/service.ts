@@ -9,7 +9,7 @@ import { assemble, type ServiceParts } from "./assembly/assemble.ts";
 import type { Publish, ServiceOptions } from "./assembly/service_options.ts";
 import {
   checkHeaderLengths,
-  checkNotBorrowed,
+  checkNotCrossSite,
   checkOwnOrigin,
   checkQuery,
   originOf,
@@ -32,7 +32,7 @@ export interface Service
   /** Returns and resets the counts. */
   counted(): Increments;
   /** Sets whether audit lines cannot be written; see `container.audit.required`. */
-  tellAudit(fails: boolean): void;
+  setAuditFailing(fails: boolean): void;
   /** Announces to other instances that the whole service ends, not only this core. */
   leave(): Promise<void>;
 }
@@ -56,7 +56,7 @@ export async function createService(
     ...{ admin, adopt, renewTls, drain, retire, close },
     answer: (request, signal) => requests.answer(request, signal),
     counted: () => observer.take(),
-    tellAudit: (fails) => requests.auditFails = fails,
+    setAuditFailing: (fails) => requests.auditFailing = fails,
     leave: async () => await cluster?.leave(),
   };
 }
@@ -76,7 +76,7 @@ class Requests {
   readonly #observer: RequestObserver;
   readonly #log: Logger;
   #baseReported = false; // each client of a gateway can cause it
-  auditFails = false; // read before credentials are checked: guesses need audit lines, too
+  auditFailing = false; // read before credentials are checked: guesses need audit lines, too
 
   constructor(parts: ServiceParts, observer: RequestObserver, log: Logger) {
     this.#parts = parts;
@@ -93,7 +93,7 @@ class Requests {
     const { method, client: { address: client } } = request;
     const query = new URLSearchParams(request.query);
     const { externalUrl: base } = this.#parts;
-    const asked = { request, query, base, root: wayUp(request.path), menu: this.#menu, requestId };
+    const asked = { request, query, base, root: pathToRoot(request.path), menu: this.#menu, requestId };
     const handling: Handling = { requestId, log, signal, accepted: ANY_TYPE, client, facts: {}, asked };
     let response: HttpResponse;
     let failure: HttpError | undefined;
@@ -146,13 +146,13 @@ class Requests {
     handling.client = clientAddress;
     if (!isHealth(path)) this.#parts.throttle.admitAddress(clientAddress);
     if (method === "OPTIONS") return this.#options(path);
-    const root = config.site.externalUrlGiven || base !== externalUrl ? `${base}/` : wayUp(path);
+    const root = config.site.externalUrlGiven || base !== externalUrl ? `${base}/` : pathToRoot(path);
     const asked = handling.asked = { ...handling.asked, base, root };
     const { route, params } = this.#router.match(method, path);
     handling.route = route;
     if (isOfPage(route)) checkOwnOrigin(headers, base); // first: pages of other errors may set cookies
-    else if (route.audit === "token") checkNotBorrowed(headers);
-    if (this.auditFails && config.audit.required && route.audit) throw httpError("ERR_AUDIT_UNAVAILABLE");
+    else if (route.audit === "token") checkNotCrossSite(headers);
+    if (this.auditFailing && config.audit.required && route.audit) throw httpError("ERR_AUDIT_UNAVAILABLE");
     const segment = params.get("server");
     const server = segment === undefined ? undefined : requestedServer(segment, servers);
     if (server !== undefined) handling.facts = { server: server.name };
@@ -213,7 +213,7 @@ function withoutSite(path: string, siteName: string): string {
 }
 
 /** Returns the relative path to the root. */
-function wayUp(path: string): string {
+function pathToRoot(path: string): string {
   return "../".repeat(path.split("/").length - 2) || "./";
 }
 

@@ -31,9 +31,9 @@ interface ControlParts {
 const REQUEST_MS = 5000;
 const RETRY_MS = 1000;
 /** Most concurrent connections; further ones are closed. */
-const MOST_CONNECTIONS = 16;
+const MAX_CONNECTIONS = 16;
 /** Longest path in bytes: Linux allows 107, and its creation needs a longer one temporarily. */
-export const LONGEST_PATH = 92;
+export const MAX_PATH_BYTES = 92;
 
 /** Unix socket for the operator's commands, open to its owner and root only. One line of JSON each way. */
 export class ControlSocket {
@@ -53,9 +53,9 @@ export class ControlSocket {
 
   /** Listens; replaces the socket of a dead process. @throws {CannotStart} If the path is taken or unusable. */
   static async listen(path: string, parts: ControlParts): Promise<ControlSocket> {
-    if (new TextEncoder().encode(path).length > LONGEST_PATH) {
+    if (new TextEncoder().encode(path).length > MAX_PATH_BYTES) {
       throw new CannotStart(
-        [`control socket ${path}: expected a path of at most ${LONGEST_PATH} bytes`],
+        [`control socket ${path}: expected a path of at most ${MAX_PATH_BYTES} bytes`],
         true,
       );
     }
@@ -84,7 +84,7 @@ export class ControlSocket {
     while (!this.#closed) {
       try {
         const connection = await this.listener.accept();
-        if (this.#open.size >= MOST_CONNECTIONS) hangUp(connection);
+        if (this.#open.size >= MAX_CONNECTIONS) hangUp(connection);
         else void this.#serve(connection);
       } catch (error) {
         if (this.#closed) return;

@@ -1,19 +1,19 @@
 import { HeaderList, type HttpRequest, type HttpResponse } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import {
-  Ahead,
   ByteStreamReceiver,
   ByteStreamSender,
   CallNumbers,
   CallTable,
   ChannelEnd,
   type ChannelMessage,
-  passOn,
+  dispatch,
+  PrefetchBudget,
   type ResponseMessage,
   type Streams,
 } from "./wire.ts";
 
-interface UnderWay extends Streams {
+interface PendingCall extends Streams {
   resolve(response: HttpResponse): void;
   reject(error: Error): void;
   finished(): void;
@@ -23,8 +23,8 @@ interface UnderWay extends Streams {
 export class CoreChannel {
   readonly #end: ChannelEnd;
   readonly #numbers = new CallNumbers();
-  readonly #underWay = new CallTable<UnderWay>();
-  readonly #ahead = new Ahead();
+  readonly #calls = new CallTable<PendingCall>();
+  readonly #budget = new PrefetchBudget();
   #idle: (() => void) | undefined;
   #lost = false;
 
@@ -43,15 +43,15 @@ export class CoreChannel {
       const onGone = () => {
         this.#end.send({ kind: "gone", id });
         reject(httpError("ERR_SERVICE_STARTING", "the client is gone"));
-        this.#underWay.get(id)?.incoming?.break(new Deno.errors.UnexpectedEof("the client is gone"));
+        this.#calls.get(id)?.incoming?.break(new Deno.errors.UnexpectedEof("the client is gone"));
         this.#finish(id);
       };
-      const entry: UnderWay = {
+      const entry: PendingCall = {
         resolve,
         reject,
         finished: () => signal.removeEventListener("abort", onGone),
       };
-      this.#underWay.set(id, entry);
+      this.#calls.set(id, entry);
       signal.addEventListener("abort", onGone, { once: true });
       const streamed = body instanceof ReadableStream;
       this.#end.send(["request", id, method, path, query, client, fields, streamed ? null : body, streamed]);
@@ -68,10 +68,10 @@ export class CoreChannel {
     return new Promise((resolve) => this.#idle = resolve);
   }
 
-  lose(): void {
+  abort(): void {
     this.#lost = true;
-    for (const id of this.#underWay.numbers()) {
-      const entry = this.#underWay.get(id);
+    for (const id of this.#calls.numbers()) {
+      const entry = this.#calls.get(id);
       entry?.reject(httpError("ERR_SERVICE_STARTING", "the core died"));
       entry?.incoming?.break(new Deno.errors.UnexpectedEof("the core died"));
       this.#finish(id);
@@ -84,23 +84,23 @@ export class CoreChannel {
   }
 
   #receive(message: ChannelMessage): void {
-    const entry = this.#underWay.get("kind" in message ? message.id : message[1]);
+    const entry = this.#calls.get("kind" in message ? message.id : message[1]);
     if (entry === undefined) return; // its client has disconnected
     if (!("kind" in message)) {
       if (message[0] === "response") this.#answered(entry, message);
       return;
     }
-    passOn(message, entry, () => new Deno.errors.UnexpectedEof("the source of the data failed"));
+    dispatch(message, entry, () => new Deno.errors.UnexpectedEof("the source of the data failed"));
     if (message.kind !== "end" && message.kind !== "broken") return;
     // Has no effect after the answer.
     if (message.kind === "broken") entry.reject(httpError("ERR_INTERNAL", "the core could not answer"));
     this.#finish(message.id);
   }
 
-  #answered(entry: UnderWay, [, id, status, fields, body, streamed]: ResponseMessage): void {
+  #answered(entry: PendingCall, [, id, status, fields, body, streamed]: ResponseMessage): void {
     const headers = new HeaderList(fields);
     if (streamed) {
-      entry.incoming = new ByteStreamReceiver(id, this.#end.send, this.#ahead);
+      entry.incoming = new ByteStreamReceiver(id, this.#end.send, this.#budget);
       entry.resolve({ status, headers, body: entry.incoming.stream });
     } else {
       entry.resolve({ status, headers, body });
@@ -109,10 +109,10 @@ export class CoreChannel {
   }
 
   #finish(id: number): void {
-    const entry = this.#underWay.get(id);
+    const entry = this.#calls.get(id);
     entry?.outgoing?.cancel("answered"); // has no effect if all was sent
     entry?.finished();
-    if (this.#underWay.delete(id)) this.#numbers.giveBack(id);
+    if (this.#calls.delete(id)) this.#numbers.release(id);
     if (this.#numbers.inUse === 0) this.#idle?.();
   }
 }

@@ -32,7 +32,7 @@ receive((message: ToCoreWorker) => {
       );
       break;
     case "edge-lost":
-      void core?.then(() => edges.get(message.edge)?.lose()).then(() => edges.delete(message.edge));
+      void core?.then(() => edges.get(message.edge)?.abort()).then(() => edges.delete(message.edge));
       break;
     case "admin":
       void core?.then((running) => running && answerAdmin(message, running));
@@ -44,7 +44,7 @@ receive((message: ToCoreWorker) => {
       void core?.then((running) => running?.service.renewTls(message.material));
       break;
     case "audit-state":
-      void core?.then((running) => running?.service.tellAudit(message.fails));
+      void core?.then((running) => running?.service.setAuditFailing(message.fails));
       break;
     case "leave":
       void core?.then((running) => running?.service.drain());

@@ -4,7 +4,7 @@ import type { InstanceName, LoginUpdate, StateUpdate } from "../service/assembly
 import { NoAnswer, ServingCore } from "./serving_core.ts";
 import type { ToCoreWorker } from "./worker_message.ts";
 import { RestartPolicy, type WorkerParts } from "./worker_lifecycle.ts";
-import { corePermissions, withEarlier } from "./permissions.ts";
+import { corePermissions, withEarlierAddresses } from "./permissions.ts";
 import type { ServingEdge } from "./serving_edge.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { ServiceConfig, ThrottlingConfig } from "../config/service_config.ts";
@@ -23,19 +23,19 @@ interface CoresParts extends WorkerParts {
 }
 
 /** Most predecessors with running requests; at this number, new addresses of hosts have to wait. */
-const MOST_LEAVING = 4;
+const MAX_DRAINING = 4;
 
 /** Core in use, its successor while starting, and predecessors until their requests end. Dead cores are replaced. */
 export class Cores {
   readonly #parts: CoresParts;
   readonly #restartPolicy: RestartPolicy<ServingCore>;
   #next: ServingCore | undefined; // starting or ready, without requests yet
-  readonly #leaving = new Set<ServingCore>();
+  readonly #draining = new Set<ServingCore>();
   readonly #state: CoreState;
   #generation = 0;
 
   constructor(parts: CoresParts) {
-    this.#parts = { ...parts, resolve: withEarlier(parts.resolve) };
+    this.#parts = { ...parts, resolve: withEarlierAddresses(parts.resolve) };
     this.#state = new CoreState(parts.snapshot().config.throttling);
     this.#restartPolicy = new RestartPolicy({ ...parts, what: "core", start: () => this.#replace() });
   }
@@ -69,7 +69,7 @@ export class Cores {
         died: (core, reason) => this.#died(core, reason),
       });
       core.post({ kind: "adopt", update: this.#state.logins });
-      changes.throwIfOver();
+      changes.throwIfStopping();
       return core;
     } catch (error) {
       this.discard();
@@ -79,7 +79,7 @@ export class Cores {
 
   /** Discards the core that is not in use yet; it first ends its commands to daemons. */
   discard(): void {
-    if (this.#next) this.#leaving.add(this.#next);
+    if (this.#next) this.#draining.add(this.#next);
     this.#next = undefined;
     this.#dismissIdle();
   }
@@ -87,18 +87,18 @@ export class Cores {
   use(core: ServingCore): void {
     this.#next = undefined;
     const before = this.#restartPolicy.put(core);
-    this.tellAudit();
-    if (this.#parts.changes.endAnnounced) core.post({ kind: "leave" });
+    this.postAuditState();
+    if (this.#parts.changes.shutdownAnnounced) core.post({ kind: "leave" });
     this.#state.configure(this.#parts.snapshot().config.throttling);
     if (this.#parts.edges.current) core.channel(this.#parts.edges.current);
-    if (before !== undefined) this.#leaving.add(before);
+    if (before !== undefined) this.#draining.add(before);
     before?.post({ kind: "retire" });
     this.#dismissIdle();
     if (core.ended) this.#died(core, "it died before its first request");
   }
 
-  tellAudit(): void {
-    this.post({ kind: "audit-state", fails: this.#parts.reports.auditFails });
+  postAuditState(): void {
+    this.post({ kind: "audit-state", fails: this.#parts.reports.auditFailing });
   }
 
   serve(edge: ServingEdge): void {
@@ -106,10 +106,10 @@ export class Cores {
   }
 
   /** Records that the edge has no more requests for a core; absent `generation`: for any. */
-  letGo(edge: ServingEdge, generation?: number): void {
-    if (generation === undefined) this.#restartPolicy.current?.lose(edge);
-    for (const core of this.#leaving) {
-      if (generation === undefined || core.generation === generation) core.lose(edge);
+  releaseEdge(edge: ServingEdge, generation?: number): void {
+    if (generation === undefined) this.#restartPolicy.current?.detach(edge);
+    for (const core of this.#draining) {
+      if (generation === undefined || core.generation === generation) core.detach(edge);
     }
     this.#dismissIdle();
   }
@@ -125,7 +125,7 @@ export class Cores {
     const core = this.#restartPolicy.current;
     const known = core?.permissions.net || [];
     if (core === undefined || net === false || net.every((host) => known.includes(host))) return;
-    if (this.#leaving.size >= MOST_LEAVING) {
+    if (this.#draining.size >= MAX_DRAINING) {
       return reports.log.warn(
         "new addresses of hosts wait for requests of earlier cores; a reload applies them",
       );
@@ -143,8 +143,8 @@ export class Cores {
   /** Closes all cores: one that ended within a command would block the daemon (daemon-protocol.md 1.6). */
   async finish(): Promise<void> {
     this.discard();
-    const leaving = [...this.#leaving].map((core) => core.close());
-    await Promise.all([this.#restartPolicy.current?.close(true), ...leaving]);
+    const draining = [...this.#draining].map((core) => core.close());
+    await Promise.all([this.#restartPolicy.current?.close(true), ...draining]);
   }
 
   async #replace(): Promise<void> {
@@ -154,23 +154,23 @@ export class Cores {
 
   /** Keeps an update for later cores and sends its logins to the others, so that failed attempts count in all. */
   #published(update: StateUpdate, core: ServingCore): void {
-    this.#state.adopt(update, this.#leaving.has(core));
+    this.#state.adopt(update, this.#draining.has(core));
     const { throttling, proofs, signedOut } = update;
     if (throttling === undefined && proofs === undefined && signedOut === undefined) return;
-    for (const other of [this.#restartPolicy.current, this.#next, ...this.#leaving]) {
+    for (const other of [this.#restartPolicy.current, this.#next, ...this.#draining]) {
       if (other !== core) other?.post({ kind: "adopt", update: { throttling, proofs, signedOut } });
     }
   }
 
   #dismissIdle(): void {
-    for (const core of this.#leaving) {
-      if (core.edges.size === 0) void core.close().then(() => this.#leaving.delete(core));
+    for (const core of this.#draining) {
+      if (core.edges.size === 0) void core.close().then(() => this.#draining.delete(core));
     }
   }
 
   #died(core: ServingCore, reason: string): void {
     for (const edge of core.edges) edge.post({ kind: "core-lost", generation: core.generation });
-    this.#leaving.delete(core);
+    this.#draining.delete(core);
     this.#restartPolicy.lost(core, { generation: core.generation, reason });
   }
 }

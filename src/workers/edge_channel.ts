@@ -2,35 +2,35 @@ import type { Logger } from "../logging/logger.ts";
 import { type Answer, type Body, HeaderList } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import {
-  Ahead,
   ByteStreamReceiver,
   ByteStreamSender,
   CallTable,
   ChannelEnd,
   type ChannelMessage,
-  passOn,
+  dispatch,
+  PrefetchBudget,
   type RequestMessage,
   type Streams,
 } from "./wire.ts";
 
-interface UnderWay extends Streams {
+interface PendingCall extends Streams {
   readonly gone: AbortController;
 }
 
 /** Core's end of the channel to the edge. */
 export class EdgeChannel {
   readonly #end: ChannelEnd;
-  readonly #ahead = new Ahead();
-  readonly #underWay = new CallTable<UnderWay>();
+  readonly #budget = new PrefetchBudget();
+  readonly #calls = new CallTable<PendingCall>();
 
   constructor(port: MessagePort, readonly answer: Answer, readonly log: Logger) {
     this.#end = new ChannelEnd(port, (message) => this.#receive(message));
   }
 
   /** Treats all clients as disconnected. */
-  lose(): void {
+  abort(): void {
     this.#end.close();
-    for (const id of this.#underWay.numbers()) this.#receive({ kind: "gone", id });
+    for (const id of this.#calls.numbers()) this.#receive({ kind: "gone", id });
   }
 
   #receive(message: ChannelMessage): void {
@@ -38,9 +38,9 @@ export class EdgeChannel {
       if (message[0] === "request") void this.#serve(message);
       return;
     }
-    const entry = this.#underWay.get(message.id);
+    const entry = this.#calls.get(message.id);
     if (entry === undefined) return; // answered already
-    passOn(message, entry, () => httpError("ERR_CLIENT_GONE", "the upload broke off"));
+    dispatch(message, entry, () => httpError("ERR_CLIENT_GONE", "the upload broke off"));
     if (message.kind !== "gone") return;
     entry.gone.abort(httpError("ERR_CLIENT_GONE"));
     entry.incoming?.break(httpError("ERR_CLIENT_GONE"));
@@ -50,11 +50,11 @@ export class EdgeChannel {
   async #serve(
     [, id, method, path, query, client, fields, whole, streamed]: RequestMessage,
   ): Promise<void> {
-    const entry: UnderWay = { gone: new AbortController() };
-    this.#underWay.set(id, entry);
+    const entry: PendingCall = { gone: new AbortController() };
+    this.#calls.set(id, entry);
     let body: Body = whole;
     if (streamed) {
-      entry.incoming = new ByteStreamReceiver(id, this.#end.send, this.#ahead);
+      entry.incoming = new ByteStreamReceiver(id, this.#end.send, this.#budget);
       body = entry.incoming.stream;
     }
     try {
@@ -71,7 +71,7 @@ export class EdgeChannel {
       this.#end.send({ kind: "broken", id });
     } finally {
       entry.incoming?.break(httpError("ERR_CLIENT_GONE", "answered before it was read to its end"));
-      this.#underWay.delete(id);
+      this.#calls.delete(id);
     }
   }
 }

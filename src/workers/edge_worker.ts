@@ -37,7 +37,7 @@ receive((message: ToEdgeWorker) => {
       replaceCore(message.generation, new CoreChannel(message.port));
       break;
     case "core-lost": {
-      cores.get(message.generation)?.lose();
+      cores.get(message.generation)?.abort();
       cores.delete(message.generation);
       break;
     }

@@ -14,7 +14,7 @@ interface EdgesParts extends WorkerParts {
 /** Current edge and its predecessors until their requests end. Dead edges are replaced. */
 export class Edges {
   readonly #restartPolicy: RestartPolicy<ServingEdge>;
-  readonly #leaving = new Map<ServingEdge, Promise<void>>();
+  readonly #draining = new Map<ServingEdge, Promise<void>>();
   readonly #connections: ConnectionLimit;
   readonly #watches: { close(): void }[] = [];
   port = 0; // current or last one; 0 before the first
@@ -40,20 +40,20 @@ export class Edges {
   /** Edge in use, unless it refuses new connections. */
   get #listening(): ServingEdge | undefined {
     const { current } = this;
-    return current && this.#leaving.has(current) ? undefined : current;
+    return current && this.#draining.has(current) ? undefined : current;
   }
 
   /** Refuses new connections, and waits for the requests of all edges. */
   async drain(): Promise<void> {
     if (this.current) void this.#drain(this.current);
-    await Promise.all(this.#leaving.values());
+    await Promise.all(this.#draining.values());
   }
 
   watch(): void {
-    const silent = () => this.replace("it takes no connections any more");
+    const onUnresponsive = () => this.replace("it takes no connections any more");
     this.#watches.push(
-      new PortWatch({ current: () => this.#listening, silent }),
-      new PortWatch({ current: () => this.#listening?.metrics, silent }),
+      new PortWatch({ current: () => this.#listening, onUnresponsive }),
+      new PortWatch({ current: () => this.#listening?.metrics, onUnresponsive }),
     );
   }
 
@@ -72,8 +72,8 @@ export class Edges {
       },
       died: (edge, reason) => this.#died(edge, reason),
     });
-    if (changes.over) edge.end();
-    changes.throwIfOver();
+    if (changes.stopping) edge.end();
+    changes.throwIfStopping();
     return edge;
   }
 
@@ -112,7 +112,7 @@ export class Edges {
 
   end(): void {
     this.#watches.forEach((watch) => watch.close());
-    for (const edge of [this.current, ...this.#leaving.keys()]) edge?.end();
+    for (const edge of [this.current, ...this.#draining.keys()]) edge?.end();
   }
 
   #put(edge: ServingEdge): ServingEdge | undefined {
@@ -123,7 +123,7 @@ export class Edges {
       this.parts.reports.log.info("metrics page", { port: metricsPort });
     }
     this.#metricsPort = metricsPort ?? 0;
-    if (this.parts.changes.endAnnounced) edge.post({ kind: "leave" });
+    if (this.parts.changes.shutdownAnnounced) edge.post({ kind: "leave" });
     this.parts.used(edge);
     return before;
   }
@@ -153,8 +153,8 @@ export class Edges {
   }
 
   #drain(edge: ServingEdge): Promise<void> {
-    const drained = this.#leaving.get(edge) ?? edge.drain().then(() => this.#gone(edge));
-    this.#leaving.set(edge, drained);
+    const drained = this.#draining.get(edge) ?? edge.drain().then(() => this.#gone(edge));
+    this.#draining.set(edge, drained);
     return drained;
   }
 
@@ -164,7 +164,7 @@ export class Edges {
   }
 
   #gone(edge: ServingEdge): void {
-    this.#leaving.delete(edge);
+    this.#draining.delete(edge);
     this.parts.ended(edge);
   }
 }

@@ -92,14 +92,14 @@ function remoteEndpoints(config: ServiceConfig, ofKinds: readonly OfKind[]): End
     }
   }
   for (const { config: configured, kind } of ofKinds) {
-    for (const remote of kind.remotes?.(configured) ?? []) endpoints.push(wayTo(remote, config));
+    for (const remote of kind.remotes?.(configured) ?? []) endpoints.push(endpointFor(remote, config));
   }
   endpoints.push(...config.sharing.database?.servers ?? []);
   return endpoints;
 }
 
 /** Returns the endpoint for a system: its own or the proxy's. */
-function wayTo(remote: Remote, { outgoing: { proxy } }: ServiceConfig): Endpoint {
+function endpointFor(remote: Remote, { outgoing: { proxy } }: ServiceConfig): Endpoint {
   const end = endpointOf(remote);
   const isTunnelled = proxy !== undefined && remote.address.toLowerCase().startsWith("https:") &&
     goesThroughProxy(end.host, proxy);
@@ -127,13 +127,13 @@ export async function resolveHost(host: string): Promise<readonly string[]> {
 }
 
 /** Most addresses to keep for one name, the newest first. */
-const MOST_ADDRESSES = 256;
+const MAX_ADDRESSES = 256;
 
 /** Adds the earlier addresses of a name: DNS may return a few of many in rotation. */
-export function withEarlier(resolve: Resolve): Resolve {
+export function withEarlierAddresses(resolve: Resolve): Resolve {
   const known = new Map<string, readonly string[]>();
   return async (host) => {
-    const all = [...new Set([...await resolve(host), ...known.get(host) ?? []])].slice(0, MOST_ADDRESSES);
+    const all = [...new Set([...await resolve(host), ...known.get(host) ?? []])].slice(0, MAX_ADDRESSES);
     known.set(host, all);
     return all;
   };

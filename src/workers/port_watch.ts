@@ -5,7 +5,7 @@ import { hangUp } from "../model/regular_file.ts";
 const EVERY_MS = 5_000;
 const ANSWER_MS = 5_000;
 /** Failed probes in a row that mean a dead listener. */
-const MAX_WAIT = 2;
+const MAX_UNANSWERED = 2;
 
 export interface Listening {
   readonly address: string; // as configured; for the wildcard address, the check connects to an address of this host
@@ -14,9 +14,9 @@ export interface Listening {
 
 interface PortWatchParts<T extends Listening> {
   readonly current: () => T | undefined; // returns the present listener
-  readonly silent: (listener: T) => void; // called with a listener that no longer accepts connections
-  /** Whether the listener accepts a connection; default {@link takesConnections}. */
-  readonly ask?: (listener: Listening) => Promise<boolean>;
+  readonly onUnresponsive: (listener: T) => void; // called with a listener that no longer accepts connections
+  /** Whether the listener accepts a connection; default {@link acceptsConnections}. */
+  readonly probe?: (listener: Listening) => Promise<boolean>;
   readonly everyMs?: number;
 }
 
@@ -24,35 +24,35 @@ interface PortWatchParts<T extends Listening> {
 export class PortWatch<T extends Listening> {
   readonly #parts: Required<PortWatchParts<T>>;
   readonly close: () => void;
-  #asked: T | undefined;
+  #probed: T | undefined;
   #unanswered = 0;
-  #asking = false;
+  #probing = false;
 
   constructor(parts: PortWatchParts<T>) {
-    this.#parts = { ask: takesConnections, everyMs: EVERY_MS, ...parts };
-    this.close = regularly(this.#parts.everyMs, () => void this.#look());
+    this.#parts = { probe: acceptsConnections, everyMs: EVERY_MS, ...parts };
+    this.close = regularly(this.#parts.everyMs, () => void this.#probe());
   }
 
-  async #look(): Promise<void> {
-    const { current, silent, ask } = this.#parts;
+  async #probe(): Promise<void> {
+    const { current, onUnresponsive, probe } = this.#parts;
     const listener = current();
-    if (listener === undefined || this.#asking) return;
-    this.#asking = true;
-    const answers = await ask(listener);
-    this.#asking = false;
-    if (listener !== this.#asked || answers) this.#unanswered = 0;
-    this.#asked = listener;
-    if (answers || ++this.#unanswered < MAX_WAIT || current() !== listener) return;
+    if (listener === undefined || this.#probing) return;
+    this.#probing = true;
+    const answers = await probe(listener);
+    this.#probing = false;
+    if (listener !== this.#probed || answers) this.#unanswered = 0;
+    this.#probed = listener;
+    if (answers || ++this.#unanswered < MAX_UNANSWERED || current() !== listener) return;
     this.#unanswered = 0;
-    silent(listener);
+    onUnresponsive(listener);
   }
 }
 
 /** Connects and disconnects; listeners log nothing. Returns `true` also if no connection can be made from here. */
-export async function takesConnections({ address, port }: Listening, withinMs = ANSWER_MS): Promise<boolean> {
+export async function acceptsConnections({ address, port }: Listening, waitMs = ANSWER_MS): Promise<boolean> {
   const hostname = address === "0.0.0.0" ? "127.0.0.1" : address === "::" ? "::1" : address;
   const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  using _timer = setTimeout(() => resolve(false), withinMs);
+  using _timer = setTimeout(() => resolve(false), waitMs);
   try {
     const connected = Deno.connect({ hostname, port });
     connected.then((connection) => late.then(() => hangUp(connection)), () => {});

@@ -105,7 +105,7 @@ export class ServingCore {
   }
 
   /** Makes the core abandon its work for an edge. */
-  lose(edge: ServingEdge): void {
+  detach(edge: ServingEdge): void {
     if (this.edges.delete(edge)) this.post({ kind: "edge-lost", edge: edge.id });
   }
 

@@ -79,12 +79,12 @@ export class ServingEdge {
     return edge;
   }
 
-  canServe(snapshot: Snapshot): boolean {
+  matches(snapshot: Snapshot): boolean {
     return isDeepStrictEqual(fixed(this.snapshot), fixed(snapshot));
   }
 
   /** Reports whether the edge of another snapshot needs its port; one of two addresses may include the other. */
-  isInWayOf({ config: { site: { port }, metrics: { listen } } }: Snapshot): boolean {
+  conflictsWith({ config: { site: { port }, metrics: { listen } } }: Snapshot): boolean {
     return port === 0 || port === this.port ||
       (this.metrics !== undefined && (listen?.port === 0 || listen?.port === this.metrics.port));
   }
@@ -157,10 +157,10 @@ function fixed({ config }: Snapshot): unknown[] {
   return [site.host, site.port, https, proxiesOf(config), metrics.listen];
 }
 
-const MOST_CONNECTIONS = 4096;
+const MAX_CONNECTIONS = 4096;
 /** Open files for everything else, such as daemons, databases and logs. */
 const HEADROOM = 256;
-const MOST_TRIED = 16_384;
+const MAX_TRIED = 16_384;
 
 /** Limits the edge's connections to the available file descriptors: a listener that cannot accept one dies silently. */
 export class ConnectionLimit {
@@ -182,19 +182,19 @@ export class ConnectionLimit {
 }
 
 function wantedOf(configured: number | undefined): number {
-  return configured === undefined ? MOST_CONNECTIONS : configured === 0 ? MOST_TRIED : configured;
+  return configured === undefined ? MAX_CONNECTIONS : configured === 0 ? MAX_TRIED : configured;
 }
 
 /** Opens a directory repeatedly, then closes all handles; microseconds each. */
 function tryOpenFiles(wanted: number): number {
   const open: number[] = [];
   try {
-    while (open.length < Math.min(wanted, MOST_TRIED)) open.push(openSync("/", "r"));
+    while (open.length < Math.min(wanted, MAX_TRIED)) open.push(openSync("/", "r"));
   } catch {
     // This is the limit; Windows opens no directory and has no limit to find.
     if (open.length === 0) return wanted;
   } finally {
     open.forEach(closeSync);
   }
-  return open.length === MOST_TRIED ? wanted : open.length;
+  return open.length === MAX_TRIED ? wanted : open.length;
 }

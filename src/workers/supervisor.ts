@@ -42,7 +42,7 @@ export class Supervisor {
   ) {
     this.#snapshot = snapshot;
     this.reports = new WorkerReports(logFile, snapshot.config, {
-      auditChanged: () => this.#cores.tellAudit(),
+      auditChanged: () => this.#cores.postAuditState(),
       logServer: (address, log) => syslogServer({ address, hostName, log, snapshot: () => this.#snapshot }),
     });
     const common = { snapshot: () => this.#snapshot, resolve, reports: this.reports, changes: this.#changes };
@@ -50,8 +50,8 @@ export class Supervisor {
       ...common,
       metricsPage: () => metricsPage(this),
       used: (edge) => this.#cores.serve(edge),
-      idle: (edge, generation) => this.#cores.letGo(edge, generation),
-      ended: (edge) => this.#cores.letGo(edge),
+      idle: (edge, generation) => this.#cores.releaseEdge(edge, generation),
+      ended: (edge) => this.#cores.releaseEdge(edge),
     });
     const instance = { id: crypto.randomUUID(), host: hostName };
     this.#cores = new Cores({ ...common, upSince: this.upSince, instance, edges: this.#edges });
@@ -122,15 +122,15 @@ export class Supervisor {
   reload(snapshot: Snapshot): Promise<void> {
     return this.#changes.inTurn(async () => {
       const edge = this.#edges.current;
-      const leaves = edge?.canServe(snapshot) === true ? undefined : edge;
-      const inTheWay = leaves?.isInWayOf(snapshot) === true;
-      const early = edge === undefined || (leaves && !inTheWay)
+      const leaves = edge?.matches(snapshot) === true ? undefined : edge;
+      const conflicts = leaves?.conflictsWith(snapshot) === true;
+      const early = edge === undefined || (leaves && !conflicts)
         ? await this.#edges.start(snapshot)
         : undefined;
       let core: ServingCore;
       try {
         core = await this.#cores.prepare(snapshot, early);
-        if (leaves && inTheWay) await this.#edges.call(leaves, snapshot);
+        if (leaves && conflicts) await this.#edges.call(leaves, snapshot);
       } catch (error) {
         early?.end();
         this.#cores.discard();
@@ -149,7 +149,7 @@ export class Supervisor {
   /** Announces the shutdown to health checks and serves meanwhile. @param seconds Until it may {@link stop}. */
   async leave(seconds: number): Promise<void> {
     this.log.info("draining, still serving", { seconds });
-    this.#changes.endAnnounced = true;
+    this.#changes.shutdownAnnounced = true;
     this.#edges.current?.post({ kind: "leave" });
     this.#cores.post({ kind: "leave" });
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
@@ -157,7 +157,7 @@ export class Supervisor {
 
   /** Waits at most 20 s for running requests, then ends the workers. */
   async stop(): Promise<void> {
-    if (this.#changes.over) return;
+    if (this.#changes.stopping) return;
     this.#close();
     this.log.info("shutting down");
     await this.#edges.drain();
@@ -182,7 +182,7 @@ export class Supervisor {
   }
 
   #close(): void {
-    this.#changes.over = true;
+    this.#changes.stopping = true;
     this.#edges.close();
     this.#cores.close();
   }

@@ -49,10 +49,10 @@ type StreamMessage =
   | { readonly kind: "gone"; readonly id: number };
 
 /** Most chunks of one stream in transit or unread. */
-const MOST_CREDIT = 16;
+const MAX_CREDIT = 16;
 
 /** Most unrequested chunks of all streams into one worker: 4 MiB. Four times as many would not be faster. */
-const MOST_AHEAD = 64;
+const MAX_PREFETCHED = 64;
 
 /** Largest chunk. */
 export const CHUNK_BYTES = 64 * 1024;
@@ -96,27 +96,27 @@ export class ChannelEnd {
   }
 }
 
-/** A call number is its place in the table plus a multiple of this. There are more places than sockets. */
-const PLACES = 2 ** 20;
+/** A call number is its slot in the table plus a multiple of this. There are more slots than sockets. */
+const SLOTS = 2 ** 20;
 /** Limit at which the count of uses restarts. */
 const NUMBERS = 2 ** 52;
 
-/** Call numbers: a small range of places, reused under new numbers. */
+/** Call numbers: a small range of slots, reused under new numbers. */
 export class CallNumbers {
   readonly #last: number[] = [];
   readonly #free: number[] = [];
 
   /** @throws {RangeError} If a million are in use. */
   take(): number {
-    const place = this.#free.pop() ?? this.#last.length;
-    if (place === PLACES) throw new RangeError("too many exchanges at once");
-    const number = ((this.#last[place] ?? place) + PLACES) % NUMBERS;
-    this.#last[place] = number;
+    const slot = this.#free.pop() ?? this.#last.length;
+    if (slot === SLOTS) throw new RangeError("too many exchanges at once");
+    const number = ((this.#last[slot] ?? slot) + SLOTS) % NUMBERS;
+    this.#last[slot] = number;
     return number;
   }
 
-  giveBack(number: number): void {
-    this.#free.push(number % PLACES);
+  release(number: number): void {
+    this.#free.push(number % SLOTS);
   }
 
   get inUse(): number {
@@ -129,30 +129,30 @@ export class CallNumbers {
  * often, and V8 keeps dead tables in the old generation alive: young collections took five times as long.
  */
 export class CallTable<T extends object> {
-  readonly #places: ({ readonly number: number; readonly call: T } | undefined)[] = [];
+  readonly #slots: ({ readonly number: number; readonly call: T } | undefined)[] = [];
 
   set(number: number, call: T): void {
-    this.#places[number % PLACES] = { number, call };
+    this.#slots[number % SLOTS] = { number, call };
   }
 
   get(number: number): T | undefined {
-    const found = this.#places[number % PLACES];
+    const found = this.#slots[number % SLOTS];
     return found?.number === number ? found.call : undefined;
   }
 
   delete(number: number): boolean {
     if (this.get(number) === undefined) return false;
-    this.#places[number % PLACES] = undefined;
+    this.#slots[number % SLOTS] = undefined;
     return true;
   }
 
   numbers(): number[] {
-    return this.#places.flatMap((found) => found?.number ?? []);
+    return this.#slots.flatMap((found) => found?.number ?? []);
   }
 }
 
 /** Passes a message on to the streams of its call. @param brokenOff Creates the error of an incomplete body. */
-export function passOn(
+export function dispatch(
   message: StreamMessage,
   { incoming, outgoing }: Streams,
   brokenOff: () => Error,
@@ -233,8 +233,8 @@ export class ByteStreamSender {
 }
 
 /** Limits the unrequested chunks of all streams into one worker, so that unread streams cannot fill the memory. */
-export class Ahead {
-  #left = MOST_AHEAD;
+export class PrefetchBudget {
+  #left = MAX_PREFETCHED;
 
   take(): boolean {
     if (this.#left === 0) return false;
@@ -242,16 +242,16 @@ export class Ahead {
     return true;
   }
 
-  giveBack(chunks: number): void {
+  release(chunks: number): void {
     this.#left += chunks;
   }
 }
 
 /**
  * Receives a stream from another worker. An empty read gives credit for one chunk. Each chunk read allows one more
- * unrequested, up to {@link MOST_CREDIT} and within {@link Ahead}: fast readers get a full pipe, idle ones buffer little.
- * Three counters, in chunks: the sender's `#credit` may still be sent; `#underWay` were granted and not read yet;
- * `#unasked` of these may be granted before the next read. Each line: credit granted, then `#underWay` and `#unasked`.
+ * unrequested, up to {@link MAX_CREDIT} and within {@link PrefetchBudget}: fast readers get a full pipe, idle ones buffer
+ * little. Three counters, in chunks: the sender's `#credit` may still be sent; `#outstanding` were granted and not read
+ * yet; `#prefetched` of these may be granted before the next read. Each line: credit granted, then the other two.
  *
  *     read 1, nothing here:  1 more, 1 0     → chunk 1
  *     read 1 gets chunk 1:   1 more, 1 1     → chunk 2, ahead of read 2
@@ -264,14 +264,14 @@ export class ByteStreamReceiver {
   #arrived: Uint8Array[] = [];
   #ended = false;
   #wanted: (() => void) | undefined;
-  #underWay = 0; // chunks that are in transit or wait here
-  #unasked = 0; // of these, chunks granted ahead of a read
+  #outstanding = 0; // chunks that are in transit or wait here
+  #prefetched = 0; // of these, chunks granted ahead of a read
 
-  constructor(id: number, send: Send, readonly ahead: Ahead) {
+  constructor(id: number, send: Send, readonly budget: PrefetchBudget) {
     const fillTo = (wanted: number) => {
-      const chunks = wanted - this.#underWay;
+      const chunks = wanted - this.#outstanding;
       if (chunks <= 0) return;
-      this.#underWay = wanted;
+      this.#outstanding = wanted;
       send({ kind: "credit", id, chunks });
     };
     this.stream = new ReadableStream<Uint8Array>({
@@ -286,10 +286,10 @@ export class ByteStreamReceiver {
         const bytes = this.#arrived.shift();
         if (bytes !== undefined) {
           controller.enqueue(bytes);
-          this.#underWay--;
+          this.#outstanding--;
           if (this.#controller === undefined || this.#ended) return;
-          if (this.#unasked < MOST_CREDIT && ahead.take()) this.#unasked++;
-          fillTo(this.#unasked);
+          if (this.#prefetched < MAX_CREDIT && budget.take()) this.#prefetched++;
+          fillTo(this.#prefetched);
         } else if (this.#ended) {
           this.#close();
         }
@@ -329,6 +329,6 @@ export class ByteStreamReceiver {
     if (this.#controller === undefined) return;
     this.#controller = undefined;
     this.#arrived = [];
-    this.ahead.giveBack(this.#unasked);
+    this.budget.release(this.#prefetched);
   }
 }

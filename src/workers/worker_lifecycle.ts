@@ -14,21 +14,21 @@ export interface WorkerParts {
 /** Serialises changes of workers: each begins after the previous one has ended. */
 export class WorkerLifecycle {
   #last: Promise<unknown> = Promise.resolve();
-  endAnnounced = false; // whether replaced workers announce the shutdown, too
-  over = false;
+  shutdownAnnounced = false; // whether replaced workers announce the shutdown, too
+  stopping = false;
 
   /** Runs a change in turn. @throws {CannotStart} If the service is shutting down by then. */
   inTurn<T>(change: () => Promise<T> | T): Promise<T> {
     const done = this.#last.then(() => {
-      this.throwIfOver();
+      this.throwIfStopping();
       return change();
     });
     this.#last = done.catch(() => {}); // the caller gets the error
     return done;
   }
 
-  throwIfOver(): void {
-    if (this.over) throw new CannotStart(["the service is shutting down"]);
+  throwIfStopping(): void {
+    if (this.stopping) throw new CannotStart(["the service is shutting down"]);
   }
 }
 
@@ -40,8 +40,8 @@ export class CannotStart extends Error {
   }
 }
 
-const LONGEST_PAUSE_MS = 30_000;
-const FIRST_PAUSE_MS = 1000;
+const MAX_PAUSE_MS = 30_000;
+const MIN_PAUSE_MS = 1000;
 /** Lifetime in milliseconds after which a death is unrelated to the start. */
 const LONG_LIFE_MS = 60_000;
 
@@ -97,7 +97,7 @@ export class RestartPolicy<T extends object> {
     const { what, start, changes, reports: { log, counters }, pause } = this.#parts;
     while (!this.#closed && this.#current === undefined) {
       const pauseMs = this.#pauseMs;
-      this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, pauseMs * 2));
+      this.#pauseMs = Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, pauseMs * 2));
       await pause(pauseMs);
       if (this.#closed) break;
       try {

@@ -91,7 +91,7 @@ export class WorkerReports {
     return [this.#auditSink.state, ...this.logFile.sinks];
   }
 
-  get auditFails(): boolean {
+  get auditFailing(): boolean {
     return this.#auditSink.failing;
   }
 

@@ -83,21 +83,21 @@ export class WorkerAudit {
 
 const REPORT_MS = 1000;
 /** Interval of clock readings in milliseconds: the error of a measured stall. */
-const LOOK_MS = 250;
+const SAMPLE_MS = 250;
 /** Interval of clock readings of an idle worker, in milliseconds. */
-const IDLE_LOOK_MS = 2000;
+const IDLE_SAMPLE_MS = 2000;
 /** Resolution of a thread's processor time in milliseconds. Reading it is not cheap. */
 const TICK_MS = 10;
 const IDLE_WORK_MS = 50; // processor time of an idle worker between two reports, on a slow machine
 /** Clock readings after which even an idle worker reports. */
-const QUIET_LOOKS = 3;
+const QUIET_SAMPLES = 3;
 
 /** Reports counts, event loop delays and survived defects of a worker once a second, less often while it is idle. */
 export class Measurements {
   #delaysMs: number[] = [];
   #ownDelayMs = 0;
   #rejections = 0;
-  #pauseMs = LOOK_MS;
+  #pauseMs = SAMPLE_MS;
 
   constructor(
     readonly take: () => Increments,
@@ -109,13 +109,13 @@ export class Measurements {
       readonly collect?: () => void; // called each time the worker was idle for a while
     } = {},
   ) {
-    let [lookedAt, reportedAt, busyAt, workedBefore] = [elapsed(), elapsed(), elapsed(), worked()];
-    const look = () => {
+    let [sampledAt, reportedAt, busyAt, workedBefore] = [elapsed(), elapsed(), elapsed(), worked()];
+    const sample = () => {
       const now = elapsed();
-      const delay = Math.max(0, Math.round((now - lookedAt - this.#pauseMs) * 10) / 10);
-      const isDue = now - reportedAt > REPORT_MS - LOOK_MS / 2;
+      const delay = Math.max(0, Math.round((now - sampledAt - this.#pauseMs) * 10) / 10);
+      const isDue = now - reportedAt > REPORT_MS - SAMPLE_MS / 2;
       this.#delaysMs.push(delay);
-      lookedAt = now;
+      sampledAt = now;
       if (delay >= TICK_MS || (isDue && this.#isToReport)) {
         const workedNow = worked();
         this.#ownDelayMs = Math.max(this.#ownDelayMs, Math.min(delay, workedNow - workedBefore));
@@ -124,20 +124,20 @@ export class Measurements {
       if (isDue) {
         reportedAt = now;
         this.report();
-        if (this.#pauseMs === LOOK_MS || worked() - workedBefore >= IDLE_WORK_MS) busyAt = now;
+        if (this.#pauseMs === SAMPLE_MS || worked() - workedBefore >= IDLE_WORK_MS) busyAt = now;
         else if (now - busyAt >= IDLE_MS) {
           busyAt = now;
           collect();
         }
       }
-      schedule(this.#pauseMs, look);
+      schedule(this.#pauseMs, sample);
     };
-    schedule(LOOK_MS, look);
+    schedule(SAMPLE_MS, sample);
   }
 
   /** Whether the next report is sent even if the worker is idle. */
   get #isToReport(): boolean {
-    return this.#pauseMs === LOOK_MS || this.#delaysMs.length >= QUIET_LOOKS;
+    return this.#pauseMs === SAMPLE_MS || this.#delaysMs.length >= QUIET_SAMPLES;
   }
 
   rejected(): void {
@@ -148,8 +148,8 @@ export class Measurements {
   report(): void {
     const counts = this.take();
     const isQuiet = counts.length + this.#rejections === 0 && Math.max(...this.#delaysMs) < TICK_MS;
-    this.#pauseMs = isQuiet ? IDLE_LOOK_MS : LOOK_MS;
-    if (isQuiet && this.#delaysMs.length < QUIET_LOOKS) return;
+    this.#pauseMs = isQuiet ? IDLE_SAMPLE_MS : SAMPLE_MS;
+    if (isQuiet && this.#delaysMs.length < QUIET_SAMPLES) return;
     this.post({
       counts,
       delaysMs: this.#delaysMs,

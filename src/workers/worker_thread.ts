@@ -6,17 +6,17 @@ import type { FromWorker } from "./worker_message.ts";
 import { regularly, type Stopwatch, stopwatch } from "../model/clock.ts";
 
 /** Limits of the wait for a starting worker: it may take long on a busy machine while it makes progress. */
-export interface Patience {
+export interface StartLimits {
   readonly everyMs: number; // between checks
-  readonly idle: number; // checks in a row without progress that end it
-  readonly most: number; // checks in all
+  readonly maxIdle: number; // checks in a row without progress that end it
+  readonly maxChecks: number; // checks in all
   readonly cpuMs: () => number; // processor time of this process so far
 }
 
-const PATIENCE: Patience = {
+const START_LIMITS: StartLimits = {
   everyMs: 20_000,
-  idle: 4,
-  most: 15,
+  maxIdle: 4,
+  maxChecks: 15,
   cpuMs: () => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1000;
@@ -30,7 +30,7 @@ interface WorkerEvents {
   readonly onMessage: (message: FromWorker) => void;
   readonly died: (reason: string) => void; // called if the worker ends unexpectedly or does not answer pings
   readonly pings?: typeof regularly; // schedules the pings
-  readonly patience?: Patience;
+  readonly startLimits?: StartLimits;
 }
 
 type Message<K extends FromWorker["kind"]> = FromWorker & { readonly kind: K };
@@ -43,8 +43,8 @@ export function workerModule(module: URL): URL {
 /** Worker with a permission list, for the supervisor, which pings it from its readiness to its end. */
 export class WorkerThread<In> {
   readonly #worker: Worker;
-  readonly #waiting = new Set<(message: FromWorker) => void>();
-  #over = false;
+  readonly #listeners = new Set<(message: FromWorker) => void>();
+  #ended = false;
   #loaded = false;
   #endPings: (() => void) | undefined;
 
@@ -61,7 +61,7 @@ export class WorkerThread<In> {
       this.#loaded = true;
       if (data.kind === "ready") this.#startPings(watchdog);
       events.onMessage(data);
-      for (const take of [...this.#waiting]) take(data);
+      for (const take of [...this.#listeners]) take(data);
     };
     this.#worker.onerror = (event) => {
       event.preventDefault();
@@ -70,24 +70,24 @@ export class WorkerThread<In> {
   }
 
   post(message: In, transfer: Transferable[] = []): void {
-    if (!this.#over) this.#worker.postMessage(message, transfer);
+    if (!this.#ended) this.#worker.postMessage(message, transfer);
   }
 
   /** Waits for it while it makes progress. @throws {CannotStart} If it reports a failure, dies or makes no progress. */
   async ready(): Promise<Message<"ready">> {
     this.#worker.postMessage({ kind: "ping" });
-    const { everyMs, idle, most, cpuMs } = this.events.patience ?? PATIENCE;
+    const { everyMs, maxIdle, maxChecks, cpuMs } = this.events.startLimits ?? START_LIMITS;
     let used = cpuMs();
-    for (let looks = 1, still = 0; !this.#over; looks++) {
+    for (let checks = 1, idle = 0; !this.#ended; checks++) {
       const first = await this.#next(everyMs, ({ kind }) => kind === "ready" || kind === "failed");
       if (first?.kind === "ready") return first;
       if (first?.kind === "failed") throw new CannotStart(first.diagnostics, first.permanent);
       const before = used;
       used = cpuMs();
-      still = used - before < PROGRESS_MS ? still + 1 : 0;
+      idle = used - before < PROGRESS_MS ? idle + 1 : 0;
       const awaited = this.#loaded ? "reading its files and reaching its database" : "loading the program";
-      const seconds = looks * everyMs / 1000;
-      if (still === idle || looks === most) {
+      const seconds = checks * everyMs / 1000;
+      if (idle === maxIdle || checks === maxChecks) {
         const hint = "see top, df and the log of the database for what keeps it";
         throw new CannotStart([
           `the ${this.name} did not start within ${seconds} s: still ${awaited}; ${hint}`,
@@ -104,18 +104,18 @@ export class WorkerThread<In> {
   }
 
   end(): void {
-    if (!this.#over) this.#end(`the ${this.name} was ended before it was ready`);
+    if (!this.#ended) this.#end(`the ${this.name} was ended before it was ready`);
   }
 
   #end(reason: string): void {
-    this.#over = true;
+    this.#ended = true;
     this.#endPings?.();
     this.#worker.terminate();
-    for (const take of [...this.#waiting]) take({ kind: "failed", diagnostics: [reason] });
+    for (const take of [...this.#listeners]) take({ kind: "failed", diagnostics: [reason] });
   }
 
   #startPings(watchdog: Watchdog): void {
-    if (this.#over || this.#endPings !== undefined) return;
+    if (this.#ended || this.#endPings !== undefined) return;
     this.#endPings = (this.events.pings ?? regularly)(PING_MS, () => {
       const state = watchdog.tick();
       if (state === "dead") this.#fail(SILENT);
@@ -124,25 +124,25 @@ export class WorkerThread<In> {
   }
 
   #fail(reason: string): void {
-    if (this.#over) return;
+    if (this.#ended) return;
     this.#end(reason);
     this.events.died(reason);
   }
 
   /** Returns the next wanted message; `undefined` after a timeout or its end. */
   #next(withinMs: number, wanted: (message: FromWorker) => boolean): Promise<FromWorker | undefined> {
-    if (this.#over) return Promise.resolve(undefined);
+    if (this.#ended) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       const settle = (message: FromWorker | undefined) => {
         clearTimeout(timer);
-        this.#waiting.delete(take);
+        this.#listeners.delete(take);
         resolve(message);
       };
       const take = (message: FromWorker) => {
         if (wanted(message)) settle(message);
       };
       const timer = setTimeout(() => settle(undefined), withinMs);
-      this.#waiting.add(take);
+      this.#listeners.add(take);
     });
   }
 }
@@ -151,9 +151,9 @@ export class WorkerThread<In> {
 export const PING_MS = 5000;
 
 /** Intervals in a row without a sign of life that mean death. */
-const MOST_UNANSWERED = 4;
+const MAX_UNANSWERED = 4;
 
-const SILENT = `no sign of life for ${MOST_UNANSWERED * PING_MS / 1000} s`;
+const SILENT = `no sign of life for ${MAX_UNANSWERED * PING_MS / 1000} s`;
 
 /** Detects dead workers by their silence, but not after a freeze of process or host. The clock is monotonic. */
 export class Watchdog {
@@ -177,6 +177,6 @@ export class Watchdog {
     const isAlive = this.#isAlive;
     this.#unanswered = isAlive || late ? 0 : this.#unanswered + 1;
     this.#isAlive = false;
-    return isAlive ? "alive" : this.#unanswered < MOST_UNANSWERED ? "silent" : "dead";
+    return isAlive ? "alive" : this.#unanswered < MAX_UNANSWERED ? "silent" : "dead";
   }
 }

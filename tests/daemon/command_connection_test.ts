@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { LONG } from "../long/results.ts";
 import {
-  type Ahead,
   type CommandSocket,
   exchange,
   type ExchangeLimits,
   MAX_REPLY_BYTES,
+  type Predecessor,
 } from "../../src/daemon/command_connection.ts";
 import { encodePing } from "../../src/daemon/encode_command.ts";
 import {
@@ -29,18 +29,18 @@ const LIMITS: ExchangeLimits = { connect: 20_000, handshake: 20_000, reply: 20_0
 
 function ping(
   socket: CommandSocket,
-  { limits = {}, signal = new AbortController().signal, request = encodePing(), ahead }: {
+  { limits = {}, signal = new AbortController().signal, request = encodePing(), previous }: {
     limits?: Partial<ExchangeLimits>;
     signal?: AbortSignal;
     request?: string;
-    ahead?: Ahead;
+    previous?: Predecessor;
   } = {},
 ): Promise<Exchange> {
   return exchange(socket, request, {
     limits: () => ({ ...LIMITS, ...limits }),
     signal,
     clock: Date.now,
-    ahead,
+    previous,
   });
 }
 
@@ -294,9 +294,9 @@ Deno.test("exchange() sends only END if its caller left before the request was w
 });
 
 /** Returns an exchange ahead of another, and the function that ends it. */
-function anotherAhead(maxWait = 5000): { ahead: Ahead; end: (reason?: Failure) => void } {
+function anotherExchange(maxWait = 5000): { previous: Predecessor; end: (reason?: Failure) => void } {
   const { promise: over, resolve: end } = Promise.withResolvers<Failure | undefined>();
-  return { ahead: { over, maxWait }, end };
+  return { previous: { over, maxWait }, end };
 }
 
 Deno.test("exchange() behind another one: starts its time limits with its turn", async () => {
@@ -304,22 +304,22 @@ Deno.test("exchange() behind another one: starts its time limits with its turn",
   const socket = commandSocket(daemon);
   daemon.delay = 150;
   const first = ping(socket);
-  const { ahead, end } = anotherAhead();
-  const second = ping(socket, { ahead, limits: { connect: 100, handshake: 100 } });
+  const { previous, end } = anotherExchange();
+  const second = ping(socket, { previous, limits: { connect: 100, handshake: 100 } });
   assertAnswered(await first);
   end();
   assertAnswered(await second);
 
   daemon.fault = { kind: "hang-before-handshake" };
-  const { ahead: another, end: endOther } = anotherAhead();
-  const third = ping(socket, { ahead: another, limits: { handshake: 50 } });
+  const { previous: another, end: endOther } = anotherExchange();
+  const third = ping(socket, { previous: another, limits: { handshake: 50 } });
   endOther();
   assertFailed(await third, "handshake-timeout", "before");
 });
 
 Deno.test("exchange() behind another one: sends its request once the daemon is ready for it", async () => {
   await using daemon = await startTlsDaemon();
-  assertAnswered(await ping(commandSocket(daemon), { ahead: anotherAhead().ahead }));
+  assertAnswered(await ping(commandSocket(daemon), { previous: anotherExchange().previous }));
 });
 
 Deno.test("exchange() behind another one: gives up when that one fails or takes too long, and sends only END", async () => {
@@ -327,9 +327,9 @@ Deno.test("exchange() behind another one: gives up when that one fails or takes 
   const socket = commandSocket(daemon);
   daemon.delay = 100;
   const first = ping(socket);
-  const { ahead, end } = anotherAhead();
-  const second = ping(socket, { ahead });
-  const third = ping(socket, { ahead: anotherAhead(20).ahead });
+  const { previous, end } = anotherExchange();
+  const second = ping(socket, { previous });
+  const third = ping(socket, { previous: anotherExchange(20).previous });
   end(failure("reply-timeout", "before", "as the one before"));
   assertFailed(await second, "reply-timeout", "before");
   assertFailed(await third, "busy", "before");
@@ -354,7 +354,7 @@ Deno.test("exchange() never wedges a daemon, whenever it times out", async () =>
       await Promise.all([
         ping(socket, { request: long }),
         ping(socket, { limits, request: i % 2 === 0 ? long : encodePing() }),
-        ping(socket, { request: long, ahead: anotherAhead(i % 11).ahead }),
+        ping(socket, { request: long, previous: anotherExchange(i % 11).previous }),
       ]);
     }
     assertAnswered(await ping(socket), "after all that");

@@ -1,8 +1,8 @@
 import { inTime, until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
-import type { DaemonKnowledge } from "../../src/daemon/daemon.ts";
+import type { DaemonState } from "../../src/daemon/daemon.ts";
 import { Daemons } from "../../src/daemon/daemons.ts";
-import type { DaemonGroup, SessionOrder } from "../../src/daemon/daemon_group.ts";
+import type { DaemonGroup, SessionRequest } from "../../src/daemon/daemon_group.ts";
 import { type DaemonLimits, DaemonPool } from "../../src/daemon/daemon_pool.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { ErrorCode } from "../../src/model/errors.ts";
@@ -30,7 +30,7 @@ class Setting implements AsyncDisposable {
   readonly group: DaemonGroup;
   readonly time = new VirtualTime();
   /** Knowledge with which the next service would begin, by command address. */
-  readonly known = new Map<string, DaemonKnowledge>();
+  readonly known = new Map<string, DaemonState>();
   #set = 7_200_000;
 
   private constructor(readonly daemons: readonly DaemonSimulator[], limits: Partial<DaemonLimits>) {
@@ -51,7 +51,7 @@ class Setting implements AsyncDisposable {
       elapsed: this.time.clock,
       schedule: this.time.schedule,
       random: () => 0.5,
-      daemons: new Daemons({ learned: (address, knowledge) => this.known.set(address, knowledge) }),
+      daemons: new Daemons({ learned: (address, state) => this.known.set(address, state) }),
       log: createLogger((line) => this.log.push(line.slice(25)), { clock: this.time.clock }),
       limits: { ...LONG_LIMITS, ...limits },
     });
@@ -67,7 +67,7 @@ class Setting implements AsyncDisposable {
     return setting;
   }
 
-  open(order: Partial<SessionOrder> = {}, instance?: number, signal = new AbortController().signal) {
+  open(order: Partial<SessionRequest> = {}, instance?: number, signal = new AbortController().signal) {
     return this.group.openSession({ ...ORDER, ...order }, { instance, signal });
   }
 
@@ -342,7 +342,7 @@ Deno.test("a recovered daemon is used again within 10 s, and no request is delay
     const asked = ill?.connections ?? 0;
     await setting.advance(30);
     assert.deepEqual(setting.up(), [false, true], outage);
-    const handedOn = () => setting.known.get(`${ill?.host}:${ill?.commandPort}`)?.trouble !== undefined;
+    const handedOn = () => setting.known.get(`${ill?.host}:${ill?.commandPort}`)?.failure !== undefined;
     assert(handedOn(), "that it is down");
     const before = ill?.connections ?? 0;
     const trials = before - asked; // one every 4 to 5 s
@@ -450,8 +450,8 @@ Deno.test("a daemon is up only after its first answer; until then requests may t
 
 Deno.test("a pool passes its knowledge of daemons to the next one, which checks it again", async () => {
   await using daemon = await startDaemon();
-  const known = new Map<string, DaemonKnowledge>();
-  const learned = (address: string, knowledge: DaemonKnowledge) => known.set(address, knowledge);
+  const known = new Map<string, DaemonState>();
+  const learned = (address: string, state: DaemonState) => known.set(address, state);
   const run = () =>
     new DaemonPool(plainGroup("TEST", daemon), {
       ...PLAIN,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import type { SessionOrder } from "../../src/daemon/daemon_group.ts";
+import type { SessionRequest } from "../../src/daemon/daemon_group.ts";
 import { createSecret, encodePing, encodeSession, encodeUserInfo } from "../../src/daemon/encode_command.ts";
 import { canonicalAddress } from "../../src/model/address.ts";
 import { Secret } from "../../src/model/secret.ts";
@@ -21,7 +21,7 @@ function read(request: string): Record<string, string> {
   return Object.fromEntries(parsed.values);
 }
 
-function encode(change: Partial<SessionOrder>): string {
+function encode(change: Partial<SessionRequest>): string {
   return encodeSession({ ...ORDER, ...change }, SECRET);
 }
 
@@ -81,7 +81,7 @@ Deno.test("encodeSession() writes every field of an order", () => {
 const base64 = (length: number) => new Secret(Buffer.alloc(length, 5).toString("base64"));
 
 Deno.test("encodeSession() accepts values at the limit", () => {
-  const good: Partial<SessionOrder>[] = [
+  const good: Partial<SessionRequest>[] = [
     { file: "" },
     { file: "/" },
     { file: "sub/" },
@@ -115,7 +115,7 @@ Deno.test("encodeSession() accepts values at the limit", () => {
 });
 
 Deno.test("encodeSession() refuses values over the limit, names the field and never shows the value", () => {
-  const bad: [string, Partial<Record<keyof SessionOrder, unknown>>][] = [
+  const bad: [string, Partial<Record<keyof SessionRequest, unknown>>][] = [
     ...[
       "",
       "root",
@@ -181,7 +181,7 @@ Deno.test("encodeSession() refuses values over the limit, names the field and ne
     ...[":", " ", ": :", "/elsewhere/*", "/data/a:/dat", "../x", "a/../../x", "a\nb", "/datb/*", "a:\u2028"]
       .flatMap((
         list,
-      ): [string, Partial<SessionOrder>][] => [["includes", { includes: list }], ["excludes", {
+      ): [string, Partial<SessionRequest>][] => [["includes", { includes: list }], ["excludes", {
         excludes: list,
       }]]),
     ["includes", { includes: "../x", file: "sub/" }],
@@ -193,17 +193,17 @@ Deno.test("encodeSession() refuses values over the limit, names the field and ne
     ["compress", { compress: "yes" }],
     ...[0, 16, 31, 33, 64].map((
       n,
-    ): [string, Partial<SessionOrder>] => ["encryption", {
+    ): [string, Partial<SessionRequest>] => ["encryption", {
       encryption: { key: base64(n), algorithm: "AES" },
     }]),
     ...[0, 3, 57].map((
       n,
-    ): [string, Partial<SessionOrder>] => ["encryption", {
+    ): [string, Partial<SessionRequest>] => ["encryption", {
       encryption: { key: base64(n), algorithm: "BLOWFISH" },
     }]),
     ...["AAAAAA", "AAAAAA=", "AAAA AAAA", "AAAAAA=\n", "!!!!", "AAAAAB==", "____"].map((
       text,
-    ): [string, Partial<SessionOrder>] => [
+    ): [string, Partial<SessionRequest>] => [
       "encryption",
       { encryption: { key: new Secret(text), algorithm: "BLOWFISH" } },
     ]),
@@ -211,7 +211,7 @@ Deno.test("encodeSession() refuses values over the limit, names the field and ne
   ];
   for (const [field, change] of bad) {
     // `Object.assign` keeps the static type, although the values may have other types.
-    const order: SessionOrder = Object.assign({ ...ORDER }, change);
+    const order: SessionRequest = Object.assign({ ...ORDER }, change);
     assert.throws(
       () => encodeSession(order, SECRET),
       (error) => {
@@ -266,7 +266,7 @@ const order = fc.record({
   group: fc.option(account, { nil: undefined }),
   clientAddresses: fc.array(fc.oneof(fc.ipV4(), fc.ipV6(), value), { maxLength: 3 }),
   file: fc.oneof(fc.constantFrom("", "/data/"), value, value.map((text) => `/${text}/`)),
-  permission: fc.constantFrom<SessionOrder["permission"]>("NONE", "INFO", "READ", "WRITE", "FULL"),
+  permission: fc.constantFrom<SessionRequest["permission"]>("NONE", "INFO", "READ", "WRITE", "FULL"),
   persistent: fc.boolean(),
   streams: fc.oneof(fc.constant(1), count),
   compress: fc.boolean(),
@@ -284,14 +284,14 @@ const order = fc.record({
 
 /** Orders with one random field, so that the tests reach the rule of each field. */
 const nearlyGood = fc.constantFrom(...Object.keys(ORDER), "group", "encryption", "includes", "excludes")
-  .chain((field) => order.map((bad): SessionOrder => ({ ...ORDER, ...pick(bad, field) })));
+  .chain((field) => order.map((bad): SessionRequest => ({ ...ORDER, ...pick(bad, field) })));
 
-function pick(from: SessionOrder, field: string): Partial<SessionOrder> {
+function pick(from: SessionRequest, field: string): Partial<SessionRequest> {
   return Object.fromEntries(Object.entries(from).filter(([key]) => key === field));
 }
 
 /** Returns the values that the daemon should read, independently of the encoder. */
-function meant(order: SessionOrder): Record<string, string> {
+function meant(order: SessionRequest): Record<string, string> {
   const values: Record<string, string | undefined> = {
     "request-type": "uftp-transfer-request",
     user: order.user,

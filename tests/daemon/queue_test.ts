@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { inTime, until } from "../fixtures/deadline.ts";
 import { type Exchange, failure } from "../../src/daemon/exchange.ts";
-import { Crowd, Queue } from "../../src/daemon/queue.ts";
+import { BacklogShare, Queue } from "../../src/daemon/queue.ts";
 import { Daemons } from "../../src/daemon/daemons.ts";
 import { DaemonPool } from "../../src/daemon/daemon_pool.ts";
 import { SILENT } from "../../src/logging/logger.ts";
@@ -13,29 +13,29 @@ const answered = <T>(reply: T): Exchange<T> => ({ kind: "answered", reply });
 class Requests {
   readonly begun: string[] = [];
   readonly #ends = new Map<string, () => void>();
-  underWay = 0;
+  concurrency = 0;
   most = 0;
 
   /** Requests that began while another was under way; each is added when the other one ended. */
   readonly ahead: string[] = [];
 
-  constructor(readonly queue = new Queue({ underWay: () => 1, waiting: 6, perKey: 4 })) {}
+  constructor(readonly queue = new Queue({ concurrency: () => 1, waiting: 6, perKey: 4 })) {}
 
   come(
     name: string,
-    { queueKey = "a", maxWait = 60_000, signal = new AbortController().signal, longestMs = Infinity } = {},
+    { queueKey = "a", maxWait = 60_000, signal = new AbortController().signal, maxTurnMs = Infinity } = {},
   ) {
     return this.queue.take({
       queueKey,
       maxWait,
       signal,
-      ...(longestMs < Infinity && { longestMs }),
+      ...(maxTurnMs < Infinity && { maxTurnMs }),
       run: async (ahead) => {
         this.begun.push(name);
         void ahead?.then(() => this.ahead.push(name));
-        this.most = Math.max(this.most, ++this.underWay);
+        this.most = Math.max(this.most, ++this.concurrency);
         await new Promise<void>((resolve) => this.#ends.set(name, resolve));
-        this.underWay--;
+        this.concurrency--;
         return answered(name);
       },
     });
@@ -71,7 +71,7 @@ Deno.test("Queue serves one request at a time, in order of arrival", async () =>
 });
 
 Deno.test("Queue starts the next request while one is served, if two may be under way, and signals its turn", async () => {
-  const desk = new Requests(new Queue({ underWay: () => 2, waiting: 6, perKey: 4 }));
+  const desk = new Requests(new Queue({ concurrency: () => 2, waiting: 6, perKey: 4 }));
   const all = ["1", "2", "3"].map((name) => desk.come(name));
   assert.deepEqual([desk.begun, desk.queue.length, desk.ahead], [["1", "2"], 1, []]);
   desk.end("1");
@@ -166,9 +166,9 @@ Deno.test("Queue.close() waits for the request under way, and refuses the others
 });
 
 Deno.test("Queue serves the next request if one takes too long, and closes only when both have ended", async () => {
-  for (const underWay of [1, 2] as const) {
-    const desk = new Requests(new Queue({ underWay: () => underWay, waiting: 6, perKey: 4 }));
-    const slow = [desk.come("1", { longestMs: 1 }), desk.come("2", { longestMs: 1 })];
+  for (const concurrency of [1, 2] as const) {
+    const desk = new Requests(new Queue({ concurrency: () => concurrency, waiting: 6, perKey: 4 }));
+    const slow = [desk.come("1", { maxTurnMs: 1 }), desk.come("2", { maxTurnMs: 1 })];
     for (const name of ["3", "4"]) {
       const next = desk.come(name);
       await until(() => desk.begun.includes(name), { everyMs: 1 });
@@ -186,15 +186,15 @@ Deno.test("Queue serves the next request if one takes too long, and closes only 
   }
 });
 
-Deno.test("Crowd limits connections to the places of the daemon, for any number of instances", () => {
-  assert.deepEqual([1, 2, 3, 4, 9].map((n) => new Crowd(() => n).underWay(true)), [2, 2, 1, 1, 1]);
-  assert.equal(new Crowd(() => 1).underWay(false), 1);
+Deno.test("BacklogShare limits connections to the places of the daemon, for any number of instances", () => {
+  assert.deepEqual([1, 2, 3, 4, 9].map((n) => new BacklogShare(() => n).concurrency(true)), [2, 2, 1, 1, 1]);
+  assert.equal(new BacklogShare(() => 1).concurrency(false), 1);
 });
 
-Deno.test("Crowd pauses if there are more instances than places and all places are taken", () => {
-  const few = new Crowd(() => 4);
+Deno.test("BacklogShare pauses if there are more instances than places and all places are taken", () => {
+  const few = new BacklogShare(() => 4);
   for (const ms of [5, 20, 1000]) assert.equal(few.pauseAfter(ms), 0);
-  const many = new Crowd(() => 16);
+  const many = new BacklogShare(() => 16);
   assert.equal(many.pauseAfter(5), 0, "nobody else is there");
   assert.equal(many.pauseAfter(6), 0);
   const pause = many.pauseAfter(20);
@@ -202,11 +202,11 @@ Deno.test("Crowd pauses if there are more instances than places and all places a
   assert.ok(many.pauseAfter(1020) <= 12 * 5.5, "a connection that was dropped and came again");
 });
 
-Deno.test("Crowd learns that a daemon has become slower", () => {
-  const crowd = new Crowd(() => 5);
-  crowd.pauseAfter(1);
+Deno.test("BacklogShare learns that a daemon has become slower", () => {
+  const share = new BacklogShare(() => 5);
+  share.pauseAfter(1);
   let last = 1;
-  for (let i = 0; i < 200; i++) last = crowd.pauseAfter(10);
+  for (let i = 0; i < 200; i++) last = share.pauseAfter(10);
   assert.equal(last, 0);
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { TlsMaterial } from "../../src/model/tls_material.ts";
 import { type CommandSocket, exchange } from "../../src/daemon/command_connection.ts";
-import type { SessionOrder } from "../../src/daemon/daemon_group.ts";
+import type { SessionRequest } from "../../src/daemon/daemon_group.ts";
 import { encodePing } from "../../src/daemon/encode_command.ts";
 import { type DaemonOptions, type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
 import { createAuthority } from "../pki/authority.ts";
@@ -16,7 +16,7 @@ export const daemons = authority.issue({ subject: "CN=UFTPD,O=Demo,C=EU" });
 export const material: TlsMaterial = { ...ours, anchors: [authority.certificate] };
 
 /** Order for a session that every daemon of these tests grants. */
-export const ORDER: SessionOrder = {
+export const ORDER: SessionRequest = {
   user: "alice",
   clientAddresses: ["192.0.2.7"],
   file: "/data/",

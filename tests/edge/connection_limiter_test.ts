@@ -7,7 +7,7 @@ import { type EdgeOptions, LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import { createLogger } from "../../src/logging/logger.ts";
 import { HeaderList } from "../../src/model/http_message.ts";
-import { takesConnections } from "../../src/workers/port_watch.ts";
+import { acceptsConnections } from "../../src/workers/port_watch.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { binaryHeader, V1 } from "./proxy_headers.ts";
 import { readAll } from "./tls_client.ts";
@@ -138,7 +138,7 @@ Deno.test("ConnectionLimiter counts connections through a listed peer as those o
 
 Deno.test("ConnectionLimiter permits probes from this host, and does not log them", async () => {
   await using edge = await edgeWith({ proxyPeers: ["127.0.0.0/8"] });
-  assert(await takesConnections({ address: "127.0.0.1", port: edge.port }));
+  assert(await acceptsConnections({ address: "127.0.0.1", port: edge.port }));
   assert.deepEqual(edge.log, []);
 });
 

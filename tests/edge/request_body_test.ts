@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
-import { Discards, uploadStream } from "../../src/edge/request_body.ts";
+import { BodyDrainer, uploadStream } from "../../src/edge/request_body.ts";
 
 /** Creates a request without a connection, and records the calls of its body stream to the gate. */
 function setting() {
@@ -104,8 +104,8 @@ class Client implements Disposable {
   wanted = false;
   bytes = 0;
 
-  constructor(discards: Discards) {
-    void discards.drainBody(this.#request, {
+  constructor(drainer: BodyDrainer) {
+    void drainer.drainBody(this.#request, {
       wantBody: () => this.wanted = true,
       pauseBody: () => this.wanted = false,
     });
@@ -128,38 +128,38 @@ class Client implements Disposable {
   }
 }
 
-Deno.test("Discards drains 16 MiB and then 2 MiB a second, however many clients send", () => {
+Deno.test("BodyDrainer drains 16 MiB and then 2 MiB a second, however many clients send", () => {
   let now = 0;
-  const discards = new Discards(() => now);
+  const drainer = new BodyDrainer(() => now);
   using all = new DisposableStack();
-  const clients = Array.from({ length: 500 }, () => all.use(new Client(discards)));
+  const clients = Array.from({ length: 500 }, () => all.use(new Client(drainer)));
   const total = () => clients.reduce((sum, { bytes }) => sum + bytes, 0);
   while (clients.filter((client) => client.send()).length > 0 && total() <= 64 * MIB);
   assert.equal(total(), 16 * MIB);
   now += 1_000;
-  const late = all.use(new Client(discards));
+  const late = all.use(new Client(drainer));
   while (late.send() && late.bytes <= 64 * MIB);
   assert.equal(late.bytes, 2 * MIB);
 });
 
-Deno.test("Discards returns the unused part of an ended request to its budget", () => {
-  const discards = new Discards(() => 0);
+Deno.test("BodyDrainer returns the unused part of an ended request to its budget", () => {
+  const drainer = new BodyDrainer(() => 0);
   for (let i = 0; i < 1000; i++) {
-    using client = new Client(discards);
+    using client = new Client(drainer);
     assert.equal(client.wanted, true, `client ${i}`);
     client.end();
   }
 });
 
-Deno.test("Discards ignores a request that is complete or destroyed", async () => {
-  const discards = new Discards(() => 0);
+Deno.test("BodyDrainer ignores a request that is complete or destroyed", async () => {
+  const drainer = new BodyDrainer(() => 0);
   const arrived = new IncomingMessage(new Socket());
   arrived.complete = true;
   const gone = new IncomingMessage(new Socket());
   gone.destroy();
   for (const request of [arrived, gone]) {
     const asked: string[] = [];
-    await discards.drainBody(request, {
+    await drainer.drainBody(request, {
       wantBody: () => asked.push("want"),
       pauseBody: () => asked.push("pause"),
     });

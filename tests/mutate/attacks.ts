@@ -512,7 +512,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Exhausting file descriptors", "the process has no free file descriptor"],
     broken: "a listener that accepts no connections is not reported",
     file: "src/workers/port_watch.ts",
-    change: instead("this.#unanswered = 0; silent(listener);", "this.#unanswered = 0;"),
+    change: instead("this.#unanswered = 0; onUnresponsive(listener);", "this.#unanswered = 0;"),
     tests: ["tests/workers/port_watch_test.ts", "tests/faults/descriptors_test.ts"],
   },
   {
@@ -730,8 +730,8 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "`PROXY` headers are accepted from any peer",
     file: "src/edge/connection_limiter.ts",
     change: instead(
-      "const speaksForOthers = proxyPeers?.some((range) => addressInRange(peer, range)) ?? false;",
-      "const speaksForOthers = proxyPeers !== undefined;",
+      "const isProxy = proxyPeers?.some((range) => addressInRange(peer, range)) ?? false;",
+      "const isProxy = proxyPeers !== undefined;",
     ),
     tests: ["tests/edge/connection_limiter_test.ts"],
   },
@@ -928,7 +928,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Open redirect after sign-in"],
     broken: "sign-in redirects to any address",
-    file: "src/pages/visit.ts",
+    file: "src/pages/sign_in_attempt.ts",
     change: instead(
       "return isPlain && new URL(wanted, ROOT).href.startsWith(ROOT) ? wanted",
       "return wanted !== null ? wanted",
@@ -1012,7 +1012,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Using a browser's certificate or stored password from another site"],
     broken: "pages of other sites can have tokens issued",
     file: "src/service/service.ts",
-    change: instead('else if (route.audit === "token") checkNotBorrowed(headers);', ""),
+    change: instead('else if (route.audit === "token") checkNotCrossSite(headers);', ""),
     tests: ["tests/attack/other_sites_test.ts"],
   },
   {

@@ -23,7 +23,7 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
     rows: ["the disk of required audit lines is full"],
     broken: "requests are served without required audit lines",
     file: "src/service/service.ts",
-    change: instead("this.auditFails && config.audit.required && route.audit", "false"),
+    change: instead("this.auditFailing && config.audit.required && route.audit", "false"),
     tests: ["tests/service/required_audit_test.ts", "tests/system/sinks_test.ts"],
   },
   {
@@ -479,7 +479,7 @@ const PROCESS: readonly Breakage[] = [
     rows: ["Reload storms and failing reloads", "concurrent reloads and file changes"],
     broken: "a replaced core ends with its requests under way",
     file: "src/workers/cores.ts",
-    change: instead("if (before !== undefined) this.#leaving.add(before);", "before?.end();"),
+    change: instead("if (before !== undefined) this.#draining.add(before);", "before?.end();"),
     tests: ["tests/system/worker_deaths_test.ts"],
     only: "a request in progress survives",
   },
@@ -735,7 +735,7 @@ const DATABASE: readonly Breakage[] = [
     ],
     broken: "three instances open more connections to a daemon than it accepts",
     file: "src/daemon/queue.ts",
-    change: instead("return ready && 2 * this.instances() <= PLACES ? 2 : 1;", "return 2;"),
+    change: instead("return ready && 2 * this.instances() <= MAX_CONNECTIONS ? 2 : 1;", "return 2;"),
     tests: ["tests/daemon/queue_test.ts"],
   },
   {

@@ -69,7 +69,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/daemon/queue.ts",
-    at: "return tooMany <= 0 || taken < PLACES - 1 ? 0 : tooMany * this.#quickestMs;",
+    at: "return tooMany <= 0 || taken < MAX_CONNECTIONS - 1 ? 0 : tooMany * this.#quickestMs;",
     change: "tooMany <= 0 → (tooMany < 0)",
     equivalent: true,
     why: "none too many is multiplied by",
@@ -97,7 +97,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/edge/connection_watch.ts",
-    at: "const watched = { underWay: false, moved: -1, movedAt: 0 };",
+    at: "const watched = { pending: false, moved: -1, movedAt: 0 };",
     change: "1 → 2",
     equivalent: true,
     why: "any number below 0 is one that no connection has moved",
@@ -295,7 +295,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/workers/wire.ts",
-    at: "const PLACES = 2 ** 20;",
+    at: "const SLOTS = 2 ** 20;",
     change: "20 → 40",
     equivalent: true,
     why: "there are more places than sockets either way",
@@ -368,8 +368,8 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/workers/worker_thread.ts",
-    at: "this.#waiting.delete(take);",
-    change: "this.#waiting.delete(take); → ;",
+    at: "this.#listeners.delete(take);",
+    change: "this.#listeners.delete(take); → ;",
     equivalent: true,
     why: "who is told again has settled already",
   },
@@ -481,7 +481,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/edge/https_edge.ts",
-    at: "if (gate.closed) gone.abort(); // the client got an error already",
+    at: "if (gate.closed) disconnected.abort(); // the client got an error already",
     change: "gate.closed → false",
     equivalent: false,
     why: "what is sent then reaches nobody; only the work is spared",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { SessionOrder } from "../../src/daemon/daemon_group.ts";
+import type { SessionRequest } from "../../src/daemon/daemon_group.ts";
 import { createLogger } from "../../src/logging/logger.ts";
 import { Secret } from "../../src/model/secret.ts";
 import { isHttpError } from "../../src/model/http_error.ts";
@@ -15,7 +15,7 @@ async function asked(body: object, { names, up = true, segment = "HPC" }: {
   readonly up?: boolean;
   readonly segment?: string;
 } = {}) {
-  const orders: (SessionOrder & { readonly instance: number | undefined })[] = [];
+  const orders: (SessionRequest & { readonly instance: number | undefined })[] = [];
   const lines: string[] = [];
   const facts = server("HPC", { up });
   const daemons: typeof facts.daemons = {

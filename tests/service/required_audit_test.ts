@@ -93,7 +93,7 @@ for (const { audit, ...route } of routes) {
   const name = `${route.method} ${route.path}`;
   Deno.test(`${name} is ${audit ? "refused" : "answered"} while required audit lines cannot be written`, async () => {
     await using required = await serviceWith({ required: true });
-    required.service.tellAudit(true);
+    required.service.setAuditFailing(true);
     const { status, refused } = await required.ask(route);
     assert.equal(refused, audit !== undefined);
     if (audit !== undefined) {
@@ -101,14 +101,14 @@ for (const { audit, ...route } of routes) {
       assert.deepEqual(required.audited, [], "no line that would push another one out of the queue");
       assert.ok(required.log.some((line) => /^error request answered/.test(line)), required.log.join("\n"));
     }
-    required.service.tellAudit(false);
+    required.service.setAuditFailing(false);
     assert.equal((await required.ask(route)).refused, false, "as soon as they can be written");
   });
 }
 
 Deno.test("no request is refused while audit lines cannot be written, if they are not required", async () => {
   await using service = await serviceWith({ required: false });
-  service.service.tellAudit(true);
+  service.service.setAuditFailing(true);
   for (const route of routes) assert.equal((await service.ask(route)).refused, false, route.path);
   const audited = routes.filter(({ audit }) => audit !== undefined).length;
   assert.ok(service.audited.length >= audited / 2, String(service.audited.length));

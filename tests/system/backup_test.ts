@@ -1,7 +1,7 @@
 /** `authserver backup` of a running service, and `authserver restore`. */
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
-import { PLACES } from "../../src/command/diagnosis/service_account.ts";
+import { SYSTEM_PATHS } from "../../src/command/diagnosis/service_account.ts";
 import { MANIFEST, ownedHere, readManifest } from "../../src/command/files/backup.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import {
@@ -401,7 +401,7 @@ Deno.test("backup records the names of owners, and restore uses them, whatever t
   );
   await Deno.writeTextFile(places.group, "root:x:0:\npostdrop:x:994:\nauthserver:x:997:\n");
   const owned = (about: object) =>
-    ownedHere([{ ...made, uid: 995, gid: 994, ...about }], { ...PLACES, ...places });
+    ownedHere([{ ...made, uid: 995, gid: 994, ...about }], { ...SYSTEM_PATHS, ...places });
   const [here] = await owned({ owner: "authserver", group: "authserver" });
   assert.deepEqual([here?.uid, here?.gid], [998, 997]);
   const [ofRoot] = await owned({ owner: "", group: "", uid: 0, gid: 0 });

@@ -224,7 +224,7 @@ Deno.test("a channel cancels answers for an edge that died, and the sources of t
     const upload = new ReadableStream<Uint8Array>(); // never ends
     channel.call({ ...GET, method: "PUT", path: "/upload", body: upload }, NEVER).catch(() => {});
     await asked.promise;
-    edge.lose();
+    edge.abort();
     await inTime(aborted.promise, "the end of the upload");
     await assert.rejects(inTime(broken.promise, "the end of its body"), { code: "ERR_CLIENT_GONE" });
     assert.equal(state.cancelled, true);
@@ -241,7 +241,7 @@ Deno.test("a channel reports a failed answer instead of hanging", async () => {
 Deno.test("a channel fails requests that wait for a core that died, and all later ones", async () => {
   await withChannel(() => new Promise(() => {}), async (channel) => {
     const waiting = channel.call(GET, NEVER);
-    channel.lose();
+    channel.abort();
     await assert.rejects(waiting, { code: "ERR_SERVICE_STARTING" });
     await assert.rejects(channel.call(GET, NEVER), { code: "ERR_SERVICE_STARTING" });
   });
@@ -258,7 +258,7 @@ Deno.test("a channel cancels an upload when the core died", async () => {
   await withChannel(answer, async (channel) => {
     const waiting = channel.call({ ...GET, method: "PUT", body: stream }, NEVER);
     await begun.promise;
-    channel.lose();
+    channel.abort();
     await assert.rejects(waiting, { code: "ERR_SERVICE_STARTING" });
     await until(() => state.cancelled, { everyMs: 1 });
   });

@@ -1,4 +1,4 @@
-import { type Patience, WorkerThread } from "../../src/workers/worker_thread.ts";
+import { type StartLimits, WorkerThread } from "../../src/workers/worker_thread.ts";
 import type { FromWorker } from "../../src/workers/worker_message.ts";
 import { inTime } from "../fixtures/deadline.ts";
 import type { Told } from "./pinged_worker.ts";
@@ -16,7 +16,7 @@ const PERMISSIONS = {
 } as const;
 
 /** Starts a worker that gets a ping at each `tick`, if set, and records its messages and death. */
-export function open(patience?: Patience) {
+export function open(startLimits?: StartLimits) {
   const said: FromWorker["kind"][] = [];
   const told: FromWorker[] = [];
   const death = Promise.withResolvers<string>();
@@ -35,7 +35,7 @@ export function open(patience?: Patience) {
       pings.tick = tick;
       return () => pings.tick = undefined;
     },
-    patience,
+    startLimits,
   });
   return { worker, pings, said, told, deaths, died: () => inTime(death.promise, "its death") };
 }

@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { once } from "node:events";
-import { PortWatch, takesConnections } from "../../src/workers/port_watch.ts";
+import { acceptsConnections, PortWatch } from "../../src/workers/port_watch.ts";
 
-Deno.test("takesConnections() reports whether a listener exists and accepts connections", async () => {
+Deno.test("acceptsConnections() reports whether a listener exists and accepts connections", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
   assert(typeof address === "object" && address !== null);
-  assert.equal(await takesConnections({ address: "0.0.0.0", port: address.port }), true);
+  assert.equal(await acceptsConnections({ address: "0.0.0.0", port: address.port }), true);
   await new Promise((resolve) => server.close(resolve));
-  assert.equal(await takesConnections({ address: "127.0.0.1", port: address.port }), false);
+  assert.equal(await acceptsConnections({ address: "127.0.0.1", port: address.port }), false);
 
   // This socket listens, so that the system completes connections, but the test accepts none.
   using deaf = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  assert.equal(await takesConnections({ address: "127.0.0.1", port: deaf.addr.port }, 50), false);
+  assert.equal(await acceptsConnections({ address: "127.0.0.1", port: deaf.addr.port }, 50), false);
 });
 
 /** Runs a watch with given outcomes of its checks. @returns Its reports, with the number of the check. */
@@ -25,8 +25,8 @@ async function watched(answers: readonly boolean[], listeners: readonly string[]
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const watch = new PortWatch({
     current: () => all.get(listeners[look] ?? ""),
-    silent: ({ address }) => told.push(`${address} after ${look + 1}`),
-    ask: () => Promise.resolve(answers[look] ?? true),
+    onUnresponsive: ({ address }) => told.push(`${address} after ${look + 1}`),
+    probe: () => Promise.resolve(answers[look] ?? true),
     everyMs: 1,
   });
   const timer = setInterval(() => {

@@ -89,7 +89,7 @@ Deno.test("Cores.finish() waits for starting and discarded cores", async () => {
   assert.deepEqual([held.kinds, unused.ends], [["close"], 0]);
   const refused = assert.rejects(prepare(), /shutting down/);
   const starting = await started("core 3");
-  changes.over = true;
+  changes.stopping = true;
   let isOver = false;
   const finished = cores.finish().then(() => isOver = true);
   await inTime(starting.ended, "the end of the core that starts");

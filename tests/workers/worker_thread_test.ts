@@ -53,7 +53,7 @@ Deno.test("WorkerThread.ready() waits as long as there is progress, reports for 
   let spent = 0;
   let looks = 0;
   const cpuMs = () => spent += looks++ < 10 ? 1000 : 0;
-  const { worker, said, told } = open({ everyMs: 1, idle: 4, most: 1000, cpuMs });
+  const { worker, said, told } = open({ everyMs: 1, maxIdle: 4, maxChecks: 1000, cpuMs });
   await assert.rejects(worker.ready(), (error) => {
     assert(error instanceof CannotStart);
     assert.match(error.message, /^the pinged did not start within 0\.01\d s: still /);
@@ -68,7 +68,7 @@ Deno.test("WorkerThread.ready() waits as long as there is progress, reports for 
 
 Deno.test("WorkerThread.ready() ends a start that only looks busy", async () => {
   let spent = 0;
-  const { worker } = open({ everyMs: 1, idle: 4, most: 20, cpuMs: () => spent += 1000 });
+  const { worker } = open({ everyMs: 1, maxIdle: 4, maxChecks: 20, cpuMs: () => spent += 1000 });
   await assert.rejects(worker.ready(), /did not start within 0\.02 s/);
   worker.end();
 });

@@ -10,7 +10,7 @@ import { configFile } from "../config_option.ts";
 import { fixOf, withRemedy } from "./fix.ts";
 import { inspectStart } from "./inspect.ts";
 import { serviceAccount, unreadableFor } from "./service_account.ts";
-import { AS_ROOT, SURROUNDINGS } from "../surroundings.ts";
+import { AS_ROOT, SYSTEM_INFO } from "../system_info.ts";
 import { certificateName } from "../../model/certificate_subject.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { describePermission, sortTrust } from "../../model/trust/trusted_certificates.ts";
@@ -34,10 +34,10 @@ export const check = defineCommand({
   },
 }, async (given, io) => {
   const file = await configFile(given);
-  const isRoot = SURROUNDINGS.uid() === 0;
+  const isRoot = SYSTEM_INFO.uid() === 0;
   const account = isRoot ? await serviceAccount(resolve(file)) : undefined;
   const asRoot = isRoot && account === undefined;
-  const found = await inspectStart(file, SURROUNDINGS, { account });
+  const found = await inspectStart(file, SYSTEM_INFO, { account });
   const hidden = account === undefined ? [] : await unreadableFor(account, found.dependsOn, resolve(file));
   const diagnostics = [...found.diagnostics, ...hidden].map((diagnostic) => ({
     ...diagnostic,
@@ -75,10 +75,10 @@ export const check = defineCommand({
 });
 
 /** Most certificates to list: truststores of the grid hold hundreds. */
-const MOST_TRUSTED = 50;
+const MAX_TRUSTED = 50;
 
 function trustedText(trusted: ReturnType<typeof trustedCertificates>): string {
-  const lines = trusted.slice(0, MOST_TRUSTED).map(({ of, certificate, permits }) =>
+  const lines = trusted.slice(0, MAX_TRUSTED).map(({ of, certificate, permits }) =>
     `${printable(`trusted  ${of}: ${certificate}: ${permits}`)}\n`
   );
   const more = trusted.length - lines.length;

@@ -4,7 +4,7 @@ import type { EffectiveValue } from "../../config/key_reader.ts";
 import { formatDiagnostic, isError } from "../../model/diagnostic.ts";
 import { defineCommand, defineCommands, printResult, textTable } from "../command.ts";
 import { configFile } from "../config_option.ts";
-import { SURROUNDINGS } from "../surroundings.ts";
+import { SYSTEM_INFO } from "../system_info.ts";
 
 const show = defineCommand({
   name: "config show",
@@ -18,7 +18,7 @@ const show = defineCommand({
 }, async (given, io) => {
   const { effective, diagnostics } = await loadConfiguration(await configFile(given), {
     kinds: KINDS,
-    ...SURROUNDINGS,
+    ...SYSTEM_INFO,
   });
   const shown = effective.map(toShown).filter(({ value }) => given.flag("all") || value !== null);
   printResult(given, io, { value: shown, text: formatValues(shown) });

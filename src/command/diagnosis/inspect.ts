@@ -3,7 +3,7 @@ import type { EffectiveValue } from "../../config/key_reader.ts";
 import { type Diagnostic, InvalidFile, isError } from "../../model/diagnostic.ts";
 import { type CertificateFiles, loadSnapshot, type Snapshot } from "../../service/assembly/load_snapshot.ts";
 import { inspectPlaces } from "./inspect_places.ts";
-import { SURROUNDINGS } from "../surroundings.ts";
+import { SYSTEM_INFO } from "../system_info.ts";
 import type { KindInspection, KnownUser, WrittenName } from "../../config/kind.ts";
 import type { AssignmentsConfig } from "../../config/read_assignments.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
@@ -29,8 +29,8 @@ const NOTHING: DataFiles = {
 };
 
 /** Reads and cross-checks the configuration and its files. Changes nothing. */
-export async function inspect(mainFile: string, surroundings = SURROUNDINGS): Promise<Inspection> {
-  const loaded = await loadSnapshot(mainFile, surroundings);
+export async function inspect(mainFile: string, systemInfo = SYSTEM_INFO): Promise<Inspection> {
+  const loaded = await loadSnapshot(mainFile, systemInfo);
   const { snapshot, readable, serverNames, unreadable, files, effective, dependsOn } = loaded;
   const found = await inspectDataFiles({ ...NOTHING, ...readable, serverNames });
   const diagnostics = [...loaded.diagnostics, ...found.filter(({ file }) => !unreadable.includes(file))];
@@ -45,10 +45,10 @@ export async function inspect(mainFile: string, surroundings = SURROUNDINGS): Pr
  */
 export async function inspectStart(
   mainFile: string,
-  surroundings = SURROUNDINGS,
+  systemInfo = SYSTEM_INFO,
   options: Parameters<typeof inspectPlaces>[1] = {},
 ): Promise<Inspection> {
-  const { snapshot, ...found } = await inspect(mainFile, surroundings);
+  const { snapshot, ...found } = await inspect(mainFile, systemInfo);
   if (snapshot === undefined) return found;
   const places = await inspectPlaces({ snapshot, effective: found.effective }, options);
   const diagnostics = [...found.diagnostics, ...places];
@@ -98,7 +98,7 @@ async function inspectExpressions(config: AssignmentsConfig): Promise<readonly D
 const certificateFiles = () => import("../../service/assembly/certificate_files.ts");
 
 /** Beyond this number, one summary replaces the diagnostics per user. */
-const MOST_UNMATCHED = 20;
+const MAX_UNMATCHED = 20;
 
 /** Returns warnings of users with a password whom no readable attribute file mentions. */
 function usersWithout(users: readonly KnownUser[], inspected: readonly KindInspection[]): Diagnostic[] {
@@ -107,7 +107,7 @@ function usersWithout(users: readonly KnownUser[], inspected: readonly KindInspe
   const without = users.filter(({ login, dn }) =>
     login !== undefined && !matchers.some((matches) => matches(canonicalDn(dn)))
   );
-  const listed = without.slice(0, MOST_UNMATCHED).map(({ login, dn, file }): Diagnostic => ({
+  const listed = without.slice(0, MAX_UNMATCHED).map(({ login, dn, file }): Diagnostic => ({
     severity: "warning",
     file,
     key: login,
@@ -115,9 +115,9 @@ function usersWithout(users: readonly KnownUser[], inspected: readonly KindInspe
     expected: "the map file has no entry for this user, who can log in but has no rights",
     fix: `add an entry for ${dn} to the map file`,
   }));
-  const [first] = without.slice(MOST_UNMATCHED);
+  const [first] = without.slice(MAX_UNMATCHED);
   if (first === undefined) return listed;
-  const expected = `the map file has no entry for ${without.length - MOST_UNMATCHED} more users`;
+  const expected = `the map file has no entry for ${without.length - MAX_UNMATCHED} more users`;
   return [...listed, { severity: "warning", file: first.file, expected }];
 }
 

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { attempt } from "../../model/attempt.ts";
 import type { EffectiveValue } from "../../config/key_reader.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import { LONGEST_PATH } from "../../workers/control_socket.ts";
+import { MAX_PATH_BYTES } from "../../workers/control_socket.ts";
 import { resolveHost } from "../../workers/permissions.ts";
 import type { Snapshot } from "../../service/assembly/load_snapshot.ts";
 import type { Schema } from "../../store/sqlite_database.ts";
@@ -58,7 +58,7 @@ export async function inspectPlaces(
   });
 }
 
-interface Obstacle {
+interface WriteProblem {
   readonly expected: string;
   readonly fix: string;
   readonly ofDisk?: true;
@@ -81,8 +81,8 @@ class PlaceInspector {
   }
 
   async socket(key: string, path: string): Promise<Finding[]> {
-    if (new TextEncoder().encode(path).length > LONGEST_PATH) {
-      const expected = `expected a path of at most ${LONGEST_PATH} bytes`;
+    if (new TextEncoder().encode(path).length > MAX_PATH_BYTES) {
+      const expected = `expected a path of at most ${MAX_PATH_BYTES} bytes`;
       return error(key, expected, `set ${key}=/run/authserver/control.sock`, path);
     }
     const about = await Deno.lstat(path).catch(() => undefined);
@@ -97,8 +97,8 @@ class PlaceInspector {
       const about = await Deno.stat(file).catch(() => undefined);
       if (folder.length > 0 || about === undefined) return folder;
       if (about.isDirectory) return error(key, `${file} is a folder`, `mv ${file} ${file}.old`);
-      const obstacle = await this.#obstacleTo(file, about, WRITE);
-      return obstacle === undefined ? [] : error(key, obstacle.expected, obstacle.fix);
+      const problem = await this.#writeProblem(file, about, WRITE);
+      return problem === undefined ? [] : error(key, problem.expected, problem.fix);
     };
     return (await find()).map((finding) => ({ ...finding, severity: "warning" }));
   }
@@ -130,8 +130,8 @@ class PlaceInspector {
     const about = await Deno.stat(file).catch(() => undefined);
     if (about === undefined) return []; // the service creates it
     if (!about.isFile) return error(key, `${file} is not a file`, `mv ${file} ${file}.old`);
-    const obstacle = await this.#obstacleTo(file, about, READ | WRITE);
-    if (obstacle !== undefined) return error(key, obstacle.expected, obstacle.fix);
+    const problem = await this.#writeProblem(file, about, READ | WRITE);
+    if (problem !== undefined) return error(key, problem.expected, problem.fix);
     const { databaseDamage } = await import("../../store/sqlite_database.ts");
     const damage = await databaseDamage(file, schema);
     if (damage === undefined) return [];
@@ -143,7 +143,7 @@ class PlaceInspector {
 
   async #folder(key: string, folder: string): Promise<Finding[]> {
     const { account } = this;
-    const [there, about] = await nearest(folder);
+    const [there, about] = await nearestExisting(folder);
     if (about?.isDirectory === false) {
       return error(key, `${folder} cannot be made: ${there} is not a folder`, `mv ${there} ${there}.old`);
     }
@@ -153,18 +153,18 @@ class PlaceInspector {
     const place = key.startsWith("persistence") ? "var/lib" : key.endsWith("socket") ? "run" : "var/log";
     const elsewhere = `set ${key} to a path in a folder of ${this.#who}, such as /${place}/authserver`;
     if (!about || closed) return error(key, `${this.#who} may not enter ${closed}`, elsewhere);
-    const obstacle = await this.#obstacleTo(there, about, WRITE | ENTER);
-    if (obstacle === undefined) return [];
+    const problem = await this.#writeProblem(there, about, WRITE | ENTER);
+    if (problem === undefined) return [];
     const make = `install -d -o ${this.#name} -m 700 ${folder}`;
     const uid = account?.uid ?? attempt(Deno.uid, Deno.errors.NotCapable, () => null); // a running service may not read it
     const isAmongOwn = (await Deno.stat(dirname(there))).uid === uid;
-    const mend = obstacle.ofDisk || isAmongOwn || OF_SYSTEMD.test(there); // leaves folders of others unchanged
-    const fix = missing && !obstacle.ofDisk ? make : mend ? obstacle.fix : elsewhere;
-    return error(key, `${missing ? `${folder} cannot be made: ` : ""}${obstacle.expected}`, fix);
+    const canFix = problem.ofDisk || isAmongOwn || OF_SYSTEMD.test(there); // leaves folders of others unchanged
+    const fix = missing && !problem.ofDisk ? make : canFix ? problem.fix : elsewhere;
+    return error(key, `${missing ? `${folder} cannot be made: ` : ""}${problem.expected}`, fix);
   }
 
   /** Tries to write; checks another account by owner and mode. @param wanted Bits in a digit of a mode. */
-  async #obstacleTo(path: string, about: Deno.FileInfo, wanted: number): Promise<Obstacle | undefined> {
+  async #writeProblem(path: string, about: Deno.FileInfo, wanted: number): Promise<WriteProblem | undefined> {
     const { account } = this;
     const refused = {
       expected: `${this.#who} may not write ${about.isDirectory ? "to " : ""}${path}`,
@@ -199,7 +199,7 @@ class PlaceInspector {
 }
 
 /** Returns the path or its nearest existing ancestor; without information if this process may not enter its folder. */
-async function nearest(path: string): Promise<readonly [string, Deno.FileInfo | undefined]> {
+async function nearestExisting(path: string): Promise<readonly [string, Deno.FileInfo | undefined]> {
   try {
     return [path, await Deno.stat(path)];
   } catch (error) {
@@ -207,7 +207,7 @@ async function nearest(path: string): Promise<readonly [string, Deno.FileInfo | 
     // A dangling link, or a file that another process has created since.
     const own = await Deno.lstat(path).catch(() => undefined);
     if (own || above === path) return [path, own];
-    const found = await nearest(above);
+    const found = await nearestExisting(above);
     return found[1] && error instanceof Deno.errors.PermissionDenied ? [path, undefined] : found;
   }
 }

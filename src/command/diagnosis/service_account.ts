@@ -8,7 +8,7 @@ export interface Account {
 }
 
 /** Files of the system. */
-export const PLACES = {
+export const SYSTEM_PATHS = {
   /** Unit files of systemd; a later one overrides those before it. */
   units: ["/usr/lib/systemd/system/authserver.service", "/etc/systemd/system/authserver.service"],
   folder: "/etc/authserver", // of an installed configuration
@@ -20,7 +20,7 @@ export const PLACES = {
  * Returns the account of the service, for callers that may read everything: the user of its unit, else the owner of the
  * configuration's folder. `undefined` for root and unknown accounts. @param mainFile Absolute path.
  */
-export async function serviceAccount(mainFile: string, places = PLACES): Promise<Account | undefined> {
+export async function serviceAccount(mainFile: string, places = SYSTEM_PATHS): Promise<Account | undefined> {
   const folder = dirname(mainFile);
   const named = folder === places.folder ? await userOfUnit(places.units) : undefined;
   const owner = (await Deno.stat(folder).catch(() => undefined))?.uid ?? undefined;

@@ -12,10 +12,10 @@ import { SHARE_DATABASE, SHARE_SCHEMA } from "../../sharing/store/schema.ts";
 import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.ts";
 import { open } from "node:fs/promises";
 import { askRunning, NotRunning } from "../running/ask_running.ts";
-import { localIds, nameOf, PLACES } from "../diagnosis/service_account.ts";
+import { localIds, nameOf, SYSTEM_PATHS } from "../diagnosis/service_account.ts";
 import { BUNDLES } from "../../config/tls/truststore.ts";
 import { loadSnapshot } from "../../service/assembly/load_snapshot.ts";
-import { SURROUNDINGS } from "../surroundings.ts";
+import { SYSTEM_INFO } from "../system_info.ts";
 
 const NEW = { mode: 0o600, createNew: true };
 
@@ -33,7 +33,7 @@ export const backup = defineCommand({
   const folder = resolve(given.operand("folder"));
   const configuration = resolve(await configFile(given));
   // Does not check the content of the files: a backup includes expired certificates, too.
-  const { config, dependsOn, diagnostics } = await loadSnapshot(configuration, SURROUNDINGS);
+  const { config, dependsOn, diagnostics } = await loadSnapshot(configuration, SYSTEM_INFO);
   if (config === undefined) throw unusableConfiguration(configuration, diagnostics);
   const { directory, database } = config.sharing;
   const named = [...new Set(dependsOn.map((path) => resolve(path)))];
@@ -77,7 +77,7 @@ export const backup = defineCommand({
 const isOfHost = (path: string) => BUNDLES.includes(path) || isCredential(path);
 
 function isCredential(path: string): boolean {
-  const folder = SURROUNDINGS.environment("CREDENTIALS_DIRECTORY") || "/run/credentials";
+  const folder = SYSTEM_INFO.environment("CREDENTIALS_DIRECTORY") || "/run/credentials";
   return path.startsWith(`${resolve(folder)}/`);
 }
 
@@ -94,8 +94,8 @@ async function copyOne(folder: string, path: string, make: (copy: string) => Pro
   await Deno.mkdir(dirname(copy), { recursive: true, mode: 0o700 });
   await make(copy);
   const { mode, uid, gid } = await Deno.stat(path);
-  const owner = nameOf(await localIds(PLACES.passwd), uid) ?? "";
-  const group = nameOf(await localIds(PLACES.group), gid) ?? "";
+  const owner = nameOf(await localIds(SYSTEM_PATHS.passwd), uid) ?? "";
+  const group = nameOf(await localIds(SYSTEM_PATHS.group), gid) ?? "";
   const numbers = { mode: (mode ?? 0o600) & 0o777, uid: uid ?? 0, gid: gid ?? 0 };
   return { path, ...numbers, owner, group, sha256: await digestOf(copy) };
 }
@@ -205,11 +205,11 @@ export const restore = defineCommand({
   const folder = resolve(given.operand("folder"));
   const manifest = await readManifest(folder);
   const { version, made, load } = manifest;
-  let files: Awaited<ReturnType<typeof putBack>>;
+  let files: Awaited<ReturnType<typeof restoreFiles>>;
   try {
     await checkCopies(folder, manifest);
     await checkPlaces(manifest, given.flag("replace"));
-    files = await putBack(folder, Deno.uid() === 0 ? await ownedHere(manifest.files) : manifest.files);
+    files = await restoreFiles(folder, Deno.uid() === 0 ? await ownedHere(manifest.files) : manifest.files);
   } catch (cause) {
     throw new CommandFailed(`${messageOf(cause)}\nNothing is restored`, { cause });
   }
@@ -221,7 +221,7 @@ export const restore = defineCommand({
 });
 
 /** Finds the owners on this host: by name, else by a number that is unused here. @throws {CommandFailed} For others. */
-export async function ownedHere(files: readonly BackupFile[], { passwd, group } = PLACES) {
+export async function ownedHere(files: readonly BackupFile[], { passwd, group } = SYSTEM_PATHS) {
   const ids = { owner: await localIds(passwd), group: await localIds(group) };
   const idOf = ({ path, ...file }: BackupFile, kind: "owner" | "group") => {
     const [name, id] = [file[kind], kind === "owner" ? file.uid : file.gid];
@@ -278,7 +278,7 @@ async function isServed(configuration: string): Promise<boolean> {
 }
 
 /** Writes all files beside their places, then exchanges them; undoes everything after a failure. */
-async function putBack(folder: string, files: readonly BackupFile[]) {
+async function restoreFiles(folder: string, files: readonly BackupFile[]) {
   const stamp = new Date().toISOString().replace(/\D/g, "").slice(0, 14);
   const undo: (() => Promise<void>)[] = [];
   const made = new Map<string, number>();

@@ -2,7 +2,7 @@ import { dirname, join, resolve } from "node:path";
 import { CommandFailed, type CommandIo, defineCommand, failedAt, type Given, MAIN_FILE } from "../command.ts";
 import { installationFolder, prefixOf, SETUP_OPTIONS, writeNew } from "./installation/installation_folder.ts";
 import { type ChangedLine, convertProperties, withGateway } from "./migration/converted_text.ts";
-import { type MovedShares, moveShares, quoted } from "./migration/java_shares.ts";
+import { type ImportedShares, importJavaShares, quoted } from "./migration/java_shares.ts";
 import { oldCertificates } from "./migration/old_certificates.ts";
 import { importedReport } from "./share_database.ts";
 import { isThere } from "../../model/regular_file.ts";
@@ -58,7 +58,7 @@ export const migrate = defineCommand({
       : [...left, ...beside.left, ...besides.flatMap(({ left }) => left ?? [])],
     changes: all.flatMap(({ path, changes }) => changes.map((change) => ({ file: path, ...change }))),
     oldCertificates: oldCertificates(all, installation.properties),
-    shares: await moveShares(installation, again + into),
+    shares: await importJavaShares(installation, again + into),
     scripts,
   };
   if (!given.flag("json")) io.stdout(`${textOf(done)}\nauthserver check says:\n`);
@@ -75,7 +75,7 @@ interface Done {
   readonly left: readonly string[];
   readonly changes: readonly (ChangedLine & { readonly file: string })[];
   readonly oldCertificates: readonly string[];
-  readonly shares: MovedShares | undefined;
+  readonly shares: ImportedShares | undefined;
   readonly scripts: readonly string[];
 }
 
@@ -97,7 +97,7 @@ function textOf({ from, files, beside, left, changes, oldCertificates, shares, s
   ].join("");
 }
 
-function sharesText({ from, imported, left }: MovedShares): string {
+function sharesText({ from, imported, left }: ImportedShares): string {
   const lines = [
     ...imported === undefined ? [] : importedReport(imported).text.trimEnd().split("\n"),
     ...left,

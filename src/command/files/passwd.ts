@@ -13,8 +13,8 @@ import {
   defineCommand,
   defineCommands,
   type Given,
-  placesOf,
   readSecret,
+  searchPath,
   STDIN,
   WrongUsage,
 } from "../command.ts";
@@ -30,7 +30,7 @@ import { weakness } from "../weak_password.ts";
 
 const NAME = "users.txt";
 const FILE = {
-  help: `Password file. If not given, the configured one, or else ${placesOf(NAME)}`,
+  help: `Password file. If not given, the configured one, or else ${searchPath(NAME)}`,
   value: "FILE",
 };
 const MD5 = { help: "Write the old format (MD5), for services that support no other" };

@@ -14,9 +14,9 @@ import {
 } from "../../workers/control_socket.ts";
 import { CommandFailed, type Given } from "../command.ts";
 import { configFile } from "../config_option.ts";
-import { localIds, nameOf, PLACES } from "../diagnosis/service_account.ts";
+import { localIds, nameOf, SYSTEM_PATHS } from "../diagnosis/service_account.ts";
 import { textAt } from "./answer.ts";
-import { SURROUNDINGS } from "../surroundings.ts";
+import { SYSTEM_INFO } from "../system_info.ts";
 import { KeyReader } from "../../config/key_reader.ts";
 import { loadProperties } from "../../config/properties.ts";
 import { readControl, readLogging } from "../../config/read_site.ts";
@@ -59,7 +59,7 @@ export async function askServiceOf(
   system = SYSTEM_SOCKET,
 ): Promise<unknown> {
   const own = paths.filter((path) => path !== system);
-  const isCertain = own.length === paths.length || dirname(resolve(file)) === PLACES.folder;
+  const isCertain = own.length === paths.length || dirname(resolve(file)) === SYSTEM_PATHS.folder;
   if (isCertain) return await askService(paths, request, withinMs);
   try {
     return await askService(own, request, withinMs);
@@ -138,7 +138,7 @@ function resultOf(line: string): unknown {
  * Reads only the settings of the control socket, so that commands work while the file is being edited.
  */
 async function configuredSockets(file: string, where: typeof controlSockets): Promise<readonly string[]> {
-  const { environment } = SURROUNDINGS;
+  const { environment } = SYSTEM_INFO;
   const folders = new Set([Deno.cwd(), dirname(dirname(resolve(file)))]);
   const paths: string[] = [];
   for (const workingDirectory of folders) {

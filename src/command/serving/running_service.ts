@@ -9,7 +9,7 @@ import { CannotStart } from "../../workers/worker_lifecycle.ts";
 import { ownControlSocket } from "../../workers/control_socket.ts";
 import { Operations, type OperationsConfig } from "../../workers/operations.ts";
 import { Supervisor } from "../../workers/supervisor.ts";
-import { AS_ROOT, SURROUNDINGS, type Surroundings } from "../surroundings.ts";
+import { AS_ROOT, SYSTEM_INFO, type SystemInfo } from "../system_info.ts";
 import { type PathsWatch, watchPaths } from "../../watch/watch_paths.ts";
 import { VERSION } from "../../service/version.ts";
 import { CommandFailed } from "../command.ts";
@@ -31,13 +31,13 @@ const DISK_IS_FULL = /^the disk of .* is full$/;
 export async function startService(
   file: string,
   report: (diagnostic: Diagnostic) => unknown,
-  { manager = new ServiceManager(), surroundings = SURROUNDINGS, console = consoleFor(surroundings) }: {
+  { manager = new ServiceManager(), systemInfo = SYSTEM_INFO, console = consoleFor(systemInfo) }: {
     readonly console?: Console;
     readonly manager?: ServiceManager;
-    readonly surroundings?: Surroundings;
+    readonly systemInfo?: SystemInfo;
   } = {},
 ): Promise<RunningService> {
-  const { snapshot, diagnostics, files, effective } = await inspectStart(file, surroundings);
+  const { snapshot, diagnostics, files, effective } = await inspectStart(file, systemInfo);
   if (snapshot === undefined) {
     for (const diagnostic of diagnostics) await report(diagnostic);
     const mayPass = diagnostics.filter(isError).every(({ expected }) => DISK_IS_FULL.test(expected));
@@ -45,7 +45,7 @@ export async function startService(
     throw new CommandFailed(`The configuration in ${file} cannot be used`, { status });
   }
   const logFile = new LogFile(snapshot.config.logging.file, console, snapshot.config.logging);
-  const options = { logFile, hostName: surroundings.hostName() };
+  const options = { logFile, hostName: systemInfo.hostName() };
   const started = Promise.withResolvers<RunningService>();
   const reload = async () => await (await started.promise).reload();
   let watched: () => Watched = () => ({ config: snapshot.config, files });
@@ -61,18 +61,18 @@ export async function startService(
   const supervisor = await Supervisor.start(snapshot, options).catch(fail);
   const operations = await Operations.start(
     { supervisor, reload, configuration: resolve(file) },
-    operationsOf(snapshot.config, surroundings),
+    operationsOf(snapshot.config, systemInfo),
   ).catch(async (error) => {
     await supervisor.stop();
     return fail(error);
   });
   const { site: { name: site, host } } = snapshot.config;
   supervisor.log.info("service started", { version: VERSION, site, host, port: supervisor.port });
-  if (surroundings.uid() === 0) supervisor.log.warn(AS_ROOT);
+  if (systemInfo.uid() === 0) supervisor.log.warn(AS_ROOT);
   diagnostics.forEach((diagnostic) =>
     supervisor.log.warn("configuration", { diagnostic: formatDiagnostic(diagnostic) })
   );
-  const parts = { file, supervisor, operations, manager, surroundings, watch };
+  const parts = { file, supervisor, operations, manager, systemInfo, watch };
   const service = new RunningService(parts, { config: snapshot.config, files }, effective);
   watched = () => service.watched;
   started.resolve(service);
@@ -86,12 +86,12 @@ function rethrowStartFailure(error: unknown): never {
 }
 
 /** The journal adds its own times and priorities (systemd.exec(5), "JOURNAL_STREAM"). */
-function consoleFor({ environment }: Surroundings): Console {
+function consoleFor({ environment }: SystemInfo): Console {
   const console = isJournal(1, environment) ? (text: string) => toConsole(forJournal(text)) : toConsole;
   return exportsLines(environment) ? exportedLines(console) : console;
 }
 
-function operationsOf(config: ServiceConfig, { environment }: Surroundings): OperationsConfig {
+function operationsOf(config: ServiceConfig, { environment }: SystemInfo): OperationsConfig {
   return { config, controlSocket: ownControlSocket({ ...config, environment }) };
 }
 
@@ -113,7 +113,7 @@ export class RunningService {
       readonly supervisor: Supervisor;
       readonly operations: Operations;
       readonly manager: ServiceManager;
-      readonly surroundings: Surroundings;
+      readonly systemInfo: SystemInfo;
       readonly watch: { close(): void };
     },
     watched: Watched,
@@ -122,7 +122,7 @@ export class RunningService {
     this.watched = watched;
     this.#effective = effective;
     this.#tellReady();
-    this.#endWatchdog = beat(parts.manager, () => parts.supervisor.alive);
+    this.#endWatchdog = sendKeepAlives(parts.manager, () => parts.supervisor.alive);
   }
 
   get port(): number {
@@ -175,13 +175,13 @@ export class RunningService {
   }
 
   async #reload(): Promise<void> {
-    const { file, supervisor, operations, manager, surroundings } = this.parts;
+    const { file, supervisor, operations, manager, systemInfo } = this.parts;
     if (this.#stopping) return supervisor.reports.reloaded(["the service is shutting down"]);
     manager.reloading();
     this.#awaited?.close();
     let dependsOn: readonly string[] = [];
     try {
-      const inspection = await inspectStart(file, surroundings, { inUse: true });
+      const inspection = await inspectStart(file, systemInfo, { inUse: true });
       const { snapshot, diagnostics, files, effective } = inspection;
       dependsOn = inspection.dependsOn;
       this.#report(diagnostics);
@@ -192,7 +192,7 @@ export class RunningService {
         return;
       }
       await supervisor.reload(snapshot);
-      await operations.reload(operationsOf(snapshot.config, surroundings));
+      await operations.reload(operationsOf(snapshot.config, systemInfo));
       supervisor.reports.reloaded();
       this.watched = { config: snapshot.config, files };
       const keys = changedKeys(this.#effective, effective);
@@ -243,7 +243,7 @@ export class RunningService {
 }
 
 /** Sends keep-alives at twice the required rate. @returns Stops them. */
-function beat(manager: ServiceManager, isAlive: () => boolean): () => void {
+function sendKeepAlives(manager: ServiceManager, isAlive: () => boolean): () => void {
   if (manager.watchdogMs === undefined) return () => {};
   const timer = setInterval(() => isAlive() && manager.alive(), manager.watchdogMs / 2);
   return () => clearInterval(timer);
@@ -263,7 +263,7 @@ interface OnChange {
 
 const SECOND = 1000;
 /** A day; timers take at most 24 days. */
-const LONGEST_MS = 24 * 3600 * SECOND;
+const MAX_MS = 24 * 3600 * SECOND;
 
 type Store = readonly [TruststoreConfig | undefined, files: readonly string[]];
 
@@ -284,7 +284,7 @@ export function watchConfiguration(
       failed,
       intervalMs: () => {
         const [shortest = 0] = enabled().map(seconds).toSorted((a, b) => a - b); // 0: disabled, which a reload may change
-        return Math.min(LONGEST_MS, Math.max(SECOND, shortest * SECOND));
+        return Math.min(MAX_MS, Math.max(SECOND, shortest * SECOND));
       },
     });
   };

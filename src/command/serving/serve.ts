@@ -7,7 +7,7 @@ import { defineCommand } from "../command.ts";
 import { configFile } from "../config_option.ts";
 import { type RunningService, startService } from "./running_service.ts";
 import { connectServiceManager } from "./service_manager.ts";
-import { giveUpSurroundings, rememberSurroundings } from "../surroundings.ts";
+import { copySystemInfo, dropSystemAccess } from "../system_info.ts";
 
 /** Command `authserver serve`: runs the service until a signal stops it. */
 export const serve = defineCommand({
@@ -37,9 +37,9 @@ export const serve = defineCommand({
       // A failing console does not end the service, which reports it as a failing sink.
     }
   };
-  const surroundings = rememberSurroundings();
+  const systemInfo = copySystemInfo();
   const manager = connectServiceManager(
-    surroundings.environment,
+    systemInfo.environment,
     (error) => say(`The service manager cannot be notified: ${error}\n`),
   );
   let service: RunningService | undefined;
@@ -58,9 +58,9 @@ export const serve = defineCommand({
     service = await startService(
       file,
       async (diagnostic) => io.stderr((await import("../diagnosis/fix.ts")).withRemedy(diagnostic)),
-      { manager, surroundings, console: asJson ? (lines) => toConsole(asJsonLines(lines)) : undefined },
+      { manager, systemInfo, console: asJson ? (lines) => toConsole(asJsonLines(lines)) : undefined },
     );
-    await giveUpSurroundings();
+    await dropSystemAccess();
     const name = given.text("name");
     const { rejected } = service;
     globalThis.addEventListener("unhandledrejection", (event) => {

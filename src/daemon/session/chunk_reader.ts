@@ -1,21 +1,21 @@
 import type { GuardedSocket } from "./guarded_socket.ts";
 
 /** Largest chunk. Uncollected memory in a long download: 80 MB with 256 KiB, 30 with 64 KiB. */
-const LARGEST = 64 * 1024;
+const MAX_CHUNK = 64 * 1024;
 /** Smallest chunk, used with very many connections. */
-const SMALLEST = 16 * 1024;
+const MIN_CHUNK = 16 * 1024;
 /**
  * Bytes in chunks of all connections, above which chunks shrink: the engine collects by count, not size. 133 unread
  * downloads added 140 MiB with fixed chunks, 60 when shrinking from 33 connections; 40 archives and uploads added 48 to
  * 53 MiB instead of 64 when shrinking from nine.
  */
-const MOST_IN_CHUNKS = 512 * 1024;
+const MAX_IN_CHUNKS = 512 * 1024;
 
 let open = 0;
 
 /** Returns the chunk size for a number of connections. */
 export function chunkBytes(connections: number): number {
-  return Math.min(LARGEST, Math.max(SMALLEST, Math.floor(MOST_IN_CHUNKS / connections)));
+  return Math.min(MAX_CHUNK, Math.max(MIN_CHUNK, Math.floor(MAX_IN_CHUNKS / connections)));
 }
 
 /** Reads a data connection into transferable chunks, smaller with more connections. */

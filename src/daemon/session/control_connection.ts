@@ -34,7 +34,7 @@ export class ControlConnection {
   /** Sends a command without line end, never logged for its secrets, and reads the reply. */
   async command(text: string, ms?: number): Promise<Reply> {
     this.#replies.requireNothingLeft();
-    await this.sendAhead([text]);
+    await this.pipeline([text]);
     return await this.readReply(ms);
   }
 
@@ -44,7 +44,7 @@ export class ControlConnection {
    */
   async expect(code: number, text: string, ...others: readonly string[]): Promise<void> {
     this.#replies.requireNothingLeft();
-    await this.sendAhead([text, ...others]);
+    await this.pipeline([text, ...others]);
     await this.confirm(code, text);
   }
 
@@ -55,7 +55,7 @@ export class ControlConnection {
   }
 
   /** Sends commands without waiting; the caller must read all replies in order. */
-  async sendAhead(texts: readonly string[]): Promise<void> {
+  async pipeline(texts: readonly string[]): Promise<void> {
     if (texts.some(hasForbiddenCharacter)) {
       throw httpError("ERR_DAEMON_SESSION", "Control character in a command, nothing was sent");
     }

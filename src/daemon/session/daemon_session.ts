@@ -16,7 +16,7 @@ import type { SessionTimes } from "./session_times.ts";
 interface SessionParts {
   readonly ports: DataPorts;
   readonly times: SessionTimes;
-  readonly logInAgain: () => Promise<ControlConnection>; // opens a further connection with the same rights
+  readonly reconnect: () => Promise<ControlConnection>; // opens a further connection with the same rights
   /** Reports whether the session may use an absolute path; a directory may end in a slash. Default: every path. */
   readonly reaches?: (path: string) => boolean;
   /** Called once at the end. @param idle Connection that another session can use; absent after a failure. */
@@ -24,14 +24,14 @@ interface SessionParts {
 }
 
 /** Bytes per millisecond, below which a daemon computes no checksum in time. */
-const SLOWEST_HASH = 20_000;
-const LONGEST_HASH_MS = 24 * 3600 * 1000;
+const MIN_HASH_RATE = 20_000;
+const MAX_HASH_MS = 24 * 3600 * 1000;
 
 /** Bytes of an upload up to which a data connection of its own takes longer than the transfer. */
-const SMALL = 1024 ** 2;
+const SMALL_UPLOAD = 1024 ** 2;
 
 /** Bytes of an upload that the system buffers at once, before the daemon reads. */
-const AT_ONCE = 16 * 1024;
+const MAX_INLINE = 16 * 1024;
 
 /** Session for one HTTP request (daemon-protocol.md 5). A failed transfer ends it: ranges would persist in the daemon. */
 export class DaemonSession {
@@ -191,7 +191,7 @@ export class DaemonSession {
     },
   ): Promise<string | undefined> {
     const command = `STOR ${this.#argument(path)}`;
-    const data = await this.#openData(first === 0 && length !== undefined && length <= SMALL);
+    const data = await this.#openData(first === 0 && length !== undefined && length <= SMALL_UPLOAD);
     const isKept = this.#control.data === data;
     using _ = isKept ? undefined : data;
     // For an empty file, the reply is the same as for one byte.
@@ -206,30 +206,30 @@ export class DaemonSession {
       await this.#control.expect(350, `RANG ${first} ${first + length}`);
     }
     const { times } = this.parts;
-    let ahead: Promise<number> | undefined;
+    let sending: Promise<number> | undefined;
     if (isKept) {
       const whole = body instanceof Uint8Array && body.length === length ? body : undefined;
-      const atHand = length === most && Number(length) <= AT_ONCE ? whole : undefined;
-      const allowed = this.#control.expect(200, `ALLO ${length}`, command, ...atHand ? checks : []);
-      ahead = atHand && data.write(atHand, times.dataIdleMs).then(() => atHand.length);
-      ahead?.catch(() => {});
+      const inline = length === most && Number(length) <= MAX_INLINE ? whole : undefined;
+      const allowed = this.#control.expect(200, `ALLO ${length}`, command, ...inline ? checks : []);
+      sending = inline && data.write(inline, times.dataIdleMs).then(() => inline.length);
+      sending?.catch(() => {});
       await allowed;
     }
     const reply = await (isKept ? this.#control.readReply() : this.#control.command(command));
     if (reply.code !== 150) {
-      if (ahead !== undefined) {
+      if (sending !== undefined) {
         data.close(); // the daemon has not read it
         await this.#checked(renames).catch(() => {});
       }
       throw refusal("STOR", reply);
     }
     progress(0);
-    const sent = await (ahead ?? sendBody(body, data, times, { most, progress })).catch(this.#whyEnded);
-    if (!isKept) await data.finishWriting(times.dataIdleMs).catch(this.#whyEnded);
+    const sent = await (sending ?? sendBody(body, data, times, { most, progress })).catch(this.#throwReason);
+    if (!isKept) await data.finishWriting(times.dataIdleMs).catch(this.#throwReason);
     if (length !== undefined && sent !== length) {
       throw httpError("ERR_UPLOAD_INCOMPLETE", `${sent} of ${length} announced bytes came`);
     }
-    if (ahead === undefined) await this.#control.sendAhead(checks);
+    if (sending === undefined) await this.#control.pipeline(checks);
     else progress(sent);
     return await this.#stored(path, first + sent, isHashed, renames);
   }
@@ -258,7 +258,7 @@ export class DaemonSession {
   }
 
   /** Throws the daemon's reason for an aborted upload, such as a full disk. */
-  #whyEnded = async (error: unknown): Promise<never> => {
+  #throwReason = async (error: unknown): Promise<never> => {
     if (!(error instanceof SessionEnded)) throw error;
     const reply = await this.#control.readReply().catch(() => undefined);
     this.#control.close(); // replies to pipelined commands are left unread
@@ -293,7 +293,7 @@ export class DaemonSession {
   async checksum(path: string, algorithm: ChecksumAlgorithm, size: number): Promise<string> {
     const command = `HASH ${this.#argument(path)}`;
     await this.#choose(algorithm);
-    const ms = Math.min(this.parts.times.replyMs + size / SLOWEST_HASH, LONGEST_HASH_MS);
+    const ms = Math.min(this.parts.times.replyMs + size / MIN_HASH_RATE, MAX_HASH_MS);
     const reply = await this.#control.command(command, ms);
     const hashed = digestIn(reply);
     if (hashed === undefined) throw refusal("HASH", reply);
@@ -354,13 +354,13 @@ export class DaemonSession {
   }
 
   async #openPort(): Promise<GuardedSocket> {
-    const { ports, logInAgain } = this.parts;
+    const { ports, reconnect } = this.parts;
     try {
       return await ports.open(this.#control);
     } catch (error) {
       if (!(error instanceof DataPortRefused)) throw error;
       this.#control.close();
-      this.#control = await logInAgain();
+      this.#control = await reconnect();
       return await ports.open(this.#control);
     }
   }

@@ -10,7 +10,7 @@ interface WantedFile {
 }
 
 /** Characters of pipelined commands: many files, yet within system buffers while the daemon does not read. */
-const AHEAD = 4096;
+const MAX_PIPELINED = 4096;
 
 /**
  * Reads files over one kept data connection (`KEEP-ALIVE`) with pipelined commands. A file shorter than expected takes
@@ -20,7 +20,7 @@ export class FileSeries {
   readonly #chunks: ChunkReader;
   #asked = 0;
   #answered = 0;
-  #ahead = 0; // characters of unanswered commands
+  #pipelined = 0; // characters of unanswered commands
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -43,7 +43,7 @@ export class FileSeries {
     if (file === undefined) throw new TypeError("no more files were wanted");
     await this.#ask();
     this.#answered++;
-    this.#ahead -= commandsOf(file).join("").length;
+    this.#pipelined -= commandsOf(file).join("").length;
     await control.confirm(350, "RANG");
     await control.confirm(150, "RETR");
     for (let left = file.length; left > 0;) {
@@ -70,11 +70,11 @@ export class FileSeries {
     for (let more = this.files[this.#asked]; more !== undefined; more = this.files[++this.#asked]) {
       const texts = commandsOf(more);
       const length = texts.join("").length;
-      if (this.#asked > this.#answered && this.#ahead + length > AHEAD) break;
+      if (this.#asked > this.#answered && this.#pipelined + length > MAX_PIPELINED) break;
       commands.push(...texts);
-      this.#ahead += length;
+      this.#pipelined += length;
     }
-    if (commands.length > 0) await this.parts.control.sendAhead(commands);
+    if (commands.length > 0) await this.parts.control.pipeline(commands);
   }
 
   #watch(): void {

@@ -3,12 +3,12 @@ import { type Entry, parseEntry } from "./entry.ts";
 import { TimeSlicer } from "../../model/time_slicing.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
 
-const MOST_LINES = 100_000;
-const MOST_BYTES = 32 * 1024 * 1024;
+const MAX_LINES = 100_000;
+const MAX_BYTES = 32 * 1024 * 1024;
 
 /** Characters; most file systems allow 255 bytes per name. */
-const MOST_IN_LINE = 4096;
-const MOST_IN_NAME = 1024;
+const MAX_LINE_LENGTH = 4096;
+const MAX_NAME_LENGTH = 1024;
 
 export interface ListingRest {
   readonly complete: boolean; // false if truncated
@@ -36,29 +36,29 @@ export async function readListing(
     const text = rest + decoder.decode(buffer.subarray(0, count ?? 0), { stream: count !== null });
     const arrived = text.split("\n");
     rest = count === null ? "" : arrived.pop() ?? "";
-    if (rest.length > MOST_IN_LINE) {
+    if (rest.length > MAX_LINE_LENGTH) {
       throw httpError("ERR_DAEMON_SESSION", "Daemon sent an endless line in a listing");
     }
     await steps.rest(); // others may have read at the same time
     for (const line of arrived) {
       if (line === "") continue;
       lines++;
-      const entry = parseEntry(apart(line.endsWith("\r") ? line.slice(0, -1) : line));
+      const entry = parseEntry(copyOf(line.endsWith("\r") ? line.slice(0, -1) : line));
       if (entry !== undefined && isName(entry.name)) take(entry);
       else unreadable++;
       if (lines % 16 === 0 && steps.isLong) await steps.rest();
     }
     if (count === null) return { complete: true, unreadable };
     bytes += count;
-    if (lines > MOST_LINES || bytes > MOST_BYTES) return { complete: false, unreadable };
+    if (lines > MAX_LINES || bytes > MAX_BYTES) return { complete: false, unreadable };
   }
 }
 
 function isName(name: string): boolean {
-  return name !== "." && name !== ".." && !name.includes("/") && name.length <= MOST_IN_NAME;
+  return name !== "." && name !== ".." && !name.includes("/") && name.length <= MAX_NAME_LENGTH;
 }
 
 /** Copies a line, since a substring would retain the whole read buffer. */
-function apart(line: string): string {
-  return ` ${line.slice(0, MOST_IN_LINE)}`.slice(1);
+function copyOf(line: string): string {
+  return ` ${line.slice(0, MAX_LINE_LENGTH)}`.slice(1);
 }

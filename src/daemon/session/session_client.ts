@@ -1,5 +1,5 @@
 import { canonicalAddress } from "../../model/address.ts";
-import type { AccessPermission, DaemonGroup, InstanceStatus, SessionOrder } from "../daemon_group.ts";
+import type { AccessPermission, DaemonGroup, InstanceStatus, SessionRequest } from "../daemon_group.ts";
 import type { Secret } from "../../model/secret.ts";
 import { HttpError, httpError } from "../../model/http_error.ts";
 import { FairSemaphore } from "../../model/fair_semaphore.ts";
@@ -12,7 +12,7 @@ import { SESSION_TIMES, type SessionTimes } from "./session_times.ts";
 import { nothingThere, SessionEnded } from "./session_errors.ts";
 import { refusal } from "./reply_reader.ts";
 
-const ONE_AFTER_THE_OTHER = { atOnce: 1, waiting: Infinity, perKey: Infinity };
+const SERIAL = { atOnce: 1, waiting: Infinity, perKey: Infinity };
 
 /** Limits of a session, as in a session request. */
 export interface SessionScope {
@@ -66,7 +66,7 @@ interface KeptSession extends IdleSession {
 const SURELY_ALIVE_MS = 500;
 
 /** Daemon's default limit, until it reports one. */
-const USUAL_LIMIT = 8;
+const DEFAULT_LIMIT = 8;
 
 /** Opens own sessions on the daemons of one logical server. */
 export class SessionClient {
@@ -81,7 +81,7 @@ export class SessionClient {
     this.#times = options.times ?? SESSION_TIMES;
     this.#sessionQuota = new SessionQuota({
       // A quarter stays free for the owner's direct sessions.
-      limit: () => Math.max(1, Math.floor((daemons.status().sessionLimit ?? USUAL_LIMIT) * 0.75)),
+      limit: () => Math.max(1, Math.floor((daemons.status().sessionLimit ?? DEFAULT_LIMIT) * 0.75)),
       ...options.sessionQuota,
     });
   }
@@ -98,7 +98,7 @@ export class SessionClient {
       const instances = candidates.map(({ instance }) => instance);
       const slot = await this.#sessionQuota.acquire(user, instances, signal, key);
       if (slot.idle !== undefined) {
-        const session = await this.#goOn(slot.idle, wanted, { slot, key, signal });
+        const session = await this.#resume(slot.idle, wanted, { slot, key, signal });
         if (session !== undefined) return session;
         continue;
       }
@@ -130,7 +130,7 @@ export class SessionClient {
   }
 
   /** Reuses an idle session; `undefined` if its daemon has ended it. */
-  async #goOn(
+  async #resume(
     idle: KeptSession,
     wanted: OwnSession,
     { slot, key, signal }: { slot: Slot<KeptSession>; key: string | undefined; signal: AbortSignal },
@@ -157,7 +157,7 @@ export class SessionClient {
       ports: this.#portsOf(listening),
       times: this.#times,
       reaches: wanted.reaches,
-      logInAgain: async () =>
+      reconnect: async () =>
         await this.#logIn(await this.#connect(listening, life.signal), listening, wanted),
       onClose: (idle) => {
         unlink();
@@ -189,13 +189,13 @@ export class SessionClient {
   ): Promise<Listening> {
     const { host, port } = splitAddress(address);
     if (port !== undefined) return { instance, host, port };
-    const grant = await this.daemons.openSession(orderOf(wanted, ["127.0.0.1"]), { instance, signal });
+    const grant = await this.daemons.openSession(requestOf(wanted, ["127.0.0.1"]), { instance, signal });
     return { instance, host, port: grant.port };
   }
 
   /** Connects and reads the greeting, one at a time: TCP retries dropped connections only after a second. */
   async #connect({ instance, host, port }: Listening, signal: AbortSignal): Promise<ControlConnection> {
-    const made = () => new FairSemaphore(ONE_AFTER_THE_OTHER);
+    const made = () => new FairSemaphore(SERIAL);
     const semaphore = this.#semaphore.getOrInsertComputed(instance, made);
     const late = AbortSignal.timeout(this.#times.connectMs * 2);
     const maxWait = AbortSignal.any([signal, late]);
@@ -225,7 +225,7 @@ export class SessionClient {
       const { clientAddresses: configured = [] } = this.options;
       const local = socket.connection.localAddr.hostname;
       const clients = configured.length > 0 ? configured : [canonicalAddress(local) ?? local];
-      const grant = await this.daemons.openSession(orderOf(wanted, clients), { instance, signal });
+      const grant = await this.daemons.openSession(requestOf(wanted, clients), { instance, signal });
       if (grant.port !== port) {
         socket.close();
         control = await this.#greeting(await connectToPeer(socket, host, grant.port, this.#times));
@@ -255,10 +255,10 @@ export class SessionClient {
   }
 }
 
-function orderOf(
+function requestOf(
   { user, group, scope, permission, rateLimit }: OwnSession,
   clientAddresses: readonly string[],
-): SessionOrder {
+): SessionRequest {
   const single = { persistent: false, streams: 1, compress: false };
   return { ...single, user, group, clientAddresses, ...scope, permission, rateLimit };
 }

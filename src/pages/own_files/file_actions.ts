@@ -30,7 +30,7 @@ import { hrefOf, type OwnPlace, trailOf } from "./own_place.ts";
 const SAYS = TEXTS.files;
 
 /** Most entries of a directory that a page can delete: it first reads all of them, to show their number and size. */
-const MOST_DELETED = 10_000;
+const MAX_DELETED = 10_000;
 
 interface Contents {
   readonly files: number;
@@ -97,7 +97,7 @@ function deletion(
   { path, href }: Pick<OwnPlace, "path" | "href">,
   { entry, contents }: { readonly entry: Entry; readonly contents: Contents | undefined },
 ): Content {
-  if (contents === undefined) return markup`<p>${SAYS.tooMany.with({ count: MOST_DELETED })}</p>`;
+  if (contents === undefined) return markup`<p>${SAYS.tooMany.with({ count: MAX_DELETED })}</p>`;
   const { files, directories, bytes, version } = contents;
   const isDirectory = entry.kind === "directory";
   const named = { path: isolated(path), name: nameOf(path), size: size(bytes) };
@@ -121,7 +121,7 @@ function deletion(
   ];
 }
 
-/** Returns the extent of a deletion; undefined for more than {@link MOST_DELETED} entries. */
+/** Returns the extent of a deletion; undefined for more than {@link MAX_DELETED} entries. */
 async function contentsOf(
   session: DaemonSession,
   path: string,
@@ -135,7 +135,7 @@ async function contentsOf(
     const listing = await session.list(directory, ({ name, kind, size, modified = "" }) => {
       if (kind === "directory") {
         directories++;
-        if (files + directories <= MOST_DELETED) waiting.push(`${directory}${name}/`);
+        if (files + directories <= MAX_DELETED) waiting.push(`${directory}${name}/`);
       } else {
         files++;
         bytes += size;
@@ -145,7 +145,7 @@ async function contentsOf(
       if (!isHttpError(error, "ERR_NOT_FOUND")) throw error;
       return { complete: true }; // a link to nothing, or a directory that cannot be read
     });
-    if (!listing.complete || files + directories > MOST_DELETED) return undefined;
+    if (!listing.complete || files + directories > MAX_DELETED) return undefined;
   }
   return { files, directories, bytes, version: [files, directories, bytes, latest].join(" ") };
 }

@@ -30,7 +30,7 @@ import { hrefOf, type OwnPlace, trailOf } from "./own_place.ts";
 
 const SAYS = TEXTS.files;
 
-const MOST_ENTRIES = 1000;
+const MAX_ENTRIES = 1000;
 
 /** Serves `GET /files`: the servers on which the caller has an account. */
 export function filesPage(call: Call, { servers }: DavParts): HttpResponse {
@@ -97,7 +97,7 @@ async function directoryPage(
 ): Promise<HttpResponse> {
   const { files, server, path, href } = place;
   const query = parseListingQuery(call.query);
-  const read = await new ListingPart(query, MOST_ENTRIES).read(session, path);
+  const read = await new ListingPart(query, MAX_ENTRIES).read(session, path);
   session.close();
   const trail = trailOf(call, server, path);
   const listing = { ...partOf(trail, query, read), zone: zoneOf(entry) };

@@ -53,7 +53,7 @@ ${more}`,
   });
 }
 
-const MOST_ENTRIES = 500;
+const MAX_ENTRIES = 500;
 
 /** Lists one of the caller's directories under their account. @param path Empty is the home directory. */
 async function ownDirectory(call: Call, path: string, parts: SharingParts) {
@@ -66,7 +66,7 @@ async function ownDirectory(call: Call, path: string, parts: SharingParts) {
     call.signal,
   );
   checkTokenUse(call, directory, "READ");
-  const part = new ListingPart(parseListingQuery(call.query), MOST_ENTRIES);
+  const part = new ListingPart(parseListingQuery(call.query), MAX_ENTRIES);
   using session = await openFiles(server.sessions, {
     user: account.uid,
     group: account.groups,

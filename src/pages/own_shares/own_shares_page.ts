@@ -21,21 +21,21 @@ import { pageResponse } from "../page.ts";
 import { personName } from "../person_name.ts";
 import { distance, size, when } from "../quantities.ts";
 import { TEXTS } from "../texts.ts";
-import { whom } from "../about_share.ts";
+import { recipientOf } from "../about_share.ts";
 import { qrPicture } from "../qr_picture.ts";
 import { changeFields, shareChange, shareFields, shareRequest } from "./share_form.ts";
 
 const SAYS = TEXTS.shares;
 
-const MOST_SHARES = 500;
-const MOST_USES = 100;
+const MAX_SHARES = 500;
+const MAX_USES = 100;
 
 /** Serves `GET /shares`: the caller's shares on all servers. */
 export async function ownSharesPage(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const servers = sharedServers(call, parts);
   const sections = await Promise.all(servers.map(async ({ name }) => {
     const owner = nameOnServer(call, name);
-    const found = owner === EVERYBODY ? [] : await parts.store.ownedBy(name, owner, { most: MOST_SHARES });
+    const found = owner === EVERYBODY ? [] : await parts.store.ownedBy(name, owner, { most: MAX_SHARES });
     const shares = found.filter((share) => tokenCoversShare(call, share));
     return section(`server-${name}`, isolated(name), [
       markup`<p><a class="button" href="${call.root}shares/${name}/browse">${SAYS.make}</a></p>\n`,
@@ -53,7 +53,7 @@ ${
       const { server, id, path, access, expires, accessCount } = share;
       const ends = expires === 0 ? SAYS.endless : [SAYS.endsAt, " ", distance(expires * 1000, clock())];
       return markup`<li><a href="${call.root}shares/${server}/${id}">${isolated(path)}</a>
-<p class="quiet">${whom(share)} · ${SAYS.accessLevels[access]} · ${ends} · ${
+<p class="quiet">${recipientOf(share)} · ${SAYS.accessLevels[access]} · ${ends} · ${
         SAYS.usedTimes.with({ count: accessCount })
       }</p></li>
 `;
@@ -91,7 +91,7 @@ export async function ownSharePage(call: Call, parts: SharingParts): Promise<Htt
   const { name } = sharedServer(call, parts);
   const share = await ownShare(call, name, parts);
   if (share === undefined) throw httpError("ERR_SHARE_NOT_FOUND");
-  const uses = await parts.store.usesOf(name, share.id, MOST_USES);
+  const uses = await parts.store.usesOf(name, share.id, MAX_USES);
   return page(call, SAYS.shareOf.with({ name: nameOf(withoutSlash(share.path)) || name }), [
     linkSection(call, share, parts),
     changeSection(call, share, parts),
@@ -111,7 +111,7 @@ function linkSection(call: Call, share: Share, { clock }: SharingParts): Markup 
     : `${call.base}/shared/${share.server}/${share.id}${isDirectory(share) ? "/" : ""}`;
   const facts = factList([
     [SAYS.path, isolated(share.path)],
-    [SAYS.whom, whom(share)],
+    [SAYS.whom, recipientOf(share)],
     [SAYS.access, SAYS.accessLevels[access]],
     [SAYS.end, expires === 0 ? SAYS.never : when(expires * 1000, clock())],
     [SAYS.usesLeft, usesLeft],
@@ -160,7 +160,7 @@ function changeSection(call: Call, share: Share, { maxLifetimeSeconds, mails }: 
       markup`<p><button name="do" value="change">${SAYS.change}</button></p>`,
     ]),
     markup`<details class="danger"><summary>${SAYS.endShare}</summary>
-<p>${SAYS.endHelp.with({ path: isolated(share.path), whom: whom(share) })} ${
+<p>${SAYS.endHelp.with({ path: isolated(share.path), whom: recipientOf(share) })} ${
       SAYS.usedTimes.with({ count: share.accessCount })
     }</p>
 `,
@@ -176,7 +176,7 @@ function useList(call: Call, { server, path: shared }: Share, uses: readonly Use
   const named = (path: string) =>
     path.startsWith(shared) && path !== shared ? path.slice(shared.length) : path;
   return markup`${
-    uses.length === MOST_USES && markup`<p class="quiet">${SAYS.onlyLatest.with({ count: MOST_USES })}</p>`
+    uses.length === MAX_USES && markup`<p class="quiet">${SAYS.onlyLatest.with({ count: MAX_USES })}</p>`
   }
 <ul class="entries">
 ${

@@ -20,7 +20,7 @@ interface Suggestions {
 }
 
 /** People in a page. */
-const MOST_SUGGESTED = 500;
+const MAX_SUGGESTED = 500;
 
 /** Returns the form fields of a new share. */
 export function shareFields(
@@ -34,7 +34,7 @@ export function shareFields(
 <p><label for="user">${SAYS.whom}</label>
 <input id="user" name="user" list="people" autocomplete="off" maxlength="1000" spellcheck="false" autocapitalize="none" aria-describedby="user-help"></p>
 <datalist id="people">${
-    people?.slice(0, MOST_SUGGESTED).map(({ dn, name }) => markup`<option value="${dn}">${name}</option>`)
+    people?.slice(0, MAX_SUGGESTED).map(({ dn, name }) => markup`<option value="${dn}">${name}</option>`)
   }</datalist>
 <p id="user-help" class="quiet">${people === undefined ? SAYS.whomHelp : SAYS.peopleHelp}</p>
 <p><label for="group">${SAYS.group}</label>

@@ -53,7 +53,7 @@ export interface ServiceParts extends IdentityParts {
   close(): Promise<void>; // waits for running calls to daemons, then releases everything
 }
 
-interface Surroundings extends Pick<Opening, "log" | "clock"> {
+interface Dependencies extends Pick<Opening, "log" | "clock"> {
   readonly observer?: RequestObserver;
   readonly publish?: Publish;
   readonly onAnswer?: SourceParts["onAnswer"]; // receives the answer of each attribute source
@@ -66,21 +66,21 @@ const UNOBSERVED = new RequestObserver({ servers: [], audit: () => {} });
 /** Creates and connects the configured parts. @throws If a configured file is invalid. */
 export async function assemble(
   options: ServiceOptions,
-  { publish = () => {}, readOnly = false, log, clock, ...observers }: Surroundings,
+  { publish = () => {}, readOnly = false, log, clock, ...observers }: Dependencies,
 ): Promise<ServiceParts> {
-  const kept: Part[] = [];
+  const closeables: Part[] = [];
   const close = async () => {
-    await Promise.all(kept.map((part) => part.close()));
+    await Promise.all(closeables.map((part) => part.close()));
   };
-  const keep: Opening["keep"] = (part) => {
-    kept.push(part);
+  const autoClose: Opening["autoClose"] = (part) => {
+    closeables.push(part);
     return part;
   };
   const own = new OwnCertificate(options.material);
   try {
-    const opening = { ...options, log, clock, own, publish, readOnly, keep, sinks: new Sinks(log) };
+    const opening = { ...options, log, clock, own, publish, readOnly, autoClose, sinks: new Sinks(log) };
     const parts = await open(opening, observers);
-    return { ...parts, retire: () => kept.forEach((part) => part.retire?.()), close };
+    return { ...parts, retire: () => closeables.forEach((part) => part.retire?.()), close };
   } catch (error) {
     await close();
     throw error;
@@ -89,17 +89,17 @@ export async function assemble(
 
 async function open(
   opening: Opening,
-  { observer = UNOBSERVED, onAnswer, kinds = KINDS }: Pick<Surroundings, "observer" | "onAnswer" | "kinds">,
+  { observer = UNOBSERVED, onAnswer, kinds = KINDS }: Pick<Dependencies, "observer" | "onAnswer" | "kinds">,
 ): Promise<Omit<ServiceParts, "retire" | "close">> {
-  const { config, own, log, clock, keep } = opening;
+  const { config, own, log, clock, autoClose } = opening;
   const externalUrl = externalUrlAt(config.site, opening.port);
   let draining = false;
-  const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
+  const outgoing = autoClose(new OutgoingClients(config.outgoing, own, log));
   const shared = await openShared(opening, { kinds, outgoing, externalUrl });
   const { sharedClock, cluster } = shared;
-  const groups = config.servers.map((server) => keep(openDaemons(server, shared.daemons, opening)));
+  const groups = config.servers.map((server) => autoClose(openDaemons(server, shared.daemons, opening)));
   const sourceParts = { outgoing, log, clock, onAnswer, compile };
-  const attributes = keep(await createAttributes(config, kinds.sources, sourceParts));
+  const attributes = autoClose(await createAttributes(config, kinds.sources, sourceParts));
   const asked = { outgoing, groups, kinds: kinds.authenticators, externalUrl, observer };
   const who = await openAuthentication(opening, { ...shared, ...asked });
   const { chain, chain: { authenticators }, tokens, registry, signIns } = who;
@@ -190,7 +190,7 @@ async function openShared(opening: Opening, parts: NotifyingParts) {
     known: state?.daemons,
     learned: (address, known) => {
       publish({ daemons: new Map([[address, known]]) });
-      notifications?.daemon(address, known.trouble && describeFailure(known.trouble));
+      notifications?.daemon(address, known.failure && describeFailure(known.failure));
     },
     clusterMembers: cluster?.clusterMembers,
   });

@@ -47,9 +47,9 @@ export type OpenAuthentication = Awaited<ReturnType<typeof openAuthentication>>;
 
 /** Opens authentication. @throws If a configured file is invalid. */
 export async function openAuthentication(opening: Opening, parts: AuthenticationParts) {
-  const { config, log, readOnly, sinks, keep } = opening;
+  const { config, log, readOnly, sinks, autoClose } = opening;
   const { externalUrl, sharedClock: clock, observer, database } = parts;
-  const records = keep(
+  const records = autoClose(
     new Records(database ?? config.sharing.directory, clock, sinks.of("records"), readOnly),
   );
   const authenticators = await openAuthenticators(opening, parts, records);
@@ -94,7 +94,7 @@ export async function openAuthentication(opening: Opening, parts: Authentication
 }
 
 async function openAuthenticators(
-  { config, own, assertionIssuers, log, clock, keep }: Opening,
+  { config, own, assertionIssuers, log, clock, autoClose }: Opening,
   { outgoing, groups, kinds, externalUrl: url, proofs, sharedClock }: AuthenticationParts,
   records: Records,
 ): Promise<readonly Authenticator[]> {
@@ -119,7 +119,7 @@ async function openAuthenticators(
       ? { certificate: gateway.certificate && await readGatewayCertificate(gateway.certificate) }
       : undefined,
   });
-  return authenticators.map(keep);
+  return authenticators.map(autoClose);
 }
 
 /** Renews a login with its provider. An authenticator that is no longer configured vouches for no user. */
@@ -163,14 +163,14 @@ interface IssuedParts extends Pick<TokenIssuer["options"], "derivedUntil"> {
 }
 
 async function openIssued(
-  { config: { issuedTokens, sharing }, own, log, readOnly, sinks, keep }: Opening,
+  { config: { issuedTokens, sharing }, own, log, readOnly, sinks, autoClose }: Opening,
   { records, clock, trustedIssuers, accountStatus, derivedUntil, database }: IssuedParts,
 ): Promise<
   { readonly tokens?: TokenIssuer; readonly verifier?: Authenticator; readonly registry?: TokenRegistry }
 > {
   if (own.pem() === undefined) return {};
   const { lifetimeSeconds, maxLifetimeSeconds, hmacSecret } = issuedTokens;
-  const revoked = database && !readOnly ? await rememberRevoked(database, { log, keep }) : undefined;
+  const revoked = database && !readOnly ? await rememberRevoked(database, { log, autoClose }) : undefined;
   const stored = revoked ?? records.open();
   const outage = revoked && sharing.database && {
     staleMs: () => revoked.staleMs,
@@ -203,10 +203,10 @@ async function openIssued(
 /** Keeps revocations available without the database. */
 async function rememberRevoked(
   database: PostgresDatabase,
-  { log, keep }: Pick<Opening, "log" | "keep">,
+  { log, autoClose }: Pick<Opening, "log" | "autoClose">,
 ): Promise<CachedRecords> {
   const { readRevocations } = await import("../../store/postgres/changed_records.ts");
-  const cached = keep(
+  const cached = autoClose(
     new CachedRecords(new DatabaseRecordStore(database), {
       kinds: KINDS_OF_REVOKED,
       version: () => database.version("revocation"),

@@ -24,8 +24,8 @@ export async function openCluster(
   database: PostgresDatabase,
   opening: Opening,
 ): Promise<{ readonly sharedClock: Clock; readonly cluster: Cluster | undefined }> {
-  const { clock, log, state, publish, keep } = opening;
-  const shared = keep(
+  const { clock, log, state, publish, autoClose } = opening;
+  const shared = autoClose(
     new SharedClock({
       database,
       clock,
@@ -41,13 +41,14 @@ export async function openCluster(
 
 /** Opens the bans that a single instance keeps across restarts, if it has a database. */
 export function openOwnBans(
-  { config: { sharing: { database, directory } }, generation, log, clock, keep, publish, sinks }: Opening,
+  { config: { sharing: { database, directory } }, generation, log, clock, autoClose, publish, sinks }:
+    Opening,
 ): SharedThrottling | undefined {
   if (database !== undefined || directory === undefined) return undefined;
   const file = `${directory}/${RECORD_DATABASE}`;
-  return keep(
+  return autoClose(
     new SharedThrottling({
-      database: keep(new SqliteDatabase(file, RECORD_SCHEMA, clock, sinks.of("records"))),
+      database: autoClose(new SqliteDatabase(file, RECORD_SCHEMA, clock, sinks.of("records"))),
       secret: "", // failed logins stay in memory
       log,
       elapsed: stopwatch,
@@ -59,7 +60,7 @@ export function openOwnBans(
 
 function joinOthers(
   database: PostgresDatabase,
-  { config, instance, port, upSince, clock, log, publish, keep }: Opening,
+  { config, instance, port, upSince, clock, log, publish, autoClose }: Opening,
 ) {
   if (instance === undefined) return undefined;
   const { digestSecret, password = "" } = config.sharing.database ?? {};
@@ -82,7 +83,7 @@ function joinOthers(
     },
   });
   const leases = new Leases(database, { log });
-  return keep({
+  return autoClose({
     throttling,
     register,
     leases,

@@ -16,12 +16,12 @@ import { openRecordStore, RECORD_DATABASE } from "../../store/sqlite_record_stor
 
 /** Opens the configured shared database, which may be down for now. @throws {SchemaMismatch} If its tables do not fit. */
 export async function openDatabase(
-  { config: { sharing: { database: config } }, own, log, clock, keep }: Opening,
+  { config: { sharing: { database: config } }, own, log, clock, autoClose }: Opening,
 ): Promise<PostgresDatabase | undefined> {
   if (config === undefined) return undefined;
   const { PostgresDatabase } = await import("../../store/postgres/postgres_database.ts");
   const { SchemaMismatch } = await import("../../store/postgres/postgres_schema.ts");
-  const database = keep(
+  const database = autoClose(
     new PostgresDatabase({
       ...await postgresOptions(config, () => own.material().anchors, clock),
       changed: (condition) =>

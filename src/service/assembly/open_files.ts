@@ -35,7 +35,7 @@ export async function openFiles(
   parts: FilesParts,
 ): Promise<{ readonly sharing: SharingParts | undefined; readonly files: DavParts | undefined }> {
   const { servers, attributes, accountStatus, throttle, observer, sharedClock: clock, database } = parts;
-  const { config: { features, sharing: { servers: shared, directory } }, sinks, log, keep } = opening;
+  const { config: { features, sharing: { servers: shared, directory } }, sinks, log, autoClose } = opening;
   const place = database ?? directory;
   const isShared = shared.length > 0 && place !== undefined && (features.share || features.access);
   if (!isShared && !features.files) return { sharing: undefined, files: undefined };
@@ -44,7 +44,7 @@ export async function openFiles(
   const given = { place, attributes, accountStatus, sinks, log, clock, sessions };
   const [leases, recorder] = [parts.cluster?.leases, parts.notifications?.recorder];
   const common = {
-    ...keep(openSharing({ ...given, leases, recorder })),
+    ...autoClose(openSharing({ ...given, leases, recorder })),
     servers,
     watch: ({ caller, clientAddress, user }, end) =>
       throttle.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
@@ -62,13 +62,13 @@ export async function openFiles(
 
 /** Returns clients for data sessions: on all servers if users may reach their own files, else on those with sharing. */
 async function openSessions(
-  { config: { features, sharing: { servers: shared, clientAddresses } }, keep }: Opening,
+  { config: { features, sharing: { servers: shared, clientAddresses } }, autoClose }: Opening,
   servers: ReadonlyMap<string, ServerFacts>,
 ): Promise<SharingParts["sessions"]> {
   const { SessionClient } = await import("../../daemon/session/session_client.ts");
   const used = [...servers.values()].filter(({ name }) => features.files || shared.includes(name));
   return new Map(
-    used.map(({ name, daemons }) => [name, keep(new SessionClient(daemons, { clientAddresses }))]),
+    used.map(({ name, daemons }) => [name, autoClose(new SessionClient(daemons, { clientAddresses }))]),
   );
 }
 

@@ -19,14 +19,14 @@ export interface NotifyingParts {
 
 /** Opens the notifications, in the database of the shares, and starts to deliver them. */
 export async function openNotifications(
-  { config: { notifications, sharing: { directory } }, log, clock, sinks, keep }: Opening,
+  { config: { notifications, sharing: { directory } }, log, clock, sinks, autoClose }: Opening,
   { kinds, database: shared, ...parts }: NotifyingParts & { readonly database: Database | undefined },
 ): Promise<Notifications> {
   const database = shared ?? new SqliteDatabase(`${directory}/${SHARE_DATABASE}`, SHARE_SCHEMA, clock);
   const configured = await withKinds(notifications, kinds.destinations);
   const opened = new Notifications(new Recorder(configured, sinks), database, sinks);
   const dispatchers: Dispatcher[] = [];
-  keep({
+  autoClose({
     retire: () => dispatchers.forEach((dispatcher) => void dispatcher.close()),
     close: async () => {
       await Promise.all([opened, ...dispatchers].map((part) => part.close()));

@@ -10,14 +10,14 @@ import type { Opening } from "./service_options.ts";
 /** Opens the logical servers of daemons in the configured order. */
 export async function openServers(
   groups: readonly DaemonGroup[],
-  { config: { servers, features, sharing }, log, clock, keep }: Opening,
+  { config: { servers, features, sharing }, log, clock, autoClose }: Opening,
 ): Promise<ReadonlyMap<string, ServerFacts>> {
   const registries: ReservationRegistry[] = [];
   for (const { reservations } of servers) {
     if (reservations === undefined) registries.push(NO_RESERVATIONS);
     else {
       const { openReservationRegistry } = await import("../../reservations/reservation_registry.ts");
-      registries.push(keep(await openReservationRegistry({ ...reservations, clock, log })));
+      registries.push(autoClose(await openReservationRegistry({ ...reservations, clock, log })));
     }
   }
   const policies = servers.map(({ logins }) => loginPolicy(logins, clock));

@@ -59,5 +59,5 @@ export interface Opening extends ServiceOptions {
   readonly sinks: Sinks;
   readonly readOnly: boolean; // reads stored state without creating it, beside the running service
   /** Registers a part to close at the end, or after a failed start. */
-  readonly keep: <T extends Part>(part: T) => T;
+  readonly autoClose: <T extends Part>(part: T) => T;
 }

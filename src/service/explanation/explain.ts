@@ -70,8 +70,8 @@ export async function explain(
   const { config } = options;
   // The running service owns the store of shares and uploads.
   const [sharing, features] = [{ ...config.sharing, servers: [] }, { ...config.features, files: false }];
-  const surroundings = { log, clock, onAnswer: record.answer, readOnly: true };
-  const parts = await assemble({ ...options, config: { ...config, sharing, features } }, surroundings);
+  const dependencies = { log, clock, onAnswer: record.answer, readOnly: true };
+  const parts = await assemble({ ...options, config: { ...config, sharing, features } }, dependencies);
   const { authorization } = question.caller;
   const headers = HeaderList.of(authorization === undefined ? {} : { Authorization: authorization });
   const { signal } = new AbortController();

@@ -8,7 +8,7 @@ export function davRoutes(parts: DavParts): Route[] {
   const paths = ["/dav/:server", "/dav/:server/*rest"];
   return table(
     // Sign-ins of browsers are not valid here, so other sites cannot send requests with them.
-    { service: "auth", permission: "POST", heedsCapabilities: true, audit: "session" },
+    { service: "auth", permission: "POST", checksCapabilities: true, audit: "session" },
     ["PROPFIND", "/dav", (call) => davServers(call, parts)],
     ...paths.flatMap((path) =>
       methods.map((method): Row => [method, path, (call) => davResource(call, parts)])

@@ -63,14 +63,14 @@ export function loginRoute(
     method: "GET",
     path: "/login",
     service: "auth",
-    heedsCapabilities: true,
+    checksCapabilities: true,
     signedIn: true,
     answer: ({ caller }) => {
       if (caller.kind === "anonymous") throw unauthenticated("a sign-in is required");
       return redirect("./"); // to the status page
     },
     page: async (call) => (await signInPages()).signInPage(call, parts),
-    failed: async (failure, asked) => (await signInPages()).pageForStrangers(failure, asked, parts),
+    failed: async (failure, asked) => (await signInPages()).signInPageIfAnonymous(failure, asked, parts),
   };
 }
 
@@ -160,7 +160,7 @@ function linkRoutes(sharing: SharingParts, hasSignIn: boolean): Route[] {
       ...FORM,
       permission: "GET",
       signedIn: true,
-      heedsCapabilities: true,
+      checksCapabilities: true,
       failed: async (failure, asked) =>
         hasSignIn || failure.code !== "ERR_UNAUTHENTICATED"
           ? await linkPasswordPage(failure, asked)
@@ -190,8 +190,8 @@ function signInRoutes(parts: SignInParts): Route[] {
   const failed: Route["failed"] = async (failure, asked) =>
     (await signInPages()).signInFailed(failure, asked, parts);
   const providers: readonly Row[] = [
-    ["GET", "/login/:way", async (call) => (await providerPages()).leaveForProvider(call, parts), { failed }],
-    ["GET", "/login/:way/done", async (call) => (await providerPages()).backFromProvider(call, parts), {
+    ["GET", "/login/:way", async (call) => (await providerPages()).providerRedirect(call, parts), { failed }],
+    ["GET", "/login/:way/done", async (call) => (await providerPages()).providerCallback(call, parts), {
       failed,
       audit: "login",
     }],

@@ -107,7 +107,7 @@ export function checkOwnOrigin(headers: HeaderList, base: string): void {
  * Checks that no page of another site makes a browser send the request with the certificate or password that it adds.
  * Scripts of sites that CORS permits send both headers. @throws {ERR_FOREIGN_PAGE}
  */
-export function checkNotBorrowed(headers: HeaderList): void {
+export function checkNotCrossSite(headers: HeaderList): void {
   const isForeign = /^(?:cross|same)-site$/.test(headers.get("Sec-Fetch-Site") ?? "");
   if (isForeign && !(headers.has("Origin") && headers.has("Authorization"))) {
     throw httpError("ERR_FOREIGN_PAGE", "Sec-Fetch-Site is another site");

@@ -29,7 +29,7 @@ export interface Route {
   readonly withoutAttributes?: true; // whether the role is `user`: no attribute source is queried
   readonly linkPassword?: true; // whether Basic credentials without user name are a link password
   /** Whether the route enforces path capabilities; others reject such logins. */
-  readonly heedsCapabilities?: true;
+  readonly checksCapabilities?: true;
   /** Required media type of a body. A form must come from a page of this service. */
   readonly consumes?: "application/json" | typeof FORM_TYPE | typeof FILES_TYPE;
   readonly produces?: readonly string[]; // offered media types; absent: that of the data
@@ -66,12 +66,12 @@ interface RouteMatch {
 
 /** Route table; `GET` routes answer `HEAD`. */
 export class Router {
-  readonly #routes: readonly { readonly route: Route; readonly form: RegExp }[];
+  readonly #routes: readonly { readonly route: Route; readonly regExp: RegExp }[];
   /** Routes without placeholders, by method and path. */
   readonly #fixed = new Map<string, RouteMatch>();
 
   constructor(routes: readonly Route[]) {
-    this.#routes = routes.map((route) => ({ route, form: formOf(route.path) }));
+    this.#routes = routes.map((route) => ({ route, regExp: pathRegExp(route.path) }));
     for (const route of routes) {
       if (!/[:*]/.test(route.path)) {
         this.#fixed.set(`${route.method} ${route.path}`, { route, params: new Map() });
@@ -106,16 +106,16 @@ export class Router {
 
   /** Most specific route per method. */
   #candidates(path: string): readonly RouteMatch[] {
-    const matching = this.#routes.flatMap(({ route, form }) => {
-      const [whole, ...values] = form.exec(path) ?? [];
+    const matching = this.#routes.flatMap(({ route, regExp }) => {
+      const [whole, ...values] = regExp.exec(path) ?? [];
       if (whole === undefined) return [];
       const placeholders = route.path.match(/[:*]\w+/g) ?? [];
       const params = new Map(placeholders.map((name, i) => valueOf(name, values[i])));
-      return [{ route, params, vagueness: vagueness(route.path, path) }];
+      return [{ route, params, rank: rank(route.path, path) }];
     });
     if (matching.length === 0) throw httpError("ERR_NOT_FOUND", { what: "This address" });
-    const least = Math.min(...matching.map((match) => match.vagueness));
-    return matching.filter((match) => match.vagueness === least);
+    const least = Math.min(...matching.map((match) => match.rank));
+    return matching.filter((match) => match.rank === least);
   }
 }
 
@@ -127,13 +127,13 @@ function methodsOf(matches: readonly RouteMatch[]): string[] {
 }
 
 /** Lower is more specific. */
-function vagueness(pattern: string, path: string): number {
+function rank(pattern: string, path: string): number {
   const isAsLong = path.split("/").length === pattern.split("/").length;
   return (isAsLong ? 0 : 10) + pattern.split(/[:*]/).length;
 }
 
 /** Returns an expression for the paths that a pattern matches; only a pattern without `*` accepts a slash at the end. */
-function formOf(pattern: string): RegExp {
+function pathRegExp(pattern: string): RegExp {
   const parts = pattern.split("/").map((part) =>
     part.startsWith(":") ? "([^/]+)" : part.startsWith("*") ? "(.*)" : RegExp.escape(part)
   );

@@ -64,7 +64,7 @@ function authRoutes(parts: RouteParts): Route[] {
     ...listRoutes(parts),
     ...(signIn === undefined ? [] : [loginRoute(signIn, unauthenticated)]),
     ...table(
-      { service: "auth", heedsCapabilities: true, produces: JSON_TYPE },
+      { service: "auth", checksCapabilities: true, produces: JSON_TYPE },
       ["GET", "/rest/auth/:server", serverDetail],
       ["POST", "/rest/auth/:server", async (call) => (await sessions()).openSession(call, nameService), {
         consumes: "application/json",
@@ -101,7 +101,7 @@ function listRoutes({ servers, facts, sharing, files, signIn, devices }: RoutePa
     });
   };
   return table(
-    { service: "auth", produces: [...JSON_TYPE, "text/html"], heedsCapabilities: true, page },
+    { service: "auth", produces: [...JSON_TYPE, "text/html"], checksCapabilities: true, page },
     ["GET", "/rest/auth", list],
     ["GET", "/", list, {
       signedIn: true,

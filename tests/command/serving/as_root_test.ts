@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { startService } from "../../../src/command/serving/running_service.ts";
-import { SURROUNDINGS } from "../../../src/command/surroundings.ts";
+import { SYSTEM_INFO } from "../../../src/command/system_info.ts";
 import { createSite } from "../../system/running_service.ts";
 
 for (const [uid, warned] of [[0, true], [1000, false], [null, false]] as const) {
@@ -9,7 +9,7 @@ for (const [uid, warned] of [[0, true], [1000, false], [null, false]] as const) 
     let log = "";
     const service = await startService(site.main, () => {}, {
       console: (text) => log += text,
-      surroundings: { ...SURROUNDINGS, uid: () => uid },
+      systemInfo: { ...SYSTEM_INFO, uid: () => uid },
     });
     service.stop();
     await service.stopped;

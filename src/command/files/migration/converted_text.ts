@@ -23,7 +23,7 @@ export function convertProperties(text: string, { conf, keys }: OldConfiguration
   const old = new RegExp(`(?<!\\w)${RegExp.escape(conf)}(?![\\w.-])`, "g");
   const lines = text.split("\n").map((before, index) => {
     if (/^\s*[#!]/.test(before)) return before;
-    const after = [[old, "conf"] as const, ...PLACES, [MYSQL, database] as const]
+    const after = [[old, "conf"] as const, ...PATH_RULES, [MYSQL, database] as const]
       .reduce((text, [pattern, place]) => text.replace(pattern, place), before);
     if (after !== before) changes.push({ line: index + 1, before, after });
     return after;
@@ -50,7 +50,7 @@ export function withGateway({ text, changes }: Converted, { keys }: OldConfigura
 const MYSQL = /^(\s*)persistence\.class(?:\s*[=:]|\s).*MySQLPersist\s*$/;
 
 /** Keys of writable places; absolute paths lead to those of the old service, and variables may. */
-const PLACES: readonly (readonly [RegExp, string])[] = [
+const PATH_RULES: readonly (readonly [RegExp, string])[] = [
   [/^(\s*persistence\.directory(?:\s*[=:]|\s)\s*)(?:\/|\$\{).*?(\r?)$/, "$1data$2"],
   [/^(\s*PID=)["']?\/.*?(\r?)$/, "$1logs/authserver.pid$2"],
   [/^(\s*STARTLOG=)["']?\/.*?(\r?)$/, "$1logs/authserver-startup.log$2"],

@@ -4,7 +4,7 @@ import { loadProperties, type Properties } from "../../../config/properties.ts";
 import { isPattern, matchingFiles } from "../../../config/tls/glob.ts";
 import type { Diagnostic } from "../../../model/diagnostic.ts";
 import { CommandFailed, failedAt, MAIN_FILE } from "../../command.ts";
-import { SURROUNDINGS } from "../../surroundings.ts";
+import { SYSTEM_INFO } from "../../system_info.ts";
 
 const PACKAGE_LIBRARIES = "/usr/share/unicore/authserver/lib";
 
@@ -27,7 +27,7 @@ export async function findJavaInstallation(folder: string): Promise<JavaInstalla
       ? { root: join(root, ".."), libraries: PACKAGE_LIBRARIES }
       : { root, libraries: join(root, "lib") };
     const diagnostics: Diagnostic[] = [];
-    const context = { ...SURROUNDINGS, workingDirectory: places.root };
+    const context = { ...SYSTEM_INFO, workingDirectory: places.root };
     const properties = await loadProperties(join(conf, MAIN_FILE), context, diagnostics);
     const keys = new Set([...properties.entries.keys(), ...properties.unusable]);
     return { ...places, conf, properties, keys, diagnostics };

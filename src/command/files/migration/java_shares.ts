@@ -13,7 +13,7 @@ import { usableConfiguration } from "../../config_option.ts";
 import { openSharedDatabase, optionsOf, withShareDatabase } from "../share_database.ts";
 import type { JavaInstallation } from "./java_installation.ts";
 
-export interface MovedShares {
+export interface ImportedShares {
   readonly from: string; // table with its location
   readonly imported?: Imported;
   readonly left: readonly string[]; // reasons and commands for the operator, as lines
@@ -30,10 +30,10 @@ interface ShareTable {
  * unreadable from here, imports a dump in that directory, or names the command that writes it.
  * @param again Command that continues afterwards. @returns Undefined without shares.
  */
-export async function moveShares(
+export async function importJavaShares(
   installation: JavaInstallation,
   again: string,
-): Promise<MovedShares | undefined> {
+): Promise<ImportedShares | undefined> {
   const table = tableOf(installation.properties);
   if (table === undefined) {
     const errors = installation.diagnostics.filter(isError).map(formatDiagnostic);

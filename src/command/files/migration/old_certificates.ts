@@ -45,10 +45,10 @@ function certificatesOfStore(content: Uint8Array, passwords: readonly string[]):
 }
 
 /** Most passwords to try, from the service's key store and its truststores. */
-const MOST_PASSWORDS = 8;
+const MAX_PASSWORDS = 8;
 
 function passwordsIn({ entries }: Properties): string[] {
   const values = [...entries.values()].filter(({ key }) => /password$/i.test(key))
     .map(({ value }) => value.trim());
-  return [...new Set([...values, ""])].slice(0, MOST_PASSWORDS);
+  return [...new Set([...values, ""])].slice(0, MAX_PASSWORDS);
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { wantedPage } from "../../src/pages/visit.ts";
+import { wantedPage } from "../../src/pages/sign_in_attempt.ts";
 
 const PAGES: readonly (readonly [wanted: string | null, page: string])[] = [
   [null, ""],

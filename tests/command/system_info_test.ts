@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 
 /** Script for a separate process, since a process cannot regain revoked permissions. */
 const SCRIPT = `
-  import { giveUpSurroundings, rememberSurroundings } from ${
-  JSON.stringify(new URL("../../src/command/surroundings.ts", import.meta.url).href)
+  import { copySystemInfo, dropSystemAccess } from ${
+  JSON.stringify(new URL("../../src/command/system_info.ts", import.meta.url).href)
 };
   import { resolveHost } from ${
   JSON.stringify(new URL("../../src/workers/permissions.ts", import.meta.url).href)
 };
-  const { environment, hostName } = rememberSurroundings();
-  await giveUpSurroundings();
+  const { environment, hostName } = copySystemInfo();
+  await dropSystemAccess();
   const refused = (look) => {
     try {
       look();
@@ -38,7 +38,7 @@ for (
     ["all permissions", ["--allow-all"]],
   ] as const
 ) {
-  Deno.test(`giveUpSurroundings() permanently revokes access to environment and system, with ${what}`, async () => {
+  Deno.test(`dropSystemAccess() permanently revokes access to environment and system, with ${what}`, async () => {
     const folder = await Deno.makeTempDir();
     try {
       await Deno.writeTextFile(`${folder}/script.ts`, SCRIPT);

@@ -5,10 +5,10 @@ import { httpError } from "../model/http_error.ts";
 import type { PartialCall } from "../resource/call.ts";
 
 /** Seconds for a sign-in, also at a provider. */
-const VISIT_SECONDS = 3600;
+const ATTEMPT_SECONDS = 3600;
 
 /** Sign-in attempt of a browser. All its values derive from a secret in the browser, so that strangers need no storage here. */
-export class Visit {
+export class SignInAttempt {
   readonly #secret: string;
   readonly #cookie: HostCookie;
 
@@ -17,18 +17,18 @@ export class Visit {
     this.#secret = secret;
   }
 
-  /** Returns the browser's visit, or a new one. */
-  static of(asked: Pick<PartialCall, "request" | "base">): Visit {
+  /** Returns the browser's attempt, or a new one. */
+  static of(asked: Pick<PartialCall, "request" | "base">): SignInAttempt {
     const cookie = cookieOf(asked);
-    return new Visit(cookie, secretIn(cookie, asked) ?? randomBytes(16).toString("base64url"));
+    return new SignInAttempt(cookie, secretIn(cookie, asked) ?? randomBytes(16).toString("base64url"));
   }
 
-  /** @throws {ERR_PAGE_OUTDATED} Without a visit. */
-  static shownBy(asked: Pick<PartialCall, "request" | "base">): Visit {
+  /** @throws {ERR_PAGE_OUTDATED} Without an attempt. */
+  static require(asked: Pick<PartialCall, "request" | "base">): SignInAttempt {
     const cookie = cookieOf(asked);
     const secret = secretIn(cookie, asked);
     if (secret === undefined) throw httpError("ERR_PAGE_OUTDATED", "no cookie of the sign-in page");
-    return new Visit(cookie, secret);
+    return new SignInAttempt(cookie, secret);
   }
 
   /** Derives a secret of 43 characters from the browser's secret and the words. */
@@ -37,7 +37,7 @@ export class Visit {
   }
 
   keep({ headers }: HttpResponse): void {
-    headers.add("Set-Cookie", this.#cookie.set(this.#secret, VISIT_SECONDS));
+    headers.add("Set-Cookie", this.#cookie.set(this.#secret, ATTEMPT_SECONDS));
   }
 
   end({ headers }: HttpResponse): void {
