@@ -1,4 +1,4 @@
-import { rescue } from "./attempt.ts";
+import { onError } from "./attempt.ts";
 import { Buffer, isUtf8 } from "node:buffer";
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
@@ -105,7 +105,7 @@ function asDenoError(error: unknown): unknown {
 
 /** Returns the result of a file system call; `undefined` if the file is absent. */
 export async function unlessAbsent<T>(look: Promise<T>): Promise<T | undefined> {
-  return await look.catch(rescue(Deno.errors.NotFound, () => undefined));
+  return await look.catch(onError(Deno.errors.NotFound, () => undefined));
 }
 
 /** Reports whether a path exists, also as a dangling link. */

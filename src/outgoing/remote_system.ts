@@ -1,4 +1,4 @@
-import { rescue } from "../model/attempt.ts";
+import { onError } from "../model/attempt.ts";
 import type { Logger } from "../logging/logger.ts";
 import { CircuitBreaker } from "../model/circuit_breaker.ts";
 import { type Clock, type Stopwatch, stopwatch } from "../model/clock.ts";
@@ -96,7 +96,7 @@ export class RemoteSystem {
   async run<T>(asker: Asker, exchange: () => Promise<T>): Promise<T> {
     this.#admit(asker);
     const run = this.#semaphore.run(() => this.#attempt(asker, exchange), asker);
-    return await run.catch(rescue(NoPermit, (cause) => {
+    return await run.catch(onError(NoPermit, (cause) => {
       throw new RemoteUnavailable(this.remote, cause.message, { cause });
     }));
   }

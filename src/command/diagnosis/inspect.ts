@@ -1,4 +1,4 @@
-import { rescue } from "../../model/attempt.ts";
+import { onError } from "../../model/attempt.ts";
 import type { EffectiveValue } from "../../config/key_reader.ts";
 import { type Diagnostic, InvalidFile, isError } from "../../model/diagnostic.ts";
 import { type CertificateFiles, loadSnapshot, type Snapshot } from "../../service/assembly/load_snapshot.ts";
@@ -138,7 +138,7 @@ async function inspectReservations(
 }
 
 async function inspectBy(reading: Promise<unknown>): Promise<readonly Diagnostic[]> {
-  return await reading.then(() => [], rescue(InvalidFile, ({ diagnostics }) => diagnostics));
+  return await reading.then(() => [], onError(InvalidFile, ({ diagnostics }) => diagnostics));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { rescue } from "../../model/attempt.ts";
+import { onError } from "../../model/attempt.ts";
 import { Buffer } from "node:buffer";
 import type { KeyObject } from "node:crypto";
 import { createLogger } from "../../logging/logger.ts";
@@ -76,7 +76,7 @@ export const whoamiTestCommand = defineCommand({
 /** @returns `undefined` if no service runs. */
 async function runningBans(given: Parameters<typeof askRunning>[0]): Promise<readonly Ban[] | undefined> {
   const asked = askRunning(given, { command: "ban list" }, BANS_MS);
-  const answer = await asked.catch(rescue(CommandFailed, () => undefined));
+  const answer = await asked.catch(onError(CommandFailed, () => undefined));
   if (answer === undefined) return undefined;
   return listAt(answer, "bans").flatMap((ban): Ban[] => {
     const [reason, until] = [textAt(ban, "reason"), Date.parse(textAt(ban, "until") ?? "")];

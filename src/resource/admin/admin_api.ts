@@ -1,4 +1,4 @@
-import { rescue } from "../../model/attempt.ts";
+import { onError } from "../../model/attempt.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import type { Authenticator } from "../../authentication/authenticator.ts";
 import type { TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
@@ -248,7 +248,7 @@ export async function knownNames(user: string, parts: {
     return (await accountStatusOf(parts.authenticators, { dn }, signal)).kind;
   };
   // A source that is out of order must not prevent a ban.
-  const statusOf = (dn: string) => ask(dn).catch(rescue(HttpError, () => undefined));
+  const statusOf = (dn: string) => ask(dn).catch(onError(HttpError, () => undefined));
   const status = await statusOf(user);
   const suspect = reversed !== form && status !== "known" && await statusOf(reversed) === "known";
   const unknown = status === "gone" || undefined;
