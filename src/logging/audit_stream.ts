@@ -1,4 +1,4 @@
-import { hangUp, writeAll } from "../model/regular_file.ts";
+import { closeQuietly, writeAll } from "../model/regular_file.ts";
 import { KeptLines } from "./kept_lines.ts";
 import type { Sink } from "./sink.ts";
 
@@ -68,11 +68,11 @@ export class AuditStream extends KeptLines {
     this.retry();
     const timer = setTimeout(() => {
       this.#closing.abort();
-      this.#hangUp();
+      this.#disconnect();
     }, CLOSE_MS);
     await this.#writing;
     clearTimeout(timer);
-    this.#hangUp();
+    this.#disconnect();
     return this.take();
   }
 
@@ -85,7 +85,7 @@ export class AuditStream extends KeptLines {
         this.sink.written();
         continue;
       }
-      this.#hangUp();
+      this.#disconnect();
       if (wasOpen && !this.#closing.signal.aborted) {
         this.putBack(left.lines); // retry on a new connection: the receiver may have restarted
         continue;
@@ -111,8 +111,8 @@ export class AuditStream extends KeptLines {
     }
   }
 
-  #hangUp(): void {
-    hangUp(this.#connection);
+  #disconnect(): void {
+    closeQuietly(this.#connection);
     this.#connection = undefined;
   }
 }

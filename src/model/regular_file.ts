@@ -129,7 +129,7 @@ export async function inspectFile(
 }
 
 /** Closes a connection that may be closed already. */
-export function hangUp(connection: { close(): void } | undefined): void {
+export function closeQuietly(connection: { close(): void } | undefined): void {
   try {
     connection?.close();
   } catch (error) {

@@ -3,7 +3,7 @@ import type { ProxyConfig } from "../config/service_config.ts";
 import { addressInRange, canonicalAddress, isAddressRange } from "../model/address.ts";
 import { printable } from "../model/text.ts";
 import { matchesWildcards } from "../model/wildcards.ts";
-import { hangUp, writeAll } from "../model/regular_file.ts";
+import { closeQuietly, writeAll } from "../model/regular_file.ts";
 
 const MOST_BYTES = 16 * 1024; // bytes of the response
 const END = "\r\n\r\n";
@@ -36,7 +36,7 @@ export async function openTunnel(
     checkAnswer(await readHead(connection), proxy);
     return connection;
   } catch (error) {
-    hangUp(connection); // perhaps after the timeout
+    closeQuietly(connection); // perhaps after the timeout
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { regularly } from "../model/clock.ts";
-import { hangUp } from "../model/regular_file.ts";
+import { closeQuietly } from "../model/regular_file.ts";
 
 /** Interval and timeout of probes, in milliseconds. */
 const EVERY_MS = 5_000;
@@ -55,7 +55,7 @@ export async function takesConnections({ address, port }: Listening, withinMs = 
   using _timer = setTimeout(() => resolve(false), withinMs);
   try {
     const connected = Deno.connect({ hostname, port });
-    connected.then((connection) => late.then(() => hangUp(connection)), () => {});
+    connected.then((connection) => late.then(() => closeQuietly(connection)), () => {});
     return await Promise.race([connected.then(answered), late]);
   } catch (error) {
     return !(error instanceof Deno.errors.ConnectionRefused);
