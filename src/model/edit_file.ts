@@ -2,7 +2,7 @@ import { attempt } from "./attempt.ts";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { OperatorError } from "./diagnostic.ts";
-import { openRegularFile, unlessAbsent } from "./regular_file.ts";
+import { ifExists, openRegularFile } from "./regular_file.ts";
 
 /** Error for a file that was left unchanged, with the reason for the operator. */
 export class FileNotChanged extends OperatorError {}
@@ -43,10 +43,10 @@ export async function editFile(
     await Deno.rename(beside, target);
     return { remarks };
   } catch (error) {
-    await unlessAbsent(Deno.remove(beside));
+    await ifExists(Deno.remove(beside));
     throw explained(error, path);
   } finally {
-    await unlessAbsent(Deno.remove(lock));
+    await ifExists(Deno.remove(lock));
   }
 }
 
@@ -54,9 +54,9 @@ const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | con
 
 /** Follows a link that root or the file's owner made: others could redirect the edit. @throws {FileNotChanged} */
 async function followed(path: string): Promise<string> {
-  const link = await unlessAbsent(Deno.lstat(path));
+  const link = await ifExists(Deno.lstat(path));
   if (link?.isSymlink !== true) return path;
-  const target = await unlessAbsent(Deno.realPath(path));
+  const target = await ifExists(Deno.realPath(path));
   if (target === undefined) throw new FileNotChanged(`${path} is a link that leads nowhere`);
   const { uid } = await Deno.lstat(target);
   if (link.uid !== 0 && link.uid !== uid) {
@@ -66,7 +66,7 @@ async function followed(path: string): Promise<string> {
 }
 
 async function readOriginal(path: string) {
-  await using file = await unlessAbsent(openRegularFile(path, { follow: false }));
+  await using file = await ifExists(openRegularFile(path, { follow: false }));
   if (file === undefined) return undefined;
   return { text: decoded(await file.readFile(), path), status: await file.stat() };
 }
@@ -74,7 +74,7 @@ async function readOriginal(path: string) {
 /** @throws {FileNotChanged} If the file cannot be read, or is not UTF-8. */
 export async function readText(path: string): Promise<string | undefined> {
   try {
-    const bytes = await unlessAbsent(Deno.readFile(path));
+    const bytes = await ifExists(Deno.readFile(path));
     return bytes && decoded(bytes, path);
   } catch (error) {
     throw explained(error, path);
@@ -98,10 +98,10 @@ async function held(lock: string): Promise<Deno.FsFile> {
         SECRET_MODE,
       );
       await made.close();
-      const file = await unlessAbsent(Deno.open(lock, { write: true }));
+      const file = await ifExists(Deno.open(lock, { write: true }));
       if (file === undefined) continue; // the previous holder removed it
       await file.lock(true);
-      const [mine, current] = [await file.stat(), await unlessAbsent(Deno.lstat(lock))];
+      const [mine, current] = [await file.stat(), await ifExists(Deno.lstat(lock))];
       if (mine.ino === current?.ino && mine.dev === current.dev) return file;
       file.close();
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import { inStep } from "../model/clock.ts";
-import { readRegularFile, unlessAbsent, utf8Text } from "../model/regular_file.ts";
+import { ifExists, readRegularFile, utf8Text } from "../model/regular_file.ts";
 import { messageOf } from "../model/text.ts";
 
 /** File system access for watching; follows links. */
@@ -17,8 +17,8 @@ export interface FileSource {
 
 /** Local disk. */
 export const DISK: FileSource = {
-  stamp: (path) => unlessAbsent(Deno.stat(path).then(stampOf)),
-  read: (path, maxBytes) => unlessAbsent(readRegularFile(path, maxBytes)),
+  stamp: (path) => ifExists(Deno.stat(path).then(stampOf)),
+  read: (path, maxBytes) => ifExists(readRegularFile(path, maxBytes)),
 };
 
 /** Returns a {@link FileSource} stamp. */

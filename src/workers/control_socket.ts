@@ -1,4 +1,4 @@
-import { closeQuietly, unlessAbsent, writeAll } from "../model/regular_file.ts";
+import { closeQuietly, ifExists, writeAll } from "../model/regular_file.ts";
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Logger } from "../logging/logger.ts";
@@ -75,7 +75,7 @@ export class ControlSocket {
     this.#retry?.();
     for (const connection of this.#open) if (!this.#asked.has(connection)) closeQuietly(connection);
     await this.#accepting;
-    await unlessAbsent(Deno.remove(this.path)).catch((error) =>
+    await ifExists(Deno.remove(this.path)).catch((error) =>
       this.parts.log.warn("control socket not removed", { path: this.path, error })
     );
   }
