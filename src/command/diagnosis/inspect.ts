@@ -7,7 +7,7 @@ import { SURROUNDINGS } from "../surroundings.ts";
 import type { KindInspection, KnownUser, WrittenName } from "../../config/kind.ts";
 import type { AssignmentsConfig } from "../../config/read_assignments.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
-import { canonicalDn, ifName, reversedForm } from "../../model/distinguished_name.ts";
+import { canonicalDn, ifValidDn, reversedForm } from "../../model/distinguished_name.ts";
 import { inspectFile } from "../../model/regular_file.ts";
 import { configuredKinds, KINDS } from "../../service/kinds.ts";
 
@@ -162,5 +162,5 @@ function namesInOtherOrder(known: readonly string[], written: readonly WrittenNa
 }
 
 function formsOf(text: string): readonly { readonly form: string; readonly reversed: string }[] {
-  return ifName(() => [{ form: canonicalDn(text), reversed: reversedForm(text) }]) ?? [];
+  return ifValidDn(() => [{ form: canonicalDn(text), reversed: reversedForm(text) }]) ?? [];
 }

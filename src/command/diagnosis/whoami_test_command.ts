@@ -4,7 +4,7 @@ import type { KeyObject } from "node:crypto";
 import { createLogger } from "../../logging/logger.ts";
 import { canonicalAddress } from "../../model/address.ts";
 import { readRegularFile, utf8Text } from "../../model/regular_file.ts";
-import { ifName, parseName } from "../../model/distinguished_name.ts";
+import { ifValidDn, parseName } from "../../model/distinguished_name.ts";
 import { messageOf } from "../../model/text.ts";
 import { CommandFailed, type CommandIo, defineCommand, type Given, WrongUsage } from "../command.ts";
 import { explain, type ExplainedCaller, type Explanation } from "../../service/explanation/explain.ts";
@@ -113,7 +113,7 @@ async function credentialsOf(
     }
     return { authorization: `Bearer ${token}` };
   }
-  return (ifName(() => parseName(user)) ?? []).length > 0 ? { dn: user } : { login: user };
+  return (ifValidDn(() => parseName(user)) ?? []).length > 0 ? { dn: user } : { login: user };
 }
 
 async function readText(file: string, what: string): Promise<string> {

@@ -26,7 +26,7 @@ import {
   type CoreStatus,
 } from "./admin_request.ts";
 import { accountStatusOf } from "../../authentication/account_status.ts";
-import { canonicalDn, ifName, reversedForm } from "../../model/distinguished_name.ts";
+import { canonicalDn, ifValidDn, reversedForm } from "../../model/distinguished_name.ts";
 
 const MOST_BANS = 1000;
 const MOST_FAILURES = 50;
@@ -238,7 +238,7 @@ export async function knownNames(user: string, parts: {
 }): Promise<{ readonly names: readonly string[]; readonly reversed?: string; readonly unknown?: true }> {
   const all = parts.authenticators.flatMap((authenticator) => authenticator.namesOf?.(user) ?? []);
   const names = [...new Set(all.map(canonicalDn))];
-  const form = ifName(() => canonicalDn(user));
+  const form = ifValidDn(() => canonicalDn(user));
   if (!form) return { names };
   const reversed = reversedForm(user);
   const ask = async (dn: string) => {
