@@ -31,7 +31,7 @@ export class AnswerCache<T> {
   readonly #good: BoundedMap<string, Kept<T>>;
   readonly #bad: BoundedMap<string, Kept<T>>;
   readonly #closing = new AbortController();
-  readonly #underWay = new SingleFlight<Answer<T>>(this.#closing.signal);
+  readonly #flights = new SingleFlight<Answer<T>>(this.#closing.signal);
   readonly #elapsed: Stopwatch;
 
   constructor(readonly options: AnswerCacheOptions) {
@@ -54,7 +54,7 @@ export class AnswerCache<T> {
     const known = this.#recall(this.#good, place, key) ?? this.#recall(this.#bad, key, key);
     if (known !== undefined) return known.value;
     this.#good.delete(place);
-    const answer = await this.#underWay.join(
+    const answer = await this.#flights.join(
       key,
       async (abandoned) => this.#remember(place, key, await ask(abandoned, key)),
       signal,

@@ -5,7 +5,7 @@ import { FairSemaphore } from "../model/fair_semaphore.ts";
 const MAX_WAIT_MS = 3000; // for all names of one request
 
 /** Concurrent lookups in all and per caller. */
-const LIMITS = { atOnce: 16, atOncePerKey: 4, waiting: 256, perKey: 32 };
+const LIMITS = { maxConcurrent: 16, maxConcurrentPerKey: 4, waiting: 256, perKey: 32 };
 
 /** Host name (RFC 1123, 2.1, and underscores); the last label is not numeric. */
 const NAME = /^(?:[A-Za-z0-9_][A-Za-z0-9_-]{0,62}\.){0,126}[A-Za-z][A-Za-z0-9_-]{0,62}\.?$/;
@@ -29,12 +29,12 @@ export class NameService {
     { caller, signal }: { readonly caller: string; readonly signal: AbortSignal },
   ): Promise<(readonly string[])[]> {
     const limit = AbortSignal.timeout(this.parts.maxWaitMs ?? MAX_WAIT_MS);
-    const seeker = { queueKey: caller, known: true, signal: AbortSignal.any([signal, limit]) };
+    const waiter = { queueKey: caller, known: true, signal: AbortSignal.any([signal, limit]) };
     const found = await Promise.allSettled(names.map((name) => {
       if (name.length > MAX_LENGTH || !NAME.test(name)) return [];
       const ask = (signal: AbortSignal) =>
-        this.#semaphore.run(() => this.#lookUp(name, signal), { ...seeker, signal });
-      return this.#flights.join(name.toLowerCase(), ask, seeker.signal);
+        this.#semaphore.run(() => this.#lookUp(name, signal), { ...waiter, signal });
+      return this.#flights.join(name.toLowerCase(), ask, waiter.signal);
     }));
     signal.throwIfAborted();
     return found.map((answer) => answer.status === "fulfilled" ? answer.value : []);

@@ -6,8 +6,8 @@ import { RemoteUnavailable } from "./remote_unavailable.ts";
 export class RemoteHttp extends RemoteSystem {
   readonly #http: OutgoingHttp;
 
-  constructor({ http, ...options }: Omit<RemoteSystemOptions, "atOnce"> & { readonly http: OutgoingHttp }) {
-    super({ ...options, atOnce: http.connectionsPerHost });
+  constructor({ http, ...options }: Omit<RemoteSystemOptions, "maxConcurrent"> & { http: OutgoingHttp }) {
+    super({ ...options, maxConcurrent: http.connectionsPerHost });
     this.#http = http;
   }
 

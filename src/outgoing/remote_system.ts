@@ -15,7 +15,7 @@ export interface RemoteStatus {
 
 export interface RemoteSystemOptions {
   readonly address: string; // only host and port are used
-  readonly atOnce?: number | undefined; // concurrent requests
+  readonly maxConcurrent?: number | undefined; // concurrent requests
   readonly clock: Clock;
   readonly elapsed?: Stopwatch;
   readonly log: Logger;
@@ -27,7 +27,7 @@ export interface Asker extends SemaphoreWaiter {
   readonly address: string; // caller's address group
 }
 
-const AT_ONCE = 6;
+const MAX_CONCURRENT = 6;
 /** Waiting requests of strangers and of known users. */
 const WAITING = 512;
 const WAITING_PER_KEY = 256; // enough for a course behind one address
@@ -65,14 +65,14 @@ export class RemoteSystem {
       firstPauseMs: FIRST_PAUSE_MS,
       longestPauseMs: LONGEST_PAUSE_MS,
     });
-    const { atOnce = AT_ONCE } = options;
-    const atOncePerKey = Math.ceil(atOnce / 2);
+    const { maxConcurrent = MAX_CONCURRENT } = options;
+    const maxConcurrentPerKey = Math.ceil(maxConcurrent / 2);
     // Reserved, so that strangers with slow tokens cannot block known users.
-    const forKnown = Math.floor(atOnce / 3);
+    const reservedForKnown = Math.floor(maxConcurrent / 3);
     this.#semaphore = new FairSemaphore({
-      atOnce,
-      forKnown,
-      atOncePerKey,
+      maxConcurrent,
+      reservedForKnown,
+      maxConcurrentPerKey,
       waiting: WAITING,
       perKey: WAITING_PER_KEY,
       maxWaitMs: MAX_WAIT_MS,

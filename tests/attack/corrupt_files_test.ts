@@ -34,7 +34,7 @@ Deno.test("1,000 damaged password files: users with an intact line log in, users
   const lines = users.map((user, i) => passwordLine(user, `CN=User ${i},O=Demo,C=EU`));
   const bytes = new TextEncoder().encode(lines.join(""));
   const check = new PasswordCheck();
-  const seeker = { queueKey: "", known: false, signal: new AbortController().signal };
+  const waiter = { queueKey: "", known: false, signal: new AbortController().signal };
   const source = damages(bytes);
   let [admitted, refused] = [0, 0];
   for (let i = 0; i < 1000; i++) {
@@ -43,7 +43,7 @@ Deno.test("1,000 damaged password files: users with an intact line log in, users
     const found = damaged.split(/(?<=\n)/);
     for (const [at, [user, password]] of users.entries()) {
       const line = lines[at] ?? "";
-      const entry = await check.entryOf(table, user, password, seeker);
+      const entry = await check.entryOf(table, user, password, waiter);
       // A bit flip can change the user of another line to this one; the last line then applies.
       const renamed = found.some((other) => other.startsWith(`${user}:`) && other !== line);
       if (found.includes(line) && !renamed) assert.equal(entry?.dn, `CN=User ${at},O=Demo,C=EU`);
@@ -57,7 +57,7 @@ Deno.test("1,000 damaged password files: users with an intact line log in, users
       }
       const [, othersPassword = ""] = users[(at + 1) % users.length] ?? [];
       for (const wrong of ["wrong", "", othersPassword]) {
-        assert.equal(await check.entryOf(table, user, wrong, seeker), undefined);
+        assert.equal(await check.entryOf(table, user, wrong, waiter), undefined);
       }
     }
   }

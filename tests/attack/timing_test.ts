@@ -98,13 +98,13 @@ for (
 Deno.test("a comparison with MD5, too short to be seen over a connection, is made for everybody", async () => {
   const table = await parsePasswordFile(PASSWORDS + MANY, "users.txt");
   const check = new PasswordCheck();
-  const seeker = { queueKey: "", known: false, signal: new AbortController().signal };
+  const waiter = { queueKey: "", known: false, signal: new AbortController().signal };
   const measure = async () => {
     const times = CALLERS.map(() => [] as number[]);
     for (let i = -5; i < 40; i++) {
       for (const [at, [user]] of CALLERS.entries()) {
         const began = performance.now();
-        for (let j = 0; j < 250; j++) await check.entryOf(table, user, "guess", seeker);
+        for (let j = 0; j < 250; j++) await check.entryOf(table, user, "guess", waiter);
         if (i >= 0) times[at]?.push(performance.now() - began);
       }
     }

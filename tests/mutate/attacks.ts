@@ -59,7 +59,7 @@ export const ATTACKS: readonly Breakage[] = [
     ],
     broken: "a right password of a stranger needs no turn, if it was right minutes ago",
     file: "src/authentication/password/password_check.ts",
-    change: instead("if (seeker.known && remembered())", "if (remembered())"),
+    change: instead("if (waiter.known && remembered())", "if (remembered())"),
     tests: ["tests/authentication/password/password_check_test.ts"],
   },
   {
@@ -168,7 +168,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Locking others out with slow passwords or wrong names from a shared address"],
     broken: "known users wait for the passwords of strangers",
     file: "src/authentication/password/stored_hash.ts",
-    change: instead("forKnown: 1, knownTurns: 8,", ""),
+    change: instead("reservedForKnown: 1, knownWeight: 8,", ""),
     tests: ["tests/authentication/password/password_check_test.ts"],
   },
   {
@@ -568,7 +568,10 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Locking others out with slow passwords or wrong names from a shared address"],
     broken: "no turns are kept for those who are known",
     file: "src/model/fair_semaphore.ts",
-    change: instead("(known || this.#strange < atOnce - forKnown)", "forKnown >= 0"),
+    change: instead(
+      "(known || this.#unknownCount < maxConcurrent - reservedForKnown)",
+      "reservedForKnown >= 0",
+    ),
     tests: ["tests/model/fair_semaphore_test.ts"],
   },
   {
@@ -746,7 +749,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Reverse look-ups as an amplifier"],
     broken: "one caller has all look-ups",
     file: "src/outgoing/name_service.ts",
-    change: instead("atOncePerKey: 4", "atOncePerKey: 16"),
+    change: instead("maxConcurrentPerKey: 4", "maxConcurrentPerKey: 16"),
     tests: ["tests/outgoing/name_service_test.ts"],
   },
   {
@@ -1132,8 +1135,8 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "passwords of links are hashed without waiting for a turn",
     file: "src/resource/access/link_password.ts",
     change: instead(
-      "await hashing.run(() => matchesScrypt(hash, shown.reveal()), seeker)",
-      "await matchesScrypt(hash, shown.reveal()) && seeker !== undefined",
+      "await hashing.run(() => matchesScrypt(hash, shown.reveal()), waiter)",
+      "await matchesScrypt(hash, shown.reveal()) && waiter !== undefined",
     ),
     tests: ["tests/attack/link_passwords_test.ts"],
     only: "guesses at one link",

@@ -698,8 +698,8 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/authentication/password/password_check.ts",
-    at: "if (seeker.known && remembered()) return entry;",
-    change: "seeker.known && remembered() → false",
+    at: "if (waiter.known && remembered()) return entry;",
+    change: "waiter.known && remembered() → false",
     equivalent: true,
     why: "a cache: the password is compared again",
   },

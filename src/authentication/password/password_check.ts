@@ -53,15 +53,15 @@ export class PasswordCheck {
     { entries, costs }: PasswordTable,
     user: string,
     password: string,
-    seeker: SemaphoreWaiter,
+    waiter: SemaphoreWaiter,
   ): Promise<PasswordEntry | undefined> {
     const entry = entries.get(user);
     const hash = entry?.hash;
     if (costs.length === 0) return this.#matchesMd5(hash, password) ? entry : undefined;
 
     const remembered = () => hash !== undefined && this.#verified.has(hash, password);
-    if (seeker.known && remembered()) return entry;
-    if (seeker.known && hash !== undefined) this.#verified.forget(hash);
+    if (waiter.known && remembered()) return entry;
+    if (waiter.known && hash !== undefined) this.#verified.forget(hash);
     const work = async () => {
       if (remembered()) return true;
       if (!await this.#matchesOne(hash, costs, password)) return false;
@@ -70,9 +70,9 @@ export class PasswordCheck {
     };
     // Concurrent identical checks share one, within a queue key so that nobody waits in another's queue.
     const digest = this.#verified.digest(password).toBase64();
-    const question = JSON.stringify([seeker.queueKey, user, digest, hash]);
-    const run = (signal: AbortSignal) => this.#semaphore.run(work, { ...seeker, signal });
-    return await this.#checks.join(question, run, seeker.signal) ? entry : undefined;
+    const question = JSON.stringify([waiter.queueKey, user, digest, hash]);
+    const run = (signal: AbortSignal) => this.#semaphore.run(work, { ...waiter, signal });
+    return await this.#checks.join(question, run, waiter.signal) ? entry : undefined;
   }
 
   #matchesMd5(hash: StoredHash | undefined, password: string): boolean {

@@ -169,16 +169,16 @@ export async function matchesStored(stored: StoredHash, password: string): Promi
 /** Limits concurrent scrypt work: a hash takes 0.1 s and tens of MB, and the runtime would run hundreds. */
 export class ScryptSemaphore {
   readonly #semaphore = new FairSemaphore({
-    atOnce: 3, // for two cores: known users need not wait for two strangers
-    forKnown: 1,
-    knownTurns: 8,
+    maxConcurrent: 3, // for two cores: known users need not wait for two strangers
+    reservedForKnown: 1,
+    knownWeight: 8,
     waiting: 128, // some seconds of work, as for each key
     perKey: 8,
   });
 
   /** @throws {ERR_TOO_MUCH_WORK} 503 if the queue is full. @throws The signal's reason; what the work throws. */
-  run<T>(work: () => Promise<T>, seeker: SemaphoreWaiter): Promise<T> {
-    return this.#semaphore.run(work, seeker).catch((error) => {
+  run<T>(work: () => Promise<T>, waiter: SemaphoreWaiter): Promise<T> {
+    return this.#semaphore.run(work, waiter).catch((error) => {
       throw error instanceof NoPermit
         ? httpError("ERR_TOO_MUCH_WORK", `check of a password: ${error.message}`)
         : error;

@@ -40,7 +40,7 @@ class ServerKeys {
   readonly #failed = new BoundedMap<string, number>(10_000); // end of the pause after a failure
   readonly #lookups = new SingleFlight<readonly AuthorizedKey[]>();
   /** Few, since a daemon is single-threaded and exists for transfers. */
-  readonly #semaphore = new FairSemaphore({ atOnce: 2, waiting: 200, perKey: 8 });
+  readonly #semaphore = new FairSemaphore({ maxConcurrent: 2, waiting: 200, perKey: 8 });
   readonly #times: Required<KeyCacheTimes>;
   readonly #slow = new Set<string>(); // users with slow lookups
   #reachable = true;
@@ -67,14 +67,14 @@ class ServerKeys {
   }
 
   /** Looks up a user's keys; on failure the last ones stay valid for one interval. @throws {KeysUnknown} */
-  async ask(user: string, seeker: SemaphoreWaiter): Promise<readonly AuthorizedKey[]> {
+  async ask(user: string, waiter: SemaphoreWaiter): Promise<readonly AuthorizedKey[]> {
     const fallback = this.#fallback(user);
     if ((this.#failed.get(user) ?? -Infinity) > this.parts.elapsed()) return fallback ?? this.#unknown();
     // Per queue key, so that nobody waits in another's queue.
     const answer = this.#lookups.join(
-      JSON.stringify([seeker.queueKey, user]),
-      (signal) => this.#lookUp(user, { ...seeker, signal }),
-      seeker.signal,
+      JSON.stringify([waiter.queueKey, user]),
+      (signal) => this.#lookUp(user, { ...waiter, signal }),
+      waiter.signal,
     );
     if (fallback === undefined) return await answer;
     return await this.inGoodTime(answer.catch(() => fallback), user) ?? fallback;
@@ -92,21 +92,21 @@ class ServerKeys {
       : undefined;
   }
 
-  async #lookUp(user: string, seeker: SemaphoreWaiter): Promise<readonly AuthorizedKey[]> {
+  async #lookUp(user: string, waiter: SemaphoreWaiter): Promise<readonly AuthorizedKey[]> {
     using _slow = setTimeout(() => this.#slow.add(user), this.#times.graceMs);
     const late = AbortSignal.timeout(this.#times.deadlineMs);
-    const signal = AbortSignal.any([late, this.parts.closed, seeker.signal]);
+    const signal = AbortSignal.any([late, this.parts.closed, waiter.signal]);
     let asked = false;
     try {
       const { answer } = await this.#semaphore.run(() => {
         asked = true;
         return this.#forOneTurn(unlessAborted(this.source.keyLines(user, signal), signal));
-      }, { ...seeker, signal });
+      }, { ...waiter, signal });
       const keys = this.#read(user, await answer);
       this.#remember(user, keys);
       return keys;
     } catch (cause) {
-      seeker.signal.throwIfAborted();
+      waiter.signal.throwIfAborted();
       // A lookup that got no permit proves nothing about the daemon.
       if (asked) this.#noteFailure(user, cause);
       return this.#unknown(cause);
@@ -181,15 +181,15 @@ export class KeyDirectory {
   }
 
   /** Asks all servers, of which some may fail, and tests their keys. After a match it waits only briefly for the other daemons. */
-  async confirm(user: string, test: KeyTest, seeker: SemaphoreWaiter) {
+  async confirm(user: string, test: KeyTest, waiter: SemaphoreWaiter) {
     const known = this.hasKeys(user);
     const fresh = this.#servers.map((server) => server.fresh(user, known));
     if (fresh.every((keys) => keys !== undefined)) {
       const passed = await Promise.all(fresh.map(test));
       return { confirmed: this.#names.filter((_, i) => passed[i]), failed: [] };
     }
-    const asked = this.#servers.map((server, i) => fresh[i] ?? server.ask(user, seeker));
-    return await this.#await(user, asked, test, seeker.signal);
+    const asked = this.#servers.map((server, i) => fresh[i] ?? server.ask(user, waiter));
+    return await this.#await(user, asked, test, waiter.signal);
   }
 
   hasKeys(user: string): boolean {

@@ -68,7 +68,7 @@ export async function sshKey(options: SshKeyOptions): Promise<Authenticator> {
     ? undefined
     : await watchBytes(options.certificates.revoked, readRevokedKeys, { log: options.log });
   const directory = new KeyDirectory(options.sources, options.times, options);
-  const ownKeys = (account: string, seeker: SemaphoreWaiter) => keysIn(directory, account, seeker);
+  const ownKeys = (account: string, waiter: SemaphoreWaiter) => keysIn(directory, account, waiter);
   const { name, dnTemplate, clock, log } = options;
   const certified = options.certificates &&
     await openCertifiedUsers(options.certificates, { name, dnTemplate, clock, log, revoked, ownKeys });
@@ -182,7 +182,7 @@ class SshKeyAuthenticator implements Authenticator {
     this.opened.directory.close();
   }
 
-  async #verify(trial: KeyTrial, seeker: SemaphoreWaiter): Promise<AuthenticationResult> {
+  async #verify(trial: KeyTrial, waiter: SemaphoreWaiter): Promise<AuthenticationResult> {
     const { user } = trial.proof;
     const certified = await this.certificates?.keysFor(trial);
     const byCertificate = certified && await trial.find(certified.keys);
@@ -204,7 +204,7 @@ class SshKeyAuthenticator implements Authenticator {
           key ??= found;
           return found !== undefined;
         },
-        seeker,
+        waiter,
       );
       if (confirmed.length > 0 && key !== undefined) {
         const dn = nameFromTemplate(this.options.dnTemplate, user);
@@ -297,13 +297,13 @@ function family(type: SshKeyType): string {
 async function keysIn(
   directory: KeyDirectory,
   account: string,
-  seeker: SemaphoreWaiter,
+  waiter: SemaphoreWaiter,
 ): Promise<readonly AuthorizedKey[]> {
   const found: AuthorizedKey[] = [];
   const { failed } = await directory.confirm(account, (keys) => {
     found.push(...keys);
     return Promise.resolve(false); // waits for all servers
-  }, seeker);
+  }, waiter);
   if (found.length === 0 && failed.length > 0) throw notLookedUp(failed);
   return found;
 }

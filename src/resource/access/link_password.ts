@@ -30,8 +30,8 @@ export async function tryLinkPassword(
   await guess({ link: `${server} ${id}`, clientAddress, signal }, async (knownAs) => {
     const hash = parseScrypt(password ?? "");
     if ("expected" in hash) throw httpError("ERR_LINK_PASSWORD", "its hash cannot be read");
-    const seeker = waiterOf({ clientAddress, knownAs }, signal);
-    if (!await hashing.run(() => matchesScrypt(hash, shown.reveal()), seeker)) {
+    const waiter = waiterOf({ clientAddress, knownAs }, signal);
+    if (!await hashing.run(() => matchesScrypt(hash, shown.reveal()), waiter)) {
       throw httpError("ERR_LINK_PASSWORD", "wrong");
     }
   });

@@ -88,8 +88,8 @@ export async function passwordHash(
   { hashing }: SharingParts,
 ): Promise<string | undefined> {
   if (password === undefined) return undefined;
-  const seeker = { queueKey: user.uid ?? "", known: true, signal };
-  return formatScrypt(await hashing.run(() => hashWithScrypt(password.reveal()), seeker));
+  const waiter = { queueKey: user.uid ?? "", known: true, signal };
+  return formatScrypt(await hashing.run(() => hashWithScrypt(password.reveal()), waiter));
 }
 
 /** Returns the end of a share that begins now, in seconds since the epoch, within the operator's bound. */

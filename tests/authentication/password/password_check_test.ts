@@ -142,8 +142,8 @@ function held() {
   assert.ok(table);
   return {
     begun,
-    check: (user: string, password: string, seeker = stranger()) =>
-      check.entryOf(table, user, password, seeker),
+    check: (user: string, password: string, waiter = stranger()) =>
+      check.entryOf(table, user, password, waiter),
     /** Ends all work, including work that begins then, and delivers the outcomes. */
     async endAll() {
       for (let next = ends.shift(); next !== undefined; next = ends.shift()) {
@@ -197,7 +197,7 @@ for (const user of ["md5", "cheap"]) {
     });
     const table = TABLES.mixed;
     assert.ok(table);
-    const ask = (password: string, seeker: SemaphoreWaiter) => check.entryOf(table, user, password, seeker);
+    const ask = (password: string, waiter: SemaphoreWaiter) => check.entryOf(table, user, password, waiter);
     assert.ok(await ask("right", known));
     const crowd = Array.from({ length: 10 }, (_, i) => ask(`guess ${i}`, stranger()));
     for (const password of ["wrong", "right"]) {

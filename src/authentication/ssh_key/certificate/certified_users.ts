@@ -49,7 +49,7 @@ interface CertifiedUsersParts {
   readonly template: string; // of DNs, with `%s`
   readonly haveAccounts: boolean; // whether names are accounts
   readonly only: boolean; // whether only the operator's authorities apply
-  readonly ownKeys: (account: string, seeker: SemaphoreWaiter) => Promise<readonly AuthorizedKey[]>;
+  readonly ownKeys: (account: string, waiter: SemaphoreWaiter) => Promise<readonly AuthorizedKey[]>;
 }
 
 /** Users of SSH certificates, which they upload; each use judges a certificate again. */
