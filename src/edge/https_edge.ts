@@ -10,7 +10,7 @@ import { TLSSocket } from "node:tls";
 import type { Logger } from "../logging/logger.ts";
 import { Occasional } from "../logging/occasional.ts";
 import { Counters, type Increments, methodLabel } from "../metrics/counters.ts";
-import { addCommonHeaders, type AskedBy, PLAIN_POLICY } from "../model/answer_headers.ts";
+import { addCommonHeaders, type HeaderContext, PLAIN_POLICY } from "../model/response_headers.ts";
 import { type Answer, HeaderList, type HttpResponse, type Peer } from "../model/http_message.ts";
 import type { Clock } from "../model/clock.ts";
 import { HttpError, httpError, isHttpError } from "../model/http_error.ts";
@@ -26,7 +26,7 @@ import { clientCertificate, tlsServerOptions, whyPassedOver } from "./tls_server
 
 const LINGER_MS = 2_000; // time for a refused client to read the response
 const JUDGED_MS = 60_000; // cache time of checked certificates
-const UNREAD: AskedBy = { method: undefined, headers: new HeaderList() };
+const UNREAD: HeaderContext = { method: undefined, headers: new HeaderList() };
 
 interface Judged {
   readonly peer: Peer;

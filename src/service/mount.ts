@@ -5,7 +5,7 @@
 import type { ServiceConfig } from "../config/service_config.ts";
 import { createLogger, type LineSink } from "../logging/logger.ts";
 import { peerAddress } from "../model/address.ts";
-import { addCommonHeaders, type AnswerPolicy, PLAIN_POLICY } from "../model/answer_headers.ts";
+import { addCommonHeaders, PLAIN_POLICY, type ResponsePolicy } from "../model/response_headers.ts";
 import { HeaderList, type HttpResponse, type Peer, readTarget } from "../model/http_message.ts";
 import { httpError, invalidRequest } from "../model/http_error.ts";
 import { trimEndCharacters } from "../model/text.ts";
@@ -94,7 +94,7 @@ export async function answerWeb(
   service: Pick<Service, "answer">,
   request: Request,
   peer: Peer,
-  { prefix = "", policy = PLAIN_POLICY }: { readonly prefix?: string; readonly policy?: AnswerPolicy } = {},
+  { prefix = "", policy = PLAIN_POLICY }: { readonly prefix?: string; readonly policy?: ResponsePolicy } = {},
 ): Promise<Response> {
   const { method, body, signal } = request;
   const { pathname, search } = new URL(request.url);
