@@ -11,7 +11,7 @@ import type { Logger } from "../logging/logger.ts";
 import { Occasional } from "../logging/occasional.ts";
 import { Counters, type Increments, methodLabel } from "../metrics/counters.ts";
 import { addCommonHeaders, type HeaderContext, PLAIN_POLICY } from "../model/response_headers.ts";
-import { type Answer, HeaderList, type HttpResponse, type Peer } from "../model/http_message.ts";
+import { type Handler, HeaderList, type HttpResponse, type Peer } from "../model/http_message.ts";
 import type { Clock } from "../model/clock.ts";
 import { HttpError, httpError, isHttpError } from "../model/http_error.ts";
 import { AnswerText, ResponseWriter } from "./response_writer.ts";
@@ -36,7 +36,7 @@ interface Judged {
 
 interface EdgeParts extends Pick<ConnectionLimiterParts, "groupOf"> {
   readonly clock?: Clock; // for certificate validity
-  readonly answer: Answer;
+  readonly answer: Handler;
   readonly log: Logger;
 }
 

@@ -1,5 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
-import { type Answer, type Body, HeaderList } from "../model/http_message.ts";
+import { type Body, type Handler, HeaderList } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import {
   Ahead,
@@ -23,7 +23,7 @@ export class EdgeChannel {
   readonly #ahead = new Ahead();
   readonly #underWay = new CallTable<UnderWay>();
 
-  constructor(port: MessagePort, readonly answer: Answer, readonly log: Logger) {
+  constructor(port: MessagePort, readonly answer: Handler, readonly log: Logger) {
     this.#end = new ChannelEnd(port, (message) => this.#receive(message));
   }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Counters, DurationHistogram, sample, seriesText } from "../../src/metrics/counters.ts";
-import { exposition, MetricsAnswer } from "../../src/metrics/exposition.ts";
+import { exposition, MetricsHandler } from "../../src/metrics/exposition.ts";
 import { FAMILIES } from "../../src/metrics/families.ts";
 
 Deno.test("exposition() writes families in their order, each with help and type", () => {
@@ -120,9 +120,9 @@ function valueOf(counters: Counters, text: string): number | undefined {
   return [...counters.samples].find((one) => seriesText(one) === text)?.value;
 }
 
-Deno.test("MetricsAnswer makes one page at a time, shared by all scrapers that ask meanwhile", async () => {
+Deno.test("MetricsHandler makes one page at a time, shared by all scrapers that ask meanwhile", async () => {
   let requests = 0;
-  const metrics = new MetricsAnswer(() => requests++);
+  const metrics = new MetricsHandler(() => requests++);
   const scrape = () => metrics.answer({ method: "GET", path: "/metrics" });
   for (
     const [page, status, body] of [
@@ -140,15 +140,15 @@ Deno.test("MetricsAnswer makes one page at a time, shared by all scrapers that a
   assert.equal(requests, 3);
 });
 
-Deno.test("MetricsAnswer knows one path and two methods", async () => {
-  const metrics = new MetricsAnswer(() => assert.fail("no page is needed"));
+Deno.test("MetricsHandler knows one path and two methods", async () => {
+  const metrics = new MetricsHandler(() => assert.fail("no page is needed"));
   assert.equal((await metrics.answer({ method: "GET", path: "/" })).status, 404);
   const { status, headers } = await metrics.answer({ method: "POST", path: "/metrics" });
   assert.deepEqual([status, headers.get("Allow")], [405, "GET, HEAD"]);
 });
 
-Deno.test("MetricsAnswer ignores a page that nobody waits for", async () => {
-  const metrics = new MetricsAnswer(() => {});
+Deno.test("MetricsHandler ignores a page that nobody waits for", async () => {
+  const metrics = new MetricsHandler(() => {});
   metrics.received("late");
   const pending = metrics.answer({ method: "GET", path: "/metrics" });
   metrics.received("fresh");
