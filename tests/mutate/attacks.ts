@@ -1198,7 +1198,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a proof counts once at each instance",
     file: "src/instances/shared_replay_cache.ts",
     change: instead(
-      "return await marks.take(this.#shared(seen.mark), seen.endsAt - clock() + SKEW_MS);",
+      "return await marks.take(this.#shared(seen.key), seen.endsAt - clock() + SKEW_MS);",
       "return true;",
     ),
     tests: ["tests/instances/shared_replay_cache_test.ts"],
@@ -1283,7 +1283,7 @@ export const ATTACKS: readonly Breakage[] = [
     ],
     broken: "a logout token that ended nothing counts as used",
     file: "src/authentication/oauth/code_login.ts",
-    change: instead("await shown.forget(mark);", ""),
+    change: instead("await shown.forget(key);", ""),
     tests: ["tests/authentication/oauth/logout_token_test.ts"],
   },
   {
@@ -1318,8 +1318,8 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "proofs are counted by key",
     file: "src/authentication/oauth/confirmation.ts",
     change: instead(
-      "this.proofs.note({ owner: user, mark, endsAt })",
-      "this.proofs.note({ owner: jkt, mark, endsAt })",
+      "this.proofs.note({ owner: user, key, endsAt })",
+      "this.proofs.note({ owner: jkt, key, endsAt })",
     ),
     tests: ["tests/authentication/oauth/dpop_proof_test.ts"],
   },

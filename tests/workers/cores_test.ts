@@ -88,7 +88,7 @@ Deno.test("CoreState follows an operator's bans, and keeps its knowledge when th
 
 Deno.test("CoreState takes logins from a core with a successor, and nothing else", () => {
   const { copy } = followed();
-  const proof = { owner: "ann", mark: "a proof", endsAt: Date.now() + 60_000 };
+  const proof = { owner: "ann", key: "a proof", endsAt: Date.now() + 60_000 };
   const servers = { servers: [] };
   copy.adopt({ behindMs: 5 });
   copy.adopt({ behindMs: 7, proofs: [proof] }, true);
