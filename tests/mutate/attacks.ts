@@ -230,7 +230,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Leaving allowed paths by the choice of the start directory"],
     broken: "relative patterns move along with where a session begins",
     file: "src/resource/path_limits.ts",
-    change: instead('if (movesWithStart(pattern)) throw httpError("ERR_LIMITS_FROM_HOME");', ""),
+    change: instead('if (dependsOnDirectory(pattern)) throw httpError("ERR_LIMITS_FROM_HOME");', ""),
     tests: ["tests/attack/path_limits_test.ts", "tests/resource/path_limits_test.ts"],
   },
   {
