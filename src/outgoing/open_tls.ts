@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { isIP } from "node:net";
 import { checkServerIdentity, connect, type TLSSocket } from "node:tls";
 import { unlessAborted } from "../model/clock.ts";
-import { sortTrust, trustedAsItself } from "../model/trust/trusted_certificates.ts";
+import { isPinned, sortTrust } from "../model/trust/trusted_certificates.ts";
 import type { Remote } from "../config/kind.ts";
 import type { OutgoingConfig, ProxyConfig } from "../config/service_config.ts";
 import { writeAll } from "../model/regular_file.ts";
@@ -246,7 +246,7 @@ async function openPinned(
 function pinDiagnostic(socket: TLSSocket, anchors: readonly string[]): string | undefined {
   const shown = socket.getPeerX509Certificate();
   if (shown === undefined) return "the server showed no certificate";
-  if (!trustedAsItself(shown, anchors)) {
+  if (!isPinned(shown, anchors)) {
     return "no trusted authority signed the certificate of the server, and it is not itself in the truststore";
   }
   const { kind, text } = describeValidity(validityOf(shown), Date.now());
