@@ -1,5 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
-import { inStep, type Schedule } from "../model/clock.ts";
+import { coalescedTimeout, type Schedule } from "../model/clock.ts";
 import { isHttpError } from "../model/http_error.ts";
 import { DatabaseAway } from "./database.ts";
 
@@ -69,7 +69,7 @@ export class Following {
   }
 
   #plan(): void {
-    const { everyMs, schedule = inStep } = this.#poll;
+    const { everyMs, schedule = coalescedTimeout } = this.#poll;
     this.#cancel?.();
     if (this.#closed) return;
     this.#cancel = schedule(this.#changed ? Math.min(SOON_MS, everyMs) : everyMs, () => void this.follow());

@@ -1,4 +1,4 @@
-import { inStep, type Schedule } from "../model/clock.ts";
+import { coalescedTimeout, type Schedule } from "../model/clock.ts";
 import { REST_MS, stampOf } from "./watched_file.ts";
 
 /** Watch on paths by polling, see {@link watchFile}. */
@@ -20,7 +20,7 @@ const RETRY_MS = 300_000;
 export function watchPaths(
   paths: () => readonly string[],
   onChange: () => unknown,
-  { intervalMs = () => LOOK_MS, failed = () => {}, schedule = inStep }: {
+  { intervalMs = () => LOOK_MS, failed = () => {}, schedule = coalescedTimeout }: {
     readonly intervalMs?: () => number;
     readonly failed?: (error: unknown) => void; // called if the callback throws
     readonly schedule?: Schedule;

@@ -1,5 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
-import { inStep } from "../model/clock.ts";
+import { coalescedTimeout } from "../model/clock.ts";
 import { ifExists, readRegularFile, utf8Text } from "../model/regular_file.ts";
 import { messageOf } from "../model/text.ts";
 
@@ -165,7 +165,7 @@ class PolledFile<T> implements WatchedFile<T> {
   start(): void {
     if (this.#closed) return;
     const pauseMs = this.#looksAtRest === 0 ? Math.min(REST_MS, this.#intervalMs) : this.#intervalMs;
-    this.#cancel = inStep(pauseMs, () => void this.#enqueue(false).finally(() => this.start()));
+    this.#cancel = coalescedTimeout(pauseMs, () => void this.#enqueue(false).finally(() => this.start()));
   }
 
   #enqueue(atOnce: boolean): Promise<void> {

@@ -1,4 +1,4 @@
-import { regularly } from "../model/clock.ts";
+import { coalescedInterval } from "../model/clock.ts";
 import { closeQuietly } from "../model/regular_file.ts";
 
 /** Interval and timeout of probes, in milliseconds. */
@@ -30,7 +30,7 @@ export class PortWatch<T extends Listening> {
 
   constructor(parts: PortWatchParts<T>) {
     this.#parts = { ask: takesConnections, everyMs: EVERY_MS, ...parts };
-    this.close = regularly(this.#parts.everyMs, () => void this.#look());
+    this.close = coalescedInterval(this.#parts.everyMs, () => void this.#look());
   }
 
   async #look(): Promise<void> {
