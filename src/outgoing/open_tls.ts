@@ -20,7 +20,7 @@ export interface HttpsTrust {
 }
 
 /** Reports whether no server is trusted. */
-export function trustsNobody({ anchors, publicRoots = [] }: HttpsTrust): boolean {
+export function hasNoAnchors({ anchors, publicRoots = [] }: HttpsTrust): boolean {
   return anchors.length === 0 && publicRoots.length === 0;
 }
 

@@ -10,7 +10,7 @@ import { HeaderList, type HttpResponse, type Peer, readTarget } from "../model/h
 import { httpError, invalidRequest } from "../model/http_error.ts";
 import { trimEndCharacters } from "../model/text.ts";
 import { formatDiagnostic, InvalidFile, isError } from "../model/diagnostic.ts";
-import { trustsNobodyByDefault } from "../outgoing/exclusive_trust.ts";
+import { hasNoDefaultTrust } from "../outgoing/exclusive_trust.ts";
 import { Acceptance } from "./http/acceptance.ts";
 import { errorResponse } from "./http/error_response.ts";
 import { loadSnapshot } from "./assembly/load_snapshot.ts";
@@ -75,7 +75,7 @@ export async function mountService(
  * the process, so the host must start without any, or the configuration must permit public ones. @throws {InvalidFile}
  */
 async function requireExclusiveTrust(file: string, config: ServiceConfig): Promise<void> {
-  if (config.outgoing.publicRoots || !await asksOthers(config) || trustsNobodyByDefault(Deno.env)) return;
+  if (config.outgoing.publicRoots || !await asksOthers(config) || hasNoDefaultTrust(Deno.env)) return;
   const expected =
     "expected the host to be started with DENO_TLS_CA_STORE=system and SSL_CERT_FILE=/dev/null, and " +
     "without SSL_CERT_DIR, DENO_CERT and NODE_EXTRA_CA_CERTS, or true: public authorities would be trusted besides " +

@@ -437,7 +437,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["A provider that sends endless headers or chunk extensions"],
     broken: "as much may come of a connection as there is time for",
     file: "src/outgoing/tls_stream.ts",
-    change: instead("if (this.#mayCome < 0)", "if (false)"),
+    change: instead("if (this.#allowance < 0)", "if (false)"),
     tests: ["tests/outgoing/https_client_test.ts"],
   },
   {
