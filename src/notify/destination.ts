@@ -8,7 +8,7 @@ export interface Destination {
   readonly name: "webhook" | "mail";
   readonly host: string; // for messages; an address may hold a secret
   /** Limits of a batch of notifications, delivered once its stream was quiet; absent: no batches. */
-  readonly gathers?: { readonly quietMs: number; readonly longestMs: number; readonly most: number };
+  readonly batching?: { readonly quietMs: number; readonly maxMs: number; readonly maxCount: number };
   /** @throws {Undeliverable | RemoteUnavailable} Any other error also leads to another attempt. */
   deliver(notifications: readonly Notification[], signal: AbortSignal): Promise<void>;
 }

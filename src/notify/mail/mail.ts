@@ -12,13 +12,13 @@ import type { Notification } from "../event.ts";
 import { type MailConfig, relayOf } from "./keys.ts";
 import { SmtpConnection, SmtpRefusal } from "./smtp_connection.ts";
 
-const MOST_NAMES = 50;
+const MAX_NAMES = 50;
 
 /** Mail over the relay of the site. */
 export class Mail implements Destination {
   readonly name = "mail";
   readonly host: string;
-  readonly gathers = { quietMs: 60_000, longestMs: 900_000, most: 1000 };
+  readonly batching = { quietMs: 60_000, maxMs: 900_000, maxCount: 1000 };
 
   constructor(readonly config: MailConfig, readonly parts: Omit<ProbeParts, "log">) {
     this.host = new URL(config.relay).host;
@@ -78,7 +78,7 @@ export class Mail implements Destination {
   #message(notifications: readonly Notification[], to: string): readonly string[] {
     const { config: { from }, parts: { clock, externalUrl } } = this;
     const count = counted(notifications.length, "file has arrived", "files have arrived");
-    const files = notifications.slice(0, MOST_NAMES).map(({ data: { name, bytes } }) =>
+    const files = notifications.slice(0, MAX_NAMES).map(({ data: { name, bytes } }) =>
       `  ${printable(String(name))} (${counted(Number(bytes), "byte", "bytes")})`
     );
     const { path, server } = notifications[0]?.data ?? {};
@@ -86,7 +86,7 @@ export class Mail implements Destination {
       `${count} in ${printable(String(path))} on ${printable(String(server))}:`,
       "",
       ...files,
-      ...(notifications.length > MOST_NAMES ? [`  and ${notifications.length - MOST_NAMES} more`] : []),
+      ...(notifications.length > MAX_NAMES ? [`  and ${notifications.length - MAX_NAMES} more`] : []),
       "",
       "You asked for this mail when you shared the directory. To get no more, change the share:",
       `${externalUrl}/shares`,
