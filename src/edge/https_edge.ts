@@ -8,7 +8,7 @@ import { createServer as createHttpsServer, type Server as HttpsServer } from "n
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { Logger } from "../logging/logger.ts";
-import { Occasional } from "../logging/occasional.ts";
+import { RateLimitedLog } from "../logging/rate_limited_log.ts";
 import { Counters, type Increments, methodLabel } from "../metrics/counters.ts";
 import { addCommonHeaders, type HeaderContext, PLAIN_POLICY } from "../model/response_headers.ts";
 import { type Handler, HeaderList, type HttpResponse, type Peer } from "../model/http_message.ts";
@@ -43,7 +43,7 @@ interface EdgeParts extends Pick<ConnectionLimiterParts, "groupOf"> {
 /** HTTPS server: enforces limits, forwards requests, writes responses. */
 export class HttpsEdge {
   readonly #server: Server | HttpsServer;
-  readonly #strangers: Occasional;
+  readonly #strangers: RateLimitedLog;
   readonly #connectionLimiter: ConnectionLimiter;
   readonly #connections: ConnectionWatch;
   readonly #gates = new Map<Socket, RequestGate>(); // of all open connections
@@ -59,7 +59,7 @@ export class HttpsEdge {
   private constructor(readonly options: EdgeOptions, readonly parts: EdgeParts) {
     const { tls, limits } = options;
     const { log, groupOf } = parts;
-    this.#strangers = new Occasional(log);
+    this.#strangers = new RateLimitedLog(log);
     this.#tls = tls;
     this.#texts = new AnswerText(["Keep-Alive", `timeout=${Math.floor(limits.keepAliveMs / 1000)}`]);
     const settings = {

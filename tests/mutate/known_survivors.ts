@@ -466,7 +466,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "a connection does one thing after the other",
   },
   {
-    file: "src/logging/occasional.ts",
+    file: "src/logging/rate_limited_log.ts",
     at: "#written = 0;",
     change: "0 → 1",
     equivalent: true,
