@@ -40,7 +40,7 @@ const ADDRESSES = 2;
 const REMEMBERED = 64;
 
 const FIRST_PAUSE_MS = 1_000; // first pause in milliseconds; doubles up to the longest
-const LONGEST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 30_000;
 
 /**
  * Health of another system (credentials.md 5.5). After a connection, an unusable response counts only
@@ -63,7 +63,7 @@ export class RemoteSystem {
     this.#breaker = new CircuitBreaker({
       elapsed: options.elapsed ?? stopwatch,
       firstPauseMs: FIRST_PAUSE_MS,
-      longestPauseMs: LONGEST_PAUSE_MS,
+      longestPauseMs: MAX_PAUSE_MS,
     });
     const { maxConcurrent = MAX_CONCURRENT } = options;
     const maxConcurrentPerKey = Math.ceil(maxConcurrent / 2);
