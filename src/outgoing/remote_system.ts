@@ -63,7 +63,7 @@ export class RemoteSystem {
     this.#breaker = new CircuitBreaker({
       elapsed: options.elapsed ?? stopwatch,
       firstPauseMs: FIRST_PAUSE_MS,
-      longestPauseMs: MAX_PAUSE_MS,
+      maxPauseMs: MAX_PAUSE_MS,
     });
     const { maxConcurrent = MAX_CONCURRENT } = options;
     const maxConcurrentPerKey = Math.ceil(maxConcurrent / 2);
