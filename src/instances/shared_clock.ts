@@ -3,7 +3,7 @@ import type { Clock, Schedule, Stopwatch } from "../model/clock.ts";
 import { type Database, row } from "../store/database.ts";
 import { Following } from "../store/following.ts";
 
-const TURN_MS = 15_000;
+const POLL_MS = 15_000;
 /** Error that is always accepted, in milliseconds; otherwise the clock uses the better of two agreeing replies. */
 const GOOD_MS = 20;
 /** Deviation of the local clock that is logged, in milliseconds. */
@@ -26,8 +26,8 @@ export class SharedClock extends Following {
   constructor(readonly parts: SharedClockParts) {
     const { clock, elapsed, behindMs, log, schedule } = parts;
     super({
-      look: () => this.#look(),
-      everyMs: TURN_MS,
+      look: () => this.#poll(),
+      everyMs: POLL_MS,
       trouble: "the database's clock is not followed",
       log,
       schedule,
@@ -41,7 +41,7 @@ export class SharedClock extends Following {
     return this.#asOf === undefined ? clock() : Math.floor(this.#asOf.time + elapsed() - this.#asOf.at);
   };
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { database, clock, elapsed, learned = () => {}, log } = this.parts;
     const asked = elapsed();
     const found = await database.read(() => row("SELECT :clock AS now", {}));
