@@ -19,16 +19,16 @@ export async function editFile(
   path: string,
   change: (text: string | undefined) => string,
 ): Promise<{ readonly remarks: readonly string[] }> {
-  const target = await followed(path).catch((error: unknown) => {
-    throw explained(error, path);
+  const target = await resolveLink(path).catch((error: unknown) => {
+    throw describeFailure(error, path);
   });
-  const beside = `${target}.${crypto.randomUUID()}.new`;
+  const temporary = `${target}.${crypto.randomUUID()}.new`;
   const lock = `${target}.lock`;
-  using _held = await held(lock);
+  using _held = await acquireLock(lock);
   try {
     const before = await readOriginal(target);
     const text = change(before?.text);
-    const next = await open(beside, NEW_FILE, SECRET_MODE);
+    const next = await open(temporary, NEW_FILE, SECRET_MODE);
     let remarks: readonly string[];
     try {
       await next.writeFile(text);
@@ -40,11 +40,11 @@ export async function editFile(
     if ((await readOriginal(target))?.text !== before?.text) {
       throw new FileNotChanged(`${path} was changed by somebody else meanwhile, nothing was written`);
     }
-    await Deno.rename(beside, target);
+    await Deno.rename(temporary, target);
     return { remarks };
   } catch (error) {
-    await ifExists(Deno.remove(beside));
-    throw explained(error, path);
+    await ifExists(Deno.remove(temporary));
+    throw describeFailure(error, path);
   } finally {
     await ifExists(Deno.remove(lock));
   }
@@ -53,7 +53,7 @@ export async function editFile(
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /** Follows a link that root or the file's owner made: others could redirect the edit. @throws {FileNotChanged} */
-async function followed(path: string): Promise<string> {
+async function resolveLink(path: string): Promise<string> {
   const link = await ifExists(Deno.lstat(path));
   if (link?.isSymlink !== true) return path;
   const target = await ifExists(Deno.realPath(path));
@@ -77,7 +77,7 @@ export async function readText(path: string): Promise<string | undefined> {
     const bytes = await ifExists(Deno.readFile(path));
     return bytes && decoded(bytes, path);
   } catch (error) {
-    throw explained(error, path);
+    throw describeFailure(error, path);
   }
 }
 
@@ -89,7 +89,7 @@ function decoded(bytes: Uint8Array, path: string): string {
 }
 
 /** Waits for the lock and returns its file, still at the same path. Follows no link. */
-async function held(lock: string): Promise<Deno.FsFile> {
+async function acquireLock(lock: string): Promise<Deno.FsFile> {
   for (;;) {
     try {
       const made = await open(
@@ -105,7 +105,7 @@ async function held(lock: string): Promise<Deno.FsFile> {
       if (mine.ino === current?.ino && mine.dev === current.dev) return file;
       file.close();
     } catch (error) {
-      throw explained(error, lock);
+      throw describeFailure(error, lock);
     }
   }
 }
@@ -130,7 +130,7 @@ function octal(mode: number): string {
   return `0${mode.toString(8)}`;
 }
 
-function explained(error: unknown, path: string): unknown {
+function describeFailure(error: unknown, path: string): unknown {
   if (error instanceof Deno.errors.PermissionDenied) {
     return new FileNotChanged(`${path}: permission denied`, { cause: error });
   }
@@ -140,7 +140,7 @@ function explained(error: unknown, path: string): unknown {
   if (error instanceof Deno.errors.IsADirectory) {
     return new FileNotChanged(`${path} is a folder`, { cause: error });
   }
-  const reason = TROUBLE.get(codeOf(error));
+  const reason = REASONS.get(codeOf(error));
   return reason === undefined ? error : new FileNotChanged(`${path}: ${reason}`, { cause: error });
 }
 
@@ -148,7 +148,7 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
-const TROUBLE: ReadonlyMap<unknown, string> = new Map([
+const REASONS: ReadonlyMap<unknown, string> = new Map([
   ["EACCES", "permission denied"],
   ["ENOENT", "no such folder"],
   ["EISDIR", "a folder is in its place"],
