@@ -1,5 +1,5 @@
 import { closeQuietly, writeAll } from "../model/regular_file.ts";
-import { KeptLines } from "./kept_lines.ts";
+import { BufferedLines } from "./buffered_lines.ts";
 import type { Sink } from "./sink.ts";
 
 interface Connection {
@@ -51,7 +51,7 @@ export function systemdJournal(path = SOCKET): AuditReceiver {
 const CLOSE_MS = 2000;
 
 /** Audit log that is sent to a receiver. */
-export class AuditStream extends KeptLines {
+export class AuditStream extends BufferedLines {
   readonly #closing = new AbortController();
   #connection: Connection | undefined;
   #writing: Promise<void> | undefined;
@@ -61,7 +61,7 @@ export class AuditStream extends KeptLines {
   }
 
   retry(): void {
-    if (this.count > 0) this.#writing ??= this.#writeKept();
+    if (this.count > 0) this.#writing ??= this.#writeBuffered();
   }
 
   async close(): Promise<readonly string[]> {
@@ -76,7 +76,7 @@ export class AuditStream extends KeptLines {
     return this.take();
   }
 
-  async #writeKept(): Promise<void> {
+  async #writeBuffered(): Promise<void> {
     while (this.count > 0) {
       const lines = this.take();
       const wasOpen = this.#connection !== undefined;

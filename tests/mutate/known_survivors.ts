@@ -430,7 +430,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "the file is opened once more each second, and the one before is closed when it is collected",
   },
   {
-    file: "src/logging/kept_lines.ts",
+    file: "src/logging/buffered_lines.ts",
     at: "if (excess <= 0) return;",
     change: "excess <= 0 → (excess < 0)",
     equivalent: true,
