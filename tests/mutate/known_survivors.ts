@@ -396,7 +396,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/outgoing/remote_system.ts",
-    at: "const AT_ONCE = 6;",
+    at: "const MAX_CONCURRENT = 6;",
     change: "6 → 7",
     equivalent: true,
     why: "the client of the product says how many connections there are",
