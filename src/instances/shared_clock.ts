@@ -21,7 +21,7 @@ interface SharedClockParts {
 
 /** Common clock of instances: the database's, continued during outages; before the first contact the local one. */
 export class SharedClock extends Following {
-  #asOf: { readonly time: number; readonly at: number; readonly offMs: number } | undefined;
+  #asOf: { readonly time: number; readonly at: number; readonly errorMs: number } | undefined;
   #isOff = false;
   constructor(readonly parts: SharedClockParts) {
     const { clock, elapsed, behindMs, log, schedule } = parts;
@@ -32,7 +32,7 @@ export class SharedClock extends Following {
       log,
       schedule,
     });
-    if (behindMs !== undefined) this.#asOf = { time: clock() + behindMs, at: elapsed(), offMs: GOOD_MS };
+    if (behindMs !== undefined) this.#asOf = { time: clock() + behindMs, at: elapsed(), errorMs: GOOD_MS };
   }
 
   /** Milliseconds since the epoch. */
@@ -47,10 +47,10 @@ export class SharedClock extends Following {
     const found = await database.read(() => row("SELECT :clock AS now", {}));
     const at = elapsed();
     // The reply's time is in the middle between request and reply, give or take half the round trip.
-    const offMs = (at - asked) / 2;
-    const time = Number(found?.["now"]) + offMs;
-    const isBetter = offMs <= Math.max(GOOD_MS, this.#asOf?.offMs ?? Infinity);
-    if (isBetter || Math.abs(this.read() - time) > offMs) this.#asOf = { time, at, offMs };
+    const errorMs = (at - asked) / 2;
+    const time = Number(found?.["now"]) + errorMs;
+    const isBetter = errorMs <= Math.max(GOOD_MS, this.#asOf?.errorMs ?? Infinity);
+    if (isBetter || Math.abs(this.read() - time) > errorMs) this.#asOf = { time, at, errorMs };
     const aheadMs = clock() - this.read();
     learned(-aheadMs);
     const isOff = Math.abs(aheadMs) > TOLERANCE_MS;

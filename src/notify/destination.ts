@@ -20,7 +20,7 @@ export class Undeliverable extends Error {}
 export interface DestinationKind<T extends Table = Table, S extends object = object>
   extends ProbedKind<T, S> {
   readonly name: Destination["name"];
-  wants(config: S & KindConfig, event: NotifiedEvent): boolean;
+  accepts(config: S & KindConfig, event: NotifiedEvent): boolean;
   create(config: S & KindConfig, parts: ProbeParts): Promise<Destination>;
 }
 

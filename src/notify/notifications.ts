@@ -31,7 +31,7 @@ export class Notifications {
     const change = () => this.database.change(work, { alone: event.stream }); // orders the events of all instances
     this.#last = this.#last.then(change).then(() => {}, (error) => {
       for (const { config, kind } of this.recorder.kinds) {
-        if (kind.wants(config, event)) this.sinks.of(kind.name).failed(error, undefined, 1);
+        if (kind.accepts(config, event)) this.sinks.of(kind.name).failed(error, undefined, 1);
       }
     });
   }

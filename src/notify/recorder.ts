@@ -45,7 +45,7 @@ export class Recorder {
     for (const event of events) {
       const { stream, type, data, mailTo } = event;
       for (const { config, kind } of this.kinds) {
-        if (!kind.wants(config, event)) continue;
+        if (!kind.accepts(config, event)) continue;
         const message = crypto.randomUUID();
         const content = JSON.stringify({ type, data, mailTo });
         const values = { message, destination: kind.name, stream, content, ...OTHERS };

@@ -70,7 +70,7 @@ export async function openTls(target: TlsTarget, rules: TlsRules): Promise<TlsCo
     const failure = describeTlsFailure(error);
     if (failure.kind === "name" && hostnameChecking === "WARN") {
       const connection = await openVerified(target, rules, false);
-      warnOfName(log, target, failure.error);
+      warnOfMismatch(log, target, failure.error);
       return connection;
     }
     const mayBePinned = failure.kind === "authority" ||
@@ -235,7 +235,7 @@ async function openPinned(
       ? undefined
       : checkServerIdentity(host, socket.getPeerCertificate());
     if (mismatch !== undefined && hostnameChecking === "FAIL") throw mismatch;
-    if (mismatch !== undefined) warnOfName(log, target, mismatch);
+    if (mismatch !== undefined) warnOfMismatch(log, target, mismatch);
   } catch (error) {
     socket.on("error", () => {}).destroy();
     throw error;
@@ -271,7 +271,7 @@ function connectionOf(socket: TLSSocket): TlsConnection {
   };
 }
 
-function warnOfName(log: Logger, { host }: TlsTarget, error: Error): void {
+function warnOfMismatch(log: Logger, { host }: TlsTarget, error: Error): void {
   log.warn("certificate does not name the host, accepted by configuration", { host, error });
 }
 
