@@ -1,9 +1,9 @@
 /** The service and its operator's commands: `authserver [command] [options]`; the default command is `serve`. */
 import { runCommand } from "./src/command/run_command.ts";
 import { SYSTEM_IO } from "./src/command/system_io.ts";
-import { trustNobodyByDefault } from "./src/outgoing/exclusive_trust.ts";
+import { disableDefaultTrust } from "./src/outgoing/exclusive_trust.ts";
 
 if (import.meta.main) {
-  trustNobodyByDefault(Deno.env);
+  disableDefaultTrust(Deno.env);
   Deno.exit(await runCommand(Deno.args, SYSTEM_IO));
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { basename, dirname, join, relative } from "node:path";
-import { unlessAbsent } from "../src/model/regular_file.ts";
+import { ifExists } from "../src/model/regular_file.ts";
 import { exportedNames, importedNames } from "./exports.ts";
 import { longFunctions } from "./long_functions.ts";
 
@@ -247,7 +247,7 @@ Deno.test("a short file with only one importer in its folder joins the importer"
     const [one = "", other] = new Set(by);
     if (other !== undefined || dirname(one) !== dirname(file) || file.startsWith("..")) continue;
     const own = new URL(file.replace(/\.ts$/, "_test.ts"), import.meta.url);
-    if (await unlessAbsent(Deno.stat(own)) !== undefined) continue;
+    if (await ifExists(Deno.stat(own)) !== undefined) continue;
     if ((await Deno.readTextFile(join(SRC, one))).includes(`import("./${basename(file)}")`)) continue;
     const length = await lines(file);
     if (length <= 45 && length + await lines(one) <= 250) found.push(file);
@@ -267,7 +267,7 @@ async function doors(): Promise<Map<string, readonly string[]>> {
 
 /** Returns the files that a file names; for a test that runs the program, also the program. */
 async function named(file: string): Promise<readonly string[]> {
-  const text = await unlessAbsent(Deno.readTextFile(file)) ?? "";
+  const text = await ifExists(Deno.readTextFile(file)) ?? "";
   const found = [...STATEMENTS, /new URL\("([^"\n]+\.ts)"/g].flatMap((form) => [...text.matchAll(form)])
     .flatMap(([, name = ""]) => name.startsWith(".") ? join(dirname(file), name) : []);
   return /\bmain\.ts["`]/.test(text) ? [...found, join(SRC, "../main.ts")] : found;
@@ -283,7 +283,7 @@ Deno.test("each file has tests at its path, or the architecture page names tests
     if (known !== undefined) return known;
     const all = new Set<string>();
     for (const test of table.get(folder) ?? []) {
-      assert(await unlessAbsent(Deno.stat(join(tests, test))), `docs/architecture.md: no tests/${test}`);
+      assert(await ifExists(Deno.stat(join(tests, test))), `docs/architecture.md: no tests/${test}`);
       all.add(join(tests, test));
     }
     for (const file of all) { // including files that the loop adds
@@ -297,7 +297,7 @@ Deno.test("each file has tests at its path, or the architecture page names tests
   const bare: string[] = [];
   for await (const path of sources()) {
     const file = relative(SRC, path);
-    const own = await unlessAbsent(Deno.stat(join(tests, file.replace(/\.ts$/, "_test.ts"))));
+    const own = await ifExists(Deno.stat(join(tests, file.replace(/\.ts$/, "_test.ts"))));
     if (own === undefined && !(await behind(dirname(file))).has(path)) bare.push(file);
   }
   assert.deepEqual(bare, []);

@@ -1,6 +1,6 @@
 import { attempt } from "../model/attempt.ts";
 import { confusable } from "../model/confusables.ts";
-import { hasLooseBlanks, ifName, InvalidName, parseName, sameName } from "../model/distinguished_name.ts";
+import { hasLooseBlanks, ifValidDn, InvalidName, parseName, sameName } from "../model/distinguished_name.ts";
 import { ANONYMOUS_DN } from "../model/identity.ts";
 
 /** Error for the lack of a usable identity; the message is for the log. */
@@ -26,6 +26,6 @@ export function checkIdentity(dn: string): string {
 
 /** Reports whether a DN is personal: not empty, anonymous or the server's own. */
 export function isPersonalName(dn: string, serverName: string): boolean {
-  const isNamed = ifName(() => parseName(dn).length > 0) ?? false;
+  const isNamed = ifValidDn(() => parseName(dn).length > 0) ?? false;
   return isNamed && !sameName(dn, ANONYMOUS_DN) && !sameName(dn, serverName);
 }

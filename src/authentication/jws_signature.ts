@@ -1,4 +1,4 @@
-import { rescue } from "../model/attempt.ts";
+import { onError } from "../model/attempt.ts";
 import { Buffer } from "node:buffer";
 import { type KeyObject, verify } from "node:crypto";
 import { isRsaSignature, type RsaHash, type RsaPublicKey, rsaPublicKey } from "../model/trust/signed_by.ts";
@@ -36,7 +36,7 @@ export async function isSignedBy(
   }
   const { compactVerify, errors } = await import("jose");
   const verified = compactVerify(text, key, { algorithms: [algorithm] });
-  return await verified.then(() => true, rescue(errors.JWSSignatureVerificationFailed, () => false));
+  return await verified.then(() => true, onError(errors.JWSSignatureVerificationFailed, () => false));
 }
 
 function contentOf(text: string): Uint8Array {

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { createHash, verify, X509Certificate } from "node:crypto";
 import { attempt } from "../model/attempt.ts";
 import type { Credentials } from "../model/credentials.ts";
-import { isValidAt, MOST_RSA_BITS, usableKeyOf, validityOf } from "../model/trust/certificate_facts.ts";
+import { isValidAt, MAX_RSA_BITS, usableKeyOf, validityOf } from "../model/trust/certificate_facts.ts";
 import { isStillValid } from "../model/trust/certificate_path.ts";
 import type { AuthenticationResult, Authenticator } from "./authenticator.ts";
 import type { AuthenticatorParts } from "./authenticator_kind.ts";
@@ -73,7 +73,7 @@ function evaluate(
 }
 
 const UNUSABLE = "the gateway's certificate vouches for nobody, " +
-  `expected one that is valid now, with an RSA key of at most ${MOST_RSA_BITS} bits`;
+  `expected one that is valid now, with an RSA key of at most ${MAX_RSA_BITS} bits`;
 
 /** Reason to refuse an unsigned name, which anybody could have sent. */
 const UNSIGNED = "the gateway does not sign the names that it passes on, " +

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { groupNames, isUserAccount } from "../model/account_name.ts";
 import { attempt } from "../model/attempt.ts";
 import { hostsOf, isAddressRange, isWideRange } from "../model/address.ts";
-import { ifName, parseName } from "../model/distinguished_name.ts";
+import { ifValidDn, parseName } from "../model/distinguished_name.ts";
 
 /** Error for an invalid value; the message states the expectation. */
 export class UnexpectedValue extends Error {
@@ -320,7 +320,7 @@ export function distinguishedName(options: Options<string> & { readonly placehol
   return key(options, type, (found) => {
     if (placeholder !== undefined && !found.includes(placeholder)) fail(type);
     const example = placeholder === undefined ? found : found.replaceAll(placeholder, "x");
-    return ifName(() => parseName(example).length > 0) ? found : fail(type);
+    return ifValidDn(() => parseName(example).length > 0) ? found : fail(type);
   });
 }
 

@@ -1,4 +1,4 @@
-import type { AnswerPolicy } from "../model/answer_headers.ts";
+import type { ResponsePolicy } from "../model/response_headers.ts";
 import type { Infer, Table } from "./key.ts";
 import type { CHAIN } from "./keys/attribute_keys.ts";
 import type { AUTHENTICATION } from "./keys/authentication_keys.ts";
@@ -68,7 +68,7 @@ export interface SiteConfig extends Pick<Values<typeof CONTAINER>, "name" | "hos
 }
 
 export interface HttpsConfig
-  extends AnswerPolicy, Pick<Values<typeof HTTP_SERVER>, "maxConnections" | "maxIdleMs" | "proxyPeers"> {
+  extends ResponsePolicy, Pick<Values<typeof HTTP_SERVER>, "maxConnections" | "maxIdleMs" | "proxyPeers"> {
   readonly tls: boolean; // false: plain HTTP, for tests or behind a local proxy
   readonly clientCertificate: "none" | "requested" | "required";
   readonly minTlsVersion: "TLSv1.2" | "TLSv1.3";

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { regularly } from "../model/clock.ts";
+import { coalescedInterval } from "../model/clock.ts";
 import type { EdgeLimits } from "./edge_options.ts";
 
 interface Watched {
@@ -19,7 +19,7 @@ export class ConnectionWatch {
     readonly onCut: (socket: Socket) => void,
   ) {
     const interval = Math.min(limits.silentMs, limits.keepAliveMs) / 4;
-    this.close = regularly(interval, () => this.#check(performance.now()));
+    this.close = coalescedInterval(interval, () => this.#check(performance.now()));
   }
 
   begin(socket: Socket): void {

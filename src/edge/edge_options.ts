@@ -1,4 +1,4 @@
-import type { AnswerPolicy } from "../model/answer_headers.ts";
+import type { ResponsePolicy } from "../model/response_headers.ts";
 import type { Revocation } from "../model/trust/revocation.ts";
 
 /** TLS of the edge as PEM texts, since the edge cannot read files. */
@@ -22,7 +22,7 @@ export interface EdgeOptions {
   readonly proxies?: readonly string[]; // addresses and ranges of gateways, which are exempt from shares
   /** Addresses and ranges that must send a PROXY header; others must not. */
   readonly proxyPeers?: readonly string[];
-  readonly policy?: AnswerPolicy; // headers of responses; absent: those for non-browsers
+  readonly policy?: ResponsePolicy; // headers of responses; absent: those for non-browsers
   readonly limits: EdgeLimits;
 }
 

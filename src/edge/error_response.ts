@@ -1,18 +1,18 @@
 import { STATUS_CODES } from "node:http";
-import { addCommonHeaders, type AnswerPolicy, type AskedBy } from "../model/answer_headers.ts";
+import { addCommonHeaders, type HeaderContext, type ResponsePolicy } from "../model/response_headers.ts";
 import type { HttpError } from "../model/http_error.ts";
 import { HeaderList, type HttpResponse } from "../model/http_message.ts";
 
 interface Refused {
   readonly error: HttpError;
   readonly requestId: string;
-  readonly by: AskedBy; // as far as it is readable
+  readonly by: HeaderContext; // as far as it is readable
 }
 
 /** Returns the response to a request that the edge refuses. */
 export function refusal(
   { error, requestId, by }: Refused,
-  policy: AnswerPolicy,
+  policy: ResponsePolicy,
 ): HttpResponse & { readonly body: Uint8Array<ArrayBuffer> } {
   const body = new TextEncoder().encode(JSON.stringify(error.body(requestId)));
   const headers = HeaderList.of(error.headers);
@@ -24,7 +24,7 @@ export function refusal(
 }
 
 /** Serialises the response for a connection without a readable request. */
-export function rawErrorResponse(refused: Refused, policy: AnswerPolicy): string {
+export function rawErrorResponse(refused: Refused, policy: ResponsePolicy): string {
   const { status, headers, body } = refusal(refused, policy);
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`, `Date: ${new Date().toUTCString()}`];
   const { fields } = headers;

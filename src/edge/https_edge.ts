@@ -8,10 +8,10 @@ import { createServer as createHttpsServer, type Server as HttpsServer } from "n
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { Logger } from "../logging/logger.ts";
-import { Occasional } from "../logging/occasional.ts";
+import { RateLimitedLog } from "../logging/rate_limited_log.ts";
 import { Counters, type Increments, methodLabel } from "../metrics/counters.ts";
-import { addCommonHeaders, type AskedBy, PLAIN_POLICY } from "../model/answer_headers.ts";
-import { type Answer, HeaderList, type HttpResponse, type Peer } from "../model/http_message.ts";
+import { addCommonHeaders, type HeaderContext, PLAIN_POLICY } from "../model/response_headers.ts";
+import { type Handler, HeaderList, type HttpResponse, type Peer } from "../model/http_message.ts";
 import type { Clock } from "../model/clock.ts";
 import { HttpError, httpError, isHttpError } from "../model/http_error.ts";
 import { AnswerText, ResponseWriter } from "./response_writer.ts";
@@ -26,7 +26,7 @@ import { clientCertificate, ignoredReason, tlsServerOptions } from "./tls_server
 
 const LINGER_MS = 2_000; // time for a refused client to read the response
 const PEER_CACHE_MS = 60_000; // cache time of checked certificates
-const UNREAD: AskedBy = { method: undefined, headers: new HeaderList() };
+const UNREAD: HeaderContext = { method: undefined, headers: new HeaderList() };
 
 interface CheckedPeer {
   readonly peer: Peer;
@@ -36,14 +36,14 @@ interface CheckedPeer {
 
 interface EdgeParts extends Pick<ConnectionLimiterParts, "groupOf"> {
   readonly clock?: Clock; // for certificate validity
-  readonly answer: Answer;
+  readonly answer: Handler;
   readonly log: Logger;
 }
 
 /** HTTPS server: enforces limits, forwards requests, writes responses. */
 export class HttpsEdge {
   readonly #server: Server | HttpsServer;
-  readonly #limitedLog: Occasional;
+  readonly #limitedLog: RateLimitedLog;
   readonly #connectionLimiter: ConnectionLimiter;
   readonly #connections: ConnectionWatch;
   readonly #gates = new Map<Socket, RequestGate>(); // of all open connections
@@ -59,7 +59,7 @@ export class HttpsEdge {
   private constructor(readonly options: EdgeOptions, readonly parts: EdgeParts) {
     const { tls, limits } = options;
     const { log, groupOf } = parts;
-    this.#limitedLog = new Occasional(log);
+    this.#limitedLog = new RateLimitedLog(log);
     this.#tls = tls;
     this.#texts = new AnswerText(["Keep-Alive", `timeout=${Math.floor(limits.keepAliveMs / 1000)}`]);
     const settings = {

@@ -1,4 +1,4 @@
-import { movesWithStart, patternsOf } from "../model/wildcards.ts";
+import { dependsOnDirectory, patternsOf } from "../model/wildcards.ts";
 import { withoutSlash } from "../model/absolute_path.ts";
 import { coversAllBelow, matchesPattern, mayMatchBelow } from "./path_pattern.ts";
 
@@ -35,7 +35,7 @@ export function withinAll(limits: readonly PathLimits[], path: string): boolean 
 /** Returns absolute include patterns; no pattern includes everything. The empty pattern matches nothing. */
 export function includePatterns(text = ""): readonly string[] {
   return patternsOf(text).map((pattern) =>
-    movesWithStart(pattern) ? "" : withoutSlash(pattern.startsWith("/") ? pattern : `/${pattern}`)
+    dependsOnDirectory(pattern) ? "" : withoutSlash(pattern.startsWith("/") ? pattern : `/${pattern}`)
   );
 }
 

@@ -21,7 +21,7 @@ export interface RegisteredInstance extends InstanceFacts {
   readonly own: boolean; // whether it is this one
 }
 
-const TURN_MS = 5000;
+const BEAT_MS = 5000;
 /** Milliseconds without heartbeat after which an instance counts as stopped. */
 const SILENT_MS = 17_000;
 /** Milliseconds without heartbeat after which an instance is deleted. */
@@ -53,7 +53,7 @@ export class InstanceRegister extends Poller {
   ) {
     const { log, schedule } = parts;
     const failureMessage = "instances are not known";
-    super({ poll: () => this.#turn(), intervalMs: TURN_MS, failureMessage, log, schedule });
+    super({ poll: () => this.#beat(), intervalMs: BEAT_MS, failureMessage, log, schedule });
   }
 
   /** Instances as last seen; only this one before the first poll. */
@@ -77,7 +77,7 @@ export class InstanceRegister extends Poller {
     await database.change(() => row(SQL.leave, { id }), ASYNC_COMMIT);
   }
 
-  async #turn(): Promise<void> {
+  async #beat(): Promise<void> {
     const { database, own, log } = this.parts;
     const { differ } = this;
     const found = await database.change(function* () {
@@ -89,8 +89,8 @@ export class InstanceRegister extends Poller {
       return before;
     }, ASYNC_COMMIT);
     // While this instance could not write, others could not either.
-    const lastTurnMs = found.find(({ id }) => id === own.id)?.ageMs ?? TURN_MS;
-    const silentMs = SILENT_MS - TURN_MS + Math.max(TURN_MS, lastTurnMs);
+    const lastBeatMs = found.find(({ id }) => id === own.id)?.ageMs ?? BEAT_MS;
+    const silentMs = SILENT_MS - BEAT_MS + Math.max(BEAT_MS, lastBeatMs);
     const others = found.filter(({ id }) => id !== own.id).map((other): RegisteredInstance => ({
       ...other,
       alive: other.ageMs < silentMs,

@@ -3,7 +3,7 @@ import type { Clock, Schedule, Stopwatch } from "../model/clock.ts";
 import { type Database, row } from "../store/database.ts";
 import { Poller } from "../store/poller.ts";
 
-const TURN_MS = 15_000;
+const POLL_MS = 15_000;
 /** Error that is always accepted, in milliseconds; otherwise the clock uses the better of two agreeing replies. */
 const GOOD_MS = 20;
 /** Deviation of the local clock that is logged, in milliseconds. */
@@ -21,18 +21,18 @@ interface SharedClockParts {
 
 /** Common clock of instances: the database's, continued during outages; before the first contact the local one. */
 export class SharedClock extends Poller {
-  #asOf: { readonly time: number; readonly at: number; readonly offMs: number } | undefined;
+  #asOf: { readonly time: number; readonly at: number; readonly errorMs: number } | undefined;
   #isOff = false;
   constructor(readonly parts: SharedClockParts) {
     const { clock, elapsed, behindMs, log, schedule } = parts;
     super({
-      poll: () => this.#look(),
-      intervalMs: TURN_MS,
+      poll: () => this.#poll(),
+      intervalMs: POLL_MS,
       failureMessage: "the database's clock is not followed",
       log,
       schedule,
     });
-    if (behindMs !== undefined) this.#asOf = { time: clock() + behindMs, at: elapsed(), offMs: GOOD_MS };
+    if (behindMs !== undefined) this.#asOf = { time: clock() + behindMs, at: elapsed(), errorMs: GOOD_MS };
   }
 
   /** Milliseconds since the epoch. */
@@ -41,16 +41,16 @@ export class SharedClock extends Poller {
     return this.#asOf === undefined ? clock() : Math.floor(this.#asOf.time + elapsed() - this.#asOf.at);
   };
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { database, clock, elapsed, learned = () => {}, log } = this.parts;
     const asked = elapsed();
     const found = await database.read(() => row("SELECT :clock AS now", {}));
     const at = elapsed();
     // The reply's time is in the middle between request and reply, give or take half the round trip.
-    const offMs = (at - asked) / 2;
-    const time = Number(found?.["now"]) + offMs;
-    const isBetter = offMs <= Math.max(GOOD_MS, this.#asOf?.offMs ?? Infinity);
-    if (isBetter || Math.abs(this.read() - time) > offMs) this.#asOf = { time, at, offMs };
+    const errorMs = (at - asked) / 2;
+    const time = Number(found?.["now"]) + errorMs;
+    const isBetter = errorMs <= Math.max(GOOD_MS, this.#asOf?.errorMs ?? Infinity);
+    if (isBetter || Math.abs(this.read() - time) > errorMs) this.#asOf = { time, at, errorMs };
     const aheadMs = clock() - this.read();
     learned(-aheadMs);
     const isOff = Math.abs(aheadMs) > TOLERANCE_MS;

@@ -1,6 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
-import type { ReplayCache, ReplayRecord, SeenMark } from "../model/replay_cache.ts";
+import type { ReplayCache, ReplayEntry, ReplayRecord } from "../model/replay_cache.ts";
 import { DatabaseFailure, DatabaseUnavailable } from "../store/database.ts";
 import type { Leases } from "../store/leases.ts";
 
@@ -16,24 +16,24 @@ export class SharedReplayCache implements ReplayRecord {
     readonly parts: { readonly leases: Leases; readonly clock: Clock; readonly log: Logger },
   ) {}
 
-  async note(seen: SeenMark, perOwner?: number): Promise<boolean> {
+  async note(seen: ReplayEntry, perOwner?: number): Promise<boolean> {
     const { leases, clock } = this.parts;
     if (!this.own.note(seen, perOwner)) return false;
     try {
-      return await leases.acquire(this.#shared(seen.mark), seen.endsAt - clock() + SKEW_MS);
+      return await leases.acquire(this.#shared(seen.key), seen.endsAt - clock() + SKEW_MS);
     } catch (error) {
       this.#report(error);
       return true;
     }
   }
 
-  async forget(mark: string): Promise<void> {
-    this.own.forget(mark);
-    await this.parts.leases.release(this.#shared(mark)).catch((error) => this.#report(error));
+  async forget(key: string): Promise<void> {
+    this.own.forget(key);
+    await this.parts.leases.release(this.#shared(key)).catch((error) => this.#report(error));
   }
 
-  #shared(mark: string) {
-    return { mark: `seen ${mark}`, holder: this.#holder };
+  #shared(key: string) {
+    return { mark: `seen ${key}`, holder: this.#holder };
   }
 
   /** Logs failures other than outages, which the database's state reports. */

@@ -15,19 +15,19 @@ export class AppendFile {
   #inode: number | null = null;
   #size = 0;
   #checkedAt = -Infinity;
-  #torn = false; // whether the last write ended within a line
+  #endsMidLine = false; // whether the last write ended within a line
 
   /** @param rotation Called before each write. */
   constructor(readonly path: string, readonly rotation: () => Rotation = () => ({})) {}
 
   /** Writes whole lines, after a partial write from the start of a line. @throws If not all of the text is written. */
   append(text: string): void {
-    const bytes = new TextEncoder().encode(this.#torn ? `\n${text}` : text);
+    const bytes = new TextEncoder().encode(this.#endsMidLine ? `\n${text}` : text);
     try {
       const file = this.#open();
       for (let at = 0; at < bytes.length;) {
         at += file.writeSync(bytes.subarray(at));
-        this.#torn = bytes[at - 1] !== LINE_END;
+        this.#endsMidLine = bytes[at - 1] !== LINE_END;
       }
       this.#size += bytes.length;
     } catch (error) {

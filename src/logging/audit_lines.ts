@@ -1,9 +1,9 @@
 import type { AppendFile } from "./append_file.ts";
-import { KeptLines } from "./kept_lines.ts";
+import { BufferedLines } from "./buffered_lines.ts";
 import type { Sink } from "./sink.ts";
 
 /** Audit log in a file or on the console. */
-export class AuditLines extends KeptLines {
+export class AuditLines extends BufferedLines {
   constructor(readonly output: Pick<AppendFile, "path" | "append" | "close">, sink: Sink) {
     super(output.path, sink);
   }

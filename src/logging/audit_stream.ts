@@ -1,5 +1,5 @@
-import { hangUp, writeAll } from "../model/regular_file.ts";
-import { KeptLines } from "./kept_lines.ts";
+import { closeQuietly, writeAll } from "../model/regular_file.ts";
+import { BufferedLines } from "./buffered_lines.ts";
 import type { Sink } from "./sink.ts";
 
 interface Connection {
@@ -51,7 +51,7 @@ export function systemdJournal(path = SOCKET): AuditReceiver {
 const CLOSE_MS = 2000;
 
 /** Audit log that is sent to a receiver. */
-export class AuditStream extends KeptLines {
+export class AuditStream extends BufferedLines {
   readonly #closing = new AbortController();
   #connection: Connection | undefined;
   #writing: Promise<void> | undefined;
@@ -61,22 +61,22 @@ export class AuditStream extends KeptLines {
   }
 
   retry(): void {
-    if (this.count > 0) this.#writing ??= this.#writeKept();
+    if (this.count > 0) this.#writing ??= this.#writeBuffered();
   }
 
   async close(): Promise<readonly string[]> {
     this.retry();
     const timer = setTimeout(() => {
       this.#closing.abort();
-      this.#hangUp();
+      this.#disconnect();
     }, CLOSE_MS);
     await this.#writing;
     clearTimeout(timer);
-    this.#hangUp();
+    this.#disconnect();
     return this.take();
   }
 
-  async #writeKept(): Promise<void> {
+  async #writeBuffered(): Promise<void> {
     while (this.count > 0) {
       const lines = this.take();
       const wasOpen = this.#connection !== undefined;
@@ -85,7 +85,7 @@ export class AuditStream extends KeptLines {
         this.sink.written();
         continue;
       }
-      this.#hangUp();
+      this.#disconnect();
       if (wasOpen && !this.#closing.signal.aborted) {
         this.putBack(left.lines); // retry on a new connection: the receiver may have restarted
         continue;
@@ -111,8 +111,8 @@ export class AuditStream extends KeptLines {
     }
   }
 
-  #hangUp(): void {
-    hangUp(this.#connection);
+  #disconnect(): void {
+    closeQuietly(this.#connection);
     this.#connection = undefined;
   }
 }

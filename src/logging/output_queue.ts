@@ -1,6 +1,6 @@
 import { unlessAborted } from "../model/clock.ts";
 
-const MOST_BYTES = 8 * 1024 ** 2; // waiting for the output
+const MAX_BYTES = 8 * 1024 ** 2; // waiting for the output
 const TOO_SLOW = new Error("its reader is too slow");
 
 /** Queue of texts for an output whose reader may stop: writes, one at a time, never block the thread. */
@@ -14,7 +14,7 @@ export class OutputQueue {
 
   /** Queues a text. @throws While earlier ones cannot be written, or are late. */
   write(text: string): void {
-    if (this.#bytes > MOST_BYTES) this.#failure ??= TOO_SLOW;
+    if (this.#bytes > MAX_BYTES) this.#failure ??= TOO_SLOW;
     if (this.#failure !== undefined) throw this.#failure;
     const bytes = new TextEncoder().encode(text);
     this.#bytes += bytes.length;

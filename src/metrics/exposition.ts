@@ -16,7 +16,7 @@ export function exposition(samples: Iterable<Sample>): string {
 }
 
 /** Answers `GET /metrics` in the edge with the supervisor's page. Passes nothing of the scraper's request on. */
-export class MetricsAnswer {
+export class MetricsHandler {
   #pending: PromiseWithResolvers<string | undefined> | undefined;
 
   constructor(readonly request: () => void) {}

@@ -19,7 +19,7 @@ interface AnswerCacheOptions {
   readonly guessable?: true;
 }
 
-interface Kept<T> {
+interface CacheEntry<T> {
   readonly key: string;
   readonly answer: Answer<T>;
   readonly staleAt: number; // by the stopwatch
@@ -28,10 +28,10 @@ interface Kept<T> {
 /** Caches answers by the keyed hash of questions, which may be secret; merges concurrent lookups, drops failed ones. */
 export class AnswerCache<T> {
   readonly #secret = crypto.getRandomValues(new Uint8Array(32)).toHex();
-  readonly #good: BoundedMap<string, Kept<T>>;
-  readonly #bad: BoundedMap<string, Kept<T>>;
+  readonly #good: BoundedMap<string, CacheEntry<T>>;
+  readonly #bad: BoundedMap<string, CacheEntry<T>>;
   readonly #closing = new AbortController();
-  readonly #underWay = new SingleFlight<Answer<T>>(this.#closing.signal);
+  readonly #flights = new SingleFlight<Answer<T>>(this.#closing.signal);
   readonly #elapsed: Stopwatch;
 
   constructor(readonly options: AnswerCacheOptions) {
@@ -54,7 +54,7 @@ export class AnswerCache<T> {
     const known = this.#recall(this.#good, place, key) ?? this.#recall(this.#bad, key, key);
     if (known !== undefined) return known.value;
     this.#good.delete(place);
-    const answer = await this.#underWay.join(
+    const answer = await this.#flights.join(
       key,
       async (abandoned) => this.#remember(place, key, await ask(abandoned, key)),
       signal,
@@ -68,12 +68,12 @@ export class AnswerCache<T> {
     this.#bad.clear();
   }
 
-  #recall(from: BoundedMap<string, Kept<T>>, place: string, key: string): Answer<T> | undefined {
+  #recall(from: BoundedMap<string, CacheEntry<T>>, place: string, key: string): Answer<T> | undefined {
     const kept = from.get(place);
     return kept?.key === key && this.#isUsable(kept) ? kept.answer : undefined;
   }
 
-  #isUsable({ answer, staleAt }: Kept<T>): boolean {
+  #isUsable({ answer, staleAt }: CacheEntry<T>): boolean {
     return this.#elapsed() < staleAt && this.options.clock() < (answer.endsAt ?? Infinity);
   }
 

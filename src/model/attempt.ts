@@ -1,7 +1,7 @@
 type ErrorClass<E extends Error> = abstract new (...given: never[]) => E;
 
 /** Returns a handler for `catch()` that passes errors of a class to `otherwise`, and throws others. */
-export function rescue<E extends Error, U>(kind: ErrorClass<E>, otherwise: (error: E) => U) {
+export function onError<E extends Error, U>(kind: ErrorClass<E>, otherwise: (error: E) => U) {
   return (error: unknown): U => {
     if (error instanceof kind) return otherwise(error);
     throw error;
@@ -17,6 +17,6 @@ export function attempt<T, E extends Error, U>(
   try {
     return work();
   } catch (error) {
-    return rescue(kind, otherwise)(error);
+    return onError(kind, otherwise)(error);
   }
 }

@@ -12,7 +12,7 @@ export class CircuitBreaker {
       readonly elapsed: Stopwatch;
       /** Pause before the first trial; each failed trial doubles it, up to the longest. */
       readonly firstPauseMs: number;
-      readonly longestPauseMs: number;
+      readonly maxPauseMs: number;
       readonly toleranceMs?: number; // how long attempts must fail before it opens; default: not at all
     },
   ) {}
@@ -52,7 +52,7 @@ export class CircuitBreaker {
 
   /** Records a failure. `pauseOf` may adjust the next pause. */
   failed(pauseOf: (dueMs: number) => number = (dueMs) => dueMs): void {
-    const { elapsed, firstPauseMs, longestPauseMs, toleranceMs = 0 } = this.options;
+    const { elapsed, firstPauseMs, maxPauseMs, toleranceMs = 0 } = this.options;
     const now = elapsed();
     this.#failingSince ??= now;
     if (now - this.#failingSince < toleranceMs) return;
@@ -61,7 +61,7 @@ export class CircuitBreaker {
       this.#until = Math.max(this.#until, now + pauseOf(0));
       return;
     }
-    this.#pauseMs = Math.min(2 * this.#pauseMs || firstPauseMs, longestPauseMs);
+    this.#pauseMs = Math.min(2 * this.#pauseMs || firstPauseMs, maxPauseMs);
     this.#until = now + pauseOf(this.#pauseMs);
   }
 }

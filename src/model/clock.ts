@@ -44,20 +44,20 @@ export const realTime: Schedule = (ms, task) => {
 };
 
 /** Timers that keep no process alive. */
-const unawaited: Schedule = (ms, task) => {
+const unrefTimeout: Schedule = (ms, task) => {
   const timer = setTimeout(task, Math.ceil(ms));
   Deno.unrefTimer(timer as unknown as number);
   return () => clearTimeout(timer);
 };
 
-/** Grids of {@link stepwise}, in milliseconds. */
+/** Grids of {@link coalesceTimeouts}, in milliseconds. */
 const GRIDS_MS = [1000, 500, 250];
 
 /**
  * Returns timers for regular work. Whole seconds end on full seconds, quarters on quarters, early rather than late, so that
  * a thread wakes once for all: waking costs more than checking for work.
  */
-export function stepwise(schedule: Schedule, elapsed: Stopwatch): Schedule {
+export function coalesceTimeouts(schedule: Schedule, elapsed: Stopwatch): Schedule {
   const steps = new Map<number, { readonly tasks: Set<() => void>; readonly cancel: () => void }>();
   return (ms, task) => {
     const now = elapsed();
@@ -84,16 +84,16 @@ export function stepwise(schedule: Schedule, elapsed: Stopwatch): Schedule {
 }
 
 /** Timers of this thread for regular work, which keep no process alive. */
-export const inStep = stepwise(unawaited, stopwatch);
+export const coalescedTimeout = coalesceTimeouts(unrefTimeout, stopwatch);
 
-/** Runs a task {@link inStep} at each end of an interval in milliseconds; the returned function stops that. */
-export function regularly(ms: number, task: () => void): () => void {
+/** Runs a task after each interval in milliseconds, see {@link coalescedTimeout}; the returned function stops that. */
+export function coalescedInterval(ms: number, task: () => void): () => void {
   let cancel: () => void;
   const run = () => {
-    cancel = inStep(ms, run);
+    cancel = coalescedTimeout(ms, run);
     task();
   };
-  cancel = inStep(ms, run);
+  cancel = coalescedTimeout(ms, run);
   return () => cancel();
 }
 

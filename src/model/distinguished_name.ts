@@ -72,11 +72,11 @@ const MAX_REMEMBERED_LENGTH = 512;
 
 /** Reports whether two texts name the same entity; false if either is no name. */
 export function sameName(a: string, b: string): boolean {
-  return ifName(() => canonicalDn(a) === canonicalDn(b)) ?? false;
+  return ifValidDn(() => canonicalDn(a) === canonicalDn(b)) ?? false;
 }
 
 /** Returns the result of `read`; `undefined` if its text is no name. */
-export function ifName<T>(read: () => T): T | undefined {
+export function ifValidDn<T>(read: () => T): T | undefined {
   return attempt(read, InvalidName, () => undefined);
 }
 

@@ -2,7 +2,7 @@ import { attempt } from "./attempt.ts";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { OperatorError } from "./diagnostic.ts";
-import { openRegularFile, unlessAbsent } from "./regular_file.ts";
+import { ifExists, openRegularFile } from "./regular_file.ts";
 
 /** Error for a file that was left unchanged, with the reason for the operator. */
 export class FileNotChanged extends OperatorError {}
@@ -19,16 +19,16 @@ export async function editFile(
   path: string,
   change: (text: string | undefined) => string,
 ): Promise<{ readonly remarks: readonly string[] }> {
-  const target = await followed(path).catch((error: unknown) => {
-    throw explained(error, path);
+  const target = await resolveLink(path).catch((error: unknown) => {
+    throw describeFailure(error, path);
   });
-  const beside = `${target}.${crypto.randomUUID()}.new`;
+  const temporary = `${target}.${crypto.randomUUID()}.new`;
   const lock = `${target}.lock`;
-  using _held = await held(lock);
+  using _held = await acquireLock(lock);
   try {
     const before = await readOriginal(target);
     const text = change(before?.text);
-    const next = await open(beside, NEW_FILE, SECRET_MODE);
+    const next = await open(temporary, NEW_FILE, SECRET_MODE);
     let remarks: readonly string[];
     try {
       await next.writeFile(text);
@@ -40,23 +40,23 @@ export async function editFile(
     if ((await readOriginal(target))?.text !== before?.text) {
       throw new FileNotChanged(`${path} was changed by somebody else meanwhile, nothing was written`);
     }
-    await Deno.rename(beside, target);
+    await Deno.rename(temporary, target);
     return { remarks };
   } catch (error) {
-    await unlessAbsent(Deno.remove(beside));
-    throw explained(error, path);
+    await ifExists(Deno.remove(temporary));
+    throw describeFailure(error, path);
   } finally {
-    await unlessAbsent(Deno.remove(lock));
+    await ifExists(Deno.remove(lock));
   }
 }
 
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /** Follows a link that root or the file's owner made: others could redirect the edit. @throws {FileNotChanged} */
-async function followed(path: string): Promise<string> {
-  const link = await unlessAbsent(Deno.lstat(path));
+async function resolveLink(path: string): Promise<string> {
+  const link = await ifExists(Deno.lstat(path));
   if (link?.isSymlink !== true) return path;
-  const target = await unlessAbsent(Deno.realPath(path));
+  const target = await ifExists(Deno.realPath(path));
   if (target === undefined) throw new FileNotChanged(`${path} is a link that leads nowhere`);
   const { uid } = await Deno.lstat(target);
   if (link.uid !== 0 && link.uid !== uid) {
@@ -66,7 +66,7 @@ async function followed(path: string): Promise<string> {
 }
 
 async function readOriginal(path: string) {
-  await using file = await unlessAbsent(openRegularFile(path, { follow: false }));
+  await using file = await ifExists(openRegularFile(path, { follow: false }));
   if (file === undefined) return undefined;
   return { text: decoded(await file.readFile(), path), status: await file.stat() };
 }
@@ -74,10 +74,10 @@ async function readOriginal(path: string) {
 /** @throws {FileNotChanged} If the file cannot be read, or is not UTF-8. */
 export async function readText(path: string): Promise<string | undefined> {
   try {
-    const bytes = await unlessAbsent(Deno.readFile(path));
+    const bytes = await ifExists(Deno.readFile(path));
     return bytes && decoded(bytes, path);
   } catch (error) {
-    throw explained(error, path);
+    throw describeFailure(error, path);
   }
 }
 
@@ -89,7 +89,7 @@ function decoded(bytes: Uint8Array, path: string): string {
 }
 
 /** Waits for the lock and returns its file, still at the same path. Follows no link. */
-async function held(lock: string): Promise<Deno.FsFile> {
+async function acquireLock(lock: string): Promise<Deno.FsFile> {
   for (;;) {
     try {
       const made = await open(
@@ -98,14 +98,14 @@ async function held(lock: string): Promise<Deno.FsFile> {
         SECRET_MODE,
       );
       await made.close();
-      const file = await unlessAbsent(Deno.open(lock, { write: true }));
+      const file = await ifExists(Deno.open(lock, { write: true }));
       if (file === undefined) continue; // the previous holder removed it
       await file.lock(true);
-      const [mine, current] = [await file.stat(), await unlessAbsent(Deno.lstat(lock))];
+      const [mine, current] = [await file.stat(), await ifExists(Deno.lstat(lock))];
       if (mine.ino === current?.ino && mine.dev === current.dev) return file;
       file.close();
     } catch (error) {
-      throw explained(error, lock);
+      throw describeFailure(error, lock);
     }
   }
 }
@@ -130,7 +130,7 @@ function octal(mode: number): string {
   return `0${mode.toString(8)}`;
 }
 
-function explained(error: unknown, path: string): unknown {
+function describeFailure(error: unknown, path: string): unknown {
   if (error instanceof Deno.errors.PermissionDenied) {
     return new FileNotChanged(`${path}: permission denied`, { cause: error });
   }
@@ -140,7 +140,7 @@ function explained(error: unknown, path: string): unknown {
   if (error instanceof Deno.errors.IsADirectory) {
     return new FileNotChanged(`${path} is a folder`, { cause: error });
   }
-  const reason = TROUBLE.get(codeOf(error));
+  const reason = REASONS.get(codeOf(error));
   return reason === undefined ? error : new FileNotChanged(`${path}: ${reason}`, { cause: error });
 }
 
@@ -148,7 +148,7 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
-const TROUBLE: ReadonlyMap<unknown, string> = new Map([
+const REASONS: ReadonlyMap<unknown, string> = new Map([
   ["EACCES", "permission denied"],
   ["ENOENT", "no such folder"],
   ["EISDIR", "a folder is in its place"],

@@ -3,16 +3,16 @@ import { FairQueue, type FairQueueLimits } from "./fair_queue.ts";
 /** Error for work that got no permit: no room to wait, timeout, or displacement. */
 export class NoPermit extends Error {}
 
-const WHY_NOT = {
+const REASONS = {
   late: "no turn in time, too many were before",
   displaced: "others needed the room",
 } as const;
 
 export interface SemaphoreLimits extends FairQueueLimits {
-  readonly atOnce: number; // concurrent permits
-  readonly forKnown?: number; // permits reserved for known clients. Default: 0
-  readonly knownTurns?: number; // turns of known clients per turn of a stranger while both wait. Default: 1
-  readonly atOncePerKey?: number; // concurrent permits per queue key. Default: all
+  readonly maxConcurrent: number; // concurrent permits
+  readonly reservedForKnown?: number; // permits reserved for known clients. Default: 0
+  readonly knownWeight?: number; // turns of known clients per turn of a stranger while both wait. Default: 1
+  readonly maxConcurrentPerKey?: number; // concurrent permits per queue key. Default: all
   readonly maxWaitMs?: number; // milliseconds. Default: no limit
 }
 
@@ -27,16 +27,16 @@ export interface SemaphoreWaiter {
 /** Semaphore whose waiters take turns in a {@link FairQueue}. */
 export class FairSemaphore {
   readonly #known: FairQueue;
-  readonly #strangers: FairQueue;
-  readonly #underWay = new Map<string, number>(); // running work by queue key
+  readonly #unknown: FairQueue;
+  readonly #inFlight = new Map<string, number>(); // running work by queue key
   #count = 0;
-  #strange = 0; // running work of strangers
+  #unknownCount = 0; // running work of strangers
   #knownInRow = 0;
 
   /** @param limits The limits on waiting apply to known clients and strangers separately. */
   constructor(readonly limits: SemaphoreLimits) {
     this.#known = new FairQueue(limits);
-    this.#strangers = new FairQueue(limits);
+    this.#unknown = new FairQueue(limits);
   }
 
   /** @throws {NoPermit} The work did not begin. @throws The signal's reason before the work begins; later its error. */
@@ -56,7 +56,7 @@ export class FairSemaphore {
   #turn({ queueKey, known, signal }: SemaphoreWaiter): Promise<void> {
     const { maxWaitMs } = this.limits;
     return new Promise((resolve, reject) => {
-      const joined = (known ? this.#known : this.#strangers).join({
+      const joined = (known ? this.#known : this.#unknown).join({
         queueKey,
         signal,
         maxWaitMs,
@@ -64,42 +64,42 @@ export class FairSemaphore {
           this.#enter({ queueKey, known });
           resolve();
         },
-        left: (why) => reject(why === "aborted" ? signal.reason : new NoPermit(WHY_NOT[why])),
+        left: (why) => reject(why === "aborted" ? signal.reason : new NoPermit(REASONS[why])),
       });
       if (!joined) reject(new NoPermit("too many are waiting"));
     });
   }
 
   #mayRun({ queueKey, known }: Pick<SemaphoreWaiter, "queueKey" | "known">): boolean {
-    const { atOnce, forKnown = 0 } = this.limits;
-    return this.#count < atOnce && (known || this.#strange < atOnce - forKnown) &&
-      this.#runningIn(queueKey) < (this.limits.atOncePerKey ?? Infinity);
+    const { maxConcurrent, reservedForKnown = 0 } = this.limits;
+    return this.#count < maxConcurrent && (known || this.#unknownCount < maxConcurrent - reservedForKnown) &&
+      this.#runningIn(queueKey) < (this.limits.maxConcurrentPerKey ?? Infinity);
   }
 
   #runningIn(queueKey: string): number {
-    return this.#underWay.get(queueKey) ?? 0;
+    return this.#inFlight.get(queueKey) ?? 0;
   }
 
   #enter({ queueKey, known }: Pick<SemaphoreWaiter, "queueKey" | "known">): void {
     this.#count++;
-    if (!known) this.#strange++;
-    this.#underWay.set(queueKey, this.#runningIn(queueKey) + 1);
+    if (!known) this.#unknownCount++;
+    this.#inFlight.set(queueKey, this.#runningIn(queueKey) + 1);
   }
 
   #leave({ queueKey, known }: Pick<SemaphoreWaiter, "queueKey" | "known">): void {
     this.#count--;
-    if (!known) this.#strange--;
+    if (!known) this.#unknownCount--;
     const others = this.#runningIn(queueKey) - 1;
-    if (others === 0) this.#underWay.delete(queueKey);
-    else this.#underWay.set(queueKey, others);
+    if (others === 0) this.#inFlight.delete(queueKey);
+    else this.#inFlight.set(queueKey, others);
     while (this.#callNext());
   }
 
   #callNext(): boolean {
-    const isForKnown = this.#knownInRow < (this.limits.knownTurns ?? 1);
+    const isForKnown = this.#knownInRow < (this.limits.knownWeight ?? 1);
     for (const known of [isForKnown, !isForKnown]) {
       const may = (queueKey: string) => this.#mayRun({ queueKey, known });
-      if (!(known ? this.#known : this.#strangers).callNext(may)) continue;
+      if (!(known ? this.#known : this.#unknown).callNext(may)) continue;
       this.#knownInRow = known ? this.#knownInRow + 1 : 0;
       return true;
     }

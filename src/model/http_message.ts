@@ -21,7 +21,7 @@ export interface HttpResponse {
 }
 
 /** Request handler. The signal aborts when the client disconnects; a rejection is a defect, which the caller logs. */
-export type Answer = (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse>;
+export type Handler = (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse>;
 
 export interface Peer {
   readonly address: string; // canonical, see `canonicalAddress`

@@ -1,4 +1,4 @@
-import { rescue } from "./attempt.ts";
+import { onError } from "./attempt.ts";
 import { Buffer, isUtf8 } from "node:buffer";
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
@@ -104,13 +104,13 @@ function asDenoError(error: unknown): unknown {
 }
 
 /** Returns the result of a file system call; `undefined` if the file is absent. */
-export async function unlessAbsent<T>(look: Promise<T>): Promise<T | undefined> {
-  return await look.catch(rescue(Deno.errors.NotFound, () => undefined));
+export async function ifExists<T>(call: Promise<T>): Promise<T | undefined> {
+  return await call.catch(onError(Deno.errors.NotFound, () => undefined));
 }
 
 /** Reports whether a path exists, also as a dangling link. */
-export async function isThere(path: string): Promise<boolean> {
-  return await unlessAbsent(Deno.lstat(path)) !== undefined;
+export async function exists(path: string): Promise<boolean> {
+  return await ifExists(Deno.lstat(path)) !== undefined;
 }
 
 /** Returns the diagnostics of a file's reader, or that it cannot be read. @param maxBytes As in `readRegularFile()`. */
@@ -129,7 +129,7 @@ export async function inspectFile(
 }
 
 /** Closes a connection that may be closed already. */
-export function hangUp(connection: { close(): void } | undefined): void {
+export function closeQuietly(connection: { close(): void } | undefined): void {
   try {
     connection?.close();
   } catch (error) {

@@ -1,34 +1,34 @@
 import { setImmediate } from "node:timers";
 
-const STEP_MS = 8;
+const SLICE_MS = 8;
 
-/** Time slicing for long work: call `if (steps.isLong) await steps.rest();` after each piece. */
+/** Time slicing for long work: call `if (steps.shouldYield) await steps.yield();` after each piece. */
 export class TimeSlicer {
-  #restAt = performance.now() + STEP_MS;
+  #yieldAt = performance.now() + SLICE_MS;
 
-  get isLong(): boolean {
-    return performance.now() >= this.#restAt;
+  get shouldYield(): boolean {
+    return performance.now() >= this.#yieldAt;
   }
 
-  async rest(): Promise<void> {
-    await nextStep();
-    this.#restAt = performance.now() + STEP_MS;
+  async yield(): Promise<void> {
+    await nextSlice();
+    this.#yieldAt = performance.now() + SLICE_MS;
   }
 }
 
-const resting: (() => void)[] = [];
+const waiting: (() => void)[] = [];
 
 /** Resumes one waiting task per turn of the event loop, so that other work waits for one slice at most. */
-function nextStep(): Promise<void> {
+function nextSlice(): Promise<void> {
   return new Promise((resolve) => {
-    resting.push(resolve);
-    if (resting.length === 1) setImmediate(callNext);
+    waiting.push(resolve);
+    if (waiting.length === 1) setImmediate(callNext);
   });
 }
 
 function callNext(): void {
-  resting.shift()?.();
-  if (resting.length > 0) setImmediate(callNext);
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(callNext);
 }
 
 /** Reads lines in slices, without line ends or byte order mark; `take` gets each with its number, from 1. */
@@ -36,7 +36,7 @@ export async function eachLine(text: string, take: (line: string, number: number
   const steps = new TimeSlicer();
   let number = 0;
   for (const line of linesOf(text.startsWith("\ufeff") ? text.slice(1) : text)) {
-    if (steps.isLong) await steps.rest();
+    if (steps.shouldYield) await steps.yield();
     take(line.endsWith("\r") ? line.slice(0, -1) : line, ++number);
   }
 }

@@ -2,7 +2,7 @@
 export interface TokenFamily extends LineMember {
   readonly since: number; // creation of the root token, in milliseconds since the epoch
   readonly root: string; // id of the root token; its own after a login without a token
-  /** Unexpired ancestors at issue, oldest first; if more than {@link LONGEST_LINE}, those that expire last. */
+  /** Unexpired ancestors at issue, oldest first; if more than {@link MAX_ANCESTORS}, those that expire last. */
   readonly line: readonly LineMember[];
 }
 
@@ -12,7 +12,7 @@ interface LineMember {
 }
 
 /** Most ancestors in a token, which has to fit into a header. */
-export const LONGEST_LINE = 16;
+export const MAX_ANCESTORS = 16;
 
 /** Returns the family of a new token. @param former Its parent's. @param now Milliseconds since the epoch. */
 export function familyWith(
@@ -24,7 +24,7 @@ export function familyWith(
   const { id, expires, since, root, line } = former;
   const live = [...line, { id, expires }].filter((member) => member.expires * 1000 > now);
   const surplus = live.toSorted((one, other) => one.expires - other.expires)
-    .slice(0, Math.max(0, live.length - LONGEST_LINE));
+    .slice(0, Math.max(0, live.length - MAX_ANCESTORS));
   return { ...token, since, root, line: live.filter((member) => !surplus.includes(member)) };
 }
 
@@ -41,5 +41,5 @@ export function isAmong(
   { ids, roots, before = -Infinity }: RevokedTokens,
 ): boolean {
   return since <= before || ids.has(id) || line.some((member) => ids.has(member.id)) ||
-    (line.length >= LONGEST_LINE && roots.has(root));
+    (line.length >= MAX_ANCESTORS && roots.has(root));
 }

@@ -45,6 +45,6 @@ export function isRelativePattern(pattern: string): boolean {
 }
 
 /** Reports whether a pattern's meaning depends on the session's directory; `*.txt` and absolute patterns do not. */
-export function movesWithStart(pattern: string): boolean {
+export function dependsOnDirectory(pattern: string): boolean {
   return isRelativePattern(pattern) && !/^\*[^*?[/]*$/.test(pattern);
 }

@@ -8,7 +8,7 @@ export interface Destination {
   readonly name: "webhook" | "mail";
   readonly host: string; // for messages; an address may hold a secret
   /** Limits of a batch of notifications, delivered once its stream was quiet; absent: no batches. */
-  readonly gathers?: { readonly quietMs: number; readonly longestMs: number; readonly most: number };
+  readonly batching?: { readonly quietMs: number; readonly maxMs: number; readonly maxCount: number };
   /** @throws {Undeliverable | RemoteUnavailable} Any other error also leads to another attempt. */
   deliver(notifications: readonly Notification[], signal: AbortSignal): Promise<void>;
 }
@@ -20,7 +20,7 @@ export class Undeliverable extends Error {}
 export interface DestinationKind<T extends Table = Table, S extends object = object>
   extends ProbedKind<T, S> {
   readonly name: Destination["name"];
-  wants(config: S & KindConfig, event: NotifiedEvent): boolean;
+  accepts(config: S & KindConfig, event: NotifiedEvent): boolean;
   create(config: S & KindConfig, parts: ProbeParts): Promise<Destination>;
 }
 

@@ -7,18 +7,18 @@ import { type Destination, Undeliverable } from "./destination.ts";
 import type { Notification } from "./event.ts";
 import type { Outbox } from "./outbox.ts";
 
-const LOOK_MS = 1000;
-const LOOKS_PER_EXPIRY = 60;
+const POLL_MS = 1000;
+const POLLS_PER_EXPIRY = 60;
 const ATTEMPT_MS = 15_000; // less than the lease
 
 /** Streams to one destination at a time. */
-const AT_ONCE = 4;
+const MAX_STREAMS = 4;
 /** Time for one stream until it queues behind the others, in milliseconds. */
 const TURN_MS = 1000;
 
 /** Pauses before further attempts, in milliseconds; each doubles the one before. */
 const FIRST_PAUSE_MS = 5000;
-const LONGEST_PAUSE_MS = 3_600_000;
+const MAX_PAUSE_MS = 3_600_000;
 
 interface DispatcherParts {
   readonly outbox: Outbox;
@@ -34,19 +34,19 @@ export class Dispatcher {
   readonly #parts: DispatcherParts;
   readonly #poller: Poller;
   readonly #closing = new AbortController();
-  #looks = 0;
-  #lookSoon: (() => void) | undefined;
+  #polls = 0;
+  #pollSoon: (() => void) | undefined;
 
   constructor(readonly destination: Destination, parts: DispatcherParts) {
     this.#parts = parts;
     const { schedule, log } = parts;
     this.#poller = new Poller({
-      poll: () => this.look(),
-      intervalMs: LOOK_MS,
+      poll: () => this.poll(),
+      intervalMs: POLL_MS,
       failureMessage: "notifications are not delivered",
       log,
       schedule,
-      onChange: (listener) => this.#lookSoon = listener,
+      onChange: (listener) => this.#pollSoon = listener,
     });
   }
 
@@ -55,13 +55,13 @@ export class Dispatcher {
   }
 
   /** Delivers the notifications that are due. @throws {DatabaseFailure} */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     const { outbox, sinks } = this.#parts;
-    const expired = this.#looks++ % LOOKS_PER_EXPIRY === 0 ? await outbox.expire() : [];
+    const expired = this.#polls++ % POLLS_PER_EXPIRY === 0 ? await outbox.expire() : [];
     for (const name of expired) {
       sinks.of(name).failed(new Error("not delivered within three days"), undefined, 1);
     }
-    const heads = await outbox.take(this.destination, AT_ONCE);
+    const heads = await outbox.take(this.destination, MAX_STREAMS);
     await Promise.all(heads.map((head) => this.#deliverFrom(head)));
   }
 
@@ -75,32 +75,32 @@ export class Dispatcher {
     const { outbox, elapsed = stopwatch } = this.#parts;
     const end = elapsed() + TURN_MS;
     for (let next: Notification | undefined = head; next !== undefined;) {
-      const together = await outbox.together(next, this.destination);
-      const waitMs = next === head || elapsed() < end ? await this.#attempt(next, together) : 0;
-      if (waitMs === 0) this.#lookSoon?.();
+      const batch = await outbox.batchOf(next, this.destination);
+      const waitMs = next === head || elapsed() < end ? await this.#attempt(next, batch) : 0;
+      if (waitMs === 0) this.#pollSoon?.();
       if (waitMs !== undefined) return await outbox.postpone(next, waitMs);
-      next = await outbox.done(together, this.destination);
+      next = await outbox.done(batch, this.destination);
     }
   }
 
   /** @returns Milliseconds until the next attempt; undefined if there is none. */
-  async #attempt(first: Notification, together: readonly Notification[]): Promise<number | undefined> {
+  async #attempt(first: Notification, batch: readonly Notification[]): Promise<number | undefined> {
     const { sinks, log, attemptMs = ATTEMPT_MS } = this.#parts;
     const { name, host } = this.destination;
     const closing = this.#closing.signal;
     if (closing.aborted) return 0;
     try {
-      await this.destination.deliver(together, AbortSignal.any([closing, AbortSignal.timeout(attemptMs)]));
+      await this.destination.deliver(batch, AbortSignal.any([closing, AbortSignal.timeout(attemptMs)]));
     } catch (error) {
       if (closing.aborted) return 0;
       if (error instanceof Undeliverable) {
         log.warn("notification refused for good", { to: host, type: first.type, error });
-        sinks.of(name).lose(together.length);
+        sinks.of(name).lose(batch.length);
         return undefined;
       }
       const asked = error instanceof RemoteUnavailable ? error.retryAfterSeconds ?? 0 : 0;
       sinks.of(name).failed(error, host);
-      const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (first.attempts - 1), LONGEST_PAUSE_MS);
+      const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (first.attempts - 1), MAX_PAUSE_MS);
       return Math.max(pauseMs, asked * 1000);
     }
     sinks.of(name).written();

@@ -20,7 +20,7 @@ export class Notifications {
     const type = reason === undefined ? "daemon.up" : "daemon.down";
     const subject = `daemon ${address}`;
     const event: NotifiedEvent = { type, stream: subject, data: { daemon: address, reason } };
-    this.#change(event, () => this.recorder.turn(event, { subject, usual: reason === undefined }));
+    this.#change(event, () => this.recorder.transition(event, { subject, initial: reason === undefined }));
   }
 
   async close(): Promise<void> {
@@ -31,7 +31,7 @@ export class Notifications {
     const change = () => this.database.change(work, { lock: event.stream }); // orders the events of all instances
     this.#last = this.#last.then(change).then(() => {}, (error) => {
       for (const { config, kind } of this.recorder.kinds) {
-        if (kind.wants(config, event)) this.sinks.of(kind.name).failed(error, undefined, 1);
+        if (kind.accepts(config, event)) this.sinks.of(kind.name).failed(error, undefined, 1);
       }
     });
   }

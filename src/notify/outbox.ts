@@ -7,7 +7,7 @@ import type { Notification } from "./event.ts";
 const LEASE_MS = 30_000;
 
 /** Milliseconds after which a notification is dropped: three days. */
-const MOST_AGE_MS = wholeMs(3 * 86_400_000);
+const MAX_AGE_MS = wholeMs(3 * 86_400_000);
 
 const SAME_STREAM = (other: string) =>
   `FROM notification AS ${other} WHERE ${other}.destination = head.destination AND ${other}.stream = head.stream`;
@@ -16,7 +16,7 @@ const HELD = `holder = :holder, held_until = :clock + ${LEASE_MS}, attempts = at
 
 const SQL = {
   // The first notification of each stream, once the stream was quiet for a while.
-  heads: `SELECT number FROM notification AS head
+  streamHeads: `SELECT number FROM notification AS head
     WHERE destination = :destination AND due <= :clock AND held_until <= :clock
       AND NOT EXISTS (SELECT 1 ${SAME_STREAM("earlier")} AND earlier.number < head.number)
       AND (made <= :clock - :lasts OR NOT EXISTS (SELECT 1 ${
@@ -44,9 +44,9 @@ export class Outbox {
   constructor(readonly database: Database) {}
 
   /** Leases the first notification of up to `most` streams. Writes only if there are any. */
-  async take({ name: destination, gathers }: Destination, most: number): Promise<readonly Notification[]> {
-    const [window, lasts] = [wholeMs(gathers?.quietMs ?? 0), wholeMs(gathers?.longestMs ?? 0)];
-    const heads = await this.database.read(() => rows(SQL.heads, { destination, most, window, lasts }));
+  async take({ name: destination, batching }: Destination, most: number): Promise<readonly Notification[]> {
+    const [window, lasts] = [wholeMs(batching?.quietMs ?? 0), wholeMs(batching?.maxMs ?? 0)];
+    const heads = await this.database.read(() => rows(SQL.streamHeads, { destination, most, window, lasts }));
     const holder = this.#holder;
     const taken = heads.map((head) =>
       this.database.change(() => row(SQL.take, { number: Number(head["number"]), holder }))
@@ -55,10 +55,10 @@ export class Outbox {
   }
 
   /** Returns a notification with its batch: the next ones of the stream, up to the first for another address. */
-  async together(first: Notification, { name, gathers }: Destination): Promise<readonly Notification[]> {
-    if (gathers === undefined) return [first];
+  async batchOf(first: Notification, { name, batching }: Destination): Promise<readonly Notification[]> {
+    if (batching === undefined) return [first];
     const { stream, number } = first;
-    const values = { destination: name, stream, number, most: gathers.most };
+    const values = { destination: name, stream, number, most: batching.maxCount };
     const following = (await this.database.read(() => rows(SQL.following, values))).map(toNotification);
     const other = following.findIndex(({ mailTo }) => mailTo !== first.mailTo);
     return other < 0 ? following : following.slice(0, other);
@@ -67,7 +67,7 @@ export class Outbox {
   /** Removes delivered notifications, and leases the next of the stream unless it is delivered in batches. */
   done(
     delivered: readonly Notification[],
-    { name: destination, gathers }: Destination,
+    { name: destination, batching }: Destination,
   ): Promise<Notification | undefined> {
     const [first] = delivered;
     if (first === undefined) return Promise.resolve(undefined);
@@ -77,7 +77,7 @@ export class Outbox {
     return this.database.change(function* () {
       if ((yield* row(SQL.held, { number, holder })) === undefined) return undefined;
       yield* rows(SQL.remove, { numbers });
-      const next = gathers === undefined ? yield* row(SQL.next, { destination, stream, holder }) : undefined;
+      const next = batching === undefined ? yield* row(SQL.next, { destination, stream, holder }) : undefined;
       return next && toNotification(next);
     });
   }
@@ -90,7 +90,7 @@ export class Outbox {
 
   /** Drops notifications that are too old. @returns The destination of each. */
   async expire(): Promise<readonly Destination["name"][]> {
-    const dropped = await this.database.change(() => rows(SQL.expire, { lasts: MOST_AGE_MS }));
+    const dropped = await this.database.change(() => rows(SQL.expire, { lasts: MAX_AGE_MS }));
     return dropped.map(({ destination }) => destination === "mail" ? "mail" : "webhook");
   }
 }

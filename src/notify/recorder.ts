@@ -17,10 +17,10 @@ const SQL = {
     WHERE NOT ${full("", "others")} AND NOT ${full("AND stream = :stream", "othersOfStream")}
     RETURNING message`,
   withdraw: `DELETE FROM notification WHERE message = :message AND attempts = 0`,
-  turn: `INSERT INTO notified_state (subject, state) VALUES (:subject, :state)
+  setState: `INSERT INTO notified_state (subject, state) VALUES (:subject, :state)
     ON CONFLICT (subject) DO UPDATE SET state = excluded.state WHERE notified_state.state <> excluded.state
     RETURNING subject`,
-  turnBack:
+  resetState:
     `UPDATE notified_state SET state = :state WHERE subject = :subject AND state <> :state RETURNING subject`,
 } as const;
 
@@ -45,7 +45,7 @@ export class Recorder {
     for (const event of events) {
       const { stream, type, data, mailTo } = event;
       for (const { config, kind } of this.kinds) {
-        if (!kind.wants(config, event)) continue;
+        if (!kind.accepts(config, event)) continue;
         const message = crypto.randomUUID();
         const content = JSON.stringify({ type, data, mailTo });
         const values = { message, destination: kind.name, stream, content, ...OTHERS };
@@ -61,9 +61,9 @@ export class Recorder {
     for (const message of messages) yield* rows(SQL.withdraw, { message });
   }
 
-  /** Records an event if it changes the state of its subject. @param usual Whether this is the state without an earlier event. */
-  *turn(event: NotifiedEvent, { subject, usual }: { subject: string; usual: boolean }): SqlSteps<void> {
-    const turned = yield* row(usual ? SQL.turnBack : SQL.turn, { subject, state: event.type });
-    if (turned !== undefined) yield* this.record(event);
+  /** Records an event if it changes the state of its subject. @param initial Whether this is the state without an earlier event. */
+  *transition(event: NotifiedEvent, { subject, initial }: { subject: string; initial: boolean }): SqlSteps<void> {
+    const changed = yield* row(initial ? SQL.resetState : SQL.setState, { subject, state: event.type });
+    if (changed !== undefined) yield* this.record(event);
   }
 }

@@ -2,7 +2,7 @@ import { endpointOf } from "../config/kind.ts";
 import type { OutgoingConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import { unlessAborted } from "../model/clock.ts";
-import { type HttpsTrust, lookAt, openTls, type TlsConnection, trustsNobody } from "./open_tls.ts";
+import { hasNoAnchors, type HttpsTrust, openTls, peekCertificate, type TlsConnection } from "./open_tls.ts";
 import type { TlsRemote } from "./outgoing.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
 import { goesThroughProxy } from "./proxy.ts";
@@ -20,7 +20,7 @@ export async function connectTls(
   signal: AbortSignal,
 ): Promise<TlsConnection> {
   const { host } = new URL(remote.address);
-  if (trustsNobody(trust)) throw new RemoteUnavailable(host, "no trust anchors are configured");
+  if (hasNoAnchors(trust)) throw new RemoteUnavailable(host, "no trust anchors are configured");
   const limit = new AbortController();
   using _timer = setTimeout(() => limit.abort(), connectTimeoutMs);
   const either = AbortSignal.any([signal, limit.signal]);
@@ -59,7 +59,7 @@ export async function probeCertificate(
   if (!isDirect) return "verified";
   const limit = AbortSignal.timeout(connectTimeoutMs);
   try {
-    return await unlessAborted(lookAt(target, limit), limit);
+    return await unlessAborted(peekCertificate(target, limit), limit);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : "no connection";
     throw new RemoteUnavailable(new URL(remote.address).host, reason, { cause });

@@ -8,16 +8,16 @@ interface Environment {
 const NO_AUTHORITIES = { DENO_TLS_CA_STORE: "system", SSL_CERT_FILE: "/dev/null" } as const;
 
 /** Variables that add authorities. */
-const FURTHER = ["SSL_CERT_DIR", "DENO_CERT", "NODE_EXTRA_CA_CERTS"] as const;
+const EXTRA_CA_VARIABLES = ["SSL_CERT_DIR", "DENO_CERT", "NODE_EXTRA_CA_CERTS"] as const;
 
 /** Removes the runtime's own authorities, which TLS would trust beside given ones. Call before any TLS or worker. */
-export function trustNobodyByDefault(environment: Environment): void {
+export function disableDefaultTrust(environment: Environment): void {
   for (const [name, value] of Object.entries(NO_AUTHORITIES)) environment.set(name, value);
-  for (const name of FURTHER) environment.delete(name);
+  for (const name of EXTRA_CA_VARIABLES) environment.delete(name);
 }
 
 /** Reports whether the process was started with this environment. */
-export function trustsNobodyByDefault(environment: Pick<Environment, "get">): boolean {
-  return FURTHER.every((name) => environment.get(name) === undefined) &&
+export function hasNoDefaultTrust(environment: Pick<Environment, "get">): boolean {
+  return EXTRA_CA_VARIABLES.every((name) => environment.get(name) === undefined) &&
     Object.entries(NO_AUTHORITIES).every(([name, value]) => environment.get(name) === value);
 }

@@ -9,11 +9,11 @@ import type { Logger } from "../logging/logger.ts";
 import { printable } from "../model/text.ts";
 import {
   connectionOver,
+  hasNoAnchors,
   type HttpsTrust,
   openTls,
   type TlsConnection,
   type TlsTarget,
-  trustsNobody,
 } from "./open_tls.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
@@ -27,7 +27,7 @@ const MAX_RECEIVED_BYTES = 2 * MAX_BODY_BYTES;
 export class HttpsClient implements OutgoingHttp {
   #agent: HttpsAgent;
   #plainAgent: HttpAgent | undefined; // for systems without TLS, see `requireHttps()`
-  #trustsNobody = true;
+  #hasNoAnchors = true;
 
   constructor(readonly config: OutgoingConfig, trust: HttpsTrust, readonly log: Logger) {
     if (config.hostnameChecking === "NONE") {
@@ -44,7 +44,7 @@ export class HttpsClient implements OutgoingHttp {
   }
 
   #createAgent(trust: HttpsTrust): HttpsAgent {
-    this.#trustsNobody = trustsNobody(trust);
+    this.#hasNoAnchors = hasNoAnchors(trust);
     const { hostnameChecking, connectTimeoutMs, proxy } = this.config;
     const rules = { hostnameChecking, trust, log: this.log, proxy, connectTimeoutMs };
     const agent = new HttpsAgent(this.#connections());
@@ -71,7 +71,7 @@ export class HttpsClient implements OutgoingHttp {
 
   async send(request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingResponse> {
     const url = parseAddress(request.url);
-    if (url.protocol === "https:" && this.#trustsNobody) {
+    if (url.protocol === "https:" && this.#hasNoAnchors) {
       throw new RemoteUnavailable(url.host, "no trust anchors are configured");
     }
     const limit = AbortSignal.timeout(this.config.timeoutMs);

@@ -5,7 +5,7 @@ import { FairSemaphore } from "../model/fair_semaphore.ts";
 const MAX_WAIT_MS = 3000; // for all names of one request
 
 /** Concurrent lookups in all and per caller. */
-const LIMITS = { atOnce: 16, atOncePerKey: 4, waiting: 256, perKey: 32 };
+const LIMITS = { maxConcurrent: 16, maxConcurrentPerKey: 4, waiting: 256, perKey: 32 };
 
 /** Host name (RFC 1123, 2.1, and underscores); the last label is not numeric. */
 const NAME = /^(?:[A-Za-z0-9_][A-Za-z0-9_-]{0,62}\.){0,126}[A-Za-z][A-Za-z0-9_-]{0,62}\.?$/;

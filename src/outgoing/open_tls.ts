@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { isIP } from "node:net";
 import { checkServerIdentity, connect, type TLSSocket } from "node:tls";
 import { unlessAborted } from "../model/clock.ts";
-import { sortTrust, trustedAsItself } from "../model/trust/trusted_certificates.ts";
+import { isPinned, sortTrust } from "../model/trust/trusted_certificates.ts";
 import type { Remote } from "../config/kind.ts";
 import type { OutgoingConfig, ProxyConfig } from "../config/service_config.ts";
 import { writeAll } from "../model/regular_file.ts";
@@ -20,7 +20,7 @@ export interface HttpsTrust {
 }
 
 /** Reports whether no server is trusted. */
-export function trustsNobody({ anchors, publicRoots = [] }: HttpsTrust): boolean {
+export function hasNoAnchors({ anchors, publicRoots = [] }: HttpsTrust): boolean {
   return anchors.length === 0 && publicRoots.length === 0;
 }
 
@@ -62,7 +62,7 @@ interface TlsRules {
 export async function openTls(target: TlsTarget, rules: TlsRules): Promise<TlsConnection> {
   const { hostnameChecking, trust, log } = rules;
   const authorities = authoritiesOf(trust);
-  const opensPlain = plainWay(target, rules) !== undefined;
+  const opensPlain = plainTransport(target, rules) !== undefined;
   try {
     if (authorities.length === 0 && !opensPlain) return await openPinned(target, rules);
     return await openVerified(target, rules, hostnameChecking !== "NONE");
@@ -70,7 +70,7 @@ export async function openTls(target: TlsTarget, rules: TlsRules): Promise<TlsCo
     const failure = describeTlsFailure(error);
     if (failure.kind === "name" && hostnameChecking === "WARN") {
       const connection = await openVerified(target, rules, false);
-      warnOfName(log, target, failure.error);
+      warnOfMismatch(log, target, failure.error);
       return connection;
     }
     const mayBePinned = failure.kind === "authority" ||
@@ -80,23 +80,23 @@ export async function openTls(target: TlsTarget, rules: TlsRules): Promise<TlsCo
   }
 }
 
-/** Way to open a connection on which TLS starts later. */
-interface PlainWay {
+/** Transport for a connection on which TLS starts later. */
+interface PlainTransport {
   open(): Promise<Deno.TcpConn>;
   readonly where: string; // for messages
   readonly fix: string; // for our certificate, which cannot be presented there
 }
 
-/** Returns the way through the proxy or the exchange before TLS, if the target needs one. */
-function plainWay(
+/** Returns the transport through the proxy or the exchange before TLS, if the target needs one. */
+function plainTransport(
   target: TlsTarget,
   { proxy, connectTimeoutMs, beforeTls, signal }: TlsRules,
-): PlainWay | undefined {
+): PlainTransport | undefined {
   const { host } = target;
   if (beforeTls !== undefined) {
     const open = async () => {
       const connection = await Deno.connect({ hostname: host, port: target.port });
-      await closingUnless(beforeTls(connection), connection, signal);
+      await closeOnFailure(beforeTls(connection), connection, signal);
       return connection;
     };
     return {
@@ -115,7 +115,7 @@ function plainWay(
 }
 
 /** Servers whose last handshake did not end. Deno 2.9.6 keeps closed connections until their handshake ends: we probe first. */
-const MUTE = new Set<string>();
+const UNRESPONSIVE = new Set<string>();
 
 async function openVerified(target: TlsTarget, rules: TlsRules, checkName: boolean): Promise<TlsConnection> {
   const { trust: { clientCertificate }, signal } = rules;
@@ -124,32 +124,32 @@ async function openVerified(target: TlsTarget, rules: TlsRules, checkName: boole
     caCerts: authoritiesOf(rules.trust),
     unsafelyDisableHostnameVerification: !checkName,
   };
-  const way = plainWay(target, rules);
+  const transport = plainTransport(target, rules);
   const name = `${target.host}:${target.port}`;
-  if (way === undefined && MUTE.has(name)) {
-    await lookAt(target, signal).catch(() => signal.throwIfAborted());
+  if (transport === undefined && UNRESPONSIVE.has(name)) {
+    await peekCertificate(target, signal).catch(() => signal.throwIfAborted());
   }
-  const connection = way === undefined
+  const connection = transport === undefined
     ? await Deno.connectTls({
       ...options,
       port: target.port,
       ...(clientCertificate && { cert: clientCertificate.certificate, key: clientCertificate.key }),
     })
-    : await startTlsOn(way, rules.trust, options);
+    : await startTlsOn(transport, rules.trust, options);
   const began = performance.now();
   try {
-    await closingUnless(connection.handshake(), connection, signal);
-    MUTE.delete(name);
+    await closeOnFailure(connection.handshake(), connection, signal);
+    UNRESPONSIVE.delete(name);
   } catch (error) {
     // A caller who leaves sooner proves nothing.
-    if (signal.aborted && performance.now() - began > rules.connectTimeoutMs / 2) MUTE.add(name);
+    if (signal.aborted && performance.now() - began > rules.connectTimeoutMs / 2) UNRESPONSIVE.add(name);
     throw error;
   }
   return connectionOver(connection);
 }
 
 /** Waits for a step of opening a connection; closes the connection if it fails or on the signal. */
-async function closingUnless(
+async function closeOnFailure(
   step: Promise<unknown>,
   connection: Deno.Conn,
   signal: AbortSignal,
@@ -163,7 +163,7 @@ async function closingUnless(
 }
 
 /** Returns the expiry of a server's certificate, in milliseconds since the epoch, verifying nothing. Ends on the signal. */
-export async function lookAt({ host, port }: TlsTarget, signal: AbortSignal): Promise<number> {
+export async function peekCertificate({ host, port }: TlsTarget, signal: AbortSignal): Promise<number> {
   const socket = connect({
     host,
     port,
@@ -183,7 +183,7 @@ export async function lookAt({ host, port }: TlsTarget, signal: AbortSignal): Pr
 
 /** Deno 2.9.6 cannot present a client certificate on an open connection. */
 async function startTlsOn(
-  { open, where, fix }: PlainWay,
+  { open, where, fix }: PlainTransport,
   { clientCertificate }: HttpsTrust,
   options: Deno.StartTlsOptions,
 ): Promise<Deno.TlsConn> {
@@ -235,7 +235,7 @@ async function openPinned(
       ? undefined
       : checkServerIdentity(host, socket.getPeerCertificate());
     if (mismatch !== undefined && hostnameChecking === "FAIL") throw mismatch;
-    if (mismatch !== undefined) warnOfName(log, target, mismatch);
+    if (mismatch !== undefined) warnOfMismatch(log, target, mismatch);
   } catch (error) {
     socket.on("error", () => {}).destroy();
     throw error;
@@ -246,7 +246,7 @@ async function openPinned(
 function pinDiagnostic(socket: TLSSocket, anchors: readonly string[]): string | undefined {
   const shown = socket.getPeerX509Certificate();
   if (shown === undefined) return "the server showed no certificate";
-  if (!trustedAsItself(shown, anchors)) {
+  if (!isPinned(shown, anchors)) {
     return "no trusted authority signed the certificate of the server, and it is not itself in the truststore";
   }
   const { kind, text } = describeValidity(validityOf(shown), Date.now());
@@ -271,7 +271,7 @@ function connectionOf(socket: TLSSocket): TlsConnection {
   };
 }
 
-function warnOfName(log: Logger, { host }: TlsTarget, error: Error): void {
+function warnOfMismatch(log: Logger, { host }: TlsTarget, error: Error): void {
   log.warn("certificate does not name the host, accepted by configuration", { host, error });
 }
 

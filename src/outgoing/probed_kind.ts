@@ -31,7 +31,7 @@ export interface ProbedKind<T extends Table = Table, S extends object = object> 
 }
 
 /** Remedy if another system does not answer as expected. */
-export const REACH =
+export const REMOTE_FIX =
   "see whether the address is right and the system runs, and whether the truststore has the authority of its certificate";
 
 /** Never aborted. */
@@ -61,5 +61,5 @@ export async function probeWithoutCredentials(
   const found = `answers a request without credentials with status ${status}`;
   return isExpected(status)
     ? { ok: true, found }
-    : { ok: false, found: `${found}: wrong address, or out of order`, fix: REACH };
+    : { ok: false, found: `${found}: wrong address, or out of order`, fix: REMOTE_FIX };
 }

@@ -3,9 +3,9 @@ import type { ProxyConfig } from "../config/service_config.ts";
 import { addressInRange, canonicalAddress, isAddressRange } from "../model/address.ts";
 import { printable } from "../model/text.ts";
 import { matchesWildcards } from "../model/wildcards.ts";
-import { hangUp, writeAll } from "../model/regular_file.ts";
+import { closeQuietly, writeAll } from "../model/regular_file.ts";
 
-const MOST_BYTES = 16 * 1024; // bytes of the response
+const MAX_BYTES = 16 * 1024; // bytes of the response
 const END = "\r\n\r\n";
 
 /** Reports whether a host (without brackets) is reached through the proxy, unlike this machine and exceptions. */
@@ -36,7 +36,7 @@ export async function openTunnel(
     checkAnswer(await readHead(connection), proxy);
     return connection;
   } catch (error) {
-    hangUp(connection); // perhaps after the timeout
+    closeQuietly(connection); // perhaps after the timeout
     throw error;
   }
 }
@@ -49,9 +49,9 @@ function login({ user, password }: ProxyConfig): readonly string[] {
 
 /** Reads the head byte by byte, since the tunnel's data follows. */
 async function readHead(connection: Deno.TcpConn): Promise<string> {
-  const buffer = new Uint8Array(MOST_BYTES);
+  const buffer = new Uint8Array(MAX_BYTES);
   let head = "";
-  while (head.length < MOST_BYTES) {
+  while (head.length < MAX_BYTES) {
     const length = await connection.read(buffer.subarray(head.length));
     if (length === null) throw new Error("the proxy closed the connection");
     head += Buffer.from(buffer.subarray(head.length, head.length + length)).toString("latin1");
@@ -63,7 +63,7 @@ async function readHead(connection: Deno.TcpConn): Promise<string> {
     }
     return head.slice(0, end);
   }
-  throw new Error(`the answer of the proxy is longer than ${MOST_BYTES} bytes`);
+  throw new Error(`the answer of the proxy is longer than ${MAX_BYTES} bytes`);
 }
 
 function checkAnswer(head: string, proxy: ProxyConfig): void {

@@ -6,8 +6,8 @@ import { RemoteUnavailable } from "./remote_unavailable.ts";
 export class RemoteHttp extends RemoteSystem {
   readonly #http: OutgoingHttp;
 
-  constructor({ http, ...options }: Omit<RemoteSystemOptions, "atOnce"> & { readonly http: OutgoingHttp }) {
-    super({ ...options, atOnce: http.connectionsPerHost });
+  constructor({ http, ...options }: Omit<RemoteSystemOptions, "maxConcurrent"> & { http: OutgoingHttp }) {
+    super({ ...options, maxConcurrent: http.connectionsPerHost });
     this.#http = http;
   }
 
@@ -23,13 +23,13 @@ export class RemoteHttp extends RemoteSystem {
   ): Promise<T> {
     return this.run(caller, async () => {
       const response = await this.#http.send(request, caller.signal);
-      this.#checkPace(response);
+      this.#checkRateLimit(response);
       return await read(response);
     });
   }
 
   /** @throws {RemoteUnavailable} On rate limiting (RFC 6585, 4; RFC 9110, 15.6.4). */
-  #checkPace(response: OutgoingResponse): void {
+  #checkRateLimit(response: OutgoingResponse): void {
     const { status } = response;
     if (status !== 429 && status !== 503) return;
     const seconds = retryAfterSeconds(response, this.options.clock());
@@ -42,7 +42,7 @@ export class RemoteHttp extends RemoteSystem {
   }
 }
 
-const LONGEST = 600; // seconds
+const MAX_RETRY_AFTER_S = 600;
 
 /** Parses `Retry-After` (RFC 9110, 10.2.3) to 1 to 600 seconds; `undefined` if absent or malformed. */
 export function retryAfterSeconds(
@@ -55,5 +55,5 @@ export function retryAfterSeconds(
     : /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/.test(text)
     ? (Date.parse(text) - now) / 1000
     : NaN;
-  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(1, Math.ceil(seconds)), LONGEST);
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(1, Math.ceil(seconds)), MAX_RETRY_AFTER_S);
 }

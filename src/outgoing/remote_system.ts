@@ -1,4 +1,4 @@
-import { rescue } from "../model/attempt.ts";
+import { onError } from "../model/attempt.ts";
 import type { Logger } from "../logging/logger.ts";
 import { CircuitBreaker } from "../model/circuit_breaker.ts";
 import { type Clock, type Stopwatch, stopwatch } from "../model/clock.ts";
@@ -15,7 +15,7 @@ export interface RemoteStatus {
 
 export interface RemoteSystemOptions {
   readonly address: string; // only host and port are used
-  readonly atOnce?: number | undefined; // concurrent requests
+  readonly maxConcurrent?: number | undefined; // concurrent requests
   readonly clock: Clock;
   readonly elapsed?: Stopwatch;
   readonly log: Logger;
@@ -27,7 +27,7 @@ export interface Requester extends SemaphoreWaiter {
   readonly address: string; // caller's address group
 }
 
-const AT_ONCE = 6;
+const MAX_CONCURRENT = 6;
 /** Waiting requests of strangers and of known users. */
 const WAITING = 512;
 const WAITING_PER_KEY = 256; // enough for a course behind one address
@@ -40,7 +40,7 @@ const ADDRESSES = 2;
 const REMEMBERED = 64;
 
 const FIRST_PAUSE_MS = 1_000; // first pause in milliseconds; doubles up to the longest
-const LONGEST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 30_000;
 
 /**
  * Health of another system (credentials.md 5.5). After a connection, an unusable response counts only
@@ -63,16 +63,16 @@ export class RemoteSystem {
     this.#breaker = new CircuitBreaker({
       elapsed: options.elapsed ?? stopwatch,
       firstPauseMs: FIRST_PAUSE_MS,
-      longestPauseMs: LONGEST_PAUSE_MS,
+      maxPauseMs: MAX_PAUSE_MS,
     });
-    const { atOnce = AT_ONCE } = options;
-    const atOncePerKey = Math.ceil(atOnce / 2);
+    const { maxConcurrent = MAX_CONCURRENT } = options;
+    const maxConcurrentPerKey = Math.ceil(maxConcurrent / 2);
     // Reserved, so that strangers with slow tokens cannot block known users.
-    const forKnown = Math.floor(atOnce / 3);
+    const reservedForKnown = Math.floor(maxConcurrent / 3);
     this.#semaphore = new FairSemaphore({
-      atOnce,
-      forKnown,
-      atOncePerKey,
+      maxConcurrent,
+      reservedForKnown,
+      maxConcurrentPerKey,
       waiting: WAITING,
       perKey: WAITING_PER_KEY,
       maxWaitMs: MAX_WAIT_MS,
@@ -96,7 +96,7 @@ export class RemoteSystem {
   async run<T>(caller: Requester, exchange: () => Promise<T>): Promise<T> {
     this.#admit(caller);
     const run = this.#semaphore.run(() => this.#attempt(caller, exchange), caller);
-    return await run.catch(rescue(NoPermit, (cause) => {
+    return await run.catch(onError(NoPermit, (cause) => {
       throw new RemoteUnavailable(this.remote, cause.message, { cause });
     }));
   }

@@ -9,7 +9,7 @@ export class TlsStream extends Duplex {
   readonly #opening = new AbortController();
   #idle: ReturnType<typeof setTimeout> | undefined;
   #idleMs = 0;
-  #mayCome = Infinity;
+  #allowance = Infinity;
 
   /** @param open Closes what it opens on the signal. @param limitMs Time for opening, in milliseconds. */
   constructor(readonly open: (signal: AbortSignal) => Promise<TlsConnection>, readonly limitMs: number) {
@@ -22,7 +22,7 @@ export class TlsStream extends Duplex {
 
   /** Fails if more bytes arrive before the next call. */
   allow(bytes: number): void {
-    this.#mayCome = bytes;
+    this.#allowance = bytes;
   }
 
   override _construct(callback: (error?: Error | null) => void): void {
@@ -44,15 +44,15 @@ export class TlsStream extends Duplex {
 
   override _read(): void {
     this.#connection?.read().then((bytes) => {
-      this.#stir();
-      this.#mayCome -= bytes?.length ?? 0;
-      if (this.#mayCome < 0) this.destroy(new Error("received more bytes than an answer may have"));
+      this.#resetIdleTimer();
+      this.#allowance -= bytes?.length ?? 0;
+      if (this.#allowance < 0) this.destroy(new Error("received more bytes than an answer may have"));
       else this.push(bytes ?? null);
     }, (error) => this.destroy(error));
   }
 
   override _write(bytes: Uint8Array, _encoding: string, callback: (error?: Error | null) => void): void {
-    this.#stir();
+    this.#resetIdleTimer();
     if (this.#connection === undefined) callback(new Error("the connection is closed"));
     else this.#connection.write(bytes).then(() => callback(), callback);
   }
@@ -74,7 +74,7 @@ export class TlsStream extends Duplex {
   setTimeout(ms: number, listener?: () => void): this {
     this.#idleMs = ms;
     if (listener !== undefined) this[ms === 0 ? "off" : "once"]("timeout", listener);
-    this.#stir();
+    this.#resetIdleTimer();
     return this;
   }
 
@@ -96,7 +96,7 @@ export class TlsStream extends Duplex {
     return this;
   }
 
-  #stir(): void {
+  #resetIdleTimer(): void {
     clearTimeout(this.#idle);
     if (this.#idleMs > 0 && !this.destroyed) {
       this.#idle = setTimeout(() => this.emit("timeout"), this.#idleMs);

@@ -1,10 +1,10 @@
-import { ifName, parseName } from "../model/distinguished_name.ts";
+import { ifValidDn, parseName } from "../model/distinguished_name.ts";
 
 /** Common name (RFC 4519, 2.3). */
 const COMMON_NAME = "2.5.4.3";
 
 /** Returns the common name in a distinguished name, or all of it. */
 export function personName(dn: string): string {
-  const common = ifName(() => parseName(dn))?.flat().find(({ type }) => type === COMMON_NAME);
+  const common = ifValidDn(() => parseName(dn))?.flat().find(({ type }) => type === COMMON_NAME);
   return common?.value.kind === "text" ? common.value.text : dn;
 }

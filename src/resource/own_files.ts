@@ -4,7 +4,7 @@ import type { PathLimits } from "../files/path_limits.ts";
 import { absolutePath } from "../model/absolute_path.ts";
 import { httpError } from "../model/http_error.ts";
 import { restrictionsOf } from "../model/identity.ts";
-import { movesWithStart, patternsOf } from "../model/wildcards.ts";
+import { dependsOnDirectory, patternsOf } from "../model/wildcards.ts";
 import type { Call } from "./call.ts";
 import { capabilitiesOf, scopeWithin } from "./path_limits.ts";
 import { checkLogin } from "./login_policy.ts";
@@ -64,12 +64,12 @@ async function fromHome(
   home: () => Promise<string>,
 ): Promise<PathLimits> {
   const patterns = [includes, excludes].flatMap((list) => patternsOf(list ?? ""));
-  if (!patterns.some(movesWithStart)) return { includes, excludes };
+  if (!patterns.some(dependsOnDirectory)) return { includes, excludes };
   const start = await home();
   const absolute = (list: string | undefined) =>
     list &&
     patternsOf(list).map((pattern) =>
-      movesWithStart(pattern) ? `${start}${pattern.replace(/^(?:\.\/+)+/, "")}` : pattern
+      dependsOnDirectory(pattern) ? `${start}${pattern.replace(/^(?:\.\/+)+/, "")}` : pattern
     ).join(":");
   return { includes: absolute(includes), excludes: absolute(excludes) };
 }

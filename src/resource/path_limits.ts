@@ -1,5 +1,5 @@
 import type { PathLimits } from "../files/path_limits.ts";
-import { isRelativePattern, movesWithStart, patternsOf } from "../model/wildcards.ts";
+import { dependsOnDirectory, isRelativePattern, patternsOf } from "../model/wildcards.ts";
 import { httpError, isHttpError } from "../model/http_error.ts";
 import { coversAllBelow, mayMatchBelow } from "../files/path_pattern.ts";
 import type { AccessPermission } from "../daemon/daemon_group.ts";
@@ -28,13 +28,13 @@ const ALL = "*";
 function everywhere(list: string | undefined): string | undefined {
   return list &&
     patternsOf(list).map((pattern) =>
-      isRelativePattern(pattern) && !movesWithStart(pattern) ? `/${pattern}` : pattern
+      isRelativePattern(pattern) && !dependsOnDirectory(pattern) ? `/${pattern}` : pattern
     ).join(":");
 }
 
 function concerning(patterns: readonly string[], file: string): string[] {
   return patterns.flatMap((pattern) => {
-    if (movesWithStart(pattern)) throw httpError("ERR_LIMITS_FROM_HOME");
+    if (dependsOnDirectory(pattern)) throw httpError("ERR_LIMITS_FROM_HOME");
     if (!isPlain(file) || !isPlain(pattern) || pattern.startsWith(file)) return pattern;
     if (coversAllBelow(pattern, file)) return ALL;
     return mayMatchBelow(pattern, file) ? pattern : [];

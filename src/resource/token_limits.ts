@@ -2,7 +2,7 @@ import { restrictionsOf } from "../model/identity.ts";
 import type { AccessPermission } from "../daemon/daemon_group.ts";
 import { absolutePath } from "../model/absolute_path.ts";
 import { rangeWithin } from "../model/address.ts";
-import { isRelativePattern, movesWithStart, patternsOf } from "../model/wildcards.ts";
+import { dependsOnDirectory, isRelativePattern, patternsOf } from "../model/wildcards.ts";
 import { type HttpError, httpError } from "../model/http_error.ts";
 import {
   type Activity,
@@ -56,7 +56,7 @@ export async function confinedSession(
 /** Reports whether some pattern is absolute, so that the start must be, too, and no pattern depends on the start. */
 function namesOnlyPlaces({ includes = "", excludes = "" }: PathLimits): boolean {
   const patterns = patternsOf(`${includes}:${excludes}`);
-  return !patterns.every(isRelativePattern) && !patterns.some(movesWithStart);
+  return !patterns.every(isRelativePattern) && !patterns.some(dependsOnDirectory);
 }
 
 /** As {@link confinedSession}, from a directory whose absolute path is known. */

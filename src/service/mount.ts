@@ -5,12 +5,12 @@
 import type { ServiceConfig } from "../config/service_config.ts";
 import { createLogger, type LineSink } from "../logging/logger.ts";
 import { peerAddress } from "../model/address.ts";
-import { addCommonHeaders, type AnswerPolicy, PLAIN_POLICY } from "../model/answer_headers.ts";
+import { addCommonHeaders, PLAIN_POLICY, type ResponsePolicy } from "../model/response_headers.ts";
 import { HeaderList, type HttpResponse, type Peer, readTarget } from "../model/http_message.ts";
 import { httpError, invalidRequest } from "../model/http_error.ts";
 import { trimEndCharacters } from "../model/text.ts";
 import { formatDiagnostic, InvalidFile, isError } from "../model/diagnostic.ts";
-import { trustsNobodyByDefault } from "../outgoing/exclusive_trust.ts";
+import { hasNoDefaultTrust } from "../outgoing/exclusive_trust.ts";
 import { Acceptance } from "./http/acceptance.ts";
 import { errorResponse } from "./http/error_response.ts";
 import { loadSnapshot } from "./assembly/load_snapshot.ts";
@@ -75,7 +75,7 @@ export async function mountService(
  * the process, so the host must start without any, or the configuration must permit public ones. @throws {InvalidFile}
  */
 async function requireExclusiveTrust(file: string, config: ServiceConfig): Promise<void> {
-  if (config.outgoing.publicRoots || !await asksOthers(config) || trustsNobodyByDefault(Deno.env)) return;
+  if (config.outgoing.publicRoots || !await asksOthers(config) || hasNoDefaultTrust(Deno.env)) return;
   const expected =
     "expected the host to be started with DENO_TLS_CA_STORE=system and SSL_CERT_FILE=/dev/null, and " +
     "without SSL_CERT_DIR, DENO_CERT and NODE_EXTRA_CA_CERTS, or true: public authorities would be trusted besides " +
@@ -94,7 +94,7 @@ export async function answerWeb(
   service: Pick<Service, "answer">,
   request: Request,
   peer: Peer,
-  { prefix = "", policy = PLAIN_POLICY }: { readonly prefix?: string; readonly policy?: AnswerPolicy } = {},
+  { prefix = "", policy = PLAIN_POLICY }: { readonly prefix?: string; readonly policy?: ResponsePolicy } = {},
 ): Promise<Response> {
   const { method, body, signal } = request;
   const { pathname, search } = new URL(request.url);

@@ -1,5 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
-import { inStep, type Schedule } from "../model/clock.ts";
+import { coalescedTimeout, type Schedule } from "../model/clock.ts";
 import { isHttpError } from "../model/http_error.ts";
 import { DatabaseUnavailable } from "./database.ts";
 
@@ -69,7 +69,7 @@ export class Poller {
   }
 
   #schedule(): void {
-    const { intervalMs, schedule = inStep } = this.#parts;
+    const { intervalMs, schedule = coalescedTimeout } = this.#parts;
     this.#cancel?.();
     if (this.#closed) return;
     const pause = this.#changed ? Math.min(SOON_MS, intervalMs) : intervalMs;

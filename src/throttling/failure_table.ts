@@ -8,7 +8,7 @@ export interface WaitPolicy {
   readonly baseMs: number;
   readonly maxMs: number;
   readonly windowMs: number; // milliseconds after the last failure and its wait until both are forgotten
-  readonly underWay: number; // concurrent plus failed attempts while failures are free; afterwards 1
+  readonly maxInFlight: number; // concurrent plus failed attempts while failures are free; afterwards 1
 }
 
 export interface FailureRecord<S> {
@@ -35,7 +35,7 @@ export class FailureTable<S> {
   /** Records without a running wait, longest idle first. */
   readonly #watched = new Map<string, FailureRecord<S>>();
   readonly #waiting = new Map<string, FailureRecord<S>>(); // records whose wait was running when last checked
-  readonly #underWay = new Map<string, number>(); // running attempts by key
+  readonly #inFlight = new Map<string, number>(); // running attempts by key
   readonly #queues = new Map<string, FairQueue>();
   /** Same object for all records of a key since it was last forgotten. */
   readonly #series = new WeakMap<FailureRecord<S>, object>();
@@ -81,15 +81,15 @@ export class FailureTable<S> {
     const record = this.#recordOf(key);
     const waitMs = record === undefined ? 0 : record.until - this.#elapsed();
     if (waitMs > 0) return { waitMs, full: false };
-    return (this.#underWay.get(key) ?? 0) < this.#mostUnderWay(key, record?.failures ?? 0) ? READY : FULL;
+    return (this.#inFlight.get(key) ?? 0) < this.#inFlightLimit(key, record?.failures ?? 0) ? READY : FULL;
   }
 
   /** Divides concurrent attempts, and remaining free failures, among members, which learn of each other's too late. */
-  #mostUnderWay(key: string, failures: number): number {
-    const { free, underWay } = this.#policyOf(key);
+  #inFlightLimit(key: string, failures: number): number {
+    const { free, maxInFlight } = this.#policyOf(key);
     if (failures >= free) return 1;
     const clusterMembers = this.options.clusterMembers?.() ?? 1;
-    const most = Math.floor(underWay / clusterMembers) - failures;
+    const most = Math.floor(maxInFlight / clusterMembers) - failures;
     const left = clusterMembers > 1 && failures > 0 ? Math.floor((free - failures) / clusterMembers) : most;
     return Math.max(1, Math.min(most, left));
   }
@@ -108,13 +108,13 @@ export class FailureTable<S> {
 
   /** Begins an attempt, which {@link leave} must end. */
   enter(key: string): void {
-    this.#underWay.set(key, (this.#underWay.get(key) ?? 0) + 1);
+    this.#inFlight.set(key, (this.#inFlight.get(key) ?? 0) + 1);
   }
 
   leave(key: string): void {
-    const others = (this.#underWay.get(key) ?? 1) - 1;
-    if (others === 0) this.#underWay.delete(key);
-    else this.#underWay.set(key, others);
+    const others = (this.#inFlight.get(key) ?? 1) - 1;
+    if (others === 0) this.#inFlight.delete(key);
+    else this.#inFlight.set(key, others);
     // Call each waiter once: it may queue again meanwhile.
     const queue = this.#queues.get(key);
     if (queue === undefined) return;

@@ -36,7 +36,7 @@ const MAX_COLLATERAL_MS = 60_000;
 /** How long a right password makes a user known at an address. */
 export const KNOWN_MS = 24 * 60 * 60_000;
 /** Concurrent attempts of a user at an address; limits guesses made before the first is counted. */
-const UNDER_WAY = 32;
+const MAX_IN_FLIGHT = 32;
 
 /** Counted subjects: user at address, address, user; and tokens and keys. */
 const COUNTED = ["pairs", "addresses", "users", "tokens"] as const;
@@ -67,8 +67,8 @@ export class ThrottlingMemory {
     const windowMs = config.windowSeconds * 1000;
     const table = (spread: number, longestMs: number, extraFree?: (key: string) => number) => {
       const free = config.maxFailures * spread;
-      const underWay = UNDER_WAY * spread;
-      const policy = { free, baseMs, maxMs: Math.min(maxMs, longestMs), windowMs, underWay };
+      const maxInFlight = MAX_IN_FLIGHT * spread;
+      const policy = { free, baseMs, maxMs: Math.min(maxMs, longestMs), windowMs, maxInFlight };
       return new FailureTable<BanSubject>({ policy, capacity, elapsed: steady, extraFree, clusterMembers });
     };
     this.known = new KnownClients(KNOWN_MS, capacity, steady);

@@ -1,5 +1,5 @@
-import { inStep, type Schedule } from "../model/clock.ts";
-import { REST_MS, stampOf } from "./watched_file.ts";
+import { coalescedTimeout, type Schedule } from "../model/clock.ts";
+import { DEBOUNCE_MS, fingerprintOf } from "./watched_file.ts";
 
 /** Watch on paths by polling, see {@link watchFile}. */
 export interface PathsWatch {
@@ -7,7 +7,7 @@ export interface PathsWatch {
 }
 
 /** Default polling interval, in milliseconds. */
-const LOOK_MS = 1500;
+const POLL_MS = 1500;
 /** Pause before a failed callback is called again, since its cause may lie outside the paths. */
 const RETRY_MS = 300_000;
 
@@ -20,23 +20,23 @@ const RETRY_MS = 300_000;
 export function watchPaths(
   paths: () => readonly string[],
   onChange: () => unknown,
-  { intervalMs = () => LOOK_MS, failed = () => {}, schedule = inStep }: {
+  { intervalMs = () => POLL_MS, failed = () => {}, schedule = coalescedTimeout }: {
     readonly intervalMs?: () => number;
     readonly failed?: (error: unknown) => void; // called if the callback throws
     readonly schedule?: Schedule;
   } = {},
 ): PathsWatch {
-  let known = stamps(paths());
+  let known = fingerprints(paths());
   let seen = known;
   let closed = false;
   let retryMs = Infinity;
-  let callOff: () => void;
-  const look = async () => {
+  let cancel: () => void;
+  const poll = async () => {
     const watched = paths();
-    const now = stamps(watched);
-    const atRest = now === seen;
+    const now = fingerprints(watched);
+    const unchanged = now === seen;
     seen = now;
-    if ((now !== known || retryMs <= 0) && atRest) {
+    if ((now !== known || retryMs <= 0) && unchanged) {
       known = now;
       retryMs = RETRY_MS;
       try {
@@ -45,30 +45,30 @@ export function watchPaths(
         failed(error);
       }
       // The callback may have changed the paths; changes during it still count.
-      if (paths().join("\n") !== watched.join("\n")) known = seen = stamps(paths());
+      if (paths().join("\n") !== watched.join("\n")) known = seen = fingerprints(paths());
     }
-    if (!closed) lookAfter(seen === known ? intervalMs() : Math.min(intervalMs(), REST_MS));
+    if (!closed) pollAfter(seen === known ? intervalMs() : Math.min(intervalMs(), DEBOUNCE_MS));
   };
-  const lookAfter = (pauseMs: number) => {
+  const pollAfter = (pauseMs: number) => {
     retryMs -= pauseMs;
-    callOff = schedule(pauseMs, () => void look());
+    cancel = schedule(pauseMs, () => void poll());
   };
-  lookAfter(intervalMs());
+  pollAfter(intervalMs());
   return {
     close: () => {
       closed = true;
-      callOff();
+      cancel();
     },
   };
 }
 
-function stamps(paths: readonly string[]): string {
-  return paths.map((path) => `${path} ${stamp(path)}`).join("\n");
+function fingerprints(paths: readonly string[]): string {
+  return paths.map((path) => `${path} ${fingerprint(path)}`).join("\n");
 }
 
-function stamp(path: string): string {
+function fingerprint(path: string): string {
   try {
-    return stampOf(Deno.statSync(path));
+    return fingerprintOf(Deno.statSync(path));
   } catch (error) {
     return error instanceof Error ? error.name : String(error);
   }

@@ -1,12 +1,12 @@
 import type { Logger } from "../logging/logger.ts";
-import { inStep } from "../model/clock.ts";
-import { readRegularFile, unlessAbsent, utf8Text } from "../model/regular_file.ts";
+import { coalescedTimeout } from "../model/clock.ts";
+import { ifExists, readRegularFile, utf8Text } from "../model/regular_file.ts";
 import { messageOf } from "../model/text.ts";
 
 /** File system access for watching; follows links. */
 export interface FileSource {
-  /** Returns a stamp of identity, size and time, equal for changes within a clock tick; `undefined` without a file. */
-  stamp(path: string): Promise<string | undefined>;
+  /** Returns a fingerprint of identity, size and time, equal for changes within a clock tick; `undefined` without a file. */
+  fingerprint(path: string): Promise<string | undefined>;
   /**
    * Reads a file; `undefined` without one. Never blocks on pipes.
    * @throws {InvalidFile} If longer than `maxBytes`; nothing is read then.
@@ -17,12 +17,12 @@ export interface FileSource {
 
 /** Local disk. */
 export const DISK: FileSource = {
-  stamp: (path) => unlessAbsent(Deno.stat(path).then(stampOf)),
-  read: (path, maxBytes) => unlessAbsent(readRegularFile(path, maxBytes)),
+  fingerprint: (path) => ifExists(Deno.stat(path).then(fingerprintOf)),
+  read: (path, maxBytes) => ifExists(readRegularFile(path, maxBytes)),
 };
 
-/** Returns a {@link FileSource} stamp. */
-export function stampOf({ mtime, ctime, size, ino, dev }: Deno.FileInfo): string {
+/** Returns a {@link FileSource} fingerprint. */
+export function fingerprintOf({ mtime, ctime, size, ino, dev }: Deno.FileInfo): string {
   return [mtime?.getTime(), ctime?.getTime(), size, ino, dev].join(" ");
 }
 
@@ -51,14 +51,14 @@ export function refusedFiles(): string[] {
 }
 
 /** Default polling interval. */
-export const LOOK_MS = 1000;
+export const POLL_MS = 1000;
 
 /** Interval after a change, if shorter. */
-export const REST_MS = 500;
+export const DEBOUNCE_MS = 500;
 
 export interface WatchOptions<T> {
   readonly log: Logger;
-  /** Default: {@link LOOK_MS}. A change takes effect within this, {@link REST_MS} and parsing. */
+  /** Default: {@link POLL_MS}. A change takes effect within this, {@link DEBOUNCE_MS} and parsing. */
   readonly intervalMs?: number;
   readonly maxBytes?: number; // bytes; longer files are refused unread. Default: 64 MiB
   /** Content without a file, and until there is a good version; absent: both are errors at the start. */
@@ -99,7 +99,7 @@ const ABSENT = "absent";
 /** Reads per {@link WatchedFile.check} if the file keeps changing. Polls read once, so that a change settles first. */
 const READ_ATTEMPTS = 3;
 
-/** Quiet time in which each poll reads the file despite an equal stamp: changes within a clock tick keep it. */
+/** Quiet time in which each poll reads the file despite an equal fingerprint: changes within a clock tick keep it. */
 const SETTLING_MS = 2000;
 
 interface Version<T> {
@@ -128,13 +128,13 @@ class PolledFile<T> implements WatchedFile<T> {
   readonly #intervalMs: number;
   #version: Version<T>;
   #digest: string; // newest version, used or refused
-  #seen: string | undefined; // last stamp
-  #looksAtRest = 0; // consecutive polls with this stamp
-  #settled = false; // whether it was read after {@link SETTLING_MS} with this stamp, and needs no rereading
+  #seen: string | undefined; // last fingerprint
+  #unchangedPolls = 0; // consecutive polls with this fingerprint
+  #settled = false; // whether it was read after {@link SETTLING_MS} with this fingerprint, and needs no rereading
   #cancel: (() => void) | undefined;
   #closed = false;
   /** Serialises polls, so that old versions never replace newer ones. */
-  #looks: Promise<void> = Promise.resolve();
+  #polls: Promise<void> = Promise.resolve();
 
   constructor(
     readonly path: string,
@@ -143,7 +143,7 @@ class PolledFile<T> implements WatchedFile<T> {
     first: Version<T>,
   ) {
     this.#source = options.source ?? DISK;
-    this.#intervalMs = options.intervalMs ?? LOOK_MS;
+    this.#intervalMs = options.intervalMs ?? POLL_MS;
     this.#version = first;
     this.#digest = first.digest;
   }
@@ -164,45 +164,45 @@ class PolledFile<T> implements WatchedFile<T> {
 
   start(): void {
     if (this.#closed) return;
-    const pauseMs = this.#looksAtRest === 0 ? Math.min(REST_MS, this.#intervalMs) : this.#intervalMs;
-    this.#cancel = inStep(pauseMs, () => void this.#enqueue(false).finally(() => this.start()));
+    const pauseMs = this.#unchangedPolls === 0 ? Math.min(DEBOUNCE_MS, this.#intervalMs) : this.#intervalMs;
+    this.#cancel = coalescedTimeout(pauseMs, () => void this.#enqueue(false).finally(() => this.start()));
   }
 
-  #enqueue(atOnce: boolean): Promise<void> {
-    this.#looks = this.#looks.then(() => this.#look(atOnce));
-    return this.#looks;
+  #enqueue(immediate: boolean): Promise<void> {
+    this.#polls = this.#polls.then(() => this.#poll(immediate));
+    return this.#polls;
   }
 
-  async #look(atOnce: boolean): Promise<void> {
+  async #poll(immediate: boolean): Promise<void> {
     if (this.#closed) return;
     try {
-      const stamp = await this.#stamp();
-      this.#looksAtRest = stamp === this.#seen ? this.#looksAtRest + 1 : 0;
-      this.#settled &&= this.#looksAtRest > 0;
-      this.#seen = stamp;
-      if (this.#settled || (this.#looksAtRest === 0 && !atOnce)) return;
-      const read = await this.#readWhole(stamp, atOnce ? READ_ATTEMPTS : 1);
+      const fingerprint = await this.#fingerprint();
+      this.#unchangedPolls = fingerprint === this.#seen ? this.#unchangedPolls + 1 : 0;
+      this.#settled &&= this.#unchangedPolls > 0;
+      this.#seen = fingerprint;
+      if (this.#settled || (this.#unchangedPolls === 0 && !immediate)) return;
+      const read = await this.#readWhole(fingerprint, immediate ? READ_ATTEMPTS : 1);
       if (read === undefined || this.#closed) return; // still changing; the next poll retries
-      this.#settled = (this.#looksAtRest - 1) * this.#intervalMs >= SETTLING_MS;
+      this.#settled = (this.#unchangedPolls - 1) * this.#intervalMs >= SETTLING_MS;
       await this.#take(read.bytes);
     } catch (error) {
       // Not a version of the file: the next poll retries.
       this.#settled = false;
-      this.#httpError(`unreadable: ${error}`, error);
+      this.#reject(`unreadable: ${error}`, error);
     }
   }
 
-  /** Reads the bytes while the stamp does not change. */
+  /** Reads the bytes while the fingerprint does not change. */
   async #readWhole(
-    stamp: string,
+    fingerprint: string,
     attempts: number,
   ): Promise<{ bytes: Uint8Array<ArrayBuffer> | undefined } | undefined> {
     for (let attempt = 0; attempt < attempts; attempt++) {
       const bytes = await this.#source.read(this.path, this.options.maxBytes);
-      const after = await this.#stamp();
-      if (after === stamp) return { bytes };
-      this.#looksAtRest = 0;
-      this.#seen = stamp = after;
+      const after = await this.#fingerprint();
+      if (after === fingerprint) return { bytes };
+      this.#unchangedPolls = 0;
+      this.#seen = fingerprint = after;
     }
     return undefined;
   }
@@ -221,11 +221,11 @@ class PolledFile<T> implements WatchedFile<T> {
       this.#digest = digest;
       DIAGNOSTICS.delete(this);
     } catch (error) {
-      this.#httpError(digest, error);
+      this.#reject(digest, error);
       return;
     }
     this.options.log.info("file read again", { file: this.path });
-    this.#tell();
+    this.#notify();
   }
 
   #contentOf(bytes: Uint8Array<ArrayBuffer> | undefined): T | Promise<T> {
@@ -235,7 +235,7 @@ class PolledFile<T> implements WatchedFile<T> {
   }
 
   /** Keeps the content and reports each `digest` once. */
-  #httpError(digest: string, error: unknown): void {
+  #reject(digest: string, error: unknown): void {
     if (this.#closed || digest === this.#digest) return;
     this.#digest = digest;
     DIAGNOSTICS.set(this, messageOf(error));
@@ -244,7 +244,7 @@ class PolledFile<T> implements WatchedFile<T> {
   }
 
   /** Logs a listener's error, which is no fault of the file. */
-  #tell(): void {
+  #notify(): void {
     try {
       this.options.onChange?.(this.#version.content);
     } catch (error) {
@@ -252,8 +252,8 @@ class PolledFile<T> implements WatchedFile<T> {
     }
   }
 
-  async #stamp(): Promise<string> {
-    return await this.#source.stamp(this.path) ?? ABSENT;
+  async #fingerprint(): Promise<string> {
+    return await this.#source.fingerprint(this.path) ?? ABSENT;
   }
 }
 

@@ -1,4 +1,4 @@
-import { hangUp, unlessAbsent, writeAll } from "../model/regular_file.ts";
+import { closeQuietly, ifExists, writeAll } from "../model/regular_file.ts";
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Logger } from "../logging/logger.ts";
@@ -73,9 +73,9 @@ export class ControlSocket {
     this.#closed = true;
     this.listener.close();
     this.#retry?.();
-    for (const connection of this.#open) if (!this.#asked.has(connection)) hangUp(connection);
+    for (const connection of this.#open) if (!this.#asked.has(connection)) closeQuietly(connection);
     await this.#accepting;
-    await unlessAbsent(Deno.remove(this.path)).catch((error) =>
+    await ifExists(Deno.remove(this.path)).catch((error) =>
       this.parts.log.warn("control socket not removed", { path: this.path, error })
     );
   }
@@ -84,7 +84,7 @@ export class ControlSocket {
     while (!this.#closed) {
       try {
         const connection = await this.listener.accept();
-        if (this.#open.size >= MAX_CONNECTIONS) hangUp(connection);
+        if (this.#open.size >= MAX_CONNECTIONS) closeQuietly(connection);
         else void this.#serve(connection);
       } catch (error) {
         if (this.#closed) return;
@@ -98,7 +98,7 @@ export class ControlSocket {
 
   async #serve(connection: Deno.UnixConn): Promise<void> {
     this.#open.add(connection);
-    const timer = setTimeout(() => hangUp(connection), this.parts.requestMs ?? REQUEST_MS);
+    const timer = setTimeout(() => closeQuietly(connection), this.parts.requestMs ?? REQUEST_MS);
     try {
       const reply = await this.#reply(async () => {
         const line = await readLine(connection, MAX_REQUEST);
@@ -113,7 +113,7 @@ export class ControlSocket {
       clearTimeout(timer);
       this.#open.delete(connection);
       this.#asked.delete(connection);
-      hangUp(connection);
+      closeQuietly(connection);
     }
   }
 

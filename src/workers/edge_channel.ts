@@ -1,5 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
-import { type Answer, type Body, HeaderList } from "../model/http_message.ts";
+import { type Body, type Handler, HeaderList } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import {
   ByteStreamReceiver,
@@ -23,7 +23,7 @@ export class EdgeChannel {
   readonly #budget = new PrefetchBudget();
   readonly #calls = new CallTable<PendingCall>();
 
-  constructor(port: MessagePort, readonly answer: Answer, readonly log: Logger) {
+  constructor(port: MessagePort, readonly answer: Handler, readonly log: Logger) {
     this.#end = new ChannelEnd(port, (message) => this.#receive(message));
   }
 

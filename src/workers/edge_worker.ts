@@ -3,12 +3,12 @@ import type { EdgeOptions } from "../edge/edge_options.ts";
 import { HttpsEdge } from "../edge/https_edge.ts";
 import type { Level, Logger } from "../logging/logger.ts";
 import { addressGroup } from "../model/address.ts";
-import type { Answer } from "../model/http_message.ts";
+import type { Handler } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import { messageOf } from "../model/text.ts";
 import { CoreChannel } from "./core_channel.ts";
 import { Measurements, post, receive, surviveRejections, type WorkerLog, workerLog } from "./worker_scope.ts";
-import { MetricsAnswer } from "../metrics/exposition.ts";
+import { MetricsHandler } from "../metrics/exposition.ts";
 import type { ToEdgeWorker } from "./worker_message.ts";
 
 const cores = new Map<number, CoreChannel>();
@@ -19,9 +19,9 @@ let logLevel: Level = "info";
 let measurements: Measurements | undefined;
 let edge: Promise<HttpsEdge | undefined> | undefined;
 let metricsEdge: Promise<HttpsEdge | undefined> | undefined;
-const metrics = new MetricsAnswer(() => post({ kind: "metrics-page" }));
+const metrics = new MetricsHandler(() => post({ kind: "metrics-page" }));
 
-const answer: Answer = (request, signal) =>
+const answer: Handler = (request, signal) =>
   cores.get(current)?.call(request, signal) ?? Promise.reject(httpError("ERR_SERVICE_STARTING"));
 
 receive((message: ToEdgeWorker) => {
@@ -72,7 +72,7 @@ receive((message: ToEdgeWorker) => {
 });
 
 /** Starts an edge; reports why it cannot listen, and then returns undefined. */
-async function listen(options: EdgeOptions, answer: Answer, log: Logger): Promise<HttpsEdge | undefined> {
+async function listen(options: EdgeOptions, answer: Handler, log: Logger): Promise<HttpsEdge | undefined> {
   try {
     return await HttpsEdge.start(options, { answer, log, groupOf: addressGroup });
   } catch (error) {

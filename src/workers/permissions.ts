@@ -6,7 +6,7 @@ import { configuredKinds, KINDS } from "../service/kinds.ts";
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { fileURLToPath } from "node:url";
-import { unlessAbsent } from "../model/regular_file.ts";
+import { ifExists } from "../model/regular_file.ts";
 
 /** Permission list of a worker as in `deno.permissions`, which denies all others. */
 export type WorkerPermissions =
@@ -56,7 +56,7 @@ export async function corePermissions(
 /** Returns the folder of all modules, also with links resolved: the core loads those of a feature on first use. */
 async function modules(): Promise<string[]> {
   const folder = fileURLToPath(new URL("../", import.meta.url));
-  return [folder, await unlessAbsent(Deno.realPath(folder)) ?? folder];
+  return [folder, await ifExists(Deno.realPath(folder)) ?? folder];
 }
 
 /** Returns the files that the core reads and rereads. */
@@ -141,7 +141,7 @@ export function withEarlierAddresses(resolve: Resolve): Resolve {
 
 /** Returns the name servers of resolv.conf(5), without link-local ones with a zone: a permission cannot name them. */
 export async function nameServers(file = "/etc/resolv.conf"): Promise<readonly string[]> {
-  const text = await unlessAbsent(Deno.readTextFile(file)) ?? "";
+  const text = await ifExists(Deno.readTextFile(file)) ?? "";
   return [...text.matchAll(/^nameserver[ \t]+(\S+)/gm)].flatMap(([, address = ""]) =>
     canonicalAddress(address) ?? []
   );

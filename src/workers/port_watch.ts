@@ -1,5 +1,5 @@
-import { regularly } from "../model/clock.ts";
-import { hangUp } from "../model/regular_file.ts";
+import { coalescedInterval } from "../model/clock.ts";
+import { closeQuietly } from "../model/regular_file.ts";
 
 /** Interval and timeout of probes, in milliseconds. */
 const EVERY_MS = 5_000;
@@ -30,7 +30,7 @@ export class PortWatch<T extends Listening> {
 
   constructor(parts: PortWatchParts<T>) {
     this.#parts = { probe: acceptsConnections, everyMs: EVERY_MS, ...parts };
-    this.close = regularly(this.#parts.everyMs, () => void this.#probe());
+    this.close = coalescedInterval(this.#parts.everyMs, () => void this.#probe());
   }
 
   async #probe(): Promise<void> {
@@ -55,7 +55,7 @@ export async function acceptsConnections({ address, port }: Listening, waitMs = 
   using _timer = setTimeout(() => resolve(false), waitMs);
   try {
     const connected = Deno.connect({ hostname, port });
-    connected.then((connection) => late.then(() => hangUp(connection)), () => {});
+    connected.then((connection) => late.then(() => closeQuietly(connection)), () => {});
     return await Promise.race([connected.then(answered), late]);
   } catch (error) {
     return !(error instanceof Deno.errors.ConnectionRefused);

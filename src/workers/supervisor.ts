@@ -1,6 +1,6 @@
 import { LogFile } from "../logging/log_file.ts";
 import type { Logger } from "../logging/logger.ts";
-import { realTime, regularly } from "../model/clock.ts";
+import { coalescedInterval, realTime } from "../model/clock.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import type { Snapshot } from "../service/assembly/load_snapshot.ts";
 import type { AdminAnswer, AdminRequest } from "../resource/admin/admin_request.ts";
@@ -74,9 +74,9 @@ export class Supervisor {
       throw error;
     }
     supervisor.#timers.push(
-      regularly(RETRY_MS, () => supervisor.reports.retry()),
+      coalescedInterval(RETRY_MS, () => supervisor.reports.retry()),
       realTime(IDLE_MS, garbageCollector()),
-      regularly(RESOLVE_MS, () => void supervisor.#cores.lookUpHosts()),
+      coalescedInterval(RESOLVE_MS, () => void supervisor.#cores.lookUpHosts()),
     );
     supervisor.#edges.watch();
     return supervisor;

@@ -4,7 +4,7 @@ import { type AuditRecord, formatAuditLine } from "../logging/audit_record.ts";
 import { AppendFile } from "../logging/append_file.ts";
 import { type AuditReceiver, AuditStream, systemdJournal } from "../logging/audit_stream.ts";
 import { AuditLines } from "../logging/audit_lines.ts";
-import type { KeptLines } from "../logging/kept_lines.ts";
+import type { BufferedLines } from "../logging/buffered_lines.ts";
 import type { LogFile } from "../logging/log_file.ts";
 import { createLogger, type Logger } from "../logging/logger.ts";
 import { Sink, type SinkState } from "../logging/sink.ts";
@@ -43,7 +43,7 @@ export class WorkerReports {
   refusedCertificates: readonly string[] = []; // errors of the last renewal, since the last successful reload
   readonly #delays = new DurationHistogram();
   #config: ReportsConfig;
-  #audit: KeptLines;
+  #audit: BufferedLines;
   readonly #auditSink: Sink;
 
   constructor(readonly logFile: LogFile, config: ReportsConfig, readonly parts: ReportsParts) {
@@ -137,7 +137,7 @@ export class WorkerReports {
     this.#delays.moveTo(this.counters, "authserver_core_stall_seconds", { worker });
   }
 
-  #openAudit(): KeptLines {
+  #openAudit(): BufferedLines {
     const { logFile: { console }, log } = this;
     const { audit } = this.#config;
     switch (audit.to) {

@@ -4,7 +4,7 @@ import { type AuditRecord, formatAuditLine } from "../logging/audit_record.ts";
 import process from "node:process";
 import type { Increments } from "../metrics/counters.ts";
 import { garbageCollector, IDLE_MS } from "./collect_garbage.ts";
-import { inStep, type Schedule, type Stopwatch, stopwatch } from "../model/clock.ts";
+import { coalescedTimeout, type Schedule, type Stopwatch, stopwatch } from "../model/clock.ts";
 
 /** Used part of a worker's global scope; Deno's worker library would clash with the main one. */
 interface WorkerScope<In> {
@@ -102,7 +102,7 @@ export class Measurements {
   constructor(
     readonly take: () => Increments,
     readonly post: (report: Report) => void,
-    { elapsed = stopwatch, worked = threadMs, schedule = inStep, collect = garbageCollector() }: {
+    { elapsed = stopwatch, worked = threadMs, schedule = coalescedTimeout, collect = garbageCollector() }: {
       readonly elapsed?: Stopwatch;
       readonly worked?: Stopwatch;
       readonly schedule?: Schedule;

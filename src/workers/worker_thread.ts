@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { CannotStart } from "./worker_lifecycle.ts";
 import type { WorkerPermissions } from "./permissions.ts";
 import type { FromWorker } from "./worker_message.ts";
-import { regularly, type Stopwatch, stopwatch } from "../model/clock.ts";
+import { coalescedInterval, type Stopwatch, stopwatch } from "../model/clock.ts";
 
 /** Limits of the wait for a starting worker: it may take long on a busy machine while it makes progress. */
 export interface StartLimits {
@@ -29,7 +29,7 @@ const PROGRESS_MS = 100;
 interface WorkerEvents {
   readonly onMessage: (message: FromWorker) => void;
   readonly died: (reason: string) => void; // called if the worker ends unexpectedly or does not answer pings
-  readonly pings?: typeof regularly; // schedules the pings
+  readonly pings?: typeof coalescedInterval; // schedules the pings
   readonly startLimits?: StartLimits;
 }
 
@@ -116,7 +116,7 @@ export class WorkerThread<In> {
 
   #startPings(watchdog: Watchdog): void {
     if (this.#ended || this.#endPings !== undefined) return;
-    this.#endPings = (this.events.pings ?? regularly)(PING_MS, () => {
+    this.#endPings = (this.events.pings ?? coalescedInterval)(PING_MS, () => {
       const state = watchdog.tick();
       if (state === "dead") this.#fail(SILENT);
       else if (state === "silent") this.#worker.postMessage({ kind: "ping" });

@@ -4,7 +4,7 @@ import { connect as connectTcp } from "node:net";
 import { type EdgeLimits, type EdgeTls, LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import { createLogger } from "../../src/logging/logger.ts";
-import { type Answer, HeaderList, type HttpRequest } from "../../src/model/http_message.ts";
+import { type Handler, HeaderList, type HttpRequest } from "../../src/model/http_message.ts";
 import { inTime, until } from "../fixtures/deadline.ts";
 import { readJson } from "../../src/resource/request_body.ts";
 import { createAuthority, type Credential } from "../pki/authority.ts";
@@ -25,16 +25,16 @@ interface Setting {
   readonly limits?: Partial<EdgeLimits>;
   readonly maxConnections?: number;
   readonly tls?: Partial<EdgeTls>;
-  readonly answer?: Answer;
+  readonly answer?: Handler;
 }
 
-const hello: Answer = () =>
+const hello: Handler = () =>
   Promise.resolve({ status: 200, headers: new HeaderList(["Content-Length", "2"]), body: "ok" });
 
 /** Runs a test against a new edge, and stops it. */
 async function withEdge(setting: Setting, test: (port: number, seen: HttpRequest[]) => Promise<void>) {
   const seen: HttpRequest[] = [];
-  const answer: Answer = (request, signal) => {
+  const answer: Handler = (request, signal) => {
     seen.push(request);
     return (setting.answer ?? hello)(request, signal);
   };
@@ -225,7 +225,7 @@ Deno.test("HttpsEdge closes a connection whose header never ends", async () => {
 });
 
 /** Returns a handler that reads the body of each request within a time limit, as resources do. */
-const reading = (withinMs?: number): Answer => async (request) => {
+const reading = (withinMs?: number): Handler => async (request) => {
   await readJson(request, withinMs);
   return { status: 200, headers: new HeaderList(["Content-Length", "2"]), body: "ok" };
 };
@@ -313,7 +313,7 @@ Deno.test("HttpsEdge ends an idle kept-alive connection", async () => {
 });
 
 Deno.test("HttpsEdge does not treat a connection as idle while its answer is pending", async () => {
-  const answer: Answer = async (request, signal) => {
+  const answer: Handler = async (request, signal) => {
     await new Promise((resolve) => setTimeout(resolve, 500));
     return await hello(request, signal);
   };
@@ -341,7 +341,7 @@ Deno.test("HttpsEdge closes a TLS connection on which no request begins", async 
 });
 
 Deno.test("HttpsEdge closes a connection without traffic while its answer is pending", async () => {
-  const answer: Answer = (_request, signal) =>
+  const answer: Handler = (_request, signal) =>
     new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   await withEdge({ limits: { silentMs: 100 }, answer }, async (port) => {
     assert.equal(await send(port, "GET / HTTP/1.1\r\nHost: h\r\n\r\n"), "");
@@ -373,7 +373,7 @@ Deno.test("HttpsEdge closes the connection of a client that does not read its an
     pull: (controller) => controller.enqueue(part),
     cancel: () => cancelled(),
   });
-  const answer: Answer = () => Promise.resolve({ status: 200, headers: new HeaderList(), body });
+  const answer: Handler = () => Promise.resolve({ status: 200, headers: new HeaderList(), body });
   await withEdge({ limits: { silentMs: 100 }, answer }, async (port) => {
     using conn = await openQuiet(port);
     await conn.write(new TextEncoder().encode("GET / HTTP/1.1\r\nHost: h\r\n\r\n"));
@@ -382,7 +382,7 @@ Deno.test("HttpsEdge closes the connection of a client that does not read its an
 });
 
 Deno.test("HttpsEdge stops reading from a client that sends requests without reading answers", async () => {
-  const answer: Answer = () => new Promise(() => {});
+  const answer: Handler = () => new Promise(() => {});
   await withEdge({ limits: { silentMs: 300 }, answer }, async (port, seen) => {
     using conn = await openQuiet(port);
     const many = new TextEncoder().encode("GET / HTTP/1.1\r\nHost: h\r\n\r\n".repeat(100));
@@ -393,7 +393,7 @@ Deno.test("HttpsEdge stops reading from a client that sends requests without rea
 
 Deno.test("HttpsEdge answers pipelined requests", async () => {
   const headers = new HeaderList(["Content-Length", "2"]);
-  const answer: Answer = ({ path }) => Promise.resolve({ status: 200, headers, body: path });
+  const answer: Handler = ({ path }) => Promise.resolve({ status: 200, headers, body: path });
   await withEdge({ answer }, async (port) => {
     using conn = await openQuiet(port);
     for (let round = 0; round < 20; round++) {
@@ -414,7 +414,7 @@ Deno.test("HttpsEdge reads no more of an upload than its handler", async () => {
   let taken = 0;
   let release = () => {};
   const released = new Promise<void>((resolve) => release = resolve);
-  const answer: Answer = async ({ body }) => {
+  const answer: Handler = async ({ body }) => {
     assert(body instanceof ReadableStream);
     await released;
     for await (const part of body) taken += part.length;
@@ -442,7 +442,7 @@ Deno.test("HttpsEdge reads no more of an upload than its handler", async () => {
 });
 
 Deno.test("HttpsEdge drains a refused upload for a while, then closes the connection", async () => {
-  const answer: Answer = () => Promise.resolve({ status: 403, headers: new HeaderList(), body: "no" });
+  const answer: Handler = () => Promise.resolve({ status: 403, headers: new HeaderList(), body: "no" });
   await withEdge({ answer }, async (port) => {
     using conn = await openQuiet(port);
     await conn.write(new TextEncoder().encode(
@@ -464,7 +464,7 @@ Deno.test("HttpsEdge drains a refused upload for a while, then closes the connec
 });
 
 Deno.test("HttpsEdge lets a client finish sending a refused upload, even one that then closes", async () => {
-  const answer: Answer = () =>
+  const answer: Handler = () =>
     Promise.resolve({ status: 403, headers: new HeaderList(["Content-Length", "2"]), body: "no" });
   await withEdge({ answer }, async (port) => {
     for (const head of ["HTTP/1.1\r\nConnection: close", "HTTP/1.1\r\nConnection: keep-alive", "HTTP/1.0"]) {
@@ -488,7 +488,7 @@ Deno.test("HttpsEdge lets a client finish sending a refused upload, even one tha
 });
 
 Deno.test("HttpsEdge drains the request body after an answer without a body, then serves the next request", async () => {
-  const answer: Answer = () => Promise.resolve({ status: 204, headers: new HeaderList(), body: null });
+  const answer: Handler = () => Promise.resolve({ status: 204, headers: new HeaderList(), body: null });
   await withEdge({ answer }, async (port, seen) => {
     const body = "x".repeat(300_000);
     const text = await send(
@@ -511,7 +511,7 @@ Deno.test("HttpsEdge keeps the connection of a client that reads its answer slow
       else controller.enqueue(new Uint8Array([97]));
     },
   });
-  const answer: Answer = () => Promise.resolve({ status: 200, headers: new HeaderList(), body });
+  const answer: Handler = () => Promise.resolve({ status: 200, headers: new HeaderList(), body });
   await withEdge({ limits: { silentMs: 300 }, answer }, async (port) => {
     const reply = await send(port, "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
     assert.match(reply, /0\r\n\r\n$/);
@@ -583,7 +583,7 @@ Deno.test("HttpsEdge.drain() lets a request under way finish, and accepts no new
   const released = new Promise<void>((resolve) => release = resolve);
   let arrived = () => {};
   const arriving = new Promise<void>((resolve) => arrived = resolve);
-  const answer: Answer = async () => {
+  const answer: Handler = async () => {
     arrived();
     await released;
     return { status: 200, headers: new HeaderList(), body: "done" };
@@ -606,7 +606,7 @@ Deno.test("HttpsEdge.drain() lets a request under way finish, and accepts no new
 Deno.test("HttpsEdge aborts the signal when the client leaves", async () => {
   let gone = () => {};
   const noticed = new Promise<void>((resolve) => gone = resolve);
-  const answer: Answer = (_request, signal) =>
+  const answer: Handler = (_request, signal) =>
     new Promise((_resolve, reject) =>
       signal.addEventListener("abort", () => {
         gone();
@@ -626,7 +626,7 @@ Deno.test("HttpsEdge aborts the signal of a client that leaves before the last b
   for (const [announced, aborted] of [[6, true], [5, false]] as const) {
     const ended = Promise.withResolvers<void>();
     const signals: AbortSignal[] = [];
-    const answer: Answer = (_request, signal) => {
+    const answer: Handler = (_request, signal) => {
       signals.push(signal);
       const body = new ReadableStream<Uint8Array>({
         start: (controller) => controller.enqueue(new TextEncoder().encode("12345")),

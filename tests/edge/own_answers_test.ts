@@ -5,13 +5,13 @@ import { connect } from "node:net";
 import { LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import { createLogger } from "../../src/logging/logger.ts";
-import type { AnswerPolicy } from "../../src/model/answer_headers.ts";
+import type { ResponsePolicy } from "../../src/model/response_headers.ts";
 import { sample } from "../../src/metrics/counters.ts";
 import { httpError } from "../../src/model/http_error.ts";
 import { partsWith } from "./edge_parts.ts";
 import { readAll } from "./tls_client.ts";
 
-const POLICY: AnswerPolicy = {
+const POLICY: ResponsePolicy = {
   hsts: { maxAgeSeconds: 100, includeSubDomains: false },
   frames: { policy: "deny", allowed: "" },
   cors: { origins: ["*"], methods: ["GET"], requestHeaders: ["*"], exposedHeaders: ["Location"] },

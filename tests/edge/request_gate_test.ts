@@ -8,7 +8,7 @@ import fc from "fast-check";
 import { LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import { RequestGate } from "../../src/edge/request_gate.ts";
-import { type Answer, HeaderList } from "../../src/model/http_message.ts";
+import { type Handler, HeaderList } from "../../src/model/http_message.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { partsWith } from "./edge_parts.ts";
 import { openTls } from "./tls_client.ts";
@@ -23,7 +23,7 @@ const tls = {
 } as const;
 
 /** Runs a test against an edge with TLS and one without: bytes reach the parser in different ways. */
-function testEdges(what: string, answer: () => Answer, test: (open: Open) => Promise<void>) {
+function testEdges(what: string, answer: () => Handler, test: (open: Open) => Promise<void>) {
   for (const offered of [{ tls }, {}]) {
     Deno.test(`${what}, ${"tls" in offered ? "with" : "without"} TLS`, async () => {
       const options = { address: "127.0.0.1", port: 0, maxConnections: 0, limits: LIMITS, ...offered };
@@ -75,7 +75,7 @@ async function talk(
 const count = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0;
 
 /** Returns a handler that answers with method, path and body, and records begin and end of each request. */
-function recording(events: string[]): Answer {
+function recording(events: string[]): Handler {
   return async ({ method, path, body }) => {
     events.push(`begin ${method} ${path}`);
     const content = body === null
@@ -216,10 +216,10 @@ testEdges(
 );
 
 /** Returns a handler that reads the body of a request only after `go()`. */
-function patient(): { readonly answer: Answer; readonly arrived: Promise<void>; readonly go: () => void } {
+function patient(): { readonly answer: Handler; readonly arrived: Promise<void>; readonly go: () => void } {
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
   const { promise: released, resolve: go } = Promise.withResolvers<void>();
-  const answer: Answer = async ({ body }) => {
+  const answer: Handler = async ({ body }) => {
     arrive();
     await released;
     assert(body instanceof ReadableStream);
@@ -266,7 +266,7 @@ testEdges(
   },
 );
 
-const refusing: Answer = () =>
+const refusing: Handler = () =>
   Promise.resolve({ status: 401, headers: new HeaderList(["Content-Length", "2"]), body: "no" });
 testEdges(
   "a refused client gets no 100 Continue, and its connection ends",

@@ -21,7 +21,7 @@ function instance(database: Database, log = SILENT, clockMs = () => Date.now() +
   });
 }
 
-const seen = (mark: string, owner = "ann") => ({ owner, mark, endsAt: Date.now() + 60_000 });
+const seen = (key: string, owner = "ann") => ({ owner, key, endsAt: Date.now() + 60_000 });
 
 Deno.test({
   name: "SharedReplayCache accepts a mark once on all instances, or once on each during a database outage",

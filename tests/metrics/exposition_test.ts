@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Counters, DurationHistogram, sample, seriesText } from "../../src/metrics/counters.ts";
-import { exposition, MetricsAnswer } from "../../src/metrics/exposition.ts";
+import { exposition, MetricsHandler } from "../../src/metrics/exposition.ts";
 import { FAMILIES } from "../../src/metrics/families.ts";
 
 Deno.test("exposition() writes families in order, each with help and type", () => {
@@ -120,9 +120,9 @@ function valueOf(counters: Counters, text: string): number | undefined {
   return [...counters.samples].find((one) => seriesText(one) === text)?.value;
 }
 
-Deno.test("MetricsAnswer requests one page at a time for all concurrent scrapers", async () => {
+Deno.test("MetricsHandler requests one page at a time for all concurrent scrapers", async () => {
   let requests = 0;
-  const metrics = new MetricsAnswer(() => requests++);
+  const metrics = new MetricsHandler(() => requests++);
   const scrape = () => metrics.answer({ method: "GET", path: "/metrics" });
   for (
     const [page, status, body] of [
@@ -140,15 +140,15 @@ Deno.test("MetricsAnswer requests one page at a time for all concurrent scrapers
   assert.equal(requests, 3);
 });
 
-Deno.test("MetricsAnswer supports one path and two methods", async () => {
-  const metrics = new MetricsAnswer(() => assert.fail("no page is needed"));
+Deno.test("MetricsHandler supports one path and two methods", async () => {
+  const metrics = new MetricsHandler(() => assert.fail("no page is needed"));
   assert.equal((await metrics.answer({ method: "GET", path: "/" })).status, 404);
   const { status, headers } = await metrics.answer({ method: "POST", path: "/metrics" });
   assert.deepEqual([status, headers.get("Allow")], [405, "GET, HEAD"]);
 });
 
-Deno.test("MetricsAnswer ignores an unrequested page", async () => {
-  const metrics = new MetricsAnswer(() => {});
+Deno.test("MetricsHandler ignores an unrequested page", async () => {
+  const metrics = new MetricsHandler(() => {});
   metrics.received("late");
   const pending = metrics.answer({ method: "GET", path: "/metrics" });
   metrics.received("fresh");

@@ -7,7 +7,7 @@ function create(options: { readonly toleranceMs?: number } = {}) {
   const breaker = new CircuitBreaker({
     elapsed: () => time.now,
     firstPauseMs: 1_000,
-    longestPauseMs: 15_000,
+    maxPauseMs: 15_000,
     ...options,
   });
   return { time, breaker };

@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
-import { parseDuration, type Schedule, stepwise, unlessAborted, within } from "../../src/model/clock.ts";
+import {
+  coalesceTimeouts,
+  parseDuration,
+  type Schedule,
+  unlessAborted,
+  within,
+} from "../../src/model/clock.ts";
 import { VirtualTime } from "../fixtures/virtual_time.ts";
 
 const TEXTS: readonly [text: string, seconds: number | undefined][] = [
@@ -95,7 +101,7 @@ const settled = async () => {
   for (let i = 0; i < 10; i++) await Promise.resolve();
 };
 
-/** Returns stepwise timers in virtual time, and the times at which they woke the thread. */
+/** Returns coalesced timers in virtual time, and the times at which they woke the thread. */
 function stepped() {
   const time = new VirtualTime();
   const woken: number[] = [];
@@ -105,7 +111,7 @@ function stepped() {
       task();
     });
   const start = time.now;
-  const schedule = stepwise(waking, time.clock);
+  const schedule = coalesceTimeouts(waking, time.clock);
   return {
     time,
     schedule,
@@ -114,7 +120,7 @@ function stepped() {
   };
 }
 
-Deno.test("stepwise() wakes a thread once for all periodic work, whenever each began", async () => {
+Deno.test("coalesceTimeouts() wakes a thread once for all periodic work, whenever each began", async () => {
   const { time, schedule, wakings, pass } = stepped();
   const runs = new Map<number, number>();
   const repeat = (ms: number, name: number): void => {
@@ -133,7 +139,7 @@ Deno.test("stepwise() wakes a thread once for all periodic work, whenever each b
   assert.deepEqual([...runs.values()].map((run) => Math.round(run / 4)), [60, 30, 30, 15, 15, 8, 3]);
 });
 
-Deno.test("stepwise() wakes early rather than late, and leaves short and odd times unchanged", async () => {
+Deno.test("coalesceTimeouts() wakes early rather than late, and leaves short and odd times unchanged", async () => {
   const { schedule, wakings, pass } = stepped();
   await pass(400);
   for (const ms of [2000, 750, 333, 5, 0]) schedule(ms, () => {});
@@ -141,7 +147,7 @@ Deno.test("stepwise() wakes early rather than late, and leaves short and odd tim
   assert.deepEqual(wakings(), [400, 405, 733, 999.75, 1999.75]);
 });
 
-Deno.test("stepwise() runs no task that another one cancelled, and all others even if one fails", async () => {
+Deno.test("coalesceTimeouts() runs no task that another one cancelled, and all others even if one fails", async () => {
   const { time, schedule, pass } = stepped();
   const done: string[] = [];
   const failures: unknown[] = [];

@@ -10,7 +10,7 @@ const NEVER = new AbortController().signal;
 
 /** Returns a semaphore whose work ends when a test ends it. */
 function create(limits: Partial<SemaphoreLimits> = {}) {
-  const semaphore = new FairSemaphore({ atOnce: 2, waiting: 6, perKey: 4, ...limits });
+  const semaphore = new FairSemaphore({ maxConcurrent: 2, waiting: 6, perKey: 4, ...limits });
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   /** Runs work with the first letter of the name as key. */
@@ -51,7 +51,7 @@ Deno.test("FairSemaphore runs a few calls at a time, and the next when one ends,
 });
 
 Deno.test("FairSemaphore never exceeds the limit of a key, after any number of ended calls", async () => {
-  const setting = create({ atOnce: 4, atOncePerKey: 2 });
+  const setting = create({ maxConcurrent: 4, maxConcurrentPerKey: 2 });
   const all = ["a1", "a2", "a3", "a4"].map((name) => setting.come(name));
   assert.deepEqual(setting.begun, ["a1", "a2"]);
   await setting.endFirst();
@@ -61,7 +61,7 @@ Deno.test("FairSemaphore never exceeds the limit of a key, after any number of e
 });
 
 Deno.test("FairSemaphore refuses callers that have waited for the limit", async () => {
-  const setting = create({ atOnce: 1, maxWaitMs: 5 });
+  const setting = create({ maxConcurrent: 1, maxWaitMs: 5 });
   const first = setting.come("a1");
   await assert.rejects(setting.come("a2"), /no turn in time/);
   await setting.endAll();
@@ -70,7 +70,7 @@ Deno.test("FairSemaphore refuses callers that have waited for the limit", async 
 });
 
 Deno.test("FairSemaphore gives known callers every other turn", async () => {
-  const setting = create({ atOnce: 1 });
+  const setting = create({ maxConcurrent: 1 });
   const { come, begun } = setting;
   const all = ["a1", "b1", "c1", "d1"].map((name) => come(name));
   all.push(...["x1", "y1"].map((name) => come(name, { known: true })));
@@ -80,7 +80,7 @@ Deno.test("FairSemaphore gives known callers every other turn", async () => {
 });
 
 Deno.test("FairSemaphore gives known callers the configured number of turns for each turn of unknown ones", async () => {
-  const setting = create({ atOnce: 1, knownTurns: 2 });
+  const setting = create({ maxConcurrent: 1, knownWeight: 2 });
   const { come, begun } = setting;
   const all = ["a1", "b1", "c1", "d1"].map((name) => come(name));
   all.push(...["x1", "y1", "z1", "x2", "y2"].map((name) => come(name, { known: true })));
@@ -101,7 +101,7 @@ Deno.test("FairSemaphore has places for known callers when unknown ones have fil
 });
 
 Deno.test("FairSemaphore bounds the concurrent work of one key", async () => {
-  const setting = create({ atOnce: 3, atOncePerKey: 2 });
+  const setting = create({ maxConcurrent: 3, maxConcurrentPerKey: 2 });
   const { come, begun } = setting;
   const all = ["a1", "a2", "a3", "b1"].map((name) => come(name));
   assert.deepEqual(begun, ["a1", "a2", "b1"]);
@@ -112,7 +112,7 @@ Deno.test("FairSemaphore bounds the concurrent work of one key", async () => {
 });
 
 Deno.test("FairSemaphore reserves permits for known callers, however long the work of unknown ones takes", async () => {
-  const setting = create({ atOnce: 3, forKnown: 1 });
+  const setting = create({ maxConcurrent: 3, reservedForKnown: 1 });
   const { come, begun } = setting;
   const all = ["a1", "b1", "c1"].map((name) => come(name));
   all.push(...["x1", "y1"].map((name) => come(name, { known: true })));
@@ -126,7 +126,7 @@ Deno.test("FairSemaphore reserves permits for known callers, however long the wo
 });
 
 Deno.test("FairSemaphore never begins the work of a caller that left, and continues with the next", async () => {
-  const setting = create({ atOnce: 1 });
+  const setting = create({ maxConcurrent: 1 });
   const { come, begun } = setting;
   const caller = new AbortController();
   const gone = new Error("gone");
@@ -142,7 +142,7 @@ Deno.test("FairSemaphore never begins the work of a caller that left, and contin
 });
 
 Deno.test("FairSemaphore passes the turn on when a caller leaves between its call and its work", async () => {
-  const semaphore = new FairSemaphore({ atOnce: 1, waiting: 6, perKey: 4 });
+  const semaphore = new FairSemaphore({ maxConcurrent: 1, waiting: 6, perKey: 4 });
   const caller = new AbortController();
   const waiter = { queueKey: "a", known: false, signal: NEVER };
   const end = Promise.withResolvers<void>();
@@ -159,7 +159,7 @@ Deno.test("FairSemaphore passes the turn on when a caller leaves between its cal
 });
 
 Deno.test("FairSemaphore passes the turn on when work fails", async () => {
-  const semaphore = new FairSemaphore({ atOnce: 1, waiting: 6, perKey: 4 });
+  const semaphore = new FairSemaphore({ maxConcurrent: 1, waiting: 6, perKey: 4 });
   const waiter = { queueKey: "a", known: false, signal: NEVER };
   const failing = semaphore.run(() => Promise.reject(new Error("no")), waiter);
   const next = semaphore.run(() => Promise.resolve("next"), waiter);

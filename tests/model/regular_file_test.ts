@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { InvalidFile } from "../../src/model/diagnostic.ts";
 import {
+  ifExists,
   openRegularFile,
   readRegularFile,
-  unlessAbsent,
   utf8Text,
   writeAll,
 } from "../../src/model/regular_file.ts";
@@ -63,11 +63,11 @@ Deno.test("openRegularFile() fails as Deno does for an absent file", () =>
     await assert.rejects(openRegularFile(`${folder}/file/below`), { code: "ENOTDIR" });
   }));
 
-Deno.test("unlessAbsent() returns a result, undefined for an absent file, and throws any other failure", async () => {
-  assert.equal(await unlessAbsent(Promise.resolve(1)), 1);
-  assert.equal(await unlessAbsent(Promise.reject(new Deno.errors.NotFound())), undefined);
+Deno.test("ifExists() returns a result, undefined for an absent file, and throws any other failure", async () => {
+  assert.equal(await ifExists(Promise.resolve(1)), 1);
+  assert.equal(await ifExists(Promise.reject(new Deno.errors.NotFound())), undefined);
   await assert.rejects(
-    unlessAbsent(Promise.reject(new Deno.errors.PermissionDenied())),
+    ifExists(Promise.reject(new Deno.errors.PermissionDenied())),
     Deno.errors.PermissionDenied,
   );
 });

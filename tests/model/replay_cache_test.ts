@@ -1,23 +1,23 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { PROOFS, ReplayCache, type SeenMark } from "../../src/model/replay_cache.ts";
+import { PROOFS, ReplayCache, type ReplayEntry } from "../../src/model/replay_cache.ts";
 
 Deno.test("ReplayCache accepts a mark once, from any owner, until the mark has expired", () => {
   let now = 0;
   const seen = new ReplayCache({ all: 20, perOwner: 5 }, () => now);
-  assert.equal(seen.note({ owner: "a", mark: "1", endsAt: 5000 }), true);
-  assert.equal(seen.note({ owner: "a", mark: "1", endsAt: 5000 }), false);
-  assert.equal(seen.note({ owner: "b", mark: "1", endsAt: 5000 }), false);
-  assert.equal(seen.note({ owner: "a", mark: "2", endsAt: 5000 }), true);
+  assert.equal(seen.note({ owner: "a", key: "1", endsAt: 5000 }), true);
+  assert.equal(seen.note({ owner: "a", key: "1", endsAt: 5000 }), false);
+  assert.equal(seen.note({ owner: "b", key: "1", endsAt: 5000 }), false);
+  assert.equal(seen.note({ owner: "a", key: "2", endsAt: 5000 }), true);
   now = 5000;
-  assert.equal(seen.note({ owner: "a", mark: "1", endsAt: 9000 }), false);
+  assert.equal(seen.note({ owner: "a", key: "1", endsAt: 9000 }), false);
   now = 6001;
-  assert.equal(seen.note({ owner: "b", mark: "1", endsAt: 9000 }), true);
+  assert.equal(seen.note({ owner: "b", key: "1", endsAt: 9000 }), true);
 });
 
 /** Notes marks one by one. @returns The number of accepted marks. */
 function takes(seen: ReplayCache, owner: string, count: number, endsAt = 2000): number {
-  return Array.from({ length: count }, (_, i) => seen.note({ owner, mark: `${owner} ${i}`, endsAt }))
+  return Array.from({ length: count }, (_, i) => seen.note({ owner, key: `${owner} ${i}`, endsAt }))
     .filter((first) => first).length;
 }
 
@@ -43,7 +43,7 @@ Deno.test("ReplayCache has room for a hundred modest users after a hundred have 
 Deno.test("ReplayCache never accepts a mark twice before it expires, and never exceeds its size", () => {
   const step = fc.record({
     owner: fc.constantFrom("a", "b", "c"),
-    mark: fc.nat(15).map(String),
+    key: fc.nat(15).map(String),
     lasts: fc.nat(3000),
     passes: fc.nat(900),
   });
@@ -51,11 +51,11 @@ Deno.test("ReplayCache never accepts a mark twice before it expires, and never e
     let now = 0;
     const seen = new ReplayCache({ all: 6, perOwner: 4 }, () => now);
     const ends = new Map<string, number>();
-    for (const { owner, mark, lasts, passes } of steps) {
+    for (const { owner, key, lasts, passes } of steps) {
       now += passes;
-      if (seen.note({ owner, mark, endsAt: now + lasts })) {
-        assert((ends.get(mark) ?? -1) < now);
-        ends.set(mark, now + lasts);
+      if (seen.note({ owner, key, endsAt: now + lasts })) {
+        assert((ends.get(key) ?? -1) < now);
+        ends.set(key, now + lasts);
       }
       assert(seen.seen().length <= 6);
     }
@@ -64,19 +64,19 @@ Deno.test("ReplayCache never accepts a mark twice before it expires, and never e
 
 Deno.test("ReplayCache reports each mark once, and adopts marks without a report", () => {
   let now = 0;
-  const told: SeenMark[] = [];
+  const told: ReplayEntry[] = [];
   const before = new ReplayCache({ all: 10, perOwner: 2 }, () => now, (seen) => told.push(seen));
-  for (const [owner, mark, endsAt] of [["a", "1", 1000], ["a", "2", 5000], ["b", "3", 5000]] as const) {
-    before.note({ owner, mark, endsAt });
+  for (const [owner, key, endsAt] of [["a", "1", 1000], ["a", "2", 5000], ["b", "3", 5000]] as const) {
+    before.note({ owner, key, endsAt });
   }
-  before.note({ owner: "a", mark: "2", endsAt: 9000 });
+  before.note({ owner: "a", key: "2", endsAt: 9000 });
   assert.deepEqual(told, before.seen());
   now = 1001;
-  assert.deepEqual(before.seen().map(({ owner, mark }) => `${owner} ${mark}`), ["a 2", "b 3"]);
+  assert.deepEqual(before.seen().map(({ owner, key }) => `${owner} ${key}`), ["a 2", "b 3"]);
 
   const after = new ReplayCache({ all: 2, perOwner: 1 }, () => now, () => assert.fail("told again"));
   after.adopt(told);
   after.adopt(structuredClone(told));
   assert.deepEqual(after.seen(), before.seen());
-  for (const mark of ["2", "3"]) assert.equal(after.note({ owner: "c", mark, endsAt: 9000 }), false);
+  for (const key of ["2", "3"]) assert.equal(after.note({ owner: "c", key, endsAt: 9000 }), false);
 });

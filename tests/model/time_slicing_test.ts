@@ -4,16 +4,16 @@ import { eachLine, TimeSlicer } from "../../src/model/time_slicing.ts";
 
 Deno.test("TimeSlicer yields once a step has lasted long enough, then starts a new step", async () => {
   const steps = new TimeSlicer();
-  while (!steps.isLong);
+  while (!steps.shouldYield);
   let others = 0;
   setTimeout(() => others++, 0);
   while (others === 0) {
-    if (steps.isLong) await steps.rest();
+    if (steps.shouldYield) await steps.yield();
   }
   let beganAnew = false; // a busy machine may take the processor away for a whole step
   for (let left = 100; left > 0 && !beganAnew; left--) {
-    await steps.rest();
-    beganAnew = !steps.isLong;
+    await steps.yield();
+    beganAnew = !steps.shouldYield;
   }
   assert.equal(beganAnew, true);
 });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
+  dependsOnDirectory,
   isRelativePattern,
   matchesAll,
   matchesWildcards,
-  movesWithStart,
   patternsOf,
   wildcardOf,
 } from "../../src/model/wildcards.ts";
@@ -44,8 +44,10 @@ Deno.test("patternsOf() splits a list as daemons do", () => {
   assert.deepEqual(patternsOf(" : "), []);
 });
 
-Deno.test("movesWithStart() detects patterns whose meaning depends on the start directory of a session", () => {
-  for (const pattern of ["a/*", "a", "*/b", "*.t?t", "*a*", "[ab]"]) assert(movesWithStart(pattern), pattern);
-  for (const pattern of ["/a/*", "*.txt", "*"]) assert(!movesWithStart(pattern), pattern);
+Deno.test("dependsOnDirectory() detects patterns whose meaning depends on the start directory of a session", () => {
+  for (const pattern of ["a/*", "a", "*/b", "*.t?t", "*a*", "[ab]"]) {
+    assert(dependsOnDirectory(pattern), pattern);
+  }
+  for (const pattern of ["/a/*", "*.txt", "*"]) assert(!dependsOnDirectory(pattern), pattern);
   assert(isRelativePattern("*.txt") && !isRelativePattern("/x"));
 });

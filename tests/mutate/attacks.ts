@@ -168,7 +168,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Locking others out with slow passwords or wrong names from a shared address"],
     broken: "known users wait for password checks of unknown ones",
     file: "src/authentication/password/stored_hash.ts",
-    change: instead("forKnown: 1, knownTurns: 8,", ""),
+    change: instead("reservedForKnown: 1, knownWeight: 8,", ""),
     tests: ["tests/authentication/password/password_check_test.ts"],
   },
   {
@@ -230,7 +230,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Leaving allowed paths by the choice of the start directory"],
     broken: "relative patterns depend on the start directory of a session",
     file: "src/resource/path_limits.ts",
-    change: instead('if (movesWithStart(pattern)) throw httpError("ERR_LIMITS_FROM_HOME");', ""),
+    change: instead('if (dependsOnDirectory(pattern)) throw httpError("ERR_LIMITS_FROM_HOME");', ""),
     tests: ["tests/attack/path_limits_test.ts", "tests/resource/path_limits_test.ts"],
   },
   {
@@ -437,7 +437,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["A provider that sends endless headers or chunk extensions"],
     broken: "an outgoing connection may receive unlimited bytes",
     file: "src/outgoing/tls_stream.ts",
-    change: instead("if (this.#mayCome < 0)", "if (false)"),
+    change: instead("if (this.#allowance < 0)", "if (false)"),
     tests: ["tests/outgoing/https_client_test.ts"],
   },
   {
@@ -568,7 +568,10 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Locking others out with slow passwords or wrong names from a shared address"],
     broken: "no permits are reserved for known callers",
     file: "src/model/fair_semaphore.ts",
-    change: instead("(known || this.#strange < atOnce - forKnown)", "forKnown >= 0"),
+    change: instead(
+      "(known || this.#unknownCount < maxConcurrent - reservedForKnown)",
+      "reservedForKnown >= 0",
+    ),
     tests: ["tests/model/fair_semaphore_test.ts"],
   },
   {
@@ -746,7 +749,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["DNS look-ups as an amplifier"],
     broken: "one caller may use all look-ups",
     file: "src/outgoing/name_service.ts",
-    change: instead("atOncePerKey: 4", "atOncePerKey: 16"),
+    change: instead("maxConcurrentPerKey: 4", "maxConcurrentPerKey: 16"),
     tests: ["tests/outgoing/name_service_test.ts"],
   },
   {
@@ -1195,7 +1198,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a proof can be used once at each instance",
     file: "src/instances/shared_replay_cache.ts",
     change: instead(
-      "return await leases.acquire(this.#shared(seen.mark), seen.endsAt - clock() + SKEW_MS);",
+      "return await leases.acquire(this.#shared(seen.key), seen.endsAt - clock() + SKEW_MS);",
       "return true;",
     ),
     tests: ["tests/instances/shared_replay_cache_test.ts"],
@@ -1280,7 +1283,7 @@ export const ATTACKS: readonly Breakage[] = [
     ],
     broken: "a logout token that ended no session is marked as used",
     file: "src/authentication/oauth/code_login.ts",
-    change: instead("await replays.forget(mark);", ""),
+    change: instead("await replays.forget(key);", ""),
     tests: ["tests/authentication/oauth/logout_token_test.ts"],
   },
   {
@@ -1315,8 +1318,8 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "DPoP proofs are counted by key instead of user",
     file: "src/authentication/oauth/confirmation.ts",
     change: instead(
-      "this.proofs.note({ owner: user, mark, endsAt })",
-      "this.proofs.note({ owner: jkt, mark, endsAt })",
+      "this.proofs.note({ owner: user, key, endsAt })",
+      "this.proofs.note({ owner: jkt, key, endsAt })",
     ),
     tests: ["tests/authentication/oauth/dpop_proof_test.ts"],
   },

@@ -396,7 +396,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/outgoing/remote_system.ts",
-    at: "const AT_ONCE = 6;",
+    at: "const MAX_CONCURRENT = 6;",
     change: "6 → 7",
     equivalent: true,
     why: "the client of the product says how many connections there are",
@@ -430,7 +430,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "the file is opened once more each second, and the one before is closed when it is collected",
   },
   {
-    file: "src/logging/kept_lines.ts",
+    file: "src/logging/buffered_lines.ts",
     at: "if (excess <= 0) return;",
     change: "excess <= 0 → (excess < 0)",
     equivalent: true,
@@ -466,7 +466,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "a connection does one thing after the other",
   },
   {
-    file: "src/logging/occasional.ts",
+    file: "src/logging/rate_limited_log.ts",
     at: "#written = 0;",
     change: "0 → 1",
     equivalent: true,

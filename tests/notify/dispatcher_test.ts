@@ -32,7 +32,7 @@ class Inbox implements Destination {
   /** Throws or waits before a delivery; absent: accepts. */
   hinder: ((text: string) => unknown) | undefined;
 
-  constructor(readonly name: "webhook" | "mail" = "webhook", readonly gathers?: Destination["gathers"]) {}
+  constructor(readonly name: "webhook" | "mail" = "webhook", readonly batching?: Destination["batching"]) {}
 
   async deliver(notifications: readonly Notification[], signal: AbortSignal): Promise<void> {
     const text = notifications.map(({ data }) => String(data["n"])).join("+");
@@ -125,8 +125,8 @@ function testDelivery(
       const inbox = new Inbox();
       const dispatcher = await another(inbox);
       for (let n = 1; n <= 12; n++) await record(event(n, `share ${n % 3}`));
-      await dispatcher.look();
-      await dispatcher.look();
+      await dispatcher.poll();
+      await dispatcher.poll();
       const streams = [0, 1, 2].map((stream) => inbox.got.map(Number).filter((n) => n % 3 === stream));
       assert.deepEqual(streams, [[3, 6, 9, 12], [1, 4, 7, 10], [2, 5, 8, 11]]);
       assert.equal(new Set(inbox.messages).size, 12);
@@ -141,19 +141,19 @@ function testDelivery(
     for (let n = 0; n < 40; n++) await record(event(n, `share ${n % 4}`));
     await record(event("daemon", "daemon a"));
     inbox.hinder = () => time.now += 300;
-    await dispatcher.look();
+    await dispatcher.poll();
     const before = inbox.got.length;
     assert(before >= 4 && before < 12, `${before} delivered`);
-    await dispatcher.look();
+    await dispatcher.poll();
     assert(inbox.got.includes("daemon"), "behind four others");
     // A stream whose turn ended made no attempt: its first failure has the first pause.
     inbox.hinder = () => {
       throw new Error("status 400");
     };
-    await dispatcher.look();
+    await dispatcher.poll();
     inbox.hinder = undefined;
     time.now += 5001;
-    for (let looks = 0; looks < 2; looks++) await dispatcher.look();
+    for (let looks = 0; looks < 2; looks++) await dispatcher.poll();
     const streams = [0, 1, 2, 3].map((stream) => inbox.got.filter((n) => Number(n) % 4 === stream));
     assert.deepEqual(
       streams,
@@ -166,7 +166,7 @@ function testDelivery(
     const inboxes = [new Inbox(), new Inbox(), new Inbox()];
     const dispatchers = await Promise.all(inboxes.map((inbox) => another(inbox)));
     for (let n = 1; n <= 30; n++) await record(event(n, `share ${n % 5}`));
-    for (let round = 0; round < 3; round++) await Promise.all(dispatchers.map((each) => each.look()));
+    for (let round = 0; round < 3; round++) await Promise.all(dispatchers.map((each) => each.poll()));
     const all = inboxes.flatMap(({ got }) => got.map(Number)).sort((a, b) => a - b);
     assert.deepEqual(all, Array.from({ length: 30 }, (_, i) => i + 1));
     assert.equal(await waiting(), 0);
@@ -185,7 +185,7 @@ function testDelivery(
     };
     await record(event("bad"), event("behind"), event("other", "share 2"));
     for (let second = 0; second < 100; second++) {
-      await dispatcher.look();
+      await dispatcher.poll();
       if (second === 0) {
         assert.deepEqual(inbox.got, ["other"]);
       }
@@ -208,15 +208,15 @@ function testDelivery(
         throw new RemoteUnavailable("receiver", "no connection", { retryAfterSeconds: 120 });
       };
       for (let n = 0; n < 4; n++) await record(event(n, `share ${n}`));
-      await dispatcher.look();
+      await dispatcher.poll();
       assert.equal(tries, 4);
       time.now += 119_000;
-      await dispatcher.look();
+      await dispatcher.poll();
       assert.equal(tries, 4);
       assert.match(sinks.states[0]?.failure?.reason ?? "", /no connection/);
       inbox.hinder = undefined;
       time.now += 1001;
-      await dispatcher.look();
+      await dispatcher.poll();
       assert.equal(inbox.got.length, 4);
       assert.equal(sinks.states[0]?.failure, undefined);
     },
@@ -233,7 +233,7 @@ function testDelivery(
       const [taken] = await killed.take(inbox, 4);
       assert.equal(taken?.data["n"], 1);
       const dispatcher = await another(inbox);
-      await dispatcher.look();
+      await dispatcher.poll();
       assert.deepEqual(inbox.got, [], "the lease runs");
       time.now += 30_001;
       // The process dies after the delivery, before it recorded the outcome.
@@ -242,13 +242,13 @@ function testDelivery(
       await inbox.deliver([again], new AbortController().signal);
       assert.equal(again.message, taken?.message);
       time.now += 30_001;
-      await dispatcher.look();
+      await dispatcher.poll();
       assert.deepEqual(inbox.got, ["1", "1", "2"], "at least once, in order");
       assert.equal(inbox.messages[0], inbox.messages[1]);
       // A process that was only slow does not remove messages that others hold or delivered.
       await record(event(3));
       assert.equal(await killed.done([again], inbox), undefined);
-      await dispatcher.look();
+      await dispatcher.poll();
       assert.deepEqual(inbox.got, ["1", "1", "2", "3"]);
     },
   );
@@ -263,7 +263,7 @@ function testDelivery(
     const inbox = new Inbox();
     inbox.hinder = (text) =>
       text === "soon" && database.change(() => insertRows("notification", late, "number"));
-    await (await another(inbox)).look();
+    await (await another(inbox)).poll();
     assert.deepEqual([inbox.got, await waiting()], [["soon", "late"], 0]);
   });
 
@@ -274,14 +274,14 @@ function testDelivery(
       throw new Error("status 400");
     };
     await record(event(1));
-    await first.look();
+    await first.poll();
     await first.close();
     inbox.hinder = undefined;
     const second = await another(inbox);
-    await second.look();
+    await second.poll();
     assert.deepEqual(inbox.got, []);
     time.now += 5001;
-    await second.look();
+    await second.poll();
     assert.deepEqual(inbox.got, ["1"]);
   });
 
@@ -292,14 +292,14 @@ function testDelivery(
       const dispatcher = await another(inbox, 50);
       inbox.hinder = () => new Promise(() => {});
       await record(event(1));
-      await dispatcher.look();
+      await dispatcher.poll();
       const closing = await another(inbox);
       time.now += 5001;
-      const looking = closing.look();
+      const looking = closing.poll();
       await closing.close();
       await looking;
       inbox.hinder = undefined;
-      await (await another(inbox)).look();
+      await (await another(inbox)).poll();
       assert.deepEqual(inbox.got, ["1"], "at once: the lease was given back");
     },
   );
@@ -311,7 +311,7 @@ function testDelivery(
       time.now += 3 * 86_400_000 + 1;
       await record(event(3));
       const inbox = new Inbox();
-      await (await another(inbox)).look();
+      await (await another(inbox)).poll();
       assert.deepEqual([inbox.got, lost(), await waiting()], [["3"], 2, 0]);
     },
   );
@@ -324,7 +324,7 @@ function testDelivery(
         if (text === "1") throw new Undeliverable("no such mailbox");
       };
       await record(event(1), event(2));
-      await (await another(inbox)).look();
+      await (await another(inbox)).poll();
       assert.deepEqual([inbox.got, lost()], [["2"], 1]);
     },
   );
@@ -337,7 +337,7 @@ function testDelivery(
       yield* recorder.record(event("other", "share 2"));
     });
     const inbox = new Inbox();
-    await (await another(inbox)).look();
+    await (await another(inbox)).poll();
     assert.equal(inbox.got.length, 1001);
     assert.deepEqual([inbox.got.filter((n) => n !== "other").at(-1), lost()], ["999", 5]);
   });
@@ -346,22 +346,22 @@ function testDelivery(
     "gathers events until none arrived for a minute, at most for a quarter of an hour",
     async (parts) => {
       const { record, another, time } = parts;
-      const inbox = new Inbox("mail", { quietMs: 60_000, longestMs: 900_000, most: 1000 });
+      const inbox = new Inbox("mail", { quietMs: 60_000, maxMs: 900_000, maxCount: 1000 });
       const dispatcher = await another(inbox);
       const arrived = (n: number, stream?: string) => ({ ...event(n, stream), mailTo: "ann@example.org" });
       await record(arrived(1));
       time.now += 40_000;
       await record(arrived(2), arrived(3, "share 2"));
       time.now += 40_000;
-      await dispatcher.look();
+      await dispatcher.poll();
       assert.deepEqual(inbox.got, [], "something came within a minute");
       time.now += 20_001;
-      await dispatcher.look();
+      await dispatcher.poll();
       assert.deepEqual(inbox.got.toSorted(), ["1+2", "3"]);
       for (let n = 10; n < 50; n++) {
         await record(arrived(n));
         time.now += 30_000;
-        await dispatcher.look();
+        await dispatcher.poll();
       }
       assert.match(inbox.got[2] ?? "", /^10\+.*\+39$/);
     },
@@ -370,13 +370,13 @@ function testDelivery(
   fact(
     "gathers for one address only, even if a share changes its owner",
     async ({ record, another, time }) => {
-      const inbox = new Inbox("mail", { quietMs: 60_000, longestMs: 900_000, most: 1000 });
+      const inbox = new Inbox("mail", { quietMs: 60_000, maxMs: 900_000, maxCount: 1000 });
       const dispatcher = await another(inbox);
       for (const [n, mailTo] of [[1, "ann"], [2, "ann"], [3, "ben"], [4, "ben"]] as const) {
         await record({ ...event(n), mailTo: `${mailTo}@example.org` });
       }
       time.now += 60_001;
-      for (let looks = 0; looks < 3; looks++) await dispatcher.look();
+      for (let looks = 0; looks < 3; looks++) await dispatcher.poll();
       assert.deepEqual(inbox.got, ["1+2", "3+4"]);
     },
   );
@@ -386,14 +386,14 @@ function testDelivery(
     const recorder = new Recorder(kinds, sinks);
     const tell = (type: "daemon.up" | "daemon.down") =>
       database.change(() =>
-        recorder.turn({ type, stream: "daemon a", data: { n: type } }, {
+        recorder.transition({ type, stream: "daemon a", data: { n: type } }, {
           subject: "daemon a",
-          usual: type === "daemon.up",
+          initial: type === "daemon.up",
         })
       );
     for (const type of ["up", "down", "down", "up", "up", "down"] as const) await tell(`daemon.${type}`);
     const inbox = new Inbox();
-    await (await another(inbox)).look();
+    await (await another(inbox)).poll();
     assert.deepEqual(inbox.got, ["daemon.down", "daemon.up", "daemon.down"]);
   });
 }
@@ -424,11 +424,11 @@ Deno.test("Dispatcher waits an hour at most between attempts, and 15 s for an at
   try {
     for (let attempt = 1; attempt <= 13; attempt++) {
       const before = tries.length;
-      await dispatcher.look();
+      await dispatcher.poll();
       assert.equal(tries.length, before + 1);
       const pauseMs = Math.min(5000 * 2 ** (attempt - 1), 3_600_000);
       time.now += pauseMs - 1;
-      await dispatcher.look();
+      await dispatcher.poll();
       assert.equal(tries.length, before + 1, `${pauseMs} ms after attempt ${attempt} at the earliest`);
       time.now += 1;
     }
@@ -516,7 +516,7 @@ if (POSTGRES !== undefined) {
     const inbox = new Inbox();
     inbox.deliver = (all) => Promise.resolve(void inbox.got.push(...all.map(({ type }) => type)));
     const outbox = new Outbox(database);
-    await new Dispatcher(inbox, { outbox, sinks, log: SILENT }).look();
+    await new Dispatcher(inbox, { outbox, sinks, log: SILENT }).poll();
     assert.deepEqual(inbox.got, ["ban.created", "ban.lifted"]);
   });
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { trustNobodyByDefault, trustsNobodyByDefault } from "../../src/outgoing/exclusive_trust.ts";
+import { disableDefaultTrust, hasNoDefaultTrust } from "../../src/outgoing/exclusive_trust.ts";
 import { createAuthority } from "../pki/authority.ts";
 
 /** Returns a separate environment. */
@@ -13,20 +13,20 @@ function environment(variables: Record<string, string>) {
   };
 }
 
-Deno.test("trustNobodyByDefault() leaves no variable that adds authorities", () => {
+Deno.test("disableDefaultTrust() leaves no variable that adds authorities", () => {
   const open = environment({
     SSL_CERT_DIR: "/etc",
     SSL_CERT_FILE: "/x",
     DENO_CERT: "/y",
     NODE_EXTRA_CA_CERTS: "/z",
   });
-  assert.equal(trustsNobodyByDefault(open), false);
-  trustNobodyByDefault(open);
-  assert.equal(trustsNobodyByDefault(open), true);
+  assert.equal(hasNoDefaultTrust(open), false);
+  disableDefaultTrust(open);
+  assert.equal(hasNoDefaultTrust(open), true);
   assert.deepEqual([...open.map], [["SSL_CERT_FILE", "/dev/null"], ["DENO_TLS_CA_STORE", "system"]]);
   for (const name of ["SSL_CERT_DIR", "DENO_CERT", "NODE_EXTRA_CA_CERTS"]) {
     assert.equal(
-      trustsNobodyByDefault(environment({ ...Object.fromEntries(open.map), [name]: "/x" })),
+      hasNoDefaultTrust(environment({ ...Object.fromEntries(open.map), [name]: "/x" })),
       false,
       name,
     );
@@ -43,11 +43,11 @@ const WORKER = `onmessage = async ({ data: [port, caCerts] }) => {
 /** Script of a process with a server and that worker, from a blob, to avoid a fetch. */
 const SCRIPT = `
 import { createServer } from "node:tls";
-import { trustNobodyByDefault } from ${
+import { disableDefaultTrust } from ${
   JSON.stringify(new URL("../../src/outgoing/exclusive_trust.ts", import.meta.url).href)
 };
 const { cert, key, root, close } = JSON.parse(Deno.args[0]);
-if (close) trustNobodyByDefault(Deno.env);
+if (close) disableDefaultTrust(Deno.env);
 const server = createServer({ cert, key }, (socket) => socket.on("error", () => {}).end());
 server.on("tlsClientError", () => {});
 server.listen(0, "localhost", () => {
@@ -60,7 +60,7 @@ server.listen(0, "localhost", () => {
   Promise.all([ask([]), ask([root])]).then((told) => { console.log(JSON.stringify(told)); Deno.exit(); });
 });`;
 
-Deno.test("trustNobodyByDefault() applies in workers: they trust a given authority, but none from the environment", async () => {
+Deno.test("disableDefaultTrust() applies in workers: they trust a given authority, but none from the environment", async () => {
   const authority = createAuthority({ subject: "CN=Public" });
   const { certificate: cert, key } = authority.issue({ subject: "CN=x", names: ["localhost"] });
   const folder = await Deno.makeTempDir({ prefix: "authserver-trust-" });

@@ -4,7 +4,7 @@
  * registry has it.
  */
 import assert from "node:assert/strict";
-import { trustNobodyByDefault } from "../../src/outgoing/exclusive_trust.ts";
+import { disableDefaultTrust } from "../../src/outgoing/exclusive_trust.ts";
 import { lacking } from "./lacking.ts";
 import { readLimbo } from "./limbo_cases.ts";
 import { isBelieved, KeyOfNoUse, untriable } from "./limbo_trial.ts";
@@ -105,7 +105,7 @@ function because(reason: string, ids: readonly string[]): [string, string][] {
 const place = Deno.env.get("X509_LIMBO");
 if (place === undefined) lacking(PART, "set X509_LIMBO to limbo.json of a checkout, or to its folder");
 else {
-  trustNobodyByDefault(Deno.env);
+  disableDefaultTrust(Deno.env);
   const { isDirectory } = await Deno.stat(place);
   const cases = readLimbo(await Deno.readTextFile(isDirectory ? `${place}/limbo.json` : place));
   for (const kind of ["SERVER", "CLIENT"] as const) {

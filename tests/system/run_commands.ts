@@ -5,10 +5,10 @@
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { runCommand } from "../../src/command/run_command.ts";
-import { trustNobodyByDefault } from "../../src/outgoing/exclusive_trust.ts";
+import { disableDefaultTrust } from "../../src/outgoing/exclusive_trust.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 
-trustNobodyByDefault(Deno.env);
+disableDefaultTrust(Deno.env);
 for await (const line of createInterface(process.stdin)) {
   const { args, cwd, input } = JSON.parse(line);
   Deno.chdir(cwd);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { FailureTable, type WaitPolicy } from "../../src/throttling/failure_table.ts";
 
-const POLICY: WaitPolicy = { free: 2, baseMs: 1000, maxMs: 16_000, windowMs: 60_000, underWay: 4 };
+const POLICY: WaitPolicy = { free: 2, baseMs: 1000, maxMs: 16_000, windowMs: 60_000, maxInFlight: 4 };
 
 function create(capacity = 1000, policy: Partial<WaitPolicy> = {}) {
   const clock = { now: 1_000_000 };
@@ -112,9 +112,9 @@ Deno.test("FailureTable allows one fewer simultaneous attempt for each free fail
     return attempts;
   };
   assert.deepEqual([0, 1, 2, 3, 4].map((failures) => most(failures)), [4, 3, 1, 1, 1]);
-  const narrow = { free: 5, underWay: 3 };
+  const narrow = { free: 5, maxInFlight: 3 };
   assert.deepEqual([0, 1, 2, 3, 4, 5].map((failures) => most(failures, narrow)), [3, 2, 1, 1, 1, 1]);
-  const wide = { free: 2, underWay: 9 };
+  const wide = { free: 2, maxInFlight: 9 };
   assert.deepEqual([0, 1, 2, 3].map((failures) => most(failures, wide)), [9, 8, 1, 1]);
 });
 

@@ -302,23 +302,23 @@ for (const seed of LONG ? [1, 2, 3] : [1]) {
 Deno.test("LoginThrottle removes a caller that leaves from the queue", async () => {
   const { throttle } = create();
   const ann = basic("ann", "x");
-  const { underWay, semaphore } = crowd(throttle, ann, 1);
+  const { inFlight, semaphore } = crowd(throttle, ann, 1);
   const caller = new AbortController();
   const left = throttle.admit(ann, caller.signal);
   caller.abort(new Error("gone"));
   await assert.rejects(Promise.resolve(left), /gone/);
   await assert.rejects(Promise.resolve(throttle.admit(ann, caller.signal)), /gone/);
-  underWay.forEach((attempt) => attempt.undecided());
+  inFlight.forEach((attempt) => attempt.undecided());
   for (const turn of semaphore) (await turn).undecided();
 });
 
 Deno.test("LoginThrottle limits the waiters for one user at an address", async () => {
   const { throttle } = create();
-  const { underWay, semaphore } = crowd(throttle, basic("ann", "x"), 1000);
+  const { inFlight, semaphore } = crowd(throttle, basic("ann", "x"), 1000);
   await assert.rejects(Promise.resolve(throttle.admit(basic("ann", "x"))), {
     code: "ERR_TOO_MANY_AT_ONCE",
   });
-  underWay.forEach((attempt) => attempt.undecided());
+  inFlight.forEach((attempt) => attempt.undecided());
   for (const turn of semaphore) (await turn).undecided();
 });
 
@@ -451,25 +451,25 @@ Deno.test("LoginThrottle does not count undecided attempts", () => {
 
 /** Returns as many attempts under way as permitted, and promises of further ones. */
 function crowd(throttle: LoginThrottle, credentials: Credentials, waiting: number) {
-  const underWay: Attempt[] = [];
+  const inFlight: Attempt[] = [];
   for (;;) {
     const attempt = throttle.admit(credentials);
     if (!(attempt instanceof Promise)) {
-      underWay.push(attempt);
+      inFlight.push(attempt);
       continue;
     }
     const semaphore = [attempt];
     for (let i = 1; i < waiting; i++) semaphore.push(Promise.resolve(throttle.admit(credentials)));
-    return { underWay, semaphore };
+    return { inFlight, semaphore };
   }
 }
 
 Deno.test("LoginThrottle limits the guesses that can be made before the first is counted", async () => {
   const { throttle, wait } = create();
   const ann = basic("ann", "x");
-  const { underWay, semaphore } = crowd(throttle, ann, 5);
-  assert.equal(underWay.length, 32);
-  underWay.forEach((attempt) => attempt.failed());
+  const { inFlight, semaphore } = crowd(throttle, ann, 5);
+  assert.equal(inFlight.length, 32);
+  inFlight.forEach((attempt) => attempt.failed());
   for (const turn of semaphore) await assert.rejects(turn, { code: "ERR_TOO_MANY_FAILURES" });
   assert.equal(wait(ann), 900_000);
 });
@@ -477,17 +477,17 @@ Deno.test("LoginThrottle limits the guesses that can be made before the first is
 Deno.test("LoginThrottle admits any number of simultaneous attempts with the right password, each in turn", async () => {
   const { throttle, wait } = create();
   const ann = basic("ann", "right");
-  const { underWay, semaphore } = crowd(throttle, ann, 500);
-  underWay.forEach((attempt) => attempt.succeeded());
+  const { inFlight, semaphore } = crowd(throttle, ann, 500);
+  inFlight.forEach((attempt) => attempt.succeeded());
   for (const turn of semaphore) (await turn).succeeded();
   assert.equal(wait(ann), 0);
 });
 
 Deno.test("LoginThrottle does not delay other users while one user's attempts wait", async () => {
   const { throttle, admit } = create();
-  const { underWay, semaphore } = crowd(throttle, basic("ann", "x"), 3);
+  const { inFlight, semaphore } = crowd(throttle, basic("ann", "x"), 3);
   admit(basic("bob", "x")).succeeded();
-  underWay.forEach((attempt) => attempt.undecided());
+  inFlight.forEach((attempt) => attempt.undecided());
   for (const turn of semaphore) (await turn).undecided();
 });
 
@@ -501,7 +501,7 @@ Deno.test("LoginThrottle admits many users of one address, each in turn", async 
 
 Deno.test("LoginThrottle refuses attempts that wait too long for a turn", async () => {
   const { throttle } = create({}, SILENT, { maxWaitMs: 1 });
-  const { underWay, semaphore } = crowd(throttle, basic("ann", "x"), 2);
+  const { inFlight, semaphore } = crowd(throttle, basic("ann", "x"), 2);
   for (const turn of semaphore) {
     await assert.rejects(turn, {
       code: "ERR_TOO_MANY_AT_ONCE",
@@ -509,18 +509,18 @@ Deno.test("LoginThrottle refuses attempts that wait too long for a turn", async 
       headers: { "Retry-After": "1" },
     });
   }
-  underWay.forEach((attempt) => attempt.undecided());
+  inFlight.forEach((attempt) => attempt.undecided());
 });
 
 Deno.test("LoginThrottle refuses a waiting attempt that is throttled meanwhile", async () => {
   const { throttle, clock } = create();
-  const { underWay, semaphore } = crowd(throttle, basic("ann", "x"), 3);
-  underWay.slice(0, 6).forEach((attempt) => attempt.failed());
+  const { inFlight, semaphore } = crowd(throttle, basic("ann", "x"), 3);
+  inFlight.slice(0, 6).forEach((attempt) => attempt.failed());
   for (const turn of semaphore) await assert.rejects(turn, { code: "ERR_TOO_MANY_FAILURES" });
   clock.now += 1000;
   const last = throttle.admit(basic("ann", "x"));
   assert(last instanceof Promise, "one at a time after the free failures");
-  underWay.forEach((attempt) => attempt.undecided());
+  inFlight.forEach((attempt) => attempt.undecided());
   (await last).succeeded();
 });
 

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import {
+  DEBOUNCE_MS,
   DISK,
   type FileSource,
-  LOOK_MS,
+  POLL_MS,
   refusedFiles,
-  REST_MS,
   type WatchedFile,
   watchFile,
   type WatchOptions,
@@ -347,7 +347,7 @@ scene("WatchedFile keeps the last good content while the file cannot be read", a
   let readable = true;
   const file = await watch({
     source: {
-      stamp: (path) => DISK.stamp(path).then((stamp) => `${stamp} ${readable}`),
+      fingerprint: (path) => DISK.fingerprint(path).then((fingerprint) => `${fingerprint} ${readable}`),
       read: (path, maxBytes) =>
         readable ? DISK.read(path, maxBytes) : Promise.reject(new Deno.errors.PermissionDenied("no")),
     },
@@ -369,7 +369,7 @@ scene(
     let writesDuringRead = 0;
     const file = await watch({
       source: {
-        stamp: DISK.stamp,
+        fingerprint: DISK.fingerprint,
         async read(path, maxBytes) {
           const bytes = await DISK.read(path, maxBytes);
           if (writesDuringRead > 0) await write(`part ${writesDuringRead--}`.repeat(writesDuringRead + 1));
@@ -395,15 +395,15 @@ scene(
     await watch({
       ...options,
       source: {
-        async stamp(path) {
-          const stamp = await DISK.stamp(path);
-          restedFor.set(stamp ?? "", (restedFor.get(stamp ?? "") ?? 0) + 1);
+        async fingerprint(path) {
+          const fingerprint = await DISK.fingerprint(path);
+          restedFor.set(fingerprint ?? "", (restedFor.get(fingerprint ?? "") ?? 0) + 1);
           // The writer of the truncated file continues after two checks, not between two reads.
-          if (cuts === 1 && restedFor.get(stamp ?? "") === 2) {
+          if (cuts === 1 && restedFor.get(fingerprint ?? "") === 2) {
             cuts = 0;
             await write("the whole");
           }
-          return stamp;
+          return fingerprint;
         },
         async read(path, maxBytes) {
           if (cuts === 2) await write("");
@@ -424,7 +424,7 @@ scene("WatchedFile tries again at once when a file changed while it was read", a
   const file = await watch({
     onChange: (content) => contents.push(content),
     source: {
-      stamp: DISK.stamp,
+      fingerprint: DISK.fingerprint,
       async read(path, maxBytes) {
         const bytes = await DISK.read(path, maxBytes);
         if (changes > 0) await write(changes-- === 2 ? "more of it" : "the whole");
@@ -440,15 +440,15 @@ scene("WatchedFile tries again at once when a file changed while it was read", a
 
 scene("WatchedFile waits by itself until a file is at rest", async ({ watch, write }) => {
   // Each check except the last two finds the file changed.
-  const stamps = ["a", "b", "c", "d", "d"];
+  const fingerprints = ["a", "b", "c", "d", "d"];
   const readAt: number[] = [];
   const { options, next } = listening();
   await watch({
     ...options,
     source: {
-      stamp: () => Promise.resolve(stamps.length > 1 ? stamps.shift() : stamps[0]),
+      fingerprint: () => Promise.resolve(fingerprints.length > 1 ? fingerprints.shift() : fingerprints[0]),
       read(path, maxBytes) {
-        readAt.push(stamps.length);
+        readAt.push(fingerprints.length);
         return DISK.read(path, maxBytes);
       },
     },
@@ -463,7 +463,7 @@ scene("WatchedFile no longer reads a file once it has settled", async ({ watch }
   const file = await watch({
     intervalMs: 1000,
     source: {
-      stamp: DISK.stamp,
+      fingerprint: DISK.fingerprint,
       read(path, maxBytes) {
         reads++;
         return DISK.read(path, maxBytes);
@@ -480,7 +480,7 @@ scene("WatchedFile does not settle while a file changes, and reads it again", as
   const file = await watch({
     intervalMs: 60_000, // two checks at rest are enough
     source: {
-      stamp: DISK.stamp,
+      fingerprint: DISK.fingerprint,
       async read(path, maxBytes) {
         reads++;
         const bytes = await DISK.read(path, maxBytes);
@@ -571,9 +571,9 @@ scene(
     let looks = 0;
     const source: FileSource = {
       ...DISK,
-      stamp(file) {
+      fingerprint(file) {
         if (saved) looks++;
-        return DISK.stamp(file);
+        return DISK.fingerprint(file);
       },
     };
     await watch({ ...options, source });
@@ -582,7 +582,7 @@ scene(
     assert.equal(await next(), "second");
     // Two checks and one after the read, in addition to a check under way.
     assert.ok(looks <= 5, `${looks} stamps`);
-    assert(LOOK_MS + REST_MS < 2000); // the promise of the manual
+    assert(POLL_MS + DEBOUNCE_MS < 2000); // the promise of the manual
   },
 );
 
@@ -618,7 +618,7 @@ scene("WatchedFile does not parse content if it is closed during the read", asyn
     log: SILENT,
     intervalMs: 60_000,
     source: {
-      stamp: DISK.stamp,
+      fingerprint: DISK.fingerprint,
       read(path, maxBytes) {
         opened[0]?.close();
         return DISK.read(path, maxBytes);
@@ -662,13 +662,16 @@ scene("watchFile() does not wait for a pipe without a writer", async ({ path, wa
   await assert.rejects(watch(), /is no regular file/);
 });
 
-/** Returns a settled file whose stamp and content the test sets, and which is read only by checks. */
-async function settled(stamp: string | undefined, fallback?: string) {
-  const state = { stamp, error: undefined as Error | undefined };
+/** Returns a settled file whose fingerprint and content the test sets, and which is read only by checks. */
+async function settled(fingerprint: string | undefined, fallback?: string) {
+  const state = { fingerprint, error: undefined as Error | undefined };
   const source: FileSource = {
-    stamp: () => state.error === undefined ? Promise.resolve(state.stamp) : Promise.reject(state.error),
+    fingerprint: () =>
+      state.error === undefined ? Promise.resolve(state.fingerprint) : Promise.reject(state.error),
     read: () =>
-      Promise.resolve(state.stamp === undefined ? undefined : new TextEncoder().encode(state.stamp)),
+      Promise.resolve(
+        state.fingerprint === undefined ? undefined : new TextEncoder().encode(state.fingerprint),
+      ),
   };
   const options = { log: SILENT, intervalMs: 3_600_000, source, fallback };
   const file = await watchFile("link", parse, options);
@@ -679,10 +682,10 @@ async function settled(stamp: string | undefined, fallback?: string) {
 for (const [what, away, fallback] of [["another one", "b"], ["nothing", undefined, "none"]] as const) {
   Deno.test(`WatchedFile uses a version again that ${what} replaced briefly`, async () => {
     const { state, file } = await settled("a", fallback);
-    state.stamp = away;
+    state.fingerprint = away;
     await file.check();
     assert.equal(file.current, away ?? fallback);
-    state.stamp = "a";
+    state.fingerprint = "a";
     await file.check();
     assert.equal(file.current, "a");
     file.close();

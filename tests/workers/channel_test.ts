@@ -1,7 +1,7 @@
 import { inTime, until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { type Answer, HeaderList, type HttpRequest } from "../../src/model/http_message.ts";
+import { type Handler, HeaderList, type HttpRequest } from "../../src/model/http_message.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { CoreChannel } from "../../src/workers/core_channel.ts";
 import { EdgeChannel } from "../../src/workers/edge_channel.ts";
@@ -19,7 +19,7 @@ const NEVER = new AbortController().signal;
 
 /** Runs a test with both ends of a channel; `answer` answers its requests. */
 async function withChannel(
-  answer: Answer,
+  answer: Handler,
   test: (channel: CoreChannel, edge: EdgeChannel) => Promise<void>,
 ) {
   const { port1, port2 } = new MessageChannel();
@@ -63,7 +63,7 @@ function asStream(body: unknown): ReadableStream<Uint8Array> {
 }
 
 Deno.test("a channel transfers a request to the core and its answer back", async () => {
-  const answer: Answer = (request) =>
+  const answer: Handler = (request) =>
     Promise.resolve({
       status: 201,
       headers: new HeaderList(["X-Path", request.path, ...request.headers.fields]),
@@ -85,7 +85,7 @@ Deno.test("a channel transfers a request to the core and its answer back", async
 });
 
 Deno.test("a channel transfers streamed bodies unchanged in both directions", async () => {
-  const answer: Answer = (request) =>
+  const answer: Handler = (request) =>
     Promise.resolve({ status: 200, headers: new HeaderList(), body: request.body });
   await withChannel(answer, async (channel) => {
     const expected = await digest(source(40, 100_001).stream);
@@ -97,7 +97,7 @@ Deno.test("a channel transfers streamed bodies unchanged in both directions", as
 Deno.test("a channel does not transfer the memory of upload chunks away from their producer", async () => {
   const pool = Buffer.from("0123456789");
   const parts = [0, 2, 4, 6, 8].map((at) => pool.subarray(at, at + 2));
-  const answer: Answer = (request) =>
+  const answer: Handler = (request) =>
     Promise.resolve({ status: 200, headers: new HeaderList(), body: request.body });
   await withChannel(answer, async (channel) => {
     const body = new ReadableStream<Uint8Array>({
@@ -132,7 +132,7 @@ Deno.test("a channel sends no more of a stream than its reader has granted", asy
 Deno.test("a channel bounds the unread bytes of many streams together, and frees them again", async () => {
   const streams = 100;
   const sources = Array.from({ length: streams }, () => source(1_000, 1_000));
-  const answer: Answer = ({ path }) =>
+  const answer: Handler = ({ path }) =>
     Promise.resolve({
       status: 200,
       headers: new HeaderList(),
@@ -161,7 +161,7 @@ Deno.test("a channel bounds the unread bytes of many streams together, and frees
 
 Deno.test("a channel cancels the source when its reader stops", async () => {
   const { state, stream } = source(1_000, CHUNK_BYTES);
-  const answer: Answer = ({ path }) =>
+  const answer: Handler = ({ path }) =>
     Promise.resolve({ status: 200, headers: new HeaderList(), body: path === "/data" ? stream : "pong" });
   await withChannel(answer, async (channel) => {
     const reply = await channel.call({ ...GET, path: "/data" }, NEVER);
@@ -193,7 +193,7 @@ Deno.test("a channel aborts the answer when its source fails", async () => {
 Deno.test("a channel notifies the core when the client has left", async () => {
   let aborted = () => {};
   const noticed = new Promise<void>((resolve) => aborted = resolve);
-  const answer: Answer = (_request, signal) =>
+  const answer: Handler = (_request, signal) =>
     new Promise(() => {
       signal.addEventListener("abort", aborted);
     });
@@ -212,7 +212,7 @@ Deno.test("a channel cancels answers for an edge that died, and the sources of t
   const aborted = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();
   const broken = Promise.withResolvers<void>();
-  const answer: Answer = async ({ path, body }, signal) => {
+  const answer: Handler = async ({ path, body }, signal) => {
     if (path === "/archive") return { status: 200, headers: new HeaderList(), body: stream };
     signal.addEventListener("abort", () => aborted.resolve());
     asked.resolve();
@@ -250,7 +250,7 @@ Deno.test("a channel fails requests that wait for a core that died, and all late
 Deno.test("a channel cancels an upload when the core died", async () => {
   const { state, stream } = source(1_000_000, 1_000);
   const begun = Promise.withResolvers<void>();
-  const answer: Answer = async ({ body }) => {
+  const answer: Handler = async ({ body }) => {
     await asStream(body).getReader().read();
     begun.resolve();
     return await new Promise(() => {});
@@ -266,7 +266,7 @@ Deno.test("a channel cancels an upload when the core died", async () => {
 
 Deno.test("a channel is idle only after the last request under way is answered", async () => {
   const answers: (() => void)[] = [];
-  const answer: Answer = () =>
+  const answer: Handler = () =>
     new Promise((resolve) => {
       answers.push(() => resolve({ status: 204, headers: new HeaderList(), body: null }));
     });

@@ -88,7 +88,7 @@ Deno.test("CoreState adopts an operator's bans, and keeps its state when the con
 
 Deno.test("CoreState adopts only logins from a core with a successor", () => {
   const { copy } = followed();
-  const proof = { owner: "ann", mark: "a proof", endsAt: Date.now() + 60_000 };
+  const proof = { owner: "ann", key: "a proof", endsAt: Date.now() + 60_000 };
   const servers = { servers: [] };
   copy.adopt({ behindMs: 5 });
   copy.adopt({ behindMs: 7, proofs: [proof] }, true);

@@ -91,7 +91,7 @@ export async function readMapFile(
     const steps = new TimeSlicer();
     for (const entry of entriesOf(text, format, report)) {
       take(entry, report);
-      if (steps.isLong) await steps.rest();
+      if (steps.shouldYield) await steps.yield();
     }
   } catch (error) {
     if (!(error instanceof InvalidJson || error instanceof InvalidXml)) throw error;

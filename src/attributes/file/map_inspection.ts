@@ -1,5 +1,5 @@
 import { groupNames, isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
-import { movesWithStart, patternsOf } from "../../model/wildcards.ts";
+import { dependsOnDirectory, patternsOf } from "../../model/wildcards.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { parseRate } from "../../model/rate.ts";
 import { SERVER_SUFFIXES } from "../server_attributes.ts";
@@ -144,7 +144,7 @@ function expectedInstead(meaning: string | undefined, value: string): string | u
     case "excludes": {
       const patterns = patternsOf(value);
       if (patterns.length === 0) return "expected path patterns, sessions are refused";
-      return patterns.some(movesWithStart)
+      return patterns.some(dependsOnDirectory)
         ? "expected patterns that begin with a slash; others allow only sessions that begin in the home directory"
         : undefined;
     }

@@ -1,4 +1,4 @@
-import { rescue } from "../../model/attempt.ts";
+import { onError } from "../../model/attempt.ts";
 import { isUserAccount } from "../../model/account_name.ts";
 import { AnswerCache } from "../../model/answer_cache.ts";
 import { type AttributeSet, attributeSet, NO_ATTRIBUTES } from "../../model/attributes.ts";
@@ -58,7 +58,7 @@ export class LdapSource implements AttributeSource {
     // The user is authenticated; their address does not matter.
     const caller = { queueKey: user, known: true, credential: user, address: user, signal };
     const asked = this.#directory.ask(caller, (server) => this.#attributesOf(user, { server, caller }));
-    return await asked.catch(rescue(RemoteUnavailable, (error) => {
+    return await asked.catch(onError(RemoteUnavailable, (error) => {
       throw httpError("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: ${error.reason}`, error);
     }));
   }

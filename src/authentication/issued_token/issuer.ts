@@ -1,7 +1,7 @@
 import { createHash, type KeyObject, X509Certificate } from "node:crypto";
 import { certificateName } from "../../model/certificate_subject.ts";
 import {
-  MOST_RSA_BITS,
+  MAX_RSA_BITS,
   USABLE_KEYS,
   usableKeyOf,
   type Validity,
@@ -45,7 +45,7 @@ export function trustedIssuerOf(certificate: string): Issuer {
   const issuer = issuerOf(certificate);
   if (issuer.algorithms.length > 0) return issuer;
   throw new TypeError(
-    `the key of ${issuer.name} signs no tokens: expected RSA of 2048 to ${MOST_RSA_BITS} bits, P-256/384/521, Ed25519`,
+    `the key of ${issuer.name} signs no tokens: expected RSA of 2048 to ${MAX_RSA_BITS} bits, P-256/384/521, Ed25519`,
   );
 }
 

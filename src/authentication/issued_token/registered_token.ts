@@ -1,4 +1,4 @@
-import { familyWith, LONGEST_LINE, type TokenFamily } from "../../model/token_family.ts";
+import { familyWith, MAX_ANCESTORS, type TokenFamily } from "../../model/token_family.ts";
 import type { TokenRestrictions } from "../../model/token_restrictions.ts";
 import type { StoredRecord } from "../../store/record_store.ts";
 import { isJsonObject } from "../../model/json_object.ts";
@@ -95,7 +95,7 @@ function familyOf(token: SignedToken): TokenFamily {
       ? [{ id, expires }]
       : [];
   });
-  if (typeof since !== "number" || members.length < line.length || members.length > LONGEST_LINE) {
+  if (typeof since !== "number" || members.length < line.length || members.length > MAX_ANCESTORS) {
     throw new InvalidToken("its claims about the token family cannot be read");
   }
   return { id, expires, since, root, line: members };

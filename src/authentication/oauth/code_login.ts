@@ -128,14 +128,14 @@ export class CodeLogin implements BrowserLogin {
       throw new InvalidToken("the logout token is for another client");
     }
     const endsAt = clock() + (LOGOUT_S + 2 * CLOCK_TOLERANCE) * 1000;
-    const mark = hash("sha256", `logout ${name} ${issuer} ${jti}`, "base64");
-    if (!await replays.note({ owner: issuer, mark, endsAt }, MOST_LOGOUTS)) {
+    const key = hash("sha256", `logout ${name} ${issuer} ${jti}`, "base64");
+    if (!await replays.note({ owner: issuer, key, endsAt }, MOST_LOGOUTS)) {
       throw new InvalidToken("the logout token was shown before, or there were too many");
     }
     try {
       return await end(ended);
     } catch (error) {
-      await replays.forget(mark);
+      await replays.forget(key);
       throw error;
     }
   }

@@ -148,8 +148,8 @@ export class PossessionCheck {
       now: this.clock(),
     });
     if (!sameSecret(thumbprint, jkt)) throw unproven("it is bound to another key than the proof shows");
-    const mark = hash("sha256", `${jkt} ${id}`, "base64");
-    if (!await this.proofs.note({ owner: user, mark, endsAt })) throw unproven("the proof was shown before");
+    const key = hash("sha256", `${jkt} ${id}`, "base64");
+    if (!await this.proofs.note({ owner: user, key, endsAt })) throw unproven("the proof was shown before");
   }
 }
 

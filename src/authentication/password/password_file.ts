@@ -89,7 +89,7 @@ async function collectNames({ entries }: PasswordTable): Promise<ReadonlySet<str
   const steps = new TimeSlicer();
   for (const { dn } of entries.values()) {
     names.add(canonicalDn(dn));
-    if (steps.isLong) await steps.rest();
+    if (steps.shouldYield) await steps.yield();
   }
   return names;
 }

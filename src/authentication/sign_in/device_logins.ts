@@ -156,7 +156,7 @@ export class DeviceLogins {
 /** Counts an event for ten minutes. @throws {ERR_TOO_MANY_CODES} */
 function take(quota: ReplayCache, owner: string): void {
   const endsAt = quota.clock() + CODE_SECONDS * 1000;
-  if (!quota.note({ owner, mark: crypto.randomUUID(), endsAt })) throw httpError("ERR_TOO_MANY_CODES");
+  if (!quota.note({ owner, key: crypto.randomUUID(), endsAt })) throw httpError("ERR_TOO_MANY_CODES");
 }
 
 function newUserCode(): string {

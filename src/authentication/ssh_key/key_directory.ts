@@ -40,7 +40,7 @@ class ServerKeys {
   readonly #failed = new BoundedMap<string, number>(10_000); // end of the pause after a failure
   readonly #lookups = new SingleFlight<readonly AuthorizedKey[]>();
   /** Few, since a daemon is single-threaded and exists for transfers. */
-  readonly #semaphore = new FairSemaphore({ atOnce: 2, waiting: 200, perKey: 8 });
+  readonly #semaphore = new FairSemaphore({ maxConcurrent: 2, waiting: 200, perKey: 8 });
   readonly #times: Required<KeyCacheTimes>;
   readonly #slow = new Set<string>(); // users with slow lookups
   #reachable = true;

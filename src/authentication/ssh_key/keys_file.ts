@@ -1,4 +1,4 @@
-import { escapeNameValue, ifName, parseName } from "../../model/distinguished_name.ts";
+import { escapeNameValue, ifValidDn, parseName } from "../../model/distinguished_name.ts";
 import { isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { eachLine } from "../../model/time_slicing.ts";
@@ -51,7 +51,7 @@ function parseLine(line: string): { user?: string; key?: NamedKey; expected?: st
   }
   if (first === last) return { user, expected: "expected user:key:DN" };
   const [keyLine, dn] = [line.slice(first + 1, last), line.slice(last + 1).trim()];
-  if (dn === "" || ifName(() => parseName(dn)) === undefined) {
+  if (dn === "" || ifValidDn(() => parseName(dn)) === undefined) {
     return { user, expected: "expected a DN behind the last colon" };
   }
   // Such a key's comment is really the start of a DN with a colon.

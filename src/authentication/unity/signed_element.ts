@@ -46,7 +46,7 @@ export async function verifySignature(
   verifier.HashAlgorithms = digestClasses();
   verifier.SignatureAlgorithms = { [method.uri]: signatureClass(method.uri, method, signer.publicKey) };
   let signed: readonly string[];
-  if (steps.isLong) await steps.rest();
+  if (steps.shouldYield) await steps.yield();
   try {
     verifier.loadSignature(signature.node);
     signed = verifier.checkSignature(text) ? verifier.getSignedReferences() : [];
@@ -57,9 +57,9 @@ export async function verifySignature(
   if (bytes === undefined || signed.length !== 1) {
     throw new InvalidResponse(`the signature of ${element.name} does not verify`);
   }
-  if (steps.isLong) await steps.rest();
+  if (steps.shouldYield) await steps.yield();
   const copy = await parseXml(bytes);
-  if (steps.isLong) await steps.rest();
+  if (steps.shouldYield) await steps.yield();
   if (!copy.is(element.namespace, element.name) || copy.attribute("ID") !== id) {
     throw new InvalidResponse("what is signed is something else");
   }

@@ -1,4 +1,4 @@
-import { attempt, rescue } from "../../model/attempt.ts";
+import { attempt, onError } from "../../model/attempt.ts";
 import { Buffer } from "node:buffer";
 import { randomBytes, X509Certificate } from "node:crypto";
 import type { Logger } from "../../logging/logger.ts";
@@ -143,7 +143,7 @@ export class Unity implements Authenticator {
     if (!/<\/(?:[\w.-]+:)?Envelope\s*>$/.test(body.trimEnd().slice(-200))) {
       throw this.#remote.unusable("the reply is no whole SOAP message");
     }
-    return await this.#accept(body, requestId).catch(rescue(InvalidResponse, (error) => {
+    return await this.#accept(body, requestId).catch(onError(InvalidResponse, (error) => {
       this.#log.warn("response of the identity provider rejected", { error });
       return this.#refused(error.message);
     }));

@@ -7,7 +7,7 @@ import { describeFailure, failure, remedyOf } from "../../daemon/exchange.ts";
 import { parsePing } from "../../daemon/parse_reply.ts";
 import { counted } from "../../model/text.ts";
 import { HttpError } from "../../model/http_error.ts";
-import { type ProbedRemote, type ProbeParts, REACH } from "../../outgoing/probed_kind.ts";
+import { type ProbedRemote, type ProbeParts, REMOTE_FIX } from "../../outgoing/probed_kind.ts";
 import { DatabaseFailure, row } from "../../store/database.ts";
 import type { Snapshot } from "../../service/assembly/load_snapshot.ts";
 import { OutgoingClients } from "../../service/assembly/outgoing_clients.ts";
@@ -116,7 +116,7 @@ async function checkRemote(system: string, remote: ProbedRemote, parts: Parts): 
     return [{ system, address, ok, found: `${certificate}; ${found}`, fix }];
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
-    return [{ system, address, ok: false, found: messages(error).join(": "), fix: REACH }];
+    return [{ system, address, ok: false, found: messages(error).join(": "), fix: REMOTE_FIX }];
   }
 }
 

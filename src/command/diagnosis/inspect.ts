@@ -1,4 +1,4 @@
-import { rescue } from "../../model/attempt.ts";
+import { onError } from "../../model/attempt.ts";
 import type { EffectiveValue } from "../../config/key_reader.ts";
 import { type Diagnostic, InvalidFile, isError } from "../../model/diagnostic.ts";
 import { type CertificateFiles, loadSnapshot, type Snapshot } from "../../service/assembly/load_snapshot.ts";
@@ -7,7 +7,7 @@ import { SYSTEM_INFO } from "../system_info.ts";
 import type { KindInspection, KnownUser, WrittenName } from "../../config/kind.ts";
 import type { AssignmentsConfig } from "../../config/read_assignments.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
-import { canonicalDn, ifName, reversedForm } from "../../model/distinguished_name.ts";
+import { canonicalDn, ifValidDn, reversedForm } from "../../model/distinguished_name.ts";
 import { inspectFile } from "../../model/regular_file.ts";
 import { configuredKinds, KINDS } from "../../service/kinds.ts";
 
@@ -138,7 +138,7 @@ async function inspectReservations(
 }
 
 async function inspectBy(reading: Promise<unknown>): Promise<readonly Diagnostic[]> {
-  return await reading.then(() => [], rescue(InvalidFile, ({ diagnostics }) => diagnostics));
+  return await reading.then(() => [], onError(InvalidFile, ({ diagnostics }) => diagnostics));
 }
 
 /**
@@ -162,5 +162,5 @@ function namesInOtherOrder(known: readonly string[], written: readonly WrittenNa
 }
 
 function formsOf(text: string): readonly { readonly form: string; readonly reversed: string }[] {
-  return ifName(() => [{ form: canonicalDn(text), reversed: reversedForm(text) }]) ?? [];
+  return ifValidDn(() => [{ form: canonicalDn(text), reversed: reversedForm(text) }]) ?? [];
 }

@@ -1,10 +1,10 @@
-import { rescue } from "../../model/attempt.ts";
+import { onError } from "../../model/attempt.ts";
 import { Buffer } from "node:buffer";
 import type { KeyObject } from "node:crypto";
 import { createLogger } from "../../logging/logger.ts";
 import { canonicalAddress } from "../../model/address.ts";
 import { readRegularFile, utf8Text } from "../../model/regular_file.ts";
-import { ifName, parseName } from "../../model/distinguished_name.ts";
+import { ifValidDn, parseName } from "../../model/distinguished_name.ts";
 import { messageOf } from "../../model/text.ts";
 import { CommandFailed, type CommandIo, defineCommand, type Given, WrongUsage } from "../command.ts";
 import { explain, type ExplainedCaller, type Explanation } from "../../service/explanation/explain.ts";
@@ -76,7 +76,7 @@ export const whoamiTestCommand = defineCommand({
 /** @returns `undefined` if no service runs. */
 async function runningBans(given: Parameters<typeof askRunning>[0]): Promise<readonly Ban[] | undefined> {
   const asked = askRunning(given, { command: "ban list" }, BANS_MS);
-  const answer = await asked.catch(rescue(CommandFailed, () => undefined));
+  const answer = await asked.catch(onError(CommandFailed, () => undefined));
   if (answer === undefined) return undefined;
   return listAt(answer, "bans").flatMap((ban): Ban[] => {
     const [reason, until] = [textAt(ban, "reason"), Date.parse(textAt(ban, "until") ?? "")];
@@ -113,7 +113,7 @@ async function credentialsOf(
     }
     return { authorization: `Bearer ${token}` };
   }
-  return (ifName(() => parseName(user)) ?? []).length > 0 ? { dn: user } : { login: user };
+  return (ifValidDn(() => parseName(user)) ?? []).length > 0 ? { dn: user } : { login: user };
 }
 
 async function readText(file: string, what: string): Promise<string> {

@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import type { DatabaseConfig } from "../../config/service_config.ts";
 import { counted, messageOf } from "../../model/text.ts";
-import { isThere, readRegularFile, unlessAbsent } from "../../model/regular_file.ts";
+import { exists, ifExists, readRegularFile } from "../../model/regular_file.ts";
 import { VERSION } from "../../service/version.ts";
 import { copyDatabase, databaseDamage, leaveWalMode } from "../../store/sqlite_database.ts";
 import { CommandFailed, defineCommand } from "../command.ts";
@@ -38,7 +38,7 @@ export const backup = defineCommand({
   const { directory, database } = config.sharing;
   const named = [...new Set(dependsOn.map((path) => resolve(path)))];
   const [files, credentials] = [named.filter((path) => !isOfHost(path)), named.filter(isCredential)];
-  const isFile = await Promise.all(files.map(async (path) => (await unlessAbsent(Deno.stat(path)))?.isFile));
+  const isFile = await Promise.all(files.map(async (path) => (await ifExists(Deno.stat(path)))?.isFile));
   const missing = files.filter((_, i) => isFile[i] === undefined);
   try {
     await Deno.mkdir(folder, { mode: 0o700 });
@@ -83,9 +83,9 @@ function isCredential(path: string): boolean {
 
 async function databasesIn(directory: string, mayLack: boolean): Promise<readonly string[]> {
   const paths = [...DATABASES.keys()].map((name) => `${directory}/${name}`);
-  const there = await Promise.all(paths.map((path) => unlessAbsent(Deno.stat(path))));
+  const there = await Promise.all(paths.map((path) => ifExists(Deno.stat(path))));
   const present = paths.filter((_, i) => there[i]);
-  if (present.length > 0 || mayLack || await unlessAbsent(Deno.stat(directory)) !== undefined) return present;
+  if (present.length > 0 || mayLack || await ifExists(Deno.stat(directory)) !== undefined) return present;
   throw new Error(`expected ${paths.join(" or ")}; run it in the working directory of the service`);
 }
 
@@ -238,7 +238,7 @@ export async function ownedHere(files: readonly BackupFile[], { passwd, group } 
 async function checkCopies(folder: string, { files }: Manifest): Promise<void> {
   const wrong = await Promise.all(files.map(async ({ path, sha256 }) => {
     const copy = copyOf(folder, path);
-    const found = await unlessAbsent(digestOf(copy));
+    const found = await ifExists(digestOf(copy));
     if (found === undefined) return [`${copy} is missing`];
     if (found !== sha256) return [`${copy} was changed`];
     const schema = DATABASES.get(path.split("/").at(-1) ?? "");
@@ -249,7 +249,7 @@ async function checkCopies(folder: string, { files }: Manifest): Promise<void> {
 
 /** @throws {CommandFailed} If a service uses the places, or files are in the way. */
 async function checkPlaces({ configuration, files }: Manifest, replace: boolean): Promise<void> {
-  const there = await Promise.all(files.map(({ path }) => isThere(path)));
+  const there = await Promise.all(files.map(({ path }) => exists(path)));
   const present = files.filter((_, i) => there[i]).map(({ path }) => path);
   if (present.length > 0 && !replace) {
     throw new CommandFailed(`Expected --replace, since these files exist:\n${present.join("\n")}`);
@@ -300,10 +300,10 @@ async function exchange(paths: readonly string[], stamp: string, undo: (() => Pr
   const done: { readonly path: string; readonly kept?: string }[] = [];
   for (const path of paths) {
     const [next, kept] = [`${path}.restored-${stamp}`, `${path}.before-${stamp}`];
-    const isReplaced = await isThere(path);
+    const isReplaced = await exists(path);
     // SQLite would apply a remaining log to the database of the backup.
     for (const part of path.endsWith(".sqlite") ? ["", "-wal", "-shm"] : [""]) {
-      if (!await isThere(path + part)) continue;
+      if (!await exists(path + part)) continue;
       await Deno.rename(path + part, kept + part);
       undo.push(() => Deno.rename(kept + part, path + part));
     }
@@ -326,7 +326,7 @@ async function writeAs(path: string, bytes: Uint8Array, { mode, uid, gid }: Back
 /** Creates the missing folders of a file. Accounts that may read it may enter them. @param made Their modes so far. */
 async function makeFolder(folder: string, owned: BackupFile, made: Map<string, number>): Promise<void> {
   const before = made.get(folder);
-  if (before === undefined && await unlessAbsent(Deno.stat(folder)) !== undefined) return;
+  if (before === undefined && await ifExists(Deno.stat(folder)) !== undefined) return;
   await makeFolder(dirname(folder), owned, made);
   if (before === undefined) await Deno.mkdir(folder, { mode: 0o700 });
   const readers = owned.mode & 0o044;

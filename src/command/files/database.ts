@@ -1,5 +1,5 @@
 import type { DatabaseConfig } from "../../config/service_config.ts";
-import { unlessAbsent } from "../../model/regular_file.ts";
+import { ifExists } from "../../model/regular_file.ts";
 import { type Copied, type CopiedTable, copyRows, insertRows } from "../../store/copy_rows.ts";
 import { type Database, rows } from "../../store/database.ts";
 import { migrateDatabase } from "../../store/postgres/postgres_migration.ts";
@@ -58,7 +58,7 @@ const importAll = defineCommand({
   if (directory === undefined) {
     throw new CommandFailed(`${file} has no persistence.directory, expected --directory FOLDER`);
   }
-  if (await unlessAbsent(Deno.stat(directory)) === undefined) {
+  if (await ifExists(Deno.stat(directory)) === undefined) {
     throw new CommandFailed(`There is no folder ${directory}`);
   }
   using to = await openSharedDatabase(config, database);
@@ -144,7 +144,7 @@ async function copied(
   copy: (from: Database) => Promise<Copied>,
 ): Promise<Copied> {
   const file = `${directory}/${name}`;
-  if (await unlessAbsent(Deno.stat(file)) === undefined) return { added: 0, present: 0 };
+  if (await ifExists(Deno.stat(file)) === undefined) return { added: 0, present: 0 };
   const from = new SqliteDatabase(file, schema, Date.now);
   try {
     return await copy(from);

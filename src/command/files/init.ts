@@ -8,7 +8,7 @@ import {
   WrongUsage,
 } from "../command.ts";
 import { installationFolder, prefixOf, SETUP_OPTIONS, writeNew } from "./installation/installation_folder.ts";
-import { isThere } from "../../model/regular_file.ts";
+import { exists } from "../../model/regular_file.ts";
 import type { SampleFile } from "./installation/sample_file.ts";
 
 /** Command `authserver init`: installs sample files from the executable. */
@@ -72,7 +72,7 @@ async function tryOut(
   const site = await createTrialSite(port, Date.now(), prefixOf(given));
   const { user, password } = site;
   for (const { path } of site.files) {
-    if (!await isThere(join(folder, path))) continue;
+    if (!await exists(join(folder, path))) continue;
     throw new CommandFailed(
       `${join(folder, path)} exists already, expected a folder without a configuration`,
     );

@@ -5,7 +5,7 @@ import { type ChangedLine, convertProperties, withGateway } from "./migration/co
 import { type ImportedShares, importJavaShares, quoted } from "./migration/java_shares.ts";
 import { oldCertificates } from "./migration/old_certificates.ts";
 import { importedReport } from "./share_database.ts";
-import { isThere } from "../../model/regular_file.ts";
+import { exists } from "../../model/regular_file.ts";
 import { decodeProperties } from "../../config/properties.ts";
 import {
   type ConfigurationFile,
@@ -41,7 +41,7 @@ export const migrate = defineCommand({
   const folder = installationFolder(given);
   await enter(folder);
   const into = folder === undefined ? "" : ` --directory ${quoted(Deno.cwd())}`;
-  const isKept = await isThere(join(CONF, MAIN_FILE));
+  const isKept = await exists(join(CONF, MAIN_FILE));
   const copiesOf = (files: readonly ConfigurationFile[], from: string, to: string) =>
     isKept ? [] : files.map((file) => copyOf(file, { from, to, old: installation }));
   const copies = copiesOf(files, installation.conf, CONF);

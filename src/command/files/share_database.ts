@@ -1,7 +1,7 @@
 import type { DatabaseConfig, ServiceConfig } from "../../config/service_config.ts";
 import { dirname } from "node:path";
 import { withKinds } from "../../config/kind.ts";
-import { unlessAbsent } from "../../model/regular_file.ts";
+import { ifExists } from "../../model/regular_file.ts";
 import { HttpError } from "../../model/http_error.ts";
 import { Recorder } from "../../notify/recorder.ts";
 import { KINDS } from "../../service/kinds.ts";
@@ -53,12 +53,12 @@ export async function withShareDatabase<T>(
 
 /** Checks the account: the service could not use files that SQLite creates for another one. */
 async function checkOwner(file: string, directory: string, create: boolean): Promise<void> {
-  const present = await unlessAbsent(Deno.stat(file));
+  const present = await ifExists(Deno.stat(file));
   if (present === undefined && !create) {
     throw new CommandFailed(`There is no share database yet, the service makes it: ${file}`);
   }
-  const owned = present ?? await unlessAbsent(Deno.stat(directory)) ??
-    await unlessAbsent(Deno.stat(dirname(directory)));
+  const owned = present ?? await ifExists(Deno.stat(directory)) ??
+    await ifExists(Deno.stat(dirname(directory)));
   if (owned === undefined) throw new CommandFailed(`There is no folder ${dirname(directory)}`);
   if (owned.uid !== null && owned.uid !== Deno.uid()) {
     const { uid } = owned;

@@ -1,6 +1,6 @@
 import { attempt } from "../../model/attempt.ts";
 import { dirname, resolve } from "node:path";
-import { hangUp } from "../../model/regular_file.ts";
+import { closeQuietly } from "../../model/regular_file.ts";
 import { type Diagnostic, formatDiagnostic } from "../../model/diagnostic.ts";
 import { messageOf } from "../../model/text.ts";
 import { type AdminRequest, formatAdminRequest, MAX_REPLY } from "../../resource/admin/admin_request.ts";
@@ -101,7 +101,7 @@ export async function askService(
     const reason = error instanceof InvalidLine ? error.message : `no answer within ${withinMs / 1000} s`;
     throw new CommandFailed(`The service gave no answer: ${reason}`, { cause: error });
   } finally {
-    hangUp(connection); // unless the timer already did
+    closeQuietly(connection); // unless the timer already did
   }
 }
 

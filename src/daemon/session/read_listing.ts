@@ -39,14 +39,14 @@ export async function readListing(
     if (rest.length > MAX_LINE_LENGTH) {
       throw httpError("ERR_DAEMON_SESSION", "Daemon sent an endless line in a listing");
     }
-    await steps.rest(); // others may have read at the same time
+    await steps.yield(); // others may have read at the same time
     for (const line of arrived) {
       if (line === "") continue;
       lines++;
       const entry = parseEntry(copyOf(line.endsWith("\r") ? line.slice(0, -1) : line));
       if (entry !== undefined && isName(entry.name)) take(entry);
       else unreadable++;
-      if (lines % 16 === 0 && steps.isLong) await steps.rest();
+      if (lines % 16 === 0 && steps.shouldYield) await steps.yield();
     }
     if (count === null) return { complete: true, unreadable };
     bytes += count;

@@ -12,7 +12,7 @@ import { SESSION_TIMES, type SessionTimes } from "./session_times.ts";
 import { nothingThere, SessionEnded } from "./session_errors.ts";
 import { refusal } from "./reply_reader.ts";
 
-const SERIAL = { atOnce: 1, waiting: Infinity, perKey: Infinity };
+const SERIAL = { maxConcurrent: 1, waiting: Infinity, perKey: Infinity };
 
 /** Limits of a session, as in a session request. */
 export interface SessionScope {

@@ -9,7 +9,7 @@ export interface CertificateFacts {
   readonly signsCertificates?: boolean; // key usage `keyCertSign`; absent: no key usage
   readonly purposes?: readonly string[]; // extended key usages as hexadecimal DER; absent: all
   /** Whether it has an unknown critical extension, name constraints, or a repeated extension. */
-  readonly hasUnknownDemands: boolean;
+  readonly hasUnsupportedExtensions: boolean;
   /** Whether the public key's encoding is valid, as far as TLS libraries check it. */
   readonly hasWellFormedKey: boolean;
   readonly keyDigest: string; // of the public key, which a renewed certificate may keep
@@ -31,7 +31,7 @@ const EXTENDED_KEY_USAGE = "551d25";
 const NAME_CONSTRAINTS = "551d1e";
 
 /** Extensions that may be critical, because we read them or may ignore them. */
-const UNDERSTOOD = new Set([
+const SUPPORTED = new Set([
   BASIC_CONSTRAINTS,
   KEY_USAGE,
   EXTENDED_KEY_USAGE,
@@ -60,8 +60,8 @@ export function certificateFacts({ raw }: X509Certificate): CertificateFacts {
     pathLength: pathLength && (pathLength.content.at(-1) ?? 0),
     signsCertificates: bits === undefined ? undefined : (bits & 0x04) !== 0,
     purposes: purposes && readElement(purposes).children().map(({ content }) => content.toString("hex")),
-    hasUnknownDemands: new Set(extensions.map(({ id }) => id)).size < extensions.length ||
-      extensions.some(({ id, critical }) => (critical && !UNDERSTOOD.has(id)) || id === NAME_CONSTRAINTS),
+    hasUnsupportedExtensions: new Set(extensions.map(({ id }) => id)).size < extensions.length ||
+      extensions.some(({ id, critical }) => (critical && !SUPPORTED.has(id)) || id === NAME_CONSTRAINTS),
     hasWellFormedKey: key !== undefined && isWellFormedKey(key),
     keyDigest: createHash("sha256").update(key?.whole ?? "").digest("base64url"),
   };
@@ -126,10 +126,10 @@ export function describeValidity(
 }
 
 /** Longest RSA keys in bits that Deno 2.9.6 reads. */
-export const MOST_RSA_BITS = 4096;
+export const MAX_RSA_BITS = 4096;
 
 /** Description of usable keys for messages. */
-export const USABLE_KEYS = `a key for elliptic curves, or of RSA with 2048 to ${MOST_RSA_BITS} bits`;
+export const USABLE_KEYS = `a key for elliptic curves, or of RSA with 2048 to ${MAX_RSA_BITS} bits`;
 
 /** Returns a certificate's public key, if signatures with it can be verified. */
 export function usableKeyOf(certificate: X509Certificate): KeyObject | undefined {

@@ -13,7 +13,7 @@ import { findRevoked, isRevoked, referenceOf, type Revocation } from "./revocati
 import { isSignedBy } from "./signed_by.ts";
 import { sortTrust, type Trusted } from "./trusted_certificates.ts";
 
-interface PathDemands {
+interface PathRequirements {
   readonly anchors: readonly string[]; // PEM; `sortTrust` decides which may issue
   readonly purpose: Purpose;
   readonly revocation?: Revocation; // absent: no revocation check
@@ -48,7 +48,7 @@ interface Step {
  */
 export function findPath(
   shown: readonly X509Certificate[],
-  { anchors, purpose, revocation, at }: PathDemands,
+  { anchors, purpose, revocation, at }: PathRequirements,
 ): readonly Dated[] | string {
   const [leaf, ...others] = shown.slice(0, MAX_SHOWN);
   if (leaf === undefined) return "no certificate was shown";
@@ -59,7 +59,7 @@ export function findPath(
     .map((certificate) => ({ certificate, facts: certificateFacts(certificate) }))
     .filter(({ facts }) => facts.authority === true && facts.signsCertificates !== false);
   const signatures = new Signatures();
-  const authorities = vouchedFor(intermediates, issuers, signatures);
+  const authorities = verifiedIssuers(intermediates, issuers, signatures);
   const visited = new Set<string>();
   let diagnostic = "";
   let furthest = -1;
@@ -82,13 +82,13 @@ export function findPath(
     }
     const known = depth === 0 ? [...issuers, ...entities] : issuers;
     if (known.some((trusted) => trusted.certificate.raw.equals(certificate.raw))) {
-      const way = wayTo(step);
-      const revoked = revokedOn(way, revocation, at);
-      if (revoked === undefined) return way;
+      const path = pathTo(step);
+      const revoked = revokedOn(path, revocation, at);
+      if (revoked === undefined) return path;
       fail(depth + 1, revoked);
       continue;
     }
-    if (facts.hasUnknownDemands) {
+    if (facts.hasUnsupportedExtensions) {
       fail(depth, `the certificate of ${nameOf(certificate)} makes critical demands that are not evaluated`);
       continue;
     }
@@ -99,20 +99,20 @@ export function findPath(
     for (const issuer of authorities) {
       // The depth is the number of intermediates below this issuer.
       if (issuer.facts.pathLength !== undefined && issuer.facts.pathLength < depth) continue;
-      if (!signatures.binds(certificate, issuer)) continue;
+      if (!signatures.verify(certificate, issuer)) continue;
       steps.push({ here: dated(issuer.certificate), facts: issuer.facts, before: step, depth: depth + 1 });
     }
   }
   return signatures.spent ? "the certificates shown take too long to check" : diagnostic;
 }
 
-function unfitness({ here, facts }: Step, purpose: PathDemands["purpose"], at: number): string | undefined {
+function unfitness({ here, facts }: Step, purpose: Purpose, at: number): string | undefined {
   if (!isValidAt(here, at)) return describeValidity(here, at).text;
   return permits(facts, purpose) ? undefined : `is not for TLS ${SIDES[purpose]}`;
 }
 
 /** Returns anchors and the intermediates they signed, top down: forged ones cost one check per anchor at most. */
-function vouchedFor(
+function verifiedIssuers(
   intermediates: readonly Authority[],
   issuers: readonly Authority[],
   signatures: Signatures,
@@ -121,7 +121,7 @@ function vouchedFor(
   const left = new Set(intermediates);
   for (const authority of authorities) {
     for (const candidate of left) {
-      if (!signatures.binds(candidate.certificate, authority)) continue;
+      if (!signatures.verify(candidate.certificate, authority)) continue;
       left.delete(candidate);
       authorities.push(candidate);
     }
@@ -134,7 +134,7 @@ class Signatures {
   spent = false;
 
   /** Reports whether an authority issued a certificate, by name and signature. */
-  binds(certificate: X509Certificate, { certificate: authority }: Authority): boolean {
+  verify(certificate: X509Certificate, { certificate: authority }: Authority): boolean {
     if (this.spent || !certificate.checkIssued(authority)) return false;
     this.spent = this.#left === 0;
     this.#left--;
@@ -155,19 +155,19 @@ function lastByName(leaf: X509Certificate, intermediates: readonly Authority[]):
 
 /** Returns the certificate of a path that is revoked, or whose status is unknown. */
 export function revokedOn(
-  way: readonly Dated[],
+  path: readonly Dated[],
   revocation: Revocation | undefined,
   at: number,
 ): string | undefined {
   const revoked = revocation &&
-    findRevoked(way.map(({ certificate }) => certificate), revocation, at);
+    findRevoked(path.map(({ certificate }) => certificate), revocation, at);
   return revoked && `the certificate of ${nameOf(revoked.certificate)} ${revoked.why}`;
 }
 
 /** Returns what {@link isStillValid} needs: issuer, serial number and end of each certificate, and the anchor's key. */
-export function pathReference(way: readonly Dated[]): string {
-  return way.map(({ certificate, to }, i) => {
-    const isAnchor = i === way.length - 1; // cannot be revoked
+export function pathReference(path: readonly Dated[]): string {
+  return path.map(({ certificate, to }, i) => {
+    const isAnchor = i === path.length - 1; // cannot be revoked
     const { issuer, serial } = isAnchor ? { issuer: "", serial: "" } : referenceOf(certificate);
     const ends = isAnchor && i > 0 ? "" : Math.floor(to / 1000); // a renewed anchor may keep the key
     return `${issuer}.${serial}.${ends}${isAnchor ? `.${certificateFacts(certificate).keyDigest}` : ""}`;
@@ -179,7 +179,7 @@ const PART = /^(?<issuer>[\w-]*)\.(?<serial>[0-9a-f]*)\.(?<ends>\d*)(?:\.(?<key>
 /** Reports whether each certificate of a {@link pathReference} is in date, not revoked, and the anchor trusted. */
 export function isStillValid(
   reference: string,
-  { anchors, revocation, at }: Partial<PathDemands> & Pick<PathDemands, "at">,
+  { anchors, revocation, at }: Partial<PathRequirements> & Pick<PathRequirements, "at">,
 ): boolean {
   return reference.split("+").every((part) => {
     const { issuer = "", serial = "", ends, key } = PART.exec(part)?.groups ?? {};
@@ -201,10 +201,10 @@ function dated(certificate: X509Certificate): Dated {
   return { certificate, ...validityOf(certificate) };
 }
 
-function wayTo(step: Step): readonly Dated[] {
-  const way: Dated[] = [];
-  for (let at: Step | undefined = step; at !== undefined; at = at.before) way.unshift(at.here);
-  return way;
+function pathTo(step: Step): readonly Dated[] {
+  const path: Dated[] = [];
+  for (let at: Step | undefined = step; at !== undefined; at = at.before) path.unshift(at.here);
+  return path;
 }
 
 /** Joins a name that the platform writes on several lines. */

@@ -27,13 +27,13 @@ const ANSWERS_PER_LIST = 10_000;
 
 /** Finds a revoked certificate of a path from `findPath`, except for the anchor, and why: `the certificate of …`. */
 export function findRevoked(
-  way: readonly X509Certificate[],
+  path: readonly X509Certificate[],
   { mode, lists }: Revocation,
   at: number,
 ) {
   const all = readLists(lists);
-  for (const [i, certificate] of way.entries()) {
-    const issuer = way[i + 1];
+  for (const [i, certificate] of path.entries()) {
+    const issuer = path[i + 1];
     if (issuer === undefined) break;
     const own = all.filter((list) => list.from <= at && at <= list.to && isOf(list, issuer));
     if (own.some(({ serials }) => serials.has(referenceOf(certificate).serial))) {

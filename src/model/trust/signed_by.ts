@@ -6,8 +6,8 @@ import { Buffer } from "node:buffer";
 /** Reports whether a certificate is signed with another's key. Never throws. */
 export function isSignedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
   // Deno 2.9.6 rejects RSA keys above 4096 bits.
-  const byOurselves = () => attempt(() => isSignedByRsa(certificate.raw, issuer.raw), Error, () => false);
-  return attempt(() => certificate.verify(issuer.publicKey), Error, byOurselves);
+  const fallback = () => attempt(() => isSignedByRsa(certificate.raw, issuer.raw), Error, () => false);
+  return attempt(() => certificate.verify(issuer.publicKey), Error, fallback);
 }
 
 /** ECDSA and EdDSA hashes by algorithm; `null`: built in. */

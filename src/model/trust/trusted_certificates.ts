@@ -47,7 +47,7 @@ export function describePermission({ certificate, facts }: Pick<Trusted, "certif
 }
 
 /** Reports whether a truststore contains this certificate, and it may be a server's. */
-export function trustedAsItself(certificate: X509Certificate, anchors: readonly string[]): boolean {
+export function isPinned(certificate: X509Certificate, anchors: readonly string[]): boolean {
   const { issuers, entities } = sortTrust(anchors);
   return [...issuers, ...entities].some((trusted) =>
     trusted.certificate.raw.equals(certificate.raw) && permits(trusted.facts, "serverAuth")

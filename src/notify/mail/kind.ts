@@ -16,7 +16,7 @@ export const mail = destinationKind({
       return { ok: true, found: `takes mail from ${config.from}; nothing was sent` };
     },
   }],
-  wants: (_, { type, mailTo }) => type === "files.arrived" && mailTo !== undefined,
+  accepts: (_, { type, mailTo }) => type === "files.arrived" && mailTo !== undefined,
   async create(config, parts) {
     const { Mail } = await import("./mail.ts");
     return new Mail(config, parts);

@@ -12,13 +12,13 @@ import type { Notification } from "../event.ts";
 import { type MailConfig, relayOf } from "./keys.ts";
 import { SmtpConnection, SmtpRefusal } from "./smtp_connection.ts";
 
-const MOST_NAMES = 50;
+const MAX_NAMES = 50;
 
 /** Mail over the relay of the site. */
 export class Mail implements Destination {
   readonly name = "mail";
   readonly host: string;
-  readonly gathers = { quietMs: 60_000, longestMs: 900_000, most: 1000 };
+  readonly batching = { quietMs: 60_000, maxMs: 900_000, maxCount: 1000 };
 
   constructor(readonly config: MailConfig, readonly parts: Omit<ProbeParts, "log">) {
     this.host = new URL(config.relay).host;
@@ -27,7 +27,7 @@ export class Mail implements Destination {
   async deliver(notifications: readonly Notification[], signal: AbortSignal): Promise<void> {
     const to = notifications[0]?.mailTo ?? "";
     if (!isMailAddress(to)) throw new Undeliverable("the notification has no mail address");
-    await this.#converse(signal, async (connection) => {
+    await this.#transact(signal, async (connection) => {
       try {
         await connection.command(`RCPT TO:<${to}>`);
         await connection.message(this.#message(notifications, to));
@@ -40,19 +40,19 @@ export class Mail implements Destination {
 
   /** Connects, logs in and names the sender, without a recipient. @throws {RemoteUnavailable} */
   async probe(signal: AbortSignal): Promise<void> {
-    await this.#converse(signal, () => Promise.resolve());
+    await this.#transact(signal, () => Promise.resolve());
   }
 
   /** Connects, logs in and names the sender before the work. */
-  async #converse(signal: AbortSignal, work: (connection: SmtpConnection) => Promise<void>): Promise<void> {
+  async #transact(signal: AbortSignal, work: (connection: SmtpConnection) => Promise<void>): Promise<void> {
     const { config: { from, user, password = "" }, parts: { outgoing, externalUrl } } = this;
     const remote = relayOf(this.config);
     const { host: hostname, port } = endpointOf(remote);
     const opened = remote.plain
-      ? connectionOver(await unlessAborted(Deno.connect({ hostname, port }), signal).catch(this.#away))
+      ? connectionOver(await unlessAborted(Deno.connect({ hostname, port }), signal).catch(this.#unavailable))
       : await outgoing.connect(remote, signal);
     const connection = new SmtpConnection(opened);
-    const talk = async () => {
+    const handshake = async () => {
       if (remote.beforeTls === undefined || remote.plain) await connection.greeted();
       const own = new URL(externalUrl).hostname.replace(/^\[|\]$/g, "");
       const shown = isIP(own) === 0 ? own : `[${isIP(own) === 6 ? "IPv6:" : ""}${own}]`; // RFC 5321, 4.1.3
@@ -61,7 +61,7 @@ export class Mail implements Destination {
       await connection.command(`MAIL FROM:<${from}>`);
     };
     try {
-      await unlessAborted(talk(), signal).catch(this.#away);
+      await unlessAborted(handshake(), signal).catch(this.#unavailable);
       await unlessAborted(work(connection), signal);
       await unlessAborted(connection.command("QUIT"), signal).catch(() => {}); // accepted already
     } finally {
@@ -69,7 +69,7 @@ export class Mail implements Destination {
     }
   }
 
-  readonly #away = (cause: unknown): never => {
+  readonly #unavailable = (cause: unknown): never => {
     const reason = cause instanceof Error ? cause.message : "no answer";
     throw new RemoteUnavailable(this.host, reason, { cause, connected: true });
   };
@@ -78,7 +78,7 @@ export class Mail implements Destination {
   #message(notifications: readonly Notification[], to: string): readonly string[] {
     const { config: { from }, parts: { clock, externalUrl } } = this;
     const count = counted(notifications.length, "file has arrived", "files have arrived");
-    const files = notifications.slice(0, MOST_NAMES).map(({ data: { name, bytes } }) =>
+    const files = notifications.slice(0, MAX_NAMES).map(({ data: { name, bytes } }) =>
       `  ${printable(String(name))} (${counted(Number(bytes), "byte", "bytes")})`
     );
     const { path, server } = notifications[0]?.data ?? {};
@@ -86,7 +86,7 @@ export class Mail implements Destination {
       `${count} in ${printable(String(path))} on ${printable(String(server))}:`,
       "",
       ...files,
-      ...(notifications.length > MOST_NAMES ? [`  and ${notifications.length - MOST_NAMES} more`] : []),
+      ...(notifications.length > MAX_NAMES ? [`  and ${notifications.length - MAX_NAMES} more`] : []),
       "",
       "You asked for this mail when you shared the directory. To get no more, change the share:",
       `${externalUrl}/shares`,

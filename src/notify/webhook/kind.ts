@@ -1,6 +1,6 @@
 import { type Infer, list, optional, secretText, url } from "../../config/key.ts";
 import { isLocalHost, type Place } from "../../config/kind.ts";
-import { REACH, statusOf } from "../../outgoing/probed_kind.ts";
+import { REMOTE_FIX, statusOf } from "../../outgoing/probed_kind.ts";
 import { destinationKind } from "../destination.ts";
 import { EVENT_TYPES } from "../event.ts";
 import { Webhook, webhookKeys } from "./webhook.ts";
@@ -31,9 +31,9 @@ function read({ url: address, secret, events }: Infer<typeof KEYS>, { reader, pr
     );
   }
   const types: readonly string[] = EVENT_TYPES;
-  const strange = events?.filter((event) => !types.includes(event)) ?? [];
-  if (strange.length > 0) {
-    reader.error(`${prefix}events`, `expected events out of ${types.join(", ")}`, strange.join(" "));
+  const unknown = events?.filter((event) => !types.includes(event)) ?? [];
+  if (unknown.length > 0) {
+    reader.error(`${prefix}events`, `expected events out of ${types.join(", ")}`, unknown.join(" "));
   }
   return { address, secret, events };
 }
@@ -51,10 +51,10 @@ export const webhook = destinationKind({
     async probe({ outgoing }) {
       const status = await statusOf(outgoing.http(false), address);
       const found = `answers GET with status ${status}; nothing was sent, so the secret is not tried`;
-      return { ok: status < 500, found, fix: status < 500 ? undefined : REACH };
+      return { ok: status < 500, found, fix: status < 500 ? undefined : REMOTE_FIX };
     },
   }],
-  wants: ({ events }, { type }) => events?.includes(type) ?? true,
+  accepts: ({ events }, { type }) => events?.includes(type) ?? true,
   create({ address, secret }, { outgoing, clock }) {
     const keys = webhookKeys(secret) ?? [];
     return Promise.resolve(new Webhook({ address, keys, http: outgoing.http(false), clock }));

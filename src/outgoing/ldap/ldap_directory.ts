@@ -38,7 +38,7 @@ export class LdapServer {
 
   constructor(readonly address: string, readonly config: LdapConfig, readonly parts: LdapParts) {
     this.#remote = ldapRemote(address, config);
-    this.#system = new RemoteSystem({ ...parts, address, atOnce: parts.outgoing.connectionsPerHost });
+    this.#system = new RemoteSystem({ ...parts, address, maxConcurrent: parts.outgoing.connectionsPerHost });
   }
 
   status() {

@@ -1,6 +1,6 @@
 import type { SearchEntry } from "ldapts";
 import { fillName } from "../../model/name_template.ts";
-import { ifName, parseName } from "../../model/distinguished_name.ts";
+import { ifValidDn, parseName } from "../../model/distinguished_name.ts";
 
 /** Entry with its texts by attribute, as the server spells the names; without other values. */
 export interface LdapEntry {
@@ -37,7 +37,7 @@ export function nameOf(entry: LdapEntry, template: string | undefined): string |
 
 /** Returns the value in a name at the place of the template's first attribute; see {@link nameOf} for the reverse. */
 export function userInName(dn: string, template: string): string | undefined {
-  return ifName(() => {
+  return ifValidDn(() => {
     const [parts, named] = [parseName(template), parseName(dn)];
     const place = parts.findIndex(([part]) =>
       part?.value.kind === "text" && /^%[^%]+%$/.test(part.value.text)
@@ -105,6 +105,6 @@ export function passwordChange(entry: LdapEntry): string | undefined {
 
 /** Returns the values of a name's first part, such as the `cn` of a group. */
 export function firstValueInName(dn: string): readonly string[] {
-  const [part = []] = ifName(() => parseName(dn)) ?? [];
+  const [part = []] = ifValidDn(() => parseName(dn)) ?? [];
   return part.flatMap(({ value }) => value.kind === "text" ? [value.text] : []);
 }

@@ -1,4 +1,4 @@
-import { rescue } from "../../model/attempt.ts";
+import { onError } from "../../model/attempt.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import type { Authenticator } from "../../authentication/authenticator.ts";
 import type { TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
@@ -26,7 +26,7 @@ import {
   type CoreStatus,
 } from "./admin_request.ts";
 import { accountStatusOf } from "../../authentication/account_status.ts";
-import { canonicalDn, ifName, reversedForm } from "../../model/distinguished_name.ts";
+import { canonicalDn, ifValidDn, reversedForm } from "../../model/distinguished_name.ts";
 
 const MAX_BANS = 1000;
 const MAX_FAILURES = 50;
@@ -238,7 +238,7 @@ export async function knownNames(user: string, parts: {
 }): Promise<{ readonly names: readonly string[]; readonly reversed?: string; readonly unknown?: true }> {
   const all = parts.authenticators.flatMap((authenticator) => authenticator.namesOf?.(user) ?? []);
   const names = [...new Set(all.map(canonicalDn))];
-  const form = ifName(() => canonicalDn(user));
+  const form = ifValidDn(() => canonicalDn(user));
   if (!form) return { names };
   const reversed = reversedForm(user);
   const ask = async (dn: string) => {
@@ -248,7 +248,7 @@ export async function knownNames(user: string, parts: {
     return (await accountStatusOf(parts.authenticators, { dn }, signal)).kind;
   };
   // A source that is out of order must not prevent a ban.
-  const statusOf = (dn: string) => ask(dn).catch(rescue(HttpError, () => undefined));
+  const statusOf = (dn: string) => ask(dn).catch(onError(HttpError, () => undefined));
   const status = await statusOf(user);
   const suspect = reversed !== form && status !== "known" && await statusOf(reversed) === "known";
   const unknown = status === "gone" || undefined;

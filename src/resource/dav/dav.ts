@@ -2,7 +2,7 @@ import { nothingThere } from "../../daemon/session/session_errors.ts";
 import type { Entry } from "../../daemon/session/entry.ts";
 import { type DatedEntry, find } from "../../files/files.ts";
 import { parentOf, withoutSlash } from "../../model/absolute_path.ts";
-import { attempt, rescue } from "../../model/attempt.ts";
+import { attempt, onError } from "../../model/attempt.ts";
 import { HttpError, httpError, invalidRequest } from "../../model/http_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { fileResponse, zoneOf } from "../access/download.ts";
@@ -98,7 +98,7 @@ async function propfind(dav: DavCall): Promise<HttpResponse> {
   using session = await files.open(target.path, call.signal);
   const entry = there(dav, await find(session, target.path));
   // Listings work without the database; requests that change something check locks and fail.
-  const locks = await parts.locks.at(user, target.path, { below: true }).catch(rescue(HttpError, () => []));
+  const locks = await parts.locks.at(user, target.path, { below: true }).catch(onError(HttpError, () => []));
   const shown = locks.map((lock) => ({ ...lock, root: hrefOfLock(call, lock.path) }));
   const resource = (href: string, path: string, entry: DatedEntry): DavResource => ({
     href,

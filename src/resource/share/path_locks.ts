@@ -13,8 +13,8 @@ const POLL_MS = 100; // poll for a path that another instance holds, in millisec
 export class PathLocks {
   // Each waiter holds one of the few daemon sessions, which bounds the queue.
   readonly #semaphore = new FairSemaphore({
-    atOnce: Infinity,
-    atOncePerKey: 1,
+    maxConcurrent: Infinity,
+    maxConcurrentPerKey: 1,
     waiting: Infinity,
     perKey: Infinity,
   });

@@ -4,7 +4,7 @@ import type { Sinks } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import type { KnownDaemons } from "../../daemon/daemons.ts";
-import type { SeenMark } from "../../model/replay_cache.ts";
+import type { ReplayEntry } from "../../model/replay_cache.ts";
 import type { ThrottlingUpdate } from "../../throttling/memory.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 
@@ -38,7 +38,7 @@ export interface StateUpdate extends LoginUpdate {
 /** State that decides on logins: every core must know it at once. */
 export interface LoginUpdate {
   readonly throttling?: ThrottlingUpdate;
-  readonly proofs?: readonly SeenMark[]; // proofs of possession that clients have shown
+  readonly proofs?: readonly ReplayEntry[]; // proofs of possession that clients have shown
   readonly signedOut?: readonly string[]; // canonical DNs of banned users whose browsers the core signed out
 }
 

@@ -4,7 +4,7 @@ import type { Stopwatch } from "../../model/clock.ts";
 import { messageOf } from "../../model/text.ts";
 
 /** Pauses between connection attempts, once these have failed for longer than the deadline of a piece of work. */
-const PAUSES = { firstPauseMs: 1_000, longestPauseMs: 15_000 };
+const PAUSES = { firstPauseMs: 1_000, maxPauseMs: 15_000 };
 
 const STUCK = "changes wait for the disk of the database, or for its synchronous standby";
 

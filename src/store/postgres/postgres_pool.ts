@@ -21,7 +21,7 @@ export class PostgresPool {
   #closed = false;
 
   constructor(readonly servers: PostgresServers, readonly state: DatabaseState, readonly most: number) {
-    this.#semaphore = new FairSemaphore({ atOnce: most, waiting: WAITING, perKey: WAITING });
+    this.#semaphore = new FairSemaphore({ maxConcurrent: most, waiting: WAITING, perKey: WAITING });
   }
 
   /** Runs work, until the deadline closes the connection. @throws {DatabaseUnavailable} If no connection is free in time. */

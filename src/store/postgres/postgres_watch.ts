@@ -1,4 +1,4 @@
-import { inStep, realTime, type Schedule } from "../../model/clock.ts";
+import { coalescedTimeout, realTime, type Schedule } from "../../model/clock.ts";
 import { messageOf } from "../../model/text.ts";
 import type { DatabaseState } from "./database_state.ts";
 import { type ChangeListener, CHANGES_CHANNEL, type PostgresConnection } from "./postgres_connection.ts";
@@ -173,7 +173,7 @@ export class PostgresWatch {
 
   /** Waits for a time, for closing, or, while listening, for the connection's end. */
   #pause(ms: number): Promise<void> {
-    const { schedule = inStep } = this.#parts;
+    const { schedule = coalescedTimeout } = this.#parts;
     return new Promise((resolve) => {
       if (this.#closing.signal.aborted) return resolve();
       const callOff = schedule(ms, resolve);

@@ -25,7 +25,7 @@ const SQL = {
     SELECT name FROM known_login WHERE seen <= :clock - :lifetime ORDER BY seen LIMIT ${BATCH}) RETURNING name`,
 } as const;
 
-const MOST_UNDER_WAY = 4; // concurrent counts, so that guesses cannot occupy the database
+const MAX_IN_FLIGHT = 4; // concurrent counts, so that guesses cannot occupy the database
 /** How long attempts wait for a shared count before the local one decides, in milliseconds. */
 const MAX_WAIT_MS = 1000;
 /** Longest transaction in milliseconds: rows may become visible this late. */
@@ -40,7 +40,7 @@ export interface KnownLogin {
 
 /** Failed and known logins in a database, by its clock. Reads and changes throw {@link DatabaseFailure}. */
 export class SharedFailures {
-  #underWay = 0;
+  #inFlight = 0;
 
   constructor(
     readonly database: Database,
@@ -50,11 +50,11 @@ export class SharedFailures {
 
   /** Counts a failure for all instances and publishes `passed`; absent if the database is unavailable. */
   count(failed: readonly CountedFailure[], passed: readonly KnownLogin[]): Counting | undefined {
-    if (this.#underWay >= MOST_UNDER_WAY) return undefined;
-    this.#underWay++;
+    if (this.#inFlight >= MAX_IN_FLIGHT) return undefined;
+    this.#inFlight++;
     const work = () => countAll(failed, passed, this.digests);
     // While the database is unavailable, its circuit breaker fails each change at once.
-    const totals = this.#change(work).catch(() => []).finally(() => this.#underWay--);
+    const totals = this.#change(work).catch(() => []).finally(() => this.#inFlight--);
     return { totals, soon: this.#soon(totals) };
   }
 

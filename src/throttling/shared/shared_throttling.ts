@@ -1,4 +1,4 @@
-import { rescue } from "../../model/attempt.ts";
+import { onError } from "../../model/attempt.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { type Schedule, type Stopwatch } from "../../model/clock.ts";
 import { type Database, DatabaseFailure } from "../../store/database.ts";
@@ -94,7 +94,7 @@ export class SharedThrottling {
   /** Bans here at once, then in the database, for other instances; false if that happens later (database down). */
   async ban(subject: BanSubject, until: number): Promise<boolean> {
     this.#memory?.ban(subject, until, "new");
-    return await this.#inTurn(() => this.#exchange()).then(() => true, rescue(DatabaseFailure, () => false));
+    return await this.#inTurn(() => this.#exchange()).then(() => true, onError(DatabaseFailure, () => false));
   }
 
   /** Lifts on all instances. @throws {DatabaseFailure} Nothing is changed then. */

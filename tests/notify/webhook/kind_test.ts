@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { webhook } from "../../../src/notify/webhook/kind.ts";
 import type { Outgoing, OutgoingRequest } from "../../../src/outgoing/outgoing.ts";
-import { REACH } from "../../../src/outgoing/probed_kind.ts";
+import { REMOTE_FIX } from "../../../src/outgoing/probed_kind.ts";
 
 const CONFIG = {
   kind: "webhook",
@@ -47,13 +47,13 @@ for (const status of [200, 302, 405, 499]) {
 for (const status of [500, 503]) {
   Deno.test(`webhook reports a receiver that answers a probe with ${status} as out of order`, async () => {
     const { ok, fix } = await probed(status);
-    assert.deepEqual([ok, fix], [false, REACH]);
+    assert.deepEqual([ok, fix], [false, REMOTE_FIX]);
   });
 }
 
 Deno.test("webhook sends the configured events, by default all", () => {
   const event = { type: "ban.created", stream: "bans", data: {} } as const;
-  assert.equal(webhook.wants(CONFIG, event), true);
-  assert.equal(webhook.wants({ ...CONFIG, events: ["ban.created"] }, event), true);
-  assert.equal(webhook.wants({ ...CONFIG, events: ["ban.lifted"] }, event), false);
+  assert.equal(webhook.accepts(CONFIG, event), true);
+  assert.equal(webhook.accepts({ ...CONFIG, events: ["ban.created"] }, event), true);
+  assert.equal(webhook.accepts({ ...CONFIG, events: ["ban.lifted"] }, event), false);
 });

@@ -176,7 +176,7 @@ async function readCertificates(list: WireReader, revoked: RevokedKeys, steps: T
       case PART.serials:
         while (!content.isAtEnd) {
           known.serials.add(content.uint64());
-          if (steps.isLong) await steps.rest();
+          if (steps.shouldYield) await steps.yield();
         }
         break;
       case PART.range:
@@ -209,14 +209,14 @@ async function readBitmap(content: WireReader, known: RevokedCertificates, steps
     for (let bit = 0; bit < 8; bit++) {
       if (byte & (1 << bit)) known.serials.add(first + BigInt(at * 8 + bit));
     }
-    if (steps.isLong) await steps.rest();
+    if (steps.shouldYield) await steps.yield();
   }
 }
 
 async function eachString(list: WireReader, steps: TimeSlicer, use: (value: Buffer) => void): Promise<void> {
   while (!list.isAtEnd) {
     use(list.string());
-    if (steps.isLong) await steps.rest();
+    if (steps.shouldYield) await steps.yield();
   }
 }
 

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import { failedAt, type Given, MAIN_FILE, WrongUsage } from "../../command.ts";
 import { open } from "node:fs/promises";
-import { isThere } from "../../../model/regular_file.ts";
+import { exists } from "../../../model/regular_file.ts";
 import type { SampleFile } from "./sample_file.ts";
 
 /** Options for target and script names of an installation; `config` replaces that of other commands. */
@@ -42,7 +42,7 @@ export function prefixOf(given: Pick<Given<"scripts-prefix", never>, "text">): s
 /** Writes a file unless it exists. @returns Whether it was written. @throws {CommandFailed} */
 export async function writeNew(path: string, { mode, text }: SampleFile): Promise<boolean> {
   try {
-    if (await isThere(path)) return false;
+    if (await exists(path)) return false;
     await Deno.mkdir(dirname(path), { recursive: true });
     const file = await open(path, "wx", mode);
     try {

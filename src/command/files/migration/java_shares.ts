@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import { formatDiagnostic, isError, OperatorError } from "../../../model/diagnostic.ts";
 import { readText } from "../../../model/edit_file.ts";
-import { isThere } from "../../../model/regular_file.ts";
+import { exists } from "../../../model/regular_file.ts";
 import type { Imported } from "../../../sharing/administration.ts";
 import { readShareRecords } from "../../../sharing/import/share_dump.ts";
 import type { DatabaseConfig, ServiceConfig } from "../../../config/service_config.ts";
@@ -63,7 +63,7 @@ export async function importJavaShares(
       old = `, as ${dump} is older than ${path}.mv.db`;
     }
     const command = table.kind === "H2" ? dumpOfH2(installation, table, path) : dumpOfMysql(table, database);
-    const state = table.kind === "MySQL" || await isThere(`${path}.mv.db`)
+    const state = table.kind === "MySQL" || await exists(`${path}.mv.db`)
       ? `not imported yet${old}; these commands`
       : `there is no ${path}.mv.db; if there are shares, correct the path in these commands, which`;
     return { from, left: [`${state} export and import them:`, command, again] };
@@ -102,7 +102,7 @@ async function pidFile(installation: JavaInstallation): Promise<string | undefin
   const startup = await readText(join(installation.conf, "startup.properties")) ?? "";
   const named = /^[ \t]*PID=["']?([^"'\s]+)/m.exec(startup)?.[1];
   const path = named === undefined ? undefined : resolve(installation.root, named);
-  return path !== undefined && await isThere(path) ? path : undefined;
+  return path !== undefined && await exists(path) ? path : undefined;
 }
 
 /** Returns the command that dumps an H2 database with the installation's driver. */

@@ -175,7 +175,7 @@ async function withNames(found: readonly Entry[]): Promise<readonly FoundEntry[]
     }
     taken.add(part);
     named.push({ entry, part });
-    if (steps.isLong) await steps.rest();
+    if (steps.shouldYield) await steps.yield();
   }
   return named;
 }

@@ -1,9 +1,9 @@
 import type { Sink } from "./sink.ts";
 
-const MOST_KEPT = 10_000; // about 5 MB
+const MAX_BUFFERED = 10_000; // about 5 MB
 
 /** Destination of audit lines. Keeps lines that it cannot write; drops the oldest beyond the limit as lost. */
-export abstract class KeptLines {
+export abstract class BufferedLines {
   #lines: string[] = [];
 
   /** @param to Destination, for the operator. */
@@ -16,7 +16,7 @@ export abstract class KeptLines {
   /** @param lines Without line ends. */
   write(lines: readonly string[]): void {
     this.#lines.push(...lines);
-    if (this.#lines.length > MOST_KEPT) this.failed([], "they are taken too slowly");
+    if (this.#lines.length > MAX_BUFFERED) this.failed([], "they are taken too slowly");
     this.retry();
   }
 
@@ -40,7 +40,7 @@ export abstract class KeptLines {
   failed(lines: readonly string[], error: unknown): void {
     this.putBack(lines);
     this.sink.failed(error, this.to);
-    const excess = this.#lines.length - MOST_KEPT;
+    const excess = this.#lines.length - MAX_BUFFERED;
     if (excess <= 0) return;
     this.#lines = this.#lines.slice(excess);
     this.sink.lose(excess);

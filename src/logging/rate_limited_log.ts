@@ -2,14 +2,14 @@ import { stopwatch } from "../model/clock.ts";
 import type { Fields, Logger } from "./logger.ts";
 
 /** Lines per period, and its milliseconds. */
-const MOST_LINES = 20;
+const MAX_LINES = 20;
 const PERIOD_MS = 10_000;
 
 /** Rate-limits lines that strangers can cause, and logs the number of dropped ones. */
-export class Occasional {
+export class RateLimitedLog {
   #since = -Infinity;
   #written = 0;
-  #left = 0;
+  #dropped = 0;
 
   constructor(readonly log: Logger, readonly elapsed = stopwatch) {}
 
@@ -20,14 +20,14 @@ export class Occasional {
       this.#since = now;
       this.#written = 0;
     }
-    if (this.#written < MOST_LINES) {
+    if (this.#written < MAX_LINES) {
       this.#written++;
       this.log.info(message, fields);
-    } else this.#left++;
+    } else this.#dropped++;
   }
 
   flush(): void {
-    if (this.#left > 0) this.log.info("more of the same not listed", { lines: this.#left });
-    this.#left = 0;
+    if (this.#dropped > 0) this.log.info("more of the same not listed", { lines: this.#dropped });
+    this.#dropped = 0;
   }
 }

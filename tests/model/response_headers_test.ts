@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { addCommonHeaders, type AnswerPolicy, PLAIN_POLICY } from "../../src/model/answer_headers.ts";
+import { addCommonHeaders, PLAIN_POLICY, type ResponsePolicy } from "../../src/model/response_headers.ts";
 import { HeaderList } from "../../src/model/http_message.ts";
 
 function headersOf(
-  policy: Partial<AnswerPolicy>,
+  policy: Partial<ResponsePolicy>,
   asked: Record<string, string> = {},
   own: Record<string, string> = {},
 ) {
@@ -27,7 +27,7 @@ Deno.test("addCommonHeaders() keeps the headers that a resource sets", () => {
   assert.equal(headers.get("Access-Control-Allow-Origin"), null);
 });
 
-const frames: [AnswerPolicy["frames"], string | null, string][] = [
+const frames: [ResponsePolicy["frames"], string | null, string][] = [
   [{ policy: "deny", allowed: "" }, "DENY", "'none'"],
   [{ policy: "sameOrigin", allowed: "" }, "SAMEORIGIN", "'self'"],
   [

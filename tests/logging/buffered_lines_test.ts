@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { KeptLines } from "../../src/logging/kept_lines.ts";
+import { BufferedLines } from "../../src/logging/buffered_lines.ts";
 import { Sink } from "../../src/logging/sink.ts";
 import { createLogger } from "../../src/logging/logger.ts";
 
-class Queue extends KeptLines {
+class Queue extends BufferedLines {
   retry() {}
   close = () => Promise.resolve(this.take());
 }
@@ -15,7 +15,7 @@ function kept() {
 }
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => String(from + i));
 
-Deno.test("KeptLines returns lines in order, first those that were put back", () => {
+Deno.test("BufferedLines returns lines in order, first those that were put back", () => {
   const { lines, sink, log } = kept();
   lines.write(["1", "2"]);
   const taken = lines.take();
@@ -26,7 +26,7 @@ Deno.test("KeptLines returns lines in order, first those that were put back", ()
   assert.deepEqual([lines.count, sink.failing, log.length], [0, false, 0]);
 });
 
-Deno.test("KeptLines keeps 10,000 lines, drops the oldest, and reports once how many were lost", () => {
+Deno.test("BufferedLines keeps 10,000 lines, drops the oldest, and reports once how many were lost", () => {
   const { lines, sink, log } = kept();
   lines.write(numbers(0, 10_000));
   assert.deepEqual([lines.count, sink.failing, log.length], [10_000, false, 0]);

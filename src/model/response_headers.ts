@@ -1,7 +1,7 @@
 import type { HeaderList } from "./http_message.ts";
 
 /** Response headers that a site configures. */
-export interface AnswerPolicy {
+export interface ResponsePolicy {
   /** RFC 6797; absent: no header. */
   readonly hsts: { readonly maxAgeSeconds: number; readonly includeSubDomains: boolean } | undefined;
   readonly frames: {
@@ -20,14 +20,14 @@ interface CorsConfig {
 }
 
 /** Policy for responses that no browser reads. */
-export const PLAIN_POLICY: AnswerPolicy = {
+export const PLAIN_POLICY: ResponsePolicy = {
   hsts: undefined,
   frames: { policy: "deny", allowed: "" },
   cors: undefined,
 };
 
 /** Request parts that the headers depend on; absent parts could not be read. */
-export interface AskedBy {
+export interface HeaderContext {
   readonly method: string | undefined;
   readonly headers: HeaderList;
 }
@@ -49,8 +49,8 @@ const EXPOSED = ["ETag", "Retry-After", "X-Request-Id", "Content-Range"];
 /** Sets the common headers that the resource has not set. */
 export function addCommonHeaders(
   headers: HeaderList,
-  request: AskedBy,
-  { hsts, frames, cors }: AnswerPolicy,
+  request: HeaderContext,
+  { hsts, frames, cors }: ResponsePolicy,
 ): void {
   for (const [name, value] of COMMON) if (!headers.has(name)) headers.fields.push(name, value);
   if (frames.policy !== "deny") allowFrames(headers, frames);
@@ -62,7 +62,7 @@ export function addCommonHeaders(
 }
 
 /** Sets the old header and the policy that newer browsers follow (CSP level 2, 7.7.1). */
-function allowFrames(headers: HeaderList, { policy, allowed }: AnswerPolicy["frames"]): void {
+function allowFrames(headers: HeaderList, { policy, allowed }: ResponsePolicy["frames"]): void {
   if (policy === "allow") headers.delete("X-Frame-Options");
   else headers.set("X-Frame-Options", policy === "sameOrigin" ? "SAMEORIGIN" : `ALLOW-FROM ${allowed}`);
   const ancestors = policy === "allow" ? "*" : policy === "sameOrigin" ? "'self'" : allowed;
@@ -74,7 +74,7 @@ function allowFrames(headers: HeaderList, { policy, allowed }: AnswerPolicy["fra
 }
 
 /** Adds CORS headers (Fetch standard, 3.2), never with credentials, since callers send their own header. */
-function addCors(headers: HeaderList, request: AskedBy, cors: CorsConfig): void {
+function addCors(headers: HeaderList, request: HeaderContext, cors: CorsConfig): void {
   const origin = request.headers.get("Origin");
   const anyOrigin = cors.origins.includes("*");
   headers.append("Vary", "Origin");
