@@ -20,7 +20,7 @@ export class Notifications {
     const type = reason === undefined ? "daemon.up" : "daemon.down";
     const subject = `daemon ${address}`;
     const event: NotifiedEvent = { type, stream: subject, data: { daemon: address, reason } };
-    this.#change(event, () => this.recorder.transition(event, { subject, initial: reason === undefined }));
+    this.#change(event, () => this.recorder.change(event, { subject, initial: reason === undefined }));
   }
 
   async close(): Promise<void> {

@@ -62,10 +62,7 @@ export class Recorder {
   }
 
   /** Records an event if it changes the state of its subject. @param initial Whether this is the state without an earlier event. */
-  *transition(
-    event: NotifiedEvent,
-    { subject, initial }: { subject: string; initial: boolean },
-  ): SqlSteps<void> {
+  *change(event: NotifiedEvent, { subject, initial }: { subject: string; initial: boolean }): SqlSteps<void> {
     const changed = yield* row(initial ? SQL.resetState : SQL.setState, { subject, state: event.type });
     if (changed !== undefined) yield* this.record(event);
   }

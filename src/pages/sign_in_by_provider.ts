@@ -22,10 +22,8 @@ export async function providerRedirect(call: Call, parts: SignInParts): Promise<
   const attempt = SignInAttempt.of(call);
   const salt = randomBytes(16).toString("base64url");
   const to = wantedPage(call.query.get("to"));
-  const location = await login.begin(
-    authParameters(call, attempt, { name, salt, to }),
-    requesterFor(call, salt),
-  );
+  const parameters = authParameters(call, attempt, { name, salt, to });
+  const location = await login.begin(parameters, requesterFor(call, salt));
   const response = redirect(location);
   attempt.keep(response);
   return response;

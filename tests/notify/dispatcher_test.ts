@@ -386,7 +386,7 @@ function testDelivery(
     const recorder = new Recorder(kinds, sinks);
     const tell = (type: "daemon.up" | "daemon.down") =>
       database.change(() =>
-        recorder.transition({ type, stream: "daemon a", data: { n: type } }, {
+        recorder.change({ type, stream: "daemon a", data: { n: type } }, {
           subject: "daemon a",
           initial: type === "daemon.up",
         })

@@ -3,6 +3,7 @@ import { unlessAborted } from "../../model/clock.ts";
 import type { Body } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
 import { refusal, type Reply } from "./reply_reader.ts";
+import { ChunkReader } from "./chunk_reader.ts";
 import type { ChecksumAlgorithm, ControlConnection } from "./control_connection.ts";
 import { DataPortRefused, type DataPorts } from "./data_ports.ts";
 import { downloadStream, type TransferResult } from "./download_stream.ts";
@@ -122,13 +123,13 @@ export class DaemonSession {
     },
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
     const command = `RETR ${this.#argument(path)}`;
-    const data = await this.#openData();
+    const chunks = new ChunkReader(await this.#openData());
     this.#unfinished++;
     try {
       // The end is exclusive; an explicit range tolerates a growing file.
       await this.#control.expect(350, `RANG ${first} ${first + length}`);
       await this.#control.expect(150, command);
-      return await downloadStream(data, length, {
+      return await downloadStream(chunks, length, {
         times: this.parts.times,
         confirm: () => this.#control.confirm(226, "RETR"),
         done: (result, error) => {
@@ -138,7 +139,7 @@ export class DaemonSession {
         },
       });
     } catch (error) {
-      data.close();
+      chunks.close();
       throw error;
     }
   }

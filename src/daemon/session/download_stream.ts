@@ -1,6 +1,5 @@
 import { httpError } from "../../model/http_error.ts";
-import { ChunkReader } from "./chunk_reader.ts";
-import type { GuardedSocket } from "./guarded_socket.ts";
+import type { ChunkReader } from "./chunk_reader.ts";
 import type { SessionTimes } from "./session_times.ts";
 
 export interface TransferResult {
@@ -9,13 +8,13 @@ export interface TransferResult {
 }
 
 /**
- * Streams a download with back-pressure once the first bytes are here: the HTTP response has a status until then. Ends
+ * Streams a download with back-pressure. Waits for the first bytes: until then the HTTP response can be an error. Ends
  * cleanly only after exactly `length` bytes and the daemon's confirmation, so that a truncated file is an error.
  * @param confirm Waits for the confirmation.
  * @param done Called once, to release the session, unless this function throws.
  */
 export async function downloadStream(
-  data: Pick<GuardedSocket, "read" | "close">,
+  chunks: ChunkReader,
   length: number,
   { confirm, done, times }: {
     readonly confirm: () => Promise<void>;
@@ -23,15 +22,8 @@ export async function downloadStream(
     readonly times: SessionTimes;
   },
 ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
-  const chunks = new ChunkReader(data);
-  let first: Uint8Array<ArrayBuffer> | undefined;
-  try {
-    first = await chunks.read(Infinity, times.dataIdleMs);
-    if (first === undefined) throw httpError("ERR_DAEMON_SESSION", "Daemon sent no data");
-  } catch (error) {
-    chunks.close();
-    throw error;
-  }
+  let first = await chunks.read(Infinity, times.dataIdleMs);
+  if (first === undefined) throw httpError("ERR_DAEMON_SESSION", "Daemon sent no data");
   let bytes = 0;
   let over = false;
   let clientTimer: ReturnType<typeof setTimeout> | undefined;

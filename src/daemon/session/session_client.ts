@@ -195,8 +195,7 @@ export class SessionClient {
 
   /** Connects and reads the greeting, one at a time: TCP retries dropped connections only after a second. */
   async #connect({ instance, host, port }: Listening, signal: AbortSignal): Promise<ControlConnection> {
-    const made = () => new FairSemaphore(SERIAL);
-    const semaphore = this.#semaphore.getOrInsertComputed(instance, made);
+    const semaphore = this.#semaphore.getOrInsertComputed(instance, () => new FairSemaphore(SERIAL));
     const late = AbortSignal.timeout(this.#times.connectMs * 2);
     const maxWait = AbortSignal.any([signal, late]);
     try {
