@@ -318,8 +318,8 @@ const BAD: [string, string, RegExp][] = [
   ["role as a list", own({ role: ["admin"] }), /role/],
   ["login as a number", own({ login: 7 }), /login/],
   ["uidServers as text", own({ uid: "ann", uidServers: "HPC" }), /uidServers/],
-  ["restrictions that it does not know", own({ aud: SERVER, restrictions: { until: 1 } }), /bounds/],
-  ["restrictions that cannot be read", own({ aud: SERVER, restrictions: "read" }), /bounds/],
+  ["restrictions that it does not know", own({ aud: SERVER, restrictions: { until: 1 } }), /restrictions/],
+  ["restrictions that cannot be read", own({ aud: SERVER, restrictions: "read" }), /restrictions/],
   ["preferences as a list", own({ preferences: ["a"] }), /preferences/],
   [
     "claims given twice",
